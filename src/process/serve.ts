@@ -50,7 +50,8 @@ export async function serveHttp(options: HttpServeOptions): Promise<RunningServe
 async function metricsOf(key: Secret | undefined): Promise<MetricsAccess> {
   const { createMetrics } = await import("../surface/http/metrics.ts");
   const { createAuthenticate } = await import("../surface/listener/auth.ts");
-  const authenticate = key && createAuthenticate({ apiKey: key.reveal() });
+  const keySetting = "api.metrics_key";
+  const authenticate = key && createAuthenticate({ apiKey: key.reveal(), keySetting });
   return { metrics: createMetrics(VERSION), authenticate };
 }
 

@@ -6,6 +6,8 @@ import type { Caller } from "../contract/core/caller.ts";
 export type AuthSettings = {
   /** One key for operators. */
   readonly apiKey?: string | undefined;
+  /** The setting of that key, which error messages name. Default `api.api_key`. */
+  readonly keySetting?: string | undefined;
   /** Owner to key; a key binds its requests to its owner. */
   readonly userKeys?: Readonly<Record<string, string>> | undefined;
   /** The group of settings that error messages name. Default `api`. */
@@ -58,8 +60,9 @@ function readKeys(auth: AuthSettings): readonly KnownKey[] {
     throw misconfigured("api.user_keys", "set either api.api_key or api.user_keys, not both");
   }
   if (auth.apiKey !== undefined) {
-    if (auth.apiKey.trim() === "") throw misconfigured("api.api_key", "must not be blank");
-    if (!isSendable(auth.apiKey)) throw misconfigured("api.api_key", `is a key ${UNSENDABLE}`);
+    const { keySetting = "api.api_key" } = auth;
+    if (auth.apiKey.trim() === "") throw misconfigured(keySetting, "must not be blank");
+    if (!isSendable(auth.apiKey)) throw misconfigured(keySetting, `is a key ${UNSENDABLE}`);
     return [{ digest: digestOf(auth.apiKey.trim()), caller: { boundUserId: undefined } }];
   }
   const texts = new Set<string>();

@@ -53,6 +53,14 @@ describe("a server with unusable keys does not start and does not show them", ()
     expectSilent(outcome);
   });
 
+  test("and names the key of /metrics if that is the one", async () => {
+    const env = { SVC_API__METRICS: "true", SVC_API__METRICS_KEY: `${KEY}ü` };
+    const outcome = await desk.run(["serve", "--db-path", "new.pack", "--port", "0"], { env });
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toContain("api.metrics_key");
+    expectSilent(outcome);
+  });
+
   test("nor when they stand in .env", async () => {
     const path = join(desk.folder, ".env");
     writeFileSync(path, `SVC_API_USER_KEYS={"ada":"${KEY}"\n`);
