@@ -2,6 +2,7 @@ import { type Instant, parseInstant } from "../lib/instant.ts";
 import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { parseMember } from "./enums.ts";
 import { invalid } from "./errors.ts";
+import { LIMITS } from "./limits.ts";
 import { type Owner, toOwner } from "./owner.ts";
 
 /** A visible character: no blank, no control or format character, nothing default-ignorable. */
@@ -82,6 +83,11 @@ export function parseOptionalInteger(
     throw invalid(field, `${String(value)} is not an integer ${bounds}`);
   }
   return value;
+}
+
+/** The most entries of a page: 1 to 1000, 100 when absent. */
+export function parsePageLimit(value: unknown): number {
+  return parseOptionalInteger(value, "limit", 1, LIMITS.nodeQueryMax) ?? 100;
 }
 
 /** true or false, or undefined when absent. */

@@ -1,15 +1,14 @@
 import {
   cursorOf,
   parseCursor,
-  parseOptionalInteger,
   parseOptionalMember,
   parseOptionalMembers,
   parseOptionalText,
+  parsePageLimit,
   parseUserId,
 } from "../../domain/arguments.ts";
 import { SCOPES } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
-import { LIMITS } from "../../domain/limits.ts";
 import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import type { Activity, Session, SessionPage } from "../../ports/store/activity.ts";
@@ -36,7 +35,7 @@ export async function listEvents(
     scopes: parseOptionalMembers(SCOPES, query.scopes, "scopes"),
     oldestFirst: order === "oldest",
     after: parseCursor(query.cursor),
-    limit: parseLimit(query.limit),
+    limit: parsePageLimit(query.limit),
   });
   const last = hasMore ? events.at(-1) : undefined;
   return { events, hasMore, nextCursor: last && cursorOf({ at: last.timestamp, id: last.id }) };
@@ -50,7 +49,7 @@ export async function listSessions(
   const { items: sessions, hasMore } = await store.sessions({
     userId: parseUserId(query.userId),
     after: parseSessionCursor(query.cursor),
-    limit: parseLimit(query.limit),
+    limit: parsePageLimit(query.limit),
   });
   const last = hasMore ? sessions.at(-1) : undefined;
   return { sessions, hasMore, nextCursor: last && sessionCursor(last) };
@@ -71,8 +70,4 @@ function parseSessionCursor(value: unknown): SessionPage["after"] {
     throw invalid("cursor", "is not the next_cursor of a page");
   }
   return { at: at.instant, sessionId };
-}
-
-function parseLimit(limit: unknown): number {
-  return parseOptionalInteger(limit, "limit", 1, LIMITS.nodeQueryMax) ?? 100;
 }

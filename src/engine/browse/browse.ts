@@ -3,10 +3,10 @@ import {
   parseCursor,
   parseFilled,
   parseId,
-  parseOptionalInteger,
   parseOptionalMember,
   parseOptionalMembers,
   parseOptionalText,
+  parsePageLimit,
   parseUserId,
 } from "../../domain/arguments.ts";
 import {
@@ -52,7 +52,7 @@ type BrowseDeps = Pick<EngineDeps<Browse>, "store">;
 export async function browse({ store }: BrowseDeps, query: BrowseQuery): Promise<BrowsedPage> {
   const filter = parseFilters(query);
   const order = parseOptionalMember(BROWSE_ORDERS, query.order, "order") ?? "newest";
-  const limit = parseOptionalInteger(query.limit, "limit", 1, LIMITS.nodeQueryMax) ?? 100;
+  const limit = parsePageLimit(query.limit);
   const after = parseCursor(query.cursor);
   const oldestFirst = order === "oldest";
   const { items: nodes, hasMore } = await store.browse({ ...filter, oldestFirst, after, limit });

@@ -1,13 +1,12 @@
 import {
   parseId,
   parseOptionalId,
-  parseOptionalInteger,
   parseOptionalMember,
   parseOwner,
+  parsePageLimit,
   parseUserId,
 } from "../../domain/arguments.ts";
 import { EDGE_TYPES } from "../../domain/enums.ts";
-import { LIMITS } from "../../domain/limits.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Browse } from "../../ports/store/browse.ts";
 import type { Graph } from "../../ports/store/graph.ts";
@@ -35,7 +34,7 @@ export async function getEdges(
     sourceId: parseOptionalId(query.sourceId, "source_id"),
     targetId: parseOptionalId(query.targetId, "target_id"),
     afterId: parseOptionalId(query.afterId, "after_id"),
-    limit: parseLimit(query.limit),
+    limit: parsePageLimit(query.limit),
   });
   return { edges, hasMore, nextCursor: hasMore ? edges.at(-1)?.id : undefined };
 }
@@ -60,7 +59,7 @@ export async function listContradictions(
     userId: parseUserId(query.userId),
     isOpen: status && status === "open",
     afterId: parseOptionalId(query.afterId, "after_id"),
-    limit: parseLimit(query.limit),
+    limit: parsePageLimit(query.limit),
   });
   const contradictions = items.map(({ edge, nodeA, nodeB, actorId }) => {
     const isOpen = [nodeA, nodeB].every(({ lifecycleState }) => lifecycleState === "contested");
@@ -74,8 +73,4 @@ export async function listContradictions(
     };
   });
   return { contradictions, hasMore, nextCursor: hasMore ? items.at(-1)?.edge.id : undefined };
-}
-
-function parseLimit(limit: unknown): number {
-  return parseOptionalInteger(limit, "limit", 1, LIMITS.nodeQueryMax) ?? 100;
 }

@@ -2,11 +2,10 @@ import {
   cursorOf,
   parseCursor,
   parseOptionalBoolean,
-  parseOptionalInteger,
   parseOptionalText,
+  parsePageLimit,
   parseUserId,
 } from "../../domain/arguments.ts";
-import { LIMITS } from "../../domain/limits.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import type { ReceiptLog, ReceiptPage, StoredReceipt } from "../../ports/store/receipt-log.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -23,7 +22,7 @@ export async function listRetrievals(
 ): Promise<ListedRetrievals> {
   const client = parseOptionalText(query.client, "client");
   const failed = parseOptionalBoolean(query.failed, "failed");
-  const limit = parseOptionalInteger(query.limit, "limit", 1, LIMITS.nodeQueryMax) ?? 100;
+  const limit = parsePageLimit(query.limit);
   let page: ReceiptPage = {
     userId: parseUserId(query.userId),
     timeFrom: parseInstantInput(query.timeFrom, "time_from"),
