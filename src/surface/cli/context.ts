@@ -39,20 +39,22 @@ type ServeOptions = {
   readonly log: Log;
 };
 
-export type HttpServeOptions = ServeOptions & {
+/** A server that can examine its pack in another process. */
+type ExaminedServeOptions = ServeOptions & {
+  /** Whether every command of this machine finds the key of the pack by itself. */
+  readonly keyIsKept: boolean;
+};
+
+export type HttpServeOptions = ExaminedServeOptions & {
   readonly host: string;
   /** 0 to 65535; 0 picks a free one. */
   readonly port: number;
   readonly allowUnauthenticatedExternalBind: boolean;
   /** Whether MCP is answered too. */
   readonly mcp: boolean;
-  /** Whether every command of this machine finds the key of the pack by itself. */
-  readonly keyIsKept: boolean;
 };
 
-export type InspectOptions = ServeOptions & {
-  /** Whether every command of this machine finds the key of the pack by itself. */
-  readonly keyIsKept: boolean;
+export type InspectOptions = ExaminedServeOptions & {
   /** Called when the session has ended because its link was used a second time. */
   readonly onSessionEnded: () => void;
 };

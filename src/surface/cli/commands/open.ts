@@ -57,12 +57,7 @@ async function open(
     key: encryptionKey,
     keyIsKept: source.kind === "stored",
     readOnly: readOnly === true,
-    openEngine: () =>
-      openFollowing(config, {
-        createIfMissing: false,
-        warn,
-        ...(readOnly === true && { readOnly }),
-      }),
+    openEngine: () => openFollowing(config, { createIfMissing: false, readOnly, warn }),
     log,
     onSessionEnded: () =>
       output.note(
