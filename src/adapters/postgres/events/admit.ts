@@ -68,14 +68,14 @@ async function writeEvents(
   events: readonly MemoryEvent[],
   { lease, extracts }: { readonly lease: JobLease; readonly extracts: boolean },
 ): Promise<void> {
-  const first = await takeKeys(sql, owner, "next_event", events.length);
+  const userId = events[0]?.userId ?? "";
+  const first = await takeKeys(sql, [owner, userId], "next_event", events.length);
   const rows = events.map((event, place) => [
     owner,
     first + place,
     event.id,
     ...eventValues(event),
   ]);
-  await insertMany(sql, "events", EVENT_TABLE, rows);
   const claim = lease === undefined ? [0, null, null] : [ADMITTED, lease.holder, lease.until];
   const jobs = events.flatMap(({ id, scope, timestamp }, place) => {
     const subject = first + place;
@@ -84,5 +84,8 @@ async function writeEvents(
     const extraction = [owner, "extraction", subject, id, scope, "pending", timestamp, 0, null];
     return extracts ? [job, [...extraction, null, timestamp]] : [job];
   });
-  await insertMany(sql, "work", WORK, jobs);
+  await Promise.all([
+    insertMany(sql, "events", EVENT_TABLE, rows),
+    insertMany(sql, "work", WORK, jobs),
+  ]);
 }

@@ -1,3 +1,4 @@
+import { isActive } from "../../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { ACTIVE } from "../conditions.ts";
@@ -16,56 +17,61 @@ export async function writeNodes(
   owner: OwnerKey,
   nodes: readonly MemoryNode[],
 ): Promise<ReadonlyMap<Uuid, number>> {
-  const wanted = new Map(nodes.map((node) => [node.id, node]));
-  if (wanted.size === 0) return new Map();
+  const byId = Map.groupBy(nodes, ({ id }) => id);
+  if (byId.size === 0) return new Map();
   // Also those of other owners: an id is never given twice.
   const found = await sql.all<{ id: Uuid }>(
     "SELECT id FROM nodes WHERE id = ANY ($1::uuid[])",
-    listText(wanted.keys()),
+    listText(byId.keys()),
   );
-  const existing = new Set(found.map(({ id }) => id));
-  const added = nodes.filter((node, place) => {
-    return !existing.has(node.id) && nodes.findIndex(({ id }) => id === node.id) === place;
-  });
+  const existing = found.map(({ id }) => id);
+  for (const id of existing) byId.delete(id);
+  const keys = new Map<Uuid, number>();
+  for (const { id, key } of await readActive(sql, owner, existing)) keys.set(id, key);
+  const added = [...byId.values()].flatMap(([first]) => first ?? []);
   const [newest] = added;
-  if (newest !== undefined) await requireOwner(sql, owner, newest.userId);
-  const first = await takeKeys(sql, owner, "next_key", added.length);
+  if (newest === undefined) return keys;
+  const first = await takeKeys(sql, [owner, newest.userId], "next_key", added.length);
   const rows = added.map((node, place) => [owner, first + place, node.id, ...nodeValues(node)]);
   await insertMany(sql, "nodes", NODE_TABLE, rows);
-  const places = await readPlaces(sql, owner, [...wanted.keys()]);
-  return new Map(places.flatMap(({ id, key, active }) => (active ? [[id, key]] : [])));
+  for (const [place, { id, lifecycleState }] of added.entries()) {
+    if (isActive(lifecycleState)) keys.set(id, first + place);
+  }
+  return keys;
 }
 
-/** Gives an owner a row who has none: the first memory of somebody may come with a change of another one's. */
-async function requireOwner(sql: Sql, owner: OwnerKey, userId: string): Promise<void> {
-  await sql.run(
-    "INSERT INTO owners (owner, user_id, version) VALUES ($1::bigint, $2, 1) ON CONFLICT DO NOTHING",
-    owner,
-    userId,
-  );
-}
+type NodePlace = { readonly id: Uuid; readonly key: number };
 
-type NodePlace = { readonly id: Uuid; readonly key: number; readonly active: boolean };
-
-function readPlaces(sql: Sql, owner: OwnerKey, ids: readonly Uuid[]): Promise<NodePlace[]> {
-  return sql.all<NodePlace>(
-    `SELECT id, key, lifecycle_state IN ${ACTIVE} AS active FROM nodes WHERE owner = $1::bigint AND id = ANY ($2::uuid[])`,
+/** The active ones among some nodes of an owner. */
+async function readActive(
+  sql: Sql,
+  owner: OwnerKey,
+  ids: readonly Uuid[],
+): Promise<readonly NodePlace[]> {
+  if (ids.length === 0) return [];
+  return await sql.all<NodePlace>(
+    `SELECT id, key FROM nodes WHERE owner = $1::bigint AND id = ANY ($2::uuid[]) AND lifecycle_state IN ${ACTIVE}`,
     owner,
     listText(ids),
   );
 }
 
-/** Takes the next keys of an owner. @returns the first */
+/**
+ * Takes the next keys of an owner, who gets a row without one: the first memory of somebody may come with a change of another one's.
+ * @returns the first
+ */
 export async function takeKeys(
   sql: Sql,
-  owner: OwnerKey,
+  [owner, userId]: readonly [OwnerKey, string],
   counter: "next_key" | "next_event",
   count: number,
 ): Promise<number> {
-  if (count === 0) return 0;
   const row = await sql.get<{ first: number }>(
-    `UPDATE owners SET ${counter} = ${counter} + $2 WHERE owner = $1::bigint RETURNING ${counter} - $2 AS first`,
+    `INSERT INTO owners (owner, user_id, version, ${counter}) VALUES ($1::bigint, $2, 1, 1 + $3::integer)
+     ON CONFLICT (owner) DO UPDATE SET ${counter} = owners.${counter} + $3::integer
+     RETURNING ${counter} - $3::integer AS first`,
     owner,
+    userId,
     count,
   );
   return row?.first ?? 0;
