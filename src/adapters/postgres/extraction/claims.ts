@@ -1,11 +1,10 @@
 import { SCOPES, type Scope } from "../../../domain/enums.ts";
 import type { MemoryEvent } from "../../../domain/event.ts";
-import { planIdOf } from "../../../domain/extraction/plan/nodes.ts";
 import { extractionRecordId } from "../../../domain/extraction/records.ts";
+import { fits, planIdOfWork } from "../../../domain/extraction/work.ts";
 import { takenOver } from "../../../domain/jobs.ts";
 import type { Lease } from "../../../domain/lease.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
-import type { Instant } from "../../../lib/instant.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type {
@@ -50,17 +49,6 @@ export async function claimExtraction(
   return undefined;
 }
 
-function fits(
-  { event_id, subject, due, updated_at }: Head,
-  { eventId, upTo, isDueOnly }: ExtractionFilter,
-  now: Instant,
-): boolean {
-  if (eventId !== undefined && event_id !== eventId) return false;
-  if (upTo !== undefined && subject > upTo) return false;
-  // What was written in the future was written before the clock was set back.
-  return !isDueOnly || due === null || due <= now || updated_at > now;
-}
-
 /** Work of extraction `w` that is not done. */
 const WAITING = "w.kind = 'extraction' AND w.status = 'pending' AND w.lane IS NOT NULL";
 
@@ -96,7 +84,7 @@ async function toClaim(sql: Sql, head: Head): Promise<ExtractionClaim | undefine
   const event = await readEvent(sql, head.event_id, head.user_id);
   if (event === undefined) return undefined;
   const { revision } = head;
-  const [planId, recordId] = [planIdOf({ event, revision }), extractionRecordId(event.id)];
+  const [planId, recordId] = [planIdOfWork(head), extractionRecordId(event.id)];
   const records = await readAuditRecordsById(sql, [planId, recordId]);
   return {
     event,

@@ -1,10 +1,16 @@
-import { planIdOf } from "../../../domain/extraction/plan/nodes.ts";
 import { toReplanRecord } from "../../../domain/extraction/plan/records.ts";
 import { extractionRecordId } from "../../../domain/extraction/records.ts";
-import { type ExtractionJob, retryAfterSeconds } from "../../../domain/jobs.ts";
+import {
+  afterTry,
+  type ExtractionWork,
+  jobOfWork,
+  type LetGo,
+  planIdOfWork,
+} from "../../../domain/extraction/work.ts";
+import type { ExtractionJob } from "../../../domain/jobs.ts";
 import { latestEnd } from "../../../domain/lease.ts";
 import type { Owner } from "../../../domain/owner.ts";
-import { addSeconds, type Instant } from "../../../lib/instant.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ExtractionEnd } from "../../../ports/store/extraction-queue.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
@@ -14,24 +20,11 @@ import { readEvent } from "../events/read-events.ts";
 import { type OwnerKey, ownerKeyOrNull } from "../owner-key.ts";
 import type { Present } from "../work/lease.ts";
 
-/** The last try is this one. */
-const TRIES = 4;
-
 /** Work of extraction of an event, as its row has it. */
-export type JobRow = {
+export type JobRow = ExtractionWork & {
   readonly subject: number;
   readonly owner: OwnerKey;
   readonly user_id: string;
-  readonly event_id: Uuid;
-  readonly status: "pending" | "complete" | "failed";
-  readonly attempts: number;
-  readonly generation: number;
-  readonly revision: number;
-  readonly due: Instant | null;
-  readonly last_error: string | null;
-  readonly lease_owner: string | null;
-  readonly lease_expires_at: Instant | null;
-  readonly updated_at: Instant;
 };
 
 const REVISION = "coalesce((w.payload::json ->> 'revision')::integer, 1) AS revision";
@@ -67,32 +60,8 @@ export async function lockJobRow(
 }
 
 export async function toJob(sql: Sql, row: JobRow, now: Instant): Promise<ExtractionJob> {
-  const { event_id: eventId } = row;
-  const [planId, recordId] = [planIdOfRow(row), extractionRecordId(eventId)];
-  const kept = await keptIds(sql, [planId, recordId]);
-  const isRunning = row.status === "pending" && isHeld(row, now);
-  const hasPlan = kept.has(planId);
-  return {
-    eventId,
-    status: isRunning ? "running" : row.status,
-    phase: phaseOf(row, hasPlan, kept.has(recordId)),
-    attempts: row.attempts,
-    generation: row.generation,
-    planId: hasPlan ? planId : undefined,
-    planRevision: row.revision,
-    leaseExpiresAt: isRunning ? (row.lease_expires_at ?? undefined) : undefined,
-    nextAttemptAt: row.due ?? undefined,
-    lastError: row.last_error ?? undefined,
-    updatedAt: row.updated_at,
-  };
-}
-
-function isHeld({ lease_owner, lease_expires_at }: JobRow, now: Instant): boolean {
-  return lease_owner !== null && lease_expires_at !== null && lease_expires_at > now;
-}
-
-function planIdOfRow({ event_id: id, revision }: JobRow): Uuid {
-  return planIdOf({ event: { id }, revision });
+  const kept = await keptIds(sql, [planIdOfWork(row), extractionRecordId(row.event_id)]);
+  return jobOfWork(row, now, (id) => kept.has(id));
 }
 
 /** Those of the ids that operations have. */
@@ -104,12 +73,6 @@ export async function keptIds(sql: Sql, ids: readonly Uuid[]): Promise<ReadonlyS
   return new Set(rows.map(({ id }) => id));
 }
 
-function phaseOf({ status }: JobRow, hasPlan: boolean, hasRecord: boolean): ExtractionJob["phase"] {
-  if (status === "complete") return "complete";
-  if (hasPlan) return "publication";
-  return hasRecord ? "preparation" : "extraction";
-}
-
 /** Ends a try that published nothing. Runs inside a write transaction, under a claim that is not over. */
 export async function endTry(
   sql: Sql,
@@ -117,15 +80,7 @@ export async function endTry(
   end: ExtractionEnd,
   at: Instant,
 ): Promise<void> {
-  const isCancelled = end === "cancelled";
-  const isLast = !isCancelled && row.attempts >= TRIES;
-  const due = isCancelled ? at : addSeconds(at, retryAfterSeconds(row.attempts));
-  await update(sql, row, {
-    status: isLast ? "failed" : "pending",
-    due: isLast ? undefined : due,
-    lastError: isCancelled ? "Cancelled" : end.failure,
-    at,
-  });
+  await update(sql, row, afterTry(row, end, at));
 }
 
 /** Ends the work of an event. Runs inside a write transaction, under a claim that is not over. */
@@ -133,17 +88,10 @@ export async function completeJob(sql: Sql, row: JobRow, at: Instant): Promise<v
   await update(sql, row, { status: "complete", due: undefined, lastError: undefined, at });
 }
 
-type Ended = {
-  readonly status: JobRow["status"];
-  readonly due: Instant | undefined;
-  readonly lastError: string | undefined;
-  readonly at: Instant;
-};
-
 async function update(
   sql: Sql,
   { subject, owner }: JobRow,
-  { status, due, lastError, at }: Ended,
+  { status, due, lastError, at }: LetGo,
 ): Promise<void> {
   await sql.run(
     `UPDATE work SET status = $3, due = $4, last_error = $5, lease_owner = NULL, lease_expires_at = NULL, updated_at = $6
@@ -181,7 +129,7 @@ export async function replanJob(
   present: Present,
   at: Instant,
 ): Promise<void> {
-  const planId = planIdOfRow(row);
+  const planId = planIdOfWork(row);
   const event = await readEvent(sql, row.event_id, row.user_id);
   const hasPlan = (await keptIds(sql, [planId])).has(planId);
   if (!hasPlan || event === undefined || !isOpen(row, present)) return;

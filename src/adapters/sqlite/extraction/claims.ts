@@ -1,12 +1,11 @@
 import type { Database } from "bun:sqlite";
 import { SCOPES, type Scope } from "../../../domain/enums.ts";
 import type { MemoryEvent } from "../../../domain/event.ts";
-import { planIdOf } from "../../../domain/extraction/plan/nodes.ts";
 import { extractionRecordId } from "../../../domain/extraction/records.ts";
+import { fits, planIdOfWork } from "../../../domain/extraction/work.ts";
 import { takenOver } from "../../../domain/jobs.ts";
 import type { Lease } from "../../../domain/lease.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
-import type { Instant } from "../../../lib/instant.ts";
 import { asUuid } from "../../../lib/uuid.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type {
@@ -15,30 +14,19 @@ import type {
   ExtractionLane,
   WaitingTurn,
 } from "../../../ports/store/extraction-queue.ts";
-import { ask, hasRow } from "../connection/ask.ts";
+import { ask } from "../connection/ask.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { ownerKeyOrAll } from "../write/owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "../write/rows.ts";
 import { freeEndedLeases } from "../write/work.ts";
 import { writeAuditRecord } from "../write/write-audit-record.ts";
-import { type JobRow, readJobRow } from "./jobs.ts";
+import { isKept, type JobRow, readJobRow } from "./jobs.ts";
 
 /** Work of a lane that is to be done, by its order. */
 const IN_LANE = "w.kind = 'extraction' AND w.owner = ? AND w.lane = ? AND w.status = 'pending'";
 
 /** The first piece of work of a lane that is not done: nothing behind it may be claimed. */
-type Head = {
-  readonly subject: number;
-  readonly owner: number;
-  readonly lane: Scope;
-  readonly event_id: string;
-  readonly generation: number;
-  readonly attempts: number;
-  readonly revision: number;
-  readonly due: string | null;
-  readonly updated_at: string;
-  readonly lease_expires_at: string | null;
-};
+type Head = Omit<JobRow, "status" | "last_error" | "lease_owner"> & { readonly lane: Scope };
 
 /** Claims the first work of a lane that fits. Runs inside a write transaction. */
 export function claimExtraction(
@@ -59,17 +47,6 @@ export function claimExtraction(
     )
     .run(lease.holder, lease.until, lease.from, head.subject, head.owner);
   return toClaim(database, head);
-}
-
-function fits(
-  { event_id, subject, due, updated_at }: Head,
-  { eventId, upTo, isDueOnly }: ExtractionFilter,
-  now: Instant,
-): boolean {
-  if (eventId !== undefined && event_id !== eventId) return false;
-  if (upTo !== undefined && subject > upTo) return false;
-  // What was written in the future was written before the clock was set back.
-  return !isDueOnly || due === null || due <= now || updated_at > now;
 }
 
 function readHeads(database: Database, of: Owner, scopes: readonly Scope[]): readonly Head[] {
@@ -116,7 +93,7 @@ function toClaim(database: Database, head: Head): ExtractionClaim | undefined {
     generation: head.generation + 1,
     attempts: head.attempts + 1,
     revision,
-    plan: readAuditRecord(database, planIdOf({ event, revision })),
+    plan: readAuditRecord(database, planIdOfWork(head)),
     record: readAuditRecord(database, extractionRecordId(event.id)),
   };
 }
@@ -156,7 +133,7 @@ export function saveExtractions(
 ): void {
   if (heldJob(database, claim) === undefined) throw takenOver();
   for (const record of records) {
-    if (!hasRow(database, "operations WHERE id = ?", record.id)) writeAuditRecord(database, record);
+    if (!isKept(database, record.id)) writeAuditRecord(database, record);
   }
 }
 
@@ -178,7 +155,7 @@ export function waitingTurns(
     .map((row) => ({
       event: toEvent(row),
       order: row.key,
-      isRecorded: hasRow(database, "operations WHERE id = ?", extractionRecordId(asUuid(row.id))),
+      isRecorded: isKept(database, extractionRecordId(asUuid(row.id))),
     }));
 }
 
@@ -213,9 +190,7 @@ export function extractionLanes(database: Database, of: Owner): readonly Extract
       const upTo =
         ask<number>(database, `SELECT max(w.subject) FROM work w WHERE ${IN_LANE}`, owner, lane) ??
         subject;
-      // SAFETY: the columns are only ever written from Instants.
-      const at = (lease_expires_at ?? due ?? undefined) as Instant | undefined;
-      return [{ userId, scope: lane, upTo, due: at }];
+      return [{ userId, scope: lane, upTo, due: lease_expires_at ?? due ?? undefined }];
     },
   );
 }

@@ -1,35 +1,24 @@
 import type { Database } from "bun:sqlite";
-import { planIdOf } from "../../../domain/extraction/plan/nodes.ts";
 import { toReplanRecord } from "../../../domain/extraction/plan/records.ts";
-import { extractionRecordId } from "../../../domain/extraction/records.ts";
-import { type ExtractionJob, retryAfterSeconds } from "../../../domain/jobs.ts";
+import {
+  afterTry,
+  type ExtractionWork,
+  jobOfWork,
+  type LetGo,
+  planIdOfWork,
+} from "../../../domain/extraction/work.ts";
+import type { ExtractionJob } from "../../../domain/jobs.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
-import { addSeconds, type Instant } from "../../../lib/instant.ts";
-import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { ExtractionEnd } from "../../../ports/store/extraction-queue.ts";
 import { hasRow } from "../connection/ask.ts";
 import { readEvent } from "../read/read.ts";
 import { ownerKeyOrAll, userIdOf } from "../write/owners.ts";
 import { writeAuditRecord } from "../write/write-audit-record.ts";
 
-/** The last try is this one. */
-const TRIES = 4;
-
 /** Work of extraction of an event, as its row has it. */
-export type JobRow = {
-  readonly subject: number;
-  readonly owner: number;
-  readonly event_id: string;
-  readonly status: "pending" | "complete" | "failed";
-  readonly attempts: number;
-  readonly generation: number;
-  readonly revision: number;
-  readonly due: string | null;
-  readonly last_error: string | null;
-  readonly lease_owner: string | null;
-  readonly lease_expires_at: string | null;
-  readonly updated_at: string;
-};
+export type JobRow = ExtractionWork & { readonly subject: number; readonly owner: number };
 
 const FROM_WORK = `SELECT w.subject, w.owner, e.id AS event_id, w.status, w.attempts, w.generation,
     coalesce(w.payload ->> 'revision', 1) AS revision, w.due, w.last_error, w.lease_owner, w.lease_expires_at, w.updated_at
@@ -52,69 +41,17 @@ export function extractionJob(
   now: Instant,
 ): ExtractionJob | undefined {
   const row = readJobRow(database, eventId, owner);
-  return row && toJob(database, row, now);
+  return row && jobOfWork(row, now, (id) => isKept(database, id));
 }
 
-function toJob(database: Database, row: JobRow, now: Instant): ExtractionJob {
-  const eventId = asUuid(row.event_id);
-  const planId = keptPlanId(database, row);
-  const isRunning = row.status === "pending" && isHeld(row, now);
-  return {
-    eventId,
-    status: isRunning ? "running" : row.status,
-    phase: phaseOf(database, row, planId),
-    attempts: row.attempts,
-    generation: row.generation,
-    planId,
-    planRevision: row.revision,
-    leaseExpiresAt: instantOf(isRunning ? row.lease_expires_at : null),
-    nextAttemptAt: instantOf(row.due),
-    lastError: row.last_error ?? undefined,
-    // SAFETY: the column is only ever written from an Instant.
-    updatedAt: row.updated_at as Instant,
-  };
-}
-
-function instantOf(text: string | null): Instant | undefined {
-  // SAFETY: the columns are only ever written from Instants.
-  return (text ?? undefined) as Instant | undefined;
-}
-
-function isHeld({ lease_owner, lease_expires_at }: JobRow, now: Instant): boolean {
-  return lease_owner !== null && lease_expires_at !== null && lease_expires_at > now;
-}
-
-/** The plan of the present revision, if it is kept. */
-export function keptPlanId(
-  database: Database,
-  { event_id, revision }: Pick<JobRow, "event_id" | "revision">,
-): Uuid | undefined {
-  const planId = planIdOf({ event: { id: asUuid(event_id) }, revision });
-  return hasRow(database, "operations WHERE id = ?", planId) ? planId : undefined;
-}
-
-function phaseOf(
-  database: Database,
-  { status, event_id }: JobRow,
-  planId: Uuid | undefined,
-): ExtractionJob["phase"] {
-  if (status === "complete") return "complete";
-  if (planId !== undefined) return "publication";
-  const recordId = extractionRecordId(asUuid(event_id));
-  return hasRow(database, "operations WHERE id = ?", recordId) ? "preparation" : "extraction";
+/** Whether there is an operation with an id. */
+export function isKept(database: Database, id: Uuid): boolean {
+  return hasRow(database, "operations WHERE id = ?", id);
 }
 
 /** Ends a try that published nothing. Runs inside a write transaction, under a claim that is not over. */
 export function endTry(database: Database, row: JobRow, end: ExtractionEnd, at: Instant): void {
-  const isCancelled = end === "cancelled";
-  const isLast = !isCancelled && row.attempts >= TRIES;
-  const due = isCancelled ? at : addSeconds(at, retryAfterSeconds(row.attempts));
-  update(database, row, {
-    status: isLast ? "failed" : "pending",
-    due: isLast ? undefined : due,
-    lastError: isCancelled ? "Cancelled" : end.failure,
-    at,
-  });
+  update(database, row, afterTry(row, end, at));
 }
 
 /** Ends the work of an event. Runs inside a write transaction, under a claim that is not over. */
@@ -122,17 +59,10 @@ export function completeJob(database: Database, row: JobRow, at: Instant): void 
   update(database, row, { status: "complete", due: undefined, lastError: undefined, at });
 }
 
-type Ended = {
-  readonly status: JobRow["status"];
-  readonly due: Instant | undefined;
-  readonly lastError: string | undefined;
-  readonly at: Instant;
-};
-
 function update(
   database: Database,
   { subject, owner }: JobRow,
-  { status, due, lastError, at }: Ended,
+  { status, due, lastError, at }: LetGo,
 ): void {
   database
     .query(
@@ -157,10 +87,10 @@ export function retryJob(database: Database, row: JobRow, at: Instant): void {
  * Gives up the kept plan of work that is neither held nor complete, so that another one is made. Runs inside a write transaction.
  */
 export function replanJob(database: Database, row: JobRow, owner: Owner, at: Instant): void {
-  const planId = keptPlanId(database, row);
-  const event = readEvent(database, asUuid(row.event_id), owner);
+  const planId = planIdOfWork(row);
+  const event = readEvent(database, row.event_id, owner);
   const isFree = row.status !== "complete" && row.lease_owner === null;
-  if (planId === undefined || event === undefined || !isFree) return;
+  if (!isKept(database, planId) || event === undefined || !isFree) return;
   const revision = row.revision + 1;
   const generation = row.generation + 1;
   update(database, row, { status: "pending", due: at, lastError: undefined, at });
