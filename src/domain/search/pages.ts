@@ -1,4 +1,8 @@
+import type { Edge } from "../edge.ts";
+import type { MemoryEvent } from "../event.ts";
 import { LIMITS } from "../limits.ts";
+import type { MemoryNode } from "../node.ts";
+import type { RowOf } from "../records/rows.ts";
 
 /** How a row becomes an item of a page. */
 export type PageForm<Row, Item> = {
@@ -42,4 +46,25 @@ export class PageBuilder<Row, Item> {
   page(): { readonly items: readonly Item[]; readonly hasMore: boolean } {
     return { items: this.#items, hasMore: this.#hasMore };
   }
+}
+
+// `charsOf` of rows, the same in every store: so pages end at the same place.
+
+export function charsOfNode({
+  content,
+  metadata,
+  evidence_refs,
+}: Pick<RowOf<MemoryNode>, "content" | "metadata" | "evidence_refs">): number {
+  return content.length + (metadata?.length ?? 0) + evidence_refs.length;
+}
+
+export function charsOfEvent({
+  content,
+  metadata,
+}: Pick<RowOf<MemoryEvent>, "content" | "metadata">): number {
+  return content.length + (metadata?.length ?? 0);
+}
+
+export function charsOfEdge({ metadata }: Pick<RowOf<Edge>, "metadata">): number {
+  return metadata?.length ?? 0;
 }

@@ -1,6 +1,11 @@
 import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { PageBuilder, type PageForm } from "../../../domain/search/pages.ts";
+import {
+  charsOfEvent,
+  charsOfNode,
+  PageBuilder,
+  type PageForm,
+} from "../../../domain/search/pages.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Page } from "../../../ports/store/page.ts";
 import {
@@ -14,13 +19,12 @@ import {
 
 export const NODE_PAGE: PageForm<NodeRow, MemoryNode> = {
   toItem: toNode,
-  charsOf: ({ content, metadata, evidence_refs }) =>
-    content.length + (metadata?.length ?? 0) + evidence_refs.length,
+  charsOf: charsOfNode,
 };
 
 export const EVENT_PAGE: PageForm<EventRow, MemoryEvent> = {
   toItem: toEvent,
-  charsOf: ({ content, metadata }) => content.length + (metadata?.length ?? 0),
+  charsOf: charsOfEvent,
 };
 
 export const OPERATION_PAGE: PageForm<OperationRow, AuditRecord> = {

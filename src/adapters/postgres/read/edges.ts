@@ -2,7 +2,7 @@ import type { Edge } from "../../../domain/edge.ts";
 import type { EdgeType, LifecycleState, NodeType, Scope } from "../../../domain/enums.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Owner } from "../../../domain/owner.ts";
-import type { PageForm } from "../../../domain/search/pages.ts";
+import { charsOfEdge, type PageForm } from "../../../domain/search/pages.ts";
 import type {
   ContradictionPage,
   EdgePage,
@@ -28,7 +28,7 @@ import {
 
 const EDGE_PAGE: PageForm<EdgeRow, Edge> = {
   toItem: toEdge,
-  charsOf: ({ metadata }) => metadata?.length ?? 0,
+  charsOf: charsOfEdge,
 };
 
 /** One page of edges by id. No edge leads to a node of another owner. */

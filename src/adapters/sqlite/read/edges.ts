@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Edge } from "../../../domain/edge.ts";
 import type { EdgeType, LifecycleState, NodeType, Scope } from "../../../domain/enums.ts";
 import type { Owner } from "../../../domain/owner.ts";
-import { PageBuilder, type PageForm } from "../../../domain/search/pages.ts";
+import { charsOfEdge, PageBuilder, type PageForm } from "../../../domain/search/pages.ts";
 import type {
   ContradictionPage,
   EdgePage,
@@ -20,7 +20,7 @@ import { countEvents } from "./read.ts";
 
 const EDGE_PAGE: PageForm<EdgeRow, Edge> = {
   toItem: toEdge,
-  charsOf: ({ metadata }) => metadata?.length ?? 0,
+  charsOf: charsOfEdge,
 };
 
 /** No edge leads to a node of another owner. */

@@ -1,20 +1,24 @@
 import type { Database, Statement } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { PageBuilder, type PageForm } from "../../../domain/search/pages.ts";
+import {
+  charsOfEvent,
+  charsOfNode,
+  PageBuilder,
+  type PageForm,
+} from "../../../domain/search/pages.ts";
 import type { Page } from "../../../ports/store/page.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { type EventRow, NODE_COLUMNS, type NodeRow, toEvent, toNode } from "../write/rows.ts";
 
 export const NODE_PAGE: PageForm<NodeRow, MemoryNode> = {
   toItem: toNode,
-  charsOf: ({ content, metadata, evidence_refs }) =>
-    content.length + (metadata?.length ?? 0) + evidence_refs.length,
+  charsOf: charsOfNode,
 };
 
 export const EVENT_PAGE: PageForm<EventRow, MemoryEvent> = {
   toItem: toEvent,
-  charsOf: ({ content, metadata }) => content.length + (metadata?.length ?? 0),
+  charsOf: charsOfEvent,
 };
 
 /**
