@@ -1,5 +1,7 @@
 import type { EdgeType } from "../../../domain/enums.ts";
 import {
+  aliasesIn,
+  isKnownEntity,
   type KnownClaim,
   type KnownEntity,
   type KnownMemories,
@@ -7,7 +9,6 @@ import {
 } from "../../../domain/extraction/plan/context.ts";
 import { nameKey, ownerReferenceId } from "../../../domain/extraction/plan/nodes.ts";
 import { formsOf, mayMean } from "../../../domain/extraction/plan/updates.ts";
-import { isActive } from "../../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
@@ -78,24 +79,16 @@ async function entitiesNamed(
 
 /** Active entities among the nodes, and those that a verified alias links to one of them, each with its other names. */
 async function readEntities(place: Place, ids: readonly Uuid[]): Promise<readonly KnownEntity[]> {
-  const named = (await readNodes(place, ids)).filter(isEntity);
+  const named = (await readNodes(place, ids)).filter(isKnownEntity);
   const known = new Set(named.map(({ id }) => id));
   const links = await aliasesOf(place, [...known]);
   const linked = new Set(links.flatMap(({ one, other }) => [one, other])).difference(known);
-  const all = [...named, ...(await readNodes(place, [...linked])).filter(isEntity)];
+  const all = [...named, ...(await readNodes(place, [...linked])).filter(isKnownEntity)];
   const names = new Map(all.map(({ id, content }) => [id, content]));
   return all.map((node) => ({
     node,
-    aliases: links.flatMap(({ one, other }) => {
-      const partner = one === node.id ? other : other === node.id ? one : undefined;
-      return partner === undefined ? [] : (names.get(partner) ?? []);
-    }),
+    aliases: aliasesIn(links, names, node.id),
   }));
-}
-
-function isEntity({ nodeType, lifecycleState, metadata }: MemoryNode): boolean {
-  const isReference = (metadata?.["identity_status"] ?? null) !== null;
-  return nodeType === "entity" && isActive(lifecycleState) && !isReference;
 }
 
 type Link = { readonly one: Uuid; readonly other: Uuid };

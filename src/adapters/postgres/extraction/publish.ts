@@ -1,5 +1,6 @@
 import {
   type DerivationPlan,
+  ownedBy,
   type Publication,
   planProblem,
   publish,
@@ -116,18 +117,6 @@ async function checksumOf(sql: Sql, planId: Uuid): Promise<string | undefined> {
     PLAN_OPERATION,
   );
   return row?.checksum;
-}
-
-/** The plan with the owner's present name. */
-function ownedBy(plan: DerivationPlan, userId: string): DerivationPlan {
-  const owned = <T extends { readonly userId: string }>(things: readonly T[]): readonly T[] =>
-    things.map((thing) => ({ ...thing, userId }));
-  return {
-    ...plan,
-    nodes: owned(plan.nodes),
-    edges: owned(plan.edges),
-    snapshots: owned(plan.snapshots),
-  };
 }
 
 type Carried = {

@@ -1,6 +1,8 @@
 import type { Database } from "bun:sqlite";
 import type { EdgeType } from "../../../domain/enums.ts";
 import {
+  aliasesIn,
+  isKnownEntity,
   type KnownClaim,
   type KnownEntity,
   type KnownMemories,
@@ -59,28 +61,22 @@ function ownerReference(place: Place, names: ReadonlySet<string>): KeyedNode<num
 
 /** Active entities among the nodes, and those that a verified alias links to one of them, each with its other names. */
 function readEntities(place: Place, keys: readonly number[]): readonly Entity[] {
-  const named = readNodes(place, "key", keys).filter(isEntity);
+  const named = readNodes(place, "key", keys).filter(({ node }) => isKnownEntity(node));
   const links = aliasesOf(
     place,
     named.map(({ key }) => key),
   );
   const known = new Set(named.map(({ key }) => key));
   const linked = new Set(links.flatMap(({ one, other }) => [one, other])).difference(known);
-  const all = [...named, ...readNodes(place, "key", [...linked]).filter(isEntity)];
+  const all = [
+    ...named,
+    ...readNodes(place, "key", [...linked]).filter(({ node }) => isKnownEntity(node)),
+  ];
   const names = new Map(all.map(({ key, node }) => [key, node.content]));
   return all.map(({ key, node }) => ({
     ...{ key, node },
-    aliases: links.flatMap(({ one, other }) => {
-      const partner = one === key ? other : other === key ? one : undefined;
-      return partner === undefined ? [] : (names.get(partner) ?? []);
-    }),
+    aliases: aliasesIn(links, names, key),
   }));
-}
-
-function isEntity({ node }: KeyedNode<number>): boolean {
-  const { nodeType, lifecycleState, metadata } = node;
-  const isReference = (metadata?.["identity_status"] ?? null) !== null;
-  return nodeType === "entity" && isActive(lifecycleState) && !isReference;
 }
 
 type Link = { readonly one: number; readonly other: number };

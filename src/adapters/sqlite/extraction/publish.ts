@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import {
   type DerivationPlan,
+  ownedBy,
   type Publication,
   planProblem,
   publish,
@@ -105,18 +106,6 @@ function checksumOf(database: Database, planId: Uuid): string | undefined {
     planId,
     PLAN_OPERATION,
   );
-}
-
-/** The plan with the owner's present name. */
-function ownedBy(plan: DerivationPlan, userId: string): DerivationPlan {
-  const owned = <T extends { readonly userId: string }>(things: readonly T[]): readonly T[] =>
-    things.map((thing) => ({ ...thing, userId }));
-  return {
-    ...plan,
-    nodes: owned(plan.nodes),
-    edges: owned(plan.edges),
-    snapshots: owned(plan.snapshots),
-  };
 }
 
 type Carried = {

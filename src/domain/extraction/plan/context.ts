@@ -2,6 +2,7 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ConfidenceOverrides } from "../../epistemics.ts";
 import type { MemoryEvent } from "../../event.ts";
+import { isActive } from "../../lifecycle.ts";
 import type { MemoryNode } from "../../node.ts";
 import type { ReadDates } from "../relative-date.ts";
 import type { Turn } from "../turn.ts";
@@ -69,3 +70,25 @@ export const NOTHING_KNOWN: KnownMemories = {
   ownerNames: new Set(),
   shown: new Map(),
 };
+
+/** Whether a memory is an entity that a plan may know: an active one that is more than a reference to somebody. */
+export function isKnownEntity({ nodeType, lifecycleState, metadata }: MemoryNode): boolean {
+  const isReference = (metadata?.["identity_status"] ?? null) !== null;
+  return nodeType === "entity" && isActive(lifecycleState) && !isReference;
+}
+
+/**
+ * The other names of an entity.
+ * @param links verified aliases, in both directions
+ * @param names of entities that are known
+ */
+export function aliasesIn<Key>(
+  links: readonly { readonly one: Key; readonly other: Key }[],
+  names: ReadonlyMap<Key, string>,
+  entity: Key,
+): readonly string[] {
+  return links.flatMap(({ one, other }) => {
+    const partner = one === entity ? other : other === entity ? one : undefined;
+    return partner === undefined ? [] : (names.get(partner) ?? []);
+  });
+}

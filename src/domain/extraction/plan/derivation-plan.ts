@@ -38,6 +38,18 @@ function isUnchanged(node: MemoryNode, planned: MemoryNode): boolean {
   });
 }
 
+/** The plan with the owner's present name. */
+export function ownedBy(plan: DerivationPlan, userId: string): DerivationPlan {
+  const owned = <T extends { readonly userId: string }>(things: readonly T[]): readonly T[] =>
+    things.map((thing) => ({ ...thing, userId }));
+  return {
+    ...plan,
+    nodes: owned(plan.nodes),
+    edges: owned(plan.edges),
+    snapshots: owned(plan.snapshots),
+  };
+}
+
 /** What carrying out a plan writes. */
 export type Publication = {
   readonly nodes: readonly MemoryNode[];
