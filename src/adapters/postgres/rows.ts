@@ -2,6 +2,7 @@ import { type Edge, edgeForm } from "../../domain/edge.ts";
 import { eventForm, type MemoryEvent } from "../../domain/event.ts";
 import { type MemoryNode, nodeForm } from "../../domain/node.ts";
 import { auditRecordForm } from "../../domain/records/audit.ts";
+import { changedColumns } from "../../domain/records/node-columns.ts";
 import {
   named,
   type RowOf,
@@ -10,7 +11,6 @@ import {
   storedColumns,
   type Value,
 } from "../../domain/records/rows.ts";
-import { LASTING_MEMBERS } from "../../domain/search/change.ts";
 import type { ObjectForm } from "../../lib/form.ts";
 import type { Shape } from "../../lib/view.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
@@ -76,26 +76,19 @@ export const NODE_TABLE = insertedColumns(nodeForm);
 /** Values of a node after owner, key and id. */
 export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(name));
 
-const NODE_CHANGING = nodeForm.members
-  .filter(({ key }) => !LASTING_MEMBERS.some((lasting) => lasting === key))
-  .map(({ name }) => name);
-export const changingValues = rowWriter(nodeForm, (name) => NODE_CHANGING.includes(name));
-
 /**
- * Updates the columns of a node in which two records differ: an index over none of them is not touched.
+ * Updates the columns of a node in which two records differ.
  * @returns the statement, whose first parameters are owner and id, and its other parameters; undefined when nothing differs
  */
 export function updateOfNode(
   before: MemoryNode,
   after: MemoryNode,
 ): { readonly sql: string; readonly values: readonly Value[] } | undefined {
-  const old = changingValues(before);
-  const values = changingValues(after);
-  const written = values.flatMap((value, place) => (value === old[place] ? [] : [place]));
-  if (written.length === 0) return undefined;
-  const set = written.map((place, at) => `${NODE_CHANGING[place]} = $${at + 3}`).join(", ");
+  const changed = changedColumns(before, after);
+  if (changed.length === 0) return undefined;
+  const set = changed.map(({ name }, place) => `${name} = $${place + 3}`).join(", ");
   return {
     sql: `UPDATE nodes SET ${set} WHERE owner = $1::bigint AND id = $2::uuid`,
-    values: written.map((place) => values[place] ?? null),
+    values: changed.map(({ value }) => value),
   };
 }

@@ -13,6 +13,7 @@ import {
 } from "../../../domain/extraction/plan/records.ts";
 import { takenOver } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { changingValues } from "../../../domain/records/node-columns.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import { brokenChange, momentAfter } from "../../../domain/search/change.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
@@ -31,7 +32,7 @@ import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { reopenJob } from "../write/jobs.ts";
 import { writeDocuments } from "../write/lexical-index.ts";
 import { noteNewTexts } from "../write/renew-texts.ts";
-import { changingValues, UPDATE_NODE } from "../write/rows.ts";
+import { UPDATE_NODE } from "../write/rows.ts";
 import { writeAuditRecord } from "../write/write-audit-record.ts";
 import { writeNode } from "../write/write-node.ts";
 import { heldJob } from "./claims.ts";

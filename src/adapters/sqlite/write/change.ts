@@ -113,8 +113,8 @@ function writeChange(
   keyOf: (node: MemoryNode) => number,
 ): void {
   for (const { before, after } of nodes) {
-    const { sql, values } = updateOfNode(before, after);
-    database.query(sql).run(...values, keyOf(after));
+    const update = updateOfNode(before, after);
+    if (update !== undefined) database.query(update.sql).run(...update.values, keyOf(after));
   }
   for (const edge of edges) writeEdge(database, edge);
   requireNew(database, auditRecords);

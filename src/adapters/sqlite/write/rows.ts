@@ -1,5 +1,6 @@
 import { eventForm, type MemoryEvent } from "../../../domain/event.ts";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
+import { CHANGING_COLUMNS, changedColumns } from "../../../domain/records/node-columns.ts";
 import {
   named,
   type RowOf,
@@ -8,7 +9,6 @@ import {
   storedColumns,
   type Value,
 } from "../../../domain/records/rows.ts";
-import { LASTING_MEMBERS } from "../../../domain/search/change.ts";
 
 /** A row of `events` joined with its owner's name. */
 export type EventRow = { readonly key: number } & RowOf<MemoryEvent>;
@@ -36,34 +36,25 @@ export const NODE_COLUMNS = `n.key, n.id, o.user_id, ${named("n", NODE_STORED)}`
 export const INSERT_NODE = `INSERT INTO nodes (id, owner, ${NODE_STORED.join(", ")})
   VALUES (?, ?, ${NODE_STORED.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`;
 
-const NODE_CHANGING = nodeForm.members
-  .filter(({ key }) => !LASTING_MEMBERS.some((lasting) => lasting === key))
-  .map(({ name }) => name);
-
 /** Updates all changeable columns of a node. Parameters: `changingValues`, then its key. */
-export const UPDATE_NODE = `UPDATE nodes SET ${NODE_CHANGING.map((name) => `${name} = ?`).join(", ")} WHERE key = ?`;
+export const UPDATE_NODE = `UPDATE nodes SET ${CHANGING_COLUMNS.map((name) => `${name} = ?`).join(", ")} WHERE key = ?`;
 
 /**
- * Updates the columns of a node in which two records differ. An index over none of them is not touched, which is most of the cost.
- * @returns the statement, whose last parameter is the key, and its other parameters
+ * Updates the columns of a node in which two records differ.
+ * @returns the statement, whose last parameter is the key, and its other parameters; undefined when nothing differs
  */
 export function updateOfNode(
   before: MemoryNode,
   after: MemoryNode,
-): { readonly sql: string; readonly values: readonly Value[] } {
-  const old = changingValues(before);
-  const values = changingValues(after);
-  const places = values.flatMap((value, place) => (value === old[place] ? [] : [place]));
-  // Nothing differs: the statement still has to be one.
-  const written = places.length === 0 ? [0] : places;
-  const set = written.map((place) => `${NODE_CHANGING[place]} = ?`).join(", ");
+): { readonly sql: string; readonly values: readonly Value[] } | undefined {
+  const changed = changedColumns(before, after);
+  if (changed.length === 0) return undefined;
+  const set = changed.map(({ name }) => `${name} = ?`).join(", ");
   return {
     sql: `UPDATE nodes SET ${set} WHERE key = ?`,
-    values: written.map((place) => values[place] ?? null),
+    values: changed.map(({ value }) => value),
   };
 }
-
-export const changingValues = rowWriter(nodeForm, (name) => NODE_CHANGING.includes(name));
 
 export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(name));
 
