@@ -1,4 +1,5 @@
 import type { Instant } from "../lib/instant.ts";
+import type { Uuid } from "../lib/uuid.ts";
 import { invalid } from "./errors.ts";
 
 /** The owner of a pack, for callers who name no owner. */
@@ -67,4 +68,44 @@ export function movable(
   if (isJoin && !isTaken) throw invalid("into", "has nothing in this pack; rename the other one");
   if (!isJoin && isTaken) throw invalid("into", "is already an owner; join the two");
   return moved;
+}
+
+/** The audit record of a move that was made. */
+export function toMoveRecord(
+  {
+    from,
+    into,
+    isJoin,
+    id,
+    actorId,
+  }: {
+    readonly from: string;
+    readonly into: string;
+    readonly isJoin: boolean;
+    readonly id: Uuid;
+    readonly actorId: string;
+  },
+  { memories, events }: OwnerSummary,
+  createdAt: Instant,
+) {
+  return {
+    ...{ id, actorId, createdAt },
+    opType: isJoin ? OWNERS_JOINED : OWNER_RENAMED,
+    targetId: ownerTarget(from),
+    payload: { before: from, after: into, memories, events },
+    namespaceId: undefined,
+  };
+}
+
+/**
+ * The audit record of another owner of a pack.
+ * @param before null: none was recorded
+ */
+export function toOwnerRecord<Record extends object>(
+  record: Record,
+  before: string | null,
+  after: string,
+) {
+  const payload = { before, after };
+  return { ...record, opType: PACK_OWNER_SET, targetId: "pack", payload, namespaceId: undefined };
 }

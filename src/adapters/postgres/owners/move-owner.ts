@@ -1,10 +1,4 @@
-import {
-  movable,
-  OWNER_RENAMED,
-  OWNERS_JOINED,
-  type OwnerSummary,
-  ownerTarget,
-} from "../../../domain/pack-owner.ts";
+import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/pack-owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { OwnerMove } from "../../../ports/store/owners.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
@@ -21,19 +15,11 @@ import { readPackOwner, writePackOwner } from "./pack-owner.ts";
  * @throws SvcError invalid_argument
  */
 export async function moveOwner(sql: Sql, move: OwnerMove, at: Instant): Promise<OwnerSummary> {
-  const { from, into, isJoin, id, settingId, actorId } = move;
+  const { from, into, isJoin, settingId, actorId } = move;
   const moved = movable(await listOwners(sql), move);
   const [source, target] = [ownerKey(from), ownerKey(into)];
   // First, since events may only change hands if the log says so.
-  await writeAuditRecords(sql, NO_OWNER, [
-    {
-      ...{ id, actorId, createdAt: at },
-      opType: isJoin ? OWNERS_JOINED : OWNER_RENAMED,
-      targetId: ownerTarget(from),
-      payload: { before: from, after: into, memories: moved.memories, events: moved.events },
-      namespaceId: undefined,
-    },
-  ]);
+  await writeAuditRecords(sql, NO_OWNER, [toMoveRecord(move, moved, at)]);
   // Edges and the memories at their ends change hands one after the other.
   await sql.run("SET CONSTRAINTS ALL DEFERRED");
   const firstEvent = isJoin ? await nextEvent(sql, target) : 1;

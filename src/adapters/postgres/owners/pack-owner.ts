@@ -1,4 +1,4 @@
-import { PACK_OWNER_SET, type PackOwner } from "../../../domain/pack-owner.ts";
+import { type PackOwner, toOwnerRecord } from "../../../domain/pack-owner.ts";
 import type { OwnerRecord } from "../../../ports/store/owners.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
 import type { Sql } from "../connection/sql.ts";
@@ -30,7 +30,7 @@ export async function claimPack(sql: Sql, userId: string, record: OwnerRecord): 
     OWNER,
     userId,
   );
-  if (claimed > 0) await recordChange(sql, null, userId, record);
+  if (claimed > 0) await writeAuditRecords(sql, NO_OWNER, [toOwnerRecord(record, null, userId)]);
   return await readPackOwner(sql);
 }
 
@@ -38,18 +38,5 @@ export async function claimPack(sql: Sql, userId: string, record: OwnerRecord): 
 export async function writePackOwner(sql: Sql, userId: string, record: OwnerRecord): Promise<void> {
   const before = (await readSetting(sql, OWNER)) ?? null;
   await writeSetting(sql, OWNER, userId);
-  await recordChange(sql, before, userId, record);
-}
-
-async function recordChange(
-  sql: Sql,
-  before: string | null,
-  after: string,
-  record: OwnerRecord,
-): Promise<void> {
-  const payload = { before, after };
-  const opType = PACK_OWNER_SET;
-  await writeAuditRecords(sql, NO_OWNER, [
-    { ...record, opType, targetId: "pack", payload, namespaceId: undefined },
-  ]);
+  await writeAuditRecords(sql, NO_OWNER, [toOwnerRecord(record, before, userId)]);
 }

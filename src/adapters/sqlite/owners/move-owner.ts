@@ -1,12 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import {
-  movable,
-  OWNER_RENAMED,
-  OWNERS_JOINED,
-  type OwnerSummary,
-  ownerTarget,
-} from "../../../domain/pack-owner.ts";
+import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/pack-owner.ts";
 import { fromPayload } from "../../../domain/search/lean.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { OwnerMove, OwnerWish } from "../../../ports/store/owners.ts";
@@ -33,18 +27,12 @@ export function previewMove(database: Database, wish: OwnerWish): OwnerSummary {
  * @throws SvcError invalid_argument
  */
 export function moveOwner(database: Database, move: OwnerMove, at: Instant): OwnerSummary {
-  const { from, into, isJoin, id, settingId, actorId } = move;
+  const { from, into, settingId, actorId } = move;
   const moved = previewMove(database, move);
   const key = ownerKey(database, from);
   if (key === undefined) throw new SvcError("internal", "an owner has things and no key");
   const target = ownerKey(database, into);
-  writeAuditRecord(database, {
-    ...{ id, actorId, createdAt: at },
-    opType: isJoin ? OWNERS_JOINED : OWNER_RENAMED,
-    targetId: ownerTarget(from),
-    payload: { before: from, after: into, memories: moved.memories, events: moved.events },
-    namespaceId: undefined,
-  });
+  writeAuditRecord(database, toMoveRecord(move, moved, at));
   if (target === undefined) {
     database.query("UPDATE owners SET user_id = ? WHERE owner = ?").run(into, key);
   } else handOver(database, key, target);

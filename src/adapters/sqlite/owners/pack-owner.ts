@@ -1,5 +1,10 @@
 import type { Database } from "bun:sqlite";
-import { type OwnerMemories, PACK_OWNER_SET, type PackOwner } from "../../../domain/pack-owner.ts";
+import {
+  type OwnerMemories,
+  PACK_OWNER_SET,
+  type PackOwner,
+  toOwnerRecord,
+} from "../../../domain/pack-owner.ts";
 import type { OwnerRecord } from "../../../ports/store/owners.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { writeAuditRecord } from "../write/write-audit-record.ts";
@@ -26,13 +31,7 @@ export function readPackOwner(database: Database): PackOwner {
 export function writePackOwner(database: Database, userId: string, record: OwnerRecord): void {
   const before = readPackSetting(database, OWNER) ?? null;
   writePackSetting(database, OWNER, userId);
-  writeAuditRecord(database, {
-    ...record,
-    opType: PACK_OWNER_SET,
-    targetId: "pack",
-    payload: { before, after: userId },
-    namespaceId: undefined,
-  });
+  writeAuditRecord(database, toOwnerRecord(record, before, userId));
 }
 
 /** Applies the newest operation on the owner, in a pack made from an export. Runs inside a write transaction. */
