@@ -71,3 +71,11 @@ export function takenOver(): SvcError {
 export function isTakenOver(error: unknown): boolean {
   return error instanceof SvcError && error.data["reason"] === TAKEN_OVER;
 }
+
+/** What was made for an event, without the vector, which is of another model: the job stays to be done. */
+export function withoutVector<
+  T extends { readonly vector: Float32Array | undefined; readonly failure: string | undefined },
+>(item: T): T {
+  if (item.vector === undefined) return item;
+  return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };
+}

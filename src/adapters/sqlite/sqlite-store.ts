@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { SvcError } from "../../domain/errors.ts";
-import { LEASE_SECONDS } from "../../domain/jobs.ts";
+import { LEASE_SECONDS, withoutVector } from "../../domain/jobs.ts";
 import { leaseOf } from "../../domain/lease.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
@@ -59,7 +59,7 @@ import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
 import { readEdgesOf } from "./write/edges.ts";
 import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
-import { addNodes, materializeAll, withoutVector } from "./write/materialize.ts";
+import { addNodes, materializeAll } from "./write/materialize.ts";
 import { hasFormerTexts, lookAtTexts, renewTexts } from "./write/renew-texts.ts";
 import { findStaleEntries, removeStaleEntries } from "./write/sweep-indexes.ts";
 import { finishWork, renewWork, takeWork } from "./write/work.ts";

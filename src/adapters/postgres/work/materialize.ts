@@ -1,4 +1,4 @@
-import type { ProcessingStatus } from "../../../domain/jobs.ts";
+import { type ProcessingStatus, withoutVector } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
@@ -107,12 +107,6 @@ async function materializeOf(
 function stateOf({ eventId, failure, at }: Materialization, job: JobRow): ProcessingStatus {
   const status = failure === undefined ? "complete" : "pending";
   return { eventId, status, attempts: job.attempts + 1, lastError: failure, updatedAt: at };
-}
-
-/** The item as a job without a vector yet. */
-function withoutVector(item: Materialization): Materialization {
-  if (item.vector === undefined) return item;
-  return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };
 }
 
 type Entry = Pick<Materialization, "node" | "vector" | "lexical"> & { readonly key: number };

@@ -46,12 +46,6 @@ function materializeOne(database: Database, item: Materialization): number | und
   return key;
 }
 
-/** The item as a job without a vector yet. */
-export function withoutVector(item: Materialization): Materialization {
-  if (item.vector === undefined) return item;
-  return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };
-}
-
 /**
  * Writes nodes without a job, with their index entries. An existing node is kept; one that is no longer active is not indexed.
  * Runs inside a write transaction.
