@@ -18,6 +18,37 @@ export type Later = Pick<MemoryNode, "id" | "evidenceRefs"> & {
   readonly next: Uuid | undefined;
 };
 
+/** Replacements that are followed for all notes together, the nearest first. */
+export const REPLACEMENTS_FOLLOWED = 1000;
+
+/** A claim of a note as stores read it: `cited` is JSON. */
+export type ClaimRow = {
+  readonly note: number;
+  readonly cited: string;
+  readonly next: Uuid | null;
+};
+
+export function claimOf({ note, cited, next }: ClaimRow): ClaimOfNote {
+  return { note, cited: citedIn(cited), next: next ?? undefined };
+}
+
+/** What came after a claim as stores read it: `cited` is JSON. */
+export type LaterRow = {
+  readonly id: Uuid;
+  readonly node_type: NodeType;
+  readonly cited: string;
+  readonly next: Uuid | null;
+};
+
+export function laterOf({ id, node_type: type, cited, next }: LaterRow): Later {
+  return { id, type, evidenceRefs: citedIn(cited), next: next ?? undefined };
+}
+
+function citedIn(json: string): readonly Uuid[] {
+  // SAFETY: the column is only ever written from lists of identifiers.
+  return JSON.parse(json) as Uuid[];
+}
+
 type Replacement = Pick<MemoryNode, "id" | "evidenceRefs">;
 
 /** The claims of the notes all of whose claims were replaced. */

@@ -1,6 +1,14 @@
-import type { NodeType } from "../../../domain/enums.ts";
 import { STATEMENTS } from "../../../domain/extraction/plan/updates.ts";
-import { type Later, replacedClaims, replacementsOf } from "../../../domain/search/replacements.ts";
+import {
+  type ClaimRow,
+  claimOf,
+  type Later,
+  type LaterRow,
+  laterOf,
+  REPLACEMENTS_FOLLOWED,
+  replacedClaims,
+  replacementsOf,
+} from "../../../domain/search/replacements.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Replacement } from "../../../ports/store/search-index.ts";
 import { ACTIVE, sqlList } from "../conditions.ts";
@@ -9,8 +17,6 @@ import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 
 const CLAIMS = sqlList([...STATEMENTS]);
-/** Replacements that are followed for all notes together, the nearest first. */
-const FOLLOWED_MAX = 1000;
 
 /** What replaced a node, as SQL: null for one that holds, or that ended otherwise. */
 const replacing = (node: string): string =>
@@ -30,15 +36,7 @@ const REPLACEMENTS = `WITH RECURSIVE named (id) AS (
     SELECT unnest($2::uuid[])
     UNION SELECT ${replacing("n")} FROM named JOIN nodes n ON n.owner = $1::bigint AND n.id = named.id)
   SELECT n.id, n.node_type, n.evidence_refs AS cited, ${replacing("n")} AS next
-  FROM (SELECT id FROM named LIMIT ${FOLLOWED_MAX}) named JOIN nodes n ON n.owner = $1::bigint AND n.id = named.id`;
-
-type ClaimRow = { readonly note: number; readonly cited: string; readonly next: Uuid | null };
-type LaterRow = {
-  readonly id: Uuid;
-  readonly node_type: NodeType;
-  readonly cited: string;
-  readonly next: Uuid | null;
-};
+  FROM (SELECT id FROM named LIMIT ${REPLACEMENTS_FOLLOWED}) named JOIN nodes n ON n.owner = $1::bigint AND n.id = named.id`;
 
 /**
  * What replaced all that was extracted from the message of a note; other notes are left out. Runs in a snapshot.
@@ -51,9 +49,7 @@ export async function readReplacedNotes(
   if (keys.length === 0) return new Map();
   const owner = ownerKey(userId);
   const rows = await sql.all<ClaimRow>(CLAIMS_OF_NOTES, owner, listText(keys));
-  const claims = replacedClaims(
-    rows.map(({ note, cited, next }) => ({ note, cited: citedIn(cited), next: next ?? undefined })),
-  );
+  const claims = replacedClaims(rows.map(claimOf));
   const next = new Set(claims.flatMap((claim) => claim.next ?? []));
   return replacementsOf(claims, await laterNodes(sql, owner, next));
 }
@@ -65,15 +61,5 @@ async function laterNodes(
 ): Promise<ReadonlyMap<Uuid, Later>> {
   if (ids.size === 0) return new Map();
   const rows = await sql.all<LaterRow>(REPLACEMENTS, owner, listText(ids));
-  return new Map(
-    rows.map(({ id, node_type: type, cited, next }): [Uuid, Later] => [
-      id,
-      { id, type, evidenceRefs: citedIn(cited), next: next ?? undefined },
-    ]),
-  );
-}
-
-function citedIn(json: string): readonly Uuid[] {
-  // SAFETY: the column is only ever written from lists of identifiers.
-  return JSON.parse(json) as Uuid[];
+  return new Map(rows.map(laterOf).map((node) => [node.id, node]));
 }

@@ -1,7 +1,15 @@
 import type { Database } from "bun:sqlite";
-import type { NodeType } from "../../../domain/enums.ts";
 import { STATEMENTS } from "../../../domain/extraction/plan/updates.ts";
-import { type Later, replacedClaims, replacementsOf } from "../../../domain/search/replacements.ts";
+import {
+  type ClaimRow,
+  claimOf,
+  type Later,
+  type LaterRow,
+  laterOf,
+  REPLACEMENTS_FOLLOWED,
+  replacedClaims,
+  replacementsOf,
+} from "../../../domain/search/replacements.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Replacement } from "../../../ports/store/search-index.ts";
 import { hasRow } from "../connection/ask.ts";
@@ -10,8 +18,6 @@ import { sqlList } from "../write/sql-list.ts";
 import { ACTIVE } from "../write/turns.ts";
 
 const CLAIMS = sqlList([...STATEMENTS]);
-/** Replacements that are followed for all notes together, the nearest first. */
-const FOLLOWED_MAX = 1000;
 
 /** What replaced a node, as SQL: null for one that holds, or that ended otherwise. */
 const replacing = (node: string): string =>
@@ -29,17 +35,9 @@ const CLAIMS_OF_NOTES = `SELECT n.key AS note, n.evidence_refs AS cited, ${repla
 const REPLACEMENTS = `WITH RECURSIVE named (id) AS (
     SELECT value FROM json_each(?1)
     UNION SELECT ${replacing("n")} FROM named CROSS JOIN nodes n ON n.id = named.id AND n.owner = ?2
-    LIMIT ${FOLLOWED_MAX})
+    LIMIT ${REPLACEMENTS_FOLLOWED})
   SELECT n.id, n.node_type, n.evidence_refs AS cited, ${replacing("n")} AS next
   FROM named CROSS JOIN nodes n ON n.id = named.id AND n.owner = ?2`;
-
-type ClaimRow = { readonly note: number; readonly cited: string; readonly next: Uuid | null };
-type LaterRow = {
-  readonly id: Uuid;
-  readonly node_type: NodeType;
-  readonly cited: string;
-  readonly next: Uuid | null;
-};
 
 /** What replaced all that was extracted from the message of a note; other notes are left out. */
 export function readReplacedNotes(
@@ -56,13 +54,7 @@ export function readReplacedNotes(
     const rows = database
       .query<ClaimRow, [string, number]>(CLAIMS_OF_NOTES)
       .all(JSON.stringify(keys), owner);
-    const claims = replacedClaims(
-      rows.map(({ note, cited, next }) => ({
-        note,
-        cited: citedIn(cited),
-        next: next ?? undefined,
-      })),
-    );
+    const claims = replacedClaims(rows.map(claimOf));
     const replacing = new Set(claims.flatMap(({ next }) => next ?? []));
     return replacementsOf(claims, laterNodes(database, owner, replacing));
   })();
@@ -73,15 +65,5 @@ function laterNodes(database: Database, owner: number, ids: ReadonlySet<Uuid>) {
   const rows = database
     .query<LaterRow, [string, number]>(REPLACEMENTS)
     .all(JSON.stringify([...ids]), owner);
-  return new Map(
-    rows.map(({ id, node_type: type, cited, next }): [Uuid, Later] => [
-      id,
-      { id, type, evidenceRefs: citedIn(cited), next: next ?? undefined },
-    ]),
-  );
-}
-
-function citedIn(json: string): readonly Uuid[] {
-  // SAFETY: the column is only ever written from lists of identifiers.
-  return JSON.parse(json) as Uuid[];
+  return new Map(rows.map(laterOf).map((node) => [node.id, node]));
 }
