@@ -11,6 +11,11 @@ export function sqlList(values: readonly string[]): string {
 
 export const ACTIVE = sqlList(ACTIVE_STATES);
 
+/** Sorts before every id. */
+export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+/** Sorts after every instant. */
+export const END_OF_TIME = "~";
+
 /** Whose rows are meant, as SQL: those of one owner, or all. @param table alias of a table with `owner` */
 export function ofOwner(params: Params, table: string, owner: Owner): string {
   return isEverybody(owner) ? "true" : `${table}.owner = ${params.add(ownerKey(owner))}::bigint`;

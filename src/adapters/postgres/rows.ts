@@ -14,6 +14,7 @@ import {
 import type { ObjectForm } from "../../lib/form.ts";
 import type { Shape } from "../../lib/view.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
+import type { KeyedNode } from "../../ports/store/search-index.ts";
 import type { Column } from "./connection/insert-many.ts";
 
 /** A row of `events` joined with its owner's name. */
@@ -35,6 +36,9 @@ export const toEvent = rowReader(eventForm);
 export const NODE_COLUMNS = `n.owner, n.key, n.id, o.user_id, ${named("n", NODE_STORED)}`;
 export const FROM_NODES = `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON o.owner = n.owner`;
 export const toNode = rowReader(nodeForm);
+export function toKeyedNode(row: NodeRow): KeyedNode<number> {
+  return { key: row.key, node: toNode(row) };
+}
 
 /** Columns of an EdgeRow; `e` is `edges`, `o` its `owners`. */
 export const EDGE_COLUMNS = `e.id, o.user_id, e.source AS source_id, e.target AS target_id, e.edge_type, e.confidence,

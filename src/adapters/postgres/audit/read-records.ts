@@ -3,18 +3,15 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { AuditRecordPage, AuditRecordsOnTarget } from "../../../ports/store/audit-log.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Page } from "../../../ports/store/page.ts";
+import { END_OF_TIME, FIRST_ID } from "../conditions.ts";
 import { OPERATION_PAGE, pageOf } from "../connection/pages.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
 import { FROM_OPERATIONS, type OperationRow, toAuditRecord } from "../rows.ts";
 
-/** Sorts after every instant. */
-const END_OF_TIME = "~";
 /** The only kind that is not in the index of operations that callers list. */
 const UNLISTED = "DIRECT_STORE_REQUESTED";
-/** Sorts before every id. */
-const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 export async function readAuditRecord(sql: Sql, id: Uuid): Promise<AuditRecord | undefined> {
   const row = await sql.get<OperationRow>(`${FROM_OPERATIONS} WHERE id = $1::uuid`, id);

@@ -6,13 +6,3 @@ export function listText(values: Iterable<string | number | null>): string {
   });
   return `{${parts.join(",")}}`;
 }
-
-/** A vector, for `$1::vector`; its numbers as float32. */
-export function vectorText(vector: Float32Array): string {
-  return `[${vector.join(",")}]`;
-}
-
-/** The numbers of a vector as the server writes it. */
-export function parseVector(text: string): Float32Array {
-  return Float32Array.from(text.slice(1, -1).split(","), Number);
-}

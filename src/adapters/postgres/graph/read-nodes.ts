@@ -10,7 +10,7 @@ import { NODE_PAGE, pageOf } from "../connection/pages.ts";
 import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
-import { ownerKey } from "../owner-key.ts";
+import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { FROM_NODES, type NodeRow, toNode } from "../rows.ts";
 
 export async function readNode(sql: Sql, id: Uuid, owner: Owner): Promise<MemoryNode | undefined> {
@@ -161,4 +161,13 @@ export async function countNodes(sql: Sql, owner: Owner): Promise<number> {
     ...params.values,
   );
   return row?.count ?? 0;
+}
+
+/** The highest key of an owner's nodes in any state; 0 without one. */
+export async function readNewestKey(sql: Sql, owner: OwnerKey): Promise<number> {
+  const row = await sql.get<{ key: number | null }>(
+    "SELECT max(key) AS key FROM nodes WHERE owner = $1::bigint",
+    owner,
+  );
+  return row?.key ?? 0;
 }

@@ -1,10 +1,11 @@
 import type { Store } from "../../../ports/store/store.ts";
 import type { Database } from "../connection/sql.ts";
+import { readNewestKey } from "../graph/read-nodes.ts";
+import { ownerKey } from "../owner-key.ts";
 import { readAliasProposals } from "./alias-proposals.ts";
 import {
   readConsolidatedIds,
   readEntityNames,
-  readNewestKey,
   readNewestOfType,
   readNewNodes,
   readPeriodSources,
@@ -19,7 +20,7 @@ export function bindOrganizing({ read, snapshot, write }: Database) {
     walkPlace: (job, userId) => read(userId, (sql) => readWalkPlace(sql, job, userId)),
     saveWalkPlace: (job, userId, place) =>
       write(userId, (sql) => writeWalkPlace(sql, job, userId, place)),
-    newestKey: (userId) => read(userId, (sql) => readNewestKey(sql, userId)),
+    newestKey: (userId) => read(userId, (sql) => readNewestKey(sql, ownerKey(userId))),
     repeatedTexts: (given) => read(given.userId, (sql) => readRepeatedTexts(sql, given)),
     entityNames: (userId) => read(userId, (sql) => readEntityNames(sql, userId)),
     newNodes: (given) => read(given.userId, (sql) => readNewNodes(sql, given)),

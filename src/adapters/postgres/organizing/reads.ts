@@ -12,18 +12,10 @@ import { ACTIVE } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
-import { FROM_NODES, type NodeRow, toNode } from "../rows.ts";
+import { FROM_NODES, type NodeRow, toKeyedNode } from "../rows.ts";
 
 const OPEN = "('tentative', 'stable')";
 type Read<Name extends keyof Organizing> = Parameters<Organizing<number>[Name]>[0];
-
-export async function readNewestKey(sql: Sql, userId: string): Promise<number> {
-  const row = await sql.get<{ key: number | null }>(
-    "SELECT max(key) AS key FROM nodes WHERE owner = $1::bigint",
-    ownerKey(userId),
-  );
-  return row?.key ?? 0;
-}
 
 /** Texts by their hashes, which stand beside the vectors: no text is read. */
 export async function readRepeatedTexts(
@@ -62,7 +54,7 @@ export async function readNewNodes(
     ...[ownerKey(userId), newerThan, limit],
     ...(nodeType === undefined ? [] : [nodeType]),
   );
-  return keyed(rows);
+  return rows.map(toKeyedNode);
 }
 
 export async function readNewestOfType(
@@ -76,7 +68,7 @@ export async function readNewestOfType(
      ORDER BY n.created_at DESC, n.id DESC LIMIT $3`,
     ...[ownerKey(userId), nodeType, limit],
   );
-  return keyed(rows);
+  return rows.map(toKeyedNode);
 }
 
 const DAY = "substr(coalesce(n.event_time, n.created_at), 1, 10)";
@@ -186,8 +178,4 @@ export async function readConsolidatedIds(sql: Sql, userId: string): Promise<Rea
     ownerKey(userId),
   );
   return new Set(rows.map(({ id }) => id));
-}
-
-function keyed(rows: readonly NodeRow[]): readonly KeyedNode<number>[] {
-  return rows.map((row) => ({ key: row.key, node: toNode(row) }));
 }

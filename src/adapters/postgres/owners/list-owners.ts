@@ -1,6 +1,7 @@
 import type { OwnerMemories, OwnerSummary } from "../../../domain/pack-owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import type { Sql } from "../connection/sql.ts";
+import type { OwnerKey } from "../owner-key.ts";
 
 type SummaryRow = {
   readonly user_id: string;
@@ -43,4 +44,18 @@ export async function readOwnersWithMemories(
     limit,
   );
   return rows.map(({ user_id: userId, memories }) => ({ userId, memories }));
+}
+
+export type OwnerRow = { readonly owner: OwnerKey; readonly user_id: string };
+
+/** The owner with the next higher number. @param owner undefined: the first one is wanted */
+export async function ownerAfter(
+  sql: Sql,
+  owner: OwnerKey | undefined,
+): Promise<OwnerRow | undefined> {
+  return await sql.get<OwnerRow>(
+    `SELECT owner, user_id FROM owners WHERE $1::bigint IS NULL OR owner > $1::bigint
+     ORDER BY owner LIMIT 1`,
+    owner ?? null,
+  );
 }

@@ -4,7 +4,7 @@ import { ACTIVE } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
-import { FROM_NODES, type NodeRow, toNode } from "../rows.ts";
+import { FROM_NODES, type NodeRow, toKeyedNode } from "../rows.ts";
 
 const ACTIVE_OF_OWNER = `n.owner = $1::bigint AND n.lifecycle_state IN ${ACTIVE}`;
 
@@ -20,7 +20,7 @@ export async function readNodesByKey(
     ownerKey(userId),
     listText(keys),
   );
-  return rows.map((row) => ({ key: row.key, node: toNode(row) }));
+  return rows.map(toKeyedNode);
 }
 
 /** Active nodes by id. */
@@ -35,7 +35,7 @@ export async function readNodesById(
     ownerKey(userId),
     listText(ids),
   );
-  return rows.map((row) => ({ key: row.key, node: toNode(row) }));
+  return rows.map(toKeyedNode);
 }
 
 type Sides = {

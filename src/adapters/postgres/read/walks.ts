@@ -16,7 +16,7 @@ import { IS_LINK } from "../search/links.ts";
 const READ_AT_ONCE = 100;
 
 /** Nodes by id, in the order of the ids; those beyond the size of a page are left out. */
-export async function readInOrder(
+async function readInOrder(
   sql: Sql,
   owner: OwnerKey,
   ids: readonly string[],

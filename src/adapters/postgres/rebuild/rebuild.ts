@@ -3,6 +3,7 @@ import type { IndexableNodes, IndexRebuild, RebuildPlan } from "../../../ports/s
 import { ACTIVE } from "../conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
+import { type OwnerRow, ownerAfter } from "../owners/list-owners.ts";
 import type { Parts } from "../parts.ts";
 import { toNode } from "../rows.ts";
 import { requireModel } from "../schema/manifest.ts";
@@ -148,16 +149,6 @@ async function repair(
     });
     after = next.owner;
   }
-}
-
-type OwnerRow = { readonly owner: OwnerKey; readonly user_id: string };
-
-async function ownerAfter(sql: Sql, owner: OwnerKey | undefined): Promise<OwnerRow | undefined> {
-  return await sql.get<OwnerRow>(
-    `SELECT owner, user_id FROM owners WHERE $1::bigint IS NULL OR owner > $1::bigint
-     ORDER BY owner LIMIT 1`,
-    owner ?? null,
-  );
 }
 
 /** The next documents of one owner, or of those after who have few. */

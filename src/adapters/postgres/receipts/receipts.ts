@@ -2,6 +2,7 @@ import type { Owner } from "../../../domain/owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { ReceiptLog, ReceiptPage, StoredReceipt } from "../../../ports/store/receipt-log.ts";
+import { END_OF_TIME, FIRST_ID } from "../conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { ownerKey, ownerKeyOrNull } from "../owner-key.ts";
 
@@ -48,10 +49,6 @@ async function readReceipt(
   );
   return row && toReceipt(row);
 }
-
-/** Sorts after every instant. */
-const END_OF_TIME = "~";
-const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 /** A page of an owner's receipts, newest first. */
 async function readReceipts(sql: Sql, page: ReceiptPage): Promise<readonly StoredReceipt[]> {

@@ -1,6 +1,6 @@
 import type { Sql } from "../connection/sql.ts";
 import type { OwnerKey } from "../owner-key.ts";
-import { removeDocuments } from "./write-documents.ts";
+import { writeDocuments } from "./write-documents.ts";
 import { evictVectors } from "./write-vectors.ts";
 
 /**
@@ -11,5 +11,5 @@ import { evictVectors } from "./write-vectors.ts";
 export async function evict(sql: Sql, owner: OwnerKey, keys: readonly number[]): Promise<void> {
   if (keys.length === 0) return;
   await evictVectors(sql, owner, keys);
-  await removeDocuments(sql, owner, keys);
+  await writeDocuments(sql, owner, keys);
 }

@@ -1,4 +1,5 @@
 import type { Sql } from "../connection/sql.ts";
+import { readNewestKey } from "../graph/read-nodes.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { BLOCK_KEYS, blockOf, compacted, postingOf, storedLength } from "./posting-blocks.ts";
 import { HAS_WORDS } from "./turns.ts";
@@ -32,7 +33,7 @@ export async function rewriteDocuments(
   const keys = rows.map(({ key }) => key);
   const hasMore = keys.length === limit;
   const cursor = keys.at(-1) ?? after;
-  const range = { after, to: hasMore ? cursor : await newestKey(sql, owner) };
+  const range = { after, to: hasMore ? cursor : await readNewestKey(sql, owner) };
   const { near } = await readNear(sql, owner, keys);
   const documents = Array.from(wordDocuments(near, new Set(keys)), ([key, { terms, words }]) => ({
     key,
@@ -47,14 +48,6 @@ export async function rewriteDocuments(
 
 /** Keys above the first, up to the second. */
 type Range = { readonly after: number; readonly to: number };
-
-async function newestKey(sql: Sql, owner: OwnerKey): Promise<number> {
-  const row = await sql.get<{ key: number | null }>(
-    "SELECT max(key) AS key FROM nodes WHERE owner = $1::bigint",
-    owner,
-  );
-  return row?.key ?? 0;
-}
 
 /** Puts entries in the place of all those of some keys. */
 async function replaceEntries(

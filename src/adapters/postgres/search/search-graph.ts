@@ -92,7 +92,7 @@ async function choose(
 const IS_ENTITY = `n.owner = $1::bigint AND n.node_type = 'entity' AND n.lifecycle_state IN ${ACTIVE}`;
 
 /** Keys of the newest active entities whose text contains one of the names, in any case, newest first. */
-export async function findEntities(
+async function findEntities(
   sql: Sql,
   owner: OwnerKey,
   names: readonly string[],

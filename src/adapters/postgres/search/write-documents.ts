@@ -24,25 +24,15 @@ import {
  * written, once for all nodes of the transaction: neighbours that arrive together are written once.
  */
 
-/** Writes the documents of nodes, and those of the turns around them again. Nodes without words get none. */
+/**
+ * Writes the documents of nodes, and those of the turns around them again. Nodes without words have none, nor those that are no
+ * longer active.
+ */
 export async function writeDocuments(
   sql: Sql,
   owner: OwnerKey,
   keys: readonly number[],
 ): Promise<void> {
-  await rewrite(sql, owner, keys);
-}
-
-/** Removes the documents of nodes that are no longer active, and writes those of the turns around them again. */
-export async function removeDocuments(
-  sql: Sql,
-  owner: OwnerKey,
-  keys: readonly number[],
-): Promise<void> {
-  await rewrite(sql, owner, keys);
-}
-
-async function rewrite(sql: Sql, owner: OwnerKey, keys: readonly number[]): Promise<void> {
   if (keys.length === 0) return;
   const { near, blocks } = await readNear(sql, owner, keys);
   const changes = wordChanges(near, new Set(keys));

@@ -66,13 +66,7 @@ function requireDimension(vector: Float32Array, { dimension }: EmbeddingIdentity
   );
 }
 
-/** Removes the vectors of nodes. */
-export async function removeVectors(
-  sql: Sql,
-  owner: OwnerKey,
-  keys: readonly number[],
-): Promise<void> {
-  if (keys.length === 0) return;
+async function removeVectors(sql: Sql, owner: OwnerKey, keys: readonly number[]): Promise<void> {
   const list = listText(keys);
   await sql.run(
     "DELETE FROM vectors WHERE owner = $1::bigint AND key = ANY ($2::integer[])",

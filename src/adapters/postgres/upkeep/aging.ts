@@ -4,10 +4,11 @@ import { mayBePromoted } from "../../../domain/instruction.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Aging, AgingPage, AgingWalk } from "../../../ports/store/upkeep.ts";
-import { ACTIVE, ofOwner } from "../conditions.ts";
+import { ACTIVE, FIRST_ID, ofOwner } from "../conditions.ts";
 import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
+import { ownerAfter } from "../owners/list-owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../rows.ts";
 
 /** A place in the walk: behind a node, or before the first of an owner and state. */
@@ -17,8 +18,6 @@ type Place = {
   readonly createdAt: string;
   readonly id: string;
 };
-
-const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 /** A page of the walk that `walkAging` describes. */
 export async function readAging(
@@ -52,7 +51,10 @@ function parsePlace(text: string): Place {
 }
 
 async function firstPlace(sql: Sql, of: Owner, { states }: Rule): Promise<Place | undefined> {
-  return placeOf(isEverybody(of) ? await ownerAfter(sql, undefined) : ownerKey(of), states[0]);
+  return placeOf(
+    isEverybody(of) ? (await ownerAfter(sql, undefined))?.owner : ownerKey(of),
+    states[0],
+  );
 }
 
 async function nextPlace(
@@ -63,7 +65,7 @@ async function nextPlace(
 ): Promise<Place | undefined> {
   const next = states[states.indexOf(state) + 1];
   if (next !== undefined) return placeOf(owner, next);
-  return isEverybody(of) ? placeOf(await ownerAfter(sql, owner), states[0]) : undefined;
+  return isEverybody(of) ? placeOf((await ownerAfter(sql, owner))?.owner, states[0]) : undefined;
 }
 
 function placeOf(
@@ -72,14 +74,6 @@ function placeOf(
 ): Place | undefined {
   if (owner === undefined || state === undefined) return undefined;
   return { owner, state, createdAt: "", id: FIRST_ID };
-}
-
-async function ownerAfter(sql: Sql, owner: OwnerKey | undefined): Promise<OwnerKey | undefined> {
-  const row = await sql.get<{ owner: OwnerKey }>(
-    "SELECT owner FROM owners WHERE $1::bigint IS NULL OR owner > $1::bigint ORDER BY owner LIMIT 1",
-    owner ?? null,
-  );
-  return row?.owner;
 }
 
 type AgingRow = NodeRow & { readonly is_considered: boolean; readonly is_meant: boolean };
