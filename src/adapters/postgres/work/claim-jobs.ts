@@ -89,14 +89,16 @@ async function describe(
 ): Promise<readonly Claimed[]> {
   const ids = rows.flatMap(({ event_id: id }) => id ?? []);
   if (ids.length === 0) return [];
-  const found = await sql.all<EventRow>(
-    `${FROM_EVENTS} WHERE e.owner = $1::bigint AND e.id = ANY ($2::uuid[])`,
-    owner,
-    listText(ids),
-  );
+  const [found, plans, unindexed] = await Promise.all([
+    sql.all<EventRow>(
+      `${FROM_EVENTS} WHERE e.owner = $1::bigint AND e.id = ANY ($2::uuid[])`,
+      owner,
+      listText(ids),
+    ),
+    readAuditRecordsById(sql, ids.map(planRecordId)),
+    readUnindexed(sql, owner, ids),
+  ]);
   const events = new Map(found.map(toEvent).map((event) => [event.id, event]));
-  const plans = await readAuditRecordsById(sql, ids.map(planRecordId));
-  const unindexed = await readUnindexed(sql, owner, ids);
   return rows.flatMap(({ event_id: id, generation, attempts }) => {
     const event = id === null ? undefined : events.get(id);
     if (event === undefined) return [];
