@@ -67,9 +67,10 @@ export class ResidentVectors {
     const { kernel, dimension, newest } = target;
     const known = held?.dimension === dimension ? held : undefined;
     const isCurrent = known !== undefined && known.revision >= newest;
-    const isFew =
-      known !== undefined && (await countChanges(sql, owner, known.revision)) <= CHANGES_MAX;
-    const slab = isFew ? known : new Slab(kernel, dimension, 0);
+    const isKept =
+      known !== undefined &&
+      (isCurrent || (await countChanges(sql, owner, known.revision)) <= CHANGES_MAX);
+    const slab = isKept ? known : new Slab(kernel, dimension, 0);
     const isUsable = isCurrent || (await readChanges(sql, owner, slab));
     this.#slabs.delete(owner);
     if (!isUsable || slab.count * bytesPerVector(dimension) > BUDGET) return undefined;
