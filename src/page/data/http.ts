@@ -33,16 +33,17 @@ type Outcome<T> = {
 
 /** The answer of a call of the generated client. @throws CallFailure */
 export async function answered<T>(call: Promise<Outcome<T>>): Promise<T> {
+  const used = key.peek();
   const { data, error, response } = await call.catch((thrown: unknown): Outcome<T> => {
     return { error: thrown };
   });
   if (response === undefined) throw new CallFailure(0, "lost", textOf(error));
   if (response.ok && data !== undefined) return data;
   const failure = failureOf(response.status, error);
-  if (failure.status === 401) {
-    const wasKnown = key.peek() !== undefined;
+  // A late refusal of an earlier key says nothing of this one.
+  if (failure.status === 401 && key.peek() === used) {
     if (failure.code === "session_ended") keyIsWanted.value = "ended";
-    else keyIsWanted.value = wasKnown ? "wrong" : "missing";
+    else keyIsWanted.value = used === undefined ? "missing" : "wrong";
   }
   throw failure;
 }

@@ -7,7 +7,6 @@ import { loseServer, owner, revision } from "./server.ts";
 export type Query<T> = {
   readonly data: T | undefined;
   readonly failure: CallFailure | undefined;
-  readonly isLoading: boolean;
   readonly reload: () => void;
 };
 
@@ -27,12 +26,21 @@ function keep(key: string, entry: Kept): void {
 /** Forgets all answers: another key may see other things. */
 export function forgetAnswers(): void {
   kept.clear();
+  reading.clear();
 }
 
-/** What was answered before to a question with this key, with the same owner. */
-export function keptAnswer<T>(key: string): T | undefined {
-  // SAFETY: one key is used for one kind of question only, and its answers are kept under it.
-  return kept.get(keyOf(key))?.data as T | undefined;
+/** What is being read, so that two components with one question ask it once. */
+const reading = new Map<string, { readonly revision: number; readonly data: Promise<unknown> }>();
+
+function readOnce<T>(whole: string, at: number, load: () => Promise<T>): Promise<T> {
+  const other = reading.get(whole);
+  // SAFETY: one key is used for one kind of question only.
+  if (other?.revision === at) return other.data as Promise<T>;
+  const data = load().finally(() => {
+    if (reading.get(whole)?.data === data) reading.delete(whole);
+  });
+  reading.set(whole, { revision: at, data });
+  return data;
 }
 
 function keyOf(key: string): string {
@@ -41,16 +49,13 @@ function keyOf(key: string): string {
 
 /**
  * Reads something for a component and reads it again when the store has changed.
- * @param key what is read, with everything that it depends on but the owner; undefined reads nothing
+ * @param key what is read, with everything that it depends on but the owner
  * @param load throws CallFailure
  */
-export function useQuery<T>(
-  key: string | undefined,
-  load: (userId: string) => Promise<T>,
-): Query<T> {
-  const whole = key === undefined ? undefined : keyOf(key);
-  const first = whole === undefined ? undefined : kept.get(whole);
-  // SAFETY: as above.
+export function useQuery<T>(key: string, load: (userId: string) => Promise<T>): Query<T> {
+  const whole = keyOf(key);
+  const first = kept.get(whole);
+  // SAFETY: one key is used for one kind of question only, and its answers are kept under it.
   const state = useSignal<Query<T>>(stateOf(first?.data as T | undefined));
   const shown = useSignal(whole);
   if (shown.peek() !== whole) {
@@ -64,19 +69,18 @@ export function useQuery<T>(
   };
   const read = (isStillWanted: () => boolean): void => {
     const userId = owner.peek();
-    if (whole === undefined || userId === undefined) return;
+    if (userId === undefined) return;
     const at = revision.peek();
     if (kept.get(whole)?.revision === at && attempt.peek() === 0) return;
-    state.value = { ...state.peek(), isLoading: true };
-    load(userId).then(
+    readOnce(whole, at, () => load(userId)).then(
       (data) => {
         keep(whole, { revision: at, data });
-        if (isStillWanted()) state.value = { ...stateOf(data), isLoading: false };
+        if (isStillWanted()) state.value = stateOf(data);
       },
       (error: unknown) => {
         const failure = asFailure(error);
         if (isLost(failure)) loseServer();
-        if (isStillWanted()) state.value = { ...state.peek(), failure, isLoading: false };
+        if (isStillWanted()) state.value = { ...state.peek(), failure };
       },
     );
   };
@@ -91,5 +95,5 @@ export function useQuery<T>(
 }
 
 function stateOf<T>(data: T | undefined): Query<T> {
-  return { data, failure: undefined, isLoading: data === undefined, reload: () => {} };
+  return { data, failure: undefined, reload: () => {} };
 }

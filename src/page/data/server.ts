@@ -3,7 +3,7 @@ import { caller as askCaller, stats as askStats, listOwners } from "../client/sd
 import type { Caller, OwnerSummary, Stats } from "../client/types.gen.ts";
 import { later, now } from "./clock.ts";
 import { asFailure, type CallFailure, isLost } from "./failure.ts";
-import { answered, key } from "./http.ts";
+import { answered, key, keyIsWanted } from "./http.ts";
 import { place } from "./place.ts";
 
 /** Milliseconds between two looks at the server while the page is visible. */
@@ -35,12 +35,13 @@ export const owner = computed<string | undefined>(() => {
 export const canChange = computed(() => caller.value?.read_only === false && !lost.value);
 
 /** Asks who the page is and whose memories there are. Done again with every new key. */
-export async function begin(): Promise<void> {
+async function begin(): Promise<void> {
   try {
     const who = await answered(askCaller());
     const all = who.is_operator ? await readOwners() : [];
     batch(() => {
       beginning.value = undefined;
+      keyIsWanted.value = undefined;
       owners.value = all;
       caller.value = who;
     });
@@ -63,12 +64,16 @@ export function storeChanged(): void {
 let lastSequence: string | undefined;
 
 async function look(): Promise<void> {
+  if (caller.peek() === undefined) {
+    await begin();
+    // To have an owner now is another owner, and so another look.
+    if (caller.peek() === undefined || owner.peek() !== undefined) return;
+  }
   const userId = owner.peek();
-  if (caller.peek() === undefined) await begin();
-  if (caller.peek() === undefined) return;
   const query = userId === undefined ? {} : { user_id: userId };
   try {
     const found = await answered(askStats({ query }));
+    if (owner.peek() !== userId) return;
     const wasLost = lost.peek() !== undefined;
     const sequence = found.details?.change_sequence;
     const isOther = lastSequence !== undefined && sequence !== lastSequence;

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { getNode, getProvenance } from "../client/sdk.gen.ts";
+import { getProvenance } from "../client/sdk.gen.ts";
 import type { Node, Provenance } from "../client/types.gen.ts";
 import { answered } from "../data/http.ts";
 import { go, hrefOf, place, withQuery } from "../data/place.ts";
@@ -37,8 +37,8 @@ export function Memory({ id }: { id: string }): VNode {
 }
 
 async function read(id: string, userId: string): Promise<Provenance> {
-  const node = await answered(getNode({ path: { node_id: id } }));
   const whole = await answered(getProvenance({ path: { node_id: id } }));
+  const { node } = whole;
   // An operator may follow a link into the memory of another owner; then that owner is shown.
   if (node.user_id !== userId) go(hrefOf("memory", id, { owner: node.user_id }), "replace");
   return whole;

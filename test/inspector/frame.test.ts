@@ -1,0 +1,72 @@
+/** What the page asks, how it is spoken to, and what it does when it is refused, in a real browser. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { leftOut } from "../left-out.ts";
+import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { type Story, tellStory } from "./story.ts";
+
+setDefaultTimeout(60_000);
+
+let served: Served;
+let story: Story;
+beforeAll(async () => {
+  if (NO_BROWSER !== undefined) return;
+  served = await serve({
+    fill: async (engine, at) => {
+      story = await tellStory(engine, at);
+      await engine.store({ userId: "ben", content: "Ben likes coffee." });
+    },
+  });
+});
+afterAll(endAll);
+
+describe.skipIf(NO_BROWSER !== undefined)(`the frame${leftOut(NO_BROWSER)}`, () => {
+  test("asks nothing twice on the way to a view, and only about the owner who is shown", async () => {
+    const { page, go, context } = await look(served.url);
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname.startsWith("/v1/")) asked.push(pathname + search);
+    });
+    for (const path of ["conflicts", `memory/${story.ids.thursday}`]) {
+      asked.length = 0;
+      await go(path);
+      await page.waitForLoadState("networkidle");
+      expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
+      expect(asked.filter((one) => one.startsWith("/v1/stats"))).toEqual([
+        "/v1/stats?user_id=anna",
+      ]);
+    }
+    await context.close();
+  });
+
+  test("does not ask for a key again because a question without one is refused late", async () => {
+    const { url } = await serve({ auth: { userKeys: { anna: "anna-key" } } });
+    const { page, context } = await look(url);
+    await page.goto(`${url}/inspect/`);
+    await page.getByLabel("Key", { exact: true }).fill("anna-key");
+    let answer = (): void => {};
+    const isHeld = new Promise<void>((isHeld) => {
+      void page.route(
+        "**/v1/caller",
+        async (route) => {
+          isHeld();
+          await new Promise<void>((done) => {
+            answer = done;
+          });
+          await route.continue();
+        },
+        { times: 1 },
+      );
+    });
+    await page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
+    await isHeld;
+    await page.getByRole("button", { name: "Use this key" }).click();
+    await page.getByRole("heading", { level: 1, name: "memories" }).waitFor();
+    const refused = page.waitForResponse((response) => response.status() === 401);
+    answer();
+    await (await refused).finished();
+    await Bun.sleep(200);
+    expect(await page.getByLabel("Key", { exact: true }).count()).toBe(0);
+    await context.close();
+  });
+});
