@@ -1,6 +1,7 @@
 import { useSignalEffect } from "@preact/signals";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { later } from "./data/clock.ts";
 import { keyIsWanted } from "./data/http.ts";
 import { go, hrefOf, place } from "./data/place.ts";
 import { beginning, caller, owner, stats } from "./data/server.ts";
@@ -68,9 +69,11 @@ function Content(): VNode | null {
 }
 
 function focusQuestion(): void {
-  const field = document.querySelector<HTMLInputElement>("input[data-question]");
-  if (field === null) go(hrefOf("search"));
-  else field.select();
+  const select = (): void =>
+    document.querySelector<HTMLInputElement>("input[data-question]")?.select();
+  if (viewAt(place.peek().view)?.path !== "search") go(hrefOf("search"));
+  // Another view is drawn first.
+  later(0, select);
 }
 
 /** Leaves a field, else goes a step back within the page. */

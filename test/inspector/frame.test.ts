@@ -39,6 +39,24 @@ describe.skipIf(NO_BROWSER !== undefined)(`the frame${leftOut(NO_BROWSER)}`, () 
     await context.close();
   });
 
+  test("puts the focus into the question by a key, from every view", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("");
+    await page.keyboard.press("/");
+    await page.waitForURL(/\/inspect\/search/);
+    await page.locator("input[data-question]:focus").waitFor();
+    await context.close();
+  });
+
+  test("has a heading of the first level where nothing is remembered", async () => {
+    const { url } = await serve({ fill: async () => {} });
+    const { page, axe, context } = await look(url);
+    await page.goto(`${url}/inspect/`);
+    await page.getByText("Nothing is remembered yet").waitFor();
+    expect(await axe()).toEqual([]);
+    await context.close();
+  });
+
   test("does not ask for a key again because a question without one is refused late", async () => {
     const { url } = await serve({ auth: { userKeys: { anna: "anna-key" } } });
     const { page, context } = await look(url);

@@ -6,10 +6,13 @@ import { Box } from "../parts/states.tsx";
 /** A memory in which nothing is, and how something gets into it. */
 export function Empty(): VNode {
   return (
-    <Box title={t.frame.noOwnerTitle}>
-      <p>{t.frame.noOwner}</p>
-      <Command>svc connect claude-code --db-path ./memory.pack</Command>
-      <Command>svc store ./memory.pack "Anna prefers tea"</Command>
-    </Box>
+    <>
+      <h1 class="vh">{t.frame.view.timeline}</h1>
+      <Box title={t.frame.noOwnerTitle}>
+        <p>{t.frame.noOwner}</p>
+        <Command>svc connect claude-code --db-path ./memory.pack</Command>
+        <Command>svc store ./memory.pack "Anna prefers tea"</Command>
+      </Box>
+    </>
   );
 }
