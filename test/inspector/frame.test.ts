@@ -88,3 +88,50 @@ describe.skipIf(NO_BROWSER !== undefined)(`the frame${leftOut(NO_BROWSER)}`, () 
     await context.close();
   });
 });
+
+describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () => {
+  test("is made where the browser names no random ids, as on a network address without TLS", async () => {
+    const { page, go, context } = await look(served.url);
+    await page.addInitScript(`delete Crypto.prototype.randomUUID`);
+    await go(`memory/${story.ids.tea}`);
+    await page.keyboard.press("m");
+    await page.getByText("Stable now.").waitFor();
+    await context.close();
+  });
+
+  test("by archiving is held back once, however often its key is pressed", async () => {
+    const { page, go, context } = await look(served.url);
+    await go(`memory/${story.ids.notes}`);
+    for (const key of ["x", "x", "x"]) await page.keyboard.press(key);
+    await page.getByText("Archived “").first().waitFor();
+    expect(await page.getByText("Archived “").count()).toBe(1);
+    await page.keyboard.press("z");
+    await page.getByText("Kept. Nothing was archived.").waitFor();
+    await context.close();
+  });
+
+  test("by correcting keeps what was written when the memory was replaced meanwhile", async () => {
+    const { page, go, context } = await look(served.url);
+    const { flag, postgres } = story.ids;
+    await go(`memory/${flag}`);
+    await page.keyboard.press("e");
+    const field = page.getByRole("textbox", { name: "What is true" });
+    await field.fill("The feature flag is on everywhere.");
+    await served.engine.supersede(flag, postgres, { actorId: "codex" });
+    await page.getByRole("button", { name: "Replace it" }).click();
+    await page.getByText("Not changed.").waitFor();
+    expect(await field.inputValue()).toBe("The feature flag is on everywhere.");
+    await context.close();
+  });
+
+  test("by correcting is not offered for a row whose memory cannot be replaced", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("?state=contested");
+    await page.keyboard.press("j");
+    await page.keyboard.press("e");
+    await Bun.sleep(300);
+    expect(new URL(page.url()).pathname).toBe("/inspect/");
+    await context.close();
+  });
+});
+

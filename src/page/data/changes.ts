@@ -5,11 +5,12 @@ import { number } from "../parts/format.ts";
 import { say } from "../parts/toasts.tsx";
 import { later } from "./clock.ts";
 import { asFailure } from "./failure.ts";
+import { hexOf } from "./hex.ts";
 import { answered, key } from "./http.ts";
 import { storeChanged } from "./server.ts";
 
 /** How long an archiving is held back. The engine cannot undo one. */
-export const HELD_MS = 6000;
+const HELD_MS = 6000;
 
 /** Does a change and reads lists again. A refused one is said, with what the server says. @returns whether it was done */
 export async function change(call: () => Promise<unknown>, done: string): Promise<boolean> {
@@ -27,7 +28,8 @@ export async function change(call: () => Promise<unknown>, done: string): Promis
 
 /** The name of a call, made before its first try, so that a second try changes nothing more. */
 export function callId(): { readonly "Idempotency-Key": string } {
-  return { "Idempotency-Key": crypto.randomUUID() };
+  // `randomUUID` is missing on a network address without TLS.
+  return { "Idempotency-Key": hexOf(crypto.getRandomValues(new Uint8Array(16))) };
 }
 
 export async function promote({ id }: Node): Promise<boolean> {
@@ -60,7 +62,9 @@ type Held = { readonly nodes: readonly Node[]; readonly cancel: () => void };
 const held = new Set<Held>();
 
 /** Archives memories in six seconds, unless that is taken back or the page is left, which sends it at once. */
-export function archive(nodes: readonly Node[]): void {
+export function archive(wanted: readonly Node[]): void {
+  const waiting = new Set([...held].flatMap(({ nodes }) => nodes.map(({ id }) => id)));
+  const nodes = wanted.filter(({ id }) => !waiting.has(id));
   const [first] = nodes;
   if (first === undefined) return;
   const text =

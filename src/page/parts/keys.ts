@@ -9,7 +9,7 @@ export type KeyAction = {
   readonly keys: string;
   /** What it does, for the list of keys; absent: not listed. */
   readonly text?: string | undefined;
-  readonly run: (event: KeyboardEvent) => void;
+  readonly run: () => void;
 };
 
 /** Whether single keys do something; whoever speaks to the computer can turn them off (WCAG 2.1.4). */
@@ -62,7 +62,7 @@ export function listenToKeys(): void {
     const found = takeAction(pressed, event.timeStamp);
     if (found === undefined) return;
     event.preventDefault();
-    found.run(event);
+    found.run();
   });
 }
 

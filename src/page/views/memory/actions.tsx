@@ -33,19 +33,23 @@ export function Actions({ node }: { node: Node }): VNode | null {
 
 function Act({ of: { name, keys, run } }: { of: Action }): VNode {
   return (
-    <Button keyName={keys} onClick={() => run(new KeyboardEvent("keydown"))}>
+    <Button keyName={keys} onClick={run}>
       {name}
     </Button>
   );
+}
+
+/** A contradiction is settled first, and what was replaced stays as it was. */
+export function canBeReplaced({ lifecycle_state: state }: Node): boolean {
+  return state === "tentative" || state === "stable";
 }
 
 function actionsOf(node: Node): readonly Action[] {
   const { lifecycle_state: state, pinned } = node;
   const { keys } = t.timeline;
   if (state === "archived" || state === "deprecated") return [];
-  const canBeReplaced = state === "tentative" || state === "stable";
   return [
-    ...(canBeReplaced
+    ...(canBeReplaced(node)
       ? [
           {
             keys: "e",

@@ -32,8 +32,10 @@ export function Correct({ node, onClose }: { node: Node; onClose: () => void }):
       id = (await answered(store({ body }))).node_id;
     }, t.changes.corrected);
     setSending(false);
+    // What was written stays where it was refused.
+    if (!isDone || id === undefined) return;
     onClose();
-    if (isDone && id !== undefined) go(hrefOf("memory", id));
+    go(hrefOf("memory", id));
   };
   return (
     <Dialog title={dialog.title} onClose={onClose} class="wide">

@@ -3,6 +3,7 @@ import { type ScoreParts, scoreParts } from "../../../domain/score-parts.ts";
 import { replayScore } from "../../../domain/score-replay.ts";
 import type { Json } from "../../../lib/json.ts";
 import type { RetrievalReceipt } from "../../client/types.gen.ts";
+import { hexOf } from "../../data/hex.ts";
 
 /** SHA-256 in 64 hex digits; undefined where the browser computes none, which is so on a network address without TLS. */
 export async function sha256(text: string): Promise<string | undefined> {
@@ -10,7 +11,7 @@ export async function sha256(text: string): Promise<string | undefined> {
   const subtle: SubtleCrypto | undefined = crypto.subtle;
   if (subtle === undefined) return undefined;
   const digest = await subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hexOf(new Uint8Array(digest));
 }
 
 /** Whether a receipt is as it was written; undefined where that cannot be computed. */

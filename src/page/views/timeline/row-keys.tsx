@@ -9,6 +9,7 @@ import { Button } from "../../parts/controls.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { type KeyAction, useKeys } from "../../parts/keys.ts";
 import { Text } from "../../parts/text.tsx";
+import { canBeReplaced } from "../memory/actions.tsx";
 import type { Days } from "./days.ts";
 import type { Rows } from "./rows.ts";
 
@@ -91,7 +92,9 @@ function changesOf(node: Node | undefined): readonly KeyAction[] {
     {
       keys: "e",
       text: keys.correct,
-      run: withNode(({ id }) => go(hrefOf("memory", id, { do: "correct" }))),
+      run: withNode((one) => {
+        if (canBeReplaced(one)) go(hrefOf("memory", one.id, { do: "correct" }));
+      }),
     },
     { keys: "m", text: keys.promote, run: withNode(promote) },
     { keys: "+", text: keys.reinforce, run: withNode(reinforce) },
