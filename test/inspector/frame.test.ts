@@ -135,3 +135,39 @@ describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () =
   });
 });
 
+
+describe.skipIf(NO_BROWSER !== undefined)(`a list${leftOut(NO_BROWSER)}`, () => {
+  test("says that its rows could not be read, and reads them again", async () => {
+    const { page, context } = await look(served.url);
+    const body = JSON.stringify({ code: "internal", detail: "the disk is tired" });
+    const refusal = { status: 500, contentType: "application/json", body };
+    await page.route("**/v1/nodes/browse*", (route) => route.fulfill(refusal));
+    await page.goto(`${served.url}/inspect/`);
+    await page.getByText("the disk is tired").waitFor();
+    await page.unroute("**/v1/nodes/browse*");
+    await page.getByRole("button", { name: "Read it again" }).click();
+    await page.locator("a.row").first().waitFor();
+    expect(await page.getByText("the disk is tired").count()).toBe(0);
+    await context.close();
+  });
+
+  test("by when it happened shows that time beside each row", async () => {
+    const { url } = await serve({
+      fill: async (engine, at) => {
+        at("2026-11-02T09:12:00Z");
+        await engine.store({
+          userId: "anna",
+          content: "The ledger was down.",
+          eventTime: "2026-09-09T16:45:00Z",
+        });
+      },
+    });
+    const { page, go, context } = await look(url);
+    await go("?clock=happened");
+    expect(await page.locator("a.row time").textContent()).toBe("16:45");
+    await go("");
+    expect(await page.locator("a.row time").textContent()).toBe("09:12");
+    await context.close();
+  });
+});
+

@@ -9,7 +9,7 @@ import { useQuery } from "../data/query.ts";
 import { owner } from "../data/server.ts";
 import { t } from "../language/texts.ts";
 import { date, startOfDay, TIME_ZONE } from "../parts/format.ts";
-import { Answer as Shown } from "../parts/states.tsx";
+import { Failure, Answer as Shown } from "../parts/states.tsx";
 import { type Day, type Days, daysOf, HEADING, topOfRow } from "./timeline/days.ts";
 import { FacetList } from "./timeline/facets.tsx";
 import { type Filters, filters } from "./timeline/filters.ts";
@@ -104,11 +104,15 @@ function Memories({ data, of }: { data: Answer; of: Filters }): VNode {
     <>
       <div class="listing" ref={box}>
         {keys.bar}
+        {rows.failure.value !== undefined && (
+          <Failure of={rows.failure.value} retry={() => rows.again()} />
+        )}
         <List
           days={days}
           rows={rows}
           active={keys.active}
           selected={keys.selected}
+          isByEvent={of.clock === "happened"}
           onActive={keys.activate}
           onSeen={(from, to) => {
             seen.value = [from, to];

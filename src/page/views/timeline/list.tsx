@@ -17,12 +17,14 @@ type Props = {
   /** The row that keys act on. */
   readonly active: number | undefined;
   readonly selected: ReadonlySet<string>;
+  readonly isByEvent: boolean;
   readonly onActive: (index: number) => void;
   readonly onSeen: (from: string, to: string) => void;
 };
 
 /** The list of all memories that pass the filters; only the rows on the screen and some around it are in the document. */
-export function List({ days, rows, active, selected, onActive, onSeen }: Props): VNode {
+export function List(props: Props): VNode {
+  const { days, rows, active, selected, isByEvent, onActive, onSeen } = props;
   const box = useRef<HTMLDivElement>(null);
   const seen = useSeen(box);
   const [from, to] = rangeOf(days, seen.from, seen.to);
@@ -56,6 +58,7 @@ export function List({ days, rows, active, selected, onActive, onSeen }: Props):
               isTabStop={index === (active ?? from)}
               isSelected={selected.has(rows.at(index)?.id ?? "")}
               onActive={onActive}
+              isByEvent={isByEvent}
             />
           </Place>
         ))}

@@ -4,7 +4,8 @@ import type { Node } from "../../client/types.gen.ts";
 import { now } from "../../data/clock.ts";
 import { hrefOf } from "../../data/place.ts";
 import { t } from "../../language/texts.ts";
-import { dayOf, exactTime, longDate, number, share, startOfDay, time } from "../../parts/format.ts";
+import { Moment } from "../../parts/controls.tsx";
+import { dayOf, longDate, number, share, startOfDay, time } from "../../parts/format.ts";
 import { StateShape } from "../../parts/state.tsx";
 import { hiddenIn, Text } from "../../parts/text.tsx";
 import type { Day } from "./days.ts";
@@ -34,11 +35,14 @@ type Props = {
   readonly isTabStop: boolean;
   readonly isSelected: boolean;
   readonly onActive: (index: number) => void;
+  /** Whether its time is when it happened, and not when it was learned. */
+  readonly isByEvent: boolean;
 };
 
 /** A memory in one line, with what is worth knowing of it in a second. */
 export function Row(props: Props): VNode {
-  const { node, before, after, index, isActive, isTabStop, isSelected, onActive } = props;
+  const { node, before, after, index, isActive, isTabStop, isSelected, onActive, isByEvent } =
+    props;
   const link = useRef<HTMLAnchorElement>(null);
   // At once: a focus that comes late would take the place of the next one.
   useLayoutEffect(() => {
@@ -47,6 +51,7 @@ export function Row(props: Props): VNode {
   if (node === undefined) return <WaitingRow index={index} />;
   const up = isThread(before, node);
   const down = isThread(node, after);
+  const at = isByEvent ? (node.event_time ?? node.created_at) : node.created_at;
   const thread = up && down ? " mid" : up ? " end" : down ? " start" : "";
   return (
     <a
@@ -66,9 +71,7 @@ export function Row(props: Props): VNode {
         </span>
         <Meta node={node} isContinued={up} />
       </span>
-      <time dateTime={node.created_at} title={exactTime(node.created_at)}>
-        {time(node.created_at)}
-      </time>
+      <Moment at={at} show={time} />
     </a>
   );
 }

@@ -1,8 +1,9 @@
 import { signal } from "@preact/signals";
 import { browseNodes } from "../../client/sdk.gen.ts";
 import type { Node } from "../../client/types.gen.ts";
-import { asFailure, type CallFailure } from "../../data/failure.ts";
+import { asFailure, type CallFailure, isLost } from "../../data/failure.ts";
 import { answered } from "../../data/http.ts";
+import { loseServer } from "../../data/server.ts";
 import { startOfDay } from "../../parts/format.ts";
 import { type Days, dayOfRow } from "./days.ts";
 import type { Filters } from "./filters.ts";
@@ -18,13 +19,14 @@ const LONGEST = 1000;
 export class Rows {
   /** Rises when rows have come. */
   readonly version = signal(0);
+  /** Why the rows that were wanted last have not come. */
   readonly failure = signal<CallFailure | undefined>(undefined);
   readonly #rows = new Map<number, Node>();
+  readonly #before: ReadonlyMap<number, Node>;
   readonly #cursors = new Map<number, string>();
   readonly #days: Days;
   readonly #filters: Filters;
   readonly #userId: string;
-  readonly #before: Rows | undefined;
   #reading: Promise<void> | undefined;
   #wanted: readonly [number, number] | undefined;
 
@@ -33,8 +35,7 @@ export class Rows {
     this.#days = days;
     this.#filters = filters;
     this.#userId = userId;
-    this.#before = before;
-    if (before !== undefined) before.#rest();
+    this.#before = before === undefined ? new Map() : new Map([...before.#before, ...before.#rows]);
   }
 
   get days(): Days {
@@ -42,7 +43,7 @@ export class Rows {
   }
 
   at(index: number): Node | undefined {
-    return this.#rows.get(index) ?? this.#before?.at(index);
+    return this.#rows.get(index) ?? this.#before.get(index);
   }
 
   /** Reads the rows of a range that are not there yet; while some are being read, the latest range waits. */
@@ -53,14 +54,10 @@ export class Rows {
     });
   }
 
-  /** The row of a memory, as far as it has been read. */
-  indexOf(id: string): number | undefined {
-    for (const [index, node] of this.#rows) if (node.id === id) return index;
-    return undefined;
-  }
-
-  #rest(): void {
-    this.#cursors.clear();
+  /** Reads again what could not be read. */
+  again(): void {
+    const [from, to] = this.#wanted ?? [0, 0];
+    this.want(from, to);
   }
 
   async #readAll(): Promise<void> {
@@ -75,7 +72,9 @@ export class Rows {
         this.version.value += 1;
       }
     } catch (error) {
-      this.failure.value = asFailure(error);
+      const failure = asFailure(error);
+      if (isLost(failure)) loseServer();
+      this.failure.value = failure;
     }
   }
 
