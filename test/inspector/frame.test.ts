@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
 import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
-import { type Story, tellStory } from "./story.ts";
+import { QUESTION, type Story, tellStory } from "./story.ts";
 
 setDefaultTimeout(60_000);
 
@@ -171,3 +171,48 @@ describe.skipIf(NO_BROWSER !== undefined)(`a list${leftOut(NO_BROWSER)}`, () => 
   });
 });
 
+
+describe.skipIf(NO_BROWSER !== undefined)(`a question${leftOut(NO_BROWSER)}`, () => {
+  test("is copied as a command with its owner and its conditions", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("search");
+    await page.getByLabel("scope").selectOption("project");
+    await page.locator("input[data-question]").fill(QUESTION);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "JSON" }).click();
+    await page.getByRole("button", { name: "As curl" }).click();
+    const command = await page.evaluate<string>("navigator.clipboard.readText()");
+    expect(command).toContain(`"query":"${QUESTION}"`);
+    expect(command).toContain(`"user_id":"anna"`);
+    expect(command).toContain(`"scope":"project"`);
+    await context.close();
+  });
+
+  test("keeps its answer when that of the one before it comes late", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("search");
+    let answer = (): void => {};
+    await page.route(
+      "**/v1/retrieve",
+      async (route) => {
+        await new Promise<void>((done) => {
+          answer = done;
+        });
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    const field = page.locator("input[data-question]");
+    await field.fill("first question");
+    await field.press("Enter");
+    await field.fill("second question");
+    await field.press("Enter");
+    await page.locator(".asked", { hasText: "second question" }).waitFor();
+    const late = page.waitForResponse("**/v1/nodes/batch");
+    answer();
+    await (await late).finished();
+    await Bun.sleep(200);
+    expect(await page.locator(".asked").textContent()).toBe("second question");
+    await context.close();
+  });
+});

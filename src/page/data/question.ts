@@ -1,6 +1,4 @@
 import { signal } from "@preact/signals";
 
 /** A question on its way to the search, which asks it at once. It is in no address. */
-export const question = signal<{ readonly text: string; readonly at: number } | undefined>(
-  undefined,
-);
+export const question = signal<string | undefined>(undefined);

@@ -88,7 +88,7 @@ function entriesFor(text: string): readonly Entry[] {
   const ask = {
     text: t.frame.palette.ask(text),
     run: () => {
-      question.value = { text, at: performance.now() };
+      question.value = text;
       go(hrefOf("search"));
     },
   };

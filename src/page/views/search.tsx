@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { asFailure, type CallFailure } from "../data/failure.ts";
 import { go, hrefOf } from "../data/place.ts";
 import { useQuery } from "../data/query.ts";
@@ -21,23 +21,30 @@ type Asked =
 export function Search({ id }: { id: string }): VNode {
   const [text, setText] = useState("");
   const [asked, setAsked] = useState<Asked | undefined>(undefined);
+  // An answer to an earlier question may come later.
+  const latest = useRef(0);
   const send = async (query: string): Promise<void> => {
     setText(query);
     if (query.trim() === "") return;
     if (id !== "") go(hrefOf("search"), "replace");
-    setAsked({ state: "asking" });
+    latest.current += 1;
+    const turn = latest.current;
+    const show = (outcome: Asked): void => {
+      if (turn === latest.current) setAsked(outcome);
+    };
+    show({ state: "asking" });
     const whole: Question = { ...conditions.value, query };
     try {
-      setAsked({ state: "done", answer: await ask(whole, owner.peek() ?? "") });
+      show({ state: "done", answer: await ask(whole, owner.peek() ?? "") });
     } catch (error) {
-      setAsked({ state: "failed", failure: asFailure(error) });
+      show({ state: "failed", failure: asFailure(error) });
     }
   };
   useEffect(() => {
     const waiting = question.value;
     if (waiting === undefined) return;
     question.value = undefined;
-    void send(waiting.text);
+    void send(waiting);
   }, [question.value]);
   return (
     <>

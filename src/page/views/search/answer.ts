@@ -34,6 +34,8 @@ export type Answer = {
   readonly context: { readonly text: string; readonly sameness: Sameness };
   /** Memories in the context whose text is another now, or that are gone. */
   readonly changed: readonly string[];
+  /** What this page asked for it; undefined for one that was asked before. */
+  readonly request: RetrieveRequest | undefined;
   /** How long it took; undefined for one that was asked before. */
   readonly ms: number | undefined;
   /** Results that are merely the nearest there are. */
@@ -51,6 +53,7 @@ export async function ask(question: Question, userId: string): Promise<Answer> {
     nodes: await nodesOf(explanation, userId),
     context: { text: bundle.rendered_context, sameness: "own" },
     changed: [],
+    request: body,
     ms: metrics.timing_ms,
     weak: new Set(
       results.flatMap(({ node_id, strength }) => (strength === "weak" ? [node_id] : [])),
@@ -77,6 +80,7 @@ export async function replay(requestId: string, userId: string): Promise<Answer>
     nodes,
     context: { text, sameness },
     changed: sameness === "other" ? await changedSince(receipt, nodes) : [],
+    request: undefined,
     ms: undefined,
     weak: new Set(),
   };

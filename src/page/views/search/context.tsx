@@ -17,7 +17,7 @@ type Props = {
 
 /** What the assistant received, line by line, and what became of its tokens. */
 export function Context({ answer, line, onLine }: Props): VNode {
-  const { explanation, receipt, context, changed } = answer;
+  const { explanation, receipt, context, changed, request } = answer;
   const { overhead_tokens } = receipt.packing;
   const path = `/v1/retrievals/${receipt.request_id}`;
   const { context: words } = t.search;
@@ -36,8 +36,8 @@ export function Context({ answer, line, onLine }: Props): VNode {
         <CopyButton text={context.text} />
         <JsonButton
           data={receipt}
-          path={answer.ms === undefined ? path : "/v1/retrieve"}
-          {...(answer.ms === undefined ? {} : { body: { query: receipt.query, explain: true } })}
+          path={request === undefined ? path : "/v1/retrieve"}
+          {...(request === undefined ? {} : { body: request })}
         />
       </div>
       {context.sameness === "other" && (
