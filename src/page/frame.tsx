@@ -1,4 +1,4 @@
-import { useSignalEffect } from "@preact/signals";
+import { computed, useSignalEffect } from "@preact/signals";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { later } from "./data/clock.ts";
@@ -55,6 +55,9 @@ export function Frame(): VNode {
   );
 }
 
+/** Not the counts themselves, which are new at every look at the server: the view is drawn again only when this changes. */
+const isEmpty = computed(() => stats.value?.event_count === 0);
+
 function Content(): VNode | null {
   const { view, id } = place.value;
   const shown = viewAt(view) ?? VIEWS[0];
@@ -63,7 +66,7 @@ function Content(): VNode | null {
   if (caller.value === undefined) return <Skeleton />;
   if (owner.value === undefined) return <Empty />;
   if (shown === undefined) return null;
-  if (stats.value?.event_count === 0 && shown.path === "") return <Empty />;
+  if (isEmpty.value && shown.path === "") return <Empty />;
   const View = shown.component;
   return <View key={`${owner.value}/${shown.path}`} id={id} />;
 }
