@@ -1,5 +1,5 @@
 import { listContradictions } from "../../client/sdk.gen.ts";
-import type { NotedContradiction } from "../../client/types.gen.ts";
+import type { Node, NotedContradiction } from "../../client/types.gen.ts";
 import { answered } from "../../data/http.ts";
 import { useQuery } from "../../data/query.ts";
 
@@ -21,4 +21,15 @@ export function useContradictions() {
 /** The pairs that wait for a decision, as far as they have been read. */
 export function useOpenContradictions(): readonly NotedContradiction[] {
   return useContradictions().data?.contradictions ?? [];
+}
+
+/** The pairs that a memory is in, each with the other one. */
+export function opponentsOf(
+  id: string,
+  pairs: readonly NotedContradiction[],
+): readonly { readonly pair: NotedContradiction; readonly other: Node }[] {
+  return pairs.flatMap((pair) => {
+    if (pair.node_a.id === id) return [{ pair, other: pair.node_b }];
+    return pair.node_b.id === id ? [{ pair, other: pair.node_a }] : [];
+  });
 }

@@ -4,7 +4,7 @@ import { now } from "../../data/clock.ts";
 import { t } from "../../language/texts.ts";
 import { Head } from "../../parts/controls.tsx";
 import { date, monthName } from "../../parts/format.ts";
-import { useOpenContradictions } from "../conflicts/open.ts";
+import { opponentsOf, useOpenContradictions } from "../conflicts/open.ts";
 import type { Chain } from "./chain.ts";
 
 const WIDTH = 852;
@@ -26,16 +26,13 @@ type Scale = (ms: number) => number;
 
 /** When the memory, what it replaced, what replaced it and what contradicts it hold, and when each was learned. */
 export function Axis({ node, chain }: { node: Node; chain: Chain }): VNode {
-  const pairs = useOpenContradictions();
-  const others = pairs.flatMap(({ node_a, node_b }) =>
-    node_a.id === node.id ? [node_b] : node_b.id === node.id ? [node_a] : [],
-  );
+  const opponents = opponentsOf(node.id, useOpenContradictions());
   const line = [...chain.before.slice(0, 2).toReversed(), node, ...chain.after.slice(0, 2)];
   const bars: readonly Bar[] = [
     ...line.map(
       (one, index): Bar => ({ node: one, kind: kindOf(one, node, chain), next: line[index + 1] }),
     ),
-    ...others.map((one): Bar => ({ node: one, kind: "contested" })),
+    ...opponents.map(({ other }): Bar => ({ node: other, kind: "contested" })),
   ].slice(0, MOST);
   const today = now();
   const starts = bars.flatMap(({ node: one }) => [

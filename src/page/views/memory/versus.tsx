@@ -7,15 +7,14 @@ import { Button, Head, Moment } from "../../parts/controls.tsx";
 import { date, share } from "../../parts/format.ts";
 import { useKeys } from "../../parts/keys.ts";
 import { Text } from "../../parts/text.tsx";
-import { useOpenContradictions } from "../conflicts/open.ts";
+import { opponentsOf, useOpenContradictions } from "../conflicts/open.ts";
 import { settle } from "../conflicts/settle.ts";
 
 /** The memory and what contradicts it, side by side. The page recommends neither. */
 export function Versus({ node }: { node: Node }): VNode | null {
-  const pairs = useOpenContradictions();
-  const pair = pairs.find(({ node_a, node_b }) => node_a.id === node.id || node_b.id === node.id);
-  if (pair === undefined) return null;
-  const other = pair.node_a.id === node.id ? pair.node_b : pair.node_a;
+  const [found] = opponentsOf(node.id, useOpenContradictions());
+  if (found === undefined) return null;
+  const { pair, other } = found;
   return (
     <section class="sect">
       <Head title={t.memory.versus.title} note={notedBy(pair)} />
@@ -33,20 +32,16 @@ type PairProps = {
   readonly right: Node;
   /** Whether the left one is the memory of the page. */
   readonly isHere?: boolean;
-  readonly onSettled?: () => void;
 };
 
 /** Two equal halves with equal buttons, and a key for each. */
-export function Pair({ left, right, isHere = false, onSettled }: PairProps): VNode {
+export function Pair({ left, right, isHere = false }: PairProps): VNode {
   const { versus } = t.memory;
-  const keep = async (winner: Node, loser: Node): Promise<void> => {
-    if (await settle(winner, loser)) onSettled?.();
-  };
   useKeys(
     canChange.value
       ? [
-          { keys: "1", text: versus.keepThis, run: () => void keep(left, right) },
-          { keys: "2", text: versus.keepOther, run: () => void keep(right, left) },
+          { keys: "1", text: versus.keepThis, run: () => void settle(left, right) },
+          { keys: "2", text: versus.keepOther, run: () => void settle(right, left) },
         ]
       : [],
   );
@@ -58,7 +53,7 @@ export function Pair({ left, right, isHere = false, onSettled }: PairProps): VNo
           tag={versus.this}
           keyName="1"
           name={versus.keepThis}
-          onKeep={() => void keep(left, right)}
+          onKeep={() => void settle(left, right)}
           isLink={!isHere}
         />
         <Side
@@ -66,7 +61,7 @@ export function Pair({ left, right, isHere = false, onSettled }: PairProps): VNo
           tag={versus.other}
           keyName="2"
           name={versus.keepOther}
-          onKeep={() => void keep(right, left)}
+          onKeep={() => void settle(right, left)}
           isLink
         />
       </div>

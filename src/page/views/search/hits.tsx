@@ -7,7 +7,7 @@ import { Bar, Head, Moment } from "../../parts/controls.tsx";
 import { date, ordinal, share } from "../../parts/format.ts";
 import { State, StateShape } from "../../parts/state.tsx";
 import { Text } from "../../parts/text.tsx";
-import { useOpenContradictions } from "../conflicts/open.ts";
+import { opponentsOf, useOpenContradictions } from "../conflicts/open.ts";
 import type { Answer } from "./answer.ts";
 import { barOf, type ScoreBar } from "./checks.ts";
 
@@ -179,11 +179,9 @@ function OtherSide(props: {
   contradictions: readonly NotedContradiction[];
 }): VNode | null {
   const { answer, hit, contradictions } = props;
-  const pair = contradictions.find(({ node_a, node_b }) =>
-    [node_a.id, node_b.id].includes(hit.node_id),
-  );
-  if (pair === undefined) return null;
-  const other = pair.node_a.id === hit.node_id ? pair.node_b : pair.node_a;
+  const [found] = opponentsOf(hit.node_id, contradictions);
+  if (found === undefined) return null;
+  const { other } = found;
   const { in_context, not_in_context } = answer.explanation;
   const isInside = in_context.some(({ node_id }) => node_id === other.id);
   const outside = not_in_context.find(({ node_id }) => node_id === other.id);
