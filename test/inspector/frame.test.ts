@@ -135,7 +135,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () =
   });
 });
 
-
 describe.skipIf(NO_BROWSER !== undefined)(`a list${leftOut(NO_BROWSER)}`, () => {
   test("says that its rows could not be read, and reads them again", async () => {
     const { page, context } = await look(served.url);
@@ -170,7 +169,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`a list${leftOut(NO_BROWSER)}`, () => 
     await context.close();
   });
 });
-
 
 describe.skipIf(NO_BROWSER !== undefined)(`a question${leftOut(NO_BROWSER)}`, () => {
   test("is copied as a command with its owner and its conditions", async () => {

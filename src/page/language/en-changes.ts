@@ -12,6 +12,4 @@ export const changes = {
   notArchived: (count: number) => `${counted(count, "memory was", "memories were")} not archived:`,
   corrected: "Corrected. The old text stays in the chain.",
   resolved: "Settled.",
-  replaced: "Replaced.",
-  contradicted: "Noted: not both can be true.",
 };

@@ -11,11 +11,6 @@ export const frame = {
     search: "Search",
     memory: "Memory",
     conflicts: "Conflicts",
-    things: "People and things",
-    claims: "Claims",
-    activity: "Activity",
-    forgetting: "Forgetting",
-    health: "Health",
   },
   open: (count: number) => `${count} open`,
   owner: "Owner",
@@ -30,7 +25,6 @@ export const frame = {
   noOwnerTitle: "Nothing is remembered yet",
   noOwner:
     "The first memory appears here as soon as an assistant stores one. Connect one, or store a sentence yourself:",
-  soon: "This view is not part of this version.",
   key: {
     title: "This memory asks for a key",
     missing:
@@ -47,14 +41,12 @@ export const frame = {
       `It answered on ${host} until ${time}. What you see is from then, and nothing can be changed. Start it again, and this page goes on by itself.`,
     next: (seconds: number) => `next try in ${seconds} s`,
     retry: "Try now",
-    back: "svc answers again",
   },
   palette: {
     title: "Go to",
     label: "A view, a memory's id, or a question",
     ask: (question: string) => `Ask: ${question}`,
     memory: (id: string) => `Open the memory ${id}`,
-    empty: "Nothing fits",
   },
   look: {
     title: "Look",
@@ -76,7 +68,6 @@ export const keys = {
   before: "row before",
   first: "first row",
   last: "last row",
-  open: "open",
   back: "back",
   on: "Single keys do something",
   onText: "Turn this off if you speak to your computer.",
@@ -96,7 +87,6 @@ export const parts = {
   hidden: (count: number) => counted(count, "hidden character"),
   more: (count: number) => `${number(count)} more`,
   all: (count: number) => `Show all ${number(count)} characters`,
-  none: "none",
   ofOne: (value: string) => `${value} of 1`,
 };
 
@@ -109,5 +99,4 @@ export const states = {
   code: (status: number, code: string) => `${status} · ${code}`,
   again: "Read it again",
   refused: "Not changed.",
-  gone: "Nothing was written.",
 };

@@ -47,7 +47,6 @@ export const memory = {
       system: "The system told it",
     },
     session: "in the conversation",
-    sessionMore: "all memories of this conversation",
     event: "event",
     missing: (count: number) => `${counted(count, "source")} can no longer be read.`,
     changes: {
@@ -85,11 +84,6 @@ export const memory = {
     text: "What is true",
     what: "The new text replaces this one in a single step. The old text stays in the chain and is found no more.",
     same: "The text is the same.",
-    before: "Before",
-    after: "After",
     save: "Replace it",
-  },
-  log: {
-    title: "All changes",
   },
 };

@@ -18,7 +18,6 @@ export const search = {
     explicit: "explicit",
     results: (count: number) => counted(count, "result"),
     tokens: (count: number) => `${number(count)} tokens`,
-    now: "now",
   },
   recent: "What assistants asked",
   recentNote: "newest first; the page's own questions are not kept",
@@ -145,6 +144,5 @@ export const search = {
   },
   failedTitle: (search: string) => `The search by ${search} failed`,
   failedText: "so the answer was made from the others. Results may miss memories.",
-  none: (question: string) => `Nothing was found for “${question}”`,
   noneText: "Try other words, or fewer conditions.",
 };

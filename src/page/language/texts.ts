@@ -2,7 +2,7 @@ import { EN } from "./en.ts";
 import { pseudo } from "./pseudo.ts";
 
 /** All texts of the page; another language has the same members. */
-export type Texts = typeof EN;
+type Texts = typeof EN;
 
 /** Where the language is kept: with the look, the only thing that outlives the tab. */
 const PLACE = "svc.language";

@@ -1,9 +1,5 @@
-import { now } from "../data/clock.ts";
-
 /** Dates in the words of the page's language; an English browser's own country decides their order. */
 const LOCALE = navigator.language.startsWith("en-") ? navigator.language : "en-GB";
-const SECOND = 1000;
-const DAY = 86_400 * SECOND;
 
 const NUMBER = new Intl.NumberFormat(LOCALE);
 const SHORT = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
@@ -21,10 +17,8 @@ const ZONED = new Intl.DateTimeFormat(LOCALE, {
   hour12: false,
 });
 const MONTH = new Intl.DateTimeFormat(LOCALE, { month: "short" });
-const RELATIVE = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
 const ORDINAL = new Intl.PluralRules("en", { type: "ordinal" });
 const ENDINGS: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd" };
-const LIST = new Intl.ListFormat(LOCALE);
 
 /** The time zone of this browser, as dates are shown and days are counted. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -40,18 +34,6 @@ export function share(value: number): string {
 
 export function ordinal(value: number): string {
   return `${value}${ENDINGS[ORDINAL.select(value)] ?? "th"}`;
-}
-
-export function listed(words: readonly string[]): string {
-  return LIST.format(words);
-}
-
-/** Bytes in the unit that people read. */
-export function bytes(count: number): string {
-  const units = ["B", "kB", "MB", "GB"];
-  const power = Math.min(3, count < 1000 ? 0 : Math.floor(Math.log10(count) / 3));
-  const value = count / 1000 ** power;
-  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`;
 }
 
 /** `22 Nov 2026`. */
@@ -86,18 +68,6 @@ export function exactTime(instant: string): string {
 
 export function monthName(at: Date): string {
   return MONTH.format(at);
-}
-
-/** `today`, `yesterday`, `3 days ago`, `in 2 months`. */
-export function ago(instant: string): string {
-  const days = Math.round((midnight(new Date(instant)) - midnight(new Date(now()))) / DAY);
-  if (Math.abs(days) < 60) return RELATIVE.format(days, "day");
-  if (Math.abs(days) < 700) return RELATIVE.format(Math.round(days / 30.44), "month");
-  return RELATIVE.format(Math.round(days / 365.25), "year");
-}
-
-function midnight(at: Date): number {
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate()).getTime();
 }
 
 /** The first moment of `YYYY-MM-DD` in this time zone. @param plus days to add */

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import type { Node } from "../client/types.gen.ts";
 import { t } from "../language/texts.ts";
 
-export type LifecycleState = Node["lifecycle_state"];
+type LifecycleState = Node["lifecycle_state"];
 
 /** The shape of a state, which tells it without colour: disc, ring, diamond, bars, cross. */
 export function StateShape({ of, size = 10 }: { of: LifecycleState; size?: number }): VNode {

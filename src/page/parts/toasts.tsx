@@ -8,7 +8,7 @@ import { useKeys } from "./keys.ts";
 /** How long a message stays. */
 const SHOWN_MS = 5000;
 
-export type Toast = {
+type Toast = {
   readonly id: number;
   readonly text: string;
   /** Takes back what is told; it is then still possible. */

@@ -3,7 +3,7 @@ import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
 
 /** The part of a tall element that is on the screen, in pixels from its upper edge. */
-export type Seen = { readonly from: number; readonly to: number };
+type Seen = { readonly from: number; readonly to: number };
 
 /** Follows which part of an element is seen while the page is scrolled, once a frame. */
 export function useSeen(element: RefObject<HTMLElement | null>): Seen {

@@ -20,7 +20,7 @@ export function Words({ before, after }: { before: string; after: string }): VNo
 }
 
 /** The parts of both texts in their order, by the longest common run of words. */
-export function wordDiff(before: string, after: string): readonly Part[] {
+function wordDiff(before: string, after: string): readonly Part[] {
   const [a, b] = [wordsOf(before), wordsOf(after)];
   if (a.length > MOST_WORDS || b.length > MOST_WORDS) {
     return [

@@ -15,7 +15,7 @@ export type Question = Pick<
 >;
 
 /** How a context that is shown relates to the one that was sent. */
-export type Sameness =
+type Sameness =
   /** It is this answer's own. */
   | "own"
   /** Asked again, the hash is that of the receipt. */
