@@ -87,6 +87,21 @@ describe.skipIf(NO_BROWSER !== undefined)(`the frame${leftOut(NO_BROWSER)}`, () 
     expect(await page.getByLabel("Key", { exact: true }).count()).toBe(0);
     await context.close();
   });
+
+  test("goes on asking for a key where the same wrong one is entered again", async () => {
+    const { url } = await serve({ auth: { userKeys: { anna: "anna-key" } } });
+    const { page, context } = await look(url);
+    await page.goto(`${url}/inspect/`);
+    const field = page.getByLabel("Key", { exact: true });
+    await field.fill("no-key");
+    await field.press("Enter");
+    await page.getByText("The server does not know this key.").waitFor();
+    await field.fill("no-key");
+    await field.press("Enter");
+    await Bun.sleep(300);
+    expect(await page.getByText("The server does not know this key.").count()).toBe(1);
+    await context.close();
+  });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () => {

@@ -13,8 +13,9 @@ export const keyIsWanted = signal<"missing" | "wrong" | "ended" | undefined>(und
 export function useKey(text: string | undefined): void {
   if (text === undefined) sessionStorage.removeItem(KEY_PLACE);
   else sessionStorage.setItem(KEY_PLACE, text);
+  // The same key would not be tried again, so that nothing is awaited.
+  if (text !== key.peek()) keyIsWanted.value = undefined;
   key.value = text;
-  keyIsWanted.value = undefined;
 }
 
 client.setConfig({
