@@ -102,6 +102,27 @@ describe.skipIf(NO_BROWSER !== undefined)(`the frame${leftOut(NO_BROWSER)}`, () 
     expect(await page.getByText("The server does not know this key.").count()).toBe(1);
     await context.close();
   });
+
+  test("offers no change once the server comes back read-only", async () => {
+    const { page, go, context } = await look(served.url);
+    const lookAgain = `document.dispatchEvent(new Event("visibilitychange"))`;
+    await go(`memory/${story.ids.tea}`);
+    const archive = page.getByRole("button", { name: "Archive" });
+    await archive.waitFor();
+    await context.setOffline(true);
+    await page.evaluate(lookAgain);
+    await page.getByText("svc does not answer").waitFor();
+    expect(await page.getByText("Anna prefers green tea").first().isVisible()).toBe(true);
+    await page.route("**/v1/caller", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), read_only: true } });
+    });
+    await context.setOffline(false);
+    await page.evaluate(lookAgain);
+    await page.getByText("read-only: nothing can be changed here").waitFor();
+    expect(await archive.count()).toBe(0);
+    await context.close();
+  });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () => {

@@ -34,8 +34,11 @@ export const owner = computed<string | undefined>(() => {
 /** Whether a change can be made: the server allows it and answers. */
 export const canChange = computed(() => caller.value?.read_only === false && !lost.value);
 
-/** Asks who the page is and whose memories there are. Done again with every new key. */
-async function begin(): Promise<void> {
+/**
+ * Asks who the page is and whose memories there are. Done again with every new key, and when the server was away, since another
+ * may have come back. @returns whether it was answered
+ */
+async function begin(): Promise<boolean> {
   try {
     const who = await answered(askCaller());
     const all = who.is_operator ? await readOwners() : [];
@@ -45,10 +48,14 @@ async function begin(): Promise<void> {
       owners.value = all;
       caller.value = who;
     });
+    return true;
   } catch (error) {
     const failure = asFailure(error);
-    if (failure.status !== 401) beginning.value = failure;
+    if (failure.status === 401) lost.value = undefined;
+    // What was read before stays.
+    else if (caller.peek() === undefined) beginning.value = failure;
     if (isLost(failure)) loseServer();
+    return false;
   }
 }
 
@@ -64,12 +71,12 @@ export function storeChanged(): void {
 let lastSequence: string | undefined;
 
 async function look(): Promise<void> {
-  if (caller.peek() === undefined) {
-    await begin();
-    // To have an owner now is another owner, and so another look.
-    if (caller.peek() === undefined || owner.peek() !== undefined) return;
-  }
   const userId = owner.peek();
+  if (caller.peek() === undefined || lost.peek() !== undefined) {
+    const isAnswered = await begin();
+    // Another owner is another look.
+    if (!isAnswered || owner.peek() !== userId) return;
+  }
   const query = userId === undefined ? {} : { user_id: userId };
   try {
     const found = await answered(askStats({ query }));
