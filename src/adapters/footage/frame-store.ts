@@ -1,0 +1,81 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { removeFile } from "../native/system-files.ts";
+import { inTemporaryRoom } from "./temporary-room.ts";
+
+/** Pictures that wait until they are described, by number. */
+export type FrameStore = {
+  /** Bytes of all of them. */
+  readonly bytes: number;
+  /** @throws SvcError disk_full */
+  add(index: number, picture: Uint8Array): void;
+  /** @throws Error if there is none */
+  get(index: number): Uint8Array;
+  close(): void;
+};
+
+type Place = { readonly start: number; readonly size: number; readonly tag: Buffer };
+
+const CIPHER = "aes-256-gcm";
+const IV_BYTES = 12;
+
+/**
+ * A store in a temporary file, so that a long video does not fill the memory. The file has no name, and its content is encrypted with a key
+ * that only this process has: nothing of it can be read after its end, however it ends.
+ * @throws SvcError disk_full
+ */
+export function createFrameStore(): FrameStore {
+  const path = join(tmpdir(), `svc-frames-${process.pid}-${randomBytes(6).toString("hex")}`);
+  const file = inTemporaryRoom(() => openSync(path, "wx+", 0o600));
+  const key = randomBytes(32);
+  const places = new Map<number, Place>();
+  let end = 0;
+  let isNamed = false;
+  try {
+    removeFile(path);
+  } catch {
+    // Windows may refuse it while the file is open.
+    isNamed = true;
+  }
+  return {
+    get bytes() {
+      return end;
+    },
+    add: (index, picture) => {
+      const cipher = createCipheriv(CIPHER, key, ivOf(index));
+      const content = Buffer.concat([cipher.update(picture), cipher.final()]);
+      inTemporaryRoom(() => {
+        for (let written = 0; written < content.length; ) {
+          written += writeSync(file, content, written, content.length - written, end + written);
+        }
+      });
+      places.set(index, { start: end, size: content.length, tag: cipher.getAuthTag() });
+      end += content.length;
+    },
+    get: (index) => {
+      const place = places.get(index);
+      if (place === undefined) throw new Error(`frame ${index} is not kept`);
+      const content = Buffer.alloc(place.size);
+      for (let read = 0; read < place.size; ) {
+        const count = readSync(file, content, read, place.size - read, place.start + read);
+        if (count === 0) throw new Error(`frame ${index} is cut off`);
+        read += count;
+      }
+      const decipher = createDecipheriv(CIPHER, key, ivOf(index)).setAuthTag(place.tag);
+      return Buffer.concat([decipher.update(content), decipher.final()]);
+    },
+    close: () => {
+      closeSync(file);
+      if (isNamed) removeFile(path);
+    },
+  };
+}
+
+/** Each number is used once for each key. */
+function ivOf(index: number): Buffer {
+  const iv = Buffer.alloc(IV_BYTES);
+  iv.writeUInt32LE(index, 0);
+  return iv;
+}

@@ -1,0 +1,123 @@
+import { photoTags } from "./exif-time.ts";
+import { isRiff, isStillBrand, isTiff } from "./media-kind.ts";
+import { type PhotoRequest, Refusal, type Send } from "./messages.ts";
+import { onWhite } from "./on-white.ts";
+import { readSource } from "./source-file.ts";
+import { startTool } from "./tool.ts";
+import { isWhole } from "./whole-picture.ts";
+
+/** Quality of the picture that a model is shown. */
+const QUALITY = 92;
+
+/** Bytes of a file that tell its format. */
+const HEAD_BYTES = 64;
+
+/** How to turn a picture upright, for the orientations of EXIF: degrees to the right, then mirrored from left to right. */
+const TURNS: Readonly<Record<number, { readonly degrees: number; readonly isMirrored: boolean }>> =
+  {
+    2: { degrees: 0, isMirrored: true },
+    3: { degrees: 180, isMirrored: false },
+    4: { degrees: 180, isMirrored: true },
+    5: { degrees: 90, isMirrored: true },
+    6: { degrees: 90, isMirrored: false },
+    7: { degrees: 270, isMirrored: true },
+    8: { degrees: 270, isMirrored: false },
+  };
+
+/** Reads a photo: its hash, its time, and the picture, upright on white as JPEG. @throws Refusal */
+export async function runPhotoJob(
+  request: PhotoRequest,
+  body: Uint8Array,
+  send: Send,
+): Promise<void> {
+  const { source, limits } = request;
+  const file =
+    "path" in source ? await readSource(source.path, limits.bytes) : Buffer.from(body.buffer);
+  if (file.length === 0) throw new Refusal("unsupported_source", "it is empty");
+  const sha256 = new Bun.CryptoHasher("sha256").update(file).digest("hex");
+  const { time, orientation } = photoTags(file);
+  const picture = await pictureOf(file, orientation, request, send);
+  await send({ kind: "source", sha256, exif: time });
+  await send({ kind: "picture" }, picture);
+}
+
+async function pictureOf(
+  file: Buffer,
+  orientation: number,
+  { ffmpeg, limits }: PhotoRequest,
+  send: Send,
+): Promise<Uint8Array> {
+  const head = file.toString("latin1", 0, HEAD_BYTES);
+  // The systems of others read TIFF themselves.
+  const isOurs = isTiff(head) && process.platform === "linux";
+  const content = isOurs ? await fromTiff(file, ffmpeg, limits, send) : file;
+  try {
+    const image = new Bun.Image(content, { maxPixels: limits.pixels });
+    const { format } = await image.metadata();
+    if (!isWhole(file)) throw new Refusal("unsupported_source", "it is cut off");
+    // JPEG and HEIC are turned by their decoders.
+    const turn = ["jpeg", "heic", "avif"].includes(format) ? undefined : TURNS[orientation];
+    if (turn !== undefined) image.rotate(turn.degrees);
+    if (turn?.isMirrored) image.flop();
+    image.resize(limits.edge, limits.edge, { fit: "inside", withoutEnlargement: true });
+    if (!["png", "webp", "gif"].includes(format)) return await jpegOf(image);
+    const flat = onWhite(await image.png({ compressionLevel: 1 }).buffer());
+    return await jpegOf(flat === undefined ? image : new Bun.Image(flat));
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal("unsupported_source", whyNot(error, head, limits.pixels), { cause: error });
+  }
+}
+
+function isAnimatedWebp(head: string): boolean {
+  return isRiff(head, "WEBP") && head.slice(12, 16) === "VP8X" && (head.charCodeAt(20) & 2) !== 0;
+}
+
+async function jpegOf(image: Bun.Image): Promise<Uint8Array> {
+  return await image.jpeg({ quality: QUALITY }).bytes();
+}
+
+function whyNot(error: unknown, head: string, pixels: number): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  switch (code) {
+    case "ERR_IMAGE_TOO_MANY_PIXELS":
+      return `it has more than ${Math.floor(pixels / 1e6)} million pixels`;
+    case "ERR_IMAGE_FORMAT_UNSUPPORTED":
+      return isStillBrand(head)
+        ? "HEIC, HEIF and AVIF need a decoder of the system, which is missing here; convert it to JPEG"
+        : "its format needs a decoder of the system, which is missing here; convert it to JPEG";
+    case "ERR_IMAGE_DECODE_FAILED":
+      return isAnimatedWebp(head)
+        ? "it is an animation as WebP, of which no picture can be read"
+        : "it is damaged";
+    default:
+      return "it holds no picture that can be read";
+  }
+}
+
+/** The first picture of a TIFF file, as BMP. @throws Refusal */
+async function fromTiff(
+  file: Buffer,
+  ffmpeg: string | undefined,
+  { pixels, edge }: PhotoRequest["limits"],
+  send: Send,
+): Promise<Uint8Array> {
+  if (ffmpeg === undefined) {
+    throw new Refusal("unsupported_source", "TIFF needs ffmpeg, which is not installed");
+  }
+  const only = ["-protocol_whitelist", "pipe", "-format_whitelist", "tiff_pipe"];
+  // Without its size, a pipe is cut into pieces that hold no picture.
+  const input = ["-f", "tiff_pipe", "-frame_size", String(file.length), "-i", "pipe:0"];
+  const size = `w='min(${edge},iw)':h='min(${edge},ih)':force_original_aspect_ratio=decrease`;
+  const output = ["-frames:v", "1", "-vf", `scale=${size}`, "-pix_fmt", "bgr24", "-c:v", "bmp"];
+  const bounds = ["-v", "error", "-max_pixels", String(pixels)];
+  const command = [ffmpeg, ...bounds, ...only, ...input, ...output, "-f", "image2pipe", "pipe:1"];
+  const tool = await startTool(command, send, file);
+  const picture = await new Response(tool.output).bytes();
+  const { complaint } = await tool.ended();
+  if (picture.length > 0) return picture;
+  throw new Refusal(
+    "unsupported_source",
+    `ffmpeg cannot read it (${complaint.split("\n").at(-1)})`,
+  );
+}
