@@ -1,0 +1,61 @@
+import type { Scope } from "../../domain/enums.ts";
+import type { FrameObservation, ObservationReport } from "../../domain/records/observation.ts";
+import type { InstantInput } from "../../domain/validity.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+
+/** A photo or a video. For optional members `undefined` and `null` both mean absent. */
+export type ObserveInput = {
+  /** The path of the file, or its bytes. */
+  readonly source: string | Uint8Array;
+  readonly userId: string;
+  /** When it was taken or begun. Default: what the file says of it, else the time of the file; for bytes now. */
+  readonly capturedAt?: InstantInput | null | undefined;
+  /** Default: the name of the file; for bytes `bytes:` and the beginning of their SHA-256. */
+  readonly sourceName?: string | null | undefined;
+  /** Default: `photo:` or `video:` and the name. */
+  readonly sessionId?: string | null | undefined;
+  /** Kept with every description, except under the names that say where it is from. */
+  readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+  /** Default `personal`. */
+  readonly scope?: Scope | null | undefined;
+  /** Ends the call before the next frame, with the reason of the signal; what was admitted stays. */
+  readonly signal?: AbortSignal | null | undefined;
+  /** Called after each frame that was kept, with how many are done, and how many there are. */
+  readonly onFrame?:
+    | ((frame: FrameObservation, done: number, keyframes: number) => void)
+    | null
+    | undefined;
+};
+
+/** How photos and videos are observed. */
+export type ObservationSettings = {
+  /** Milliseconds for one description. */
+  readonly timeoutMs: number;
+  readonly promptVersion: number;
+  readonly extract: boolean;
+  readonly extractionRetryDelaysMs: readonly number[];
+  readonly fps: number;
+  readonly frameWidth: number;
+  readonly changeThreshold: number;
+  readonly maxGapSeconds: number;
+  readonly repeatSimilarity: number;
+  readonly thumbnailWidth: number;
+  readonly keepThumbnails: boolean;
+};
+
+/** Memories of what was seen. */
+export type ObserveMethods = {
+  /**
+   * Stores what a vision model says of a photo, or of the frames of a video that show something new, one event each. Frames that
+   * were observed before are passed over, so the same call goes on where one ended. One call runs at a time.
+   * @returns the ids of the events that this call admitted
+   * @throws SvcError vision_disabled, invalid_argument, not_found, unsupported_source, frame_decode_failed before anything is
+   *   stored; observation_failed if not every frame could be described and stored
+   */
+  observe(input: ObserveInput): Promise<readonly Uuid[]>;
+  /**
+   * Like `observe`, with a report of every frame. A frame that could not be stored is in the report.
+   * @throws SvcError as `observe`; observation_failed only if the call ended before its time
+   */
+  observeSource(input: ObserveInput): Promise<ObservationReport>;
+};
