@@ -11,6 +11,7 @@ export type {
 export type { NamespaceLease } from "./app/workspace/leases.ts";
 export { MemoryWorkspace, type WorkspaceOptions } from "./app/workspace/workspace.ts";
 export type { ConfigInput } from "./config/schema.ts";
+export type { KeptBlob } from "./domain/blob.ts";
 export type { Edge } from "./domain/edge.ts";
 export {
   ACTIVE_STATES,
@@ -39,22 +40,24 @@ export {
   SOURCE_TYPES,
   type SourceType,
 } from "./domain/enums.ts";
+export { ERROR_CATALOGUE } from "./domain/error-catalogue.ts";
 export {
   BadCitationError,
   ConfigError,
   EmbeddingError,
   EncryptionError,
   EngineClosedError,
-  ERROR_CATALOGUE,
   type ErrorCode,
   type ErrorData,
   ExtractionError,
+  FrameDecodeError,
   InvalidArgumentError,
   InvalidTransitionError,
   MaterializationError,
   ModelError,
   NamespaceIdentityError,
   NotFoundError,
+  ObservationError,
   PackError,
   PackInUseError,
   PackLockedError,
@@ -67,6 +70,9 @@ export {
   SvcError,
   UnauthenticatedBindError,
   UnsupportedError,
+  UnsupportedSourceError,
+  VisionDisabledError,
+  VisionError,
   WorkspaceError,
 } from "./domain/errors.ts";
 export type { MemoryEvent } from "./domain/event.ts";
@@ -93,6 +99,7 @@ export {
 export type { AssertionState, StateEntry, StateValue } from "./domain/records/claim-state.ts";
 export type { Coverage } from "./domain/records/coverage.ts";
 export type { Explanation, KeptReceipt } from "./domain/records/explanation.ts";
+export type { FrameObservation, ObservationReport } from "./domain/records/observation.ts";
 export type { RetrievalReceipt } from "./domain/records/receipt.ts";
 export type { SectionName } from "./domain/records/retrieval-record.ts";
 export type { RankingMultipliers, ScoreTrace } from "./domain/records/score.ts";
@@ -115,12 +122,16 @@ export type {
   BrowsedPage,
   BrowseFilters,
   BrowseQuery,
+  ChangesQuery,
   ContradictionQuery,
   EdgeQuery,
+  EntityQuery,
   EventsQuery,
   Facets,
+  ListedChanges,
   ListedContradictions,
   ListedEdges,
+  ListedEntities,
   ListedEvents,
   ListedSessions,
   NodeBatch,
@@ -138,6 +149,18 @@ export type {
   RetryExtractionOptions,
 } from "./engine/extract/api.ts";
 export type {
+  ForgetAnswer,
+  ForgetCheck,
+  ForgetInput,
+  ForgetMode,
+  Forgetting,
+  ForgetVerification,
+  ForgottenEvent,
+  ForgottenMemory,
+  Staying,
+} from "./engine/forget/api.ts";
+export type {
+  BlobOptions,
   ChainOptions,
   EventQuery,
   ExtractionRecord,
@@ -161,6 +184,7 @@ export {
   type ReinforceOptions,
   type TransitionOptions,
 } from "./engine/lifecycle/api.ts";
+export type { ObserveInput } from "./engine/observe/api.ts";
 export type {
   EntitySnapshot,
   FeedbackInput,
@@ -180,7 +204,10 @@ export type {
   AnswerCitationsQuery,
   ListedRetrieval,
   ListedRetrievals,
+  ListedUse,
+  ListedUses,
   RetrievalsQuery,
+  UsesQuery,
 } from "./engine/receipts/api.ts";
 export type {
   Exclusion,

@@ -5,21 +5,21 @@ import ts from "typescript";
 export type DeclarationsInput = {
   /** Folder of the project, with its `tsconfig.json`. */
   readonly root: string;
-  /** The module that programs import, absolute, below `src`. */
-  readonly entry: string;
+  /** The modules that programs import, absolute, below `src`. */
+  readonly entries: readonly string[];
   /** Folder to write to, absolute. */
   readonly out: string;
 };
 
 /**
- * Writes the declarations of a module and of every module that they mention, and no others. They work in programs that
+ * Writes the declarations of modules and of every module that they mention, and no others. They work in programs that
  * forbid the ending `.ts` in imports.
  * @returns how many files were written
  * @throws Error with the compiler's words when the source cannot be declared; whether its types are right is checked elsewhere
  */
-export function writeDeclarations({ root, entry, out }: DeclarationsInput): number {
+export function writeDeclarations({ root, entries, out }: DeclarationsInput): number {
   const source = join(root, "src");
-  const program = createProgram(root, entry, out);
+  const program = createProgram(root, entries, out);
   const written = new Set<string>();
   const write = (path: string): void => {
     if (written.has(path)) return;
@@ -32,17 +32,17 @@ export function writeDeclarations({ root, entry, out }: DeclarationsInput): numb
       write(join(dirname(path), from));
     }
   };
-  write(entry);
+  for (const entry of entries) write(entry);
   return written.size;
 }
 
 /** `from "./a.ts"` and `import("./a.ts")`. */
 const RELATIVE_IMPORT = /((?:from|import\()\s*"\.[^"]*)\.ts(")/g;
 
-function createProgram(root: string, entry: string, out: string): ts.Program {
+function createProgram(root: string, entries: readonly string[], out: string): ts.Program {
   const config = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root);
-  return ts.createProgram([entry], {
+  return ts.createProgram([...entries], {
     ...options,
     noEmit: false,
     declaration: true,

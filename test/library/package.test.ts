@@ -11,7 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { libraryExamples } from "./examples.ts";
+import { MemoryEngine, startHttpServer } from "../../src/library.ts";
+import { EXAMPLE_MODEL, examplesOf } from "./examples.ts";
 
 /**
  * The package as its users get it: packed, unpacked into an empty project, compiled against and run. The registry is left out:
@@ -21,6 +22,8 @@ const ROOT = join(import.meta.dir, "../..");
 const manifest: {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
 } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 const place = mkdtempSync(join(tmpdir(), "svc-package-"));
@@ -94,6 +97,33 @@ try {
 }
 `;
 
+/** A program for every runtime: all adapters over a server. */
+const ADAPTERS = `
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MemoryChatHistory, MemoryRetriever } from "svc/langchain";
+import { memoryMiddleware, memoryTools } from "svc/ai-sdk";
+import { remoteMemory, SvcError } from "svc/remote";
+
+const [url, userId] = process.argv.slice(2);
+const memory = remoteMemory({ url, apiKey: "key" });
+const history = new MemoryChatHistory({ memory, userId, sessionId: "s" });
+await history.addMessages([new HumanMessage("I live in Kiel"), new AIMessage("Noted")]);
+console.log((await history.getMessages()).map((one) => one.getType() + " " + one.content).join());
+await history.clear();
+console.log((await history.getMessages()).length);
+const [document] = await new MemoryRetriever({ memory, userId, topK: 1 }).invoke("Who lives in Kiel?");
+console.log(document.pageContent, document.metadata.node_type, document.metadata.created_at.length);
+const { memory_retrieve } = memoryTools({ memory, userId });
+const { results } = await memory_retrieve.execute({ query: "Kiel" }, { toolCallId: "1", messages: [] });
+console.log(results[0].content);
+const { transformParams } = memoryMiddleware({ memory, userId });
+const prompt = [{ role: "user", content: [{ type: "text", text: "Where do I live?" }] }];
+const params = await transformParams({ type: "generate", params: { prompt } });
+console.log(params.prompt[0].content[0].text.includes("I live in Kiel"));
+const error = await remoteMemory({ url }).retrieve({ query: "x", userId }).catch((it) => it);
+console.log(error instanceof SvcError, error.code);
+`;
+
 const STRICT = { strict: true, noEmit: true, exactOptionalPropertyTypes: true };
 
 /** Compilers that users have, and their settings; the declarations have to satisfy each of them. */
@@ -146,9 +176,13 @@ beforeAll(() => {
     .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1));
   for (const name of packages()) if (!(name in manifest.devDependencies)) link(name);
   link("@types/bun");
+  for (const name of Object.keys(manifest.peerDependencies)) link(name);
   writeFileSync(join(app, "package.json"), JSON.stringify({ name: "app", type: "module" }));
   writeFileSync(join(app, "main.ts"), PROGRAM);
-  writeFileSync(join(app, "examples.ts"), libraryExamples());
+  writeFileSync(join(app, "examples.ts"), examplesOf("docs/library.md"));
+  writeFileSync(join(app, "frameworks.ts"), examplesOf("docs/frameworks.md"));
+  writeFileSync(join(app, "model.ts"), EXAMPLE_MODEL);
+  writeFileSync(join(app, "adapters.mjs"), ADAPTERS);
 }, 120_000);
 
 describe("the package", () => {
@@ -159,6 +193,11 @@ describe("the package", () => {
       "README.md",
       "docs/library.md",
       "dist/lib/types/library.d.ts",
+      "dist/lib/types/frameworks/remote.d.ts",
+      "dist/lib/remote.js",
+      "dist/lib/ai-sdk.js",
+      "dist/lib/langchain.js",
+      "src/frameworks/langchain.ts",
       "src/library.ts",
       "src/app/client/worker.ts",
       "src/adapters/embedding/worker.ts",
@@ -183,7 +222,7 @@ describe("the package", () => {
   test("holds nothing else: no tests, measurements, other surfaces or built programs", () => {
     const folders = new Set(files.map((path) => path.split("/").slice(0, 2).join("/")));
     const allowed =
-      /^(src\/(adapters|app|config|domain|engine|lib|ports|surface|http-library\.ts|library\.ts|requires-bun\.js)|dist\/lib|docs\/[\w.-]+|[A-Z]+(\.md)?|package\.json)$/;
+      /^(src\/(adapters|app|config|domain|engine|frameworks|lib|ports|surface|http-library\.ts|library\.ts|requires-bun\.js)|dist\/lib|docs\/[\w.-]+|[A-Z]+(\.md)?|package\.json)$/;
     expect([...folders].filter((folder) => !allowed.test(folder))).toEqual([]);
     expect(files.filter((path) => /\.(test\.ts|pack|tgz|env)$/.test(path))).toEqual([]);
     expect(files.filter((path) => /^src\/surface\/(cli|mcp)\//.test(path))).toEqual([]);
@@ -195,6 +234,7 @@ describe("the package", () => {
     const isThere = (path: string, to: string): boolean => {
       if (to.startsWith(".")) return existsSync(join(installed, dirname(path), to));
       const name = /^(@[^/]+\/)?[^/]+/.exec(to)?.[0] ?? "";
+      if (name in manifest.peerDependencies) return path.startsWith("src/frameworks/langchain/");
       return /^(bun|node):|^bun$/.test(to) || name in manifest.dependencies;
     };
     const missing = files
@@ -221,6 +261,29 @@ describe("the package", () => {
     120_000,
   );
 
+  // The declarations of the frameworks themselves do not satisfy every rule.
+  test.each(COMPILERS)(
+    "compiles with the adapters and the examples of their page, and has declarations without faults, under $name",
+    ({ compiler, compilerOptions }) => {
+      const config = join(app, `${compiler}-frameworks.json`);
+      writeFileSync(config, JSON.stringify({ compilerOptions, files: ["frameworks.ts"] }));
+      const tsc = join(ROOT, "node_modules", compiler, "bin/tsc");
+      const { output } = run([process.execPath, tsc, "--pretty", "false", "-p", config], app);
+      const faults = output.split("\n").filter((line) => line.includes(": error TS"));
+      expect(faults.filter((line) => !/node_modules\/(?!svc\/)/.test(line))).toEqual([]);
+      const wrong = join(app, "wrong.ts");
+      writeFileSync(
+        wrong,
+        `import { memoryTools } from "svc/ai-sdk"; memoryTools({ userId: "anna" });\n`,
+      );
+      writeFileSync(config, JSON.stringify({ compilerOptions, files: ["wrong.ts"] }));
+      const refused = run([process.execPath, tsc, "--pretty", "false", "-p", config], app);
+      expect(refused.output).toContain("wrong.ts(1,");
+      expect(refused.output).toContain("Property 'memory' is missing");
+    },
+    120_000,
+  );
+
   test("works in a project of its own: encrypted, with its model, in both styles", () => {
     const { exitCode, output } = run([process.execPath, "main.ts"], app);
     expect(output.trim().split("\n")).toEqual([
@@ -233,6 +296,48 @@ describe("the package", () => {
     expect(exitCode).toBe(0);
     expect(readFileSync(join(app, "sealed.pack")).subarray(0, 6).toString()).not.toBe("SQLite");
   }, 60_000);
+
+  test.each(["bun", "node"])(
+    "its adapters work over a server, under %s",
+    async (runtime) => {
+      await using engine = await MemoryEngine.create({ pack_path: join(place, `${runtime}.pack`) });
+      await using server = await startHttpServer({ engine, port: 0, apiKey: "key" });
+      const command = runtime === "bun" ? process.execPath : runtime;
+      const child = Bun.spawn([command, "adapters.mjs", server.url, runtime], {
+        cwd: app,
+        stdin: "ignore",
+        stderr: "pipe",
+      });
+      const [output, errors] = [await child.stdout.text(), await child.stderr.text()];
+      expect(errors).toBe("");
+      expect(output.trim().split("\n")).toEqual([
+        "human I live in Kiel,ai Noted",
+        "0",
+        "I live in Kiel note 27",
+        "I live in Kiel",
+        "true",
+        "true unauthenticated",
+      ]);
+    },
+    60_000,
+  );
+
+  test("brings no framework along: each is for programs that have it", () => {
+    for (const name of Object.keys(manifest.peerDependencies)) {
+      expect(manifest.peerDependenciesMeta[name]?.optional).toBe(true);
+      expect(manifest.dependencies[name]).toBeUndefined();
+    }
+    const loads = (path: string) =>
+      new Bun.Transpiler({ loader: "js" })
+        .scanImports(readFileSync(join(installed, "dist/lib", path), "utf8"))
+        .map((found) => found.path)
+        .filter((name) => !name.startsWith("."));
+    expect(loads("remote.js")).toEqual([]);
+    expect(loads("ai-sdk.js")).toEqual(["zod"]);
+    expect(loads("langchain.js").filter((name) => !name.startsWith("@langchain/core/"))).toEqual(
+      [],
+    );
+  });
 
   test.each([
     'import("svc").catch(({ message }) => console.log(message))',
