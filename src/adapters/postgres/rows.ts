@@ -58,12 +58,10 @@ const TYPES: Partial<Record<Shape["kind"], string>> = {
   nonNegative: "double precision",
 };
 
-/** The columns of a record as rows are inserted: owner, key, id, then what its values are written to. */
+/** The columns of a record as rows are inserted, after owner and key: id, then what its values are written to. */
 function insertedColumns(form: Pick<ObjectForm<never>, "members">): readonly Column[] {
   const stored = storedColumns(form);
   return [
-    ["owner", "bigint"],
-    ["key", "integer"],
     ["id", "uuid"],
     ...form.members.flatMap(({ name, form: { shape } }): Column[] => {
       const { kind } = shape.kind === "nullable" ? shape.of.shape : shape;
@@ -73,11 +71,11 @@ function insertedColumns(form: Pick<ObjectForm<never>, "members">): readonly Col
 }
 
 export const EVENT_TABLE = insertedColumns(eventForm);
-/** Values of an event after owner, key and id. */
+/** Values of an event after its id. */
 export const eventValues = rowWriter(eventForm, (name) => EVENT_STORED.includes(name));
 
 export const NODE_TABLE = insertedColumns(nodeForm);
-/** Values of a node after owner, key and id. */
+/** Values of a node after its id. */
 export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(name));
 
 /**

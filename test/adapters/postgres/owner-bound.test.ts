@@ -19,7 +19,9 @@ import {
   freshId,
   unit,
 } from "../../contract/samples.ts";
+import { aBlob } from "../../contract/store-blobs.ts";
 import { anEdge } from "../../contract/store-change.ts";
+import { anErasure } from "../../contract/store-erasures.ts";
 import { aReceipt } from "../../contract/store-receipts.ts";
 import { leftOut } from "../../left-out.ts";
 import { databaseUrl, dropDatabase, makeDatabase, NO_POSTGRES } from "../../postgres/databases.ts";
@@ -40,7 +42,8 @@ const WITHOUT_OWNER: Readonly<Record<string, string>> = {
  * owners are spread over servers it asks all of these.
  */
 const UNBOUND: Readonly<Record<string, string>> = {
-  "SELECT id FROM nodes WHERE id = ANY ($1::uuid[])": "an id is never given twice, to whomever",
+  "SELECT id FROM nodes WHERE id = ANY ($1::uuid[]) UNION ALL SELECT event_id FROM erasures WHERE event_id = ANY ($1::uuid[])":
+    "an id is never given twice, to whomever",
 };
 
 const ADA = { userId: "ada" };
@@ -55,7 +58,7 @@ async function writesOf(store: Store): Promise<void> {
   ];
   const [node, other] = [aNode(event), aNode(told)];
   await store.admit(anAdmission([event], { nodes: [{ node, lexical: true }], leaseJobs: true }));
-  await store.admitOnce(anAdmission([told]), freshId());
+  await store.admitOnce(anAdmission([told], { blobs: [aBlob({ event: told.id })] }), freshId());
   await store.renewJobs([event.id]);
   await store.releaseJobs([event.id]);
   await store.claimJobs("ada", 9);
@@ -105,6 +108,10 @@ async function readsOf(store: Store): Promise<void> {
     ...{ owner: "ada", lifecycleStates: ["tentative"], oldestFirst: true, limit: 9 },
   });
   if (event === undefined || node === undefined) throw new Error("nothing was written");
+  const erasure = anErasure([node]);
+  await store.restingOn("ada", erasure.events);
+  await store.reached(erasure);
+  await store.erase(anErasure([], { events: [], nodes: [] }));
   const [eventId, nodeId] = [event.id, node.id];
   const filter = everythingOf("ada");
   const hits = await store.searchVectors(unit(1), filter, 9);
@@ -137,8 +144,11 @@ async function readsOf(store: Store): Promise<void> {
   await store.facetCounts({ ...ADA, clock: "learned" });
   await store.quarterCounts({ ...ADA, clock: "learned" });
   await store.edges({ ...OF_ADA, nodeId, limit: 9 });
+  await store.entities({ ...ADA, limit: 9 });
   await store.notedContradictions({ ...ADA, limit: 9 });
   await store.storeCounts("ada");
+  await store.blob("frames/0a.jpg", "ada");
+  await store.blobTotals("ada");
   await store.nodesOf("ada", [nodeId]);
   await store.eventsByTime({ ...ADA, oldestFirst: true, limit: 9 });
   await store.sessions({ ...ADA, limit: 9 });
@@ -161,6 +171,8 @@ async function readsOfWork(store: Store, eventId: Uuid): Promise<void> {
   await store.knownMemories({ event, names: ["ada"], values: ["graz"], shownIds: [freshId()] });
   await store.receipt(freshId(), "ada");
   await store.receipts({ ...ADA, limit: 9 });
+  await store.changesOf({ ...ADA, limit: 9 });
+  await store.usesOf({ ...ADA, nodeId: freshId(), limit: 9 });
 }
 
 async function readsOfOrganizer(store: Store): Promise<void> {
@@ -189,6 +201,9 @@ async function readsOfOrganizer(store: Store): Promise<void> {
 const OF_ALL: readonly (keyof Store)[] = [
   ...(["backend", "rebuild", "owners", "manifest", "packFusion", "hasModel", "close"] as const),
   ...(["pruneReceipts", "hasFormerTexts", "renewTexts"] as const),
+  ...(["hasUntoldContexts", "fillContexts"] as const),
+  ...(["hasUnsettledErasures", "erasureStage", "settleErasures"] as const),
+  ...(["scan", "signingKey"] as const),
 ];
 
 test.skipIf(NO_POSTGRES !== undefined)(

@@ -5,7 +5,7 @@ import type { Database, Sql, SqlValue } from "../../../src/adapters/postgres/con
  * with the owner who had the thing when it was written.
  */
 const OF_OWNERS =
-  /\b(?:FROM|JOIN|UPDATE|INTO|TABLE)\s+(owners|events|nodes|edges|node_evidence|work|receipts|vectors|vector_staging|lexical_documents|lexical_postings)\b/i;
+  /\b(?:FROM|JOIN|UPDATE|INTO|TABLE)\s+(owners|events|nodes|edges|node_evidence|work|receipts|receipt_nodes|vectors|vector_staging|lexical_documents|lexical_postings|blobs|blob_uses)\b/i;
 /** A condition that leaves one owner, or the owners that were given; or a row that names its own. */
 const NAMES_OWNER =
   /\bowner(?:, \w+\))?\s*(?:=|IN|>)\s*(?:ANY\s*)?\(?\s*\$\d+::bigint|INSERT INTO \w+\s*\(owner\b|INSERT INTO \w+\s*\([^)]*\bowner\b/i;
@@ -19,6 +19,7 @@ export function namesOwner(statement: string): boolean {
 export function noting(database: Database, note: (statement: string) => void): Database {
   const on = <S extends Sql>(sql: S): S => ({
     ...sql,
+    ...(sql.beyondWall && { beyondWall: on(sql.beyondWall) }),
     all: <Row>(text: string, ...values: readonly SqlValue[]) => {
       note(text);
       return sql.all<Row>(text, ...values);

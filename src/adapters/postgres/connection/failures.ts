@@ -1,4 +1,32 @@
 import { SvcError } from "../../../domain/errors.ts";
+import { UNNAMED } from "./row-security.ts";
+
+/** The server did not answer in time, although it ends statements that take too long. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+  readonly seconds: number;
+
+  /** @param ms how long it was waited for */
+  constructor(ms: number) {
+    super("no answer");
+    this.seconds = Math.round(ms / 100) / 10;
+  }
+}
+
+/** No connection became free in time, although the server answers. */
+export class PoolBusy extends Error {
+  override readonly name = "PoolBusy";
+  readonly connections: number;
+
+  /** @param connections how many there are */
+  constructor(connections: number) {
+    super("no connection became free");
+    this.connections = connections;
+  }
+}
+
+/** SQLSTATE with which a database refuses writes while `svc migrate` fills it. */
+export const IN_USE = "55006";
 
 /** SQLSTATE of a failure that the server reported, else the driver's code; undefined for any other error. */
 export function codeOf(error: unknown): string | undefined {
@@ -13,30 +41,57 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error));
 }
 
-/** Whether the server could not be reached, went away or is not ready. What was being committed may have been. */
+/** Whether the server has row-level security that the connection did not know of. */
+export function isUnnamed(error: unknown): boolean {
+  return codeOf(error) === UNNAMED;
+}
+
+/** Whether the server could not be reached, went away or is silent. What was being committed may have been. */
 export function isUnreachable(error: unknown): boolean {
+  return error instanceof NoAnswer || isLost(error);
+}
+
+/** Whether the connection was lost, or there is none, which is known at once: a call can try again. */
+export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && (code.startsWith("ERR_POSTGRES_CONN") || UNREACHABLE.test(code));
 }
 
-// Connection exceptions, a server that shuts down, starts or was told to end the session, too many connections.
-const UNREACHABLE = /^(08\w{3}|57P0[1-5]|53300|ERR_POSTGRES_(IDLE|LIFETIME)_TIMEOUT)$/;
+// Connection exceptions, a transaction that waited too long, a server that shuts down, starts or was told to end the session,
+// too many connections.
+const UNREACHABLE = /^(08\w{3}|25P03|57P0[1-5]|53300|ERR_POSTGRES_(IDLE|LIFETIME)_TIMEOUT)$/;
 
 /**
  * A failure of the server or the connection in the caller's terms. Other errors are returned unchanged.
  * @param place the database without credentials
  */
 export function toSvcError(error: unknown, place: string): unknown {
-  const code = codeOf(error);
-  if (code === undefined) return error;
   const data = { path: place };
   const options = { cause: error };
-  if (isUnreachable(error)) {
+  if (error instanceof NoAnswer) {
+    const message = `${place}: the database server gives no answer (for ${error.seconds} s). Try again when it runs.`;
+    return new SvcError("storage_unavailable", message, data, options);
+  }
+  if (error instanceof PoolBusy) {
+    const message = `${place}: all connections (${error.connections}) were in use for too long; nothing of this operation was stored. Try again, or raise database_pool_size.`;
+    return new SvcError("storage_busy", message, data, options);
+  }
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  if (isLost(error)) {
     const message = `${place}: the database server cannot be reached (${code}). Try again when it runs.`;
+    return new SvcError("storage_unavailable", message, data, options);
+  }
+  if (code === UNNAMED) {
+    const message = `${place}: row-level security was turned on meanwhile; nothing of this operation was stored. Try again.`;
     return new SvcError("storage_unavailable", message, data, options);
   }
   if (CONFLICTS.has(code) || code === "57014") {
     const message = `${place}: others are writing and did not finish in time; nothing of this operation was stored. Try again.`;
+    return new SvcError("storage_busy", message, data, options);
+  }
+  if (code === IN_USE) {
+    const message = `${place}: svc migrate fills this database; nothing of this operation was stored. Try again when it is done.`;
     return new SvcError("storage_busy", message, data, options);
   }
   if (code === "53100") {

@@ -1,9 +1,66 @@
-import type { Sql } from "./sql.ts";
+import type { Sql, SqlValue } from "./sql.ts";
 import { listText } from "./values.ts";
 
 /** A column and its type, as SQL. */
 export type Column = readonly [name: string, type: string];
 type Cells = readonly (string | number | null)[];
+
+/** A table whose rows are numbered for each owner. */
+export type NumberedTable = {
+  readonly table: string;
+  /** After `owner` and `key`. */
+  readonly columns: readonly Column[];
+  /** The column of `owners` with the next key. */
+  readonly counter: "next_key" | "next_event";
+  /** What else is written of the rows `written`, which have all columns and `key`: a statement whose parameters begin at a number. */
+  readonly also?: ((from: number) => string) | undefined;
+};
+
+/**
+ * Inserts rows of one owner in their order, with the owner's next keys, in one statement. An owner without a row gets one: the first
+ * memory of somebody may come with a change of another one's.
+ * @param values parameters of `also`
+ * @returns the first key
+ */
+export async function insertNumbered(
+  sql: Sql,
+  [owner, userId]: readonly [owner: string, userId: string],
+  { table, columns, counter, also }: NumberedTable,
+  rows: readonly Cells[],
+  values: readonly SqlValue[] = [],
+): Promise<number> {
+  const names = columns.map(([name]) => name).join(", ");
+  const row = await sql.get<{ first: number }>(
+    `WITH taken AS (
+       INSERT INTO owners (owner, user_id, version, ${counter}) VALUES ($1::bigint, $2, 1, 1 + $3::integer)
+       ON CONFLICT (owner) DO UPDATE SET ${counter} = owners.${counter} + $3::integer
+       RETURNING ${counter} - $3::integer AS first),
+     written AS (
+       INSERT INTO ${table} (owner, key, ${names})
+       SELECT $1::bigint, (SELECT first FROM taken) + place_in_list::integer - 1, ${names} ${given(columns, 4)}
+       RETURNING key, ${names})
+     ${also === undefined ? "" : `, more AS (${also(4 + columns.length)})`}
+     SELECT first FROM taken`,
+    owner,
+    userId,
+    rows.length,
+    ...listsOf(columns, rows),
+    ...values,
+  );
+  return row?.first ?? 0;
+}
+
+/** Rows as lists of their columns, from the parameter of that number, as SQL. */
+function given(columns: readonly Column[], from: number): string {
+  const names = columns.map(([name]) => name).join(", ");
+  const types = columns.map(([, type], place) => `$${from + place}::${type}[]`).join(", ");
+  return `FROM unnest(${types}) WITH ORDINALITY AS given (${names}, place_in_list) ORDER BY place_in_list`;
+}
+
+/** Rows as lists of their columns: the parameters of an insertion. */
+export function listsOf(columns: readonly Column[], rows: readonly Cells[]): string[] {
+  return columns.map((_, place) => listText(rows.map((row) => row[place] ?? null)));
+}
 
 /**
  * Inserts rows in their order, in one statement.
@@ -18,11 +75,11 @@ export async function insertMany(
   tail = "",
 ): Promise<number> {
   if (rows.length === 0) return 0;
+  return await sql.run(`${insertion(table, columns)} ${tail}`, ...listsOf(columns, rows));
+}
+
+/** A statement that inserts rows in their order. */
+export function insertion(table: string, columns: readonly Column[]): string {
   const names = columns.map(([name]) => name).join(", ");
-  const lists = columns.map(([, type], place) => `$${place + 1}::${type}[]`).join(", ");
-  return await sql.run(
-    `INSERT INTO ${table} (${names}) SELECT ${names}
-     FROM unnest(${lists}) WITH ORDINALITY AS given (${names}, place_in_list) ORDER BY place_in_list ${tail}`,
-    ...columns.map((_, place) => listText(rows.map((row) => row[place] ?? null))),
-  );
+  return `INSERT INTO ${table} (${names}) SELECT ${names} ${given(columns, 1)}`;
 }

@@ -1,22 +1,33 @@
 import { databasePlace } from "../../../domain/database-url.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import type { Owner } from "../../../domain/owner.ts";
-import { isConflict, isUnreachable, toSvcError } from "./failures.ts";
-import type { Database, Sql, SqlValue } from "./sql.ts";
+import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
+import { isConflict, isLost, toSvcError } from "./failures.ts";
+import { CONNECT_LIMIT_MS, type Connection, Pool } from "./pool.ts";
+import { APPLICATION, SEE, visible } from "./row-security.ts";
+import { Sight } from "./sight.ts";
+import type { Database, Sql, SqlValue, Statements } from "./sql.ts";
 import { fromStored, toStored } from "./text.ts";
 import { WriteGroups } from "./write-groups.ts";
 
 export type ConnectionOptions = {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string;
+  /** How the connections call themselves at the server. Default `svc`. */
+  readonly name?: string | undefined;
   /** Connections at most. */
   readonly poolSize: number;
-  /** Whether statements are prepared once per connection; wrong answers behind a pooler that does not know them. */
+  /** Whether statements are prepared once per connection; wrong answers behind a pooler that passes transactions on. */
   readonly prepare: boolean;
-  /** Milliseconds that a statement may take. */
+  /** Whether the tables are in partitions, so that to plan a statement takes longer than to run it. Default false. */
+  readonly isPartitioned?: boolean | undefined;
+  /** Milliseconds that a statement may take, and that a call may wait for a connection. */
   readonly statementTimeoutMs: number;
   /** Whether the server refuses to write anything. Default false. */
   readonly isReadOnly?: boolean | undefined;
+  /** Schemas in which names are looked up; tables are made in the first one. Default: those of the user. */
+  readonly searchPath?: readonly string[] | undefined;
+  /** Whether the server shows only rows of the owners for whom a call was made. Default: not until it says so. */
+  readonly isWalled?: boolean | undefined;
 };
 
 /** Tries of a transaction that conflicts with others, and of a read that lost its connection. */
@@ -25,8 +36,13 @@ const READ_TRIES = 3;
 
 /** Opens the connections that its calls need; none before the first. */
 export function openConnection(options: ConnectionOptions): Database {
-  const client = createClient(options);
-  const place = databasePlace(options.url);
+  const { url, poolSize, statementTimeoutMs } = options;
+  const sight = new Sight(options.isWalled);
+  const pool = new Pool(() => createClient(options), {
+    limitMs: statementTimeoutMs,
+    size: poolSize,
+  });
+  const place = databasePlace(url);
   let closing: Promise<void> | undefined;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (closing !== undefined) throw new SvcError("engine_closed", "the database was closed");
@@ -36,9 +52,13 @@ export function openConnection(options: ConnectionOptions): Database {
       throw toSvcError(error, place);
     }
   };
-  const groups = new WriteGroups((work) =>
-    again(() => client.begin((transaction) => work(sqlOn(transaction))), isConflict, TRIES),
-  );
+  const isPassing = (error: unknown): boolean => isConflict(error) || sight.adapts(error);
+  const writeOnce = <T>(
+    owners: Owner | readonly string[],
+    work: (sql: Sql) => Promise<T>,
+  ): Promise<T> =>
+    again(() => inTransaction(pool, ["BEGIN", sight.of(owners)], work), isPassing, TRIES);
+  const groups = new WriteGroups(writeOnce);
   const pending = new Set<Promise<unknown>>();
   const counted = <T>(work: () => Promise<T>): Promise<T> => {
     const done = guarded(work);
@@ -50,34 +70,114 @@ export function openConnection(options: ConnectionOptions): Database {
     (mode: "known" | "new"): Database["write"] =>
     (userIds, work) =>
       counted(() => groups.run([...new Set([userIds].flat())], mode, work));
+  // Each statement has a connection of its own, so work that asks for another one cannot wait for itself.
+  const readingOf = (owner: Owner): Sql => ({
+    ...sqlOn(statementsOf(pool, sight.of(owner))),
+    beyondWall: sqlOn(statementsOf(pool, sight.of(ALL_OWNERS))),
+  });
   return {
-    read: (_owner: Owner, work) =>
-      counted(() => again(() => work(sqlOn(client)), isUnreachable, READ_TRIES)),
-    snapshot: (_owner: Owner, work) =>
+    read: (owner, work) =>
       counted(() =>
         again(
-          () => client.begin(SNAPSHOT, (transaction) => work(sqlOn(transaction))),
-          (error) => isUnreachable(error) || isConflict(error),
+          () => work(readingOf(owner)),
+          (error) => isLost(error) || sight.adapts(error),
+          READ_TRIES,
+        ),
+      ),
+    snapshot: (owner, work) =>
+      counted(() =>
+        again(
+          () => inTransaction(pool, [SNAPSHOT, sight.of(owner)], work),
+          (error) => isLost(error) || isPassing(error),
           READ_TRIES,
         ),
       ),
     write: write("known"),
     writeNew: write("new"),
-    writeAny: (work) =>
-      counted(() =>
-        again(() => client.begin((transaction) => work(sqlOn(transaction))), isConflict, TRIES),
-      ),
+    writeAny: (work) => counted(() => writeOnce(ALL_OWNERS, work)),
+    alone: (text) =>
+      counted(async () => void (await pool.lend((connection) => connection.ask(text, [])))),
     close: () => {
-      closing ??= Promise.all(pending).then(() => client.close());
+      closing ??= Promise.all(pending).then(() => pool.close());
       return closing;
     },
   };
 }
 
-const SNAPSHOT = "isolation level repeatable read read only";
+const SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+type Ask = Connection["ask"];
+/** What row-level security shows to a transaction; undefined without it. */
+type Sees = string | undefined;
+
+/** Statements that are not in a transaction of their caller's. */
+function statementsOf(pool: Pool, sees: Sees): Ask {
+  if (sees === undefined) {
+    return (text, values) => pool.lend((connection) => connection.ask(text, values));
+  }
+  return (text, values) => transaction(pool, ["BEGIN", sees], (ask) => ask(text, values));
+}
+
+async function inTransaction<T>(
+  pool: Pool,
+  begin: readonly [begin: string, sees: Sees],
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  const [, sees] = begin;
+  return await transaction(pool, begin, (ask) => {
+    const beyondWall = sees === undefined ? undefined : sqlOn(beyond(ask, sees));
+    return work({ ...sqlOn(ask), ...(beyondWall && { beyondWall }) });
+  });
+}
+
+/** Statements that see everything: they are asked one after the other without anything in between. */
+function beyond(ask: Ask, sees: string): Ask {
+  return async <Row>(text: string, values?: readonly SqlValue[]) => {
+    const [, answer] = await Promise.all([
+      ask(SEE, [visible(ALL_OWNERS)]),
+      ask<Row>(text, values),
+      ask(SEE, [sees]),
+    ]);
+    return answer;
+  };
+}
+
+/** @param begin the statement that begins it, and what it sees */
+async function transaction<T>(
+  pool: Pool,
+  [begin, sees]: readonly [string, Sees],
+  work: (ask: Ask) => Promise<T>,
+): Promise<T> {
+  return await pool.lend(async (connection) => {
+    const ask: Ask = (text, values) => connection.ask(text, values);
+    await (sees === undefined ? ask(begin) : Promise.all([ask(begin), ask(SEE, [sees])]));
+    let value: T;
+    try {
+      value = await work(ask);
+    } catch (error) {
+      // Where the server cannot be told any more, it ends the transaction with the connection.
+      await connection.ask("ROLLBACK").catch(() => connection.drop());
+      throw error;
+    }
+    const { command } = await connection.ask("COMMIT");
+    if (command === "COMMIT") return value;
+    throw new SvcError(
+      "storage_failed",
+      "a statement of the transaction had failed, and so nothing of this operation was stored",
+    );
+  });
+}
+
+/** Seconds of silence after which the server asks whether this machine is still there, and between its further questions. */
+const ASK_AFTER = 60;
+const ASK_EVERY = 10;
+const ASK_TIMES = 6;
+/** Milliseconds that a transaction may wait for its next statement, at least. */
+const IDLE_MIN_MS = 60_000;
 
 function createClient(options: ConnectionOptions): Bun.SQL {
-  const { url, poolSize, prepare, statementTimeoutMs, isReadOnly = false } = options;
+  const { url, poolSize, prepare, statementTimeoutMs, isReadOnly = false, searchPath } = options;
+  const { isPartitioned = false } = options;
   return new Bun.SQL({
     url,
     adapter: "postgres",
@@ -86,16 +186,29 @@ function createClient(options: ConnectionOptions): Bun.SQL {
     // Seconds; a connection stays open while the program runs.
     idleTimeout: 0,
     maxLifetime: 0,
-    connectionTimeout: 10,
+    connectionTimeout: CONNECT_LIMIT_MS / 1000,
     connection: {
-      application_name: "svc",
+      application_name: options.name ?? searchPath?.[0] ?? APPLICATION,
+      ...(searchPath && { search_path: searchPath.map(quoted).join(", ") }),
       // Compiling a statement takes longer than any of ours.
       jit: "off",
+      // A prepared statement is planned once, for any owner: each leaves one partition, whichever it is.
+      ...(prepare && isPartitioned && { plan_cache_mode: "force_generic_plan" }),
       TimeZone: "UTC",
       statement_timeout: String(statementTimeoutMs),
+      // Locks of a machine that vanished are free after these.
+      idle_in_transaction_session_timeout: String(Math.max(statementTimeoutMs, IDLE_MIN_MS)),
+      tcp_keepalives_idle: String(ASK_AFTER),
+      tcp_keepalives_interval: String(ASK_EVERY),
+      tcp_keepalives_count: String(ASK_TIMES),
       default_transaction_read_only: isReadOnly ? "on" : "off",
     },
   });
+}
+
+/** A name as SQL. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Runs work until it passes, at most so many times, with pauses that grow and differ. */
@@ -114,28 +227,30 @@ async function again<T>(
   }
 }
 
-/** Statements on a pool or a transaction. */
-function sqlOn(runner: Pick<Bun.SQL, "unsafe">): Sql {
-  const ask = (text: string, values: readonly SqlValue[]) =>
-    runner.unsafe(
+/** Statements, by what asks them. */
+function sqlOn(ask: Ask): Statements {
+  const asked = <Row>(text: string, values: readonly SqlValue[]) =>
+    ask<Row>(
       text,
       values.map((value) => (typeof value === "string" ? toStored(value) : value)),
     );
   return {
-    all: async (text, ...values) => [...(await ask(text, values))].map(decoded),
-    get: async (text, ...values) => {
-      const [row] = await ask(text, values);
+    all: async <Row>(text: string, ...values: readonly SqlValue[]) =>
+      [...(await asked<Row>(text, values))].map(decoded),
+    get: async <Row>(text: string, ...values: readonly SqlValue[]) => {
+      const [row] = await asked<Row>(text, values);
       return row === undefined ? undefined : decoded(row);
     },
-    run: async (text, ...values) => (await ask(text, values)).count,
+    run: async (text, ...values) => (await asked(text, values)).count,
   };
 }
 
 /** A row with its texts as they were given. */
-function decoded<Row extends Record<string, unknown>>(row: Row): Row {
-  for (const [name, value] of Object.entries(row)) {
+function decoded<Row>(row: Row): Row {
+  const read: object = row ?? {};
+  for (const [name, value] of Object.entries(read)) {
     const text = typeof value === "string" ? fromStored(value) : value;
-    if (text !== value) Object.assign(row, { [name]: text });
+    if (text !== value) Object.assign(read, { [name]: text });
   }
   return row;
 }

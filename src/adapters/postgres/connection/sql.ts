@@ -4,12 +4,17 @@ import type { Owner } from "../../../domain/owner.ts";
 export type SqlValue = string | number | boolean | null | Uint8Array;
 
 /** Runs statements, one at a time or pipelined: those of one transaction run in the order in which they were called. */
-export type Sql = {
+export type Statements = {
   readonly all: <Row>(text: string, ...values: readonly SqlValue[]) => Promise<Row[]>;
   /** The first row. */
   readonly get: <Row>(text: string, ...values: readonly SqlValue[]) => Promise<Row | undefined>;
   /** @returns rows that were written */
   readonly run: (text: string, ...values: readonly SqlValue[]) => Promise<number>;
+};
+
+export type Sql = Statements & {
+  /** Where row-level security shows the rows of some owners only: statements that are shown those of all. */
+  readonly beyondWall?: Statements;
 };
 
 /** Statements of a writing transaction, which holds the locks of its owners. */
@@ -43,6 +48,8 @@ export type Database = {
   ) => Promise<T>;
   /** Writes what is locked by the work itself. */
   readonly writeAny: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+  /** Runs a statement that the server takes outside of transactions only; such as need no sight of rows. */
+  readonly alone: (text: string) => Promise<void>;
   /** Finishes calls that have begun, then closes. Later calls reject with engine_closed. Idempotent. */
   readonly close: () => Promise<void>;
 };

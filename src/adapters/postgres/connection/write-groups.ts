@@ -1,6 +1,7 @@
 import { SvcError } from "../../../domain/errors.ts";
+import { ALL_OWNERS, type AllOwners } from "../../../domain/owner.ts";
 import { ownerKey, sortedKeys } from "../owner-key.ts";
-import { isConflict, isUnreachable } from "./failures.ts";
+import { isConflict, isUnnamed, isUnreachable } from "./failures.ts";
 import type { Sql, WriteSql } from "./sql.ts";
 
 /** Whether owners without a row get one. */
@@ -12,6 +13,12 @@ type Task = {
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 };
+/** Runs work in a transaction about things of owners. */
+type Begin = <T>(
+  owners: AllOwners | readonly string[],
+  work: (sql: Sql) => Promise<T>,
+) => Promise<T>;
+
 /** How a task ended, told once its transaction is committed. */
 type Settle = () => void;
 
@@ -29,11 +36,11 @@ const LOCK_OR_MAKE = `INSERT INTO owners (owner, user_id, version) VALUES ($1::b
  * savepoint, so that one that throws is undone alone. Those of several owners have a transaction of their own.
  */
 export class WriteGroups {
-  readonly #begin: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+  readonly #begin: Begin;
   readonly #waiting = new Map<string, Task[]>();
 
   /** @param begin runs work in a transaction, again from its beginning when it conflicted with others */
-  constructor(begin: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>) {
+  constructor(begin: Begin) {
     this.#begin = begin;
   }
 
@@ -41,7 +48,7 @@ export class WriteGroups {
   run<T>(userIds: readonly string[], mode: Mode, work: Work<T>): Promise<T> {
     const [only = NOBODY, ...others] = new Set(userIds);
     if (others.length > 0) {
-      return this.#begin(async (sql) => work(await lockOwners(sql, userIds, mode)));
+      return this.#begin(userIds, async (sql) => work(await lockOwners(sql, userIds, mode)));
     }
     return new Promise<T>((resolve, reject) => {
       // SAFETY: the task resolves with what its own work returned.
@@ -70,7 +77,8 @@ export class WriteGroups {
 
   async #commit(userId: string, group: readonly Task[]): Promise<void> {
     try {
-      const settled = await this.#begin((sql) => performAll(sql, userId, group));
+      const owners = userId === NOBODY ? ALL_OWNERS : [userId];
+      const settled = await this.#begin(owners, (sql) => performAll(sql, userId, group));
       for (const settle of settled) settle();
     } catch (error) {
       for (const task of group) task.reject(error);
@@ -106,7 +114,7 @@ async function attempt(sql: WriteSql, task: Task): Promise<Settle> {
     await sql.run("RELEASE SAVEPOINT task");
     return settle;
   } catch (error) {
-    if (isConflict(error) || isUnreachable(error)) throw error;
+    if (isConflict(error) || isUnnamed(error) || isUnreachable(error)) throw error;
     await sql.run("ROLLBACK TO SAVEPOINT task");
     await sql.run("RELEASE SAVEPOINT task");
     return () => task.reject(error);

@@ -87,6 +87,6 @@ async function writeEntries(
     await putVectors(sql, owner, entries, embedding);
   }
   for (let after = 0, hasMore = true; hasMore; ) {
-    ({ cursor: after, hasMore } = await rewriteDocuments(sql, owner, after, STEP));
+    ({ cursor: after, hasMore } = await rewriteDocuments(sql, owner, { after, limit: STEP }));
   }
 }

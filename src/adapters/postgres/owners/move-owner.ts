@@ -2,6 +2,7 @@ import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/pack-o
 import type { Instant } from "../../../lib/instant.ts";
 import type { OwnerMove } from "../../../ports/store/owners.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
+import { moveBlobs } from "../blobs/blobs.ts";
 import type { Sql } from "../connection/sql.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
 import { joinMemories } from "./join-memories.ts";
@@ -26,6 +27,7 @@ export async function moveOwner(sql: Sql, move: OwnerMove, at: Instant): Promise
   if (isJoin) await joinMemories(sql, source, target);
   else await renameMemories(sql, source, target);
   await moveEvents(sql, source, target, firstEvent - 1);
+  await moveBlobs(sql, source, target);
   await moveWork(sql, source, target, firstEvent - 1);
   await sql.run(
     "UPDATE receipts SET owner = $2::bigint, user_id = $3 WHERE owner = $1::bigint",

@@ -5,6 +5,7 @@ import {
   ownerTarget,
 } from "../../../domain/pack-owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
+import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
 
 type NameRow = {
@@ -22,7 +23,7 @@ const [FIRST, END] = [ownerTarget(""), "owner;"];
  * which is more reliable than clocks.
  */
 export async function readOwnerNames(sql: Sql, userId: string): Promise<readonly OwnerName[]> {
-  const rows = await sql.all<NameRow>(
+  const rows = await beyondWall(sql).all<NameRow>(
     `WITH RECURSIVE moves AS MATERIALIZED (
        SELECT key, substr(target_id, ${FIRST.length + 1}) AS before, payload::json ->> 'after' AS after, created_at
        FROM operations WHERE target_id >= '${FIRST}' AND target_id < '${END}' AND ${MOVES}),

@@ -1,46 +1,88 @@
 import { SvcError } from "../../../domain/errors.ts";
+import type { NamespaceIdentity } from "../../../domain/namespace.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { codeOf } from "../connection/failures.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { type ManifestInput, readManifest, writeManifest } from "./manifest.ts";
+import { writeNamespace } from "./namespace-identity.ts";
+import { inPartitions, readPartitions } from "./partitions.ts";
 import { readSetting, writeSetting } from "./settings.ts";
+import { ACTIVITY_TABLES } from "./tables-activity.ts";
+import { BLOB_TABLES } from "./tables-blobs.ts";
 import { CORE_TABLES } from "./tables-core.ts";
+import { ERASURE_TABLES } from "./tables-erasure.ts";
+import { OWNED_ERASURE_TABLES } from "./tables-owned-erasures.ts";
 import { SEARCH_TABLES } from "./tables-search.ts";
 import { WORK_TABLES } from "./tables-work.ts";
 
+/** What makes the tables of each version from those of the version before. What is here stays as it is. */
+const STEPS: readonly (readonly string[])[] = [
+  [...CORE_TABLES, ...SEARCH_TABLES, ...WORK_TABLES],
+  ACTIVITY_TABLES,
+  ERASURE_TABLES,
+  BLOB_TABLES,
+  OWNED_ERASURE_TABLES,
+];
+/** The functions that triggers of the tables call. */
+export const FUNCTIONS: ReadonlySet<string> = new Set(
+  STEPS.flat().flatMap(
+    (statement) => /^CREATE (?:OR REPLACE )?FUNCTION (\w+)/.exec(statement)?.[1] ?? [],
+  ),
+);
 /** Version of the tables that this program makes and understands. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = STEPS.length;
 const VERSION = "schema_version";
 /** Names the lock of those who set up one database at the same time. */
 const MIGRATION_LOCK = 0x53564331;
 
+/** Waits until nobody else sets up the database, or begins to fill it. Runs inside a transaction, until whose end others wait. */
+export async function lockSetUp(sql: Sql): Promise<void> {
+  await sql.run("SELECT pg_advisory_xact_lock($1)", MIGRATION_LOCK);
+}
+
 export type SetUp = ManifestInput & {
   /** False: a database without tables is an error, and none are made. */
   readonly createIfMissing: boolean;
+  /** Whose tables new ones are. */
+  readonly namespace?: NamespaceIdentity | undefined;
+  /** Partitions of new tables, by hash of the owner; those that are there must have as many. Default: none, or as they are. */
+  readonly partitions?: number | undefined;
   readonly now: Instant;
 };
 
 /**
- * Makes the tables of an empty database and writes its manifest, in one transaction. Several processes may do so at the same time.
+ * Makes the tables of an empty database, or what those of an earlier version lack, and writes the manifest, in one transaction.
+ * Several processes may do so at the same time.
  * @param place names the database in errors
- * @throws SvcError pack_too_new, not_found, unsupported without pgvector
+ * @throws SvcError pack_too_new, not_found; unsupported without pgvector, or for tables that have other partitions
  */
 export async function migrate(database: Database, place: string, input: SetUp): Promise<void> {
   const isDone = await database.read(ALL_OWNERS, async (sql) => {
-    if ((await requireKnown(sql, place)) === 0) return false;
+    const version = await requireKnown(sql, place);
+    if (version !== 0) await requirePartitions(sql, place, input.partitions);
+    if (version !== SCHEMA_VERSION) return false;
     return (await readManifest(sql))?.softwareVersion === input.softwareVersion;
   });
   if (isDone) return;
   await database.writeAny(async (sql) => {
-    await sql.run("SELECT pg_advisory_xact_lock($1)", MIGRATION_LOCK);
-    if ((await requireKnown(sql, place)) === 0) {
+    await lockSetUp(sql);
+    const version = await requireKnown(sql, place);
+    if (version === 0) {
       if (!input.createIfMissing) throw noTables(place);
       await requireVectors(sql, place);
-      await makeTables(sql);
     }
+    if (version !== 0) await requirePartitions(sql, place, input.partitions);
+    const partitions = version === 0 ? input.partitions : await readPartitions(sql);
+    if (version < SCHEMA_VERSION) await ofUs(place, () => makeTables(sql, version, partitions));
+    if (version === 0 && input.namespace) await writeNamespace(sql, input.namespace);
     await writeManifest(sql, input, input.now);
   });
+}
+
+/** The version of tables that this program knows. */
+export async function readTablesVersion(sql: Sql): Promise<number> {
+  return Number(await readSetting(sql, VERSION));
 }
 
 /** The version of the tables; 0 without any. @throws SvcError pack_too_new */
@@ -49,7 +91,14 @@ async function requireKnown(sql: Sql, place: string): Promise<number> {
   const found = await sql.get(
     "SELECT 1 FROM pg_class WHERE relname = 'settings' AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)",
   );
-  const version = found === undefined ? 0 : Number((await readSetting(sql, VERSION)) ?? 0);
+  if (found === undefined) return 0;
+  const text = await ofUs(place, () => readSetting(sql, VERSION));
+  if (text === undefined) return 0;
+  const version = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+  if (version === undefined) {
+    const message = `${place}: its tables have the version ${JSON.stringify(text)}, which no svc has given them. Nothing was changed; restore the row schema_version of the table settings.`;
+    throw new SvcError("storage_failed", message, { path: place, reason: "schema_version" });
+  }
   if (version <= SCHEMA_VERSION) return version;
   throw new SvcError(
     "pack_too_new",
@@ -58,15 +107,45 @@ async function requireKnown(sql: Sql, place: string): Promise<number> {
   );
 }
 
-async function makeTables(sql: Sql): Promise<void> {
-  for (const statement of [...CORE_TABLES, ...SEARCH_TABLES, ...WORK_TABLES]) {
-    await sql.run(statement);
+/** @throws SvcError unsupported unless tables that are there have as many partitions as they should */
+async function requirePartitions(sql: Sql, place: string, wanted?: number): Promise<void> {
+  if (wanted === undefined) return;
+  const found = await readPartitions(sql);
+  if (found === wanted) return;
+  const has = found === undefined ? "no partitions" : `${found} partitions`;
+  const message = `${place}: its tables have ${has}, and database_partitions asks for ${wanted}. Nothing was changed; copy the memories into an empty database with svc migrate, or unset database_partitions.`;
+  throw new SvcError("unsupported", message, { path: place });
+}
+
+/** What says that a table of another program has the name of one of ours. */
+const FOREIGN: ReadonlySet<string> = new Set(["42P07", "42710", "42703", "42P16"]);
+
+/** Runs work on our tables. @throws SvcError storage_failed if they belong to another program; and what the work throws */
+async function ofUs<T>(place: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = codeOf(error) ?? "";
+    if (!FOREIGN.has(reason)) throw error;
+    const message = `${place}: has tables of another program with names that svc uses. Nothing was changed; give svc a database of its own.`;
+    throw new SvcError("storage_failed", message, { path: place, reason }, { cause: error });
   }
+}
+
+/** @throws SvcError not_found without tables; pack_too_new */
+export async function requireTables(sql: Sql, place: string): Promise<void> {
+  if ((await requireKnown(sql, place)) === 0) throw noTables(place);
+}
+
+async function makeTables(sql: Sql, from: number, partitions = 0): Promise<void> {
+  const whole = STEPS.slice(from).flat();
+  const statements = partitions === 0 ? whole : inPartitions(whole, partitions);
+  for (const statement of statements) await sql.run(statement);
   await writeSetting(sql, VERSION, String(SCHEMA_VERSION));
 }
 
 /** @throws SvcError unsupported unless pgvector 0.8 or newer is there, or can be added by this user */
-async function requireVectors(sql: Sql, place: string): Promise<void> {
+export async function requireVectors(sql: Sql, place: string): Promise<void> {
   const refuse = (reason: string, cause?: unknown): SvcError =>
     new SvcError("unsupported", `${place}: ${reason}`, { path: place }, { cause });
   const isOffered = await sql.get("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'");

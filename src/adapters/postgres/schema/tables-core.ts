@@ -1,3 +1,4 @@
+import { sessionStart } from "../conditions.ts";
 import { FLAG, INSTANT, JSON_TEXT, KEY, OWNER, TEXT } from "./columns.ts";
 
 // Every key begins with the owner, so that the tables can be partitioned or distributed by it.
@@ -40,7 +41,8 @@ const EVENTS = [
   )`,
   "CREATE INDEX events_by_id ON events (id)",
   "CREATE INDEX events_by_owner ON events (owner, timestamp, id)",
-  "CREATE INDEX events_by_session ON events (owner, session_id, timestamp, id) WHERE session_id IS NOT NULL",
+  `CREATE INDEX events_by_session ON events (owner, ${sessionStart("session_id")}, timestamp, id)
+    WHERE session_id IS NOT NULL`,
 ];
 
 const OPERATIONS = [
@@ -112,7 +114,7 @@ const NODES = [
   "CREATE INDEX nodes_by_owner ON nodes (owner, lifecycle_state, created_at, id)",
   "CREATE INDEX nodes_by_time ON nodes (owner, created_at, id)",
   "CREATE INDEX nodes_by_type ON nodes (owner, node_type, id)",
-  `CREATE INDEX nodes_in_session ON nodes (owner, session_id, scope, created_at, id)
+  `CREATE INDEX nodes_in_session ON nodes (owner, ${sessionStart("session_id")}, scope, created_at, id)
     WHERE session_id IS NOT NULL AND ${ACTIVE}`,
   `CREATE INDEX nodes_entities ON nodes (owner, created_at, id) WHERE node_type = 'entity' AND ${ACTIVE}`,
   `CREATE INDEX nodes_pinned ON nodes (owner, created_at, id)

@@ -1,0 +1,45 @@
+import {
+  type NamespaceIdentity,
+  requireIdentity,
+  workspaceDamaged,
+} from "../../../domain/namespace.ts";
+import type { Sql } from "../connection/sql.ts";
+import { DATABASE_TABLES } from "../transfer/record-tables.ts";
+import { readSetting, writeSetting } from "./settings.ts";
+
+const ID = "namespace_id";
+const NAME = "namespace_name";
+
+/** What helps a workspace whose tables or registry are gone. */
+export const RESTORE = "restore the database from a backup";
+
+/** Says whose tables these are. Runs inside the transaction that makes them. */
+export async function writeNamespace(sql: Sql, { id, name }: NamespaceIdentity): Promise<void> {
+  await writeSetting(sql, ID, id);
+  await writeSetting(sql, NAME, name);
+}
+
+/**
+ * Checks that a schema has all tables, and is that of the expected namespace.
+ * @throws SvcError namespace_mismatch, workspace_damaged
+ */
+export async function requireNamespace(
+  sql: Sql,
+  place: string,
+  expected: NamespaceIdentity,
+): Promise<void> {
+  const rows = await sql.all<{ name: string }>(
+    `SELECT relname::text AS name FROM pg_class
+     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`,
+  );
+  const there = new Set(rows.map(({ name }) => name));
+  // What is not there would be looked for in other schemas.
+  const lost = Object.keys(DATABASE_TABLES).find((name) => !there.has(name));
+  if (lost !== undefined)
+    throw workspaceDamaged(place, `lacks the table ${lost}`, { advice: RESTORE });
+  const [id, name] = [await readSetting(sql, ID), await readSetting(sql, NAME)];
+  requireIdentity({ id, name }, expected, {
+    place,
+    advice: "check that schemas or names were not exchanged",
+  });
+}

@@ -1,0 +1,40 @@
+import type { Sql } from "../connection/sql.ts";
+import { OWNER } from "./columns.ts";
+
+const TABLE = /^CREATE TABLE (\w+) \((.*?)\)( WITH \([^()]*\))?$/s;
+/** The server calls such a trigger of the table as a whole only, not if one partition is emptied. */
+const ON_EMPTYING = /^(CREATE TRIGGER \w+ BEFORE TRUNCATE ON )(\w+)( .*)$/s;
+
+/**
+ * Statements that make tables, for tables in so many partitions by hash of the owner. What has no owner stays whole. A partition has
+ * the storage parameters, which a table of partitions cannot have.
+ */
+export function inPartitions(statements: readonly string[], count: number): readonly string[] {
+  const places = Array.from({ length: count }, (_, place) => place);
+  const partitioned = new Set<string>();
+  return statements.flatMap((statement) => {
+    const [, table = "", body = "", storage = ""] = TABLE.exec(statement) ?? [];
+    if (body.includes(`owner ${OWNER}`)) {
+      partitioned.add(table);
+      const bounds = (place: number) => `FOR VALUES WITH (MODULUS ${count}, REMAINDER ${place})`;
+      return [
+        `CREATE TABLE ${table} (${body}) PARTITION BY HASH (owner)`,
+        ...places.map(
+          (place) =>
+            `CREATE TABLE ${table}_p${place} PARTITION OF ${table} ${bounds(place)}${storage}`,
+        ),
+      ];
+    }
+    const [, trigger, emptied = "", calls] = ON_EMPTYING.exec(statement) ?? [];
+    if (!partitioned.has(emptied)) return [statement];
+    return [statement, ...places.map((place) => `${trigger}${emptied}_p${place}${calls}`)];
+  });
+}
+
+/** How many partitions the tables have; undefined where they are whole, or there are none. */
+export async function readPartitions(sql: Sql): Promise<number | undefined> {
+  const row = await sql.get<{ count: number }>(
+    "SELECT count(*)::int AS count FROM pg_inherits WHERE inhparent = to_regclass('owners')",
+  );
+  return row?.count || undefined;
+}
