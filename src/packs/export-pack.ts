@@ -10,10 +10,12 @@ import { exportJson } from "../adapters/sqlite/transfer/export-json.ts";
 import { exportLines } from "../adapters/sqlite/transfer/export-lines.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { withConnection } from "../app/pack-connection.ts";
-import { layoutOf } from "../app/pack-path.ts";
+import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
 import type { Config } from "../config/schema.ts";
+import { requirePath } from "../domain/database-url.ts";
 import { invalid } from "../domain/errors.ts";
+import { withPassingPack } from "./through-pack.ts";
 
 export type ExportRequest = {
   /** `jsonl` can be imported again; `json` is for other programs. */
@@ -38,11 +40,30 @@ export type ExportReport = {
 
 /**
  * Writes the configured pack out. A file appears under its name once it is complete and on disk, readable only by its
- * owner; until then, and if anything fails, there is none.
+ * owner; until then, and if anything fails, there is none. Of a database, what it holds at one moment is first written into a temporary
+ * pack.
  * @throws SvcError not_found, not_a_pack, pack_too_new, encryption_failed, invalid_argument, disk_full, storage_failed;
  *   the signal's reason
  */
 export async function exportPack(config: Config, request: ExportRequest): Promise<ExportReport> {
+  const { output, signal, force } = request;
+  if (output !== undefined) requirePath("output", output);
+  const database = databaseOf(config);
+  if (database === undefined) return await exportFiles(config, request);
+  if (output !== undefined) requireWritableTarget(resolve(output), [], force);
+  return await withPassingPack(config, async (passing, key) => {
+    const { migrateFromDatabase } = await import("./migrate-database.ts");
+    const made = await migrateFromDatabase(config, passing, key, { signal, onProgress: () => {} });
+    return await exportFiles(made.config, request, database);
+  });
+}
+
+/** @param name of what is exported. Default: the path of the pack */
+async function exportFiles(
+  config: Config,
+  request: ExportRequest,
+  name?: string,
+): Promise<ExportReport> {
   const layout = layoutOf(config);
   const path = mainPath(layout);
   requirePack(path, `create it with: svc init ${path}`);
@@ -57,7 +78,7 @@ export async function exportPack(config: Config, request: ExportRequest): Promis
   return await withConnection(config, layout, async (connection) => {
     const pieces = readSnapshot(layout, connection, (database) =>
       form === "json"
-        ? exportJson(database, { exportedAt, path })
+        ? exportJson(database, { exportedAt, path: name ?? path })
         : exportLines(database, {
             withVectors,
             softwareVersion: VERSION,

@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
-import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
-import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { importPack as importInto } from "../adapters/sqlite/transfer/import.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
@@ -12,14 +11,16 @@ import {
 } from "../app/configured-embedder.ts";
 import { chooseModel } from "../app/new-pack-model.ts";
 import { withConnection } from "../app/pack-connection.ts";
-import { layoutOf } from "../app/pack-path.ts";
+import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
 import type { Config } from "../config/schema.ts";
 import { hostedChoice } from "../config/schema-embedding.ts";
+import { requirePath } from "../domain/database-url.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import type { EmbeddingIdentity } from "../ports/embedder.ts";
-import { type Keyed, type NewKey, withNewKey } from "./create-pack.ts";
-import { hiddenBeside } from "./hidden-pack.ts";
+import type { Keyed, NewKey } from "./create-pack.ts";
+import { makeKeyedPack } from "./keyed-pack.ts";
+import { withPassingPack } from "./through-pack.ts";
 
 export type ImportRequest = {
   /** A file that `export` wrote; undefined: standard input. */
@@ -40,6 +41,7 @@ export type ImportReport = Keyed & {
     readonly edge: number;
     readonly job: number;
     readonly receipt: number;
+    readonly blob?: number | undefined;
     readonly vector: number;
   };
   /** True if some memory has yet to be embedded, by a rebuild. */
@@ -48,7 +50,8 @@ export type ImportReport = Keyed & {
 
 /**
  * Creates the configured pack, which must not exist yet, from an export, with a key as `createPack` does. The pack appears
- * under its name once every line of the file was checked and is on disk; until then, and if anything fails, there is none.
+ * under its name once every line of the file was checked and is on disk; until then, and if anything fails, there is none. A
+ * configured database, which has to be empty, takes over what was imported into a temporary pack.
  * @throws SvcError not_an_export, pack_too_new, invalid_argument, not_found, encryption_failed, disk_full; the signal's
  *   reason
  */
@@ -57,25 +60,29 @@ export async function importPack(
   newKey: NewKey,
   request: ImportRequest,
 ): Promise<ImportReport> {
+  const path = databaseOf(config);
+  if (path === undefined) return await importFiles(config, newKey, request);
+  return await withPassingPack(config, async (passing, key) => {
+    const report = await importFiles(passing, key, request);
+    const { migrateToDatabase } = await import("./migrate-database.ts");
+    const { signal } = request;
+    await migrateToDatabase(report.config, config, { signal, onProgress: () => {} }, false);
+    return { ...report, config, path, keptIn: undefined };
+  });
+}
+
+async function importFiles(
+  config: Config,
+  newKey: NewKey,
+  request: ImportRequest,
+): Promise<ImportReport> {
   const layout = layoutOf(config);
   if (request.file !== undefined) requireFile(request.file);
-  const pack = hiddenBeside(layout, "import");
-  try {
-    return await withNewKey(config, newKey, mainPath(pack.layout), async (keyed) => {
-      try {
-        const made = await fill(keyed.config, pack.layout, request);
-        pack.publish();
-        return { ...keyed, ...made, path: mainPath(layout) };
-      } finally {
-        // Before its key is forgotten, if it was not published.
-        pack.remove();
-      }
-    });
-  } catch (error) {
-    throw toSvcError(error, mainPath(layout));
-  } finally {
-    pack.remove();
-  }
+  const place = { layout, purpose: "import" } as const;
+  const { keyed, path, made } = await makeKeyedPack(config, newKey, place, (own, hidden) =>
+    fill(own, hidden, request),
+  );
+  return { ...keyed, ...made, path };
 }
 
 async function fill(
@@ -118,6 +125,7 @@ function modelForImport(
 }
 
 function requireFile(file: string): void {
+  requirePath("file", file);
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined) {
     const message = `${file}: no such file; name one that svc export has written`;

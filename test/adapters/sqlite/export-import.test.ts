@@ -7,8 +7,10 @@ import { readSnapshot } from "../../../src/adapters/sqlite/transfer/export.ts";
 import { exportLines } from "../../../src/adapters/sqlite/transfer/export-lines.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
-import { at, put, unit } from "../../contract/samples.ts";
+import { anAdmission, anEvent, at, put, unit } from "../../contract/samples.ts";
 import { directoryPack, encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import { aBlob } from "../../contract/store-blobs.ts";
+import { anErasure } from "../../contract/store-erasures.ts";
 import { aReceipt } from "../../contract/store-receipts.ts";
 import { ANYTHING, contentsOf } from "../../contract/store-vectors.ts";
 import { connectionOf, exported, fillRichly, IDENTITY, imported } from "./exported.ts";
@@ -50,7 +52,17 @@ test.each([
   const result = await imported(copy, text, { chunkBytes: 7 });
 
   expect(result).toMatchObject({
-    counts: { owner: 2, event: 8, operation: 2, node: 6, edge: 1, job: 8, receipt: 2, vector: 3 },
+    counts: {
+      owner: 2,
+      event: 8,
+      operation: 2,
+      node: 6,
+      edge: 1,
+      job: 8,
+      receipt: 2,
+      blob: 2,
+      vector: 3,
+    },
     lacksVectors: true,
   });
   expect(records(exported(copy))).toEqual([...records(text)]);
@@ -125,9 +137,9 @@ test("a file of version 1, which knew no receipts, is imported", async () => {
   await aRichPack(pack);
   const lines = exported(pack, false).split("\n").slice(0, -1);
   const former = lines
-    .filter((line) => !line.startsWith('{"record":"receipt"'))
-    .map((line) => line.replace(/"receipt":\d+,/, ""));
-  former[0] = (former[0] ?? "").replace('"format_version":2,', '"format_version":1,');
+    .filter((line) => !/^{"record":"(?:receipt|blob)"/.test(line))
+    .map((line) => line.replace(/"receipt":\d+,"blob":\d+,/, ""));
+  former[0] = (former[0] ?? "").replace('"format_version":4,', '"format_version":1,');
   const footer = former.pop() ?? "";
   const copy = filePack(folder());
 
@@ -324,6 +336,36 @@ const DAMAGES: readonly Damage[] = [
     change: replaceIn("edge", '"source":1', '"source":99'),
   },
   {
+    name: "a blob of nobody",
+    says: "contradicts",
+    change: replaceIn("blob", '"owner":1', '"owner":99'),
+  },
+  {
+    name: "a blob of another owner's event",
+    says: "no earlier line has this event of the owner",
+    change: replaceIn("blob", '"owner":1', '"owner":2'),
+  },
+  {
+    name: "a blob of no event",
+    says: "events",
+    change: replaceIn("blob", /"events":\[[^\]]*\]/, '"events":[]'),
+  },
+  {
+    name: "a blob that two lines have",
+    says: "does not come after",
+    change: replaceIn("blob", "frames/0a.jpg", "frames/0b.png"),
+  },
+  {
+    name: "a blob whose key is no key",
+    says: "key of a blob",
+    change: replaceIn("blob", "frames/0a.jpg", "frames/ 0a"),
+  },
+  {
+    name: "a blob without bytes",
+    says: "data",
+    change: replaceIn("blob", /"data":"[^"]*"/, '"data":""'),
+  },
+  {
     name: "a receipt of nobody",
     says: "user_id",
     change: replaceIn("receipt", /"user_id":"[^"]*"/, '"user_id":""'),
@@ -370,7 +412,20 @@ test("lines after the last one, another format and a newer version are refused",
     (await failure(imported(filePack(folder()), changed))).code;
   expect(await code(`${text}{}\n`)).toBe("not_an_export");
   expect(await code('{"hello":1}\n')).toBe("not_an_export");
-  expect(await code(text.replace('"format_version":2,"soft', '"format_version":3,"soft'))).toBe(
+  expect(await code(text.replace('"format_version":4,"soft', '"format_version":5,"soft'))).toBe(
     "pack_too_new",
   );
+});
+
+test("a file has the version of the first programs that know all that is in it", async () => {
+  const pack = filePack(folder());
+  const versionNow = (): string => /"format_version":(\d)/.exec(exported(pack))?.[1] ?? "";
+  const store = await open(pack);
+  const [tea] = await put(store, { content: "tea" });
+  expect(versionNow()).toBe("2");
+  if (tea !== undefined) await store.erase(anErasure([tea]));
+  expect(versionNow()).toBe("3");
+  const event = anEvent();
+  await store.admit(anAdmission([event], { blobs: [aBlob({ event: event.id })] }));
+  expect(versionNow()).toBe("4");
 });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
+import { loadConfig } from "../../../src/config/load.ts";
 import { checkExtraction } from "../../../src/doctor/diagnose-extraction.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
@@ -114,7 +115,9 @@ test("the inspection counts work that waits and that was given up, and what was 
       ],
     },
   });
-  expect(checkExtraction({ ...look(pack), path: "m.pack" })).toEqual({
+  expect(
+    checkExtraction(loadConfig({ environment: {} }).config, { ...look(pack), path: "m.pack" }),
+  ).toEqual({
     name: "extraction",
     status: "warn",
     message: `1 text was given up after repeated failures: TimeoutError 1; try it again with: svc retry-extraction m.pack ${events[1]?.id} --user-id ada; 3 texts wait for it; left out of what models answered, because the text does not say it so: uncertain 4, quote_not_in_text 2`,

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { EXPORT_VERSION } from "../../../src/adapters/sqlite/transfer/export-records.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { makeFormerPack } from "../../fault/former-pack.ts";
 import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
@@ -195,7 +196,8 @@ test.each([...REFUSALS])("$args is refused: $says", async ({ args, code, says })
   writeFileSync(at("full", "note.txt"), "mine");
   writeFileSync(at("cut.jsonl"), `${lines.slice(0, 8).join("\n")}\n${lines[8]?.slice(0, 40)}`);
   writeFileSync(at("garbled.jsonl"), lines.with(3, "#".repeat(80)).join("\n"));
-  const newer = lines[0]?.replace('"format_version":2', '"format_version":3') ?? "";
+  const version = `"format_version":${EXPORT_VERSION + 1}`;
+  const newer = lines[0]?.replace('"format_version":2', version) ?? "";
   writeFileSync(at("newer.jsonl"), lines.with(0, newer).join("\n"));
   writeFileSync(at("foreign.jsonl"), '{"nodes":[]}\n');
   writeFileSync(at("empty.jsonl"), "");

@@ -168,7 +168,8 @@ function inSchema(sql: string, schema: string): string {
     .replaceAll("CREATE INDEX ", `CREATE INDEX ${schema}.`);
 }
 
-function appliedVersion(database: Database, part: PackPart): number {
+/** The last step that has run on a part of a pack; 0 without any. */
+export function appliedVersion(database: Database, part: PackPart): number {
   if (!hasTable(database, "schema_migrations")) return 0;
   return ask(database, "SELECT max(version) FROM schema_migrations WHERE part = ?", part) ?? 0;
 }

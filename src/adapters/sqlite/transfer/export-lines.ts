@@ -4,7 +4,7 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Manifest } from "../../../ports/store/manifest.ts";
 import { countRows } from "../connection/ask.ts";
-import { fromIdBytes, unpackBody } from "../receipts/receipt-row.ts";
+import { bodyOf, fromIdBytes, type ReceiptRow } from "../receipts/receipt-row.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
 import { hasTable } from "../schema/has-table.ts";
 import { readManifest } from "../schema/manifest.ts";
@@ -12,11 +12,11 @@ import { vectorFileOf } from "../vectors/exact.ts";
 import { ACTIVE } from "../write/turns.ts";
 import {
   EXPORT_FORMAT,
-  EXPORT_VERSION,
   type ExportCounts,
   type ExportHeader,
   SECTIONS,
   type Section,
+  versionOf,
 } from "./export-records.ts";
 
 export type ExportChoices = {
@@ -66,8 +66,13 @@ function* linesBeforeFooter(
   plan: ExportPlan,
 ): Generator<string> {
   yield toLine(headerOf(manifest, plan));
-  for (const section of SECTIONS) yield* linesOf(database, section);
+  for (const section of SECTIONS) {
+    // A pack that an earlier version wrote gets the table of erasures when it is opened for writing.
+    const isThere = section.table !== "erasures" || hasTable(database, section.table);
+    if (isThere) yield* linesOf(database, section);
+  }
   if (hasTable(database, "receipts")) yield* receiptLines(database, plan);
+  if (plan.counts.blob !== undefined) yield* blobLines(database);
   if (plan.withVectors) yield* vectorLines(database, manifest);
 }
 
@@ -75,7 +80,7 @@ function headerOf(manifest: Manifest, { counts, ...choices }: ExportPlan): Expor
   return {
     record: "header",
     format: EXPORT_FORMAT,
-    format_version: EXPORT_VERSION,
+    format_version: versionOf(counts),
     software_version: choices.softwareVersion,
     exported_at: choices.exportedAt,
     manifest: {
@@ -106,15 +111,6 @@ function toJson(section: Section, column: string, value: string | number | null)
   return section.flags.includes(column) ? value === 1 : value;
 }
 
-type ReceiptRow = {
-  readonly key: number;
-  readonly request_id: Uint8Array;
-  readonly user_id: string;
-  readonly created_at: string;
-  readonly is_compressed: number;
-  readonly body: Uint8Array;
-};
-
 /** In a different form from that of their rows, so that a file does not depend on how a pack saves space. */
 function* receiptLines(
   database: Database,
@@ -125,7 +121,7 @@ function* receiptLines(
   for (const row of rowsOf<ReceiptRow>(database, sql)) {
     const requestId = fromIdBytes(row.request_id);
     if (leftOut.has(requestId)) continue;
-    const body = unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 }, requestId);
+    const body = bodyOf(row, requestId);
     yield toLine({
       record: "receipt",
       key: row.key,
@@ -134,6 +130,25 @@ function* receiptLines(
       created_at: row.created_at,
       body: body.toBase64(),
     });
+  }
+}
+
+type BlobRow = {
+  readonly owner: number;
+  readonly key: string;
+  readonly media_type: string;
+  readonly created_at: string;
+  readonly events: string;
+  readonly data: Uint8Array;
+};
+
+function* blobLines(database: Database): Generator<string> {
+  const sql = `SELECT owner, key, media_type, created_at, data, (SELECT json_group_array(u.event) FROM (
+      SELECT u.event FROM blob_uses u CROSS JOIN events e ON e.key = u.event
+      WHERE u.blob = b.key AND e.owner = b.owner ORDER BY u.event) u) AS events
+    FROM blobs b ORDER BY owner, key`;
+  for (const { events, data, ...row } of rowsOf<BlobRow>(database, sql)) {
+    yield toLine({ record: "blob", ...row, events: JSON.parse(events), data: data.toBase64() });
   }
 }
 
@@ -170,6 +185,8 @@ function* vectorLines(database: Database, { embedding }: Manifest): Generator<st
 function countAll(database: Database, manifest: Manifest, withVectors: boolean): ExportCounts {
   const count = (from: string): number => countRows(database, from);
   const { model, version } = manifest.embedding;
+  const erasure = hasTable(database, "erasures") ? count("erasures") : 0;
+  const blob = hasTable(database, "blobs") ? count("blobs") : 0;
   return {
     owner: count("owners"),
     event: count("events"),
@@ -179,6 +196,8 @@ function countAll(database: Database, manifest: Manifest, withVectors: boolean):
     job: count("jobs"),
     // A pack that an earlier version wrote gets the table when it is opened for writing.
     receipt: hasTable(database, "receipts") ? count("receipts") : 0,
+    ...(erasure > 0 && { erasure }),
+    ...(blob > 0 && { blob }),
     vector: withVectors ? countRows(database, VECTORS, model, version) : 0,
   };
 }

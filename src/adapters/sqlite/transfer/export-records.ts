@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BLOB_KEY, MEDIA_TYPE } from "../../../domain/blob.ts";
 import { EDGE_TYPES } from "../../../domain/enums.ts";
 import { eventForm } from "../../../domain/event.ts";
 import { nodeForm } from "../../../domain/node.ts";
@@ -10,7 +11,13 @@ import type { View } from "../../../lib/view.ts";
 /** Names the format in the first line of an export. */
 export const EXPORT_FORMAT = "svc-export";
 /** Incremented when a reader of the previous version could no longer restore the file without loss. */
-export const EXPORT_VERSION = 2;
+export const EXPORT_VERSION = 4;
+
+/** The lowest version whose programs restore a file without loss, so that earlier programs read what they know. */
+export function versionOf({ blob, erasure }: Pick<ExportCounts, "blob" | "erasure">): number {
+  if (blob !== undefined) return EXPORT_VERSION;
+  return erasure === undefined ? 2 : 3;
+}
 
 const key = z.int().min(1);
 const text = z.string();
@@ -164,6 +171,14 @@ export const SECTIONS: readonly Section[] = [
     json: [],
     flags: [],
   },
+  {
+    record: "erasure",
+    table: "erasures",
+    order: ["key"],
+    columns: { key, forget_id: uuid, event_id: uuid, erased_at: instant, actor: text },
+    json: [],
+    flags: [],
+  },
 ];
 
 const identity = z.strictObject({ model: text, version: text, dimension: z.int().min(1) });
@@ -178,6 +193,10 @@ const counts = z.strictObject({
   job: count,
   // Version 1 had none.
   receipt: count.default(0),
+  // Only where something was forgotten; from version 3 on.
+  erasure: count.optional(),
+  // Only where there are any; from version 4 on.
+  blob: count.optional(),
   vector: count,
 });
 
@@ -209,6 +228,17 @@ export const RECEIPT = z.strictObject({
   user_id: z.string().min(1),
   created_at: instant,
   body: z.base64(),
+});
+
+/** A blob, its bytes in base64, with the keys of the events of its owner that name it. */
+export const BLOB = z.strictObject({
+  record: z.literal("blob"),
+  owner: key,
+  key: z.string().regex(BLOB_KEY, "key of a blob expected"),
+  media_type: z.string().regex(MEDIA_TYPE, "media type expected"),
+  created_at: instant,
+  events: z.array(key).min(1),
+  data: z.base64().min(1),
 });
 
 /** A vector of a node: little-endian 32-bit floats in base64. */

@@ -5,7 +5,7 @@ import { asInstant } from "../../../lib/instant.ts";
 import { asUuid } from "../../../lib/uuid.ts";
 import { packBody, toIdBytes } from "../receipts/receipt-row.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
-import { RECEIPT, SECTIONS, type Section, VECTOR } from "./export-records.ts";
+import { BLOB, RECEIPT, SECTIONS, type Section, VECTOR } from "./export-records.ts";
 import { checkLine, type ImportLine, notAnExport } from "./import-lines.ts";
 
 /** Model of the vectors in a file. */
@@ -29,6 +29,7 @@ export function createTakers(
   const rows = [
     ...SECTIONS.map((section) => createRowTaker(database, section, name)),
     createReceiptTaker(database, name),
+    createBlobTaker(database, name),
   ];
   return vectors === undefined ? rows : [...rows, createVectorTaker(database, name, vectors)];
 }
@@ -126,6 +127,38 @@ function createReceiptTaker(database: Database, name: string): Taker {
       const { bytes, isCompressed } = packBody(Uint8Array.fromBase64(body));
       try {
         insert.run(key, toIdBytes(asUuid(id)), userId, at, isCompressed ? 1 : 0, bytes);
+      } catch (error) {
+        throw contradiction(error, line, name);
+      }
+    },
+  };
+}
+
+function createBlobTaker(database: Database, name: string): Taker {
+  const insert = database.query(
+    "INSERT INTO blobs (owner, key, media_type, size, data, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const use = database.query(
+    "INSERT INTO blob_uses (event, blob) SELECT key, ?1 FROM events WHERE key = ?2 AND owner = ?3",
+  );
+  const requireAscending = ascending(["owner", "key"], name);
+  return {
+    record: "blob",
+    take: (value, line) => {
+      const blob = checkLine(BLOB, value, line, name);
+      requireAscending(value, line);
+      const { owner, key } = blob;
+      const data = Uint8Array.fromBase64(blob.data);
+      try {
+        insert.run(owner, key, blob.media_type, data.length, data, blob.created_at);
+        for (const event of blob.events) {
+          if (use.run(key, event, owner).changes === 1) continue;
+          throw notAnExport(
+            name,
+            line.number,
+            "events: no earlier line has this event of the owner",
+          );
+        }
       } catch (error) {
         throw contradiction(error, line, name);
       }

@@ -10,6 +10,8 @@ import { adoptPackOwner } from "../owners/pack-owner.ts";
 import { isAnyStale } from "../rebuild/staging.ts";
 import { tooNew } from "../schema/manifest.ts";
 import { migrate } from "../schema/migrate.ts";
+import { writeNamespace } from "../schema/namespace-identity.ts";
+import { LIST_CHANGES } from "../schema/steps-core.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { rewriteDocuments } from "../write/lexical-index.ts";
 import { noteTextsRenewed } from "../write/renew-texts.ts";
@@ -73,8 +75,11 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     turnToLog(database, options.layout);
     prepare(database, header, embedding, options);
     const counts = await takeAll(database, header, first.value, lines, { ...options, embedding });
-    database.transaction(() => restoreExtraction(database))();
-    writeTexts(database);
+    database.transaction(() => {
+      database.run(LIST_CHANGES);
+      restoreExtraction(database);
+    })();
+    for (const _ of writeTexts(database));
     database.transaction(() => adoptPackOwner(database))();
     const lacksVectors = isAnyStale(database, "repair", embedding);
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -100,12 +105,13 @@ function prepare(
   database: Database,
   header: ExportHeader,
   embedding: EmbeddingIdentity,
-  { layout, softwareVersion, now }: ImportOptions,
+  { layout, connection, softwareVersion, now }: ImportOptions,
 ): void {
   const { scoring_version: scoringVersion, created_at: createdAt } = header.manifest;
   database.transaction(() => {
     migrate(database, layout, { softwareVersion, embedding, scoringVersion }, now);
     database.query("UPDATE pack_manifest SET created_at = ?").run(createdAt);
+    if (connection.namespace !== undefined) writeNamespace(database, connection.namespace);
   })();
 }
 
@@ -118,7 +124,7 @@ async function takeAll(
   options: ImportOptions & { readonly embedding: EmbeddingIdentity },
 ): Promise<ExportCounts> {
   const { name, signal, onProgress, embedding } = options;
-  const total = Object.values(header.counts).reduce((sum, count) => sum + count, 0);
+  const total = Object.values(header.counts).reduce<number>((sum, count = 0) => sum + count, 0);
   const vectors: FileVectors | undefined =
     header.vectors === null
       ? undefined
@@ -160,7 +166,10 @@ async function takeAll(
 /** Passes records to their importers, kind by kind. */
 class Records {
   readonly counts: Record<string, number> = Object.fromEntries(
-    [...SECTIONS.map(({ record }) => record), "receipt", "vector"].map((record) => [record, 0]),
+    [...SECTIONS.map(({ record }) => record), "receipt", "blob", "vector"].map((record) => [
+      record,
+      0,
+    ]),
   );
   total = 0;
   readonly #takers: ReturnType<typeof createTakers>;
@@ -194,7 +203,7 @@ function requireWhole(
 ): void {
   for (const [record, count] of Object.entries(counts)) {
     const promised = [footer.counts, header.counts].map((all) => Object.entries(all));
-    const isRight = promised.every((all) => new Map(all).get(record) === count);
+    const isRight = promised.every((all) => (new Map(all).get(record) ?? 0) === count);
     if (isRight) continue;
     const reason = `counts: ${record} does not match the ${count} lines found`;
     throw notAnExport(found.name, found.number, reason);
@@ -210,8 +219,9 @@ async function requireEnd(lines: AsyncGenerator<ImportLine>, name: string): Prom
     throw notAnExport(name, next.value.number, "it comes after the last line");
 }
 
-function writeTexts(database: Database): void {
-  for (let after = 0, hasMore = true; hasMore; ) {
+/** Indexes the words of all memories, step by step. @yields how many nodes were looked at */
+export function* writeTexts(database: Database): Generator<number> {
+  for (let after = 0, hasMore = true; hasMore; yield after) {
     database.transaction(() => {
       ({ cursor: after, hasMore } = rewriteDocuments(database, after, BATCH));
     })();

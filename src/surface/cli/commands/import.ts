@@ -1,4 +1,5 @@
 import type { Config } from "../../../config/schema.ts";
+import { isDatabaseUrl } from "../../../domain/database-url.ts";
 import type { NewKey } from "../../../packs/create-pack.ts";
 import type { ImportReport } from "../../../packs/import-pack.ts";
 import type { CliContext } from "../context.ts";
@@ -26,7 +27,7 @@ export const importCommand = packCommand(
     description: "make a new pack from an export of svc export",
     arguments: [
       ["<file>", "the export; - is standard input"],
-      ["<pack>", "the pack to make: a name ending in .pack, or a directory"],
+      ["<pack>", "the pack to make: a name ending in .pack, or a directory; or an empty database"],
     ],
     options: [plainOption()],
     examples: EXAMPLES,
@@ -34,7 +35,10 @@ export const importCommand = packCommand(
   async (context, file: string, path: string, options: PackOptions & KeyOptions) => {
     const { output } = context;
     const config = configWithoutKey(context, path);
-    const newKey = await chooseKey(context, config, options);
+    const isDatabase = isDatabaseUrl(path);
+    const newKey: NewKey = isDatabase
+      ? { kind: "plain" }
+      : await chooseKey(context, config, options);
     const stop = stopSignal();
     const report = await takeIn(context, config, { file, newKey, signal: stop });
     const embedded = report.lacksVectors ? await embed(context, report.config, path, stop) : 0;
@@ -50,9 +54,10 @@ export const importCommand = packCommand(
       ["operation_count", counts.operation, "Operations"],
       ["job_count", counts.job, "Jobs"],
       ["receipt_count", counts.receipt, "Receipts"],
+      ["picture_count", counts.blob ?? 0, "Pictures"],
       ["nodes_embedded", embedded, "Embedded now"],
     ]);
-    if (options.format === "json") return;
+    if (options.format === "json" || isDatabase) return;
     const [state, ...rest] = aboutKey(newKey, report.keptIn, path);
     output.line(`The pack is ${state}`);
     for (const line of rest) output.line(line);

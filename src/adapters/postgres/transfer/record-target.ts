@@ -1,0 +1,114 @@
+import { SvcError } from "../../../domain/errors.ts";
+import { ALL_OWNERS } from "../../../domain/owner.ts";
+import type { RecordKind } from "../../../domain/records/transfer.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { Manifest } from "../../../ports/store/manifest.ts";
+import type { TransferTarget } from "../../../ports/store/transfer.ts";
+import { hasWall, setWall } from "../connection/row-security.ts";
+import type { Database } from "../connection/sql.ts";
+import { migrate } from "../schema/migrate.ts";
+import { readPartitions } from "../schema/partitions.ts";
+import { renewTexts } from "../search/renew-texts.ts";
+import { DATABASE_TABLES } from "./record-tables.ts";
+import {
+  beginTransfer,
+  emptyDatabase,
+  noteTaken,
+  type TransferState,
+  unfence,
+} from "./transfer-state.ts";
+import { writeRecords } from "./write-records.ts";
+
+export type RecordTargetOptions = {
+  readonly database: Database;
+  /** Names the database in errors. */
+  readonly place: string;
+  readonly manifest: Manifest;
+  /** `TransferSource.state`. */
+  readonly state: string;
+  /** Of the tables that are made; see `SetUp`. */
+  readonly partitions?: number | undefined;
+  /** An id of this attempt. */
+  readonly run: string;
+  readonly now: Instant;
+};
+
+/** Records that name events or nodes: without statistics of these the server would look for them as in empty tables. */
+const NAMING: ReadonlySet<RecordKind> = new Set(["operation", "work", "vector"]);
+
+/** Documents that are indexed in a transaction. */
+const DOCUMENTS_A_STEP = 1024;
+
+/**
+ * Claims a database that takes records: an empty one, or one that a transfer of the same source has begun to fill, which goes on.
+ * What a source held before it changed is given up. Until `index` has ended, no store opens the database.
+ * @throws SvcError invalid_argument for a database that holds something else; storage_busy; and what `migrate` throws
+ */
+export async function openRecordTarget(options: RecordTargetOptions): Promise<TransferTarget> {
+  const { database, place, manifest, now } = options;
+  let state = await claim(options);
+  let isPlanned = false;
+  const change = async (next: TransferState, work: Parameters<Database["writeAny"]>[0]) => {
+    await database.writeAny(async (sql) => {
+      await noteTaken(sql, next);
+      await work(sql);
+    });
+    state = next;
+  };
+  return {
+    taken: (kind) => (state.isDone ? Number.POSITIVE_INFINITY : (state.taken[kind] ?? 0)),
+    take: async (kind, records) => {
+      const taken = { ...state.taken, [kind]: (state.taken[kind] ?? 0) + records.length };
+      await change({ ...state, taken }, async (sql) => {
+        if (!isPlanned && NAMING.has(kind)) await sql.run("ANALYZE events, nodes");
+        isPlanned ||= NAMING.has(kind);
+        await writeRecords(sql, kind, records, manifest.embedding);
+      });
+    },
+    index: async (onProgress, signal) => {
+      if (state.isDone) return;
+      for (let done = 0; ; ) {
+        const written = await renewTexts(database, DOCUMENTS_A_STEP, signal);
+        if (written === undefined) break;
+        done += written;
+        onProgress(done);
+        signal.throwIfAborted();
+      }
+      const { indexes = [], ...rest } = state;
+      await change(rest, async (sql) => {
+        for (const make of indexes) await sql.run(make);
+        await sql.run(`ANALYZE ${Object.keys(DATABASE_TABLES).join(", ")}`);
+      });
+    },
+    open: async () => {
+      if (!state.isDone) await change({ ...state, isDone: true }, unfence);
+    },
+  };
+
+  async function claim({ state: source, run }: RecordTargetOptions): Promise<TransferState> {
+    const { softwareVersion, embedding, scoringVersion } = manifest;
+    let isWalled = false;
+    // Tables that are made again are as they were.
+    const partitions = options.partitions ?? (await database.read(ALL_OWNERS, readPartitions));
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const tables = {
+        softwareVersion,
+        embedding,
+        scoringVersion,
+        createIfMissing: true,
+        partitions,
+        now,
+      };
+      await migrate(database, place, tables);
+      if (isWalled) await setWall(database, true, place);
+      isWalled = await hasWall(database);
+      const begun = await database.writeAny(async (sql) => {
+        const known = await beginTransfer(sql, place, { manifest, state: source, run });
+        if (known === undefined) await emptyDatabase(sql);
+        return known;
+      });
+      if (begun !== undefined) return begun;
+    }
+    throw new SvcError("internal", `${place}: was emptied and is not empty`);
+  }
+}

@@ -1,0 +1,175 @@
+import { invalid, SvcError } from "../../../domain/errors.ts";
+import { ALL_OWNERS } from "../../../domain/owner.ts";
+import type { RecordKind } from "../../../domain/records/transfer.ts";
+import type { Manifest } from "../../../ports/store/manifest.ts";
+import { IN_USE } from "../connection/failures.ts";
+import type { Database, Sql } from "../connection/sql.ts";
+import { FUNCTIONS, lockSetUp } from "../schema/migrate.ts";
+import { readSetting, writeSetting } from "../schema/settings.ts";
+import { dropIndexes } from "./late-indexes.ts";
+import { DATABASE_TABLES } from "./record-tables.ts";
+
+/** How connections of a transfer call themselves. */
+export const TRANSFER = "svc migrate";
+/** The setting of a database that is being filled, or was. */
+const NAME = "transfer";
+
+export type TransferState = {
+  /** When the source was made: it is the same one again. */
+  readonly source: string;
+  /** How the source was; see `TransferSource.state`. */
+  readonly state: string;
+  /** The process that fills it: another one takes over. */
+  readonly run: string;
+  readonly taken: Partial<Readonly<Record<RecordKind, number>>>;
+  /** Statements that make indexes that are left out until all rows are there. Absent: none are. */
+  readonly indexes?: readonly string[];
+  readonly isDone: boolean;
+};
+
+async function readState(sql: Sql): Promise<TransferState | undefined> {
+  const text = await readSetting(sql, NAME);
+  // SAFETY: only `writeState` writes this text.
+  return text === undefined ? undefined : (JSON.parse(text) as TransferState);
+}
+
+async function writeState(sql: Sql, state: TransferState): Promise<void> {
+  await writeSetting(sql, NAME, JSON.stringify(state));
+}
+
+/** @throws SvcError storage_busy while a database holds only a part of what it is to hold */
+export async function requireWhole(database: Database, place: string): Promise<void> {
+  const state = await database.read(ALL_OWNERS, readState);
+  if (state === undefined || state.isDone) return;
+  const message = `${place}: svc migrate has not filled this database to the end. Wait for it, or run it again: it goes on where it stopped`;
+  throw new SvcError("storage_busy", message, { path: place });
+}
+
+export type Begin = {
+  readonly manifest: Manifest;
+  readonly state: string;
+  readonly run: string;
+};
+
+/**
+ * Claims a database with tables for a transfer: an empty one, or one that was filled by a transfer from the same source, which goes
+ * on. Runs inside a transaction.
+ * @returns undefined if the source has changed since; then `emptyDatabase` has to make room
+ * @throws SvcError invalid_argument for a database that holds something else
+ */
+export async function beginTransfer(
+  sql: Sql,
+  place: string,
+  { manifest, state, run }: Begin,
+): Promise<TransferState | undefined> {
+  await lockSetUp(sql);
+  const found = await readState(sql);
+  const source = manifest.createdAt;
+  if (found === undefined) {
+    await fence(sql);
+    await requireEmpty(sql, place);
+    await sql.run("DELETE FROM work");
+    await sql.run("DELETE FROM settings WHERE name NOT IN ('schema_version')");
+    await writeSetting(sql, "manifest", JSON.stringify(manifest));
+    // The texts of all owners are yet to be indexed.
+    await writeSetting(sql, "analyser", JSON.stringify({ version: 0 }));
+    const indexes = await dropIndexes(sql);
+    return await saved(sql, { source, state, run, taken: {}, indexes, isDone: false });
+  }
+  if (found.source !== source) throw holdsSomethingElse(place);
+  if (found.state === state) return await saved(sql, { ...found, run });
+  if (found.isDone) throw holdsSomethingElse(place);
+  return undefined;
+}
+
+async function saved(sql: Sql, state: TransferState): Promise<TransferState> {
+  await writeState(sql, state);
+  return state;
+}
+
+/** Where memories, and what belongs to them, would be. */
+const CONTENT = ["owners", "events", "nodes", "operations", "receipts"];
+
+async function requireEmpty(sql: Sql, place: string): Promise<void> {
+  const any = CONTENT.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
+  const row = await sql.get<{ found: boolean }>(`SELECT ${any} AS found`);
+  if (row?.found !== false) throw holdsSomethingElse(place);
+}
+
+function holdsSomethingElse(place: string): SvcError {
+  return invalid(
+    "database",
+    `${place} holds something else already, and nothing of it was changed; give the address of an empty database`,
+  );
+}
+
+/** Removes all tables of a database, which a transfer has begun to fill. Runs inside a transaction. */
+export async function emptyDatabase(sql: Sql): Promise<void> {
+  // First what says who fills it: others wait there, not for one another.
+  await sql.run("LOCK TABLE settings IN ACCESS EXCLUSIVE MODE");
+  await sql.run(`DROP TABLE IF EXISTS ${Object.keys(DATABASE_TABLES).join(", ")} CASCADE`);
+  for (const name of [...FUNCTIONS, FENCE]) await sql.run(`DROP FUNCTION IF EXISTS ${name}()`);
+}
+
+/** Refuses what others write meanwhile: each of their writes begins with the row of an owner. */
+const FENCE = "svc_refuse_while_filled";
+
+/**
+ * Lets nobody but transfers write: a server that opened the database while it was empty would lose what it stores. Runs inside a
+ * transaction.
+ */
+async function fence(sql: Sql): Promise<void> {
+  await sql.run(`CREATE OR REPLACE FUNCTION ${FENCE}() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF current_setting('application_name') <> '${TRANSFER}' THEN
+        RAISE EXCEPTION 'svc migrate fills this database' USING ERRCODE = '${IN_USE}';
+      END IF;
+      RETURN NULL;
+    END $$`);
+  await sql.run(
+    `CREATE OR REPLACE TRIGGER is_filled BEFORE INSERT OR UPDATE ON owners FOR EACH STATEMENT EXECUTE FUNCTION ${FENCE}()`,
+  );
+}
+
+/** Lets others write again. Runs inside a transaction. */
+export async function unfence(sql: Sql): Promise<void> {
+  await sql.run(`DROP FUNCTION IF EXISTS ${FENCE}() CASCADE`);
+}
+
+/**
+ * Notes what was taken. Runs inside the transaction that takes it.
+ * @throws SvcError storage_busy when another process has taken over
+ */
+export async function noteTaken(sql: Sql, state: TransferState): Promise<void> {
+  const row = await sql.get<{ value: string }>(
+    "SELECT value FROM settings WHERE name = $1 FOR UPDATE",
+    NAME,
+  );
+  // SAFETY: only `writeState` writes this text.
+  const found = row === undefined ? undefined : (JSON.parse(row.value) as TransferState);
+  if (found?.run !== state.run) throw takenOver();
+  await writeState(sql, state);
+}
+
+function takenOver(cause?: unknown): SvcError {
+  const message =
+    "another svc migrate has taken this database over, from the same pack or from a copy of it that has changed since; nothing is lost. Let one of the two run alone, or give this one another database";
+  return new SvcError("storage_busy", message, {}, { cause });
+}
+
+/**
+ * What an attempt to fill a database failed by: where another one has taken over, that is behind whatever a statement met.
+ * @param run `TransferState.run` of the attempt
+ */
+export async function failureOf(database: Database, run: string, error: unknown): Promise<unknown> {
+  if (!(error instanceof SvcError) || !error.code.startsWith("storage_")) return error;
+  const isOurs = await database.read(ALL_OWNERS, readState).then(
+    (state) => state?.run === run,
+    // While it is made again for the other one, the database has no tables.
+    (cause) => !(cause instanceof SvcError && cause.data["reason"] === UNDEFINED_TABLE),
+  );
+  return isOurs ? error : takenOver(error);
+}
+
+/** SQLSTATE of a statement about a table that is not there. */
+const UNDEFINED_TABLE = "42P01";
