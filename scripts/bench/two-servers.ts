@@ -102,6 +102,10 @@ function report({ killed, other, acknowledged, lost, pending }: TwoServersResult
     console.log(`${name}: ${statuses}; without an answer: ${tally.unanswered.length}`);
     for (const kind of KINDS) {
       const times = tally.times[kind];
+      if (times.length === 0) {
+        console.log(`  ${kind}: no calls`);
+        continue;
+      }
       const parts = [0.5, 0.95, 0.99].map((part) => digits(quantile(times, part))).join(" / ");
       console.log(`  ${kind}: ${times.length} calls, p50 / p95 / p99 ${parts} ms`);
     }

@@ -40,12 +40,15 @@ function address(): string {
   return url.href;
 }
 
-async function serve(url = address()): Promise<ServerProcess> {
+async function serve(
+  url = address(),
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   servers += 1;
   return await launchServer({
     pack: join(folder, `server-${servers}`),
     args: ["serve", "--port", "0", "--log-level", "warn"],
-    environment: { SVC_DATABASE_URL: url },
+    environment: { SVC_DATABASE_URL: url, SVC_API__METRICS: "true", ...environment },
   }).listening;
 }
 
@@ -118,8 +121,18 @@ describe.skipIf(NO_POSTGRES !== undefined)(`servers of one database${leftOut(NO_
     expect(refused.status).toBe(503);
     expect(refused.body).toContain('"code":"storage_unavailable"');
     expect(refused.headers.get("retry-after")).toBe("1");
+    const stats = await fetch(`${server.url}/v1/stats`);
+    expect([stats.status, stats.headers.get("retry-after")]).toEqual([503, "1"]);
+    const numbers = await fetch(`${server.url}/metrics`);
+    expect(numbers.status).toBe(200);
+    expect(await numbers.text()).toContain("svc_ready 0");
+    expect((await fetch(`${server.url}/v1/ready`)).status).toBe(503);
+    expect((await fetch(`${server.url}/v1/health`)).status).toBe(200);
     await line?.mend();
     expect((await store(server, "The garden gate is blue.")).status).toBe(200);
+    let ready = 503;
+    while (ready === 503) ready = (await fetch(`${server.url}/v1/ready`)).status;
+    expect(ready).toBe(200);
     const contents = await found(server, "garden gate");
     expect(contents).toContain("The garden gate is green.");
     expect(contents).not.toContain("The garden gate is red.");
@@ -145,11 +158,30 @@ describe.skipIf(NO_POSTGRES !== undefined)(`servers of one database${leftOut(NO_
     expect(encrypted.stderr).toContain("SVC_ENCRYPTION_ENABLED");
   });
 
-  test("is not examined by a server, which says why", async () => {
-    const server = await serve();
+  test("is examined by a server for operators alone, as by svc doctor, without its password", async () => {
+    const withPassword = address().replace("svc@", "svc:hidden@");
+    const bound = await serve(withPassword, { SVC_API__USER_KEYS: '{"ada":"for-ada"}' });
+    const headers = { authorization: "Bearer for-ada" };
+    expect((await fetch(`${bound.url}/v1/doctor`, { headers })).status).toBe(403);
+    await bound.end("SIGTERM");
+
+    const server = await serve(withPassword);
     const answer = await fetch(`${server.url}/v1/doctor`);
-    expect(answer.status).toBe(409);
-    expect(await answer.text()).toContain("is a database");
+    expect(answer.status).toBe(200);
+    const text = await answer.text();
+    expect(text).not.toContain("hidden");
+    const { ok, failures, checks } = JSON.parse(text);
+    expect([ok, failures]).toEqual([true, 0]);
+    expect(checks).toContainEqual({
+      name: "tables",
+      status: "ok",
+      message: expect.stringMatching(/^\d+ tables of version \d+$/),
+    });
+    const told = await run(["doctor", address(), "--format", "json"]);
+    const differing = ["clock", "platform"];
+    const alike = (found: { name: string }[]) =>
+      found.filter(({ name: check }) => !differing.includes(check));
+    expect(alike(checks)).toEqual(alike(JSON.parse(told.stdout).checks));
     await server.end("SIGTERM");
   });
 });

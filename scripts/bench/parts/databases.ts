@@ -41,7 +41,7 @@ type Measured = Readonly<Record<(typeof WHATS)[number], Times>>;
 
 /** Searches and retrieval on one PostgreSQL server of this machine, in turns with a pack that holds the same memories. */
 export async function measureDatabases(context: PartContext): Promise<Section> {
-  const server = await serverOf(context);
+  const server = await serverOf();
   const figures: Figure[] = [];
   const model = await openRawModel();
   const vectorOf = await createVectors(model);
@@ -71,10 +71,11 @@ export async function measureDatabases(context: PartContext): Promise<Section> {
 
 type Server = { readonly url: string; readonly stop: () => Promise<void> };
 
-async function serverOf({ folder }: PartContext): Promise<Server> {
+async function serverOf(): Promise<Server> {
   const given = process.env["TEST_DATABASE_URL"];
   if (given !== undefined && given !== "") return { url: given, stop: async () => {} };
-  const server = await startPostgres(ROOT, folder);
+  // Its user may not read the folder of the measurement.
+  const server = await startPostgres(ROOT);
   if (typeof server === "string") throw new Error(`there is no server: ${server}`);
   return server;
 }
@@ -135,7 +136,7 @@ async function openPair(
   const database = await openPostgresStore({
     url: url.href,
     poolSize: 10,
-    prepare: false,
+    prepare: config.database_prepare,
     statementTimeoutMs: 60_000,
     createIfMissing: true,
     embedding: embedder.identity,
