@@ -34,8 +34,14 @@ const START_LIMIT_MS = 60_000;
 export type PostgresServer = {
   /** Address of a database from which others are made. */
   readonly url: string;
-  /** Number of the server's process. */
+  /** Number of the server's process, from which all others of it descend. */
   readonly pid: number;
+  /** Ends the process as an administrator (`SIGINT`) or a crash does; what is committed stays. */
+  readonly halt: (signal: "SIGINT" | "SIGKILL") => Promise<void>;
+  /** Starts it again under the same address after that. */
+  readonly resume: () => Promise<void>;
+  /** Waits until it answers, for example after it has recovered by itself. */
+  readonly answers: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -124,21 +130,52 @@ async function start(folder: string, isRoot: boolean, isDurable: boolean): Promi
     port: String(port),
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = Bun.spawn(
-    ["sh", "-c", UNTIL_CLOSED, folder, ...as, join(programs, "postgres"), "-D", data, ...options],
-    { cwd: folder, stdin: "pipe", stdout: "ignore", stderr: Bun.file(join(folder, "log")) },
-  );
-  const stop = async (): Promise<void> => {
-    await child.stdin.end();
-    await child.exited;
+  const command = [...as, join(programs, "postgres"), "-D", data, ...options];
+  const log = Bun.file(join(folder, "log"));
+  const launch = (script: string) => {
+    const child = Bun.spawn(["sh", "-c", script, folder, ...command], {
+      ...{ cwd: folder, stdin: "pipe", stdout: "ignore", stderr: log },
+    });
+    child.unref();
+    return child;
   };
-  child.unref();
+  const pidOf = () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
+  const children = [launch(`${UNTIL_CLOSED}; rm -rf "$0"`)];
+  const stop = async (): Promise<void> => {
+    // The first one removes the folder.
+    for (const child of children.reverse()) {
+      await child.stdin.end();
+      await child.exited;
+    }
+  };
   const url = `postgres://svc@127.0.0.1:${port}/postgres`;
   try {
     await answers(url);
     return {
       url,
-      pid: Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]),
+      get pid() {
+        return pidOf();
+      },
+      halt: async (signal) => {
+        const pid = pidOf();
+        process.kill(pid, signal);
+        while (isRunning(pid)) await Bun.sleep(20);
+      },
+      resume: async () => {
+        const deadline = performance.now() + START_LIMIT_MS;
+        for (;;) {
+          const child = launch(UNTIL_CLOSED);
+          children.push(child);
+          try {
+            return await answers(url, RESUME_LIMIT_MS);
+          } catch (error) {
+            // Processes of one that was killed may still hold its memory.
+            await child.stdin.end();
+            if (performance.now() > deadline) throw error;
+          }
+        }
+      },
+      answers: () => answers(url),
       stop,
     };
   } catch (error) {
@@ -148,9 +185,19 @@ async function start(folder: string, isRoot: boolean, isDurable: boolean): Promi
   }
 }
 
-/** Runs a program until its own input ends, also when the process at the other end was killed; then removes the folder. */
-const UNTIL_CLOSED =
-  'exec 3<&0; "$@" </dev/null & cat <&3 >/dev/null; kill -INT $!; wait $!; rm -rf "$0"';
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs a program until its own input ends, also when the process at the other end was killed. */
+const UNTIL_CLOSED = 'exec 3<&0; "$@" </dev/null & cat <&3 >/dev/null; kill -INT $!; wait $!';
+/** Milliseconds in which a server answers that is started again. */
+const RESUME_LIMIT_MS = 10_000;
 
 /** The only user who needs a password. */
 const GUARDED = "host all guarded 127.0.0.1/32 scram-sha-256";
@@ -165,7 +212,8 @@ const SETTINGS = {
 /** Nothing of a test has to outlive a power cut. */
 const FORGETFUL = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
 
-function freePort(): Promise<number> {
+/** A port of this machine on which nobody listens. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.on("error", reject);
@@ -178,8 +226,8 @@ function freePort(): Promise<number> {
 }
 
 /** Waits until a server answers. */
-async function answers(url: string): Promise<void> {
-  const deadline = performance.now() + START_LIMIT_MS;
+async function answers(url: string, limitMs = START_LIMIT_MS): Promise<void> {
+  const deadline = performance.now() + limitMs;
   for (;;) {
     const sql = new Bun.SQL({ url, max: 1, connectionTimeout: 5 });
     try {

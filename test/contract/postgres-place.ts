@@ -39,23 +39,52 @@ export async function openPostgres(
   });
 }
 
-let template: Promise<string> | undefined;
+/** A user whom row-level security stops. */
+const STOPPABLE = `stoppable_${process.pid}`;
+let role: Promise<unknown> | undefined;
 
-/** A database with tables and without a manifest: a copy of it is there sooner than tables are made. */
-async function makeTemplate(): Promise<string> {
+/** An empty database of a user whom row-level security stops. @returns its address */
+export async function stoppableDatabase(): Promise<string> {
+  role ??= onServer(`CREATE ROLE ${STOPPABLE} LOGIN`);
+  await role;
   const name = await makeDatabase();
-  const url = databaseUrl(name);
-  await (await openPostgres({ url })).close();
+  await onServer("CREATE EXTENSION vector", name);
+  await onServer(`ALTER DATABASE ${name} OWNER TO ${STOPPABLE}`);
+  return urlOf(name, true);
+}
+
+/** Whether with row-level security, and how many partitions the tables have. */
+type Made = { readonly isWalled?: boolean; readonly partitions?: number };
+
+/** Databases with tables and without a manifest: a copy of one is there sooner than tables are made. */
+const templates = new Map<string, Promise<string>>();
+
+function templateOf(made: Made): Promise<string> {
+  const key = JSON.stringify(made);
+  const template = templates.get(key) ?? makeTemplate(made);
+  templates.set(key, template);
+  return template;
+}
+
+async function makeTemplate({ isWalled = false, partitions }: Made): Promise<string> {
+  const url = await (isWalled ? stoppableDatabase() : makeDatabase().then(databaseUrl));
+  await (await openPostgres({ url }, { rowSecurity: isWalled, partitions })).close();
+  const name = new URL(url).pathname.slice(1);
   await onServer("DELETE FROM settings WHERE name <> 'schema_version'", name);
   return name;
 }
 
+function urlOf(name: string, isWalled: boolean): string {
+  const url = new URL(databaseUrl(name));
+  if (isWalled) url.username = STOPPABLE;
+  return url.href;
+}
+
 /** An empty database of its own, made when it is first opened. */
-export function postgresPlace(): StorePlace {
+export function postgresPlace(kind: Made = {}): StorePlace {
   let made: Promise<string> | undefined;
   const name = (): Promise<string> => {
-    template ??= makeTemplate();
-    made ??= template.then(makeDatabase);
+    made ??= templateOf(kind).then(makeDatabase);
     return made;
   };
   let seeding: Database | undefined;
@@ -67,7 +96,7 @@ export function postgresPlace(): StorePlace {
   let known = "";
   return {
     open: async (options = {}) => {
-      known = databaseUrl(await name());
+      known = urlOf(await name(), kind.isWalled === true);
       return await openPostgres({ url: known }, options);
     },
     worker: (...args) => [

@@ -11,6 +11,16 @@ export function sqlList(values: readonly string[]): string {
 
 export const ACTIVE = sqlList(ACTIVE_STATES);
 
+/** The part of a session's id that stands in an index, which has no room for one of any length, as SQL. */
+export function sessionStart(column: string): string {
+  return `left(${column}, 200)`;
+}
+
+/** Whether both are the same session, as SQL. */
+export function isSession(column: string, value: string): string {
+  return `(${sessionStart(column)} = ${sessionStart(value)} AND ${column} = ${value})`;
+}
+
 /** Sorts before every id. */
 export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 /** Sorts after every instant. */

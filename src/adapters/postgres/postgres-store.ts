@@ -2,6 +2,8 @@ import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { bindActivity } from "./activity/bind.ts";
 import { bindAudit } from "./audit/bind.ts";
+import { bindBlobs } from "./blobs/blobs.ts";
+import { bindErasures } from "./erasure/bind.ts";
 import { bindEvents } from "./events/bind.ts";
 import { bindExtraction } from "./extraction/bind.ts";
 import { bindGraph } from "./graph/bind.ts";
@@ -44,6 +46,8 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     ...bindOrganizing(database),
     ...bindReceipts(database),
     ...bindUpkeep(database),
+    ...bindErasures(database),
+    ...bindBlobs(database),
     close: database.close,
   };
 }

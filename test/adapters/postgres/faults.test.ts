@@ -96,6 +96,55 @@ describe.skipIf(NO_POSTGRES !== undefined)(
       expect(version).toEqual({ value: "99" });
     });
 
+    test.each(["abc", "-1", "0", "1.5", ""])(
+      "is refused when its version is %p, and stays as it is",
+      async (version) => {
+        const name = await fresh();
+        expect(await outcome(databaseUrl(name))).toBe("opened");
+        await onServer(
+          `UPDATE settings SET value = '${version}' WHERE name = 'schema_version'`,
+          name,
+        );
+        expect(await outcome(databaseUrl(name))).toMatchObject({
+          code: "storage_failed",
+          message: expect.stringContaining(
+            `its tables have the version "${version}", which no svc has given them`,
+          ),
+        });
+      },
+    );
+
+    test.each([
+      ["nodes", "CREATE TABLE nodes (id integer)"],
+      ["settings of other columns", "CREATE TABLE settings (key text)"],
+      ["settings of the same columns", "CREATE TABLE settings (name text, value text)"],
+    ])("says that another program has %s, and leaves them", async (_, statement) => {
+      const name = await fresh();
+      await onServer(statement, name);
+      expect(await outcome(databaseUrl(name))).toMatchObject({
+        code: "storage_failed",
+        message: expect.stringContaining("has tables of another program"),
+      });
+      const [tables] = await onServer(
+        "SELECT count(*)::int AS count FROM pg_tables WHERE schemaname = 'public'",
+        name,
+      );
+      expect(tables).toEqual({ count: 1 });
+    });
+
+    test("says that the server lacks pgvector", async () => {
+      const name = await fresh();
+      // What the server offers is read from this view, here in the place of the one of the catalogue.
+      await onServer("CREATE VIEW pg_available_extensions AS SELECT 'other'::name AS name", name);
+      await onServer(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`);
+      expect(await outcome(databaseUrl(name))).toMatchObject({
+        code: "unsupported",
+        message: expect.stringContaining(
+          "the server has no pgvector. Install pgvector 0.8 or newer on it.",
+        ),
+      });
+    });
+
     test("refuses to write where the server does, and answers reads", async () => {
       const name = await fresh();
       const writer = await openPostgres({ url: databaseUrl(name) });
@@ -125,6 +174,24 @@ describe.skipIf(NO_POSTGRES !== undefined)(`a database in use${leftOut(NO_POSTGR
     expect(tables).toEqual({ count: 1 });
   });
 
+  test("is brought to a newer version of the program while an older one uses it", async () => {
+    const url = databaseUrl(await fresh());
+    const older = await openPostgres({ url }, { softwareVersion: "1.0.0" });
+    const [before, between, after] = [anEvent(), anEvent(), anEvent()];
+    await older.admit(anAdmission([before]));
+    const newer = await openPostgres({ url }, { softwareVersion: "2.0.0" });
+    await older.admit(anAdmission([between]));
+    await newer.admit(anAdmission([after]));
+    for (const store of [older, newer]) {
+      for (const event of [before, between, after]) {
+        expect(await store.event(event.id, "ada")).toEqual(event);
+      }
+      expect((await store.manifest()).softwareVersion).toBe("2.0.0");
+    }
+    await newer.close();
+    await older.close();
+  });
+
   test("answers more calls than it has connections", async () => {
     const database = connect(databaseUrl(await fresh()), { poolSize: 2 });
     const all = Array.from({ length: 40 }, (_, place) =>
@@ -137,6 +204,9 @@ describe.skipIf(NO_POSTGRES !== undefined)(`a database in use${leftOut(NO_POSTGR
     const database = connect(databaseUrl(await fresh()), { poolSize: 1, ms: 100 });
     await expect(ask(database, "SELECT pg_sleep(30)")).rejects.toMatchObject({
       code: "storage_busy",
+      message: expect.stringContaining(
+        "did not finish in time; nothing of this operation was stored",
+      ),
     });
     expect(await ask(database)).toHaveLength(1);
   });

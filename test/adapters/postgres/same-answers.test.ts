@@ -1,112 +1,14 @@
-import { afterAll, expect, test } from "bun:test";
-import { createRandom, question, sentences } from "../../../scripts/bench/sentences.ts";
-import { readChanges, readLanguages, readPairs } from "../../../scripts/quality/sets.ts";
+import { afterAll, test } from "bun:test";
 import { createEngine } from "../../../src/engine/engine.ts";
-import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
-import { fromEpochMicros } from "../../../src/lib/instant.ts";
-import { asUuid } from "../../../src/lib/uuid.ts";
-import type { Clock } from "../../../src/ports/clock.ts";
-import type { Embedder } from "../../../src/ports/embedder.ts";
-import type { IdSource } from "../../../src/ports/ids.ts";
 import { openPostgres } from "../../contract/postgres-place.ts";
 import { engines, REAL_MODEL } from "../../engine/engines.ts";
 import { leftOut } from "../../left-out.ts";
 import { databaseUrl, dropDatabase, makeDatabase, NO_POSTGRES } from "../../postgres/databases.ts";
-
-const TURNS = 300;
-const PAIRS = [...readChanges(), ...readPairs()].filter((_, index) => index % 2 === 0);
-const QUESTIONS = 500;
-const USER = { userId: "ada" } as const;
+import { answersOf, countedIds, expectSame, fill, remembering, stoppedClock } from "./answers.ts";
 
 // What is done behind the calls is done at another moment in each.
 const { open, close } = engines({ upkeep: undefined });
 afterAll(close);
-
-/** Ascending ids, the same in both engines. */
-function countedIds(): IdSource {
-  let count = 0;
-  return {
-    next: () => {
-      count += 1;
-      return asUuid(`01900000-0000-7000-8000-${count.toString(16).padStart(12, "0")}`);
-    },
-  };
-}
-
-/** A clock that stands still until it is set: two stores may ask it differently often. */
-function stoppedClock(): Clock & { readonly at: (minute: number) => void } {
-  const start = Date.UTC(2026, 2, 18);
-  let now = start;
-  return {
-    now: () => fromEpochMicros(now * 1000),
-    at: (minute) => {
-      now = start + minute * 60_000;
-    },
-  };
-}
-
-/** The model of the program, asked once for each text. */
-function remembering({ identity, embedDocument, embedQuery, close }: Embedder): Embedder {
-  const known = new Map<string, Promise<Float32Array>>();
-  const once =
-    (kind: string, embed: (text: string) => Promise<Float32Array>) =>
-    (text: string): Promise<Float32Array> => {
-      const name = `${kind} ${text}`;
-      const found = known.get(name) ?? embed(text);
-      known.set(name, found);
-      return found;
-    };
-  return {
-    identity,
-    embedDocument: once("document", (text) => embedDocument(text)),
-    embedQuery: once("query", (text) => embedQuery(text)),
-    close,
-  };
-}
-
-type Clocked = { readonly engine: MemoryEngine; readonly at: (minute: number) => void };
-
-async function fill({ engine, at }: Clocked): Promise<void> {
-  let minute = 0;
-  const store = async (memory: Parameters<MemoryEngine["store"]>[0]) => {
-    minute += 1;
-    at(minute);
-    return await engine.storeWithReceipt(memory);
-  };
-  for (const [index, content] of sentences(createRandom(14), 0, TURNS).entries()) {
-    const sessionId = `session-${Math.floor(index / 20)}`;
-    await store({ ...USER, content, sessionId, role: index % 2 === 0 ? "user" : "assistant" });
-  }
-  for (const [index, { first, second }] of PAIRS.entries()) {
-    const { node } = await store({ ...USER, content: first });
-    await store({ ...USER, content: second, ...(index % 3 === 0 && { supersedes: [node.id] }) });
-  }
-  for (const { content } of readLanguages()) await store({ ...USER, content });
-}
-
-function questions(): readonly string[] {
-  const random = createRandom(41);
-  const asked = [...PAIRS, ...readLanguages()].map((pair) => pair.question);
-  const generated = Array.from({ length: QUESTIONS }, () => question(random));
-  return [...asked.slice(0, QUESTIONS / 2), ...generated].slice(0, QUESTIONS);
-}
-
-async function answersOf({ engine, at }: Clocked) {
-  const answers: { readonly ids: readonly string[]; readonly scores: readonly number[] }[] = [];
-  for (const query of questions()) {
-    at(100_000);
-    const { results } = await engine.retrieve({ ...USER, query });
-    answers.push({
-      ids: results.map(({ node }) => node.id),
-      scores: results.flatMap(({ compositeScore, semanticScore, lexicalScore }) => [
-        compositeScore,
-        semanticScore ?? -1,
-        lexicalScore ?? -1,
-      ]),
-    });
-  }
-  return answers;
-}
 
 test.skipIf(NO_POSTGRES !== undefined)(
   `a database answers 500 questions as a pack does${leftOut(NO_POSTGRES)}`,
@@ -131,12 +33,7 @@ test.skipIf(NO_POSTGRES !== undefined)(
       for (const one of both) await fill(one);
       const [expected, found] = [await answersOf(both[0]), await answersOf(both[1])];
 
-      expect(found.map(({ ids }) => ids)).toEqual(expected.map(({ ids }) => ids));
-      const differences = expected.flatMap(({ scores }, place) =>
-        scores.map((score, rank) => Math.abs(score - (found[place]?.scores[rank] ?? 0))),
-      );
-      expect(differences.length).toBeGreaterThan(QUESTIONS);
-      expect(Math.max(...differences)).toBeLessThan(1e-9);
+      expectSame(found, expected);
     } finally {
       await engine.close();
       await dropDatabase(name);

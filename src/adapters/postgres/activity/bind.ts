@@ -11,7 +11,7 @@ import type {
   StoreState,
 } from "../../../ports/store/activity.ts";
 import type { Page } from "../../../ports/store/page.ts";
-import { ACTIVE } from "../conditions.ts";
+import { ACTIVE, isSession } from "../conditions.ts";
 import { EVENT_PAGE, pageOf } from "../connection/pages.ts";
 import { Params } from "../connection/params.ts";
 import type { Database, Sql } from "../connection/sql.ts";
@@ -34,7 +34,7 @@ async function readEventsByTime(sql: Sql, page: EventWalk): Promise<Page<MemoryE
   const [order, compare] = oldestFirst ? ["ASC", ">"] : ["DESC", "<"];
   const params = new Params(ownerKey(userId), limit + 1);
   const conditions = ["e.owner = $1::bigint"];
-  if (sessionId !== undefined) conditions.push(`e.session_id = ${params.add(sessionId)}`);
+  if (sessionId !== undefined) conditions.push(isSession("e.session_id", params.add(sessionId)));
   if (scopes !== undefined) conditions.push(params.any("e.scope", scopes));
   if (after !== undefined) {
     const place = `(${params.add(after.at)}, ${params.add(after.id)}::uuid)`;

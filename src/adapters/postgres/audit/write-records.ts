@@ -2,7 +2,8 @@ import { SvcError } from "../../../domain/errors.ts";
 import { auditRecordForm } from "../../../domain/records/audit.ts";
 import { rowWriter } from "../../../domain/records/rows.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
-import { type Column, insertMany } from "../connection/insert-many.ts";
+import { type Column, insertion, listsOf } from "../connection/insert-many.ts";
+import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
@@ -17,6 +18,9 @@ const COLUMNS: readonly Column[] = [
   ["namespace_id", "text"],
   ["created_at", "text"],
 ];
+/** A key has an owner, and an id none: what another one's transaction wrote is looked for. */
+const APPEND = `WITH written AS (${insertion("operations", COLUMNS)})
+  SELECT id FROM operations WHERE id = ANY ($${COLUMNS.length + 1}::uuid[]) LIMIT 1`;
 const valuesOf = rowWriter(auditRecordForm);
 
 /**
@@ -30,14 +34,11 @@ export async function writeAuditRecords(
 ): Promise<void> {
   if (records.length === 0) return;
   const rows = records.map((record) => [owner, ...valuesOf(record)]);
-  // A key has an owner, and an id none: what another one's transaction wrote is looked for.
-  const [known] = await Promise.all([
-    sql.get<{ id: string }>(
-      "SELECT id FROM operations WHERE id = ANY ($1::uuid[]) LIMIT 1",
-      listText(records.map(({ id }) => id)),
-    ),
-    insertMany(sql, "operations", COLUMNS, rows),
-  ]);
+  const known = await beyondWall(sql).get<{ id: string }>(
+    APPEND,
+    ...listsOf(COLUMNS, rows),
+    listText(records.map(({ id }) => id)),
+  );
   if (known === undefined) return;
   const message = `the operation ${known.id} is there already; nothing of this call was stored`;
   throw new SvcError("storage_failed", message);

@@ -1,12 +1,15 @@
 import type { MemoryEvent } from "../../../domain/event.ts";
 import { toPlanRecord } from "../../../domain/planned-store.ts";
+import { isOfConversation } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import type { EventBlob } from "../../../ports/store/blobs.ts";
 import type { Admission } from "../../../ports/store/event-log.ts";
 import { ADMITTED } from "../../../ports/store/work-queue.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
-import { type Column, insertMany } from "../connection/insert-many.ts";
+import { writeBlobs } from "../blobs/blobs.ts";
+import { insertNumbered, type NumberedTable } from "../connection/insert-many.ts";
 import type { Sql } from "../connection/sql.ts";
-import { takeKeys, writeNodes } from "../graph/write-nodes.ts";
+import { writeNodes } from "../graph/write-nodes.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
 import { EVENT_TABLE, eventValues } from "../rows.ts";
 import { writeDocuments } from "../search/write-documents.ts";
@@ -14,19 +17,19 @@ import { writeDocuments } from "../search/write-documents.ts";
 /** Who gets the jobs of an admission, and until when; undefined: any worker. */
 export type JobLease = { readonly holder: string; readonly until: Instant } | undefined;
 
-const WORK: readonly Column[] = [
-  ["owner", "bigint"],
-  ["kind", "text"],
-  ["subject", "integer"],
-  ["event_id", "uuid"],
-  ["lane", "text"],
-  ["status", "text"],
-  ["due", "text"],
-  ["generation", "integer"],
-  ["lease_owner", "text"],
-  ["lease_expires_at", "text"],
-  ["updated_at", "text"],
-];
+/** Events with their jobs. The work of extraction is done one after the other in each scope. */
+const EVENTS: NumberedTable = {
+  table: "events",
+  columns: EVENT_TABLE,
+  counter: "next_event",
+  also: (
+    from,
+  ) => `INSERT INTO work (owner, kind, subject, event_id, lane, status, due, generation, lease_owner, lease_expires_at, updated_at)
+    SELECT $1::bigint, 'materialization', key, id, NULL, 'pending', NULL, $${from}::integer, $${from + 1}, $${from + 2}, timestamp
+      FROM written
+    UNION ALL SELECT $1::bigint, 'extraction', key, id, scope, 'pending', timestamp, 0, NULL, NULL, timestamp
+      FROM written WHERE $${from + 3}`,
+};
 
 /** The owners of everything that an admission writes. */
 export function ownersOf({ events, nodes = [] }: Admission): readonly string[] {
@@ -43,6 +46,7 @@ export async function writeAdmission(
   const byOwner = Map.groupBy(admission.events, ({ userId }) => ownerKey(userId));
   for (const [owner, events] of byOwner) {
     await writeEvents(sql, owner, events, { lease, extracts: admission.extracts === true });
+    await writeBlobs(sql, owner, blobsOf(admission, events));
   }
   const [first] = ownersOf(admission);
   const owner = first === undefined ? NO_OWNER : ownerKey(first);
@@ -58,8 +62,14 @@ export async function writeAdmission(
     );
     // Once all nodes exist: neighbours that arrive together are written once.
     const texts = some.flatMap(({ node, lexical }) => (lexical ? (keys.get(node.id) ?? []) : []));
-    await writeDocuments(sql, of, texts);
+    const areAlone = !some.some(({ node }) => isOfConversation(node));
+    await writeDocuments(sql, of, texts, areAlone);
   }
+}
+
+function blobsOf({ blobs = [] }: Admission, events: readonly MemoryEvent[]): readonly EventBlob[] {
+  const ids = new Set(events.map(({ id }) => id));
+  return blobs.filter(({ event }) => ids.has(event));
 }
 
 async function writeEvents(
@@ -69,23 +79,7 @@ async function writeEvents(
   { lease, extracts }: { readonly lease: JobLease; readonly extracts: boolean },
 ): Promise<void> {
   const userId = events[0]?.userId ?? "";
-  const first = await takeKeys(sql, [owner, userId], "next_event", events.length);
-  const rows = events.map((event, place) => [
-    owner,
-    first + place,
-    event.id,
-    ...eventValues(event),
-  ]);
+  const rows = events.map((event) => [event.id, ...eventValues(event)]);
   const claim = lease === undefined ? [0, null, null] : [ADMITTED, lease.holder, lease.until];
-  const jobs = events.flatMap(({ id, scope, timestamp }, place) => {
-    const subject = first + place;
-    const job = [owner, "materialization", subject, id, null, "pending", null, ...claim, timestamp];
-    // The work of extraction is done one after the other in each scope.
-    const extraction = [owner, "extraction", subject, id, scope, "pending", timestamp, 0, null];
-    return extracts ? [job, [...extraction, null, timestamp]] : [job];
-  });
-  await Promise.all([
-    insertMany(sql, "events", EVENT_TABLE, rows),
-    insertMany(sql, "work", WORK, jobs),
-  ]);
+  await insertNumbered(sql, [owner, userId], EVENTS, rows, [...claim, extracts]);
 }

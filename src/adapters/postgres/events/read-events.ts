@@ -3,7 +3,7 @@ import type { Owner } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EventPage } from "../../../ports/store/event-log.ts";
 import type { Page } from "../../../ports/store/page.ts";
-import { ofOwner } from "../conditions.ts";
+import { isSession, ofOwner } from "../conditions.ts";
 import { EVENT_PAGE, pageOf } from "../connection/pages.ts";
 import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
@@ -27,7 +27,8 @@ export async function readEvent(
 export async function readEvents(sql: Sql, page: EventPage): Promise<readonly MemoryEvent[]> {
   const params = new Params(ownerKey(page.userId), page.limit, page.offset);
   const conditions = ["e.owner = $1::bigint"];
-  if (page.sessionId !== undefined) conditions.push(`e.session_id = ${params.add(page.sessionId)}`);
+  if (page.sessionId !== undefined)
+    conditions.push(isSession("e.session_id", params.add(page.sessionId)));
   if (page.scopes !== undefined) conditions.push(params.any("e.scope", page.scopes));
   const rows = await sql.all<EventRow>(
     `${FROM_EVENTS} WHERE ${conditions.join(" AND ")} ORDER BY e.timestamp DESC, e.id DESC LIMIT $2 OFFSET $3`,

@@ -15,6 +15,7 @@ import type {
 } from "../../../ports/store/extraction-queue.ts";
 import { readAuditRecordsById } from "../audit/read-records.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
+import { isSession } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { readEvent } from "../events/read-events.ts";
@@ -155,7 +156,7 @@ export async function waitingTurns(
   const rows = await sql.all<EventRow>(
     `${FROM_EVENTS} JOIN work w ON w.owner = e.owner AND w.subject = e.key
      WHERE e.owner = $1::bigint AND ${WAITING} AND w.lane = $2 AND w.subject > $3
-       AND ($4::integer IS NULL OR w.subject <= $4::integer) AND e.session_id = $5
+       AND ($4::integer IS NULL OR w.subject <= $4::integer) AND ${isSession("e.session_id", "$5")}
      ORDER BY w.subject LIMIT $6`,
     ...[ownerKey(event.userId), event.scope, order, upTo ?? null, event.sessionId, limit],
   );
@@ -178,7 +179,7 @@ export async function earlierTurns(
 ): Promise<readonly MemoryEvent[]> {
   if (event.sessionId === undefined) return [];
   const rows = await sql.all<EventRow>(
-    `${FROM_EVENTS} WHERE e.owner = $1::bigint AND e.session_id = $2 AND e.scope = $3 AND e.key < $4
+    `${FROM_EVENTS} WHERE e.owner = $1::bigint AND ${isSession("e.session_id", "$2")} AND e.scope = $3 AND e.key < $4
        AND btrim(e.content, E' \\t\\n\\u000b\\f\\r') <> ''
      ORDER BY e.timestamp DESC, e.id DESC LIMIT $5`,
     ...[ownerKey(event.userId), event.sessionId, event.scope, order, limit],

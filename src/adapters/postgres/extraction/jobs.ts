@@ -14,6 +14,7 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ExtractionEnd } from "../../../ports/store/extraction-queue.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
+import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { readEvent } from "../events/read-events.ts";
@@ -66,7 +67,7 @@ export async function toJob(sql: Sql, row: JobRow, now: Instant): Promise<Extrac
 
 /** Those of the ids that operations have. */
 export async function keptIds(sql: Sql, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
-  const rows = await sql.all<{ id: Uuid }>(
+  const rows = await beyondWall(sql).all<{ id: Uuid }>(
     "SELECT id FROM operations WHERE id = ANY ($1::uuid[])",
     listText(ids),
   );

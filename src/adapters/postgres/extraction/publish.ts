@@ -14,6 +14,7 @@ import { takenOver } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import { brokenChange, momentAfter } from "../../../domain/search/change.ts";
+import { isOfConversation } from "../../../domain/search/turns.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
@@ -22,6 +23,7 @@ import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/extraction-queue.ts";
 import { readAuditRecord } from "../audit/read-records.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
+import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
 import { writeEdge } from "../graph/edges.ts";
 import { readNodeRows } from "../graph/read-nodes.ts";
@@ -111,7 +113,7 @@ async function readConcerned(
 
 /** The checksum of a kept plan, which is not read for it. */
 async function checksumOf(sql: Sql, planId: Uuid): Promise<string | undefined> {
-  const row = await sql.get<{ checksum: string }>(
+  const row = await beyondWall(sql).get<{ checksum: string }>(
     "SELECT payload::json ->> 'sha256' AS checksum FROM operations WHERE id = $1::uuid AND op_type = $2",
     planId,
     PLAN_OPERATION,
@@ -149,8 +151,9 @@ async function writePublication(
     else entries.push({ key, vector, contentHash: sha256Hex(node.content) });
   }
   for (const edge of outcome.edges) await writeEdge(sql, edge);
-  await putVectors(sql, owner, entries, embedding);
+  const areAlone = !outcome.nodes.some(isOfConversation);
+  await putVectors(sql, owner, entries, embedding, areAlone);
   // Once all nodes exist: neighbours that arrive together are written once.
-  await writeDocuments(sql, owner, texts);
+  await writeDocuments(sql, owner, texts, areAlone);
   if (isMissing) await reopenJob(sql, owner, job.event_id);
 }

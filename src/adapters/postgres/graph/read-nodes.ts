@@ -5,7 +5,7 @@ import { PageBuilder } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ExpiredRead, NodeFilter, NodeScan } from "../../../ports/store/graph.ts";
 import type { Page } from "../../../ports/store/page.ts";
-import { ACTIVE, END_FRACTION, endedBefore, ofOwner } from "../conditions.ts";
+import { ACTIVE, END_FRACTION, endedBefore, isSession, ofOwner } from "../conditions.ts";
 import { NODE_PAGE, pageOf } from "../connection/pages.ts";
 import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
@@ -90,7 +90,9 @@ function nodeConditions(params: Params, filter: NodeFilter): string[] {
   const { nodeType, scopes = [], sessionIds = [], validAt, minConfidence, minSalience } = filter;
   if (nodeType !== undefined) conditions.push(`n.node_type = ${params.add(nodeType)}`);
   if (scopes.length > 0) conditions.push(params.any("n.scope", scopes));
-  if (sessionIds.length > 0) conditions.push(params.any("n.session_id", sessionIds));
+  const [session = "", ...others] = sessionIds;
+  if (others.length > 0) conditions.push(params.any("n.session_id", sessionIds));
+  else if (sessionIds.length > 0) conditions.push(isSession("n.session_id", params.add(session)));
   if (validAt !== undefined) {
     const moment = params.add(validAt);
     conditions.push(`n.valid_from <= ${moment} AND (n.valid_to IS NULL OR n.valid_to > ${moment})`);

@@ -2,11 +2,14 @@ import { isActive } from "../../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { ACTIVE } from "../conditions.ts";
-import { insertMany } from "../connection/insert-many.ts";
+import { insertNumbered } from "../connection/insert-many.ts";
+import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { NODE_TABLE, nodeValues } from "../rows.ts";
+
+const NODES = { table: "nodes", columns: NODE_TABLE, counter: "next_key" } as const;
 
 /**
  * Writes nodes of one owner; existing ones are kept. Runs inside a write transaction with the owner's lock.
@@ -20,8 +23,9 @@ export async function writeNodes(
   const byId = Map.groupBy(nodes, ({ id }) => id);
   if (byId.size === 0) return new Map();
   // Also those of other owners: an id is never given twice.
-  const found = await sql.all<{ id: Uuid }>(
-    "SELECT id FROM nodes WHERE id = ANY ($1::uuid[])",
+  // And those that were forgotten: whoever planned them may have read them before.
+  const found = await beyondWall(sql).all<{ id: Uuid }>(
+    "SELECT id FROM nodes WHERE id = ANY ($1::uuid[]) UNION ALL SELECT event_id FROM erasures WHERE event_id = ANY ($1::uuid[])",
     listText(byId.keys()),
   );
   const existing = found.map(({ id }) => id);
@@ -31,9 +35,8 @@ export async function writeNodes(
   const added = [...byId.values()].flatMap(([first]) => first ?? []);
   const [newest] = added;
   if (newest === undefined) return keys;
-  const first = await takeKeys(sql, [owner, newest.userId], "next_key", added.length);
-  const rows = added.map((node, place) => [owner, first + place, node.id, ...nodeValues(node)]);
-  await insertMany(sql, "nodes", NODE_TABLE, rows);
+  const rows = added.map((node) => [node.id, ...nodeValues(node)]);
+  const first = await insertNumbered(sql, [owner, newest.userId], NODES, rows);
   for (const [place, { id, lifecycleState }] of added.entries()) {
     if (isActive(lifecycleState)) keys.set(id, first + place);
   }
@@ -54,25 +57,4 @@ async function readActive(
     owner,
     listText(ids),
   );
-}
-
-/**
- * Takes the next keys of an owner, who gets a row without one: the first memory of somebody may come with a change of another one's.
- * @returns the first
- */
-export async function takeKeys(
-  sql: Sql,
-  [owner, userId]: readonly [OwnerKey, string],
-  counter: "next_key" | "next_event",
-  count: number,
-): Promise<number> {
-  const row = await sql.get<{ first: number }>(
-    `INSERT INTO owners (owner, user_id, version, ${counter}) VALUES ($1::bigint, $2, 1, 1 + $3::integer)
-     ON CONFLICT (owner) DO UPDATE SET ${counter} = owners.${counter} + $3::integer
-     RETURNING ${counter} - $3::integer AS first`,
-    owner,
-    userId,
-    count,
-  );
-  return row?.first ?? 0;
 }

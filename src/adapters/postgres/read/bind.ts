@@ -3,6 +3,7 @@ import type { Parts } from "../parts.ts";
 import { readBrowse, readFacetCounts, readNodesOf, readQuarterCounts } from "./browse.ts";
 import { readContradictionsAmong, readContradictionsOf } from "./contradictions.ts";
 import { readEdges, readNotedContradictions, readStoreCounts } from "./edges.ts";
+import { readEntities } from "./entities.ts";
 import { readChain, readNeighborhood } from "./walks.ts";
 
 /** Walks over edges, and what a person looks through. */
@@ -20,6 +21,7 @@ export function bindReads({ database }: Parts) {
     quarterCounts: (filter) =>
       database.snapshot(filter.userId, (sql) => readQuarterCounts(sql, filter)),
     edges: (page) => database.read(page.owner, (sql) => readEdges(sql, page)),
+    entities: (page) => database.snapshot(page.userId, (sql) => readEntities(sql, page)),
     notedContradictions: (page) =>
       database.snapshot(page.userId, (sql) => readNotedContradictions(sql, page)),
     storeCounts: (owner) => database.snapshot(owner, (sql) => readStoreCounts(sql, owner)),

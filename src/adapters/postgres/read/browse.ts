@@ -74,7 +74,18 @@ function readPlaced(
   );
 }
 
-/** The conditions of a filter on a node `n` of the owner $1, apart from the text, as SQL. */
+/**
+ * What leaves out texts that cannot contain a text in lower case, so that few have to be looked at, as SQL. The database folds ASCII
+ * alone, as all of such a text is folded.
+ */
+function mayContain(params: Params, needle: string): string {
+  const isBeyondAscii = "char_length(n.content) <> octet_length(n.content)";
+  if (!/^\p{ASCII}*$/u.test(needle)) return isBeyondAscii;
+  const pattern = `%${needle.replaceAll(/[\\%_]/g, "\\$&")}%`;
+  return `(n.content ILIKE ${params.add(pattern)} OR ${isBeyondAscii})`;
+}
+
+/** The conditions of a filter on a node `n` of the owner $1, as SQL; of a text only what the database can check. */
 function matches(params: Params, filter: BrowseFilter): string {
   const moment = MOMENT[filter.clock];
   const conditions = ["n.owner = $1::bigint"];
@@ -96,6 +107,9 @@ function matches(params: Params, filter: BrowseFilter): string {
     filter.validAt,
     (at) => `n.valid_from <= ${at} AND (n.valid_to IS NULL OR n.valid_to > ${at})`,
   );
+  if (filter.contains !== undefined) {
+    conditions.push(mayContain(params, filter.contains.toLowerCase()));
+  }
   if (filter.expiresBefore !== undefined) {
     conditions.push(
       `n.pinned = 0 AND n.ttl_days IS NOT NULL AND ${endedBefore(params, filter.expiresBefore)}`,

@@ -1,3 +1,4 @@
+import { noSuchPlace } from "../../../domain/arguments.ts";
 import type { Edge } from "../../../domain/edge.ts";
 import type { EdgeType, LifecycleState, NodeType, Scope } from "../../../domain/enums.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
@@ -63,6 +64,9 @@ const IS_OPEN = "(s.lifecycle_state = 'contested' AND t.lifecycle_state = 'conte
 const ACTOR = `(SELECT p.actor_id FROM operations p WHERE p.owner IN (e.owner, 0) AND p.target_id = e.target::text
   AND p.op_type = 'CONTRADICTION_NOTED' AND p.created_at = e.created_at LIMIT 1)`;
 
+const PLACE =
+  "SELECT 1 FROM edges WHERE owner = $1::bigint AND id = $2::uuid AND edge_type = 'contradicts'";
+
 /** Contradictions are few, so they are sorted. Runs in a snapshot. */
 export async function readNotedContradictions(
   sql: Sql,
@@ -73,6 +77,7 @@ export async function readNotedContradictions(
   const conditions = ["e.owner = $1::bigint AND e.edge_type = 'contradicts'"];
   if (isOpen !== undefined) conditions.push(`${isOpen ? "" : "NOT "}${IS_OPEN}`);
   if (afterId !== undefined) {
+    if ((await sql.get(PLACE, owner, afterId)) === undefined) throw noSuchPlace(afterId);
     conditions.push(`(e.created_at, e.id) > (SELECT a.created_at, a.id FROM edges a
       WHERE a.owner = $1::bigint AND a.id = ${params.add(afterId)}::uuid)`);
   }

@@ -1,6 +1,6 @@
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { KeyedNode, SessionWindow } from "../../../ports/store/search-index.ts";
-import { ACTIVE } from "../conditions.ts";
+import { ACTIVE, isSession } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
@@ -46,7 +46,7 @@ type Sides = {
 
 /** Keys of the active nodes beside a node `g` of a session, nearest first, as SQL. */
 function beside(compare: string, order: string): string {
-  return `ARRAY(SELECT n.key FROM nodes n WHERE n.owner = $1::bigint AND n.session_id = g.session_id AND n.scope = g.scope
+  return `ARRAY(SELECT n.key FROM nodes n WHERE n.owner = $1::bigint AND ${isSession("n.session_id", "g.session_id")} AND n.scope = g.scope
       AND (n.created_at, n.id) ${compare} (g.created_at, g.id) AND n.lifecycle_state IN ${ACTIVE}
     ORDER BY n.created_at ${order}, n.id ${order} LIMIT $3)`;
 }

@@ -84,7 +84,7 @@ export function createIndexRebuild(parts: Parts): IndexRebuild<number> {
       plan.vectors === "repair"
         ? repair(database, parts, run)
         : writeAny((sql) => replace(sql, parts, run)),
-    rewriteTexts: (limit) => rewriteTexts(database, parts, run, limit),
+    rewriteTexts: (limit, signal) => rewriteTexts(database, parts, run, { limit, signal }),
     end: (outcome) =>
       writeAny(async (sql) => endRun(sql, run, outcome, await timeOf(sql, worker.clock))),
     count: () => read(ALL_OWNERS, countIndexable),
@@ -156,7 +156,7 @@ async function rewriteTexts(
   database: Database,
   { worker }: Rebuilder,
   run: RebuildRun | undefined,
-  limit: number,
+  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal | undefined },
 ): Promise<{ readonly written: number; readonly hasMore: boolean }> {
   const { texts } = await database.read(ALL_OWNERS, (sql) => requireRun(sql, run));
   let { owner, key } = texts;
@@ -168,7 +168,8 @@ async function rewriteTexts(
     if (current === undefined) return { written, hasMore: false };
     const step = await database.write(current.user_id, async (sql) => {
       await renewRun(sql, run, worker);
-      const done = await rewriteDocuments(sql, current.owner, key, limit - written);
+      const some = { after: key, limit: limit - written, signal };
+      const done = await rewriteDocuments(sql, current.owner, some);
       // 0: go on with the next owner.
       const next = { owner: current.owner, key: done.hasMore ? done.cursor : 0 };
       await noteTexts(sql, next);
@@ -176,6 +177,8 @@ async function rewriteTexts(
     });
     ({ owner, key } = step);
     written += step.written;
+    // Its texts are long.
+    if (key > 0) break;
   }
   return { written, hasMore: true };
 }

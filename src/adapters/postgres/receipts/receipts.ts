@@ -1,17 +1,18 @@
-import type { Owner } from "../../../domain/owner.ts";
-import { asInstant, type Instant } from "../../../lib/instant.ts";
-import { asUuid, type Uuid } from "../../../lib/uuid.ts";
-import type { ReceiptLog, ReceiptPage, StoredReceipt } from "../../../ports/store/receipt-log.ts";
+import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type {
+  ContextNode,
+  ReceiptLog,
+  ReceiptPage,
+  StoredReceipt,
+} from "../../../ports/store/receipt-log.ts";
 import { END_OF_TIME, FIRST_ID } from "../conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
+import { listText } from "../connection/values.ts";
 import { ownerKey, ownerKeyOrNull } from "../owner-key.ts";
-
-type ReceiptRow = {
-  readonly request_id: string;
-  readonly user_id: string;
-  readonly created_at: string;
-  readonly body: Uint8Array;
-};
+import { fillContexts, hasUntoldContexts, readUses } from "./contexts.ts";
+import { type ReceiptRow, toReceipt } from "./receipt-row.ts";
 
 const FROM_RECEIPTS = "SELECT request_id, user_id, created_at, body FROM receipts";
 
@@ -19,20 +20,34 @@ const FROM_RECEIPTS = "SELECT request_id, user_id, created_at, body FROM receipt
 export function bindReceipts({ read, writeAny }: Database) {
   return {
     // One statement, which may run twice, needs no transaction around it.
-    saveReceipt: (receipt) => read(receipt.userId, (sql) => writeReceipt(sql, receipt)),
+    saveReceipt: (receipt, context) =>
+      read(receipt.userId, (sql) => writeReceipt(sql, receipt, context)),
     receipt: (requestId, owner) => read(owner, (sql) => readReceipt(sql, requestId, owner)),
     receipts: (page) => read(page.userId, (sql) => readReceipts(sql, page)),
+    usesOf: (page) => read(page.userId, (sql) => readUses(sql, page)),
+    hasUntoldContexts: () => read(ALL_OWNERS, hasUntoldContexts),
+    fillContexts: (limit, contextOf) => writeAny((sql) => fillContexts(sql, limit, contextOf)),
     pruneReceipts: (before, limit) => writeAny((sql) => pruneReceipts(sql, before, limit)),
   } satisfies ReceiptLog;
 }
 
-/** Keeps a receipt unless its request has one. */
-async function writeReceipt(sql: Sql, receipt: StoredReceipt): Promise<void> {
+/** Keeps a receipt with what was in the context, unless its request has one. */
+async function writeReceipt(
+  sql: Sql,
+  receipt: StoredReceipt,
+  context: readonly ContextNode[] | undefined,
+): Promise<void> {
   const { requestId, userId, createdAt, body } = receipt;
+  const of = (member: keyof ContextNode) => listText((context ?? []).map((node) => node[member]));
   await sql.run(
-    `INSERT INTO receipts (owner, request_id, user_id, created_at, body) VALUES ($1::bigint, $2::uuid, $3, $4, $5)
+    `WITH kept AS (
+       INSERT INTO receipts (owner, request_id, user_id, created_at, body, is_told) VALUES ($1::bigint, $2::uuid, $3, $4, $5, $6)
+       ON CONFLICT DO NOTHING RETURNING owner, request_id)
+     INSERT INTO receipt_nodes (owner, request_id, node_id, rank, representation)
+       SELECT k.owner, k.request_id, c.* FROM kept k CROSS JOIN unnest($7::uuid[], $8::integer[], $9::text[]) c
      ON CONFLICT DO NOTHING`,
-    ...[ownerKey(userId), requestId, userId, createdAt, body],
+    ...[ownerKey(userId), requestId, userId, createdAt, body, context === undefined ? 0 : 1],
+    ...[of("nodeId"), of("rank"), of("representation")],
   );
 }
 
@@ -66,16 +81,6 @@ async function readReceipts(sql: Sql, page: ReceiptPage): Promise<readonly Store
     ],
   );
   return rows.map(toReceipt);
-}
-
-function toReceipt({ request_id, user_id: userId, created_at, body }: ReceiptRow): StoredReceipt {
-  return {
-    requestId: asUuid(request_id),
-    userId,
-    createdAt: asInstant(created_at),
-    // A plain array, whatever the driver gives.
-    body: new Uint8Array(body.buffer, body.byteOffset, body.byteLength),
-  };
 }
 
 /** Removes the oldest receipts from before a moment. Runs inside a transaction. @returns how many */

@@ -39,7 +39,7 @@ export function bindSearches({ database, embedding }: Parts) {
     searchText: (question, filter, k, others = []) =>
       searchText({ database, lengths }, { question, filter, k, others }),
     hasFormerTexts: () => hasFormerTexts(database),
-    renewTexts: () => renewTexts(database),
+    renewTexts: async () => (await renewTexts(database)) !== undefined,
     searchGraph: (names, filter, reach) =>
       database.snapshot(filter.userId, (sql) => searchGraph(sql, names, filter, reach)),
     pinned: (filter) => database.read(filter.userId, (sql) => readPinned(sql, filter)),

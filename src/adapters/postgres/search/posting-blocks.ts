@@ -16,6 +16,11 @@ export function blockOf(key: number): number {
   return Math.floor(key / BLOCK_KEYS);
 }
 
+/** The last key of a block. */
+export function lastOf(block: number): number {
+  return block * BLOCK_KEYS + BLOCK_KEYS - 1;
+}
+
 /** An entry. @param frequency weighted; 0 removes the key */
 export function postingOf(key: number, frequency: number): readonly [number, number] {
   return [key % BLOCK_KEYS, Math.min(Math.round(frequency * 2), TWICE_MAX)];
@@ -36,9 +41,7 @@ export function readPostings(blocks: readonly PostingBlock[]): Postings {
   let count = 0;
   for (const { block, postings } of blocks) {
     live.fill(0);
-    for (let at = 0; at + 1 < postings.length; at += 2) {
-      live[postings[at] ?? 0] = postings[at + 1] ?? 0;
-    }
+    putInto(live, postings);
     for (let key = 0; key < BLOCK_KEYS; key += 1) {
       const twice = live[key] ?? 0;
       if (twice === 0) continue;
@@ -56,6 +59,36 @@ export function compacted(postings: Uint8Array): Uint8Array {
   return Uint8Array.from(
     Array.from(keys).flatMap((key, at) => postingOf(key, frequencies[at] ?? 0)),
   );
+}
+
+const [STORED, WANTED] = [new Uint8Array(BLOCK_KEYS), new Uint8Array(BLOCK_KEYS)];
+
+/**
+ * The block with other entries of some keys, without entries that no longer count; undefined if it says the same already.
+ * @param keys of the block: the first and the last
+ * @param fresh their entries
+ */
+export function replaced(
+  postings: Uint8Array,
+  [first, last]: readonly [first: number, last: number],
+  fresh: Uint8Array,
+): Uint8Array | undefined {
+  STORED.fill(0);
+  putInto(STORED, postings);
+  WANTED.set(STORED);
+  WANTED.fill(0, first, last + 1);
+  putInto(WANTED, fresh);
+  if (Buffer.compare(STORED, WANTED) === 0) return undefined;
+  const bytes: number[] = [];
+  for (const [key, twice] of WANTED.entries()) if (twice > 0) bytes.push(key, twice);
+  return Uint8Array.from(bytes);
+}
+
+/** @param live twice the frequency of each key */
+function putInto(live: Uint8Array, postings: Uint8Array): void {
+  for (let at = 0; at + 1 < postings.length; at += 2) {
+    live[postings[at] ?? 0] = postings[at + 1] ?? 0;
+  }
 }
 
 /**

@@ -39,25 +39,37 @@ export async function hasFormerTexts(database: Database): Promise<boolean> {
 const NEXT = `SELECT user_id AS "userId" FROM owners
   WHERE $1::bigint IS NULL OR owner > $1::bigint OR (owner = $1::bigint AND $2) ORDER BY owner LIMIT 1`;
 
-/** Indexes the next texts again. @returns whether there are more */
-export async function renewTexts(database: Database): Promise<boolean> {
+/**
+ * Indexes the next texts again.
+ * @param step documents at most
+ * @returns how many; undefined once there are no more
+ */
+export async function renewTexts(
+  database: Database,
+  step: number = DOCUMENTS_A_STEP,
+  signal?: AbortSignal,
+): Promise<number | undefined> {
   const renewal = await database.read(ALL_OWNERS, readRenewal);
   const { version, owner: last = null, key } = renewal;
-  if (version === ANALYSER) return false;
+  if (version === ANALYSER) return undefined;
   const next = await database.read(ALL_OWNERS, (sql) =>
     sql.get<{ userId: string }>(NEXT, last, key !== undefined),
   );
   if (next === undefined) {
     await database.writeAny((sql) => note(sql, renewal, { version: ANALYSER }));
-    return false;
+    return undefined;
   }
   const owner = ownerKey(next.userId);
-  await database.write(next.userId, async (sql) => {
+  return await database.write(next.userId, async (sql) => {
     const from = owner === last ? (key ?? 0) : 0;
-    const { cursor, hasMore } = await rewriteDocuments(sql, owner, from, DOCUMENTS_A_STEP);
+    const { written, cursor, hasMore } = await rewriteDocuments(sql, owner, {
+      after: from,
+      limit: step,
+      signal,
+    });
     await note(sql, renewal, { version, owner, ...(hasMore && { key: cursor }) });
+    return written;
   });
-  return true;
 }
 
 /** Records how far it is, unless another process was faster. */

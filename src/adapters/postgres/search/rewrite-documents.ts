@@ -1,10 +1,24 @@
 import type { Sql } from "../connection/sql.ts";
 import { readNewestKey } from "../graph/read-nodes.ts";
 import type { OwnerKey } from "../owner-key.ts";
-import { BLOCK_KEYS, blockOf, compacted, postingOf, storedLength } from "./posting-blocks.ts";
+import { BLOCK_KEYS, blockOf, lastOf, replaced, storedLength } from "./posting-blocks.ts";
 import { HAS_WORDS } from "./turns.ts";
 import { type Entries, entriesOf, wordDocuments } from "./word-changes.ts";
-import { appendEntries, readNear, writeLengths } from "./write-documents.ts";
+import {
+  appendEntries,
+  putEntries,
+  readNear,
+  removeEntries,
+  writeLengths,
+} from "./write-documents.ts";
+
+/** What is written next. */
+export type Step = {
+  /** The key up to which everything is written. */
+  readonly after: number;
+  readonly limit: number;
+  readonly signal?: AbortSignal | undefined;
+};
 
 /** How far a rewrite of all documents of an owner is. */
 export type Rewriting = {
@@ -14,75 +28,129 @@ export type Rewriting = {
   readonly hasMore: boolean;
 };
 
+/** UTF-8 bytes of texts after which a step ends, which bounds its time and its memory. */
+const STEP_BYTES = 8_000_000;
+/** Looks at the signal while the documents of a step are made, and entries written between two looks. */
+const LOOKS = 8;
+const ENTRIES_AT_ONCE = 5000;
+
+const NEXT = `SELECT key, before < ${STEP_BYTES} AS fits FROM (
+    SELECT n.key, sum(octet_length(n.content)) OVER (ORDER BY n.key ROWS UNBOUNDED PRECEDING) - octet_length(n.content) AS before
+    FROM nodes n WHERE n.owner = $1::bigint AND n.key > $2 AND ${HAS_WORDS}) next
+  ORDER BY key LIMIT $3`;
+
 /**
- * Writes the next `limit` documents of an owner above a key, whatever the index holds of them and of what lies between them. The
- * last step counts what there is. Runs inside a transaction that holds the owner's lock.
+ * Writes the next documents of an owner above a key: at most `limit`, fewer where they are long. Whatever the index holds of them and
+ * of what lies between them is replaced; what it holds as it is to be is left. The last step counts what there is. Runs inside a
+ * transaction that holds the owner's lock, and undoes it when the signal says so.
  */
 export async function rewriteDocuments(
   sql: Sql,
   owner: OwnerKey,
-  after: number,
-  limit: number,
+  { after, limit, signal }: Step,
 ): Promise<Rewriting> {
-  const rows = await sql.all<{ key: number }>(
-    `SELECT n.key FROM nodes n WHERE n.owner = $1::bigint AND n.key > $2 AND ${HAS_WORDS} ORDER BY n.key LIMIT $3`,
-    owner,
-    after,
-    limit,
-  );
-  const keys = rows.map(({ key }) => key);
-  const hasMore = keys.length === limit;
+  const next = await sql.all<{ key: number; fits: boolean }>(NEXT, owner, after, limit + 1);
+  const keys = next.flatMap(({ key, fits }, place) => (fits && place < limit ? [key] : []));
+  const hasMore = keys.length < next.length;
   const cursor = keys.at(-1) ?? after;
-  const range = { after, to: hasMore ? cursor : await readNewestKey(sql, owner) };
-  const { near } = await readNear(sql, owner, keys);
-  const documents = Array.from(wordDocuments(near, new Set(keys)), ([key, { terms, words }]) => ({
-    key,
-    terms,
-    stored: storedLength(words),
-  }));
-  await replaceEntries(sql, owner, range, entriesOf(documents));
+  const newest = hasMore ? cursor : await readNewestKey(sql, owner);
+  // Keys begin at 1, blocks at 0; behind the newest key there may be anything, too.
+  const to = hasMore || newest === 0 ? newest : lastOf(blockOf(newest));
+  const range = { after: after === 0 ? -1 : after, to };
+  const documents = await documentsOf(sql, owner, keys, signal);
+  await replaceEntries(sql, owner, { range, fresh: entriesOf(documents), signal });
   await replaceLengths(sql, owner, range, documents);
-  if (!hasMore) await countAll(sql, owner, range.to);
+  if (!hasMore) await countAll(sql, owner, newest);
   return { written: keys.length, cursor, hasMore };
+}
+
+type Document = {
+  readonly key: number;
+  readonly terms: ReadonlyMap<string, number>;
+  readonly stored: number;
+};
+
+async function documentsOf(
+  sql: Sql,
+  owner: OwnerKey,
+  keys: readonly number[],
+  signal: AbortSignal | undefined,
+): Promise<readonly Document[]> {
+  const { near } = await readNear(sql, owner, keys);
+  const documents: Document[] = [];
+  for await (const some of parts(keys, Math.ceil(keys.length / LOOKS), signal)) {
+    for (const [key, { terms, words }] of wordDocuments(near, new Set(some))) {
+      documents.push({ key, terms, stored: storedLength(words) });
+    }
+  }
+  return documents;
+}
+
+/** Items some at a time; between them everything else that waits gets its turn, and the signal is looked at. */
+async function* parts<T>(
+  items: readonly T[],
+  size: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<readonly T[]> {
+  for (let from = 0; from < items.length; from += size) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+    yield items.slice(from, from + size);
+  }
 }
 
 /** Keys above the first, up to the second. */
 type Range = { readonly after: number; readonly to: number };
 
+type Replacement = {
+  readonly range: Range;
+  readonly fresh: readonly Entries[];
+  readonly signal: AbortSignal | undefined;
+};
+
 /** Puts entries in the place of all those of some keys. */
 async function replaceEntries(
   sql: Sql,
   owner: OwnerKey,
-  range: Range,
-  fresh: readonly Entries[],
+  { range, fresh, signal }: Replacement,
 ): Promise<void> {
   const old = await sql.all<Entries>(
-    `DELETE FROM lexical_postings WHERE owner = $1::bigint AND block BETWEEN $2 AND $3
-     RETURNING term, block, postings`,
+    `SELECT term, block, postings FROM lexical_postings WHERE owner = $1::bigint AND block BETWEEN $2 AND $3`,
     owner,
     blockOf(range.after + 1),
     blockOf(range.to),
   );
-  const removed = removals(range);
-  const kept = old.flatMap((entry): readonly Entries[] => {
-    const postings = compacted(Buffer.concat([entry.postings, removed.get(entry.block) ?? NONE]));
-    return postings.length === 0 ? [] : [{ ...entry, postings }];
-  });
-  await appendEntries(sql, owner, kept);
-  await appendEntries(sql, owner, fresh);
+  const missing = new Map(fresh.map((entry) => [nameOf(entry), entry]));
+  const [changed, gone]: [Entries[], Entries[]] = [[], []];
+  for await (const some of parts(old, ENTRIES_AT_ONCE, signal)) {
+    for (const entry of some) {
+      const name = nameOf(entry);
+      const own = missing.get(name)?.postings ?? NONE;
+      missing.delete(name);
+      const postings = replaced(entry.postings, within(range, entry.block), own);
+      if (postings?.length === 0) gone.push(entry);
+      else if (postings !== undefined) changed.push({ ...entry, postings });
+    }
+  }
+  for await (const some of parts(gone, ENTRIES_AT_ONCE, signal))
+    await removeEntries(sql, owner, some);
+  for await (const some of parts(changed, ENTRIES_AT_ONCE, signal))
+    await putEntries(sql, owner, some);
+  const added = [...missing.values()];
+  for await (const some of parts(added, ENTRIES_AT_ONCE, signal))
+    await appendEntries(sql, owner, some);
+}
+
+function nameOf({ term, block }: Entries): string {
+  return `${term} ${block}`;
 }
 
 const NONE = new Uint8Array(0);
 
-/** What removes the keys from their blocks. */
-function removals({ after, to }: Range): ReadonlyMap<number, Uint8Array> {
-  const keys = Array.from({ length: to - after }, (_, place) => after + 1 + place);
-  return new Map(
-    Array.from(Map.groupBy(keys, blockOf), ([block, inBlock]) => [
-      block,
-      Uint8Array.from(inBlock.flatMap((key) => postingOf(key, 0))),
-    ]),
-  );
+/** The keys of a block that are in a range. */
+function within({ after, to }: Range, block: number): readonly [first: number, last: number] {
+  const start = block * BLOCK_KEYS;
+  return [Math.max(after + 1 - start, 0), Math.min(to, lastOf(block)) - start];
 }
 
 async function replaceLengths(

@@ -34,24 +34,42 @@ export type VectorEntry = {
   readonly contentHash: string;
 };
 
-const PUT_OWN = `UPDATE nodes n SET embedding = u.v::vector FROM unnest($2::integer[], $3::text[]) u (k, v)
-  WHERE n.owner = $1::bigint AND n.key = u.k AND n.lifecycle_state IN ${ACTIVE} RETURNING n.key`;
+const PUT_OWN = `UPDATE nodes n SET embedding = u.v::vector FROM unnest($2::integer[], $3::text[], $4::text[]) u (k, v, h)
+  WHERE n.owner = $1::bigint AND n.key = u.k AND n.lifecycle_state IN ${ACTIVE}`;
+const RENEW = `ON CONFLICT (owner, key) DO UPDATE
+    SET embedding = excluded.embedding, exact = excluded.exact, content_hash = excluded.content_hash,
+      revision = excluded.revision`;
+const REVISION = "(SELECT o.version FROM owners o WHERE o.owner = $1::bigint)";
 
-/** Writes the vectors of active nodes, and those of the turns around them again. */
+/** What is compared of a node that is no turn is the vector of its own text. */
+const PUT_ALONE = `WITH own AS (${PUT_OWN} RETURNING n.key, n.embedding, n.scope, n.node_type, u.h)
+  INSERT INTO vectors (owner, key, embedding, exact, scope, node_type, content_hash, revision)
+  SELECT $1::bigint, key, embedding::halfvec, NULL, scope, node_type, h, ${REVISION} FROM own ${RENEW}`;
+
+/**
+ * Writes the vectors of active nodes, and those of the turns around them again.
+ * @param areAlone whether none of them is a turn, so that no others are near
+ */
 export async function putVectors(
   sql: Sql,
   owner: OwnerKey,
   entries: readonly VectorEntry[],
   identity: EmbeddingIdentity,
+  areAlone = false,
 ): Promise<void> {
   if (entries.length === 0) return;
   for (const { vector } of entries) requireDimension(vector, identity);
-  const rows = await sql.all<{ key: number }>(
-    PUT_OWN,
+  const values = [
     owner,
     listText(entries.map(({ key }) => key)),
     listText(entries.map(({ vector }) => writeVector(vector))),
-  );
+    listText(entries.map(({ contentHash }) => contentHash)),
+  ];
+  if (areAlone) {
+    await sql.run(PUT_ALONE, ...values);
+    return;
+  }
+  const rows = await sql.all<{ key: number }>(`${PUT_OWN} RETURNING n.key`, ...values);
   const written = new Set(rows.map(({ key }) => key));
   const hashes = new Map(entries.map(({ key, contentHash }) => [key, contentHash]));
   const near = await readNear(sql, owner, [...written]);
@@ -181,14 +199,13 @@ function leaning(
 }
 
 const PUT_INDEXED = `INSERT INTO vectors (owner, key, embedding, exact, scope, node_type, content_hash, revision)
-  SELECT $1::bigint, n.key, coalesce(u.v::vector, n.embedding)::halfvec, u.v::vector, n.scope, n.node_type,
-    coalesce(u.h, v.content_hash, ''), (SELECT o.version FROM owners o WHERE o.owner = $1::bigint)
-  FROM unnest($2::integer[], $3::text[], $4::text[]) u (k, v, h)
+  SELECT $1::bigint, n.key, coalesce(u.v, n.embedding)::halfvec, u.v, n.scope, n.node_type,
+    coalesce(u.h, v.content_hash, ''), ${REVISION}
+  -- Each text becomes a vector once.
+  FROM (SELECT k, v::vector AS v, h FROM unnest($2::integer[], $3::text[], $4::text[]) given (k, v, h) OFFSET 0) u
     JOIN nodes n ON n.owner = $1::bigint AND n.key = u.k
     LEFT JOIN vectors v ON v.owner = $1::bigint AND v.key = u.k
-  ON CONFLICT (owner, key) DO UPDATE
-    SET embedding = excluded.embedding, exact = excluded.exact, content_hash = excluded.content_hash,
-      revision = excluded.revision`;
+  ${RENEW}`;
 
 /** @param hashes of the contents of nodes whose own vector is new */
 async function writeIndexed(

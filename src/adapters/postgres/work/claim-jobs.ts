@@ -102,9 +102,10 @@ async function describe(
   return rows.flatMap(({ event_id: id, generation, attempts }) => {
     const event = id === null ? undefined : events.get(id);
     if (event === undefined) return [];
-    const plan = plans.get(planRecordId(event.id));
+    const record = plans.get(planRecordId(event.id));
+    const plan = record && fromPlanRecord(record.payload);
     // The plan has the owner's name at that time.
-    const plannedNode = plan && { ...fromPlanRecord(plan.payload).node, userId: event.userId };
+    const plannedNode = plan && { ...plan.node, userId: event.userId };
     const own = plannedNode?.id ?? event.id;
     const lost = unindexed.get(event.id)?.filter((node) => node.id !== own) ?? [];
     const job = { event, plannedNode, generation, ...(lost.length > 0 && { unindexed: lost }) };

@@ -1,6 +1,7 @@
 import { type ProcessingStatus, withoutVector } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
+import { isOfConversation } from "../../../domain/search/turns.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
@@ -121,12 +122,13 @@ async function writeEntries(
     vector === undefined ? [] : [{ key, vector, contentHash: sha256Hex(node.content) }],
   );
   const texts = entries.flatMap(({ key, lexical }) => (lexical ? [key] : []));
+  const areAlone = !entries.some(({ node }) => isOfConversation(node));
   const [wordless] = await Promise.all([
     withoutDocument(sql, owner, texts),
-    putVectors(sql, owner, vectors, identity),
+    putVectors(sql, owner, vectors, identity, areAlone),
   ]);
   // Once all nodes exist: neighbours that arrive together are written once.
-  await writeDocuments(sql, owner, wordless);
+  await writeDocuments(sql, owner, wordless, areAlone);
 }
 
 /** Those of the nodes that have no lexical document yet; what others have was written with them, and with their neighbours. */

@@ -1,0 +1,107 @@
+import { ERASED_HASH, erasedPayload, erasureConflict } from "../../../domain/erasure.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { Erasure } from "../../../ports/store/erasures.ts";
+import { readAuditRecord } from "../audit/read-records.ts";
+import { writeAuditRecords } from "../audit/write-records.ts";
+import { removeBlobsOf } from "../blobs/blobs.ts";
+import { beyondWall } from "../connection/row-security.ts";
+import type { Sql } from "../connection/sql.ts";
+import { listText } from "../connection/values.ts";
+import { ownerKey } from "../owner-key.ts";
+import { readSetting, writeSetting } from "../schema/settings.ts";
+import { evict } from "../search/evict.ts";
+import { readReached, readResting } from "./reached.ts";
+
+/** Setting of a database: the erasures that are not settled, by id, with blanks between them. */
+const UNSETTLED = "unsettled_erasures";
+
+/** The erasures that are not settled. */
+export async function readUnsettled(sql: Sql): Promise<readonly string[]> {
+  return (await readSetting(sql, UNSETTLED))?.split(" ") ?? [];
+}
+
+/** Settles erasures. Those that came meanwhile are left. Runs inside a write transaction. */
+export async function noteSettled(sql: Sql, settled: readonly string[]): Promise<void> {
+  const left = (await readUnsettled(sql)).filter((id) => !settled.includes(id));
+  await writeSetting(sql, UNSETTLED, left.length === 0 ? undefined : left.join(" "));
+}
+
+/** Erases in the caller's transaction, which has the lock of the owner. @throws SvcError request_conflict */
+export async function erase(sql: Sql, erasure: Erasure): Promise<AuditRecord> {
+  const earlier = await readAuditRecord(sql, erasure.forgetId);
+  if (earlier !== undefined) return earlier;
+  await requireFits(sql, erasure);
+  const { forgetId, actorId, at, userId, events, nodes } = erasure;
+  const owner = ownerKey(userId);
+  const { operations, receipts, counts } = await readReached(sql, erasure);
+  await sql.run(
+    `INSERT INTO erasures (owner, event_id, forget_id, erased_at, actor)
+     SELECT DISTINCT $1::bigint, id, $3::uuid, $4, $5 FROM unnest($2::uuid[]) id`,
+    ...[owner, listText([...events, ...nodes]), forgetId, at, actorId],
+  );
+  await sql.run(
+    "UPDATE events SET content = '', content_hash = $3, metadata = $4 WHERE owner = $1::bigint AND id = ANY ($2::uuid[])",
+    ...[owner, listText(events), ERASED_HASH, JSON.stringify({ erased: forgetId, erased_at: at })],
+  );
+  await sql.run(
+    `UPDATE work SET status = 'complete', due = NULL, payload = NULL, last_error = NULL, lease_owner = NULL,
+       lease_expires_at = NULL, generation = generation + 1, updated_at = $3
+     WHERE owner = $1::bigint AND event_id = ANY ($2::uuid[])`,
+    ...[owner, listText(events), at],
+  );
+  await removeBlobsOf(sql, owner, events);
+  await beyondWall(sql).run(
+    "UPDATE operations SET payload = $2 WHERE key = ANY ($1::bigint[])",
+    listText(operations),
+    JSON.stringify(erasedPayload(forgetId)),
+  );
+  await sql.run(
+    "DELETE FROM receipts WHERE owner = $1::bigint AND request_id = ANY ($2::uuid[])",
+    owner,
+    listText(receipts),
+  );
+  await eraseNodes(sql, owner, listText(nodes));
+  const record = erasure.recordOf(counts);
+  await writeAuditRecords(sql, owner, [record]);
+  // Two owners may forget at the same time.
+  await sql.run("SELECT pg_advisory_xact_lock(hashtext($1))", UNSETTLED);
+  await writeSetting(sql, UNSETTLED, [...(await readUnsettled(sql)), forgetId].join(" "));
+  return record;
+}
+
+/** Whether everything is as the erasure takes it to be. @throws SvcError request_conflict */
+async function requireFits(sql: Sql, { userId, events, nodes, kept }: Erasure): Promise<void> {
+  const owner = ownerKey(userId);
+  const there = await sql.get<{ n: number }>(
+    "SELECT count(*)::int AS n FROM events WHERE owner = $1::bigint AND id = ANY ($2::uuid[]) AND content <> ''",
+    owner,
+    listText(events),
+  );
+  const known = await sql.get<{ n: number }>(
+    "SELECT count(*)::int AS n FROM nodes WHERE owner = $1::bigint AND id = ANY ($2::uuid[])",
+    owner,
+    listText(nodes),
+  );
+  const named = new Set<string>([...nodes, ...kept]);
+  const resting = await readResting(sql, userId, events);
+  const isWhole = resting.every(({ id }) => named.has(id));
+  if (there?.n !== events.length || known?.n !== nodes.length || !isWhole) throw erasureConflict();
+}
+
+/** Removes nodes as if they had been retired first: what is indexed for the turns around them is written again. */
+async function eraseNodes(sql: Sql, owner: string, ids: string): Promise<void> {
+  const rows = await sql.all<{ key: number }>(
+    `UPDATE nodes SET lifecycle_state = 'archived' WHERE owner = $1::bigint AND id = ANY ($2::uuid[]) RETURNING key`,
+    owner,
+    ids,
+  );
+  const keys = rows.map(({ key }) => key);
+  await evict(sql, owner, keys);
+  await sql.run(
+    "DELETE FROM vector_staging WHERE owner = $1::bigint AND key = ANY ($2::int[])",
+    owner,
+    listText(keys),
+  );
+  // Edges go with them.
+  await sql.run("DELETE FROM nodes WHERE owner = $1::bigint AND id = ANY ($2::uuid[])", owner, ids);
+}

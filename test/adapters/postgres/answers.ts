@@ -1,0 +1,115 @@
+import { expect } from "bun:test";
+import { createRandom, question, sentences } from "../../../scripts/bench/sentences.ts";
+import { readChanges, readLanguages, readPairs } from "../../../scripts/quality/sets.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import { fromEpochMicros } from "../../../src/lib/instant.ts";
+import { asUuid } from "../../../src/lib/uuid.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
+import type { Embedder } from "../../../src/ports/embedder.ts";
+import type { IdSource } from "../../../src/ports/ids.ts";
+
+const TURNS = 300;
+const PAIRS = [...readChanges(), ...readPairs()].filter((_, index) => index % 2 === 0);
+const QUESTIONS = 500;
+const USER = { userId: "ada" } as const;
+
+/** Ascending ids, the same in both engines. */
+export function countedIds(): IdSource {
+  let count = 0;
+  return {
+    next: () => {
+      count += 1;
+      return asUuid(`01900000-0000-7000-8000-${count.toString(16).padStart(12, "0")}`);
+    },
+  };
+}
+
+/** A clock that stands still until it is set: two stores may ask it differently often. */
+export function stoppedClock(): Clock & { readonly at: (minute: number) => void } {
+  const start = Date.UTC(2026, 2, 18);
+  let now = start;
+  return {
+    now: () => fromEpochMicros(now * 1000),
+    at: (minute) => {
+      now = start + minute * 60_000;
+    },
+  };
+}
+
+/** The model of the program, asked once for each text. */
+export function remembering({ identity, embedDocument, embedQuery, close }: Embedder): Embedder {
+  const known = new Map<string, Promise<Float32Array>>();
+  const once =
+    (kind: string, embed: (text: string) => Promise<Float32Array>) =>
+    (text: string): Promise<Float32Array> => {
+      const name = `${kind} ${text}`;
+      const found = known.get(name) ?? embed(text);
+      known.set(name, found);
+      return found;
+    };
+  return {
+    identity,
+    embedDocument: once("document", (text) => embedDocument(text)),
+    embedQuery: once("query", (text) => embedQuery(text)),
+    close,
+  };
+}
+
+/** An engine whose clock is set. */
+export type Clocked = { readonly engine: MemoryEngine; readonly at: (minute: number) => void };
+
+/** Stores turns of conversations, memories that change, and texts in many languages. */
+export async function fill({ engine, at }: Clocked): Promise<void> {
+  let minute = 0;
+  const store = async (memory: Parameters<MemoryEngine["store"]>[0]) => {
+    minute += 1;
+    at(minute);
+    return await engine.storeWithReceipt(memory);
+  };
+  for (const [index, content] of sentences(createRandom(14), 0, TURNS).entries()) {
+    const sessionId = `session-${Math.floor(index / 20)}`;
+    await store({ ...USER, content, sessionId, role: index % 2 === 0 ? "user" : "assistant" });
+  }
+  for (const [index, { first, second }] of PAIRS.entries()) {
+    const { node } = await store({ ...USER, content: first });
+    await store({ ...USER, content: second, ...(index % 3 === 0 && { supersedes: [node.id] }) });
+  }
+  for (const { content } of readLanguages()) await store({ ...USER, content });
+}
+
+function questions(): readonly string[] {
+  const random = createRandom(41);
+  const asked = [...PAIRS, ...readLanguages()].map((pair) => pair.question);
+  const generated = Array.from({ length: QUESTIONS }, () => question(random));
+  return [...asked.slice(0, QUESTIONS / 2), ...generated].slice(0, QUESTIONS);
+}
+
+/** The ids and the scores of the answers to many questions. */
+export async function answersOf({ engine, at }: Clocked) {
+  const answers: { readonly ids: readonly string[]; readonly scores: readonly number[] }[] = [];
+  for (const query of questions()) {
+    at(100_000);
+    const { results } = await engine.retrieve({ ...USER, query });
+    answers.push({
+      ids: results.map(({ node }) => node.id),
+      scores: results.flatMap(({ compositeScore, semanticScore, lexicalScore }) => [
+        compositeScore,
+        semanticScore ?? -1,
+        lexicalScore ?? -1,
+      ]),
+    });
+  }
+  return answers;
+}
+
+type Answers = Awaited<ReturnType<typeof answersOf>>;
+
+/** Whether the same was found in the same order, with scores that differ by no more than rounding. */
+export function expectSame(found: Answers, expected: Answers): void {
+  expect(found.map(({ ids }) => ids)).toEqual(expected.map(({ ids }) => ids));
+  const differences = expected.flatMap(({ scores }, place) =>
+    scores.map((score, rank) => Math.abs(score - (found[place]?.scores[rank] ?? 0))),
+  );
+  expect(differences.length).toBeGreaterThan(QUESTIONS);
+  expect(Math.max(...differences)).toBeLessThan(1e-9);
+}
