@@ -1,0 +1,37 @@
+import type { Erasures } from "../../../ports/store/erasures.ts";
+import type { PackLayout } from "../connection/layout.ts";
+import type { PackAccess } from "../pack-access.ts";
+import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
+import { erase, readUnsettled } from "./erase.ts";
+import { readReached, readResting } from "./reached.ts";
+import { scan } from "./scan.ts";
+import { settleErasures } from "./settle.ts";
+
+/** Setting of a pack: the private key that signs what is said of erasures. */
+const SIGNING_KEY = "forget_signing_key";
+
+export function bindErasures({
+  access,
+  layout,
+}: {
+  readonly access: PackAccess;
+  readonly layout: PackLayout;
+}) {
+  const { read, write } = access;
+  return {
+    restingOn: (userId, events) => read((database) => readResting(database, userId, events)),
+    reached: (scope) => read((database) => readReached(database, scope).counts),
+    erase: (erasure) => write((database) => erase(database, erasure)),
+    hasUnsettledErasures: () => read((database) => readUnsettled(database).length > 0),
+    erasureStage: (forgetId) =>
+      read((database) => (readUnsettled(database).includes(forgetId) ? "logical" : "physical")),
+    settleErasures: (waitMs) => settleErasures(access, layout, waitMs),
+    scan: (texts, owner) => scan(access, layout, { texts, owner }),
+    signingKey: (made) =>
+      write((database) => {
+        const kept = readPackSetting(database, SIGNING_KEY);
+        if (kept === undefined) writePackSetting(database, SIGNING_KEY, made);
+        return kept ?? made;
+      }),
+  } satisfies Erasures;
+}

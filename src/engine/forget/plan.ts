@@ -1,0 +1,252 @@
+import {
+  parseId,
+  parseOptionalBoolean,
+  parseOptionalList,
+  parseOptionalText,
+  parseUserId,
+} from "../../domain/arguments.ts";
+import { LIFECYCLE_STATES } from "../../domain/enums.ts";
+import { erasedBy, namesAny } from "../../domain/erasure.ts";
+import { invalid, missingNode } from "../../domain/errors.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { sha256OfJson } from "../../lib/hashing.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Activity } from "../../ports/store/activity.ts";
+import type { ErasureScope, Erasures } from "../../ports/store/erasures.ts";
+import type { EventLog } from "../../ports/store/event-log.ts";
+import type { Graph } from "../../ports/store/graph.ts";
+import { toldByReceipt } from "../receipt-check.ts";
+import type { ForgetInput, ForgottenMemory, Staying } from "./api.ts";
+
+/** Events, and memories, that one forgetting erases at most. */
+const FORGET_MAX = 1000;
+const EXCERPT_CHARS = 120;
+/** Characters of a text from which on a question that contains it is taken to be about it. */
+const TELLING_CHARS = 4;
+const PAGE = 500;
+
+export type PlanStore = EventLog & Graph & Erasures & Pick<Activity, "eventsByTime">;
+
+/** All that a forgetting erases, and what stays beside it. */
+export type ForgetPlan = ErasureScope & {
+  readonly confirm: string;
+  readonly eventsGone: readonly MemoryEvent[];
+  readonly nodesGone: readonly {
+    readonly node: MemoryNode;
+    readonly why: ForgottenMemory["why"];
+  }[];
+  readonly kept: readonly MemoryNode[];
+  readonly stays: readonly Staying[];
+  readonly forgottenBefore: readonly Uuid[];
+};
+
+type Chosen = { readonly events: Map<Uuid, MemoryEvent>; readonly nodes: Map<Uuid, MemoryNode> };
+
+/** What is to be erased for an input. Changes nothing. @throws SvcError invalid_argument; not_found */
+export async function planForgetting(store: PlanStore, input: ForgetInput): Promise<ForgetPlan> {
+  const userId = parseUserId(input.userId);
+  const keepsDerived = parseOptionalBoolean(input.keepDerived, "keep_derived") ?? false;
+  const chosen = await choose(store, userId, input);
+  const forgottenBefore = [...chosen.events.values()].filter(isErased).map(({ id }) => id);
+  for (const id of forgottenBefore) chosen.events.delete(id);
+  const selected = new Set(chosen.nodes.keys());
+  await addEvidence(store, userId, chosen);
+  requireFew(chosen.events.size);
+  const gone = new Set<string>([...chosen.events.keys(), ...selected]);
+  const resting = await store.restingOn(userId, [...chosen.events.keys()]);
+  const all = new Map([...chosen.nodes, ...resting.map((node) => [node.id, node] as const)]);
+  const nodesGone: { node: MemoryNode; why: ForgottenMemory["why"] }[] = [];
+  const kept: MemoryNode[] = [];
+  for (const node of all.values()) {
+    const why = selected.has(node.id) ? "evidence" : whyGone(node, gone, keepsDerived);
+    if (why === undefined) kept.push(node);
+    else nodesGone.push({ node, why });
+  }
+  requireFew(nodesGone.length);
+  const events = [...chosen.events.keys()].sort();
+  const nodes = nodesGone.map(({ node }) => node.id).sort();
+  const texts = [
+    ...[...chosen.events.values()].map(({ content }) => content),
+    ...nodesGone.map(({ node }) => node.content),
+  ];
+  return {
+    userId,
+    events,
+    nodes,
+    texts: [...new Set(texts)],
+    isTold: teller(nodes, texts),
+    confirm: sha256OfJson([userId, events, nodes, kept.map(({ id }) => id).sort()]).slice(0, 32),
+    eventsGone: [...chosen.events.values()],
+    nodesGone,
+    kept,
+    stays: await staying(store, userId, { events, nodesGone, kept }),
+    forgottenBefore,
+  };
+}
+
+/** The beginning of a text. */
+export function excerptOf(text: string): string {
+  const letters = [...text.slice(0, 2 * EXCERPT_CHARS + 1)];
+  return letters.length > EXCERPT_CHARS ? `${letters.slice(0, EXCERPT_CHARS).join("")}…` : text;
+}
+
+/** Whether nothing is left of an event but its place in the log. */
+export function isErased({ metadata, content }: MemoryEvent): boolean {
+  return content === "" && erasedBy(metadata) !== undefined;
+}
+
+/** @throws SvcError invalid_argument */
+function requireFew(count: number): void {
+  if (count <= FORGET_MAX) return;
+  throw invalid(
+    "ids",
+    `stand for ${count} events or memories, at most ${FORGET_MAX} are forgotten at once`,
+  );
+}
+
+/** What an input names. @throws SvcError invalid_argument; not_found */
+async function choose(store: PlanStore, userId: string, input: ForgetInput): Promise<Chosen> {
+  const given = parseOptionalList(input.ids, "ids") ?? [];
+  const ids = [...new Set(given.map((id, index) => parseId(id, `ids[${index}]`)))];
+  const sessionId = parseOptionalText(input.sessionId, "session_id");
+  const containing = parseOptionalText(input.containing, "containing");
+  if (containing?.trim() === "") throw invalid("containing", "must not be blank");
+  if (ids.length === 0 && sessionId === undefined && containing === undefined) {
+    throw invalid("ids", "or session_id or containing is needed: what is to be forgotten");
+  }
+  requireFew(ids.length);
+  const events = new Map<Uuid, MemoryEvent>();
+  const nodes = new Map<Uuid, MemoryNode>();
+  for (const id of ids) {
+    const [event, node] = await Promise.all([store.event(id, userId), store.node(id, userId)]);
+    if (event !== undefined) events.set(id, event);
+    if (node !== undefined) nodes.set(id, node);
+    if (event === undefined && node === undefined) throw missingNode(id);
+  }
+  if (sessionId !== undefined) await addSession(store, userId, sessionId, events);
+  if (containing !== undefined) await addContaining(store, userId, containing, nodes);
+  return { events, nodes };
+}
+
+async function addSession(
+  store: PlanStore,
+  userId: string,
+  sessionId: string,
+  events: Chosen["events"],
+): Promise<void> {
+  for (let after: { at: MemoryEvent["timestamp"]; id: Uuid } | undefined; ; ) {
+    const walk = { userId, sessionId, oldestFirst: true, after, limit: PAGE };
+    const { items, hasMore } = await store.eventsByTime(walk);
+    for (const event of items) events.set(event.id, event);
+    requireFew(events.size);
+    const last = items.at(-1);
+    if (!hasMore || last === undefined) return;
+    after = { at: last.timestamp, id: last.id };
+  }
+}
+
+async function addContaining(
+  store: PlanStore,
+  userId: string,
+  text: string,
+  nodes: Chosen["nodes"],
+): Promise<void> {
+  for (let olderThan: { createdAt: MemoryNode["createdAt"]; id: Uuid } | undefined; ; ) {
+    const page = await store.queryNodes({
+      owner: userId,
+      lifecycleStates: LIFECYCLE_STATES,
+      contentContainsAny: [text],
+      oldestFirst: false,
+      limit: PAGE,
+      ...(olderThan !== undefined && { olderThan }),
+    });
+    for (const node of page) nodes.set(node.id, node);
+    requireFew(nodes.size);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    olderThan = last;
+  }
+}
+
+/** The events that say what the memories say. A summary has texts of others, which stay. */
+async function addEvidence(store: PlanStore, userId: string, chosen: Chosen): Promise<void> {
+  const refs = new Set<Uuid>();
+  for (const node of chosen.nodes.values()) {
+    if (node.nodeType === "summary") continue;
+    for (const id of node.evidenceRefs) if (!chosen.events.has(id)) refs.add(id);
+  }
+  for (const event of await eventsOf(store, userId, [...refs])) {
+    if (!isErased(event)) chosen.events.set(event.id, event);
+  }
+}
+
+async function eventsOf(
+  store: EventLog,
+  userId: string,
+  ids: readonly Uuid[],
+): Promise<readonly MemoryEvent[]> {
+  const found: MemoryEvent[] = [];
+  for (let rest = ids; rest.length > 0; ) {
+    const { items, hasMore } = await store.eventsById(rest, userId);
+    found.push(...items);
+    const met = new Set(items.map(({ id }) => id));
+    rest = hasMore ? rest.filter((id) => !met.has(id)) : [];
+  }
+  return found;
+}
+
+/** Why a memory that rests on something that goes does so, too; undefined: it stays. */
+function whyGone(
+  { nodeType, evidenceRefs }: MemoryNode,
+  gone: ReadonlySet<string>,
+  keepsDerived: boolean,
+): ForgottenMemory["why"] | undefined {
+  if (evidenceRefs.every((id) => gone.has(id))) return "evidence";
+  if (nodeType === "summary") return "summary";
+  // A name that others say, too, tells nothing of what goes; without it, their memories would fall apart.
+  if (keepsDerived || nodeType === "entity") return undefined;
+  return "may_repeat";
+}
+
+/** Whether a receipt names one of the memories, or asks with one of the texts. */
+function teller(nodes: readonly Uuid[], texts: readonly string[]): ErasureScope["isTold"] {
+  const ids = new Set<string>(nodes);
+  const telling = texts
+    .filter((text) => text.trim().length >= TELLING_CHARS)
+    .map((text) => text.trim().toLowerCase());
+  return (body) => {
+    const { query, ids: named } = toldByReceipt(body);
+    const asked = query.toLowerCase();
+    return telling.some((text) => asked.includes(text)) || namesAny(named, ids);
+  };
+}
+
+async function staying(
+  store: PlanStore,
+  userId: string,
+  { events, nodesGone, kept }: Pick<ForgetPlan, "events" | "nodesGone" | "kept">,
+): Promise<readonly Staying[]> {
+  const gone = new Set<string>([...events, ...nodesGone.map(({ node }) => node.id)]);
+  const stays = new Map<Uuid, Staying>();
+  const add = (
+    kind: Staying["kind"],
+    { id, content }: Pick<MemoryNode, "id" | "content">,
+    why: Staying["why"],
+  ): void => {
+    if (!gone.has(id) && !stays.has(id))
+      stays.set(id, { kind, id, why, excerpt: excerptOf(content) });
+  };
+  for (const node of kept) add("memory", node, "other_evidence");
+  const others = nodesGone
+    .filter(({ why }) => why === "may_repeat")
+    .flatMap(({ node }) => node.evidenceRefs.filter((id) => !gone.has(id)));
+  for (const event of await eventsOf(store, userId, [...new Set(others)])) {
+    if (!isErased(event)) add("event", event, "own_text");
+  }
+  for (const { node } of nodesGone) {
+    const read = { owner: userId, nodeId: node.id, direction: "backward", maxSteps: 1 } as const;
+    for (const replaced of await store.chain(read)) add("memory", replaced, "replaced");
+  }
+  return [...stays.values()];
+}

@@ -1,0 +1,85 @@
+import type { ForgetStage } from "../../domain/erasure.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { Owner } from "../../domain/owner.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { AuditRecord } from "./audit-record.ts";
+
+/** What of one owner's is to be erased. */
+export type ErasureScope = {
+  readonly userId: string;
+  readonly events: readonly Uuid[];
+  readonly nodes: readonly Uuid[];
+  /** The texts that go: of the events, and of the nodes. */
+  readonly texts: readonly string[];
+  /** Whether the body of a receipt names one of the nodes, or asks with one of the texts. Pure. */
+  readonly isTold: (body: Uint8Array) => boolean;
+};
+
+/** How much of each kind goes, besides events and nodes. */
+export type ErasureCounts = {
+  readonly edges: number;
+  readonly vectors: number;
+  readonly textEntries: number;
+  /** Operations whose payload goes; they stay in the log. */
+  readonly operations: number;
+  readonly receipts: number;
+  /** Blobs that no other event of the owner names. */
+  readonly blobs: number;
+};
+
+export type Erasure = ErasureScope & {
+  readonly forgetId: Uuid;
+  readonly actorId: string;
+  readonly at: Instant;
+  /** Nodes that rest on the events and stay all the same. */
+  readonly kept: readonly Uuid[];
+  /** What the log says of it from now on. It has the id `forgetId`. */
+  readonly recordOf: (counts: ErasureCounts) => AuditRecord;
+};
+
+/** What was found of some texts. They are named by their places in the list. */
+export type ErasureScan = {
+  /** Of every byte of all pages. Undefined: they have things of other owners, too, or are too many. */
+  readonly pages:
+    | { readonly count: number; readonly bytes: number; readonly found: readonly number[] }
+    | undefined;
+  /** Those that the stored form of something of the owner contains. */
+  readonly held: ReadonlySet<number>;
+  /** The ids of such things: events, memories, operations, edges and names of owners; at most 100. */
+  readonly heldBy: readonly string[];
+};
+
+/** The erasure of content: what an event says never changes, and can only be erased, as a whole, once. */
+export type Erasures = {
+  /** All nodes of an owner that cite one of the events, in any state, by id. */
+  restingOn(userId: string, events: readonly Uuid[]): Promise<readonly MemoryNode[]>;
+  /** What goes with an erasure. Changes nothing. */
+  reached(scope: ErasureScope): Promise<ErasureCounts>;
+  /**
+   * Erases in one transaction: the content and metadata of the events, whose place in the log stays; the nodes, with all edges and
+   * all index entries; blobs that no other event names; payloads of operations and receipts that keep any of it; errors of work. The turns around are indexed as
+   * if those had never existed. Work on the events is complete. The erasure is not yet settled.
+   * @returns the record, or the one of an earlier erasure with this id, which is then all that happens
+   * @throws SvcError request_conflict if an event or a node is missing, erased, or of another owner, or if other nodes rest on
+   *   the events than those that are named; then nothing was changed
+   */
+  erase(erasure: Erasure): Promise<AuditRecord>;
+  /** Whether there are erasures that are not settled. */
+  hasUnsettledErasures(): Promise<boolean>;
+  /** Whether an erasure of this id is settled, `physical`, or not. */
+  erasureStage(forgetId: Uuid): Promise<ForgetStage>;
+  /**
+   * Removes the bytes of what was erased from the files, as far as the store reaches. Can be repeated.
+   * @param waitMs milliseconds to wait for other processes
+   * @returns whether everything is settled; false: another process did not let go
+   */
+  settleErasures(waitMs: number): Promise<boolean>;
+  /**
+   * Looks for texts in what an owner has, and in all pages, free ones too, if nobody but the owner has anything in them. Lets other
+   * work run meanwhile. Undefined: this store cannot look at its pages.
+   */
+  scan(texts: readonly string[], owner: Owner): Promise<ErasureScan | undefined>;
+  /** The key that signs what is said of erasures. The first that is given is kept. */
+  signingKey(made: string): Promise<string>;
+};

@@ -1,0 +1,142 @@
+/**
+ * Kills a process with SIGKILL before each statement of a forgetting and of what removes its bytes, each time on a fresh copy of a
+ * pack: the forgetting has happened or not, and the next opening removes what is left of it.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
+import { connectionOf } from "../adapters/sqlite/exported.ts";
+import { indexed } from "../adapters/sqlite/indexed.ts";
+import { anAdmission, freshId, put, unit } from "../contract/samples.ts";
+import {
+  directoryPack,
+  encrypted,
+  filePack,
+  openSqlitePack,
+  type SqlitePack,
+} from "../contract/sqlite-pack.ts";
+import { aBlob } from "../contract/store-blobs.ts";
+import { aReceipt } from "../contract/store-receipts.ts";
+import { bundled } from "./bundled.ts";
+import { DISK } from "./disk-folder.ts";
+
+/** Turns of one conversation, one of which is forgotten. */
+const TURNS = ["alpha", "bravo", "the vault opens with marmalade", "delta", "echo"];
+const MARK = "marmalade";
+
+let folder = "";
+let worker = "";
+beforeAll(async () => {
+  folder = mkdtempSync(join(DISK, "svc-erasure-"));
+  worker = await bundled("erasure-worker.ts", folder);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function makePack(pack: SqlitePack): Promise<void> {
+  const store = await openSqlitePack(pack);
+  const made = await put(
+    store,
+    ...TURNS.map((content, second) => ({
+      ...{ content, second, sessionId: "s" },
+      vector: unit(...TURNS.map((turn) => (turn === content ? 1 : 0))),
+    })),
+  );
+  // Larger than a page.
+  const bytes = new TextEncoder().encode(MARK.repeat(2000));
+  const event = made[TURNS.findIndex((turn) => turn.includes(MARK))]?.evidenceRefs[0] ?? freshId();
+  await store.admit(anAdmission([], { blobs: [aBlob({ event, bytes })] }));
+  await store.saveReceipt(aReceipt({ body: new TextEncoder().encode(`where is ${MARK}?`) }));
+  await store.close();
+}
+
+/** @param last the step before which it is killed; 0: it finishes. @returns what it said */
+async function runWorker(pack: SqlitePack, last: number): Promise<string> {
+  const child = Bun.spawn([process.execPath, worker, JSON.stringify(pack), String(last)], {
+    ...{ stdout: "pipe", stderr: "inherit", stdin: "ignore" },
+  });
+  const said = await new Response(child.stdout).text();
+  await child.exited;
+  expect(child.signalCode).toBe(last === 0 ? null : "SIGKILL");
+  return said.trim();
+}
+
+/** What a pack holds, after an opening has settled what was not. */
+async function examine(pack: SqlitePack, place: string) {
+  const store = await openSqlitePack(pack);
+  const settled = await store.settleErasures(5000);
+  const scan = await store.scan([MARK], "ada");
+  await store.close();
+  const database = openDatabase({ layout: pack.layout, mode: "read-write", ...connectionOf(pack) });
+  const rows = (sql: string): unknown => database.query(sql).all();
+  const found = {
+    ...{ settled, marks: scan?.pages?.found, indexes: indexed(database) },
+    receipts: rows("SELECT request_id FROM receipts"),
+    events: rows("SELECT key, content, metadata IS NULL AS is_whole FROM events ORDER BY key"),
+    nodes: rows("SELECT key, content, lifecycle_state FROM nodes ORDER BY key"),
+    operations: rows("SELECT op_type FROM operations ORDER BY key"),
+    erasures: rows("SELECT count(*) AS n FROM erasures"),
+    blobs: rows("SELECT size FROM blobs CROSS JOIN blob_uses"),
+  };
+  database.close();
+  const isInFiles = readdirSync(place, { recursive: true, encoding: "utf8" })
+    .map((name) => join(place, name))
+    .some((name) => statSync(name).isFile() && readFileSync(name).includes(MARK));
+  return { ...found, isInFiles };
+}
+
+describe("a crash at each step of a forgetting", () => {
+  test.each([
+    { name: "a pack of one file", packIn: filePack, every: 1 },
+    { name: "a directory pack", packIn: directoryPack, every: 4 },
+    { name: "an encrypted pack", packIn: (at: string) => encrypted(filePack(at)), every: 7 },
+  ])(
+    "in $name leaves all of it or nothing, and no byte after the next opening",
+    async ({ name, packIn, every }) => {
+      const template = join(folder, name);
+      mkdirSync(template);
+      await makePack(packIn(template));
+      const copied = (title: string): readonly [SqlitePack, string] => {
+        const place = join(folder, `${name} ${title}`);
+        cpSync(template, place, { recursive: true });
+        return [packIn(place), place];
+      };
+      const before = await examine(...copied("as it was"));
+      expect(before).toMatchObject({ marks: [0], erasures: [{ n: 0 }], blobs: [{ size: 18_000 }] });
+      const [finished, place] = copied("finished");
+      const steps = Number(await runWorker(finished, 0));
+      const after = await examine(finished, place);
+      expect(after).toMatchObject({
+        ...{ marks: [], isInFiles: false, receipts: [], erasures: [{ n: 2 }] },
+        operations: [{ op_type: "MEMORY_FORGOTTEN" }],
+        blobs: [],
+      });
+      expect(after.nodes).toHaveLength(TURNS.length - 1);
+
+      const killedAt = Array.from({ length: steps }, (_, index) => index + 1).filter(
+        (step) => step % every === 0 || step >= steps - 1,
+      );
+      expect(killedAt.length).toBeGreaterThan(5);
+      let isDone = false;
+      for (const step of killedAt) {
+        const [pack, at] = copied(`killed at ${step}`);
+        expect(await runWorker(pack, step)).toBe("");
+        const left = await examine(pack, at);
+        // Once the transaction is committed, it stays.
+        isDone ||= left.marks?.length === 0;
+        expect({ step, ...left }).toEqual({ step, ...(isDone ? after : before) });
+      }
+      expect(isDone).toBe(true);
+      console.log(`${name}: ${steps} steps, ${killedAt.length} kills`);
+    },
+    300_000,
+  );
+});
