@@ -10,11 +10,23 @@ type Slot = {
   closing: Promise<void> | undefined;
 };
 
+/** A call that waits for an engine. */
+type Ticket = {
+  readonly since: number;
+  /** Milliseconds after which it may share an open engine although others wait longer. */
+  readonly patienceMs: number;
+};
+
+/** The shortest patience. */
+const PATIENCE_MS = 1000;
+
 /** Engines that are open, at most so many: the one that was released longest ago makes room for another. */
 export class EngineCache {
   readonly #max: number;
   readonly #slots = new Map<Uuid, Slot>();
-  readonly #waiting: (() => void)[] = [];
+  /** Calls of `take` that have no engine yet, in the order in which they came. */
+  readonly #queue: Ticket[] = [];
+  readonly #waiting = new Set<() => void>();
   #releases = 0;
   /** Why nothing is given any more. */
   #refusal: SvcError | undefined;
@@ -25,18 +37,60 @@ export class EngineCache {
   }
 
   /**
-   * An engine that stays open until it is given back as often as it was taken. Waits while all are in use.
+   * An engine that stays open until it is given back as often as it was taken. Waits while all are in use, in the order of the calls:
+   * otherwise one that is always in use by somebody would keep others out for ever. Who holds it may need it again to get ready
+   * with it, so a call shares an open engine at the latest when it has waited as long as the first one had before it came.
    * @throws SvcError workspace_closed after `close`, or after an engine could not be closed; and what `open` throws
    */
   async take(id: Uuid, open: () => Promise<MemoryEngine>): Promise<MemoryEngine> {
-    for (;;) {
-      if (this.#refusal !== undefined) throw this.#refusal;
-      const slot = this.#slots.get(id);
-      if (slot !== undefined && slot.closing === undefined) return await this.#hold(id, slot);
-      if (slot !== undefined) await slot.closing?.catch(() => undefined);
-      else if (this.#slots.size < this.#max) return await this.#hold(id, this.#add(id, open));
-      else if (!(await this.#evictIdle())) await this.#change();
+    const ticket = this.#join();
+    try {
+      for (;;) {
+        if (this.#refusal !== undefined) throw this.#refusal;
+        const engine = this.#find(id, ticket, open);
+        if (engine !== undefined) return engine;
+        await this.#wait(id, ticket);
+      }
+    } finally {
+      this.#leave(ticket);
     }
+  }
+
+  /** Undefined: it is not the turn of this call, or there is no room. */
+  #find(id: Uuid, ticket: Ticket, open: () => Promise<MemoryEngine>) {
+    const slot = this.#slots.get(id);
+    if (slot !== undefined) {
+      const isTurn = slot.closing === undefined && this.#leftMs(ticket) <= 0;
+      return isTurn ? this.#hold(id, slot) : undefined;
+    }
+    const isTurn = this.#queue[0] === ticket && this.#slots.size < this.#max;
+    return isTurn ? this.#hold(id, this.#add(id, open)) : undefined;
+  }
+
+  async #wait(id: Uuid, ticket: Ticket): Promise<void> {
+    const slot = this.#slots.get(id);
+    if (slot?.closing !== undefined) await slot.closing.catch(() => undefined);
+    else if (slot !== undefined) await this.#change(this.#leftMs(ticket));
+    else if (this.#queue[0] !== ticket || !(await this.#evictIdle())) await this.#change();
+  }
+
+  /** Milliseconds until a call may share an open engine. */
+  #leftMs(ticket: Ticket): number {
+    if (this.#queue[0] === ticket) return 0;
+    return ticket.since + ticket.patienceMs - performance.now();
+  }
+
+  #join(): Ticket {
+    const since = performance.now();
+    const first = this.#queue[0]?.since ?? since;
+    const ticket = { since, patienceMs: Math.max(PATIENCE_MS, since - first) };
+    this.#queue.push(ticket);
+    return ticket;
+  }
+
+  #leave(ticket: Ticket): void {
+    this.#queue.splice(this.#queue.indexOf(ticket), 1);
+    this.#wake();
   }
 
   giveBack(id: Uuid): void {
@@ -105,12 +159,21 @@ export class EngineCache {
     return slot.closing;
   }
 
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  /** @param limitMs after which it resolves without a change */
+  #change(limitMs?: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = limitMs === undefined ? undefined : setTimeout(() => wake(), limitMs);
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+    });
   }
 
   #wake(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const wake of [...this.#waiting]) wake();
   }
 }
 

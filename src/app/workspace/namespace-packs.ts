@@ -1,69 +1,69 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
 import {
   damaged,
-  type NamespaceRegistry,
-  type RegisteredNamespace,
-  refuseLink,
+  openRegistry,
+  packsOf,
+  requireOwn,
 } from "../../adapters/sqlite/workspace/registry.ts";
 import type { Config } from "../../config/schema.ts";
-import { invalid, SvcError } from "../../domain/errors.ts";
-import { uuidV7 } from "../../lib/new-uuid.ts";
+import type { RegisteredNamespace } from "../../domain/namespace.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import { findKey } from "../find-key.ts";
+import { openEngine } from "../open-engine.ts";
 import { directoryLayout } from "../pack-path.ts";
+import type { Namespaces } from "./namespaces.ts";
 
 /** The layout of all packs of a workspace. */
 export type WorkspaceLayout = "files" | "directories";
 
-const NAME_BYTES = 512;
-
 /**
- * A namespace by its name; a new one is registered before its pack is made.
- * @throws SvcError invalid_argument for a name that none can have; not_found unless it may be made
+ * Opens the packs of a folder, making it if it is missing, and holds it until `close`.
+ * @throws SvcError workspace_in_use, workspace_damaged, storage_failed, disk_full
  */
-export function findNamespace(
-  registry: NamespaceRegistry,
-  name: string,
-  create: boolean,
-): RegisteredNamespace {
-  requireName(name);
-  const known = registry.find(name);
-  if (known !== undefined) return known;
-  if (!create) {
-    const message = `there is no namespace ${JSON.stringify(name)} in this workspace`;
-    throw new SvcError("not_found", message, { kind: "namespace", id: name });
-  }
-  const made = { name, id: uuidV7() };
-  registry.register(made);
-  return { ...made, isInitialized: false };
-}
-
-function requireName(name: unknown): void {
-  if (typeof name !== "string") throw invalid("name", "must be a text");
-  const isPlain = name.trim() === name && name.isWellFormed() && !/\p{Cc}/u.test(name);
-  const bytes = Buffer.byteLength(name);
-  if (isPlain && bytes > 0 && bytes <= NAME_BYTES) return;
-  throw invalid(
-    "name",
-    `must have 1 to ${NAME_BYTES} bytes, without control characters and without white space at either end`,
-  );
+export function openFolder(config: Config, folder: string, layout: WorkspaceLayout): Namespaces {
+  mkdirSync(resolve(folder), { recursive: true, mode: 0o700 });
+  const root = realpathSync(resolve(folder));
+  const registry = openRegistry(root);
+  return {
+    place: root,
+    find: async (name) => registry.find(name),
+    register: async (namespace) => {
+      if (registry.find(namespace.name) === undefined) registry.register(namespace);
+    },
+    markInitialized: async (id) => registry.markInitialized(id),
+    list: async () => registry.list(),
+    open: async (namespace, makeEmbedder) => {
+      const { config: withKey } = await findKey(settingsOf(config, root, namespace, layout));
+      const createIfMissing = !namespace.isInitialized;
+      const namespaceName = namespace.name;
+      const engine = await openEngine(withKey, { createIfMissing, makeEmbedder, namespaceName });
+      try {
+        // Again: what was put there since the first look is open now.
+        requireOwnFiles(root, namespace.id);
+      } catch (error) {
+        await engine.close();
+        throw error;
+      }
+      return engine;
+    },
+    close: async () => registry.close(),
+  };
 }
 
 /**
  * The settings of a namespace: those of the workspace, with its own pack. The folder of a new one is made.
- * @throws SvcError workspace_damaged if its pack is missing, has the other layout, or is behind a symbolic link
+ * @throws SvcError workspace_damaged if its pack is missing, has the other layout, is behind a link, or belongs to another user
  */
-export function settingsOf(
+function settingsOf(
   config: Config,
   root: string,
   { id, isInitialized }: RegisteredNamespace,
   layout: WorkspaceLayout,
 ): Config {
-  const packs = join(root, "packs");
-  const folder = join(packs, id);
-  for (const path of [packs, folder]) refuseLink(path);
+  const folder = join(packsOf(root), id);
+  requireOwnFiles(root, id);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  refuseLinksIn(folder);
   const file = join(folder, "memory.pack");
   const { databasePath, vectorPath, lexicalPath } = directoryLayout(folder);
   const [own, other] = layout === "files" ? [file, databasePath] : [databasePath, file];
@@ -81,8 +81,13 @@ export function settingsOf(
   };
 }
 
-function refuseLinksIn(folder: string): void {
+/** Checks all that lies in the folder of a namespace, and the folders above it. @throws SvcError workspace_damaged */
+function requireOwnFiles(root: string, id: Uuid): void {
+  const folder = join(packsOf(root), id);
+  for (const path of [packsOf(root), folder]) requireOwn(path, root, "folder");
+  if (!existsSync(folder)) return;
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
-    if (entry.isSymbolicLink()) refuseLink(join(entry.parentPath, entry.name));
+    const path = join(entry.parentPath, entry.name);
+    requireOwn(path, root, entry.isDirectory() ? "folder" : "file");
   }
 }

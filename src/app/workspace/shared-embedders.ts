@@ -9,14 +9,17 @@ export type SharedEmbedders = {
   close(): Promise<void>;
 };
 
-export function createSharedEmbedders(): SharedEmbedders {
+/** @param create makes one that is not there yet */
+export function createSharedEmbedders(create = createConfiguredEmbedder): SharedEmbedders {
   const made = new Map<string, Promise<Embedder>>();
   return {
     make: async (config, model, warn) => {
       const { model: name, version, dimension } = identityWith(config, model);
       const key = JSON.stringify([name, version, dimension]);
-      const making = made.get(key) ?? createConfiguredEmbedder(config, model, warn);
+      const making = made.get(key) ?? create(config, model, warn);
       made.set(key, making);
+      // The next pack tries again.
+      making.catch(() => made.delete(key));
       return { ...(await making), close: async () => {} };
     },
     close: async () => {

@@ -1,37 +1,32 @@
-import { mkdirSync, realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
-import {
-  type Namespace,
-  type NamespaceRegistry,
-  openRegistry,
-  type RegisteredNamespace,
-} from "../../adapters/sqlite/workspace/registry.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
+import { isAddress } from "../../domain/database-url.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
+import type { Namespace, RegisteredNamespace } from "../../domain/namespace.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import { findKey } from "../find-key.ts";
-import { openEngine } from "../open-engine.ts";
+import { settingsForPath } from "../pack-path.ts";
 import { askNamespaces, type WorkspaceAnswer, type WorkspaceQuestion } from "./ask-namespaces.ts";
 import { EngineCache } from "./engine-cache.ts";
 import { createLease, type NamespaceLease } from "./leases.ts";
-import { findNamespace, settingsOf, type WorkspaceLayout } from "./namespace-packs.ts";
+import { openFolder } from "./namespace-packs.ts";
+import { openDatabase } from "./namespace-schemas.ts";
+import { findNamespace, type Namespaces } from "./namespaces.ts";
 import { createSharedEmbedders } from "./shared-embedders.ts";
 
 export type WorkspaceOptions = {
   /** Settings of all namespaces, over those of the environment and `.env`. They name no pack, no namespace and no database. */
   readonly config?: ConfigInput | undefined;
-  /** Packs that are open at a time, at least 1. Default 4. */
+  /** Namespaces that are open at a time, at least 1. Default 4. In a database each has `database_pool_size` connections at most. */
   readonly maxOpen?: number | undefined;
-  /** Whether each pack is one file. Has to be the same every time. Default false: a folder with its files. */
+  /** Whether each pack is one file. Has to be the same every time. Default false: a folder with its files. Of a database unset. */
   readonly singleFilePacks?: boolean | undefined;
 };
 
-/** Many packs under names, for one program. `await using` closes it. */
+/** Many packs, or schemas of a database, under names, for one program. `await using` closes it. */
 export type MemoryWorkspace = AsyncDisposable & {
   /**
-   * The memory of a namespace, which is made if it is missing. Leases of one namespace share its pack. Waits while as many packs
-   * as may be open are in use: who holds that many must release one first.
+   * The memory of a namespace, which is made if it is missing. Leases of one namespace share it. Waits while as many as may be
+   * open are in use: who holds that many must release one first.
    * @throws SvcError invalid_argument for a name with control characters, white space at an end, or more than 512 bytes; not_found
    *   with `create: false`; namespace_mismatch, workspace_damaged, workspace_closed; and what opening a pack throws
    */
@@ -43,7 +38,7 @@ export type MemoryWorkspace = AsyncDisposable & {
    * @throws SvcError as `retrieve` of an engine; not_found for a namespace that does not exist
    */
   retrieve(question: WorkspaceQuestion): Promise<WorkspaceAnswer>;
-  /** Waits until every lease is released, then closes all packs. Idempotent. @throws AggregateError if one cannot be closed */
+  /** Waits until every lease is released, then closes all of them. Idempotent. @throws AggregateError if one cannot be closed */
   close(): Promise<void>;
 };
 
@@ -53,37 +48,45 @@ const NOT_ITS_OWN = [
   "vector_path",
   "lexical_path",
   "namespace_id",
+  "database_url",
 ] as const;
 
-/** Opens folders of packs. */
+/** Opens folders of packs, and databases with schemas. */
 export const MemoryWorkspace = {
   /**
-   * Opens the workspace of a folder, making it if it is missing. One workspace holds a folder at a time, in all processes.
-   * @throws SvcError workspace_in_use, workspace_damaged, invalid_argument, invalid_config, storage_failed, disk_full
+   * Opens the workspace of a folder, making it if it is missing. One workspace holds a folder at a time, in all processes; a database
+   * may be held by many.
+   * @param place the folder, or the address of a PostgreSQL database of its own: `postgres://user:password@host:port/database`
+   * @throws SvcError workspace_in_use, workspace_damaged, invalid_argument, invalid_config, storage_failed, disk_full; of a database
+   *   also unsupported, storage_busy, storage_unavailable
    */
-  async open(folder: string, options: WorkspaceOptions = {}): Promise<MemoryWorkspace> {
+  async open(place: string, options: WorkspaceOptions = {}): Promise<MemoryWorkspace> {
     const { config: given = {}, maxOpen = 4, singleFilePacks = false } = options;
     if (!(Number.isInteger(maxOpen) && maxOpen >= 1)) {
       throw invalid("maxOpen", "must be a whole number of at least 1");
     }
-    const config = sharedSettings(given);
-    mkdirSync(resolve(folder), { recursive: true, mode: 0o700 });
-    const root = realpathSync(resolve(folder));
-    const registry = openRegistry(join(root, "workspace.sqlite3"));
+    const isDatabase = isAddress(place);
+    if (isDatabase && options.singleFilePacks !== undefined) {
+      throw invalid("singleFilePacks", "is about packs, and a database has none");
+    }
+    const config = sharedSettings(place, given);
     const layout = singleFilePacks ? "files" : "directories";
-    return createWorkspace({ config, root, registry, layout, cache: new EngineCache(maxOpen) });
+    const namespaces = isDatabase ? await openDatabase(config) : openFolder(config, place, layout);
+    return createWorkspace({ config, namespaces, cache: new EngineCache(maxOpen) });
   },
 };
 
-function sharedSettings(given: ConfigInput): Config {
+function sharedSettings(place: string, given: ConfigInput): Config {
   const named = NOT_ITS_OWN.find((setting) => given[setting] !== undefined);
-  if (named !== undefined)
-    throw invalid("config", `must not set ${named}, which each namespace has`);
+  if (named !== undefined) {
+    throw invalid("config", `must not set ${named}, which comes from the workspace`);
+  }
+  const own = isAddress(place) ? settingsForPath(place) : { pack_path: "" };
   const { config, notices } = loadConfig({
-    explicit: { ...given, pack_path: "", namespace_id: undefined },
+    explicit: { ...given, ...own, namespace_id: undefined },
   });
   for (const notice of notices) process.emitWarning(notice, { type: "svc" });
-  if (config.database_url !== undefined) {
+  if (config.database_url !== undefined && !isAddress(place)) {
     throw invalid("config", "must not set database_url; a workspace of packs has no server");
   }
   return config;
@@ -91,30 +94,31 @@ function sharedSettings(given: ConfigInput): Config {
 
 type Parts = {
   readonly config: Config;
-  readonly root: string;
-  readonly registry: NamespaceRegistry;
-  readonly layout: WorkspaceLayout;
+  readonly namespaces: Namespaces;
   readonly cache: EngineCache;
 };
 
-function createWorkspace({ config, root, registry, layout, cache }: Parts): MemoryWorkspace {
+function createWorkspace({ config, namespaces, cache }: Parts): MemoryWorkspace {
   const embedders = createSharedEmbedders();
   let closed: Promise<void> | undefined;
   const requireOpen = (): void => {
     if (closed === undefined) return;
-    throw new SvcError("workspace_closed", `${root}: the workspace was closed`);
+    throw new SvcError("workspace_closed", `${namespaces.place}: the workspace was closed`);
   };
   const open = async (namespace: RegisteredNamespace): Promise<MemoryEngine> => {
-    const settings = settingsOf(config, root, namespace, layout);
-    const { config: withKey } = await findKey(settings);
-    const createIfMissing = !namespace.isInitialized;
-    const engine = await openEngine(withKey, { createIfMissing, makeEmbedder: embedders.make });
-    if (createIfMissing) registry.markInitialized(namespace.id);
-    return engine;
+    const engine = await namespaces.open(namespace, embedders.make);
+    if (namespace.isInitialized) return engine;
+    try {
+      await namespaces.markInitialized(namespace.id);
+      return engine;
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
   };
   const lend = async (name: string, create: boolean): Promise<NamespaceLease> => {
     requireOpen();
-    const namespace = findNamespace(registry, name, create);
+    const namespace = await findNamespace(namespaces, name, create);
     const engine = await cache.take(namespace.id, () => open(namespace));
     const { id } = namespace;
     return createLease(engine, { name, id }, () => cache.giveBack(id));
@@ -124,7 +128,7 @@ function createWorkspace({ config, root, registry, layout, cache }: Parts): Memo
       await cache.close();
     } finally {
       await embedders.close();
-      registry.close();
+      await namespaces.close();
     }
   };
   const close = (): Promise<void> => {
@@ -135,7 +139,7 @@ function createWorkspace({ config, root, registry, layout, cache }: Parts): Memo
     namespace: (name, { create = true } = {}) => lend(name, create),
     listNamespaces: async () => {
       requireOpen();
-      return registry.list();
+      return await namespaces.list();
     },
     retrieve: async (question) =>
       await askNamespaces(question, config.packing.token_budget, async (name, input) => {

@@ -1,24 +1,27 @@
 import type { Database } from "bun:sqlite";
-import { SvcError } from "../../../domain/errors.ts";
-import type { Uuid } from "../../../lib/uuid.ts";
+import { type NamespaceIdentity, requireIdentity } from "../../../domain/namespace.ts";
 import { readPackSetting, writePackSetting } from "./pack-settings.ts";
 
-const NAME = "namespace_id";
+const ID = "namespace_id";
+const NAME = "namespace_name";
 
-/** Gives a new pack its identity. Runs inside a write transaction. */
-export function writeNamespace(database: Database, id: Uuid): void {
-  writePackSetting(database, NAME, id);
+/** Gives a pack what it lacks of its identity. Runs inside a write transaction. */
+export function writeNamespace(database: Database, { id, name }: NamespaceIdentity): void {
+  if (readPackSetting(database, ID) === undefined) writePackSetting(database, ID, id);
+  if (name === undefined || readPackSetting(database, NAME) !== undefined) return;
+  writePackSetting(database, NAME, name);
 }
 
-/** Checks that a pack is the expected one. @throws SvcError namespace_mismatch; nothing was changed */
-export function requireNamespace(database: Database, path: string, expected: Uuid): void {
-  const found = readPackSetting(database, NAME);
-  if (found === expected) return;
-  const reason =
-    found === undefined ? "has no namespace" : `belongs to the namespace with the id ${found}`;
-  throw new SvcError(
-    "namespace_mismatch",
-    `${path}: ${reason}, not ${expected}. Nothing was changed; check namespace_id (SVC_NAMESPACE_ID) and that packs were not exchanged.`,
-    { path, expected, found: found ?? null },
-  );
+/**
+ * Checks that a pack is the expected one. One without a name has every name.
+ * @throws SvcError namespace_mismatch; nothing was changed
+ */
+export function requireNamespace(
+  database: Database,
+  path: string,
+  expected: NamespaceIdentity,
+): void {
+  const found = { id: readPackSetting(database, ID), name: readPackSetting(database, NAME) };
+  const advice = "check namespace_id (SVC_NAMESPACE_ID) and that packs were not exchanged";
+  requireIdentity(found, expected, { place: path, advice });
 }

@@ -1,19 +1,38 @@
-import type { Database } from "bun:sqlite";
-import { lstatSync } from "node:fs";
+import { constants, type Database } from "bun:sqlite";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
+import {
+  type Namespace,
+  type RegisteredNamespace,
+  workspaceDamaged,
+} from "../../../domain/namespace.ts";
 import { parseUuid, type Uuid } from "../../../lib/uuid.ts";
+import { plainUri, readPackBytes } from "../../crypt/cipher.ts";
 import { openSqlite } from "../../native/open-sqlite.ts";
+import { ask } from "../connection/ask.ts";
 import { codeOf, isBusy, toSvcError } from "../connection/failures.ts";
-
-/** A part of a workspace with a pack of its own. */
-export type Namespace = { readonly name: string; readonly id: Uuid };
-
-/** A namespace, and whether its pack has been made. */
-export type RegisteredNamespace = Namespace & { readonly isInitialized: boolean };
+import { objectionTo } from "../connection/sidecars.ts";
 
 type Row = { readonly name: string; readonly id: string; readonly initialized: number };
 
+const REGISTRY = "workspace.sqlite3";
 const VERSION = 1;
+/** The most that the library reads at once. */
+const READ_BYTES = 65_536;
 
 /** The names of the namespaces of a folder, in a file that is unencrypted and that one workspace holds at a time. */
 export type NamespaceRegistry = {
@@ -27,16 +46,24 @@ export type NamespaceRegistry = {
 };
 
 /**
- * Opens the registry, making it if it is missing, and holds it until `close`, or until the process ends.
+ * Opens the registry of a workspace, making it if it is missing, and holds it until `close`, or until the process ends.
+ * @param root the folder of the workspace.
  * @throws SvcError workspace_in_use, workspace_damaged, disk_full, storage_failed
  */
-export function openRegistry(path: string): NamespaceRegistry {
-  for (const file of [path, `${path}-journal`]) refuseLink(file);
+export function openRegistry(root: string): NamespaceRegistry {
+  const path = join(root, REGISTRY);
+  for (const file of [path, `${path}-journal`]) requireOwn(file, root);
+  for (const suffix of ["-wal", "-shm"]) refuseLog(`${path}${suffix}`);
+  requireOwn(packsOf(root), root, "folder");
+  const known = packFolders(root);
+  if (isEmpty(path) && known.length > 0) throw damaged(path, "is missing, and there are packs");
   let database: Database | undefined;
   try {
-    database = openSqlite(path);
-    holdAlone(database);
-    prepare(database, path);
+    rehearse(path, known);
+    closeSync(openSync(path, "a", 0o600));
+    database = connect(path, path, known);
+    // Again: what was put there since the first look is open now.
+    requireOwn(path, root);
     return registryOn(database, path);
   } catch (error) {
     database?.close();
@@ -44,17 +71,112 @@ export function openRegistry(path: string): NamespaceRegistry {
   }
 }
 
-/** A link could lead the writes of a workspace anywhere. @throws SvcError workspace_damaged */
-export function refuseLink(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    throw damaged(path, "is a symbolic link");
-  }
+/** The folder with the packs of a workspace. */
+export function packsOf(root: string): string {
+  return join(root, "packs");
+}
+
+/**
+ * Checks a file or a folder of a workspace, if there is one: a link could lead writes anywhere, and what another user has made
+ * could be exchanged at any time.
+ * @param root the folder of the workspace, whose owner may have made it, besides this user.
+ * @throws SvcError workspace_damaged
+ */
+export function requireOwn(path: string, root: string, kind: "file" | "folder" = "file"): void {
+  const objection = objectionTo(path, root, kind);
+  if (objection !== undefined) throw foreign(path, objection);
 }
 
 /** @param reason what is wrong with the path, as the rest of a sentence */
 export function damaged(path: string, reason: string, cause?: unknown): SvcError {
-  const message = `${path}: ${reason}. Nothing was changed; restore the folder of the workspace from a backup.`;
-  return new SvcError("workspace_damaged", message, { path }, cause === undefined ? {} : { cause });
+  const advice = "restore the folder of the workspace from a backup";
+  return workspaceDamaged(path, reason, { advice, cause });
+}
+
+function foreign(path: string, reason: string): SvcError {
+  return workspaceDamaged(path, reason, { advice: "find out who made it, then move it away" });
+}
+
+/** The registry never has a log; SQLite would obey one whatever the registry says. */
+function refuseLog(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
+  throw foreign(path, "is no file of a workspace, and could change its registry");
+}
+
+/** The folders of packs, by their ids. */
+function packFolders(root: string): readonly string[] {
+  if (!existsSync(packsOf(root))) return [];
+  return readdirSync(packsOf(root)).filter((name) => parseUuid(name) === name);
+}
+
+/**
+ * SQLite obeys a journal without a proof of who wrote it. What one would make of the registry is looked at in a copy first, so that
+ * the registry stays as it is if that is nonsense.
+ * @param known ids that the registry has to name.
+ */
+function rehearse(path: string, known: readonly string[]): void {
+  const journal = readIfThere(`${path}-journal`);
+  // SQLite leaves zeros where it ended the transaction.
+  if (journal?.[0] === undefined || journal[0] === 0) return;
+  const folder = mkdtempSync(join(tmpdir(), "svc-registry-"));
+  try {
+    const copy = join(folder, REGISTRY);
+    copyRegistry(path, copy);
+    writeFileSync(`${copy}-journal`, journal);
+    const played = connect(copy, path, known);
+    const check = ask<string>(played, "PRAGMA integrity_check");
+    played.close();
+    if (check !== "ok") throw damaged(`${path}-journal`, "would damage the registry");
+  } catch (error) {
+    const isAtWork = !readIfThere(`${path}-journal`)?.equals(journal);
+    // The next look at the file says that another workspace has it.
+    if (!isAtWork) throw error;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Through SQLite, so that a registry that is open in this process keeps its locks. */
+function copyRegistry(path: string, copy: string): void {
+  writeFileSync(copy, "");
+  for (let offset = 0; ; offset += READ_BYTES) {
+    const bytes = readPackBytes(path, offset, READ_BYTES) ?? new Uint8Array();
+    appendFileSync(copy, bytes);
+    if (bytes.length < READ_BYTES) return;
+  }
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  return existsSync(path) ? readFileSync(path) : undefined;
+}
+
+function isEmpty(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+}
+
+/** @param path names the registry in errors. @param known as for `rehearse` */
+function connect(file: string, path: string, known: readonly string[]): Database {
+  const flags = constants.SQLITE_OPEN_URI | constants.SQLITE_OPEN_READWRITE;
+  const database = openSqlite(plainUri(file), flags);
+  try {
+    holdAlone(database);
+    prepare(database, path);
+    requireNamed(database, path, known);
+    database.run("COMMIT");
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** A folder is made for a registered namespace: one without a name means that names were lost. */
+function requireNamed(database: Database, path: string, known: readonly string[]): void {
+  const rows = database.query<{ id: string }, []>("SELECT id FROM namespaces").all();
+  const named = new Set(rows.map(({ id }) => id));
+  const lost = known.find((id) => !named.has(id));
+  if (lost === undefined) return;
+  throw damaged(join(packsOf(dirname(path)), lost), "is a pack that the registry does not name");
 }
 
 /** The lock lasts as long as the connection: a killed process leaves nothing behind. */
@@ -64,7 +186,7 @@ function holdAlone(database: Database): void {
   database.run("BEGIN EXCLUSIVE");
 }
 
-/** Makes the tables of a new registry, and ends the transaction of `holdAlone`. */
+/** Makes the tables of a new registry, in the transaction of `holdAlone`. */
 function prepare(database: Database, path: string): void {
   database.run("CREATE TABLE IF NOT EXISTS metadata (version INTEGER NOT NULL) STRICT");
   database.run(
@@ -76,7 +198,6 @@ function prepare(database: Database, path: string): void {
   if (versions.length !== 1 || versions[0]?.version !== VERSION) {
     throw damaged(path, "is the registry of another version of svc");
   }
-  database.run("COMMIT");
 }
 
 function registryOn(database: Database, path: string): NamespaceRegistry {
@@ -88,28 +209,25 @@ function registryOn(database: Database, path: string): NamespaceRegistry {
     }
     return { name: row.name, id };
   };
+  const all = (sql: string, ...parameters: string[]): Row[] => {
+    try {
+      return database.query<Row, string[]>(sql).all(...parameters);
+    } catch (error) {
+      throw toFailure(error, path);
+    }
+  };
   return {
     find: (name) => {
-      const row = database
-        .query<Row, [string]>("SELECT name, id, initialized FROM namespaces WHERE name = ?")
-        .get(name);
-      return row === null
-        ? undefined
-        : { ...toNamespace(row), isInitialized: row.initialized === 1 };
+      const [row] = all("SELECT name, id, initialized FROM namespaces WHERE name = ?", name);
+      return row && { ...toNamespace(row), isInitialized: row.initialized === 1 };
     },
     register: ({ name, id }) => {
-      database
-        .query("INSERT INTO namespaces (name, id, initialized) VALUES (?, ?, 0)")
-        .run(name, id);
+      all("INSERT INTO namespaces (name, id, initialized) VALUES (?, ?, 0)", name, id);
     },
     markInitialized: (id) => {
-      database.query("UPDATE namespaces SET initialized = 1 WHERE id = ?").run(id);
+      all("UPDATE namespaces SET initialized = 1 WHERE id = ?", id);
     },
-    list: () =>
-      database
-        .query<Row, []>("SELECT name, id, initialized FROM namespaces ORDER BY name")
-        .all()
-        .map(toNamespace),
+    list: () => all("SELECT name, id, initialized FROM namespaces ORDER BY name").map(toNamespace),
     close: () => database.close(),
   };
 }
