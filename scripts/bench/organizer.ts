@@ -132,7 +132,7 @@ async function main(): Promise<void> {
       title: "Organizer",
       command: `bun scripts/bench/organizer.ts --memories ${count}`,
       notes: [
-        "One owner, unencrypted, whose memories were never organized before. Of those of a year most become stable in the first run, and most of the old ones are archived; of those of 60 days all stay active. Summaries and groups are skipped, since no language model takes part. Memory: the most that the process grew by, without pages of files that are mapped into it.",
+        "One owner, unencrypted, whose memories were never organized before. Of those of a year most become stable in the first run, and most of the old ones are archived; of those of 60 days all stay active. Summaries and groups are skipped, since no language model takes part. Memory: the most that the process grew by, without pages of files that are mapped into it. Of a busy machine compare the processor time.",
       ],
       figures: [
         ...(await measureYear(folder, kept, count)),

@@ -1,46 +1,18 @@
 /**
  * Measures what the floor takes from questions that have an answer: `bun scripts/quality/floor.ts FILE.json.gz [--conversations N]`.
- * The file holds conversations: `{conversations: [{id, sessions: [{id, time, turns: [{id, role, speaker, text}]}],
- * questions: [{question, evidence: [turn id]}]}]}`. None is part of this repository.
+ * `conversations.ts` says what the file holds.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { z } from "zod";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
-import { ROLES } from "../../src/domain/enums.ts";
 import type { ResultCandidate } from "../../src/engine/retrieve/api.ts";
 import { shownHits } from "../../src/surface/contract/retrieval/hits.ts";
+import { type Conversation, readConversations, remember } from "./conversations.ts";
 
 /** Hits that assistants and people are shown. */
 const SHOWN = 10;
-/** Texts that are admitted in one call. */
-const BATCH = 500;
-
-const CONVERSATIONS = z.object({
-  conversations: z.array(
-    z.object({
-      id: z.string(),
-      sessions: z.array(
-        z.object({
-          id: z.string(),
-          time: z.string().nullish(),
-          turns: z.array(
-            z.object({
-              id: z.string(),
-              role: z.enum(ROLES),
-              speaker: z.string().nullish(),
-              text: z.string(),
-            }),
-          ),
-        }),
-      ),
-      questions: z.array(z.object({ question: z.string(), evidence: z.array(z.string()) })),
-    }),
-  ),
-});
-type Conversation = z.infer<typeof CONVERSATIONS>["conversations"][number];
 
 const { values: flags, positionals } = parseArgs({
   options: { conversations: { type: "string" } },
@@ -49,27 +21,6 @@ const { values: flags, positionals } = parseArgs({
 const [path] = positionals;
 if (path === undefined) throw new Error("usage: bun scripts/quality/floor.ts FILE.json.gz");
 const folder = mkdtempSync(join(tmpdir(), "svc-floor-"));
-
-async function remember(engine: MemoryEngine, { id: userId, sessions }: Conversation) {
-  const items = sessions.flatMap((session) =>
-    session.turns.map(({ id, role, speaker, text }) => ({
-      content: text,
-      role,
-      speaker,
-      sessionId: session.id,
-      eventTime: session.time,
-      metadata: { turn_id: id },
-    })),
-  );
-  for (let at = 0; at < items.length; at += BATCH) {
-    await engine.ingestFastMany({ userId, items: items.slice(at, at + BATCH) });
-  }
-  for (let pending = 1; pending > 0; ) {
-    const work = await engine.processPending({ userId });
-    if (work.failed > 0) throw new Error(`${work.failed} texts could not be indexed`);
-    ({ pending } = work);
-  }
-}
 
 /** How much of the evidence of one question was found, called weak, and shown. */
 type Counts = {
@@ -86,7 +37,8 @@ async function count(
   userId: string,
   asked: Conversation["questions"][number],
 ) {
-  const { results } = await engine.retrieve({ query: asked.question, userId });
+  const response = await engine.retrieve({ query: asked.question, userId });
+  const { results } = response;
   const evidence = new Set(asked.evidence);
   const isEvidence = ({ node }: ResultCandidate) =>
     evidence.has(String(node.metadata?.["turn_id"]));
@@ -98,7 +50,7 @@ async function count(
     found: found.length,
     weak: found.filter(({ strength }) => strength === "weak").length,
     without: share(results.slice(0, SHOWN)),
-    within: share(shownHits(results).hits.map(({ hit }) => hit)),
+    within: share(shownHits(response).hits.map(({ hit }) => hit)),
   };
 }
 
@@ -124,13 +76,8 @@ function print(counts: readonly Counts[]): void {
 }
 
 try {
-  const bytes = Bun.gunzipSync(await Bun.file(path).bytes());
-  const { conversations } = CONVERSATIONS.parse(JSON.parse(new TextDecoder().decode(bytes)));
   const counts: Counts[] = [];
-  for (const conversation of conversations.slice(
-    0,
-    Number(flags.conversations ?? conversations.length),
-  )) {
+  for (const conversation of await readConversations(path, flags.conversations)) {
     const engine = await MemoryEngine.create({ pack_path: join(folder, `${counts.length}.pack`) });
     try {
       await remember(engine, conversation);

@@ -1,6 +1,6 @@
 /**
  * A year of memories that the organizer keeps in order: `bun scripts/quality/organizer.ts [--memories 20000] [--weeks 52] [--follow]
- * [--summaries] [--set second|third] [--show]`. Six owners say what `year-of-life.ts` makes up, of attributes of the first set of
+ * [--summaries] [--set second|third|fourth] [--show]`. Six owners say what `year-of-life.ts` makes up, of attributes of the first set of
  * `year-attributes.ts` or of another one; the clock is simulated, the model is that of the program, and `organize` runs after each
  * week. The same year is stored a second time without it. Prints tables in Markdown. --follow lets the writer name the replaced
  * memory when the answer to a store lists it; --summaries turns extractive summaries on; --show lists what went wrong.
@@ -30,7 +30,7 @@ const { values: flags } = parseArgs({
 });
 const MEMORIES = Number(flags.memories);
 const WEEKS = Number(flags.weeks);
-const SET = (["second", "third"] as const).find((set) => set === flags.set) ?? "first";
+const SET = (["second", "third", "fourth"] as const).find((set) => set === flags.set) ?? "first";
 const FIRST_FEW = 5;
 const SETTINGS = {
   enable_store_supersedence: true,

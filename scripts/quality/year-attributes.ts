@@ -248,4 +248,86 @@ const THIRD: readonly Attribute[] = [
   },
 ];
 
-export const ATTRIBUTES = { first: FIRST, second: SECOND, third: THIRD } as const;
+const TEAMS = list("Rovers Wanderers Harriers Falcons Otters Badgers Comets Pilgrims Saints Lions");
+const DIETS = list(
+  "vegan vegetarian paleo keto macrobiotic kosher halal pescatarian gluten-free raw",
+);
+const BANKS = list(
+  "Sparbank Volksbank Nordbank Alpenbank Stadtbank Seebank Rheinbank Postbank Turmbank",
+);
+const KINDS = list("Rosen Tulpen Dahlien Nelken Lilien Astern Veilchen Malven Narzissen");
+const CHANNELS = list(
+  "Radiosol Radiomar Radioluna Radiocielo Radiorío Radiosur Radionorte Radioluz",
+);
+const DISHES = list("gazpacho tortilla lentejas croquetas paella fabada pisto migas cocido");
+
+/** These were written later still, in sentences that none of the others has; adverbs for `now` were added to the rules afterwards. */
+const FOURTH: readonly Attribute[] = [
+  {
+    said: "{who} roots for the {value}.",
+    question: "Which team does {who} root for?",
+    changes: [
+      ["named", "{who} turned away from the {old} and roots for the {value}."],
+      ["worded", "{who} has become a fan of the {value}."],
+      ["restated", "{who} roots for the {value}."],
+    ],
+    values: TEAMS,
+  },
+  {
+    said: "{who} eats {value}.",
+    question: "What diet does {who} follow?",
+    changes: [
+      ["named", "{who} used to eat {old} but eats {value} today."],
+      ["worded", "As of this week, {who} eats {value}."],
+    ],
+    values: DIETS,
+  },
+  {
+    said: "The gym of {who} costs {value} pounds a year.",
+    question: "What does the gym of {who} cost?",
+    changes: [
+      ["number", "The gym of {who} costs {value} pounds a year."],
+      ["worded", "The gym of {who} went up to {value} pounds a year."],
+    ],
+    values: [],
+  },
+  {
+    said: "{who} hat ein Konto bei der {value}.",
+    question: "Bei welcher Bank ist {who}?",
+    changes: [
+      ["named", "{who} hat das Konto bei der {old} aufgelöst und ist nun bei der {value}."],
+      ["worded", "Neuerdings hat {who} ein Konto bei der {value}."],
+      ["restated", "{who} hat ein Konto bei der {value}."],
+    ],
+    values: BANKS,
+  },
+  {
+    said: "Im Garten von {who} wachsen {value}.",
+    question: "Was wächst im Garten von {who}?",
+    changes: [
+      ["worded", "Im Garten von {who} wachsen anstelle der {old} jetzt {value}."],
+      ["restated", "Im Garten von {who} wachsen {value}."],
+    ],
+    values: KINDS,
+  },
+  {
+    said: "{who} escucha {value} por la mañana.",
+    question: "¿Qué emisora escucha {who} por la mañana?",
+    changes: [
+      ["named", "{who} se pasó de {old} a {value}."],
+      ["worded", "Últimamente {who} escucha {value} por la mañana."],
+    ],
+    values: CHANNELS,
+  },
+  {
+    said: "El plato favorito de {who} es {value}.",
+    question: "¿Cuál es el plato favorito de {who}?",
+    changes: [
+      ["worded", "A {who} ya no le gusta {old}, ahora prefiere {value}."],
+      ["restated", "El plato favorito de {who} es {value}."],
+    ],
+    values: DISHES,
+  },
+];
+
+export const ATTRIBUTES = { first: FIRST, second: SECOND, third: THIRD, fourth: FOURTH } as const;

@@ -67,7 +67,7 @@ export function createYear(
   }
   const topics = [...kinds.keys()];
   const values = new Map<Topic, string[]>();
-  const pairs = lookAlikes(Math.ceil((memories * SHARES.lookAlike) / 2));
+  const pairs = lookAlikes(Math.ceil((memories * SHARES.lookAlike) / 2), "first");
 
   const newValue = (topic: Topic, { values: all }: Attribute): string => {
     const had = values.get(topic) ?? [];

@@ -2,6 +2,7 @@ import type { JsonObject } from "../lib/json.ts";
 import { uuidV5 } from "../lib/new-uuid.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import { checksummed, openChecksummed } from "./checksummed.ts";
+import { erasedBy } from "./erasure.ts";
 import type { MemoryEvent } from "./event.ts";
 import { type MemoryNode, nodeRecord } from "./node.ts";
 
@@ -37,8 +38,12 @@ export function toPlanRecord({ event, node, supersedes }: PlannedStore) {
   };
 }
 
-/** What a record says of the plan. Its node names the owner as at that time. @throws SvcError storage_failed when it is damaged */
+/**
+ * What a record says of the plan. Its node names the owner as at that time. Undefined: it was erased.
+ * @throws SvcError storage_failed when it is damaged
+ */
 export function fromPlanRecord(payload: JsonObject) {
+  if (erasedBy(payload) !== undefined) return undefined;
   const saved = openChecksummed(payload);
   return {
     // SAFETY: the record's checksum matches, and toPlanRecord always writes the planned node into it.

@@ -46,7 +46,7 @@ const NEGATION_SHARE = 0.5;
 const NUMBER_COSINE = 0.85;
 
 const ENGLISH = {
-  change: `now|nowadays|these days|currently|no longer|not any more|not anymore|any more|anymore|instead|rather than|from now on|from this|from next|on from|as of|
+  change: `now|nowadays|these days|lately|of late|at present|presently|henceforth|in favour of|in favor of|currently|no longer|not any more|not anymore|any more|anymore|instead|rather than|from now on|from this|from next|on from|as of|
     since|actually|after all|in fact|turned out|turns out|correction|corrected|wrong|mistaken|misread|misheard|mixed up|changed|switched|
     moved|migrated|replaced|renamed|upgraded|downgraded|updated|revised|adjusted|raised|lowered|increased|decreased|reduced|extended|
     shortened|postponed|rescheduled|delayed|pushed back|brought forward|slipped|cancelled|canceled|called off|is off|dropped|stopped|quit|
@@ -61,7 +61,7 @@ const ENGLISH = {
 } as const;
 
 const GERMAN = {
-  change: `jetzt|nun|nunmehr|inzwischen|mittlerweile|seit|ab sofort|ab diesem|ab dieser|ab nächstem|ab nächster|künftig|nicht mehr|statt|stattdessen|anstatt|doch|erst|sondern|
+  change: `jetzt|nun|nunmehr|inzwischen|mittlerweile|neuerdings|derzeit|zurzeit|gegenwärtig|heutzutage|fortan|seitdem|seither|aufgelöst|seit|ab sofort|ab diesem|ab dieser|ab nächstem|ab nächster|künftig|nicht mehr|statt|stattdessen|anstatt|doch|erst|sondern|
     eigentlich|tatsächlich|vertan|geirrt|irrtum|korrektur|stimmt nicht|zahlendreher|falsch|verlegt|verschoben|verlängert|verkürzt|
     geändert|gewechselt|wechselt|umgezogen|abgesagt|storniert|abgemeldet|gekündigt|fällt aus|aufgehört|aufgegeben|abgegeben|hochgestellt|gezogen|umgestiegen|umgestellt|ersetzt|getauscht|eingetauscht|verkauft|verlassen|befördert|getrennt|
     erhöht|gesenkt|teurer|billiger|gestiegen|gesunken|neu|neue|neuen|neuer|neues|lieber|zuständig|fällt|entfällt`,
@@ -72,7 +72,7 @@ const GERMAN = {
 } as const;
 
 const SPANISH = {
-  change: `ahora|ya no|desde|a partir de|en vez|en lugar|en realidad|al final|sino|actualmente|hoy en día|cambiaron|cambió|cambié|cambiado|mudado|
+  change: `ahora|últimamente|recientemente|en adelante|hoy por hoy|ya no|desde|a partir de|en vez|en lugar|en realidad|al final|sino|actualmente|hoy en día|cambiaron|cambió|cambié|cambiado|mudado|
     mudamos|mudé|subió|bajó|aplazó|aplazado|anulé|anuló|anulado|cancelé|canceló|cancelado|suspendido|descartado|dejado|dejó|dejé|
     eligieron|nuevo|nueva|saqué|equivoqué|equivocado|corrección|mal|gusta más|prefiero|prefiere|después de|mudó|mudaron|trasladó|trasladado|reemplazó|reemplazado|sustituyó|sustituido|vendió|vendí|vendido|abandonó|abandonado|renunció`,
   negation: "no nunca ni sin tampoco",

@@ -38,3 +38,19 @@ export function requireInterval(from: Instant | undefined, to: Instant | undefin
   if (from === undefined) throw invalid("valid_to", "needs an explicit valid_from");
   if (to <= from) throw invalid("valid_to", `${to} must be later than valid_from ${from}`);
 }
+
+/**
+ * Reads the two ends of a window, each optional and inclusive; they may be the same moment.
+ * @param field name of the ends without `_from` and `_to`
+ * @throws SvcError invalid_argument if one is malformed, or the end lies before the start
+ */
+export function parseWindow(from: unknown, to: unknown, field: string) {
+  const window = {
+    from: parseInstantInput(from, `${field}_from`),
+    to: parseInstantInput(to, `${field}_to`),
+  };
+  if (window.from !== undefined && window.to !== undefined && window.to < window.from) {
+    throw invalid(`${field}_to`, `${window.to} is before ${field}_from ${window.from}`);
+  }
+  return window;
+}

@@ -327,6 +327,18 @@ describe("conditions", () => {
   });
 });
 
+test("the kinds of knowledge have these weights", () => {
+  expect(EPISTEMIC_WEIGHTS).toEqual({
+    observed: 1,
+    asserted: 0.9,
+    inferred: 0.7,
+    hypothetical: 0.3,
+    conditional: 0.5,
+    deprecated: 0.1,
+    unverified: 0.5,
+  });
+});
+
 test("a type that a replaced map of weights leaves out weighs 0.7", () => {
   expect(epistemicWeight(node("observed"), {})).toBe(0.7);
   expect(epistemicWeight(node("observed"), { observed: 0 })).toBe(0);

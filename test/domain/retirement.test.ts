@@ -31,6 +31,11 @@ describe("what was given up is no longer true", () => {
     ["Ann stopped drinking kefir and drinks mate.", "Ann drinks kefir."],
     ["Jan hat bei Altova gekündigt und ist jetzt bei Juno.", "Jan arbeitet bei Altova."],
     ["Eva ha dejado derecho y ahora estudia arte.", "Eva estudia derecho."],
+    ["Ann dropped Slack in favour of Zulip.", "Ann writes in Slack."],
+    [
+      "Eva hat das Konto bei der Nordbank aufgelöst und ist nun bei der Seebank.",
+      "Eva hat ein Konto bei der Nordbank.",
+    ],
   ])("%s / %s", (newer, older) => {
     expect(retires(newer, older)).toBe(true);
   });
@@ -70,6 +75,13 @@ describe("what another one still has, or what another word names, stays", () => 
     ["Eva ist nicht von Bonn nach Kiel gezogen.", "Eva wohnt in Bonn."],
     ["I switched from cider to tea.", "She drinks cider."],
     ["Eva se mudó de Lugo a Vigo.", "La madre de Eva vive en Lugo."],
+    ["The judge dropped Ann's claim in favour of Ben.", "Ann has a claim."],
+    ["Ann turned away from the window and smiled.", "Ann sits at the window."],
+    ["Ben is used to cider but drinks tea.", "Ben drinks cider."],
+    [
+      "Eva hat das Konto bei der Nordbank aufgelöst und ist nun bei der Seebank.",
+      "Jan hat ein Konto bei der Nordbank.",
+    ],
   ])("%s / %s", (newer, older) => {
     expect(retires(newer, older)).toBe(false);
   });

@@ -1,5 +1,6 @@
 import { parseFilled, parseId, parseOptionalText, parseOwner } from "../../domain/arguments.ts";
 import { parseMember } from "../../domain/enums.ts";
+import { erasedBy } from "../../domain/erasure.ts";
 import { invalid, missing, SvcError } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
@@ -33,7 +34,8 @@ export async function reviewAliasProposal(
   const verdict = parseVerdict(input);
   const owner = parseOwner(input.userId);
   const entry = await store.auditRecord(id, ALL_OWNERS);
-  if (entry?.opType !== "ALIAS_PROPOSED") throw missingProposal(id);
+  const isThere = entry?.opType === "ALIAS_PROPOSED" && erasedBy(entry.payload) === undefined;
+  if (!isThere) throw missingProposal(id);
   const proposal = readProposal(entry.payload);
   const reads = {
     nodeIds: [proposal.leftBefore.id, proposal.rightBefore.id],

@@ -65,9 +65,10 @@ export type WouldChange = {
   readonly operation: string;
   /** What it would be about, mostly a memory. */
   readonly targetId: string;
-  /** Undefined, like what follows, where no existing memory would change. */
+  /** Of that memory, as it is or would be made; undefined if it is none. */
   readonly userId: string | undefined;
   readonly content: string | undefined;
+  /** Undefined for a new memory, and like `to` for one that would stay as it is. */
   readonly from: LifecycleState | undefined;
   readonly to: LifecycleState | undefined;
 };

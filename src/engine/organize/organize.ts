@@ -17,7 +17,7 @@ import {
   type OrganizeInput,
   type OrganizeResult,
 } from "./api.ts";
-import type { OrganizerJob } from "./organizer/job.ts";
+import type { JobCounts, OrganizerJob } from "./organizer/job.ts";
 import { type RunOptions, runOf, ShownChanges } from "./organizer/run-job.ts";
 
 const END_BUDGET_MS = 1000;
@@ -55,23 +55,26 @@ export async function organize(
   const endsAt = performance.now() + budgetMs;
   const jobsRun: string[] = [];
   const jobsSkipped: string[] = [];
-  const skippedBecause: Record<string, string> = {};
+  const skippedBecause = new Map<string, string>();
+  let before: RunOptions["before"];
   for (const name of names) {
     const job = jobs.find((known) => known.name === name);
-    const options = { owner, endsAt, batchSize: BATCH, signal, shown };
+    const options = { owner, endsAt, batchSize: BATCH, signal, before, shown };
     const outcome = job === undefined ? "unknown" : await runJob(deps, job, options);
     if (typeof outcome === "string") {
+      before = undefined;
       jobsSkipped.push(name);
-      skippedBecause[name] = outcome;
+      skippedBecause.set(name, outcome);
     } else {
+      before = { job: name, counts: outcome.counts };
       jobsRun.push(name);
-      perJob[name] = outcome;
+      perJob[name] = outcome.result;
     }
   }
   return {
     jobsRun,
     jobsSkipped,
-    skippedBecause,
+    skippedBecause: Object.fromEntries(skippedBecause),
     durationMs: hundredths(performance.now() - began),
     budgetRemainingMs: hundredths(Math.max(0, endsAt - performance.now())),
     perJob,
@@ -96,15 +99,17 @@ async function runJob(
   deps: EngineDeps,
   job: OrganizerJob,
   options: RunOptions,
-): Promise<JobResult | string> {
+): Promise<{ readonly result: JobResult; readonly counts: JobCounts } | string> {
   const run = runOf(deps, job.name, options);
   if (!(await run.pause())) return "no_budget";
   const began = performance.now();
   try {
     const done = await job.work(run);
     if ("skipped" in done) return done.skipped;
+    const { nodesProcessed, nodesModified, errors, details = {} } = done;
     const durationMs = hundredths(performance.now() - began);
-    return { job: job.name, details: {}, ...done, durationMs };
+    const counts = { nodesProcessed, nodesModified, errors, details };
+    return { result: { job: job.name, ...counts, durationMs }, counts: done };
   } catch (error) {
     if (isOutOfReach(error)) throw error;
     const reason = reasonCode(error);

@@ -11,6 +11,8 @@ import { drain, vectorOf } from "../write/materialize.ts";
 import type { RebuildInput, RebuildResult } from "./api.ts";
 
 const DEFAULT_BATCH_SIZE = 256;
+/** Texts that are embedded between two looks at the signal. */
+const EMBEDDED_AT_ONCE = 32;
 
 type Roles = Pick<Store, "rebuild"> & WorkQueue & SearchIndex;
 
@@ -24,8 +26,8 @@ type Run = {
 };
 
 /**
- * Rebuilds vectors and lexical entries from the graph, where needed. Events, nodes and edges are never touched. Stops between two
- * batches when aborted; the next call continues.
+ * Rebuilds vectors and lexical entries from the graph, where needed. Events, nodes and edges are never touched. Stops soon when
+ * aborted, with what was done kept; the next call continues.
  * @throws SvcError invalid_argument, storage_busy, embedding_failed; or the reason of the abort
  */
 export async function rebuildIndexes(
@@ -71,8 +73,10 @@ async function renewVectors(deps: EngineDeps<Roles>, plan: RebuildPlan, run: Run
     for (let after = 0, done = 0, hasMore = true; hasMore; ) {
       run.signal?.throwIfAborted();
       const stale = await rebuild.stale(plan, after, run.batchSize);
-      if (stale.nodes.length > 0) {
-        await rebuild.put(plan, await Promise.all(stale.nodes.map((node) => embed(deps, node))));
+      for (let from = 0; from < stale.nodes.length; from += EMBEDDED_AT_ONCE) {
+        run.signal?.throwIfAborted();
+        const some = stale.nodes.slice(from, from + EMBEDDED_AT_ONCE);
+        await rebuild.put(plan, await Promise.all(some.map((node) => embed(deps, node))));
       }
       embedded += stale.nodes.length;
       done += stale.scanned;
@@ -90,7 +94,7 @@ async function embed(deps: EngineDeps<Roles>, { key, node }: KeyedNode): Promise
 async function rewriteTexts(deps: EngineDeps<Roles>, run: Run): Promise<void> {
   for (let done = 0, hasMore = true; hasMore; ) {
     run.signal?.throwIfAborted();
-    const step = await deps.store.rebuild.rewriteTexts(run.batchSize);
+    const step = await deps.store.rebuild.rewriteTexts(run.batchSize, run.signal);
     done += step.written;
     hasMore = step.hasMore;
     run.report({ phase: "texts", done, total: Math.max(run.total, done) });

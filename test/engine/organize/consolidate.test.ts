@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import {
@@ -204,4 +205,91 @@ test("a dry run lists the summary and what it would retire, and asks no model", 
   ]);
   expect(summaryModel.asked).toEqual([]);
   expect(await summariesOf(world)).toEqual([]);
+});
+
+test("a dry run shows the text of what would be made, and of what would be proposed", async () => {
+  const world = await opened();
+  await alike(world, 3, { confidence: 0.9 });
+  for (const content of ["Anna Maria Keller", "Anna Maria Sofia Keller"]) {
+    await remember(world.engine, content, { nodeType: "entity" });
+  }
+  later(world);
+
+  const { wouldChange } = await world.engine.organize({
+    jobs: ["consolidate", "alias_resolve"],
+    dryRun: true,
+  });
+
+  expect(wouldChange?.changes).toMatchObject([
+    { operation: "CONSOLIDATION_PREPARED", userId: "ada", from: undefined, to: "tentative" },
+    { operation: "CONSOLIDATION_PUBLISHED", content: expect.stringContaining("The garden") },
+    { operation: "ALIAS_PROPOSED", userId: "ada", content: expect.stringMatching(/^Anna Maria/) },
+  ]);
+});
+
+/** An embedder that does something once, right before the text of a summary is embedded. */
+function interrupted() {
+  const words = wordEmbedder();
+  let once: (() => Promise<unknown>) | undefined;
+  const embedDocument = async (text: string) => {
+    const now = text.startsWith("[") ? once : undefined;
+    if (now !== undefined) once = undefined;
+    await now?.();
+    return words.embedDocument(text);
+  };
+  const set = (work: () => Promise<unknown>) => {
+    once = work;
+  };
+  return { embedder: { ...words, embedDocument }, set };
+}
+
+test("a member that changes while the summary is made makes it stale; the next run uses what is there", async () => {
+  const { embedder, set } = interrupted();
+  const world = await opened({ embedder });
+  const [first] = await alike(world, 4, DOUBTFUL);
+  later(world);
+  set(() => world.engine.archive(first?.id ?? "", { userId: "ada" }));
+
+  expect(await consolidate(world)).toMatchObject({ nodesModified: 0, errors: 1 });
+  expect(await summariesOf(world)).toEqual([]);
+  expect(world.warnings).toEqual([
+    "organize: a group of memories was not summed up (stale_consolidation)",
+  ]);
+
+  expect(await consolidate(world)).toMatchObject({ details: { summaries_created: 1 }, errors: 0 });
+  const [summary] = await summariesOf(world);
+  expect(summary?.metadata?.["source_node_ids"]).not.toContain(first?.id);
+});
+
+test("a group of which the language model does not answer gets its summary from the next run", async () => {
+  let isAway = true;
+  const summaryModel = scriptedModel((records) => {
+    if (isAway) throw new SvcError("model_failed", "no");
+    return { sentences: records.map(({ source, content }) => ({ source, text: content })) };
+  });
+  const world = await opened({ settings: {}, models: { summaryModel } });
+  await alike(world, 3, DOUBTFUL);
+  later(world);
+  expect(await consolidate(world)).toMatchObject({ nodesModified: 0, errors: 1 });
+
+  isAway = false;
+
+  expect(await consolidate(world)).toMatchObject({ details: { summaries_created: 1 }, errors: 0 });
+});
+
+test("a group of which the language model invents everything gets no summary, and is asked about once", async () => {
+  const summaryModel = scriptedModel((records) => ({
+    sentences: records.map(({ source }) => ({ source, text: "The garden is full of roses" })),
+  }));
+  const world = await opened({ settings: {}, models: { summaryModel } });
+  const nodes = await alike(world, 3, DOUBTFUL);
+  later(world);
+
+  expect(await consolidate(world)).toMatchObject({ nodesModified: 0, errors: 0 });
+  await consolidate(world);
+
+  expect(summaryModel.asked).toHaveLength(1);
+  expect(await summariesOf(world)).toEqual([]);
+  const now = await Promise.all(nodes.map(({ id }) => reread(world.engine, id)));
+  expect(now.map(({ lifecycleState }) => lifecycleState)).toEqual(Array(3).fill("tentative"));
 });

@@ -31,11 +31,16 @@ async function write(
   return items.map(({ node }) => node.id);
 }
 
-test.each(["note", "entity"] as const)(
-  "of 5,000 pairs that look alike and differ none is merged, and equal ones are: %s",
-  async (nodeType) => {
+test.each([
+  ["note", "first"],
+  ["entity", "first"],
+  ["note", "second"],
+  ["entity", "second"],
+] as const)(
+  "of 5,000 pairs that look alike and differ none is merged, and equal ones are: %s, %s wordings",
+  async (nodeType, words) => {
     const world = await open({ clock: testClock(), embedder: wordEmbedder() });
-    const pairs = lookAlikes(5000);
+    const pairs = lookAlikes(5000, words);
     const texts = pairs.flatMap(({ texts }) => texts);
     expect(pairs.every(({ texts: [one, other] }) => one !== other)).toBe(true);
     const ids = await write(world, texts, nodeType);

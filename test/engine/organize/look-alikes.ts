@@ -49,6 +49,72 @@ const NAMES = [
   ["田中", "田口"],
 ] as const;
 
+/** Written when the rules were done, in other forms of sentence, number, date and denial. */
+const LATER_TEMPLATES: readonly Template[] = [
+  {
+    said: "The lease of {name} ends {day}, flat {number}",
+    denied: "The lease of {name} never ends {day}, flat {number}",
+  },
+  {
+    said: "Since {day}, {name} has weighed {number} kg",
+    denied: "Since {day}, {name} has hardly weighed {number} kg",
+  },
+  {
+    said: "Room {number} is for {name} until {day}",
+    denied: "Room {number} is for anyone but {name} until {day}",
+  },
+  {
+    said: "{name}: invoice {number}, due {day}, settled",
+    denied: "{name}: invoice {number}, due {day}, unsettled",
+  },
+  {
+    said: "Ask {name} about order {number} before {day}",
+    denied: "Don't ask {name} about order {number} before {day}",
+  },
+  {
+    said: "{name} takes {number} mg with milk from {day}",
+    denied: "{name} takes {number} mg without milk from {day}",
+  },
+  {
+    said: "Ab {day} wohnt {name} in Haus {number}",
+    denied: "Ab {day} wohnt {name} nirgends in Haus {number}",
+  },
+  {
+    said: "{name} darf bis {day} auf Platz {number} stehen",
+    denied: "{name} darf bis {day} auf keinem Platz {number} stehen",
+  },
+  {
+    said: "À partir du {day}, le code de {name} est {number}",
+    denied: "À partir du {day}, le code de {name} n'est plus {number}",
+  },
+  {
+    said: "El {day} {name} tiene la mesa {number}",
+    denied: "El {day} {name} ya no tiene la mesa {number}",
+  },
+  { said: "С {day} у {name} пропуск {number}", denied: "С {day} у {name} нет пропуска {number}" },
+  { said: "{name} 于 {day} 住进 {number} 号房", denied: "{name} 于 {day} 没有住进 {number} 号房" },
+];
+const LATER_NAMES = [
+  ["Zoë Brandt", "Zoe Brandt"],
+  ["O'Neil", "O’Neil"],
+  ["St. Gallen", "St Gallen"],
+  ["Krakow", "Kraków"],
+  ["Müller", "Mueller"],
+  ["Jean-Luc", "Jean Luc"],
+  ["王芳", "王方"],
+] as const;
+
+/** Sentences, names and ways to write numbers and days. */
+const WORDINGS = {
+  first: { templates: TEMPLATES, names: NAMES, numberOf: (at: number) => `${10 + at}`, dayOf },
+  second: {
+    templates: LATER_TEMPLATES,
+    names: LATER_NAMES,
+    numberOf: (at: number) => `${1 + (at % 9)}.${String(at).padStart(4, "0")}`,
+    dayOf: longDayOf,
+  },
+} as const;
+
 /** What is different between the two. */
 const DIFFERENCES = ["number", "day", "denial", "name"] as const;
 
@@ -58,18 +124,21 @@ export type LookAlike = {
 };
 
 /** So many pairs; the same ones each time. */
-export function lookAlikes(count: number): readonly LookAlike[] {
+export function lookAlikes(count: number, words: keyof typeof WORDINGS): readonly LookAlike[] {
+  const { templates, names, numberOf, dayOf: day } = WORDINGS[words];
   return Array.from({ length: count }, (_, at) => {
-    const { said, denied } = pick(TEMPLATES, at);
-    const difference = pick(DIFFERENCES, Math.floor(at / TEMPLATES.length));
-    const [name, otherName] = pick(NAMES, Math.floor(at / 44));
-    const number = 10 + at;
-    const day = dayOf(at);
-    const filled = { name, number: `${number}`, day };
+    const { said, denied } = pick<Template>(templates, at);
+    const difference = pick(DIFFERENCES, Math.floor(at / templates.length));
+    const [name, otherName] = pick<readonly [string, string]>(
+      names,
+      Math.floor(at / (templates.length * DIFFERENCES.length)),
+    );
+    const number = numberOf(at);
+    const filled = { name, number, day: day(at) };
     const other = {
       name: difference === "name" ? otherName : name,
-      number: difference === "number" ? `${number}0` : `${number}`,
-      day: difference === "day" ? dayOf(at + 1) : day,
+      number: difference === "number" ? `${number}0` : number,
+      day: difference === "day" ? day(at + 1) : day(at),
     };
     const second = difference === "denial" ? denied : said;
     return { difference, texts: [fill(said, filled), fill(second, other)] };
@@ -84,6 +153,11 @@ function pick<T>(items: readonly T[], at: number): T {
 
 function dayOf(at: number): string {
   return new Date(Date.UTC(2026, 0, 1 + (at % 360))).toISOString().slice(0, 10);
+}
+
+function longDayOf(at: number): string {
+  const day = new Date(Date.UTC(2027, 0, 1 + (at % 700)));
+  return day.toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" });
 }
 
 function fill(template: string, values: Readonly<Record<string, string>>): string {

@@ -63,6 +63,22 @@ describe("upkeep beside calls", () => {
     expect(await stateOf(off, off.ids[0])).toBe("tentative");
   });
 
+  test("does not follow a question that leaves no receipt, which only looks", async () => {
+    const one = await opened([{}]);
+    const late = await one.engine.storeWithReceipt({ ...KEPT, ttlDays: 1 });
+    await settle();
+    one.clock.set("2026-03-22T00:00:00Z");
+
+    await one.engine.retrieve({ query: "parcel", userId: "ada", keepReceipt: false });
+    await settle();
+
+    expect(await stateOf(one, one.ids[0])).toBe("tentative");
+    expect(await stateOf(one, late.nodeId)).toBe("tentative");
+    await ask(one);
+    await isNow(one, one.ids[0], "stable");
+    await isNow(one, late.nodeId, "archived");
+  });
+
   test("changes no more memories of a kind in a pass than the batch, the oldest first", async () => {
     const settings = { upkeep: { ...UPKEEP, batchSize: 2 } };
     const one = await opened([{}, {}, {}], { settings });

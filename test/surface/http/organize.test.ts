@@ -13,6 +13,7 @@ test("organize answers with the jobs that ran, their counts and the time", async
   expect(status).toBe(200);
   expect(json).toEqual({
     jobs_run: ["promote"],
+    skipped_because: { nonsense: "unknown" },
     per_job: {
       promote: {
         job: "promote",
@@ -26,6 +27,18 @@ test("organize answers with the jobs that ran, their counts and the time", async
     duration_ms: expect.any(Number),
   });
 });
+
+test.each([0, -5, -(2 ** 53 - 1)])(
+  "a budget of %p runs no job, and is no mistake",
+  async (budget) => {
+    const { ask } = await open();
+
+    const { status, json } = await ask("/v1/organize", { body: { budget_ms: budget } });
+
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ jobs_run: [], per_job: {} });
+  },
+);
 
 test("a dry run answers with what would change", async () => {
   const { ask } = await open();

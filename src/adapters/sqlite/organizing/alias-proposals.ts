@@ -34,7 +34,7 @@ export function readAliasProposals(
        FROM operations p CROSS JOIN nodes n ON n.id = p.target_id
        LEFT JOIN operations r ON r.target_id = p.id AND r.op_type IN ('ALIAS_PROPOSAL_ACCEPTED', 'ALIAS_PROPOSAL_REJECTED')
        WHERE p.namespace_id IN (SELECT value FROM json_each(?1)) AND p.op_type = 'ALIAS_PROPOSED'
-         AND p.op_type <> 'DIRECT_STORE_REQUESTED' AND ${status === undefined ? "TRUE" : STATUS[status]} ${ofOwner}
+         AND p.op_type <> 'DIRECT_STORE_REQUESTED' AND p.payload ->> 'erased' IS NULL AND ${status === undefined ? "TRUE" : STATUS[status]} ${ofOwner}
        ORDER BY p.created_at DESC, p.id DESC LIMIT ?2`,
     )
     .all(JSON.stringify(scopes), limit, ...(isEverybody(owner) ? [] : [owner]));

@@ -89,9 +89,11 @@ class Groups {
     const seen = seenIn(await store.walkPlace(JOB, this.#userId));
     const newest = await store.newestKey(this.#userId);
     if (newest <= seen) return;
+    const { errors } = this.#counts;
     const candidates = await this.#candidates();
     const isDone = await this.#group(candidates, seen);
-    if (isDone && !this.#run.isDryRun)
+    // The next run comes back to what failed.
+    if (isDone && !this.#run.isDryRun && this.#counts.errors === errors)
       await store.saveWalkPlace(JOB, this.#userId, { seen: newest });
   }
 

@@ -4,15 +4,17 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Graph } from "../../../ports/store/graph.ts";
 import type { Aging, Upkeep } from "../../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../../deps.ts";
-import type { OrganizerJob } from "./job.ts";
+import type { JobCounts, JobRun, OrganizerJob } from "./job.ts";
 import { stepEach } from "./step-each.ts";
 import { walkAging } from "./walk.ts";
 
 type FadeDeps = Pick<EngineDeps<Graph & Upkeep>, "store" | "ids" | "warn" | "settings">;
 
+const SWEEP = "decay_sweep";
+
 /** Archives what has faded by any rule; contested claims without confidence become deprecated. */
 export function decaySweep(deps: FadeDeps): OrganizerJob {
-  return fade(deps, "decay_sweep", deps.settings.organizer);
+  return fade(deps, SWEEP, deps.settings.organizer);
 }
 
 /** Archives only what has hardly any salience left. */
@@ -20,7 +22,16 @@ export function archive(deps: FadeDeps): OrganizerJob {
   const never = { archiveSalienceThreshold: 0, archiveConfidenceThreshold: 0 };
   const { forceArchiveSalienceThreshold } = deps.settings.organizer;
   const rules = { ...never, deprecateConfidenceThreshold: 0, forceArchiveSalienceThreshold };
-  return fade(deps, "archive", rules);
+  const { name, work } = fade(deps, "archive", rules);
+  return { name, work: async (run) => leftBySweep(run) ?? work(run) };
+}
+
+/** What there is for `archive` right after a sweep, which has the same rule among others: nothing, unless the sweep left some out. */
+function leftBySweep({ before, isDryRun }: JobRun): JobCounts | undefined {
+  if (before?.job !== SWEEP || isDryRun) return undefined;
+  const { isWhole, nodesProcessed, nodesModified, errors } = before.counts;
+  if (isWhole !== true || errors > 0) return undefined;
+  return { nodesProcessed: nodesProcessed - nodesModified, nodesModified: 0, errors: 0 };
 }
 
 /** What a walk has to stop at, so that no memory is missed that the rules are about. */

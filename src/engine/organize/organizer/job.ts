@@ -24,6 +24,8 @@ export type JobCounts = {
   readonly errors: number;
   /** Its names are those of the interface. */
   readonly details?: JsonObject;
+  /** Of a walk over memories: whether it looked at all of them. Not part of the answer. */
+  readonly isWhole?: boolean;
 };
 
 /** A job that cannot do anything here, for example without a language model. */
@@ -37,6 +39,8 @@ export type JobRun = {
   readonly isDryRun: boolean;
   /** When the job began. */
   readonly now: Instant;
+  /** The job right before and what it did, so that nothing has to be looked at twice. */
+  readonly before: { readonly job: string; readonly counts: JobCounts } | undefined;
   /** Memories that one transaction changes at most. */
   readonly batchSize: number;
   /** Memories that are looked at between two pauses. */

@@ -1,5 +1,6 @@
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Owner } from "../../../domain/owner.ts";
+import { asUuid } from "../../../lib/uuid.ts";
 import type { Change, ChangeSnapshot } from "../../../ports/store/changes.ts";
 import type { Graph } from "../../../ports/store/graph.ts";
 import type { WorkClaim } from "../../../ports/store/work-queue.ts";
@@ -23,6 +24,8 @@ export type RunOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Under which changes are made. */
   readonly claim?: WorkClaim | undefined;
+  /** What ran right before. */
+  readonly before?: JobRun["before"];
   /** Gets what a dry run would change. Absent: changes are made. */
   readonly shown?: ShownChanges | undefined;
 };
@@ -41,6 +44,7 @@ export function runOf(
     owner,
     isDryRun: shown !== undefined,
     now: clock.now(),
+    before: options.before,
     batchSize,
     pageSize: options.pageSize ?? PAGE,
     most: options.most ?? Number.POSITIVE_INFINITY,
@@ -70,21 +74,23 @@ export class ShownChanges {
   more = 0;
 
   add(job: string, change: Change, snapshot: Pick<ChangeSnapshot, "nodes">): void {
-    const changed = new Map<string, MemoryNode>(change.nodes.map((node) => [node.id, node]));
+    const written = [...change.nodes, ...(change.added ?? []).map(({ node }) => node)];
+    const changed = new Map<string, MemoryNode>(written.map((node) => [node.id, node]));
     for (const { opType, targetId } of change.auditRecords) {
       if (this.changes.length >= SHOWN_MAX) {
         this.more += 1;
         continue;
       }
       const after = changed.get(targetId);
-      const before = after && snapshot.nodes.get(after.id);
+      const before = snapshot.nodes.get(asUuid(targetId));
+      const subject = after ?? before;
       this.changes.push({
         job,
         operation: opType,
         targetId,
-        userId: after?.userId,
-        content: after?.content,
-        from: before?.lifecycleState,
+        userId: subject?.userId,
+        content: subject?.content,
+        from: after && before?.lifecycleState,
         to: after?.lifecycleState,
       });
     }

@@ -8,8 +8,8 @@ import {
   selectSources,
   weekOf,
 } from "../../../domain/organize/summary.ts";
-import { asInstant } from "../../../lib/instant.ts";
-import type { Json } from "../../../lib/json.ts";
+import { addDays, asInstant, type Instant } from "../../../lib/instant.ts";
+import type { Json, JsonObject } from "../../../lib/json.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import type { Organizing, PublishedSummary } from "../../../ports/store/organizing.ts";
 import type { NodeKey, SearchIndex } from "../../../ports/store/search-index.ts";
@@ -31,6 +31,8 @@ const LEVELS = [
 ] as const satisfies (readonly [SummaryLevel, number])[];
 /** Days of which one read gets the sources. */
 const DAYS = 64;
+/** Days by which the clock may have been ahead at the last run without anything being missed. */
+const CLOCK_DAYS = 1;
 
 type Deps = Pick<
   EngineDeps<SearchIndex & Organizing & Pick<Store, "owners">>,
@@ -114,14 +116,13 @@ class Level {
   /** Days of new memories, and of summaries that show something that is no longer active. */
   async #days(): Promise<void> {
     const { store } = this.#deps;
-    const { userId, isOver } = this.#level;
+    const { userId, isOver, counts } = this.#level;
+    const { errors } = counts;
     const place = await store.walkPlace(JOB, userId);
     const seen = seenIn(place);
-    const since = place?.["at"];
     const newest = await store.newestKey(userId);
-    // Both were written together.
-    const after = typeof since === "string" ? asInstant(since) : undefined;
-    const published = this.#byPeriod(await store.publishedSummaries(userId, after));
+    const since = lookedAt(place, this.#run.now);
+    const published = this.#byPeriod(await store.publishedSummaries(userId, since));
     const fresh = newest > seen ? await store.periodSources(userId, seen) : [];
     const outdated = [...published.values()].flat().filter(({ isOutdated }) => isOutdated);
     const known = new Set(fresh.map(({ day }) => day));
@@ -133,7 +134,8 @@ class Level {
       const sources = await store.periodSources(userId, others.slice(at, at + DAYS));
       await this.#periods(sources, ({ day }) => day, published);
     }
-    if (isOver() || this.#run.isDryRun) return;
+    // The next run comes back to what failed.
+    if (isOver() || this.#run.isDryRun || counts.errors > errors) return;
     await store.saveWalkPlace(JOB, userId, { seen: newest, at: this.#run.now });
   }
 
@@ -225,4 +227,11 @@ class Level {
       warn(`organize: the summary ${about} was not published (stale_consolidation)`);
     }
   }
+}
+
+/** From when on memories may have been retired that no run has seen; undefined: ever. */
+function lookedAt(place: JsonObject | undefined, now: Instant): Instant | undefined {
+  const at = place?.["at"];
+  if (typeof at !== "string" || at > now) return undefined;
+  return addDays(asInstant(at), -CLOCK_DAYS);
 }

@@ -24,6 +24,9 @@ export async function walkAging(
     errors += failed;
     after = page.next;
     const isEnough = after === undefined || nodesModified >= run.most;
-    if (isEnough || !(await run.pause())) return { nodesProcessed, nodesModified, errors };
+    if (isEnough || !(await run.pause())) {
+      const isWhole = after === undefined && nodesModified < run.most && !run.isOver();
+      return { nodesProcessed, nodesModified, errors, isWhole };
+    }
   }
 }

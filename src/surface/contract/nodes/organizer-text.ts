@@ -2,7 +2,7 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import type { Provenance } from "../../../engine/inspect/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { Json } from "../../../lib/json.ts";
-import { moment } from "../core/tool-text.ts";
+import { counted, moment } from "../core/tool-text.ts";
 import { recordOf } from "./provenance-text.ts";
 
 /** Operations of a memory that are looked through; the organizer rarely leaves more than two. */
@@ -37,9 +37,11 @@ function changeWords({
       return `${state} ${when} by ${job} (${String(reason).replaceAll("_", " ")}${values})`;
     }
     case "TOMBSTONE_SWEEP":
-      return `archived ${when} because its retention of ${String(payload["ttl_days"])} days had ended`;
+      return `archived ${when} because its retention of ${counted(Number(payload["ttl_days"]), "day", "days")} had ended`;
     case "ORGANIZER_MERGED":
-      return `replaced ${when} by another memory that says the same`;
+      return recordOf(payload)["reason"] === "alias_resolution"
+        ? `replaced ${when} by another name of the same thing`
+        : `replaced ${when} by another memory that says the same`;
     case "CONSOLIDATION_RETIRED":
       return `replaced ${when} by a summary that quotes it`;
     default:

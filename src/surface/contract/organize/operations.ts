@@ -15,7 +15,7 @@ const jobs: Field<readonly string[] | undefined> = {
     .nullish()
     .meta({
       description:
-        "Names of jobs, run in this order; unknown ones are passed over. Absent: all but `feedback_apply`.",
+        "Names of jobs, run in this order; unknown ones are passed over and named. Absent: all but `feedback_apply`.",
       examples: [["promote", "deduplicate"]],
     }),
   tool: z.string().nullish().meta({
@@ -45,8 +45,8 @@ const organizeOperation = defineOperation({
   request: {
     user_id: anyOwner,
     jobs,
-    budget_ms: withDefault(z.int(), 5000, "Milliseconds for all jobs together."),
-    dry_run: withDefault(z.boolean(), false, "Changes nothing and lists what would be changed."),
+    budget_ms: withDefault(z.int(), 5000, "Milliseconds for all jobs."),
+    dry_run: withDefault(z.boolean(), false, "Changes nothing; lists what would change."),
   },
   run: async ({ engine, caller }, { userId, jobs, budgetMs, dryRun }) => {
     requireAllowed(caller, jobs);
@@ -61,7 +61,7 @@ const organizeOperation = defineOperation({
     tool: "memory_organize",
     title: "Put memories in order",
     description:
-      "Run upkeep over the memories, when the user asks to tidy up: promote, archive what has faded, merge duplicates, sum up.",
+      "Run upkeep, when the user asks to tidy up: promote, archive what has faded, merge duplicates, sum up.",
     annotations: RETIRES,
     output: organizeToolView,
     tell: tellOrganized,

@@ -42,6 +42,10 @@ const wouldChangeForm = named("WouldChange", "What a dry run would have changed.
 
 const members = {
   jobsRun: list(text),
+  skippedBecause: noted(dictionary(text), {
+    description:
+      "Jobs that did not run, and why: `unknown`, `no_budget`, an error code, or what they lack.",
+  }),
   perJob: dictionary(jobResultForm),
   durationMs: nonNegative,
   wouldChange: omitted(wouldChangeForm),
@@ -56,6 +60,7 @@ export const organizeView = noted(view<OrganizeResult>()(members), {
 /** The answer of the tool. */
 export const organizeToolView = view<OrganizeResult>()({
   jobsRun: members.jobsRun,
+  skippedBecause: members.skippedBecause,
   durationMs: members.durationMs,
   wouldChange: members.wouldChange,
 });
@@ -64,7 +69,7 @@ export const organizeToolView = view<OrganizeResult>()({
 export const organizeWholeView = view<OrganizeResult>()({
   jobsRun: members.jobsRun,
   jobsSkipped: list(text),
-  skippedBecause: dictionary(text),
+  skippedBecause: members.skippedBecause,
   durationMs: members.durationMs,
   budgetRemainingMs: nonNegative,
   perJob: members.perJob,
