@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { BunPlugin } from "bun";
 import type { InspectorFile } from "../../src/surface/http/inspector-files.ts";
@@ -12,7 +12,15 @@ const CLIENT = "src/page/client";
 const GENERATOR = "node_modules/@hey-api/openapi-ts/bin/run.js";
 
 /** Packages whose code is in the page, and so in every executable. */
-export const PAGE_PACKAGES = ["preact", "@preact/signals", "@preact/signals-core"] as const;
+export const PAGE_PACKAGES = [
+  "preact",
+  "@preact/signals",
+  "@preact/signals-core",
+  "d3-force",
+  "d3-dispatch",
+  "d3-quadtree",
+  "d3-timer",
+] as const;
 
 /** A file of the page as the bundler makes it. */
 export type PageFile = {
@@ -36,6 +44,7 @@ export async function generateClient(root: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const source = join(root, "node_modules/.cache/page-openapi.json");
+  mkdirSync(dirname(source), { recursive: true });
   writeFileSync(source, document);
   const options = ["--client", "@hey-api/client-fetch", "--silent", "--no-log-file"];
   const command = [GENERATOR, "--input", source, "--output", CLIENT, ...options];

@@ -1,9 +1,14 @@
 import type { FunctionComponent } from "preact";
 import { t } from "./language/texts.ts";
+import { Activity } from "./views/activity.tsx";
+import { Claims } from "./views/claims.tsx";
 import { openConflicts } from "./views/conflicts/open.ts";
 import { Conflicts } from "./views/conflicts.tsx";
+import { Forgetting } from "./views/forgetting.tsx";
+import { Health } from "./views/health.tsx";
 import { Memory } from "./views/memory.tsx";
 import { Search } from "./views/search.tsx";
+import { Things } from "./views/things.tsx";
 import { Timeline } from "./views/timeline.tsx";
 
 /** A view of the page. */
@@ -31,6 +36,11 @@ export const VIEWS: readonly View[] = [
     badge: openConflicts,
     component: Conflicts,
   },
+  { path: "things", title: t.frame.view.things, letter: "p", component: Things },
+  { path: "claims", title: t.frame.view.claims, letter: "l", component: Claims },
+  { path: "activity", title: t.frame.view.activity, letter: "a", component: Activity },
+  { path: "forgetting", title: t.frame.view.forgetting, letter: "f", component: Forgetting },
+  { path: "health", title: t.frame.view.health, letter: "h", component: Health },
 ];
 
 export function viewAt(path: string): View | undefined {

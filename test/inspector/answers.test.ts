@@ -1,7 +1,7 @@
 /** The views of a question, of a memory and of contradictions, in a real browser. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
-import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { endAll, LOOK_AGAIN, look, NO_BROWSER, type Served, serve } from "./place.ts";
 import { QUESTION, type Story, tellStory } from "./story.ts";
 
 setDefaultTimeout(60_000);
@@ -21,37 +21,12 @@ afterAll(endAll);
 const texts = (selector: string): string =>
   `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`;
 
-const VIEWS = ["search", "asked", "memory", "conflicts"] as const;
-const pathOf = (view: (typeof VIEWS)[number]): string =>
-  ({
-    search: "search",
-    asked: `search/${story.requestId}`,
-    memory: `memory/${story.ids.thursday}`,
-    conflicts: "conflicts",
-  })[view];
+const asked = (): string => `search/${story.requestId}`;
 
 describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`, () => {
-  test.each(VIEWS)(
-    "has no faults of accessibility in %s, light and dark, narrow and wide",
-    async (view) => {
-      for (const scheme of ["light", "dark"] as const) {
-        for (const width of [320, 1440, 1920]) {
-          const { go, axe, faults, context, page } = await look(served.url, { scheme, width });
-          await go(pathOf(view));
-          expect([scheme, width, await axe()]).toEqual([scheme, width, []]);
-          expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(
-            true,
-          );
-          expect(faults).toEqual([]);
-          await context.close();
-        }
-      }
-    },
-  );
-
   test("computes the checksum and the scores of a receipt again, and asks it again word for word", async () => {
     const { page, go, context } = await look(served.url);
-    await go(pathOf("asked"));
+    await go(asked());
     await page.getByText("✓ checksum holds, scores computed again are equal").waitFor();
     await page.getByText("word for word as it was sent").waitFor();
     const told = await served.engine.explain(story.requestId, "anna");
@@ -96,6 +71,51 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
     expect(await page.title()).not.toContain("ledger");
     expect(await served.engine.listRetrievals({ userId: "anna" })).toEqual(before);
     expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("shows a long answer by one call, its first rows at once and all of them after", async () => {
+    const notes = Array.from({ length: 60 }, (_, at) => `Ledger run ${at} deploys on day ${at}.`);
+    const other = await serve({
+      fill: async (engine, at) => {
+        at("2026-11-20T08:00:00Z");
+        for (const content of notes) {
+          await engine.storeWithReceipt({ userId: "anna", content, role: "user" });
+        }
+      },
+    });
+    const { page, go, context } = await look(other.url);
+    await go("search");
+    const calls: string[] = [];
+    page.on("request", (one) => calls.push(`${one.method()} ${new URL(one.url()).pathname}`));
+    const answered = page.waitForResponse("**/v1/retrieve");
+    await page.keyboard.press("/");
+    await page.keyboard.type(QUESTION);
+    await page.keyboard.press("Enter");
+    const shown = (await (await answered).json()).explanation.in_context.length;
+    expect(shown).toBeGreaterThan(20);
+    const last = shown - 1;
+    for (const rows of [".hit", ".ln"]) await page.locator(rows).nth(last).waitFor();
+    await page.getByText("✓ checksum holds, scores computed again are equal").waitFor();
+    expect(await page.evaluate<string[]>(texts(".hit .rank"))).toEqual(
+      Array.from({ length: shown }, (_, at) => `${at + 1}`),
+    );
+    expect(calls.filter((call) => call.startsWith("POST"))).toEqual(["POST /v1/retrieve"]);
+
+    const kept = await other.engine.retrieve({ userId: "anna", query: QUESTION });
+    await go(`search/${kept.metadata.requestId}`);
+    await page.locator(".hit").nth(last).waitFor();
+    await page.evaluate(`(() => {
+      window.fewest = Infinity;
+      const count = () => { fewest = Math.min(fewest, document.querySelectorAll(".hit").length); };
+      new MutationObserver(count).observe(document, { childList: true, subtree: true });
+    })()`);
+    await other.engine.storeWithReceipt({ userId: "anna", content: "Other news.", role: "user" });
+    const again = page.waitForResponse("**/explanation*");
+    await page.evaluate(LOOK_AGAIN);
+    await again;
+    await page.waitForLoadState("networkidle");
+    expect(await page.evaluate<number>("fewest")).toBeGreaterThan(last);
     await context.close();
   });
 

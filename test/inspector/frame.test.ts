@@ -170,6 +170,49 @@ describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () =
     expect(new URL(page.url()).pathname).toBe("/inspect/");
     await context.close();
   });
+
+  test("shows joined emoji and words as they are", async () => {
+    const text = "👩‍👩‍👧 ❤️‍🔥 👩🏽‍💻 👨‍👩‍👧‍👦 🏳️‍🌈 🧑‍🚀 👁️‍🗨️ 🐻‍❄️ 1️⃣ علی‌رضا";
+    const { url, engine } = await serve({ fill: async () => {} });
+    const { nodeId } = await engine.storeWithReceipt({ userId: "anna", content: text });
+    const { page, go, context } = await look(url);
+    await go(`memory/${nodeId}`);
+    expect(await page.locator("h1").textContent()).toBe(text);
+    expect(await page.locator(".sign").count()).toBe(0);
+    await context.close();
+  });
+
+  test("names the space bar and Enter in the list of keys", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("");
+    await page.keyboard.press("?");
+    const list = page.locator(".key-list");
+    expect(await list.getByText("space", { exact: true }).count()).toBe(1);
+    expect(await list.getByText("Enter", { exact: true }).count()).toBe(1);
+    await context.close();
+  });
+
+  test("shows hidden characters as signs where it compares, tells and names", async () => {
+    const sign = "\u202e";
+    const { url, engine } = await serve({ fill: async () => {} });
+    const { nodeId } = await engine.storeWithReceipt({
+      userId: `an${sign}na`,
+      content: `Tea ${sign}at five`,
+    });
+    const { page, go, context } = await look(url);
+    await go(`memory/${nodeId}`);
+    await page.keyboard.press("e");
+    await page.getByRole("textbox", { name: "What is true" }).fill(`Tea ${sign}at six`);
+    await page.locator(".diff ins").waitFor();
+    expect(await page.locator(".diff").textContent()).not.toContain(sign);
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("x");
+    await page.getByText("Archived “").waitFor();
+    expect(await page.locator(".toasts").textContent()).not.toContain(sign);
+    expect(await page.locator(".owner-name").textContent()).not.toContain(sign);
+    await context.close();
+  });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`a list${leftOut(NO_BROWSER)}`, () => {
@@ -230,6 +273,28 @@ describe.skipIf(NO_BROWSER !== undefined)(`a question${leftOut(NO_BROWSER)}`, ()
     await context.close();
   });
 
+  test("has a memory and its line in the context marked together", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("search");
+    const field = page.locator("input[data-question]");
+    await field.fill(QUESTION);
+    await field.press("Enter");
+    const marked = async (): Promise<(string | null)[]> => [
+      ...(await page.locator(".hit[aria-current=true] .text").allTextContents()),
+      ...(await page.locator(".ln.on > :first-child").allTextContents()),
+    ];
+    for (const row of [page.locator(".hit").nth(1), page.locator(".ln").last()]) {
+      await row.hover();
+      const [memory = "none", line, ...others] = await marked();
+      expect(line).toContain(memory);
+      expect(await row.textContent()).toContain(memory);
+      expect(others).toEqual([]);
+    }
+    await field.hover();
+    expect(await marked()).toEqual([]);
+    await context.close();
+  });
+
   test("keeps its answer when that of the one before it comes late", async () => {
     const { page, go, context } = await look(served.url);
     await go("search");
@@ -250,7 +315,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`a question${leftOut(NO_BROWSER)}`, ()
     await field.fill("second question");
     await field.press("Enter");
     await page.locator(".asked", { hasText: "second question" }).waitFor();
-    const late = page.waitForResponse("**/v1/nodes/batch");
+    const late = page.waitForResponse("**/v1/retrieve");
     answer();
     await (await late).finished();
     await Bun.sleep(200);

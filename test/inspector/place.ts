@@ -2,7 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { buildPage, embedded } from "../../scripts/build/page.ts";
+import { CHROMIUM } from "../../scripts/check/test-programs.ts";
+import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
+import { CONFIG_SCHEMA } from "../../src/config/schema.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
+import type { Embedder } from "../../src/ports/embedder.ts";
+import { examineIn } from "../../src/process/examine.ts";
 import { INSPECTOR_FILES } from "../../src/surface/http/inspector-files.ts";
 import { startHttpServer } from "../../src/surface/http/server.ts";
 import type { AuthSettings } from "../../src/surface/listener/auth.ts";
@@ -16,7 +21,6 @@ const AXE = readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8")
 /** Now, for the page: after all that the story tells. */
 export const NOW = "2026-11-22T16:05:00Z";
 
-const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const ARGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -39,16 +43,19 @@ export type Served = OpenedEngine & { readonly url: string; readonly stop: () =>
 
 export type ServeOptions = {
   readonly auth?: AuthSettings;
+  /** Default: the model that ships with the program. */
+  readonly embedder?: Embedder;
   /** Puts something into the memory before it is served; default: the story. */
   readonly fill?: (engine: MemoryEngine, at: (instant: string) => void) => Promise<unknown>;
 };
 
 /** Serves a memory with the page; it ends with {@link endAll}. */
-export async function serve({ auth = {}, fill = tellStory }: ServeOptions = {}): Promise<Served> {
+export async function serve(options: ServeOptions = {}): Promise<Served> {
+  const { auth = {}, embedder = REAL_MODEL, fill = tellStory } = options;
   isPageThere ??= putPage();
   await isPageThere;
   const clock = testClock();
-  const opened = await open({ embedder: REAL_MODEL, clock, ids: countingIds() });
+  const opened = await open({ embedder, clock, ids: countingIds() });
   await fill(opened.engine, clock.set);
   clock.set(NOW);
   const server = await startHttpServer({
@@ -60,6 +67,7 @@ export async function serve({ auth = {}, fill = tellStory }: ServeOptions = {}):
     allowUnauthenticatedExternalBind: false,
     log: () => {},
     openEngine: async () => opened.engine,
+    examine: examineIn(CONFIG_SCHEMA.parse({ pack_path: mainPath(opened.pack.layout) }), true),
   });
   await server.ready;
   stops.push(server.stop);
@@ -98,6 +106,10 @@ export type LookOptions = {
   readonly scheme?: "light" | "dark";
   readonly javaScript?: boolean;
   readonly zone?: string;
+  /** That the tab has from its first page on. */
+  readonly key?: string;
+  /** What the clock of the browser says. Default: {@link NOW}. */
+  readonly now?: string;
 };
 
 /** A page of a browser that watches for what must never happen. */
@@ -108,20 +120,30 @@ export type Looked = {
   readonly faults: string[];
   /** Goes to a path below `/inspect/` and waits until nothing is being read. */
   go(path: string): Promise<void>;
-  /** What axe-core finds, one line each; always empty. */
-  axe(): Promise<readonly string[]>;
+  /** What axe-core finds, one line each; always empty. @param rules only those about colours, or all but them. Default: all */
+  axe(rules?: "all" | "colours" | "sizes"): Promise<readonly string[]>;
 };
 
-/** Opens the page of a server in a window of its own. */
-export async function look(url: string, options: LookOptions = {}): Promise<Looked> {
-  const { width = 1440, height = 900, scheme = "light", javaScript = true, zone = "UTC" } = options;
+function running(): Promise<Browser> {
   browser ??= chromium.launch({
     executablePath: CHROMIUM,
     args: ARGS,
     // The same fonts everywhere, where they are installed.
     env: { ...process.env, FONTCONFIG_FILE: join(import.meta.dir, "fonts.conf") },
   });
-  const context = await (await browser).newContext({
+  return browser;
+}
+
+/** Of the browser, such as `156.0.8078.79`. */
+export async function browserVersion(): Promise<string> {
+  return (await running()).version();
+}
+
+/** Opens the page of a server in a window of its own. */
+export async function look(url: string, options: LookOptions = {}): Promise<Looked> {
+  const { width = 1440, height = 900, scheme = "light", javaScript = true } = options;
+  const { zone = "UTC", now = NOW, key } = options;
+  const context = await (await running()).newContext({
     viewport: { width, height },
     colorScheme: scheme,
     reducedMotion: "reduce",
@@ -131,13 +153,16 @@ export async function look(url: string, options: LookOptions = {}): Promise<Look
     permissions: ["clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
-  await page.clock.setFixedTime(NOW);
+  page.setDefaultTimeout(30_000);
+  await page.clock.setFixedTime(now);
   const faults: string[] = [];
   await page.exposeFunction("tellViolation", (text: string) => faults.push(text));
   await page.addInitScript(
     `addEventListener("securitypolicyviolation", (e) => tellViolation("violation: " + e.violatedDirective + " " + e.blockedURI));`,
   );
+  if (key !== undefined) {
+    await page.addInitScript(`sessionStorage.setItem("svc.key", ${JSON.stringify(key)})`);
+  }
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("console", (message) => {
     // A refused call is no fault of the page.
@@ -167,19 +192,30 @@ export async function look(url: string, options: LookOptions = {}): Promise<Look
       await page.goto(`${url}/inspect/${path}`);
       await settled();
     },
-    axe: async () => {
+    axe: async (rules = "all") => {
       await settled();
-      await page.evaluate(AXE);
-      return await page.evaluate<string[]>(RUN_AXE);
+      if (!(await page.evaluate<boolean>(`"axe" in window`))) await page.evaluate(AXE);
+      return await page.evaluate<string[]>(runAxe(RULES[rules]));
     },
   };
 }
 
+/** Has the page look at the server at once, which it does when somebody comes back to it. */
+export const LOOK_AGAIN = `document.dispatchEvent(new Event("visibilitychange"))`;
 const SETTLED = `document.querySelector("h1") !== null && document.querySelector("[aria-busy=true]") === null`;
-const RUN_AXE = `axe.run(document, {
-  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-  nodes.map(({ html, failureSummary }) => id + ": " + html.slice(0, 160) + " " + failureSummary)))`;
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const COLOURS = ["color-contrast", "link-in-text-block"];
+const RULES = {
+  all: { runOnly: TAGS },
+  colours: { runOnly: { type: "rule", values: COLOURS } },
+  sizes: {
+    runOnly: TAGS,
+    rules: Object.fromEntries(COLOURS.map((rule) => [rule, { enabled: false }])),
+  },
+};
+const runAxe = (options: object): string => `axe.run(document, ${JSON.stringify(options)})
+  .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => id + ": " + html.slice(0, 160) + " " + failureSummary)))`;
 
 /** Ends all servers and the browser, for the end of a file. */
 export async function endAll(): Promise<void> {
@@ -187,7 +223,7 @@ export async function endAll(): Promise<void> {
   for (const name of Object.keys(INSPECTOR_FILES)) Reflect.deleteProperty(INSPECTOR_FILES, name);
   isPageThere = undefined;
   await close();
-  const running = browser;
+  const started = browser;
   browser = undefined;
-  await (await running)?.close();
+  await (await started)?.close();
 }

@@ -1,3 +1,4 @@
+import type { KeptBlob } from "../../domain/blob.ts";
 import type { Edge } from "../../domain/edge.ts";
 import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
@@ -10,6 +11,7 @@ import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { EmbedderUse, EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
+import type { BlobTotals } from "../../ports/store/blobs.ts";
 
 export type NodeQuery = {
   readonly userId?: string | null | undefined;
@@ -66,6 +68,8 @@ export type ScanPage = {
   /** The last id of the page; undefined on the last page. */
   readonly nextCursor: Uuid | undefined;
 };
+
+export type BlobOptions = { readonly userId?: string | null | undefined };
 
 export type NeighborhoodOptions = {
   readonly userId?: string | null | undefined;
@@ -152,11 +156,21 @@ export type StatsDetails = {
   readonly embeddings: EmbedderUse | undefined;
   /** Receipts that are kept. */
   readonly receipts: number;
+  /** Pictures of events that are kept. */
+  readonly blobs: BlobTotals;
 };
 
 /** Reading what is stored; nothing changes. */
 export type InspectMethods = {
   getEvent(eventId: string, userId?: string): Promise<MemoryEvent | undefined>;
+  /**
+   * The bytes of what an event names, such as `metadata.thumbnail`; null for an unknown key, or one of another owner. Without a
+   * `userId`: of any owner who has it.
+   * @throws SvcError invalid_argument for what is no key
+   */
+  getBlob(key: string, options?: BlobOptions): Promise<Uint8Array | null>;
+  /** The same with its media type. Undefined in place of null. */
+  readBlob(key: string, options?: BlobOptions): Promise<KeptBlob | undefined>;
   /** Newest first. */
   getEvents(query: EventQuery): Promise<readonly MemoryEvent[]>;
   /** Undefined for an unknown node, one of another owner, or (unless `includeSuperseded`) an inactive one. */
@@ -184,8 +198,14 @@ export type InspectMethods = {
   getExtraction(eventId: string, userId?: string): Promise<ExtractionRecord | undefined>;
   /** How far extraction from an event has come. Undefined as for `getExtraction`, and if there is no such work. */
   extractionStatus(eventId: string, userId?: string): Promise<ExtractionStatus | undefined>;
-  /** A failed count is 0; without details that could not be read. */
+  /** A failed count is 0; without details that could not be read. @throws SvcError storage_unavailable, pack_locked */
   stats(userId?: string): Promise<Stats>;
+  /**
+   * Resolves if questions can be answered: the store is there, and the embedding model has made a vector since the engine was
+   * opened, for which it is loaded. Calls that overlap are one.
+   * @throws SvcError storage_unavailable, pack_locked, embedding_failed; or what else is wrong
+   */
+  ready(): Promise<void>;
   /** Whether nothing can be written: changes fail with pack_read_only. */
   isReadOnly(): Promise<boolean>;
 };

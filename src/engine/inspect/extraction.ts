@@ -1,5 +1,6 @@
 import { parseId, parseOwner } from "../../domain/arguments.ts";
 import { openChecksummed } from "../../domain/checksummed.ts";
+import { erasedBy } from "../../domain/erasure.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import { EXTRACTION_OPERATION, extractionRecordId } from "../../domain/extraction/records.ts";
@@ -26,7 +27,7 @@ export async function getExtraction(
   const event = await store.event(id, parseOwner(userId));
   if (event === undefined) return undefined;
   const operation = await store.auditRecord(extractionRecordId(id), ALL_OWNERS);
-  if (operation === undefined) return undefined;
+  if (operation === undefined || erasedBy(operation.payload) !== undefined) return undefined;
   if (operation.opType !== EXTRACTION_OPERATION) throw damaged(id);
   const names = await store.owners.names(event.userId);
   const known = new Set(names.map(({ userId: name }) => name));

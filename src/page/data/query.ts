@@ -71,7 +71,13 @@ export function useQuery<T>(key: string, load: (userId: string) => Promise<T>): 
     const userId = owner.peek();
     if (userId === undefined) return;
     const at = revision.peek();
-    if (kept.get(whole)?.revision === at && attempt.peek() === 0) return;
+    const known = kept.get(whole);
+    if (known?.revision === at && attempt.peek() === 0) {
+      // Another component may have read it since this one was drawn.
+      // SAFETY: one key is used for one kind of question only.
+      if (state.peek().data !== known.data) state.value = stateOf(known.data as T);
+      return;
+    }
     readOnce(whole, at, () => load(userId)).then(
       (data) => {
         keep(whole, { revision: at, data });

@@ -9,6 +9,9 @@ import { place } from "./place.ts";
 /** Milliseconds between two looks at the server while the page is visible. */
 const POLL_MS = 5000;
 
+/** Milliseconds for a view to ask what it shows before the rest is asked. */
+const VIEW_FIRST_MS = 60;
+
 /** Who this page is for the server; undefined until it has said so. */
 export const caller = signal<Caller | undefined>(undefined);
 /** For an operator, those with the most memories first. */
@@ -28,7 +31,8 @@ export const owner = computed<string | undefined>(() => {
   const known = caller.value;
   if (known === undefined) return undefined;
   if (known.user_id !== null) return known.user_id;
-  return place.value.query.get("owner") ?? owners.value[0]?.user_id;
+  const named = place.value.query.get("owner") ?? known.default_user_id;
+  return named ?? owners.value[0]?.user_id;
 });
 
 /** Whether a change can be made: the server allows it and answers. */
@@ -41,13 +45,17 @@ export const canChange = computed(() => caller.value?.read_only === false && !lo
 async function begin(): Promise<boolean> {
   try {
     const who = await answered(askCaller());
-    const all = who.is_operator ? await readOwners() : [];
+    const isOwnerKnown = !who.is_operator || who.default_user_id !== null;
+    const all = isOwnerKnown ? owners.peek() : await readOwners();
     batch(() => {
       beginning.value = undefined;
       keyIsWanted.value = undefined;
-      owners.value = all;
+      owners.value = who.is_operator ? all : [];
       caller.value = who;
     });
+    // What counts everything waits until the view has asked: the first memories are on the screen sooner.
+    await new Promise<void>((done) => later(VIEW_FIRST_MS, done));
+    if (who.is_operator && isOwnerKnown) owners.value = await readOwners();
     return true;
   } catch (error) {
     const failure = asFailure(error);
@@ -130,6 +138,8 @@ export function followServer(): void {
     void owner.value;
     lastSequence = undefined;
     stats.value = undefined;
-    if (caller.peek() !== undefined) void next();
+    if (caller.peek() === undefined) return;
+    cancel();
+    cancel = later(VIEW_FIRST_MS, next);
   });
 }

@@ -5,15 +5,18 @@ import { Button } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { activeKeys, keysAreOn, turnKeys } from "../parts/keys.ts";
 
+/** What the browser does by itself. */
+const ENTER = { keys: "Enter", text: t.keys.open };
+
 /** All keys that do something now, and how the page looks. */
 export function Help({ onClose }: { onClose: () => void }): VNode {
   return (
     <Dialog title={t.keys.title} onClose={onClose} class="wide">
       <dl class="key-list">
-        {activeKeys().map(({ keys, text }) => (
+        {[...activeKeys(), ENTER].map(({ keys, text }) => (
           <div key={keys}>
             <dt>
-              <kbd>{keys}</kbd>
+              <kbd>{keys === " " ? t.keys.space : keys}</kbd>
             </dt>
             <dd>{text}</dd>
           </div>

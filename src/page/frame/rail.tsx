@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { hrefOf, place } from "../data/place.ts";
 import { caller, owner, owners, stats } from "../data/server.ts";
 import { t } from "../language/texts.ts";
+import { Text } from "../parts/text.tsx";
 import { VIEWS, type View } from "../views.ts";
 import { OwnerChoice } from "./owner-choice.tsx";
 
@@ -77,7 +78,7 @@ function Whose(): VNode | null {
     return (
       <p class="owner-name">
         <span class="vh">{t.frame.owner} </span>
-        <bdi>{name}</bdi>
+        <Text of={name} line />
       </p>
     );
   }
@@ -86,7 +87,7 @@ function Whose(): VNode | null {
       <button class="owner btn" type="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         <span class="vh">{t.frame.owner} </span>
         <b>
-          <bdi>{name}</bdi>
+          <Text of={name} line />
         </b>
         <span class="dim small">{t.frame.ofOwners(at + 1, owners.value.length)}</span>
         <svg width="8" height="12" viewBox="0 0 8 12" aria-hidden="true">

@@ -12,4 +12,7 @@ export const changes = {
   notArchived: (count: number) => `${counted(count, "memory was", "memories were")} not archived:`,
   corrected: "Corrected. The old text stays in the chain.",
   resolved: "Settled.",
+  replaced: "Replaced. The old text stays in the chain.",
+  contradicted: "Both are contested now.",
+  written: "Written, and the contradiction is settled. The old texts stay in the log.",
 };

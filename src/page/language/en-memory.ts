@@ -1,15 +1,39 @@
+import { type SeenIn, seenInWords } from "../../domain/seen.ts";
 import { counted } from "./plural.ts";
 
 export const memory = {
   where: "Where this is",
+  seenIn: (seen: SeenIn): string => seenInWords(seen),
   pin: "Pin",
   unpin: "Release",
   promote: "Make stable",
   reinforce: "Reinforce",
   correct: "Correct",
+  replace: "Replace with",
+  contradict: "Contradict",
+  refused: {
+    none: "Nothing was written. What you have entered is still here.",
+    now: (state: string) => `This memory is ${state} now.`,
+    replacedBy: "It was replaced by this one:",
+    instead: "Correct that one instead",
+  },
+  second: {
+    titles: { replace: "Replace it with another memory", contradict: "What contradicts it?" },
+    search: "Search for the other memory",
+    ask: "Search",
+    found: "The other memory",
+    none: "No other memory of this scope that is tentative or stable was found.",
+    replaceTo: "will be found no more and stay in the chain; in its place stands",
+    contradictTo:
+      "will both be contested: assistants get both, marked so, until one is kept. The other is",
+    this: "This memory",
+    save: { replace: "Replace it", contradict: "Mark both as contested" },
+  },
   archive: "Archive",
   trueFrom: (from: string) => `true from ${from}, no end`,
   trueBetween: (from: string, to: string) => `true from ${from} to ${to}`,
+  happened: "happened",
+  happens: "happens",
   hidden: (count: string) =>
     `${count} in this text are shown as signs: they cannot be seen, or change how others are read.`,
   versus: {
@@ -19,6 +43,8 @@ export const memory = {
     unknown: "an unnamed caller",
     this: "this memory",
     other: "the other",
+    first: "first",
+    second: "second",
     keepThis: "Keep this one",
     keepOther: "Keep that one",
     source: "source",
@@ -46,6 +72,7 @@ export const memory = {
       tool: "A tool told it",
       system: "The system told it",
     },
+    saidIt: "said it",
     session: "in the conversation",
     event: "event",
     missing: (count: number) => `${counted(count, "source")} can no longer be read.`,
@@ -73,10 +100,18 @@ export const memory = {
     salience: "salience",
     knowledge: "knowledge",
     source: "source",
+    speaker: "said by",
     fading: "fading",
     scope: "scope",
     id: "id",
   },
+  used: (count: number, isMore: boolean) =>
+    isMore
+      ? `Used in more than ${counted(count, "answer")}`
+      : `Used in ${counted(count, "answer")}`,
+  unused: "Not used in any kept answer",
+  allUses: "all",
+  cited: "cited",
   neighbours: "Neighbours",
   noNeighbours: "No memory or thing is connected with it.",
   dialog: {

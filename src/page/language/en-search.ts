@@ -30,6 +30,7 @@ export const search = {
   weaker: (count: number) => `${number(count)} ${count === 1 ? "was" : "were"} weaker`,
   unpacked: (count: number) => `${number(count)} did not fit`,
   checks: {
+    running: "computing the checksum and the scores again…",
     checksum: "checksum holds",
     noChecksum: "The checksum does not fit: the receipt is not as it was written",
     unchecked: "checksum not checked",
@@ -83,7 +84,7 @@ export const search = {
     episode_decay: "same episode",
     newer_first: "a newer one says it",
   },
-  hardly: "hardly",
+  hardly: "(weak)",
   legend: { weak: "pale: weak", cut: "taken off" },
   inside: "In the context",
   byScore: (count: number) => `${number(count)}, by score`,

@@ -43,11 +43,16 @@ export const timeline = {
   archive: "Archive",
   keys: {
     select: "select the row",
+    selectNext: "select down to the next row",
+    selectBefore: "select up to the row before",
     archive: "archive",
     pin: "pin or release",
     promote: "make stable",
     reinforce: "reinforce",
     correct: "correct",
+    replace: "replace with another",
+    contradict: "contradict",
+    write: "write what is true",
     filter: "filter by text",
   },
 };

@@ -1,5 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { t } from "../language/texts.ts";
+import { Button } from "./controls.tsx";
 
 type Props = {
   readonly title: ComponentChildren;
@@ -26,5 +28,57 @@ export function Dialog({ title, onClose, children, class: name = "" }: Props): V
         {children}
       </div>
     </dialog>
+  );
+}
+
+type FormProps = Omit<Props, "class"> & {
+  /** What the button says that does it. */
+  readonly save: string;
+  readonly kind?: "main" | "danger";
+  /** Whether it can be done now. */
+  readonly isReady: boolean;
+  readonly onSave: () => void;
+};
+
+/** A wide dialog in which something is written down and then done, by its button or by Enter. */
+export function FormDialog(props: FormProps): VNode {
+  const { title, onClose, children, save, kind = "main", isReady, onSave } = props;
+  return (
+    <Dialog title={title} onClose={onClose} class="wide">
+      <form
+        class="correct"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) onSave();
+        }}
+      >
+        {children}
+        <div class="acts">
+          <Button kind={kind} submits disabled={!isReady}>
+            {save}
+          </Button>
+          <Button onClick={onClose}>{t.parts.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The text of such a dialog. */
+export function TextField(props: {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (text: string) => void;
+}): VNode {
+  const { label, value, onInput } = props;
+  return (
+    <label>
+      <span class="small">{label}</span>
+      <textarea
+        rows={4}
+        value={value}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+    </label>
   );
 }

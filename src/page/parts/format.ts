@@ -17,6 +17,11 @@ const ZONED = new Intl.DateTimeFormat(LOCALE, {
   hour12: false,
 });
 const MONTH = new Intl.DateTimeFormat(LOCALE, { month: "short" });
+const MEGABYTES = new Intl.NumberFormat(LOCALE, {
+  style: "unit",
+  unit: "megabyte",
+  maximumFractionDigits: 1,
+});
 const ORDINAL = new Intl.PluralRules("en", { type: "ordinal" });
 const ENDINGS: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd" };
 
@@ -25,6 +30,11 @@ export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export function number(value: number): string {
   return NUMBER.format(value);
+}
+
+/** `1.4 MB`. */
+export function bytes(value: number): string {
+  return MEGABYTES.format(value / 1e6);
 }
 
 /** From 0 to 1, with two decimals. */

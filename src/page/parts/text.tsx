@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import { invisibleParts } from "../../lib/invisible.ts";
 import { t } from "../language/texts.ts";
 
@@ -17,7 +17,13 @@ type Props = {
  */
 export function Text({ of, line = false }: Props): VNode {
   const shown = line ? of.slice(0, ROW_CHARACTERS).replace(/\s+/g, " ") : of;
-  return <bdi>{withSigns(shown)}</bdi>;
+  return (
+    <bdi>
+      {withSigns(shown, (sign) => (
+        <span class="sign">{sign}</span>
+      ))}
+    </bdi>
+  );
 }
 
 /** How many characters of a text cannot be seen. */
@@ -27,12 +33,17 @@ export function hiddenIn(text: string): number {
   return hidden;
 }
 
-function withSigns(text: string): ComponentChildren[] {
-  const parts: ComponentChildren[] = [];
+/** The same as plain text, for what takes no markup. */
+export function signed(text: string): string {
+  return withSigns(text, (sign) => `[${sign}]`).join("");
+}
+
+function withSigns<T>(text: string, draw: (sign: string) => T): (string | T)[] {
+  const parts: (string | T)[] = [];
   let at = 0;
   for (const { found, index } of invisibleParts(text)) {
     if (index > at) parts.push(text.slice(at, index));
-    parts.push(<span class="sign">{signOf(found)}</span>);
+    parts.push(draw(signOf(found)));
     at = index + found.length;
   }
   parts.push(text.slice(at));

@@ -4,6 +4,7 @@ import { later } from "../data/clock.ts";
 import { t } from "../language/texts.ts";
 import { Button } from "./controls.tsx";
 import { useKeys } from "./keys.ts";
+import { Text } from "./text.tsx";
 
 /** How long a message stays. */
 const SHOWN_MS = 5000;
@@ -51,7 +52,7 @@ export function Toasts(): VNode {
       {toasts.value.map(({ id, text, undo: take, isFailure }) => (
         <div key={id} class={isFailure ? "toast failed" : "toast"}>
           <span>
-            <bdi>{text}</bdi>
+            <Text of={text} />
           </span>
           {take !== undefined && (
             <Button onClick={take} keyName="z">

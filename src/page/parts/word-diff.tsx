@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { Text } from "./text.tsx";
 
 type Part = { readonly kind: "same" | "gone" | "new"; readonly text: string };
 
@@ -11,9 +12,10 @@ export function Words({ before, after }: { before: string; after: string }): VNo
     <p class="diff">
       {wordDiff(before, after).map(({ kind, text }, index) => {
         const key = `${index}`;
-        if (kind === "gone") return <del key={key}>{text}</del>;
-        if (kind === "new") return <ins key={key}>{text}</ins>;
-        return <span key={key}>{text}</span>;
+        const shown = <Text of={text} />;
+        if (kind === "gone") return <del key={key}>{shown}</del>;
+        if (kind === "new") return <ins key={key}>{shown}</ins>;
+        return <span key={key}>{shown}</span>;
       })}
     </p>
   );

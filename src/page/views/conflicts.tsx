@@ -6,6 +6,7 @@ import { Button, Head } from "../parts/controls.tsx";
 import { useKeys } from "../parts/keys.ts";
 import { Answer, Box } from "../parts/states.tsx";
 import { useContradictions } from "./conflicts/open.ts";
+import { Writing } from "./conflicts/write.tsx";
 import { notedBy, Pair } from "./memory/versus.tsx";
 
 /** What has to be decided: pairs of which not both can be true, the oldest first, one at a time. */
@@ -24,6 +25,7 @@ export function Conflicts(): VNode {
   return (
     <>
       <h1 class="ttl">{t.frame.view.conflicts}</h1>
+      <Writing />
       <Answer of={query}>
         {({ contradictions, has_more }) => {
           const shown = Math.min(at, contradictions.length - 1);

@@ -1,16 +1,21 @@
 import type { VNode } from "preact";
 import { getProvenance } from "../client/sdk.gen.ts";
 import type { Node, Provenance } from "../client/types.gen.ts";
+import { now } from "../data/clock.ts";
 import { answered } from "../data/http.ts";
 import { go, hrefOf, place, withQuery } from "../data/place.ts";
 import { useQuery } from "../data/query.ts";
+import { canChange } from "../data/server.ts";
 import { t } from "../language/texts.ts";
-import { CopyButton } from "../parts/controls.tsx";
+import { CopyButton, Moment } from "../parts/controls.tsx";
 import { date } from "../parts/format.ts";
 import { JsonButton } from "../parts/json-button.tsx";
+import { Picture } from "../parts/picture.tsx";
 import { State } from "../parts/state.tsx";
 import { Answer } from "../parts/states.tsx";
 import { hiddenIn, Text } from "../parts/text.tsx";
+import { Writing } from "./conflicts/write.tsx";
+import { Forget } from "./forgetting/dialog.tsx";
 import { Actions } from "./memory/actions.tsx";
 import { Axis } from "./memory/axis.tsx";
 import { useChain } from "./memory/chain.ts";
@@ -18,6 +23,8 @@ import { Correct } from "./memory/correct.tsx";
 import { Facts } from "./memory/facts.tsx";
 import { Life } from "./memory/life.tsx";
 import { Neighbours } from "./memory/neighbours.tsx";
+import { Second } from "./memory/second.tsx";
+import { Uses } from "./memory/uses.tsx";
 import { Versus } from "./memory/versus.tsx";
 
 /** A longer text is cut here until all of it is wanted. */
@@ -47,7 +54,6 @@ async function read(id: string, userId: string): Promise<Provenance> {
 function Known({ data }: { data: Provenance }): VNode {
   const { node } = data;
   const chain = useChain(node.id);
-  const isCorrecting = place.value.query.get("do") === "correct";
   return (
     <article>
       <nav class="crumbs" aria-label={t.memory.where}>
@@ -68,14 +74,25 @@ function Known({ data }: { data: Provenance }): VNode {
         </div>
         <aside class="aside" aria-label={t.memory.facts.title}>
           <Facts node={node} />
+          <Uses node={node} />
           <Neighbours node={node} />
         </aside>
       </div>
-      {isCorrecting && (
-        <Correct node={node} onClose={() => go(withQuery({ do: undefined }), "replace")} />
-      )}
+      <Writing />
+      <Doing node={node} />
     </article>
   );
+}
+
+/** The dialog of the change that the address names. */
+function Doing({ node }: { node: Node }): VNode | null {
+  const wanted = place.value.query.get("do");
+  const onClose = (): void => go(withQuery({ do: undefined }), "replace");
+  if (!canChange.value) return null;
+  if (wanted === "correct") return <Correct node={node} onClose={onClose} />;
+  if (wanted === "forget") return <Forget node={node} onClose={onClose} />;
+  if (wanted !== "replace" && wanted !== "contradict") return null;
+  return <Second node={node} by={wanted} onClose={onClose} />;
 }
 
 function Claim({ node }: { node: Node }): VNode {
@@ -84,6 +101,7 @@ function Claim({ node }: { node: Node }): VNode {
   return (
     <header class="claim">
       <Content text={node.content} />
+      <Picture node={node} />
       {hidden > 0 && <p class="small lost">{t.memory.hidden(t.parts.hidden(hidden))}</p>}
       <div class="meta">
         <State of={node.lifecycle_state} />
@@ -94,6 +112,12 @@ function Claim({ node }: { node: Node }): VNode {
             ? t.memory.trueFrom(date(valid_from))
             : t.memory.trueBetween(date(valid_from), date(valid_to))}
         </span>
+        {node.event_time !== null && (
+          <span>
+            {Date.parse(node.event_time) > now() ? t.memory.happens : t.memory.happened}{" "}
+            <Moment at={node.event_time} show={date} />
+          </span>
+        )}
         {node.pinned && <span>{t.timeline.pinned}</span>}
       </div>
       <Actions node={node} />

@@ -54,19 +54,35 @@ export function Search({ id }: { id: string }): VNode {
   );
 }
 
+/** Where no answer is shown, which is its own heading. */
+function Title(): VNode {
+  return <h1 class="vh">{t.frame.view.search}</h1>;
+}
+
 /** What this tab has asked, else what assistants have. */
 function Own({ asked }: { asked: Asked | undefined }): VNode {
   if (asked === undefined) return <Recent />;
-  if (asked.state === "asking") return <Skeleton label={t.search.asking} />;
-  if (asked.state === "failed") return <Failure of={asked.failure} />;
-  return <Explained answer={asked.answer} />;
+  if (asked.state === "done") return <Explained answer={asked.answer} />;
+  return (
+    <>
+      <Title />
+      {asked.state === "asking" ? (
+        <Skeleton label={t.search.asking} />
+      ) : (
+        <Failure of={asked.failure} />
+      )}
+    </>
+  );
 }
 
 function Former({ id }: { id: string }): VNode {
   const query = useQuery(`replay ${id}`, (userId) => replay(id, userId));
   return (
-    <Shown of={query} label={t.search.asking}>
-      {(answer) => <Explained answer={answer} />}
-    </Shown>
+    <>
+      {query.data === undefined && <Title />}
+      <Shown of={query} label={t.search.asking}>
+        {(answer) => <Explained answer={answer} />}
+      </Shown>
+    </>
   );
 }

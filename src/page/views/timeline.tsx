@@ -1,14 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useMemo, useRef } from "preact/hooks";
-import { timeline } from "../client/sdk.gen.ts";
-import type { Timeline as Answer } from "../client/types.gen.ts";
+import { browseNodes, timeline } from "../client/sdk.gen.ts";
+import type { Timeline as Answer, Node } from "../client/types.gen.ts";
 import { answered } from "../data/http.ts";
 import { go, withQuery } from "../data/place.ts";
 import { useQuery } from "../data/query.ts";
-import { owner } from "../data/server.ts";
+import { canChange, owner } from "../data/server.ts";
 import { t } from "../language/texts.ts";
-import { date, startOfDay, TIME_ZONE } from "../parts/format.ts";
+import { date, dayOf, startOfDay, TIME_ZONE } from "../parts/format.ts";
 import { Failure, Answer as Shown } from "../parts/states.tsx";
 import { type Day, type Days, daysOf, HEADING, topOfRow } from "./timeline/days.ts";
 import { FacetList } from "./timeline/facets.tsx";
@@ -19,6 +19,10 @@ import { Nothing } from "./timeline/nothing.tsx";
 import { useRowKeys } from "./timeline/row-keys.tsx";
 import { Rows } from "./timeline/rows.ts";
 
+/** As many as a screen shows. */
+const NEWEST = 40;
+const NONE: readonly Node[] = [];
+
 /** On a narrow screen the filters are opened when they are wanted. */
 const isWide = matchMedia("(min-width: 901px)").matches;
 
@@ -26,6 +30,12 @@ const isWide = matchMedia("(min-width: 901px)").matches;
 export function Timeline(): VNode {
   const chosen = filters();
   const key = JSON.stringify(chosen);
+  // Asked first: to count all memories takes longer than to show the newest.
+  const newest = useQuery(`newest ${key}`, (user_id) =>
+    answered(browseNodes({ query: { ...chosen, user_id, limit: NEWEST } })),
+  );
+  const newestNodes = newest.data?.nodes ?? NONE;
+  const uncounted = useMemo(() => daysUncounted(newestNodes, chosen), [newestNodes, key]);
   const query = useQuery(`timeline ${key}`, (user_id) =>
     answered(timeline({ query: { ...chosen, user_id, bucket: "day", time_zone: TIME_ZONE } })),
   );
@@ -33,12 +43,17 @@ export function Timeline(): VNode {
     <div class="timeline">
       <Heading data={query.data} clock={chosen.clock} />
       <div class="browse">
-        <Shown of={query}>
+        <Shown of={query.data === undefined ? { ...query, data: uncounted } : query}>
           {(data) =>
             data.total === 0 ? (
               <Nothing of={chosen} />
             ) : (
-              <Memories key={key} data={data} of={chosen} />
+              <Memories
+                key={key}
+                data={data}
+                of={chosen}
+                first={data === uncounted ? newestNodes : NONE}
+              />
             )
           }
         </Shown>
@@ -51,6 +66,17 @@ export function Timeline(): VNode {
       </div>
     </div>
   );
+}
+
+/** The days of the newest memories, until all are counted; undefined where there are none. */
+function daysUncounted(nodes: readonly Node[], { clock }: Filters): Answer | undefined {
+  if (nodes.length === 0) return undefined;
+  const days = Map.groupBy(nodes, ({ created_at, event_time }) =>
+    dayOf(clock === "happened" ? (event_time ?? created_at) : created_at),
+  );
+  const buckets = [...days].map(([from, { length: count }]) => ({ from, count, by_state: {} }));
+  const counts = { count: buckets.length, total: nodes.length };
+  return { buckets, ...counts, bucket: "day", time_zone: TIME_ZONE };
 }
 
 function Heading({
@@ -90,9 +116,15 @@ function Heading({
 }
 
 /** The list and the map beside it. */
-function Memories({ data, of }: { data: Answer; of: Filters }): VNode {
+function Memories(props: {
+  readonly data: Answer;
+  readonly of: Filters;
+  /** All that are shown, while they are not counted yet. */
+  readonly first: readonly Node[];
+}): VNode {
+  const { data, of, first } = props;
   const days = useMemo(() => daysOf(data), [data]);
-  const rows = useRows(days, of);
+  const rows = useRows(days, of, first);
   const box = useRef<HTMLDivElement>(null);
   const seen = useSignal<readonly [string, string] | undefined>(undefined);
   const keys = useRowKeys(days, rows, (index) => scrollToRow(box.current, days, index));
@@ -102,7 +134,7 @@ function Memories({ data, of }: { data: Answer; of: Filters }): VNode {
   };
   return (
     <>
-      <div class="listing" ref={box}>
+      <div class={first.length > 0 ? "listing uncounted" : "listing"} ref={box}>
         {keys.bar}
         {rows.failure.value !== undefined && (
           <Failure of={rows.failure.value} retry={() => rows.again()} />
@@ -114,6 +146,7 @@ function Memories({ data, of }: { data: Answer; of: Filters }): VNode {
           selected={keys.selected}
           isByEvent={of.clock === "happened"}
           onActive={keys.activate}
+          onSelectTo={canChange.value ? keys.selectTo : undefined}
           onSeen={(from, to) => {
             seen.value = [from, to];
           }}
@@ -126,10 +159,10 @@ function Memories({ data, of }: { data: Answer; of: Filters }): VNode {
 }
 
 /** Rows are read again with new counts; those that were there stay until then. */
-function useRows(days: Days, of: Filters): Rows {
+function useRows(days: Days, of: Filters, first: readonly Node[]): Rows {
   const latest = useRef<Rows | undefined>(undefined);
   if (latest.current?.days !== days) {
-    latest.current = new Rows(days, of, owner.peek() ?? "", latest.current);
+    latest.current = new Rows(days, of, owner.peek() ?? "", { before: latest.current, first });
   }
   return latest.current;
 }

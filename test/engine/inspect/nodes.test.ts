@@ -149,6 +149,7 @@ describe("statistics", () => {
         extractions: { pending: 0, failed: 0 },
         embeddings: undefined,
         receipts: 0,
+        blobs: { count: 0, bytes: 0 },
       },
     });
     const all = await engine.stats();

@@ -47,7 +47,14 @@ export function canBeReplaced({ lifecycle_state: state }: Node): boolean {
 function actionsOf(node: Node): readonly Action[] {
   const { lifecycle_state: state, pinned } = node;
   const { keys } = t.timeline;
-  if (state === "archived" || state === "deprecated") return [];
+  const forget = {
+    keys: "f",
+    name: `${t.forgetting.forget}…`,
+    text: t.forgetting.keys.forget,
+    run: () => go(withQuery({ do: "forget" }), "replace"),
+    isLast: true,
+  };
+  if (state === "archived" || state === "deprecated") return [forget];
   return [
     ...(canBeReplaced(node)
       ? [
@@ -56,6 +63,18 @@ function actionsOf(node: Node): readonly Action[] {
             name: `${t.memory.correct}…`,
             text: keys.correct,
             run: () => go(withQuery({ do: "correct" }), "replace"),
+          },
+          {
+            keys: "u",
+            name: `${t.memory.replace}…`,
+            text: keys.replace,
+            run: () => go(withQuery({ do: "replace" }), "replace"),
+          },
+          {
+            keys: "!",
+            name: `${t.memory.contradict}…`,
+            text: keys.contradict,
+            run: () => go(withQuery({ do: "contradict" }), "replace"),
           },
         ]
       : []),
@@ -85,5 +104,6 @@ function actionsOf(node: Node): readonly Action[] {
       run: () => archive([node]),
       isLast: true,
     },
+    forget,
   ];
 }

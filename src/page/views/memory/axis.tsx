@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { Node } from "../../client/types.gen.ts";
 import { now } from "../../data/clock.ts";
@@ -7,12 +8,19 @@ import { date, monthName } from "../../parts/format.ts";
 import { opponentsOf, useOpenContradictions } from "../conflicts/open.ts";
 import type { Chain } from "./chain.ts";
 
-const WIDTH = 852;
-const [LEFT, RIGHT] = [16, 836];
+const LEFT = 16;
+/** Where the drawing ends: a narrow window gets one of its own width, whose texts can be read without scrolling. */
+const narrow = matchMedia("(max-width: 480px)");
+const drawnTo = signal(edgeNow());
+narrow.addEventListener("change", () => {
+  drawnTo.value = edgeNow();
+});
 const ROW = 34;
 const TOP = 30;
 /** Bars of one drawing; the nearest of a longer chain are shown. */
 const MOST = 6;
+/** The names of a month and of today, side by side. */
+const NAMES = 92;
 /** Between two names of months. */
 const LABEL = 64;
 
@@ -23,6 +31,10 @@ type Bar = {
   readonly next?: Node | undefined;
 };
 type Scale = (ms: number) => number;
+
+function edgeNow(): number {
+  return narrow.matches ? 344 : 836;
+}
 
 /** When the memory, what it replaced, what replaced it and what contradicts it hold, and when each was learned. */
 export function Axis({ node, chain }: { node: Node; chain: Chain }): VNode {
@@ -43,15 +55,15 @@ export function Axis({ node, chain }: { node: Node; chain: Chain }): VNode {
   const span = Math.max(today - first, 86_400_000);
   const [from, to] = [first - span * 0.06, today + span * 0.05];
   const x: Scale = (ms) =>
-    LEFT + ((Math.min(to, Math.max(from, ms)) - from) / (to - from)) * (RIGHT - LEFT);
+    LEFT + ((Math.min(to, Math.max(from, ms)) - from) / (to - from)) * (drawnTo.value - LEFT);
   const bottom = TOP + bars.length * ROW + 6;
   const label = bars.map(rowText).join("; ");
   return (
     <section class="sect">
       <Head title={t.memory.axis.title} note={t.memory.axis.note} />
       <figure class="axis" tabIndex={0}>
-        <svg viewBox={`0 0 ${WIDTH} ${bottom + 30}`} role="img" aria-label={label}>
-          <Months from={from} to={to} x={x} bottom={bottom} />
+        <svg viewBox={`0 0 ${drawnTo.value + LEFT} ${bottom + 30}`} role="img" aria-label={label}>
+          <Months from={from} until={x(today) - NAMES} x={x} bottom={bottom} />
           {bars.map((bar, index) => (
             <Row key={bar.node.id} bar={bar} x={x} today={today} y={TOP + index * ROW} />
           ))}
@@ -59,7 +71,7 @@ export function Axis({ node, chain }: { node: Node; chain: Chain }): VNode {
           <text class="tick" x={x(today) - 5} y="15" text-anchor="end">
             {t.memory.axis.today}
           </text>
-          <path d={`M${LEFT} ${bottom + 6}H${RIGHT}`} class="s-line" />
+          <path d={`M${LEFT} ${bottom + 6}H${drawnTo.value}`} class="s-line" />
           <Learned bars={bars} x={x} y={bottom} />
         </svg>
       </figure>
@@ -122,7 +134,7 @@ type RowTextProps = { text: string; start: number; right: number; y: number; isL
 function RowText({ text, start, right, y, isLight }: RowTextProps): VNode {
   const rooms = [
     { room: right - start - 20, left: start + 10, anchor: "start" as const, isIn: true },
-    { room: RIGHT - right - 20, left: right + 16, anchor: "start" as const, isIn: false },
+    { room: drawnTo.value - right - 20, left: right + 16, anchor: "start" as const, isIn: false },
     { room: start - LEFT - 10, left: start - 8, anchor: "end" as const, isIn: false },
   ];
   const { room, left, anchor, isIn } = rooms.reduce((best, one) =>
@@ -137,8 +149,8 @@ function RowText({ text, start, right, y, isLight }: RowTextProps): VNode {
 }
 
 /** Lines at the beginnings of months, as many as there is room for. */
-function Months(props: { from: number; to: number; x: Scale; bottom: number }): VNode {
-  const { from, to, x, bottom } = props;
+function Months(props: { from: number; until: number; x: Scale; bottom: number }): VNode {
+  const { from, until, x, bottom } = props;
   const start = new Date(from);
   const months = Array.from(
     { length: 240 },
@@ -147,7 +159,7 @@ function Months(props: { from: number; to: number; x: Scale; bottom: number }): 
   let last = Number.NEGATIVE_INFINITY;
   const shown = months.filter((month) => {
     const at = x(month.getTime());
-    if (month.getTime() > to || at < last + LABEL || at > RIGHT - 70) return false;
+    if (at < last + LABEL || at > until) return false;
     last = at;
     return true;
   });
@@ -168,12 +180,13 @@ function Months(props: { from: number; to: number; x: Scale; bottom: number }): 
 
 /** Ticks at the moments at which the memories were learned. */
 function Learned({ bars, x, y }: { bars: readonly Bar[]; x: Scale; y: number }): VNode {
-  let last = LEFT + 50;
+  // Behind the word "learned", with room for half a date.
+  let last = LEFT + 84;
   const ticks = bars
     .map(({ node }) => ({ id: node.id, at: node.created_at, left: x(Date.parse(node.created_at)) }))
     .toSorted((a, b) => a.left - b.left)
     .map((tick) => {
-      const isNamed = tick.left > last && tick.left < RIGHT - 40;
+      const isNamed = tick.left > last && tick.left < drawnTo.value - 40;
       if (isNamed) last = tick.left + 90;
       return { ...tick, isNamed };
     });

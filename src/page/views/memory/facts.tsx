@@ -1,12 +1,15 @@
 import type { VNode } from "preact";
+import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { Node } from "../../client/types.gen.ts";
 import { t } from "../../language/texts.ts";
 import { Bar } from "../../parts/controls.tsx";
 import { share } from "../../parts/format.ts";
+import { Text } from "../../parts/text.tsx";
 
 /** How sure and how weighty a memory is, and where it belongs. */
 export function Facts({ node }: { node: Node }): VNode {
   const { facts } = t.memory;
+  const speaker = storedSpeaker(node.metadata ?? undefined);
   return (
     <section class="sect">
       <h2 class="side-h">{facts.title}</h2>
@@ -23,6 +26,14 @@ export function Facts({ node }: { node: Node }): VNode {
         <dd>{t.words.knowledge[node.epistemic_type]}</dd>
         <dt>{facts.source}</dt>
         <dd>{t.words.source[node.source_type]}</dd>
+        {speaker !== undefined && (
+          <>
+            <dt>{facts.speaker}</dt>
+            <dd>
+              <Text of={speaker} line />
+            </dd>
+          </>
+        )}
         <dt>{facts.fading}</dt>
         <dd>{t.words.fading[node.decay_profile]}</dd>
         <dt>{facts.scope}</dt>

@@ -1,7 +1,8 @@
 import type { ComponentChildren, VNode } from "preact";
-import { addDays, asInstant } from "../../../lib/instant.ts";
+import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { Event, Node, Provenance } from "../../client/types.gen.ts";
 import { hrefOf } from "../../data/place.ts";
+import { endOf } from "../../data/retention.ts";
 import { t } from "../../language/texts.ts";
 import { Head, Moment } from "../../parts/controls.tsx";
 import { date } from "../../parts/format.ts";
@@ -16,10 +17,7 @@ const SHOWN = 1200;
 export function Life({ data, chain }: { data: Provenance; chain: Chain }): VNode {
   const { node, evidence_events, operations, missing_evidence_refs } = data;
   const { life } = t.memory;
-  const end =
-    node.ttl_days === null || node.pinned
-      ? undefined
-      : addDays(asInstant(node.created_at), node.ttl_days);
+  const end = endOf(node);
   const [before] = chain.before;
   const [after] = chain.after;
   return (
@@ -103,9 +101,18 @@ function Dot({ isFilled }: { isFilled: boolean }): VNode {
 function Said({ event, content }: { event: Event; content: string }): VNode {
   const { life } = t.memory;
   const roles: Readonly<Record<string, string>> = life.said;
+  const speaker = storedSpeaker(event.metadata ?? undefined);
   return (
-    <Step at={event.event_time ?? event.timestamp} shape={<Dot isFilled />}>
-      <b>{roles[event.role] ?? event.role}</b>
+    <Step at={event.timestamp} shape={<Dot isFilled />}>
+      <b>
+        {speaker === undefined ? (
+          (roles[event.role] ?? event.role)
+        ) : (
+          <>
+            <Text of={speaker} line /> {life.saidIt}
+          </>
+        )}
+      </b>
       {event.session_id !== null && (
         <span class="dim">
           {" "}

@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { Node, NotedContradiction } from "../../client/types.gen.ts";
 import { hrefOf } from "../../data/place.ts";
 import { canChange } from "../../data/server.ts";
@@ -9,6 +10,7 @@ import { useKeys } from "../../parts/keys.ts";
 import { Text } from "../../parts/text.tsx";
 import { opponentsOf, useOpenContradictions } from "../conflicts/open.ts";
 import { settle } from "../conflicts/settle.ts";
+import { writing } from "../conflicts/write.tsx";
 
 /** The memory and what contradicts it, side by side. The page recommends neither. */
 export function Versus({ node }: { node: Node }): VNode | null {
@@ -37,11 +39,15 @@ type PairProps = {
 /** Two equal halves with equal buttons, and a key for each. */
 export function Pair({ left, right, isHere = false }: PairProps): VNode {
   const { versus } = t.memory;
+  const write = (): void => {
+    writing.value = [left, right];
+  };
   useKeys(
     canChange.value
       ? [
           { keys: "1", text: versus.keepThis, run: () => void settle(left, right) },
           { keys: "2", text: versus.keepOther, run: () => void settle(right, left) },
+          { keys: "3", text: t.timeline.keys.write, run: write },
         ]
       : [],
   );
@@ -50,7 +56,7 @@ export function Pair({ left, right, isHere = false }: PairProps): VNode {
       <div class="versus">
         <Side
           node={left}
-          tag={versus.this}
+          tag={isHere ? versus.this : versus.first}
           keyName="1"
           name={versus.keepThis}
           onKeep={() => void settle(left, right)}
@@ -58,14 +64,26 @@ export function Pair({ left, right, isHere = false }: PairProps): VNode {
         />
         <Side
           node={right}
-          tag={versus.other}
+          tag={isHere ? versus.other : versus.second}
           keyName="2"
           name={versus.keepOther}
           onKeep={() => void settle(right, left)}
           isLink
         />
       </div>
-      <p>{versus.what}</p>
+      <p>
+        {versus.what}
+        {canChange.value && (
+          <>
+            {" "}
+            {t.conflicts.writeHint}{" "}
+            <button type="button" class="link" onClick={write} aria-keyshortcuts="3">
+              {t.conflicts.write}
+            </button>{" "}
+            <kbd aria-hidden="true">3</kbd>
+          </>
+        )}
+      </p>
     </>
   );
 }
@@ -81,6 +99,7 @@ type SideProps = {
 
 function Side({ node, tag, keyName, name, onKeep, isLink }: SideProps): VNode {
   const { versus } = t.memory;
+  const speaker = storedSpeaker(node.metadata ?? undefined);
   const text = <Text of={node.content.slice(0, 600)} />;
   return (
     <div class="side">
@@ -90,6 +109,14 @@ function Side({ node, tag, keyName, name, onKeep, isLink }: SideProps): VNode {
       </p>
       <p class="text">{isLink ? <a href={hrefOf("memory", node.id)}>{text}</a> : text}</p>
       <dl>
+        {speaker !== undefined && (
+          <>
+            <dt>{t.memory.facts.speaker}</dt>
+            <dd>
+              <Text of={speaker} line />
+            </dd>
+          </>
+        )}
         <dt>{versus.source}</dt>
         <dd>{t.words.source[node.source_type]}</dd>
         <dt>{versus.when}</dt>

@@ -1,10 +1,5 @@
-import { explainRetrieval, getNodes, getRetrievalReceipt, retrieve } from "../../client/sdk.gen.ts";
-import type {
-  Explanation,
-  Node,
-  RetrievalReceipt,
-  RetrieveRequest,
-} from "../../client/types.gen.ts";
+import { explainRetrieval, getRetrievalReceipt, retrieve } from "../../client/sdk.gen.ts";
+import type { Explanation, RetrievalReceipt, RetrieveRequest } from "../../client/types.gen.ts";
 import { answered } from "../../data/http.ts";
 import { sha256 } from "./checks.ts";
 
@@ -25,15 +20,15 @@ type Sameness =
   /** This browser computes no hashes here. */
   | "unchecked";
 
+type Explained = Explanation["in_context"][number];
+
 /** An answer with all that explains it. */
 export type Answer = {
   readonly receipt: RetrievalReceipt;
   readonly explanation: Explanation;
-  /** The memories that it names, as far as they still exist. */
-  readonly nodes: ReadonlyMap<string, Node>;
   readonly context: { readonly text: string; readonly sameness: Sameness };
-  /** Memories in the context whose text is another now, or that are gone. */
-  readonly changed: readonly string[];
+  /** Memories in the context whose text is another now, or that are gone, with the text of today. */
+  readonly changed: readonly Pick<Explained, "node_id" | "content">[];
   /** What this page asked for it; undefined for one that was asked before. */
   readonly request: RetrieveRequest | undefined;
   /** How long it took; undefined for one that was asked before. */
@@ -50,7 +45,6 @@ export async function ask(question: Question, userId: string): Promise<Answer> {
   return {
     receipt,
     explanation,
-    nodes: await nodesOf(explanation, userId),
     context: { text: bundle.rendered_context, sameness: "own" },
     changed: [],
     request: body,
@@ -68,7 +62,6 @@ export async function replay(requestId: string, userId: string): Promise<Answer>
     answered(getRetrievalReceipt(at)),
     answered(explainRetrieval(at)),
   ]);
-  const nodes = await nodesOf(explanation, userId);
   const again = await answered(retrieve({ body: requestOf(receipt, userId) }));
   const text = again.bundle.rendered_context;
   const hash = await sha256(text);
@@ -77,9 +70,8 @@ export async function replay(requestId: string, userId: string): Promise<Answer>
   return {
     receipt,
     explanation,
-    nodes,
     context: { text, sameness },
-    changed: sameness === "other" ? await changedSince(receipt, nodes) : [],
+    changed: sameness === "other" ? await changedSince(receipt, explanation) : [],
     request: undefined,
     ms: undefined,
     weak: new Set(),
@@ -116,33 +108,18 @@ function requestOf(receipt: RetrievalReceipt, userId: string): RetrieveRequest {
   };
 }
 
-/** As many ids as one call takes. */
-const BATCH = 500;
-
-async function nodesOf(
-  explanation: Explanation,
-  userId: string,
-): Promise<ReadonlyMap<string, Node>> {
-  const { in_context, not_in_context } = explanation;
-  const ids = [...new Set([...in_context, ...not_in_context].map(({ node_id }) => node_id))];
-  const found: Node[] = [];
-  for (let from = 0; from < ids.length; from += BATCH) {
-    const body = { node_ids: ids.slice(from, from + BATCH), user_id: userId };
-    found.push(...(await answered(getNodes({ body }))).nodes);
-  }
-  return new Map(found.map((node) => [node.id, node]));
-}
-
 async function changedSince(
   receipt: RetrievalReceipt,
-  nodes: ReadonlyMap<string, Node>,
-): Promise<readonly string[]> {
-  const changed: string[] = [];
-  for (const { node_id, content_sha256, in_context } of receipt.candidates) {
-    if (!in_context) continue;
-    const node = nodes.get(node_id);
-    if (node === undefined || (await sha256(node.content)) !== content_sha256)
-      changed.push(node_id);
+  { in_context }: Explanation,
+): Promise<Answer["changed"]> {
+  const texts = new Map(in_context.map(({ node_id, content }) => [node_id, content]));
+  const changed: Answer["changed"][number][] = [];
+  for (const { node_id, content_sha256, in_context: isInside } of receipt.candidates) {
+    if (!isInside) continue;
+    const content = texts.get(node_id) ?? null;
+    if (content === null || (await sha256(content)) !== content_sha256) {
+      changed.push({ node_id, content });
+    }
   }
   return changed;
 }

@@ -1,6 +1,7 @@
 import { provenanceForm, type ScoreProvenance } from "../../../domain/records/score.ts";
 import { type ScoreParts, scoreParts } from "../../../domain/score-parts.ts";
 import { replayScore } from "../../../domain/score-replay.ts";
+import { FormError } from "../../../lib/form.ts";
 import type { Json } from "../../../lib/json.ts";
 import type { RetrievalReceipt } from "../../client/types.gen.ts";
 import { hexOf } from "../../data/hex.ts";
@@ -14,34 +15,44 @@ export async function sha256(text: string): Promise<string | undefined> {
   return hexOf(new Uint8Array(digest));
 }
 
-/** Whether a receipt is as it was written; undefined where that cannot be computed. */
-export async function isChecksumRight({
-  checksum,
-  ...receipt
-}: RetrievalReceipt): Promise<boolean | undefined> {
+/** What was computed again from a receipt. */
+export type Checked = {
+  /** Whether the receipt is as it was written; undefined where that cannot be computed. */
+  readonly isChecksumRight: boolean | undefined;
+  /** Scores that are not what their records give; 0: all are equal, to the last bit. */
+  readonly wrongScores: number;
+};
+
+/** Scores computed again before other work gets a turn. */
+const SLICE = 50;
+
+/** Computes the checksum and all scores again, a few at a time: the answer is on the screen meanwhile. */
+export async function check({ checksum, ...receipt }: RetrievalReceipt): Promise<Checked> {
+  const { candidates } = receipt;
+  let wrongScores = 0;
+  for (let from = 0; from < candidates.length; from += SLICE) {
+    await new Promise((resolve) => setTimeout(resolve));
+    wrongScores += candidates.slice(from, from + SLICE).filter(({ node_id, score }) => {
+      const provenance = provenanceOf(receipt, node_id);
+      return provenance === undefined || !Object.is(replayScore(provenance), score);
+    }).length;
+  }
   const hash = await sha256(JSON.stringify(receipt));
-  return hash === undefined ? undefined : hash === checksum;
+  return { isChecksumRight: hash === undefined ? undefined : hash === checksum, wrongScores };
 }
 
-/** The record of a score by memory, read as strictly as the engine reads it. @throws FormError */
-export function provenancesOf(receipt: RetrievalReceipt): ReadonlyMap<string, ScoreProvenance> {
-  return new Map(
-    Object.entries(receipt.score_provenance).map(([id, wire]) => {
-      // SAFETY: it came as JSON, so it is JSON.
-      return [id, provenanceForm.read(wire as unknown as Json, id)];
-    }),
-  );
-}
-
-/** How many scores are not what their records give, computed again in this page; 0: all are equal, to the last bit. */
-export function wrongScores(
-  receipt: RetrievalReceipt,
-  provenances: ReadonlyMap<string, ScoreProvenance>,
-): number {
-  return receipt.candidates.filter(({ node_id, score }) => {
-    const provenance = provenances.get(node_id);
-    return provenance === undefined || !Object.is(replayScore(provenance), score);
-  }).length;
+/** The record of a memory's score, read as strictly as the engine reads it; undefined if it cannot be read. */
+export function provenanceOf(
+  { score_provenance }: Pick<RetrievalReceipt, "score_provenance">,
+  id: string,
+): ScoreProvenance | undefined {
+  try {
+    // SAFETY: it came as JSON, so it is JSON.
+    return provenanceForm.read(score_provenance[id] as unknown as Json, id);
+  } catch (error) {
+    if (error instanceof FormError) return undefined;
+    throw error;
+  }
 }
 
 /** A score taken apart, for a bar: what remains of each signal, and what was taken off. */

@@ -1,4 +1,6 @@
+import { type Signal, useComputed } from "@preact/signals";
 import type { VNode } from "preact";
+import type { Explanation } from "../../client/types.gen.ts";
 import { hrefOf } from "../../data/place.ts";
 import { t } from "../../language/texts.ts";
 import { Bar, CopyButton } from "../../parts/controls.tsx";
@@ -6,17 +8,17 @@ import { number } from "../../parts/format.ts";
 import { JsonButton } from "../../parts/json-button.tsx";
 import { Text } from "../../parts/text.tsx";
 import type { Answer } from "./answer.ts";
+import { useDrawn } from "./drawn.ts";
 
 const SHADES = ["f-c1", "f-c2", "f-c3", "f-c4"] as const;
 
 type Props = {
   readonly answer: Answer;
-  readonly line: string | undefined;
-  readonly onLine: (id: string | undefined) => void;
+  readonly line: Signal<string | undefined>;
 };
 
 /** What the assistant received, line by line, and what became of its tokens. */
-export function Context({ answer, line, onLine }: Props): VNode {
+export function Context({ answer, line }: Props): VNode {
   const { explanation, receipt, context, changed, request } = answer;
   const { overhead_tokens } = receipt.packing;
   const path = `/v1/retrievals/${receipt.request_id}`;
@@ -30,7 +32,7 @@ export function Context({ answer, line, onLine }: Props): VNode {
         </p>
         <Budget answer={answer} />
       </div>
-      <Body answer={answer} line={line} onLine={onLine} />
+      <Body answer={answer} line={line} />
       <div class="foot">
         <span class={context.sameness === "other" ? "lost" : ""}>{words[context.sameness]}</span>
         <CopyButton text={context.text} />
@@ -44,10 +46,10 @@ export function Context({ answer, line, onLine }: Props): VNode {
         <div class="foot changed">
           <p>{words.changed(changed.length)}</p>
           <ul>
-            {changed.map((id) => (
-              <li key={id}>
-                <a href={hrefOf("memory", id)}>
-                  <Text of={answer.nodes.get(id)?.content ?? id} line />
+            {changed.map(({ node_id, content }) => (
+              <li key={node_id}>
+                <a href={hrefOf("memory", node_id)}>
+                  <Text of={content ?? node_id} line />
                 </a>
               </li>
             ))}
@@ -98,9 +100,10 @@ function Budget({ answer: { explanation } }: { answer: Answer }): VNode {
 }
 
 /** The text as it is; a line of a memory is marked with it. */
-function Body({ answer, line, onLine }: Props): VNode {
+function Body({ answer, line }: Props): VNode {
   const { context, explanation } = answer;
   const lines = context.text.split("\n");
+  const drawn = useDrawn(answer.receipt.request_id, lines.length);
   const records = lines.filter((one) => one.startsWith("- ")).length;
   // Only where every memory has one line are the two told apart.
   const inOrder =
@@ -110,31 +113,44 @@ function Body({ answer, line, onLine }: Props): VNode {
   let place = 0;
   return (
     <section class="body" tabIndex={0} aria-label={t.search.context.label}>
-      {lines.map((text, index) => {
+      {lines.slice(0, drawn).map((text, index) => {
         const record = text.startsWith("- ") ? inOrder[place] : undefined;
         if (text.startsWith("- ")) place += 1;
-        const key = `${index}`;
         if (record === undefined) {
           return (
-            <p key={key} class={text.startsWith("[") ? "sec" : index === 0 ? "rule" : ""}>
+            <p key={`${index}`} class={text.startsWith("[") ? "sec" : index === 0 ? "rule" : ""}>
               <Text of={text} />
             </p>
           );
         }
-        return (
-          <p
-            key={key}
-            class={record.node_id === line ? "ln on" : "ln"}
-            onMouseEnter={() => onLine(record.node_id)}
-            onMouseLeave={() => onLine(undefined)}
-          >
-            <span>
-              <Text of={text} />
-            </span>
-            <span>{number(record.token_cost)}</span>
-          </p>
-        );
+        return <Line key={record.node_id} of={record} text={text} line={line} />;
       })}
     </section>
+  );
+}
+
+type LineProps = {
+  readonly of: Explanation["in_context"][number];
+  readonly text: string;
+  readonly line: Props["line"];
+};
+
+function Line({ of: { node_id, token_cost }, text, line }: LineProps): VNode {
+  const name = useComputed(() => (line.value === node_id ? "ln on" : "ln"));
+  return (
+    <p
+      class={name}
+      onMouseEnter={() => {
+        line.value = node_id;
+      }}
+      onMouseLeave={() => {
+        line.value = undefined;
+      }}
+    >
+      <span>
+        <Text of={text} />
+      </span>
+      <span>{number(token_cost)}</span>
+    </p>
   );
 }

@@ -1,11 +1,13 @@
+import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import type { RetrievalReceipt } from "../../client/types.gen.ts";
 import { t } from "../../language/texts.ts";
 import { Moment } from "../../parts/controls.tsx";
 import { Box, Warning } from "../../parts/states.tsx";
 import { Text } from "../../parts/text.tsx";
 import type { Answer } from "./answer.ts";
-import { isChecksumRight, provenancesOf, wrongScores } from "./checks.ts";
+import { type Checked, check } from "./checks.ts";
 import { Context } from "./context.tsx";
 import { Funnel, stagesOf } from "./funnel.tsx";
 import { Hits } from "./hits.tsx";
@@ -14,15 +16,15 @@ import { nameOf } from "./names.ts";
 
 /** An answer taken apart: a sentence, the stages, what is in the context and why, what is not and why not. */
 export function Explained({ answer }: { answer: Answer }): VNode {
-  const { explanation, receipt } = answer;
-  const provenances = useMemo(() => provenancesOf(receipt), [receipt]);
-  const [line, setLine] = useState<string | undefined>(undefined);
+  const { explanation } = answer;
+  // Pointing at a memory draws its two lines, and not the whole answer.
+  const line = useSignal<string | undefined>(undefined);
   const failed = explanation.searches.filter(({ failure }) => failure !== null);
   return (
     <article class="explained">
       <div class="verdict">
         <Verdict answer={answer} />
-        <Seal answer={answer} wrong={wrongScores(receipt, provenances)} />
+        <Seal answer={answer} />
       </div>
       {failed.map(({ name, failure }) => (
         <Warning key={name} title={t.search.failedTitle(nameOf(name))} code={`${name}: ${failure}`}>
@@ -42,10 +44,10 @@ export function Explained({ answer }: { answer: Answer }): VNode {
       ) : (
         <div class="cols">
           <div>
-            <Hits answer={answer} provenances={provenances} line={line} onLine={setLine} />
+            <Hits answer={answer} line={line} />
             <LeftOut answer={answer} />
           </div>
-          <Context answer={answer} line={line} onLine={setLine} />
+          <Context answer={answer} line={line} />
         </div>
       )}
     </article>
@@ -76,22 +78,22 @@ function Verdict({ answer: { explanation } }: { answer: Answer }): VNode {
 }
 
 /** What was checked in this page, not merely claimed by the server. */
-function Seal({ answer, wrong }: { answer: Answer; wrong: number }): VNode {
+function Seal({ answer }: { answer: Answer }): VNode {
   const { receipt, explanation, ms } = answer;
-  const [isRight, setRight] = useState<boolean | undefined>(undefined);
+  const [checked, setChecked] = useState<{ of: RetrievalReceipt; found: Checked } | undefined>();
   useEffect(() => {
-    void isChecksumRight(receipt).then(setRight);
+    let isShown = true;
+    void check(receipt).then((found) => {
+      if (isShown) setChecked({ of: receipt, found });
+    });
+    return () => {
+      isShown = false;
+    };
   }, [receipt]);
   const { checks } = t.search;
-  const isGood = isRight !== false && wrong === 0;
-  const checksum =
-    isRight === undefined ? checks.unchecked : isRight ? checks.checksum : checks.noChecksum;
   return (
     <p class="seal">
-      <span class={isGood ? "ok" : "lost"}>
-        {isGood ? "✓ " : "✗ "}
-        {checksum}, {wrong === 0 ? checks.scores : checks.noScores(wrong)}
-      </span>
+      {checked?.of === receipt ? <Outcome of={checked.found} /> : <span>{checks.running}</span>}
       <br />
       {ms === undefined ? (
         <>
@@ -104,5 +106,22 @@ function Seal({ answer, wrong }: { answer: Answer; wrong: number }): VNode {
       <Moment at={explanation.created_at} />
       {ms !== undefined && ` · ${checks.ms(ms)}`}
     </p>
+  );
+}
+
+function Outcome({ of: { isChecksumRight, wrongScores } }: { of: Checked }): VNode {
+  const { checks } = t.search;
+  const isGood = isChecksumRight !== false && wrongScores === 0;
+  const checksum =
+    isChecksumRight === undefined
+      ? checks.unchecked
+      : isChecksumRight
+        ? checks.checksum
+        : checks.noChecksum;
+  return (
+    <span class={isGood ? "ok" : "lost"}>
+      {isGood ? "✓ " : "✗ "}
+      {checksum}, {wrongScores === 0 ? checks.scores : checks.noScores(wrongScores)}
+    </span>
   );
 }

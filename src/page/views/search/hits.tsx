@@ -1,6 +1,8 @@
-import { Fragment, type VNode } from "preact";
+import { type Signal, useComputed } from "@preact/signals";
+import { type ComponentChildren, Fragment, type VNode } from "preact";
+import { useMemo } from "preact/hooks";
 import type { ScoreProvenance } from "../../../domain/records/score.ts";
-import type { Explanation, NotedContradiction } from "../../client/types.gen.ts";
+import type { Explanation, NotedContradiction, RetrievalReceipt } from "../../client/types.gen.ts";
 import { hrefOf } from "../../data/place.ts";
 import { t } from "../../language/texts.ts";
 import { Bar, Head, Moment } from "../../parts/controls.tsx";
@@ -9,21 +11,21 @@ import { State, StateShape } from "../../parts/state.tsx";
 import { Text } from "../../parts/text.tsx";
 import { opponentsOf, useOpenContradictions } from "../conflicts/open.ts";
 import type { Answer } from "./answer.ts";
-import { barOf, type ScoreBar } from "./checks.ts";
+import { barOf, provenanceOf, type ScoreBar } from "./checks.ts";
+import { useDrawn } from "./drawn.ts";
 
 type Hit = Explanation["in_context"][number];
 
 type Props = {
   readonly answer: Answer;
-  readonly provenances: ReadonlyMap<string, ScoreProvenance>;
   /** The memory whose line in the context is marked. */
-  readonly line: string | undefined;
-  readonly onLine: (id: string | undefined) => void;
+  readonly line: Signal<string | undefined>;
 };
 
 /** What is in the context, by score, with what each score is made of. */
-export function Hits({ answer, provenances, line, onLine }: Props): VNode {
+export function Hits({ answer, line }: Props): VNode {
   const hits = answer.explanation.in_context.toSorted((a, b) => a.rank - b.rank);
+  const drawn = useDrawn(answer.receipt.request_id, hits.length);
   const contradictions = useOpenContradictions();
   return (
     <section>
@@ -39,27 +41,48 @@ export function Hits({ answer, provenances, line, onLine }: Props): VNode {
         }
       />
       <ol class="hits">
-        {hits.map((hit) => (
-          <li
-            key={hit.node_id}
-            class="hit"
-            aria-current={line === hit.node_id ? "true" : undefined}
-            onMouseEnter={() => onLine(hit.node_id)}
-            onMouseLeave={() => onLine(undefined)}
-            onFocusCapture={() => onLine(hit.node_id)}
-          >
+        {hits.slice(0, drawn).map((hit) => (
+          <Marked key={hit.node_id} id={hit.node_id} line={line}>
             <span class="rank">{hit.rank}</span>
-            <Memory answer={answer} hit={hit} />
+            <Memory hit={hit} />
             <Score
               hit={hit}
-              provenance={provenances.get(hit.node_id)}
+              receipt={answer.receipt}
               isNearestOnly={answer.weak.has(hit.node_id)}
             />
             <OtherSide answer={answer} hit={hit} contradictions={contradictions} />
-          </li>
+          </Marked>
         ))}
       </ol>
     </section>
+  );
+}
+
+type MarkedProps = {
+  readonly id: string;
+  readonly line: Props["line"];
+  readonly children: ComponentChildren;
+};
+
+/** A row that marks its line in the context, and is marked with it. */
+function Marked({ id, line, children }: MarkedProps): VNode {
+  const isCurrent = useComputed(() => (line.value === id ? "true" : undefined));
+  const mark = (): void => {
+    line.value = id;
+  };
+  const unmark = (): void => {
+    line.value = undefined;
+  };
+  return (
+    <li
+      class="hit"
+      aria-current={isCurrent}
+      onMouseEnter={mark}
+      onMouseLeave={unmark}
+      onFocusCapture={mark}
+    >
+      {children}
+    </li>
   );
 }
 
@@ -72,27 +95,28 @@ function Legend({ of, text }: { of: string; text: string }): VNode {
   );
 }
 
-function Memory({ answer, hit }: { answer: Answer; hit: Hit }): VNode {
-  const node = answer.nodes.get(hit.node_id);
-  if (node === undefined) {
+function Memory({ hit }: { hit: Hit }): VNode {
+  const { node_id, content, node_type, lifecycle_state, event_time, created_at } = hit;
+  if (content === null) {
     return (
       <div>
         <p class="text dim">{t.search.gone}</p>
-        <p class="small mono">{hit.node_id}</p>
+        <p class="small mono">{node_id}</p>
       </div>
     );
   }
+  const at = event_time ?? created_at;
   return (
     <div>
       <p class="text clamp">
-        <a href={hrefOf("memory", node.id)}>
-          <Text of={node.content} line />
+        <a href={hrefOf("memory", node_id)}>
+          <Text of={content} line />
         </a>
       </p>
       <div class="meta">
-        <State of={node.lifecycle_state} />
-        <span>{t.words.type[node.node_type]}</span>
-        <Moment at={node.event_time ?? node.created_at} show={date} />
+        {lifecycle_state !== null && <State of={lifecycle_state} />}
+        {node_type !== null && <span>{t.words.type[node_type]}</span>}
+        {at !== null && <Moment at={at} show={date} />}
         <span>{t.search.tokens(hit.token_cost)}</span>
       </div>
     </div>
@@ -108,10 +132,11 @@ const COLOURS: Readonly<Record<string, string>> = {
 
 function Score(props: {
   hit: Hit;
-  provenance: ScoreProvenance | undefined;
+  receipt: RetrievalReceipt;
   isNearestOnly: boolean;
 }): VNode | null {
-  const { hit, provenance, isNearestOnly } = props;
+  const { hit, receipt, isNearestOnly } = props;
+  const provenance = useMemo(() => provenanceOf(receipt, hit.node_id), [receipt, hit.node_id]);
   if (provenance === undefined) return null;
   const bar = barOf(provenance, isNearestOnly);
   const parts = bar.shares.map((part) => ({

@@ -22,21 +22,13 @@ export function LeftOut({ answer }: { answer: Answer }): VNode | null {
     <section class="outs">
       <Head title={t.search.outside} note={t.search.byReason(all.length)} />
       {[...groups].map(([code, list]) => (
-        <Group key={code} code={code} list={list} answer={answer} />
+        <Group key={code} code={code} list={list} />
       ))}
     </section>
   );
 }
 
-function Group({
-  code,
-  list,
-  answer,
-}: {
-  code: string;
-  list: readonly Excluded[];
-  answer: Answer;
-}): VNode {
+function Group({ code, list }: { code: string; list: readonly Excluded[] }): VNode {
   const [isWhole, setWhole] = useState(false);
   const names: Readonly<Record<string, string>> = t.search.why;
   const shown = isWhole ? list : list.slice(0, FIRST);
@@ -56,7 +48,7 @@ function Group({
       </summary>
       <ol>
         {shown.map((one) => (
-          <Out key={one.node_id} of={one} answer={answer} isExplained={common !== undefined} />
+          <Out key={one.node_id} of={one} isExplained={common !== undefined} />
         ))}
         {shown.length < list.length && (
           <li class="out">
@@ -74,17 +66,8 @@ function Group({
   );
 }
 
-function Out({
-  of,
-  answer,
-  isExplained,
-}: {
-  of: Excluded;
-  answer: Answer;
-  isExplained: boolean;
-}): VNode {
-  const { node_id, score, reason } = of;
-  const content = answer.nodes.get(node_id)?.content ?? of.content;
+function Out({ of, isExplained }: { of: Excluded; isExplained: boolean }): VNode {
+  const { node_id, content, score, reason } = of;
   return (
     <li class="out">
       <span />

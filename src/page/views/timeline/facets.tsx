@@ -6,6 +6,7 @@ import { go, place, withQuery } from "../../data/place.ts";
 import { useQuery } from "../../data/query.ts";
 import { t } from "../../language/texts.ts";
 import { Button } from "../../parts/controls.tsx";
+import { FilterField } from "../../parts/filter.tsx";
 import { number } from "../../parts/format.ts";
 import { Text } from "../../parts/text.tsx";
 import { clearFilters, contains, FACETS, type Filters, isFiltered, toggle } from "./filters.ts";
@@ -17,19 +18,14 @@ export function FacetList({ of }: { of: Filters }): VNode {
   );
   return (
     <div class="facets">
-      <label class="find">
-        <span class="small">{t.timeline.contains}</span>
-        <input
-          type="search"
-          data-filter
-          placeholder={t.timeline.containsHint}
-          value={contains.value}
-          autocomplete="off"
-          onChange={({ currentTarget }) => {
-            contains.value = currentTarget.value.trim();
-          }}
-        />
-      </label>
+      <FilterField
+        label={t.timeline.contains}
+        hint={t.timeline.containsHint}
+        value={contains.value}
+        onChange={(text) => {
+          contains.value = text;
+        }}
+      />
       {of.session_id !== undefined && (
         <p class="facet-session">
           <button

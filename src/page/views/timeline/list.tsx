@@ -19,12 +19,13 @@ type Props = {
   readonly selected: ReadonlySet<string>;
   readonly isByEvent: boolean;
   readonly onActive: (index: number) => void;
+  readonly onSelectTo: ((index: number) => void) | undefined;
   readonly onSeen: (from: string, to: string) => void;
 };
 
 /** The list of all memories that pass the filters; only the rows on the screen and some around it are in the document. */
 export function List(props: Props): VNode {
-  const { days, rows, active, selected, isByEvent, onActive, onSeen } = props;
+  const { days, rows, active, selected, isByEvent, onActive, onSelectTo, onSeen } = props;
   const box = useRef<HTMLDivElement>(null);
   const seen = useSeen(box);
   const [from, to] = rangeOf(days, seen.from, seen.to);
@@ -58,6 +59,7 @@ export function List(props: Props): VNode {
               isTabStop={index === (active ?? from)}
               isSelected={selected.has(rows.at(index)?.id ?? "")}
               onActive={onActive}
+              onSelectTo={onSelectTo}
               isByEvent={isByEvent}
             />
           </Place>

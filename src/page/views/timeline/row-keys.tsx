@@ -7,6 +7,7 @@ import { canChange } from "../../data/server.ts";
 import { t } from "../../language/texts.ts";
 import { Button } from "../../parts/controls.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { filterKey } from "../../parts/filter.tsx";
 import { type KeyAction, useKeys } from "../../parts/keys.ts";
 import { Text } from "../../parts/text.tsx";
 import { canBeReplaced } from "../memory/actions.tsx";
@@ -17,6 +18,8 @@ type RowKeys = {
   readonly active: number | undefined;
   readonly selected: ReadonlySet<string>;
   readonly activate: (index: number) => void;
+  /** Selects the rows from the active one to another; those that have not been read yet are left out. */
+  readonly selectTo: (index: number) => void;
   /** What can be done with the selected rows; null without any. */
   readonly bar: VNode | null;
   readonly dialog: VNode | null;
@@ -39,6 +42,16 @@ export function useRowKeys(days: Days, rows: Rows, show: (index: number) => void
     if (!next.delete(node.id)) next.set(node.id, node);
     setSelected(next);
   };
+  const selectTo = (index: number): void => {
+    const start = active ?? index;
+    const next = new Map(selected);
+    for (let at = Math.min(start, index); at <= Math.max(start, index); at += 1) {
+      const one = rows.at(at);
+      if (one !== undefined) next.set(one.id, one);
+    }
+    setSelected(next);
+    move(index);
+  };
   const askOrArchive = (): void => {
     if (selected.size > 0) setAsking(true);
     else if (node !== undefined) archive([node]);
@@ -51,10 +64,12 @@ export function useRowKeys(days: Days, rows: Rows, show: (index: number) => void
     { keys: "ArrowUp", run: () => move((active ?? 1) - 1) },
     { keys: "Home", text: t.keys.first, run: () => move(0) },
     { keys: "End", text: t.keys.last, run: () => move(days.total - 1) },
-    { keys: "f", text: keys.filter, run: focusFilter },
+    filterKey(),
     ...(canChange.value
       ? [
           { keys: " ", text: keys.select, run: toggle },
+          { keys: "J", text: keys.selectNext, run: () => selectTo((active ?? -1) + 1) },
+          { keys: "K", text: keys.selectBefore, run: () => selectTo((active ?? 1) - 1) },
           { keys: "x", text: keys.archive, run: askOrArchive },
           ...changesOf(node),
         ]
@@ -71,6 +86,7 @@ export function useRowKeys(days: Days, rows: Rows, show: (index: number) => void
     active,
     selected: new Set(selected.keys()),
     activate: setActive,
+    selectTo,
     bar:
       nodes.length === 0 ? null : (
         <SelectedBar
@@ -100,10 +116,6 @@ function changesOf(node: Node | undefined): readonly KeyAction[] {
     { keys: "+", text: keys.reinforce, run: withNode(reinforce) },
     { keys: "p", text: keys.pin, run: withNode(pin) },
   ];
-}
-
-function focusFilter(): void {
-  document.querySelector<HTMLInputElement>("input[data-filter]")?.focus();
 }
 
 function SelectedBar(props: { count: number; onArchive: () => void; onClear: () => void }): VNode {

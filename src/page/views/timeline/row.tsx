@@ -35,14 +35,16 @@ type Props = {
   readonly isTabStop: boolean;
   readonly isSelected: boolean;
   readonly onActive: (index: number) => void;
+  /** Absent where nothing can be changed. */
+  readonly onSelectTo: ((index: number) => void) | undefined;
   /** Whether its time is when it happened, and not when it was learned. */
   readonly isByEvent: boolean;
 };
 
 /** A memory in one line, with what is worth knowing of it in a second. */
 export function Row(props: Props): VNode {
-  const { node, before, after, index, isActive, isTabStop, isSelected, onActive, isByEvent } =
-    props;
+  const { node, before, after, index, isActive, isTabStop, isSelected, isByEvent } = props;
+  const { onActive, onSelectTo } = props;
   const link = useRef<HTMLAnchorElement>(null);
   // At once: a focus that comes late would take the place of the next one.
   useLayoutEffect(() => {
@@ -61,6 +63,15 @@ export function Row(props: Props): VNode {
       tabIndex={isTabStop ? 0 : -1}
       data-row={index}
       onFocus={() => onActive(index)}
+      onMouseDown={(event) => {
+        // The focus would move the beginning of the range.
+        if (event.shiftKey && onSelectTo !== undefined) event.preventDefault();
+      }}
+      onClick={(event) => {
+        if (!event.shiftKey || onSelectTo === undefined) return;
+        event.preventDefault();
+        onSelectTo(index);
+      }}
     >
       <span class="gutter">
         <StateShape of={node.lifecycle_state} />

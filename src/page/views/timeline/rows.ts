@@ -30,8 +30,20 @@ export class Rows {
   #reading: Promise<void> | undefined;
   #wanted: readonly [number, number] | undefined;
 
-  /** @param before rows of the same list some moments ago, shown until these have come */
-  constructor(days: Days, filters: Filters, userId: string, before?: Rows) {
+  /**
+   * @param before rows of the same list some moments ago, shown until these have come
+   * @param first rows that have come already, from the first one on
+   */
+  constructor(
+    days: Days,
+    filters: Filters,
+    userId: string,
+    {
+      before,
+      first = [],
+    }: { readonly before?: Rows | undefined; readonly first?: readonly Node[] },
+  ) {
+    for (const [index, node] of first.entries()) this.#rows.set(index, node);
     this.#days = days;
     this.#filters = filters;
     this.#userId = userId;

@@ -1,0 +1,6 @@
+/** The commands that a finding names: each follows a colon, up to the end or a semicolon outside quotes. */
+export function commandsIn(message: string): readonly string[] {
+  return [...message.matchAll(/: ((?:svc|chmod) (?:'[^']*'|\\.|[^;'\\])+)/g)].map(
+    ([, command = ""]) => command.trim(),
+  );
+}

@@ -1,0 +1,226 @@
+/** Nobody is left out: every view and state in every look, for axe-core, and its tasks by the keyboard alone. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { leftOut } from "../left-out.ts";
+import {
+  addressOf,
+  GALLERY,
+  type Gallery,
+  openGallery,
+  steady,
+  VIEW_NAMES,
+  type ViewName,
+} from "./gallery.ts";
+import { endAll, type Looked, look, NO_BROWSER } from "./place.ts";
+
+setDefaultTimeout(60_000);
+
+let gallery: Gallery;
+const windows = new Map<string, Looked>();
+beforeAll(async () => {
+  if (NO_BROWSER === undefined) gallery = await openGallery();
+});
+afterAll(endAll);
+
+/** A view in the window of its server. */
+async function open(name: ViewName): Promise<Looked> {
+  const { url, path } = addressOf(gallery, name);
+  const looked = windows.get(url) ?? (await look(url));
+  if (!windows.has(url)) await steady(looked.page);
+  windows.set(url, looked);
+  await looked.page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
+  await looked.page.setViewportSize(SIZES.usual);
+  await looked.go(path);
+  await looked.page.waitForLoadState("networkidle");
+  await looked.page.evaluate(UNFOLD);
+  return looked;
+}
+
+/** What is hidden until it is unfolded. */
+const UNFOLD = `for (const one of document.querySelectorAll("main details")) one.open = true;
+  for (const one of document.querySelectorAll("main td button")) one.click();`;
+const SIZES = {
+  usual: { width: 1440, height: 900 },
+  /** A telephone. */
+  narrow: { width: 320, height: 640 },
+  wide: { width: 1920, height: 1080 },
+  /** What is left of 1280 by 800 where everything is twice as large. */
+  doubled: { width: 640, height: 400 },
+} as const;
+const FITS = "document.documentElement.scrollWidth <= innerWidth";
+
+/** What axe finds in every look. Sizes change no colour and colours no size, so that each is tried once. */
+async function everyLook({ page, axe }: Looked): Promise<readonly string[]> {
+  const found: string[] = [];
+  const note = async (look: string, rules: "all" | "colours" | "sizes"): Promise<void> => {
+    found.push(...(await axe(rules)).map((text) => `${look}: ${text}`));
+    if (!(await page.evaluate<boolean>(FITS))) found.push(`${look}: it scrolls sideways`);
+  };
+  await note("light", "all");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await note("dark", "colours");
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "active" });
+  await note("forced colours", "colours");
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
+  for (const size of ["narrow", "wide", "doubled"] as const) {
+    await page.setViewportSize(SIZES[size]);
+    await note(size, "sizes");
+  }
+  await page.setViewportSize(SIZES.usual);
+  return found;
+}
+
+const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<void>])[] = [
+  ["the list of keys", "timeline", async ({ page }) => page.keyboard.press("?")],
+  ["the way to anything", "timeline", async ({ page }) => page.keyboard.press("Control+k")],
+  [
+    "JSON",
+    "memory",
+    async ({ page }) => page.getByRole("button", { name: "JSON" }).first().click(),
+  ],
+  [
+    "what is undone",
+    "memory",
+    async ({ page, go }) => {
+      // It is archived in the end; nothing else needs it.
+      await go(`memory/${gallery.story.ids.notes}`);
+      await page.keyboard.press("x");
+      await page.getByText("Archived “").waitFor();
+    },
+  ],
+  [
+    "what is selected and would be archived",
+    "timeline",
+    async ({ page }) => {
+      for (const key of ["j", " ", "j", " ", "x"]) await page.keyboard.press(key);
+      await page.locator("dialog[open]").waitFor();
+    },
+  ],
+  [
+    "a list that a filter empties",
+    "timeline",
+    async ({ page }) => {
+      await page.getByLabel("Containing").fill("no such text");
+      await page.keyboard.press("Enter");
+      await page.getByText("No memory fits these filters").waitFor();
+    },
+  ],
+  [
+    "a list that could not be read",
+    "activity",
+    async ({ page }) => {
+      const json = { code: "internal", detail: "the disk is tired" };
+      await page.route("**/v1/retrievals*", (route) => route.fulfill({ status: 500, json }));
+      await page.reload();
+      await page.getByText("the disk is tired").waitFor();
+      await page.unroute("**/v1/retrievals*");
+    },
+  ],
+  [
+    "a memory that does not exist",
+    "memory",
+    async ({ go }) => go("memory/019a7c1e-ffff-7000-8000-00000000ffff"),
+  ],
+  [
+    "sums of amounts",
+    "claims",
+    async ({ go, page }) => {
+      await go("claims?kind=sum");
+      await page.evaluate(UNFOLD);
+    },
+  ],
+  [
+    "what the organizer would change",
+    "health",
+    async ({ page }) => {
+      await page.keyboard.press("o");
+      await page.getByText("It would make").waitFor();
+    },
+  ],
+  [
+    "what a forgetting erases",
+    "forgetting",
+    async ({ page }) => {
+      for (const key of ["j", "f"]) await page.keyboard.press(key);
+      await page.getByText("What goes:").waitFor();
+    },
+  ],
+  [
+    "what is known of a forgetting",
+    "forgetting",
+    async ({ page }) => page.getByRole("link", { name: "1 memory, 1 message" }).click(),
+  ],
+];
+
+describe.skipIf(NO_BROWSER !== undefined)(`nobody is left out${leftOut(NO_BROWSER)}`, () => {
+  test.each(VIEW_NAMES)("of the view %s: light, dark, forced colours, every size", async (name) => {
+    const looked = await open(name);
+    expect(await everyLook(looked)).toEqual([]);
+    expect(looked.faults).toEqual([]);
+  });
+
+  test.each(STATES)("of %s", async (_, name, begin) => {
+    const looked = await open(name);
+    await begin(looked);
+    expect(await everyLook(looked)).toEqual([]);
+    await looked.page.keyboard.press("Escape");
+    await looked.page.keyboard.press("z");
+  });
+
+  test("of any view of the page: each is in the gallery", async () => {
+    const { page } = await open("timeline");
+    const links = await page.locator(".nav a").all();
+    const paths = await Promise.all(links.map((link) => link.getAttribute("href")));
+    const known = VIEW_NAMES.map((name) => GALLERY[name].path(gallery).split("/")[0]);
+    const views = paths.map((path) => new URL(path ?? "", "http://x").pathname.split("/")[2]);
+    expect(views.filter((view) => !known.includes(view ?? ""))).toEqual([]);
+  });
+
+  test("of finding, understanding and correcting: all of it goes by keyboard alone", async () => {
+    const { page, go } = await open("timeline");
+    const focused = `document.activeElement === document.body ? "" : document.activeElement.innerText`;
+    const tabTo = async (text: string): Promise<void> => {
+      for (let presses = 0; presses < 80; presses += 1) {
+        if ((await page.evaluate<string>(focused)).includes(text)) return;
+        await page.keyboard.press("Tab");
+      }
+      throw new Error(`the focus does not come to ${text}`);
+    };
+    // What was learned yesterday?
+    await page.getByText("Yesterday").waitFor();
+    for (const key of ["j", "j"]) await page.keyboard.press(key);
+    expect(await page.evaluate<string>(focused)).toContain("The new export writes 1.2 million");
+    // Why did an answer hold one memory and not another?
+    for (const key of ["g", "s"]) await page.keyboard.press(key);
+    await page.getByRole("link", { name: "When does the ledger service deploy?" }).waitFor();
+    await tabTo("When does the ledger service deploy?");
+    await page.keyboard.press("Enter");
+    await page.getByText("8 memories reached the assistant.").waitFor();
+    await tabTo("Others were better");
+    await page.keyboard.press("Enter");
+    await page.getByText("Perhaps the ledger will move to Postgres 18").first().waitFor();
+    // Who says so?
+    await go(`search/${gallery.story.requestId}`);
+    await page.getByText("8 memories reached the assistant.").waitFor();
+    await tabTo("The feature flag ledger.new_export");
+    await page.keyboard.press("Enter");
+    await page.getByText("The user said it").waitFor();
+    // That is wrong.
+    await page.keyboard.press("e");
+    await page.getByRole("textbox", { name: "What is true" }).waitFor();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("The feature flag ledger.new_export is on everywhere.");
+    await tabTo("Replace it");
+    await page.keyboard.press("Enter");
+    await page.getByText("Corrected. The old text stays in the chain.").waitFor();
+    // It is said before the new memory is on the screen, and a key means what is there.
+    await page.getByRole("heading", { level: 1, name: "is on everywhere." }).waitFor();
+    await page.locator("dialog[open]").waitFor({ state: "detached" });
+    await page.keyboard.press("p");
+    await page.getByText("Pinned:").waitFor();
+    // And which of two is true?
+    for (const key of ["g", "c"]) await page.keyboard.press(key);
+    await page.getByText("Keep this one").waitFor();
+    await page.keyboard.press("2");
+    await page.getByText("Settled.").waitFor();
+  });
+});

@@ -1,0 +1,143 @@
+/** What assistants asked and changed, in a real browser. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { joined } from "../../src/page/views/activity/joined.ts";
+import { REAL_MODEL } from "../engine/engines.ts";
+import { leftOut } from "../left-out.ts";
+import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { type Story, tellStory } from "./story.ts";
+
+setDefaultTimeout(60_000);
+
+let served: Served;
+let story: Story;
+let isDown = false;
+beforeAll(async () => {
+  if (NO_BROWSER !== undefined) return;
+  served = await serve({
+    embedder: {
+      ...REAL_MODEL,
+      embedQuery: async (text) => {
+        if (isDown) throw new Error("the model is away");
+        return await REAL_MODEL.embedQuery(text);
+      },
+    },
+    fill: async (engine, at) => {
+      story = await tellStory(engine, at);
+      await engine.pin(story.ids.checks, false, { actorId: "anna" });
+      isDown = true;
+      await engine.retrieve({ userId: "anna", query: "what failed?", client: "codex" });
+      isDown = false;
+    },
+  });
+});
+afterAll(endAll);
+
+const texts = (selector: string): string =>
+  `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`;
+
+const entry = (at: number) => ({
+  id: at,
+  at: `2026-11-22T00:00:00.${String(at).padStart(6, "0")}Z`,
+});
+const moments = (entries: readonly { id: number }[]): readonly number[] =>
+  entries.map(({ id }) => id);
+
+describe("two lists that are newest first", () => {
+  test("are one, as far back as both have been read, and the next page begins with the rest", () => {
+    const long = { entries: [9, 7, 5, 5].map(entry), hasMore: true };
+    const short = { entries: [8, 5, 3].map(entry), hasMore: false };
+    const { entries, next } = joined([long, short]);
+    expect(moments(entries)).toEqual([9, 8, 7]);
+    expect(next).toBe("2026-11-22T00:00:00.000006Z");
+  });
+
+  test("end where neither has more, and a page of one moment is shown as it is", () => {
+    const whole = { entries: [2, 1].map(entry), hasMore: false };
+    expect(joined([whole, whole]).next).toBeUndefined();
+    const { entries, next } = joined([{ entries: [4, 4].map(entry), hasMore: true }, whole]);
+    expect([moments(entries), next]).toEqual([[4, 4], "2026-11-22T00:00:00.000004Z"]);
+  });
+});
+
+describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, () => {
+  test("shows questions and changes by day, with their failures, and leads to receipt and memory", async () => {
+    const { page, go, axe, faults, context } = await look(served.url);
+    await go("activity");
+    expect(await page.locator("h1").textContent()).toBe("5 questions and 5 changes");
+    expect((await page.evaluate<string[]>(texts(".happened li"))).slice(0, 3)).toEqual([
+      "16:03codexaskedwhat failed?the search by meaning failed5 in the context",
+      "16:03annareleasedBefore each deploy of the ledger, run `bun test` and wait for the green check of the migration job.",
+      "16:03claude-codeaskedWhen does the ledger service deploy?8 in the context",
+    ]);
+    expect((await page.evaluate<string[]>(texts("main .head"))).slice(0, 2)).toEqual([
+      "Sunday, 22 November 20261 failed",
+      "Friday, 20 November 2026",
+    ]);
+    expect(await axe()).toEqual([]);
+    for (const key of ["j", "j", "j", "k", "j"]) await page.keyboard.press(key);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/inspect/search/${story.requestId}*`);
+    await page.keyboard.press("Escape");
+    await page.getByRole("link", { name: "Before each deploy of the ledger" }).first().click();
+    await page.waitForURL(`**/inspect/memory/${story.ids.checks}*`);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("is shown of one program, and of one kind, and the address keeps that", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("activity");
+    await page.getByRole("link", { name: "codex" }).click();
+    await page.getByRole("heading", { level: 1, name: "2 questions and 1 change" }).waitFor();
+    await page.getByRole("link", { name: "failures" }).click();
+    await page.getByRole("heading", { level: 1, name: "1 question and 0 changes" }).waitFor();
+    expect(new URL(page.url()).search).toBe("?who=codex&show=failures");
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "1 question and 0 changes" }).waitFor();
+    await page.getByRole("link", { name: "changes" }).click();
+    await page.locator(".happened li").getByText("contradicted").waitFor();
+    await page.getByRole("link", { name: "everybody" }).click();
+    const { operations } = await served.engine.listChanges({ userId: "anna" });
+    await page
+      .getByRole("heading", { level: 1, name: `0 questions and ${operations.length} changes` })
+      .waitFor();
+    expect(await page.locator(".happened li").count()).toBe(operations.length);
+    await context.close();
+  });
+
+  test("is shown page by page, without losing or repeating anything", async () => {
+    const { url } = await serve({
+      fill: async (engine) => {
+        const { nodeId } = await engine.storeWithReceipt({ userId: "anna", content: "Tea." });
+        for (let times = 0; times < 230; times += 1) {
+          await engine.pin(nodeId, times % 2 === 0, { actorId: `caller ${times}` });
+        }
+        await engine.retrieve({ userId: "anna", query: "what does Anna drink?" });
+      },
+    });
+    const { page, go, context } = await look(url);
+    await go("activity");
+    const first = await page.evaluate<string[]>(texts(".happened .who"));
+    await page.getByRole("link", { name: "Older" }).click();
+    await page.getByRole("link", { name: "Newest" }).waitFor();
+    await page.locator(".happened .who", { hasText: "caller 0" }).first().waitFor();
+    const all = [...first, ...(await page.evaluate<string[]>(texts(".happened .who")))];
+    const callers = Array.from({ length: 230 }, (_, index) => `caller ${229 - index}`);
+    expect(all).toEqual(["unnamed", ...callers]);
+    await context.close();
+  });
+
+  test("stands beside a memory: the answers it was used in, newest first, each with its receipt", async () => {
+    const { page, go, axe, context } = await look(served.url);
+    await go(`memory/${story.ids.thursday}`);
+    await page.getByRole("heading", { name: "Used in 5 answers" }).waitFor();
+    const uses = await served.engine.nodeRetrievals(story.ids.thursday, { userId: "anna" });
+    expect(await page.evaluate<string[]>(texts(".used p"))).toEqual(
+      uses?.retrievals.map(({ query }) => query) ?? [],
+    );
+    expect(await axe()).toEqual([]);
+    await page.getByRole("link", { name: "When does the ledger service deploy?" }).click();
+    await page.waitForURL(`**/inspect/search/${story.requestId}*`);
+    await context.close();
+  });
+});

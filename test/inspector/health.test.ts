@@ -1,0 +1,174 @@
+/** Whether the memory works, and what helps, in a real browser. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startServer } from "../../scripts/bench/server.ts";
+import { commandsIn } from "../../src/page/views/health/commands.ts";
+import { wordEmbedder } from "../engine/engines.ts";
+import { leftOut } from "../left-out.ts";
+import { databaseUrl, dropDatabase, makeDatabase, NO_POSTGRES } from "../postgres/databases.ts";
+import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { tellStory } from "./story.ts";
+
+setDefaultTimeout(60_000);
+
+let served: Served;
+beforeAll(async () => {
+  if (NO_BROWSER !== undefined) return;
+  served = await serve({
+    auth: { apiKey: KEY },
+    fill: async (engine, at) => {
+      await tellStory(engine, at);
+      await engine.store({ userId: "ben", content: "Ben likes coffee." });
+      for (const content of ["The key is under the mat.", "The key is under the mat."]) {
+        await engine.store({ userId: "ben", nodeType: "fact", content, ...WHEN });
+      }
+    },
+  });
+});
+afterAll(endAll);
+
+const WHEN = { validFrom: "2026-11-01T08:00:00Z", eventTime: "2026-11-01T08:00:00Z" };
+const KEY = "operator-key";
+const texts = (selector: string): string =>
+  `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`;
+
+test("the commands of a finding are found in it, with paths that hold anything", () => {
+  expect(commandsIn("every page is sound")).toEqual([]);
+  expect(commandsIn("is missing; make a pack with: svc init /tmp/m.pack")).toEqual([
+    "svc init /tmp/m.pack",
+  ]);
+  expect(commandsIn("1 lacks a vector; run: svc rebuild 'my; pack'; or not")).toEqual([
+    "svc rebuild 'my; pack'",
+  ]);
+  expect(commandsIn("run: svc compact 'Anna'\\''s: svc x'")).toEqual([
+    "svc compact 'Anna'\\''s: svc x'",
+  ]);
+});
+
+describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, () => {
+  test("is what svc doctor finds, with the command that helps", async () => {
+    const { path } = Object(served.pack.layout);
+    const { page, go, axe, faults, context } = await look(served.url, { key: KEY });
+    chmodSync(path, 0o666);
+    await go("health?owner=anna");
+    await page.getByRole("heading", { level: 1, name: "1 thing needs attention" }).waitFor();
+    expect(await page.evaluate<string[]>(texts(".todo .cmd code"))).toEqual([`chmod go-w ${path}`]);
+    await page.getByText("checks passed").click();
+    await page.getByText("every page is sound").waitFor();
+    expect(await axe()).toEqual([]);
+    chmodSync(path, 0o600);
+    await page.keyboard.press("d");
+    await page.getByRole("heading", { level: 1, name: "Nothing is wrong" }).waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("counts what the owner has and what the pack has, and each state leads to its memories", async () => {
+    const { page, go, context } = await look(served.url, { key: KEY });
+    await go("health?owner=anna");
+    const own = (await served.engine.stats("anna")).details;
+    expect(await page.evaluate<string[]>(texts(".tally a"))).toEqual(
+      (["tentative", "stable", "contested", "superseded"] as const).map((state) =>
+        String(own?.states[state] ?? 0),
+      ),
+    );
+    const whole = await served.engine.stats();
+    expect(await page.evaluate<string[]>(texts(".counts tbody td:last-child"))).toEqual([
+      String(whole.nodeCount),
+      String(whole.eventCount),
+      String(whole.details?.receipts),
+    ]);
+    await page.locator(".tally li", { hasText: "superseded" }).getByRole("link").click();
+    await page.getByRole("heading", { level: 1, name: "1 memory" }).waitFor();
+    await context.close();
+  });
+
+  test("shows what the organizer would change, and changes it only after that", async () => {
+    const { page, go, faults, axe, context } = await look(served.url, { key: KEY });
+    const twins = async (): Promise<number> =>
+      (await served.engine.browse({ userId: "ben", contains: "under the mat" })).nodes.length;
+    await go("health?owner=ben");
+    await page.keyboard.press("o");
+    await page.getByText("It would make 1 change:").waitFor();
+    expect(await page.evaluate<string[]>(texts(".would a"))).toEqual(["The key is under the mat."]);
+    expect(await twins()).toBe(2);
+    expect(await axe()).toEqual([]);
+    await page.getByRole("button", { name: "Change them" }).click();
+    await page.getByText("Organized: 1 change.").waitFor();
+    expect(await twins()).toBe(1);
+    await page.keyboard.press("o");
+    await page.getByText("It would change nothing.").waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("tells what waits to be indexed, and does it by a key", async () => {
+    let isDown = true;
+    const words = wordEmbedder();
+    const { url, engine } = await serve({
+      embedder: {
+        ...words,
+        embedDocument: async (text) => {
+          if (isDown) throw new Error("the model is away");
+          return await words.embedDocument(text);
+        },
+      },
+      fill: async (engine) => {
+        const call = engine.store({ userId: "anna", content: "Anna prefers tea." });
+        await call.catch(() => {});
+      },
+    });
+    const { page, go, axe, context } = await look(url);
+    await go("health");
+    await page.getByText("1 text is not indexed yet; 1 of them failed before.").waitFor();
+    expect(await axe()).toEqual([]);
+    isDown = false;
+    await page.keyboard.press("w");
+    await page.getByText("1 done, 0 left.").waitFor();
+    await page.getByText("No text waits to be indexed").waitFor();
+    expect((await engine.stats("anna")).details?.jobs).toEqual({ pending: 0, failed: 0 });
+    await context.close();
+  });
+
+  test("shows an owner's key what is the owner's, and how the pack is examined", async () => {
+    const { url } = await serve({ auth: { userKeys: { anna: "anna-key" } } });
+    const { page, go, axe, context } = await look(url, { key: "anna-key" });
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await go("health");
+    await page.getByText("Your key is that of one owner").waitFor();
+    expect(await page.getByRole("button", { name: "Examine" }).count()).toBe(0);
+    await page.keyboard.press("d");
+    expect(await page.locator(".counts thead th").allTextContents()).toEqual(["of anna"]);
+    expect(asked.filter((one) => /doctor|owners/.test(one))).toEqual([]);
+    expect(await axe()).toEqual([]);
+    await context.close();
+  });
+});
+
+const NEITHER = NO_BROWSER ?? NO_POSTGRES;
+
+describe.skipIf(NEITHER !== undefined)(`the health of a database${leftOut(NEITHER)}`, () => {
+  test("is what svc doctor finds, too", async () => {
+    const name = await makeDatabase();
+    const folder = mkdtempSync(join(tmpdir(), "svc-health-"));
+    const server = await startServer({
+      pack: join(folder, "server"),
+      args: ["serve", "--port", "0"],
+      environment: { SVC_DATABASE_URL: databaseUrl(name) },
+    });
+    const { page, go, faults, context } = await look(server.url);
+    await go("health");
+    await page.getByRole("heading", { level: 1, name: "Nothing is wrong" }).waitFor();
+    await page.getByText("checks passed").click();
+    await page.getByText(/^\d+ tables of version \d+$/).waitFor();
+    await page.getByText("pgvector", { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+    await server.end("SIGTERM");
+    await dropDatabase(name);
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
