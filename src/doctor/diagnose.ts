@@ -1,6 +1,5 @@
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { modelRoot } from "../adapters/embedding/model-files.ts";
 import { cacheDir } from "../adapters/native/cache-dir.ts";
 import { kernelFailure } from "../adapters/native/kernel.ts";
 import { loadInto } from "../adapters/native/load-library.ts";
@@ -10,19 +9,25 @@ import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import { type FoundKey, findKey, type KeyRequest } from "../app/find-key.ts";
-import { modelMismatch } from "../app/model-warning.ts";
-import { layoutOf } from "../app/pack-path.ts";
+import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
-import { findModel } from "../domain/embedding-models.ts";
 import { SvcError, UNSAFE_FILE } from "../domain/errors.ts";
-import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { shellWord } from "../lib/shell-word.ts";
-import { shownName } from "../lib/shown-name.ts";
 import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
+import {
+  checkEmbedding,
+  checkFormat,
+  checkIndexes,
+  checkJobs,
+  checkPictures,
+  reasonOf,
+} from "./checks.ts";
 import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
+import { diagnoseDatabase } from "./diagnose-database.ts";
 import { checkExtraction } from "./diagnose-extraction.ts";
 import { checkKey } from "./diagnose-key.ts";
 import { checkPlatform, thisMachine } from "./diagnose-platform.ts";
+import { checkVision } from "./diagnose-vision.ts";
 import type { Finding } from "./finding.ts";
 
 /** With less than this, a day's work may fill the disk. */
@@ -39,9 +44,12 @@ export async function diagnose(
   isRequired: boolean,
   request: KeyRequest,
 ): Promise<readonly Finding[]> {
+  if (databaseOf(config) !== undefined) {
+    return [...(await diagnoseDatabase(config)), ...surroundingsOf(config)];
+  }
   const path = mainPath(layoutOf(config));
   const stat = statSync(path, { throwIfNoEntry: false });
-  const surroundings = [checkPlatform(thisMachine()), checkNativeLibrary(), checkCacheFolder()];
+  const surroundings = surroundingsOf(config);
   if (stat === undefined) {
     const message = `${path} is missing; make a pack with: svc init ${shellWord(path)}`;
     const pack: Finding = { name: "pack", status: isRequired ? "fail" : "warn", message };
@@ -66,6 +74,11 @@ export async function diagnose(
     }
   }
   return [...examined, await checkConnected(config)];
+}
+
+function surroundingsOf(config: Config): readonly Finding[] {
+  const program = [checkPlatform(thisMachine()), checkNativeLibrary(), checkCacheFolder()];
+  return [...program, ...checkVision(config)];
 }
 
 /** A finding that does not keep an assistant from using the pack, and has been reported already. */
@@ -104,12 +117,10 @@ async function checkKeyAndContent(config: Config, request: KeyRequest): Promise<
 }
 
 async function checkContent(config: Config, report: PackReport): Promise<readonly Finding[]> {
-  const { manifest, tableCount, damage = [] } = report;
-  const written = `format version ${manifest.formatVersion}, last written by svc ${shownName(manifest.softwareVersion)}`;
+  const { damage = [] } = report;
   return [
     { name: "opens", status: "ok", message: "is a pack and can be read" },
-    { name: "format", status: "ok", message: written },
-    { name: "tables", status: "ok", message: `${tableCount} tables` },
+    ...checkFormat(report),
     damage.length === 0
       ? { name: "integrity", status: "ok", message: "every page is sound" }
       : {
@@ -119,9 +130,10 @@ async function checkContent(config: Config, report: PackReport): Promise<readonl
         },
     checkLog(report),
     checkIndexes(report),
+    ...checkPictures(report),
     checkReceipts(report),
     checkJobs(report),
-    checkExtraction(report),
+    checkExtraction(config, report),
     checkEmbedding(config, report),
   ];
 }
@@ -147,68 +159,11 @@ function checkLog({ path, logGap, logLost }: PackReport): Finding {
   return { name, status: "warn", message };
 }
 
-function checkIndexes(report: PackReport): Finding {
-  const { activeCount, vectorCount, lexicalCount, withoutVector, withoutLexical } = report;
-  const counts = `${report.eventCount} events, ${report.nodeCount} nodes (${activeCount} active), ${vectorCount} vectors, ${lexicalCount} texts indexed`;
-  const isWhole = withoutVector === 0 && withoutLexical === 0;
-  return {
-    name: "indexes",
-    status: isWhole ? "ok" : "warn",
-    message: isWhole
-      ? counts
-      : `${counts}; ${withoutVector} active nodes lack a vector and ${withoutLexical} a text entry, so some searches miss them; run: svc rebuild ${shellWord(report.path)}`,
-  };
-}
-
 function checkReceipts({ damagedReceipts: damaged = [] }: PackReport): Finding {
   const name = "receipts";
   if (damaged.length === 0) return { name, status: "ok", message: "all can be read" };
   const message = `${damaged.length} cannot be read, the first of retrieval ${damaged[0]}; no memory is affected, but svc explain has no answer for them. Restore the pack from a copy if they matter`;
   return { name, status: "warn", message };
-}
-
-function checkJobs({ pendingJobs, failedJobs, failingWork }: PackReport): Finding {
-  const pending = `${pendingJobs} pending, ${failedJobs} of them failed before; they are worked on while the pack is open`;
-  const messages = [
-    ...(pendingJobs === 0 ? [] : [pending]),
-    ...failingWork.map(
-      ({ kind, attempts, lastError }) =>
-        `background work ${kind} failed ${attempts} times in a row, last with ${lastError}; it is tried again`,
-    ),
-  ];
-  if (messages.length === 0) return { name: "jobs", status: "ok", message: "no work is pending" };
-  return { name: "jobs", status: "warn", message: messages.join("; ") };
-}
-
-function checkEmbedding(config: Config, { manifest, path, begunModel }: PackReport): Finding {
-  const { model, dimension, version } = manifest.embedding;
-  const name = "embedding";
-  const mismatch = modelMismatch(config, path, manifest.embedding);
-  if (mismatch !== undefined) return { name, status: "warn", message: mismatch };
-  const unread = unpackFailure(model);
-  if (unread !== undefined) {
-    return { name, status: "warn", message: `memories are found by words alone: ${unread}` };
-  }
-  const message = `${shownName(model)} (${dimension} numbers, ${shownName(version)})`;
-  if (begunModel === undefined || isSameEmbedding(begunModel, manifest.embedding)) {
-    return { name, status: "ok", message };
-  }
-  return {
-    name,
-    status: "warn",
-    message: `${message}; a rebuild with ${shownName(begunModel.model)} was begun. Unless it is running, finish it with: svc rebuild ${shellWord(path)}`,
-  };
-}
-
-/** Why the files of a model that this program has cannot be used. */
-function unpackFailure(name: string): string | undefined {
-  const model = findModel(name);
-  try {
-    if (model !== undefined) modelRoot(model);
-    return undefined;
-  } catch (error) {
-    return reasonOf(error);
-  }
 }
 
 function checkPermissions(path: string): Finding {
@@ -267,9 +222,4 @@ function checkCacheFolder(): Finding {
     const message = `${reasonOf(error)}; point XDG_CACHE_HOME to a writable folder`;
     return { name, status: "fail", message };
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof SvcError) return error.message;
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

@@ -6,8 +6,8 @@ import { hostedModel } from "../domain/hosted-models.ts";
 import type { Finding } from "./finding.ts";
 
 /**
- * Asks the providers of the settings whether they have the models that the settings name: the language model of extraction, and an
- * embedding model of a server. No text is sent and nothing is generated.
+ * Asks the providers of the settings whether they have the models that the settings name: the language model of extraction, an
+ * embedding model of a server, and the vision model where it is on. No text is sent and nothing is generated.
  * @param timeoutMs for each
  */
 export async function verifyModels(config: Config, timeoutMs: number): Promise<readonly Finding[]> {
@@ -36,7 +36,18 @@ export async function verifyModels(config: Config, timeoutMs: number): Promise<r
     });
     findings.push(found.then((reached) => findingOf("embedding provider", reached)));
   }
+  if (config.vision.enabled) findings.push(visionProvider(config.vision, timeoutMs));
   return await Promise.all(findings);
+}
+
+async function visionProvider(
+  { provider, model, base_url: baseUrl, api_key: key }: Config["vision"],
+  timeoutMs: number,
+): Promise<Finding> {
+  const needsKey = provider !== "ollama";
+  const apiKey = key?.reveal();
+  const reached = await reachModel({ provider, model, baseUrl, apiKey, needsKey, timeoutMs });
+  return findingOf("vision provider", reached);
 }
 
 function findingOf(name: string, { isReached, message }: Reached): Finding {

@@ -1,31 +1,40 @@
-/** Examines the pack of a server in a process of its own. */
+/** Examines what a server serves. */
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { keyTextOf } from "../app/pack-key.ts";
-import { layoutOf } from "../app/pack-path.ts";
+import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import { SELF } from "../assistants/self.ts";
 import { surroundings } from "../assistants/surroundings.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { Examination, Examine } from "../surface/contract/core/examination.ts";
+import {
+  type Examination,
+  type Examine,
+  examinationOf,
+} from "../surface/contract/core/examination.ts";
 import { examinationView } from "../surface/contract/service/wire.ts";
 
 /** Milliseconds after which an examination is given up. */
 const LIMIT_MS = 300_000;
 
 /**
- * Runs `svc doctor`. Another process, because one that has a pack open must not read its file by other means, and because an
- * examination takes seconds. Callers that ask meanwhile get the result of the same one.
+ * Finds what `svc doctor` finds. A pack is examined by another process, because one that has it open must not read its file by other
+ * means, and because that takes seconds. Callers that ask meanwhile get the result of the same examination.
  * @param isKept whether the key of the pack is where any command finds it
- * @returns rejects with unsupported for a database
  */
 export function examineIn(config: Config, isKept: boolean): Examine {
   let running: Promise<Examination> | undefined;
   return async () => {
-    running ??= run(config, isKept).finally(() => {
+    const isDatabase = databaseOf(config) !== undefined;
+    running ??= (isDatabase ? examineDatabase(config) : run(config, isKept)).finally(() => {
       running = undefined;
     });
     return await running;
   };
+}
+
+async function examineDatabase(config: Config): Promise<Examination> {
+  const { diagnose } = await import("../doctor/diagnose.ts");
+  return examinationOf(await diagnose(config, true, {}));
 }
 
 async function run(config: Config, isKept: boolean): Promise<Examination> {

@@ -2,8 +2,9 @@ import { InvalidArgumentError, Option } from "commander";
 import kleur from "kleur";
 import type { Config } from "../../../config/schema.ts";
 import type { Finding } from "../../../doctor/finding.ts";
+import { examinationOf } from "../../contract/core/examination.ts";
 import { configOfPack } from "../default-pack.ts";
-import { keyRequest } from "../options.ts";
+import { keyRequest, loadedFor } from "../options.ts";
 import { PACK_ARGUMENT, type PackOptions, packCommand } from "../pack-command.ts";
 
 const EXAMPLES = `
@@ -48,25 +49,22 @@ export const doctorCommand = packCommand(
     const stopProgress =
       request.ask === undefined ? await context.output.progress("examining") : () => {};
     const { diagnose } = await import("../../../doctor/diagnose.ts");
+    const { checkShadowing } = await import("../../../doctor/checks.ts");
     const examined = async () => [
       ...(await diagnose(config, path !== undefined, request)),
+      ...checkShadowing(loadedFor(path).shadowing),
       ...(verifyExtraction ? await verified(config, providerTimeout) : []),
     ];
     const checks = await examined().finally(stopProgress);
-    const counts = {
-      passed: checks.filter((check) => check.status === "ok").length,
-      warnings: checks.filter((check) => check.status === "warn").length,
-      failures: checks.filter((check) => check.status === "fail").length,
-    };
-    if (counts.failures > 0) context.fail();
-    if (format === "json")
-      return context.output.json({ ok: counts.failures === 0, ...counts, checks });
+    const examination = examinationOf(checks);
+    if (!examination.ok) context.fail();
+    if (format === "json") return context.output.json(examination);
     for (const { name, status, message } of checks) {
       context.output.line(`${label(status)} ${name}: ${message}`);
     }
     context.output.line();
     context.output.line(
-      `${counts.passed}/${checks.length} passed, ${counted(counts.warnings, "warning")}, ${counted(counts.failures, "failure")}`,
+      `${examination.passed}/${checks.length} passed, ${counted(examination.warnings, "warning")}, ${counted(examination.failures, "failure")}`,
     );
   },
 );

@@ -13,5 +13,13 @@ export type Examination = {
   }[];
 };
 
+/** What checks have found, with their number by status. */
+export function examinationOf(checks: Examination["checks"]): Examination {
+  const counted = (wanted: string): number =>
+    checks.filter(({ status }) => status === wanted).length;
+  const failures = counted("fail");
+  return { ok: failures === 0, passed: counted("ok"), warnings: counted("warn"), failures, checks };
+}
+
 /** Examines the pack of the server, to its end even if the caller has gone: others may wait for the same result. */
 export type Examine = () => Promise<Examination>;

@@ -1,0 +1,115 @@
+import { modelRoot } from "../adapters/embedding/model-files.ts";
+import { modelMismatch } from "../app/model-warning.ts";
+import type { Config } from "../config/schema.ts";
+import { findModel } from "../domain/embedding-models.ts";
+import { SvcError } from "../domain/errors.ts";
+import { isSameEmbedding } from "../domain/same-embedding.ts";
+import { shellWord } from "../lib/shell-word.ts";
+import { shownName } from "../lib/shown-name.ts";
+import type { PackReport } from "../packs/inspect-pack.ts";
+import type { Finding } from "./finding.ts";
+
+// What is asked of a pack and of a database alike.
+
+/** Which versions of svc wrote what there is. */
+export function checkFormat({
+  manifest,
+  tableCount,
+  tablesVersion,
+  partitions,
+}: PackReport): readonly Finding[] {
+  const written = `format version ${manifest.formatVersion}, last written by svc ${shownName(manifest.softwareVersion)}`;
+  const divided = partitions === undefined ? "" : `, those of owners in ${partitions} partitions`;
+  const tables = `${tableCount} tables of version ${tablesVersion}${divided}`;
+  return [
+    { name: "format", status: "ok", message: written },
+    { name: "tables", status: "ok", message: tables },
+  ];
+}
+
+/** Settings of the file that have no effect. @param shadowing variables of the environment that hide them */
+export function checkShadowing(shadowing: readonly string[]): readonly Finding[] {
+  if (shadowing.length === 0) return [];
+  const message = `the environment decides ${shadowing.join(", ")}; the settings file says something else, which has no effect`;
+  return [{ name: "settings", status: "warn", message }];
+}
+
+/** Whether all that is searched is in the indexes. */
+export function checkIndexes(report: PackReport): Finding {
+  const { activeCount, vectorCount, lexicalCount, withoutVector, withoutLexical } = report;
+  const counts = `${report.eventCount} events, ${report.nodeCount} nodes (${activeCount} active), ${vectorCount} vectors, ${lexicalCount} texts indexed`;
+  const isWhole = withoutVector === 0 && withoutLexical === 0;
+  return {
+    name: "indexes",
+    status: isWhole ? "ok" : "warn",
+    message: isWhole
+      ? counts
+      : `${counts}; ${withoutVector} active nodes lack a vector and ${withoutLexical} a text entry, so some searches miss them; run: svc rebuild ${shellWord(report.path)}`,
+  };
+}
+
+/** Whether every picture belongs to an event of its owner. Nothing is said where there are none. */
+export function checkPictures({ blobs: { count, bytes, stray } }: PackReport): readonly Finding[] {
+  if (count + stray === 0) return [];
+  const name = "pictures";
+  const kept = `${count} with ${bytes} bytes`;
+  if (stray === 0)
+    return [{ name, status: "ok", message: `${kept}, each of an event of its owner` }];
+  const message = `${kept}; ${stray} without an event, or named and not there. No svc leaves such: something else has written here. Restore a copy`;
+  return [{ name, status: "warn", message }];
+}
+
+/** Whether work waits or fails. */
+export function checkJobs({ pendingJobs, failedJobs, failingWork }: PackReport): Finding {
+  const pending = `${pendingJobs} pending, ${failedJobs} of them failed before; they are worked on while the pack is open`;
+  const messages = [
+    ...(pendingJobs === 0 ? [] : [pending]),
+    ...failingWork.map(
+      ({ kind, attempts, lastError }) =>
+        `background work ${kind} failed ${attempts} times in a row, last with ${lastError}; it is tried again`,
+    ),
+  ];
+  if (messages.length === 0) return { name: "jobs", status: "ok", message: "no work is pending" };
+  return { name: "jobs", status: "warn", message: messages.join("; ") };
+}
+
+/** Whether this program can use the vectors. */
+export function checkEmbedding(
+  config: Config,
+  { manifest, path, begunModel }: PackReport,
+): Finding {
+  const { model, dimension, version } = manifest.embedding;
+  const name = "embedding";
+  const mismatch = modelMismatch(config, path, manifest.embedding);
+  if (mismatch !== undefined) return { name, status: "warn", message: mismatch };
+  const unread = unpackFailure(model);
+  if (unread !== undefined) {
+    return { name, status: "warn", message: `memories are found by words alone: ${unread}` };
+  }
+  const message = `${shownName(model)} (${dimension} numbers, ${shownName(version)})`;
+  if (begunModel === undefined || isSameEmbedding(begunModel, manifest.embedding)) {
+    return { name, status: "ok", message };
+  }
+  return {
+    name,
+    status: "warn",
+    message: `${message}; a rebuild with ${shownName(begunModel.model)} was begun. Unless it is running, finish it with: svc rebuild ${shellWord(path)}`,
+  };
+}
+
+/** Why the files of a model that this program has cannot be used. */
+function unpackFailure(name: string): string | undefined {
+  const model = findModel(name);
+  try {
+    if (model !== undefined) modelRoot(model);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** An error as a finding tells it. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof SvcError) return error.message;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
