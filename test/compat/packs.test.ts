@@ -46,10 +46,19 @@ const CASES = readdirSync(PACKS).flatMap((version) =>
 );
 
 test("there are packs of every version", () => {
-  expect(readdirSync(PACKS).toSorted()).toEqual(["v1", "v1-step5", "v1-step7", "v1-step8"]);
+  expect(readdirSync(PACKS).toSorted()).toEqual([
+    "v1",
+    "v1-step10",
+    "v1-step11",
+    "v1-step5",
+    "v1-step7",
+    "v1-step8",
+    "v1-step9",
+  ]);
 });
 
 describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
+  const fusion = ["v1-step9", "v1-step10", "v1-step11"].includes(version) ? "adaptive" : "rrf";
   // SAFETY: scripts/make-compat-pack.ts wrote it.
   const content = JSON.parse(
     readFileSync(join(PACKS, version, "content.json"), "utf8"),
@@ -79,8 +88,9 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
     await engine.processPending();
     const { results } = await engine.retrieve({ userId: "anna", query: "where is the spare key?" });
     expect(results[0]?.node.content).toContain("spare key");
-    // By rank fusion, as before.
-    expect(results[0]?.provenance).toMatchObject({ formulaVersion: 2, fusion: { kind: "rrf" } });
+    // By the fusion with which it was made.
+    const formulaVersion = fusion === "rrf" ? 2 : 4;
+    expect(results[0]?.provenance).toMatchObject({ formulaVersion, fusion: { kind: fusion } });
     await engine.store({ userId: "eve", content: "Written by a later version." });
     await engine.close();
     const { tables, events } = read(config, masterKey);
@@ -92,18 +102,46 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
   test("gains the tables of later versions when it is opened for writing", async () => {
     const path = copy();
     const config = configOf(path, encryption);
-    const gained = ["rebuild_state", "receipts", "node_evidence", "pack_settings", "work"];
+    const gained = [
+      "rebuild_state",
+      "receipts",
+      "node_evidence",
+      "pack_settings",
+      "work",
+      "receipt_nodes",
+      "memory_operations",
+      "erasures",
+      "blobs",
+      "blob_uses",
+    ];
     const before = readTables(layoutOf(config), masterKey);
     const engine = await MemoryEngine.create(settings(path, encryption));
     await engine.close();
     const after = readTables(layoutOf(config), masterKey);
-    expect(before.includes("work")).toBe(version === "v1-step8");
+    expect(before.includes("work")).toBe(
+      ["v1-step8", "v1-step9", "v1-step10", "v1-step11"].includes(version),
+    );
     // The queue took the place of the table of jobs, which is a view now.
     const kept = before.filter((table) => table !== "jobs");
     expect(after).toEqual(expect.arrayContaining([...kept, ...gained]));
   });
 
-  test("keeps rank fusion until its vectors are of another model", async () => {
+  test("forgets for good what an earlier version wrote", async () => {
+    const engine = await MemoryEngine.create(settings(copy(), encryption));
+    await engine.processPending();
+    const input = { userId: "anna", containing: "spare key" };
+    const { confirm } = await engine.forget(input);
+    const answer = await engine.forget({ ...input, mode: "erase", confirm });
+    // Others have memories in it: their owner is told nothing of the pages, an operator is.
+    expect(answer).toMatchObject({ stage: "physical", receipt: { scan: { hits: null } } });
+    const { checks } = await engine.verifyForgetting(answer.receipt, answer.memories[0]?.excerpt);
+    expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+    expect(checks.at(-1)?.detail).toStartWith("0 pieces of it in ");
+    expect((await engine.forget(input)).confirm).toBeUndefined();
+    await engine.close();
+  });
+
+  test("keeps its fusion until its vectors are of another model", async () => {
     const path = copy();
     await (await MemoryEngine.create(settings(path, encryption))).close();
     const database = openPack(layoutOf(configOf(path, encryption)), masterKey);
@@ -112,8 +150,8 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
       writeEmbedding(database, { ...embedding, model }, updatedAt);
       return readPackFusion(database);
     };
-    expect(readPackFusion(database)).toBe("rrf");
-    expect(fusionWith("BAAI/bge-small-en-v1.5")).toBe("rrf");
+    expect(readPackFusion(database)).toBe(fusion);
+    expect(fusionWith("BAAI/bge-small-en-v1.5")).toBe(fusion);
     expect(fusionWith("intfloat/multilingual-e5-small")).toBe("adaptive");
     database.close();
   });

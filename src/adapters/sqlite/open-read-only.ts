@@ -10,7 +10,6 @@ import { type Cipher, packKey } from "./connection/pack-files.ts";
 import { modelOf, type SqliteStoreOptions } from "./open-store.ts";
 import { accessTo } from "./pack-access.ts";
 import { requireUpToDate } from "./schema/migrate.ts";
-import { requireNamespace } from "./schema/namespace-identity.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
 import { WriteQueue } from "./write/write-queue.ts";
@@ -39,12 +38,11 @@ export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<Op
 }
 
 function openWith(options: SqliteStoreOptions, path: string, cipher: Cipher | undefined): OpenPack {
-  const { layout, embedding, namespaceId, warn } = options;
+  const { layout, embedding, warn } = options;
   try {
     const { database, close } = openForReading(layout, { ...options, cipher });
     try {
       requireUpToDate(database, layout, embedding.dimension);
-      if (namespaceId !== undefined) requireNamespace(database, path, namespaceId);
       const gap = findLogGap(database);
       if (gap !== undefined) warn?.(tellGap(path, gap));
       return storeOn(database, options, path, close);

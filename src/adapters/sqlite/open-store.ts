@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Uuid } from "../../lib/uuid.ts";
+import type { NamespaceIdentity } from "../../domain/namespace.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
@@ -14,16 +14,16 @@ import {
   type DatabaseOptions,
   hasMoved,
   openDatabase,
+  requireExpected,
   turnToLog,
 } from "./connection/open-database.ts";
 import { beginPackWith, type Cipher, packKey } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
 import { begunModel } from "./rebuild/rebuild-state.ts";
-import { hasTable } from "./schema/has-table.ts";
 import { readManifest, requireFormat } from "./schema/manifest.ts";
 import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
-import { requireNamespace, writeNamespace } from "./schema/namespace-identity.ts";
+import { writeNamespace } from "./schema/namespace-identity.ts";
 import { upgradeInWords } from "./schema/upgrade-progress.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
@@ -41,7 +41,7 @@ export type SqliteStoreOptions = {
     | ((stored: EmbeddingIdentity, begun: EmbeddingIdentity | undefined) => EmbeddingIdentity)
     | undefined;
   /** The identity of a new pack, which an existing one must have. Absent: any pack will do. */
-  readonly namespaceId?: Uuid | undefined;
+  readonly namespace?: NamespaceIdentity | undefined;
   readonly softwareVersion: string;
   readonly scoringVersion: string;
   readonly clock: Clock;
@@ -216,12 +216,11 @@ async function openOn(
   await queue.run(() => {
     // Another process may have upgraded the schema since the first check.
     requireReadable(writer, options.layout);
-    const { namespaceId } = options;
-    const isNew = !hasTable(writer, "pack_manifest") || readManifest(writer) === undefined;
-    if (namespaceId !== undefined && !isNew) requireNamespace(writer, path, namespaceId);
+    const { namespace } = options;
+    requireExpected(writer, options);
     const progress = upgradeInWords(path, options.warn ?? (() => {}), () => performance.now());
     migrate(writer, options.layout, options, options.clock.now(), { unreadable, progress });
-    if (namespaceId !== undefined && isNew) writeNamespace(writer, namespaceId);
+    if (namespace !== undefined) writeNamespace(writer, namespace);
     if (options.layout.kind === "directory") reconcileIndexes(writer, options.clock.now());
     if (gap !== undefined) noteLostLog(writer, gap, options.clock.now());
   });

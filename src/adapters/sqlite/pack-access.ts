@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { SvcError } from "../../domain/errors.ts";
 import type { PackLock } from "../../ports/store/pack-lock.ts";
 import { waitForTurn } from "./connection/closing.ts";
-import { toSvcError } from "./connection/failures.ts";
+import { isBusy, toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { ResidentVectors } from "./vectors/resident.ts";
 import type { LogKeeper } from "./write/log-keeper.ts";
@@ -13,6 +13,11 @@ export type PackAccess = PackLock & {
   /** The vectors in memory belong to these files, and are forgotten with them. */
   readonly read: <T>(work: (database: Database, resident: ResidentVectors) => T) => Promise<T>;
   readonly write: <T>(work: (database: Database) => T) => Promise<T>;
+  /**
+   * Runs work outside of any transaction, then moves the log into the files and empties it. Waits for other processes.
+   * @returns false if they did not let go in time: the work may then not be done, and the log may be full
+   */
+  readonly purge: (work: (database: Database) => void, waitMs: number) => Promise<boolean>;
   /** Finishes queued writes, then closes. Later calls reject with engine_closed. Idempotent. */
   readonly close: () => Promise<void>;
 };
@@ -48,6 +53,7 @@ export function accessTo(files: PackFiles): PackAccess {
       }
     },
     write: (work) => queue.run(() => work(writer)),
+    purge: (work, waitMs) => purge(files, work, waitMs),
     close: () => {
       closing ??= closeFiles(files, resident);
       return closing;
@@ -55,6 +61,36 @@ export function accessTo(files: PackFiles): PackAccess {
     lock: refuse,
     unlock: refuse,
   };
+}
+
+/** Milliseconds between two tries. */
+const PURGE_PAUSE_MS = 50;
+
+async function purge(
+  { queue, log, writer, path }: PackFiles,
+  work: (database: Database) => void,
+  waitMs: number,
+): Promise<boolean> {
+  const end = performance.now() + waitMs;
+  for (let isDone = false; ; ) {
+    if (queue.isIdle) {
+      isDone ||= isRun(writer, work, path);
+      if (isDone && log.empty()) return true;
+    }
+    if (performance.now() >= end) return false;
+    await Bun.sleep(PURGE_PAUSE_MS);
+  }
+}
+
+/** @returns false if another process writes; @throws SvcError for every other failure */
+function isRun(writer: Database, work: (database: Database) => void, path: string): boolean {
+  try {
+    work(writer);
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw toSvcError(error, path);
+  }
 }
 
 async function closeFiles(files: PackFiles, resident: ResidentVectors): Promise<void> {
@@ -97,6 +133,7 @@ export function lockable(
   return {
     read: async (work) => files().read(work),
     write: async (work) => files().write(work),
+    purge: async (work, waitMs) => files().purge(work, waitMs),
     lock: () =>
       inTurn(async () => {
         const access = current;

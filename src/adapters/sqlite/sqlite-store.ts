@@ -13,14 +13,21 @@ import type { PackLock } from "../../ports/store/pack-lock.ts";
 import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { processIdentity } from "../native/process-identity.ts";
+import { readBlob, readBlobTotals } from "./blobs/blobs.ts";
 import type { PackLayout } from "./connection/layout.ts";
+import { bindErasures } from "./erasure/bind.ts";
 import { bindExtraction } from "./extraction/bind.ts";
 import { bindOrganizing } from "./organizing/bind.ts";
 import { createOwners } from "./owners/owners.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { readEventsByTime, readSessions, readStoreState } from "./read/activity.ts";
 import { countRetained, readAging } from "./read/aging.ts";
-import { readAuditRecord, readAuditRecords, readAuditRecordsOn } from "./read/audit-records.ts";
+import {
+  readAuditRecord,
+  readAuditRecords,
+  readAuditRecordsOn,
+  readChanges,
+} from "./read/audit-records.ts";
 import { readBrowse, readFacetCounts, readNodesOf, readQuarterCounts } from "./read/browse.ts";
 import {
   readContradictions,
@@ -28,6 +35,7 @@ import {
   readContradictionsOf,
 } from "./read/contradictions.ts";
 import { readEdges, readNotedContradictions, readStoreCounts } from "./read/edges.ts";
+import { readEntities } from "./read/entities.ts";
 import { readExpired } from "./read/expired.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
 import { readPinned } from "./read/pinned.ts";
@@ -51,6 +59,7 @@ import { searchText } from "./read/search-text.ts";
 import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { readChain, readNeighborhood } from "./read/walks.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
+import { fillContexts, hasUntoldContexts, readUses } from "./receipts/contexts.ts";
 import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, readReceipts, writeReceipt } from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
@@ -108,17 +117,24 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindUpkeep(access),
     ...bindExtraction(parts, holder),
     ...bindOrganizing(access),
+    ...bindErasures(parts),
+    blob: reading(access, readBlob),
+    blobTotals: reading(access, readBlobTotals),
     addNodes: writing(access, adderOf(embedding)),
-    saveReceipt: (receipt) => {
+    saveReceipt: (receipt, context = []) => {
       // Before the transaction, for which others wait.
       const body = packBody(receipt.body);
-      return access.write((database) => writeReceipt(database, receipt, body));
+      return access.write((database) => writeReceipt(database, receipt, body, context));
     },
+    usesOf: reading(access, readUses),
+    hasUntoldContexts: reading(access, hasUntoldContexts),
+    fillContexts: writing(access, fillContexts),
     receipt: reading(access, readReceipt),
     receipts: reading(access, readReceipts),
     pruneReceipts: writing(access, pruneReceipts),
     auditRecordsOf: reading(access, readAuditRecords),
     auditRecord: reading(access, readAuditRecord),
+    changesOf: reading(access, readChanges),
     auditRecordsOn: reading(access, readAuditRecordsOn),
     lock: access.lock,
     unlock: access.unlock,
@@ -200,6 +216,7 @@ function bindBrowse({ access }: SqliteStoreParts) {
     facetCounts: reading(access, readFacetCounts),
     quarterCounts: reading(access, readQuarterCounts),
     edges: reading(access, readEdges),
+    entities: reading(access, readEntities),
     notedContradictions: reading(access, readNotedContradictions),
     storeCounts: reading(access, readStoreCounts),
     nodesOf: reading(access, readNodesOf),

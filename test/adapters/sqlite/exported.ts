@@ -22,6 +22,7 @@ import {
   unit,
 } from "../../contract/samples.ts";
 import { MASTER_KEY, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import { aBlob } from "../../contract/store-blobs.ts";
 import { aReceipt } from "../../contract/store-receipts.ts";
 
 export const IDENTITY: EmbeddingIdentity = {
@@ -100,7 +101,17 @@ export async function fillRichly(store: Store, pack: SqlitePack): Promise<void> 
     anAuditRecord({ namespaceId: "n", payload: { nested: { list: [] }, text: "ü" } }),
     anAuditRecord(),
   ];
-  await store.admit(anAdmission([awkward, anEvent({ content: "" })], { auditRecords: operations }));
+  const empty = anEvent({ content: "" });
+  const blobs = [
+    ...[aBlob({ event: awkward.id }), aBlob({ event: empty.id })],
+    aBlob({
+      event: empty.id,
+      key: "frames/0b.png",
+      bytes: new Uint8Array(1),
+      mediaType: "image/png",
+    }),
+  ];
+  await store.admit(anAdmission([awkward, empty], { auditRecords: operations, blobs }));
   await store.saveReceipt(aReceipt({ createdAt: at(9) }));
   const long = new TextEncoder().encode('{"score":0.25}'.repeat(300));
   await store.saveReceipt(aReceipt({ body: long, userId: "bob" }));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { truncateSync, writeFileSync } from "node:fs";
+import { cpSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
@@ -210,11 +210,18 @@ test("a directory pack of which a file was lost is told apart from a sound one",
   const store = await open(pack);
   await put(store, { content: "green tea", vector: unit(1) });
   await store.close();
-  await Bun.file(join(place, "vectors.index")).delete();
-  const before = bytesBelow(place);
+  for (const name of ["vectors.index", "lexical_index/lexical.db"]) {
+    const copy = folder();
+    cpSync(place, copy, { recursive: true });
+    const file = join(copy, name);
+    rmSync(file);
+    const before = bytesBelow(copy);
 
-  const refusal = await failure((async () => look(pack))());
+    const refusal = await failure((async () => look(directoryPack(copy)))());
 
-  expect(refusal.code).toBe("storage_failed");
-  expect(bytesBelow(place)).toEqual(before);
+    expect(refusal.code).toBe("storage_failed");
+    expect(refusal.message).toContain(`${file} is missing`);
+    expect(refusal.message).toContain(`svc rebuild ${join(copy, "memory.db")}`);
+    expect(bytesBelow(copy)).toEqual(before);
+  }
 });

@@ -141,8 +141,11 @@ describe.each(LAYOUTS)("a new pack of $name", ({ packIn }) => {
     const refusal = await failure(open(pack, { createIfMissing: false }));
 
     expect(refusal.code).toBe("not_found");
-    expect(refusal.data).toEqual({ kind: "pack", id: mainPath(pack.layout) });
-    expect(refusal.message).toContain(`svc init ${mainPath(pack.layout)}`);
+    // As it was typed: the folder, not a file in it.
+    const { layout } = pack;
+    const typed = layout.kind === "file" ? layout.path : join(place, "none");
+    expect(refusal.data).toEqual({ kind: "pack", id: typed });
+    expect(refusal.message).toContain(`${typed}: no such pack`);
     expect(existsSync(join(place, "none"))).toBe(false);
   });
 

@@ -3,13 +3,15 @@ import { statSync } from "node:fs";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { packBody, unpackBody } from "../../../src/adapters/sqlite/receipts/receipt-row.ts";
+import { readReceipts } from "../../../src/adapters/sqlite/receipts/receipts.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { at, freshId } from "../../contract/samples.ts";
-import type { SqlitePack } from "../../contract/sqlite-pack.ts";
+import { filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { aReceipt } from "../../contract/store-receipts.ts";
 import { connectionOf } from "./exported.ts";
 import { useFolders } from "./folder.ts";
+import { planning } from "./plans.ts";
 import { KINDS } from "./whole-packs.ts";
 
 const { folder, open } = useFolders();
@@ -51,6 +53,26 @@ function sizeOf(pack: SqlitePack): number {
   database.close();
   return statSync(mainPath(pack.layout)).size;
 }
+
+const LATER = { before: { at: at(9), id: freshId() } };
+
+test.each([
+  ["the first page", {}],
+  ["a later page", LATER],
+  ["a later page of a time", { ...LATER, timeFrom: at(1), timeTo: at(20) }],
+])("%s of an owner's receipts begins in the index where it begins", async (_, page) => {
+  const pack = filePack(folder());
+  await open(pack);
+  const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
+  const plans: string[] = [];
+
+  readReceipts(planning(database, plans), { userId: "ada", limit: 2, ...page });
+  database.close();
+
+  expect(plans).toEqual([
+    "SEARCH receipts USING INDEX receipts_by_owner (user_id=? AND created_at>? AND (created_at,request_id)<(?,?))",
+  ]);
+});
 
 describe.each([...KINDS])("receipts in $name", ({ at: packAt }) => {
   test("take at most 10 KB each, and their room is used again", async () => {

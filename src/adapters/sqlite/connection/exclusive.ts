@@ -2,16 +2,21 @@ import type { Database } from "bun:sqlite";
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
-import { hasTable } from "../schema/has-table.ts";
-import { readManifest } from "../schema/manifest.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import { codeOf, isBusy, notAPack, readOnly, toSvcError } from "./failures.ts";
 import { mainPath, type PackLayout } from "./layout.ts";
 import { isLogInUse, writeMark } from "./log-mark.ts";
-import { filesOf, hasMoved, openDatabase, schemasOf } from "./open-database.ts";
+import {
+  type DatabaseOptions,
+  filesOf,
+  hasManifest,
+  hasMoved,
+  openDatabase,
+  schemasOf,
+} from "./open-database.ts";
 import type { Cipher } from "./pack-files.ts";
 
-export type WholePack = {
+export type WholePack = Pick<DatabaseOptions, "namespace"> & {
   readonly layout: PackLayout;
   /** Of an encrypted pack. */
   readonly cipher?: Cipher | undefined;
@@ -82,10 +87,6 @@ function takeAll(database: Database, { layout }: WholePack): void {
       .get();
     if (row?.busy === 1) throw inUse(path);
   }
-}
-
-function hasManifest(database: Database): boolean {
-  return hasTable(database, "pack_manifest") && readManifest(database) !== undefined;
 }
 
 /** @throws SvcError not_found, pack_read_only; nothing was changed */

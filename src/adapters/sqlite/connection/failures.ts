@@ -1,6 +1,8 @@
 import { SQLiteError } from "bun:sqlite";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join, parse } from "node:path";
 import { PACK_MOVED, SvcError } from "../../../domain/errors.ts";
+import { editDistance } from "../../../lib/edit-distance.ts";
 import { packDamaged } from "../../crypt/failures.ts";
 
 /** Whether SQLite gave up waiting for another writer. */
@@ -24,6 +26,7 @@ export function toSvcError(error: unknown, path: string): unknown {
     const message = `${path}: another process is writing and did not finish in time; nothing of this operation was stored. Try again.`;
     return new SvcError("storage_busy", message, data, { cause: error });
   }
+  if (code === "SQLITE_READONLY_DBMOVED") return packMoved(path, error);
   if (code.startsWith("SQLITE_READONLY") || code === "EROFS") {
     return readOnly(path, error);
   }
@@ -37,11 +40,12 @@ export function toSvcError(error: unknown, path: string): unknown {
 }
 
 /** The error for a pack whose main file is no longer under its name. */
-export function packMoved(path: string): SvcError {
+export function packMoved(path: string, cause?: unknown): SvcError {
   return new SvcError(
     "storage_failed",
     `${path}: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what is there now.`,
     { path, reason: PACK_MOVED },
+    cause === undefined ? undefined : { cause },
   );
 }
 
@@ -56,8 +60,35 @@ export function codeOf(error: unknown): string | undefined {
 
 /** The error for a missing pack. @param advice the situation or what to do, as part of a sentence */
 export function noSuchPack(path: string, advice?: string): SvcError {
-  const message = `${path}: no such pack${advice === undefined ? "" : `; ${advice}`}`;
-  return new SvcError("not_found", message, { kind: "pack", id: path });
+  const folder = dirname(path);
+  // A name that does not end in .pack is taken for the folder of a pack.
+  const isFolder = basename(path) === "memory.db" && !existsSync(folder);
+  const id = isFolder ? folder : path;
+  const near = nearPack(id);
+  const hints = [
+    ...(isFolder ? ["the name of a pack ends in .pack, unless it is a folder"] : []),
+    ...(near === undefined ? [] : [`did you mean ${near}?`]),
+    ...(advice === undefined ? [] : [advice.replace(path, () => id)]),
+  ];
+  const message = [`${id}: no such pack`, ...hints].join("; ");
+  return new SvcError("not_found", message, { kind: "pack", id });
+}
+
+/** A pack in the same folder whose name is the same but for its ending or two letters. */
+function nearPack(path: string): string | undefined {
+  const folder = dirname(path);
+  const wanted = parse(path).name;
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith(".pack"));
+    const distances = names.map((name) => editDistance(wanted, parse(name).name));
+    const least = Math.min(...distances);
+    const name = names[distances.indexOf(least)];
+    return name === undefined || least > 2 || least >= wanted.length
+      ? undefined
+      : join(folder, name);
+  } catch {
+    return undefined;
+  }
 }
 
 export function readOnly(path: string, cause?: unknown): SvcError {

@@ -1,12 +1,16 @@
 import { constants, Database } from "bun:sqlite";
+import type { NamespaceIdentity } from "../../../domain/namespace.ts";
 import { loadInto } from "../../native/load-library.ts";
 import { openSqlite } from "../../native/open-sqlite.ts";
 import { SQLITE_VEC } from "../../native/sqlite-vec.ts";
 import { finishSwap, isSwapPending } from "../copy/swap-files.ts";
+import { hasTable } from "../schema/has-table.ts";
+import { readManifest } from "../schema/manifest.ts";
+import { requireNamespace } from "../schema/namespace-identity.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { ask } from "./ask.ts";
 import { kernelOn } from "./kernel-on.ts";
-import { lexicalFile, type PackLayout } from "./layout.ts";
+import { lexicalFile, mainPath, type PackLayout } from "./layout.ts";
 import { type Cipher, type NamedFile, type OpenMode, withPackFiles } from "./pack-files.ts";
 import { requireSafeSidecars } from "./sidecars.ts";
 
@@ -24,6 +28,8 @@ export type DatabaseOptions = {
   readonly vecExtensionPath: string;
   /** If given, the pack is encrypted, or will be when it is created. Absent: it is unencrypted. */
   readonly cipher?: Cipher | undefined;
+  /** Which pack is expected; a new one has no identity yet. Absent: any. */
+  readonly namespace?: NamespaceIdentity | undefined;
   /**
    * Locks each file for this connection alone as soon as it reads it; SQLITE_BUSY if another connection has it open. Default
    * false.
@@ -40,7 +46,7 @@ const REPLACEMENTS_MAX = 5;
 /**
  * Opens a connection to a pack. Every connection of the program is made here, so that only this place decides how pages reach the
  * disk.
- * @throws SvcError not_a_pack, encryption_failed before anything is written; SQLiteError from SQLite itself
+ * @throws SvcError not_a_pack, encryption_failed, namespace_mismatch before anything is written; SQLiteError from SQLite itself
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const { layout, mode, cipher } = options;
@@ -86,6 +92,7 @@ function openFiles(
   const database = connect(files[0]?.name ?? "", options.mode);
   try {
     setUp(database, files, options);
+    requireExpected(database, options);
     if (isLast || !isReplaced(database, options.layout)) {
       // Again: a file created since the first check is open now.
       for (const { path } of files) requireSafeSidecars(path);
@@ -100,6 +107,20 @@ function openFiles(
   }
   database.close();
   return undefined;
+}
+
+/** @throws SvcError namespace_mismatch */
+export function requireExpected(
+  database: Database,
+  { layout, namespace }: Pick<DatabaseOptions, "layout" | "namespace">,
+): void {
+  if (namespace === undefined || !hasManifest(database)) return;
+  requireNamespace(database, mainPath(layout), namespace);
+}
+
+/** Whether somebody has made a pack of the files. */
+export function hasManifest(database: Database): boolean {
+  return hasTable(database, "pack_manifest") && readManifest(database) !== undefined;
 }
 
 function setUp(

@@ -2,7 +2,9 @@ import type { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
 import { requireReadable } from "../schema/migrate.ts";
+import { codeOf } from "./failures.ts";
 import type { PackLayout } from "./layout.ts";
 import { keepLogInUse } from "./log-mark.ts";
 import { type DatabaseOptions, filesOf, openDatabase } from "./open-database.ts";
@@ -17,10 +19,10 @@ export type Reading = { readonly database: Database; close(): void };
 /**
  * Opens a pack for reading, even while other processes use it or if nobody may write to it. The pack and a log beside it do not
  * change by a byte; the index of such a log may stay behind, but nothing else.
- * @throws SvcError not_a_pack, pack_too_new, pack_read_only; SQLiteError from SQLite itself
+ * @throws SvcError not_a_pack, pack_too_new, pack_read_only, storage_failed without an index; SQLiteError from SQLite itself
  */
 export function openForReading(layout: PackLayout, connection: Connection): Reading {
-  const database = openDatabase({ ...connection, layout, mode: readingMode(layout) });
+  const database = opened(layout, connection);
   try {
     database.run("PRAGMA query_only = ON");
     requireReadable(database, layout);
@@ -32,6 +34,23 @@ export function openForReading(layout: PackLayout, connection: Connection): Read
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** The index files of a directory pack are derived: who opens it for writing makes a lost one again. */
+function opened(layout: PackLayout, connection: Connection): Database {
+  try {
+    return openDatabase({ ...connection, layout, mode: readingMode(layout) });
+  } catch (error) {
+    const [main = "", ...indexes] = filesOf(layout);
+    const missing = indexes.find((file) => !existsSync(file));
+    if (missing === undefined || codeOf(error) !== "SQLITE_CANTOPEN") throw error;
+    throw new SvcError(
+      "storage_failed",
+      `${missing} is missing, an index of this pack. Nothing was changed, and no memory is lost; it is made again by: svc rebuild ${shellWord(main)}`,
+      { path: main },
+      { cause: error },
+    );
   }
 }
 

@@ -21,9 +21,7 @@ export function requireSafeSidecars(path: string): void {
  * @throws SvcError storage_failed
  */
 export function requireSafe(path: string, database: string): void {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return;
-  const reason = objection(stat, database);
+  const reason = objectionTo(path, database);
   if (reason === undefined) return;
   throw new SvcError(
     "storage_failed",
@@ -32,11 +30,29 @@ export function requireSafe(path: string, database: string): void {
   );
 }
 
-function objection(stat: Stats, database: string): string | undefined {
+/**
+ * Why a file or a folder must not be trusted, as the rest of a sentence; undefined if it may be, or is missing.
+ * @param owned whose owner may have made it, besides this user.
+ */
+export function objectionTo(
+  path: string,
+  owned: string,
+  kind: "file" | "folder" = "file",
+): string | undefined {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
   if (stat.isSymbolicLink()) return "is a link";
+  return kindObjection(stat, kind) ?? ownerObjection(stat.uid, owned);
+}
+
+function kindObjection(stat: Stats, kind: "file" | "folder"): string | undefined {
+  if (kind === "folder") return stat.isDirectory() ? undefined : "is no folder";
   if (!stat.isFile()) return stat.isDirectory() ? "is a folder" : "is no regular file";
-  if (stat.nlink > 1) return "has a second name (a hard link)";
-  return isOwner(stat.uid, database) ? undefined : `belongs to another user (uid ${stat.uid})`;
+  return stat.nlink > 1 ? "has a second name (a hard link)" : undefined;
+}
+
+function ownerObjection(uid: number, owned: string): string | undefined {
+  return isOwner(uid, owned) ? undefined : `belongs to another user (uid ${uid})`;
 }
 
 function isOwner(uid: number, database: string): boolean {

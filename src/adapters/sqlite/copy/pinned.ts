@@ -64,7 +64,10 @@ export async function pinPack(options: PinOptions): Promise<Pinned> {
   }
 }
 
-function open({ layout, cipher, vecExtensionPath }: PinOptions, mode: OpenMode): Database {
+function open(
+  { layout, cipher, vecExtensionPath, namespace }: PinOptions,
+  mode: OpenMode,
+): Database {
   const database = openDatabase({
     layout,
     mode,
@@ -72,6 +75,7 @@ function open({ layout, cipher, vecExtensionPath }: PinOptions, mode: OpenMode):
     busyTimeoutMs: BUSY_TIMEOUT_MS,
     vecExtensionPath,
     cipher,
+    namespace,
   });
   try {
     requireReadable(database, layout);

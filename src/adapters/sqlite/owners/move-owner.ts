@@ -4,6 +4,7 @@ import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/pack-o
 import { fromPayload } from "../../../domain/search/lean.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { OwnerMove, OwnerWish } from "../../../ports/store/owners.ts";
+import { moveBlobs } from "../blobs/blobs.ts";
 import { forgetWalkPlaces } from "../organizing/walk-places.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
@@ -61,6 +62,7 @@ function handOver(database: Database, from: number, into: number): void {
     // What both have to be done again and again is done for one.
     database.query(`UPDATE OR REPLACE ${table} SET owner = ? WHERE owner = ?`).run(into, from);
   }
+  moveBlobs(database, from, into);
   forgetWalkPlaces(database, into);
   // The documents with the old numbers no longer have a node.
   mendDocuments(database);

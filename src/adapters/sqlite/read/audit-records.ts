@@ -3,11 +3,17 @@ import { auditRecordForm } from "../../../domain/records/audit.ts";
 import { type RowOf, rowReader } from "../../../domain/records/rows.ts";
 import type { PageForm } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { AuditRecordPage, AuditRecordsOnTarget } from "../../../ports/store/audit-log.ts";
+import type {
+  AuditRecordPage,
+  AuditRecordsOnTarget,
+  ChangePage,
+} from "../../../ports/store/audit-log.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Page } from "../../../ports/store/page.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
+import { ownerKey } from "../write/owners.ts";
+import { Conditions } from "./filter-sql.ts";
 import { readPage } from "./pages.ts";
 
 type OperationRow = RowOf<AuditRecord>;
@@ -37,8 +43,12 @@ export function readAuditRecords(database: Database, page: AuditRecordPage): Pag
   const after = page.afterTargetId ?? "";
   const parts = readOwnerNames(database, page.userId).map(({ userId, since, until }) => ({
     sql: `${FROM_OPERATIONS} WHERE namespace_id = ? AND op_type = ? AND target_id > ? ${listed}
-      AND created_at > ? AND created_at <= ?`,
-    parameters: [userId, page.opType, after, since ?? "", until ?? END_OF_TIME],
+      AND created_at > ? AND created_at <= ? AND instr(payload, ?) > 0`,
+    parameters: [
+      ...[userId, page.opType, after, since ?? "", until ?? END_OF_TIME],
+      // Every text has an empty one in it.
+      page.mentions ?? "",
+    ],
   }));
   const statement = database.query<OperationRow, Parameter[]>(
     `${parts.map(({ sql }) => sql).join(" UNION ALL ")} ORDER BY target_id LIMIT ?`,
@@ -58,4 +68,27 @@ export function readAuditRecordsOn(
   );
   const parameters = [page.targetId, createdAt, id, page.limit + 1];
   return readPage(statement, parameters, page.limit, OPERATION_PAGE);
+}
+
+/** A page of the changes of an owner's memories, newest first. */
+export function readChanges(database: Database, page: ChangePage): Page<AuditRecord> {
+  const owner = ownerKey(database, page.userId);
+  if (owner === undefined) return { items: [], hasMore: false };
+  const { opTypes, actorId, timeFrom, timeTo, before, limit } = page;
+  const conditions = new Conditions();
+  conditions.add("m.owner = ?", owner);
+  if (opTypes !== undefined) conditions.addAny("o.op_type", opTypes);
+  if (actorId !== undefined) conditions.add("o.actor_id = ?", actorId);
+  if (timeFrom !== undefined) conditions.add("m.at >= ?", timeFrom);
+  if (timeTo !== undefined) conditions.add("m.at < ?", timeTo);
+  if (before !== undefined) {
+    conditions.add("m.at <= ? AND (m.at, o.id) < (?, ?)", before.at, before.at, before.id);
+  }
+  const { sql, parameters } = conditions.build();
+  const statement = database.query<OperationRow, Parameter[]>(
+    `SELECT o.id, o.op_type, o.target_id, o.payload, o.actor_id, o.namespace_id, o.created_at
+     FROM memory_operations m CROSS JOIN operations o ON o.key = m.operation
+     WHERE ${sql} ORDER BY m.at DESC, o.id DESC LIMIT ?`,
+  );
+  return readPage(statement, [...parameters, limit + 1], limit, OPERATION_PAGE);
 }

@@ -79,7 +79,9 @@ const FACETS = "n.node_type, n.lifecycle_state, n.scope, n.source_type, n.episte
 
 /** How many memories share their type, state, scope, source and kind of knowledge. */
 export function readFacetCounts(database: Database, filter: BrowseFilter): readonly FacetCount[] {
-  return readGroups<FacetRow>(database, filter, FACETS, "1, 2, 3, 4, 5").map((row) => ({
+  const index = isOfProperties(filter) ? "nodes_by_property" : "nodes_by_owner";
+  const groups = { columns: FACETS, groups: "1, 2, 3, 4, 5", index };
+  return readGroups<FacetRow>(database, filter, groups).map((row) => ({
     // SAFETY: the columns hold members of these sets; a later version's are counted under their names.
     ...({
       nodeType: row.node_type,
@@ -107,17 +109,32 @@ export function readQuarterCounts(
   const minute = `substr(${moment}, 15, 2)`;
   const quarter = `substr(${moment}, 1, 14) || CASE WHEN ${minute} < '15' THEN '00'
     WHEN ${minute} < '30' THEN '15' WHEN ${minute} < '45' THEN '30' ELSE '45' END AS quarter`;
-  return readGroups<QuarterRow>(database, filter, `n.lifecycle_state, ${quarter}`, "1, 2").map(
+  const columns = `n.lifecycle_state, ${quarter}`;
+  const groups = { columns, groups: "2", index: "nodes_by_owner" };
+  return readGroups<QuarterRow>(database, filter, groups).map(
     ({ quarter, lifecycle_state: lifecycleState, count }) => ({ quarter, lifecycleState, count }),
   );
 }
 
-/** The memories that pass a filter, grouped by some columns and counted. @param groups the numbers of the columns */
+/** Whether the index of the properties has all that a filter asks of. */
+function isOfProperties(filter: BrowseFilter): boolean {
+  const { contains, sessionId, validAt, timeFrom, timeTo, expiresBefore } = filter;
+  const others = [contains, sessionId, validAt, timeFrom, timeTo, expiresBefore];
+  return others.every((value) => value === undefined);
+}
+
+type Groups = {
+  readonly columns: string;
+  /** The numbers of the columns; that of the state is not needed, since states are read apart. */
+  readonly groups: string;
+  readonly index: string;
+};
+
+/** The memories that pass a filter, grouped by some columns and counted. */
 function readGroups<Row>(
   database: Database,
   filter: BrowseFilter,
-  columns: string,
-  groups: string,
+  { columns, groups, index }: Groups,
 ): Row[] {
   const owner = ownerKey(database, filter.userId);
   if (owner === undefined) return [];
@@ -127,14 +144,14 @@ function readGroups<Row>(
   if (matching !== undefined) {
     return database
       .query<Row, Parameter[]>(
-        `SELECT ${columns}, count(*) AS count FROM json_each(?) k CROSS JOIN nodes n ON n.key = k.value GROUP BY ${groups}`,
+        `SELECT ${columns}, count(*) AS count FROM json_each(?) k CROSS JOIN nodes n ON n.key = k.value GROUP BY ${groups}, n.lifecycle_state`,
       )
       .all(JSON.stringify(matching));
   }
   return parts.flatMap((part) =>
     database
       .query<Row, Parameter[]>(
-        `SELECT ${columns}, count(*) AS count FROM nodes n INDEXED BY nodes_by_owner WHERE ${part.sql} GROUP BY ${groups}`,
+        `SELECT ${columns}, count(*) AS count FROM nodes n INDEXED BY ${index} WHERE ${part.sql} GROUP BY ${groups}`,
       )
       .all(...part.parameters),
   );
@@ -165,7 +182,7 @@ function statesOf({ lifecycleStates = LIFECYCLE_STATES }: BrowseFilter): readonl
   return [...new Set(lifecycleStates)];
 }
 
-/** The filter for one state, apart from the text. */
+/** The filter for one state; of a text only what SQLite can check. */
 function partOf(filter: BrowseFilter, owner: number, state: LifecycleState): Condition {
   const conditions = new Conditions();
   const moment = MOMENT[filter.clock];
@@ -179,7 +196,8 @@ function partOf(filter: BrowseFilter, owner: number, state: LifecycleState): Con
   if (filter.sessionId !== undefined) conditions.add("n.session_id = ?", filter.sessionId);
   if (filter.timeFrom !== undefined) conditions.add(`${moment} >= ?`, filter.timeFrom);
   if (filter.timeTo !== undefined) conditions.add(`${moment} < ?`, filter.timeTo);
-  const { validAt, expiresBefore } = filter;
+  const { validAt, expiresBefore, contains } = filter;
+  if (contains !== undefined) addMayContain(conditions, contains.toLowerCase());
   if (validAt !== undefined) {
     conditions.add(
       "n.valid_from <= ? AND (n.valid_to IS NULL OR n.valid_to > ?)",
@@ -195,6 +213,24 @@ function partOf(filter: BrowseFilter, owner: number, state: LifecycleState): Con
     );
   }
   return conditions.build();
+}
+
+/** Bytes of the longest pattern that is given to SQLite, which bounds them. */
+const MAX_PATTERN = 10_000;
+/** Whether a text has characters beyond ASCII, or a zero, where SQLite's functions end. */
+const IS_BEYOND_ASCII = "length(n.content) <> octet_length(n.content)";
+
+/**
+ * Leaves out texts that cannot contain a text in lower case, so that few have to be looked at. SQLite folds ASCII alone, as all
+ * of such a text is folded.
+ */
+function addMayContain(conditions: Conditions, needle: string): void {
+  const isAscii = /^\p{ASCII}*$/u.test(needle) && !needle.includes("\0");
+  if (!isAscii) conditions.add(IS_BEYOND_ASCII);
+  else if (needle.length <= MAX_PATTERN) {
+    const pattern = `%${needle.replaceAll(/[\\%_]/g, "\\$&")}%`;
+    conditions.add(`(n.content LIKE ? ESCAPE '\\' OR ${IS_BEYOND_ASCII})`, pattern);
+  }
 }
 
 /** Nodes in any state by id. */

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { noSuchPlace } from "../../../domain/arguments.ts";
 import type { Edge } from "../../../domain/edge.ts";
 import type { EdgeType, LifecycleState, NodeType, Scope } from "../../../domain/enums.ts";
 import type { Owner } from "../../../domain/owner.ts";
@@ -10,7 +11,7 @@ import type {
   StoreCounts,
 } from "../../../ports/store/browse.ts";
 import type { Page } from "../../../ports/store/page.ts";
-import type { Parameter } from "../connection/ask.ts";
+import { hasRow, type Parameter } from "../connection/ask.ts";
 import { EDGE_COLUMNS, type EdgeRow, JOINED_EDGE, toEdge } from "../write/edges.ts";
 import { ownerKey, userIdOf } from "../write/owners.ts";
 import { toNode } from "../write/rows.ts";
@@ -61,14 +62,19 @@ const IS_OPEN = "(s.lifecycle_state = 'contested' AND t.lifecycle_state = 'conte
 const ACTOR = `(SELECT p.actor_id FROM operations p WHERE p.target_id = t.id AND p.op_type = 'CONTRADICTION_NOTED'
   AND p.created_at = e.created_at LIMIT 1)`;
 
+const PLACE = "edges WHERE id = ? AND owner = ? AND edge_type = 'contradicts'";
+
 /** Contradictions are few, so they are sorted. */
 export function readNotedContradictions(
   database: Database,
   page: ContradictionPage,
 ): Page<NotedContradiction> {
-  const owner = ownerKey(database, page.userId);
+  const { userId, isOpen, afterId, limit } = page;
+  const owner = ownerKey(database, userId);
+  const isKnown =
+    owner !== undefined && (afterId === undefined || hasRow(database, PLACE, afterId, owner));
+  if (afterId !== undefined && !isKnown) throw noSuchPlace(afterId);
   if (owner === undefined) return { items: [], hasMore: false };
-  const { isOpen, afterId, limit } = page;
   const open = isOpen === undefined ? "" : ` AND ${isOpen ? "" : "NOT "}${IS_OPEN}`;
   const after =
     afterId === undefined

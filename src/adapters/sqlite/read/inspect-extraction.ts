@@ -2,22 +2,11 @@ import type { Database } from "bun:sqlite";
 import { SCOPES } from "../../../domain/enums.ts";
 import type { DropReason, RemovedPart } from "../../../domain/extraction/reasons.ts";
 import { EXTRACTION_OPERATION } from "../../../domain/extraction/records.ts";
+import type { Counted, ExtractionInspection } from "../../../ports/store/inspection.ts";
 import { countRows } from "../connection/ask.ts";
 import { sqlList } from "../write/sql-list.ts";
 
-/** How extraction stands in a pack, of all owners. */
-export type ExtractionInspection = {
-  readonly pending: number;
-  /** Work that nobody tries again unasked, by the reason code of its last failure, most first. */
-  readonly failed: readonly Counted[];
-  /** The failed work that was admitted first. */
-  readonly firstFailed: { readonly eventId: string; readonly userId: string } | undefined;
-  /** What was left out of the answers of models, by reason, most first. */
-  readonly dropped: readonly Counted<DropReason | RemovedPart>[];
-};
-
-export type Counted<Reason = string> = { readonly reason: Reason; readonly times: number };
-
+/** How extraction stands in a pack. */
 export function inspectExtraction(database: Database): ExtractionInspection {
   const failed = "kind = 'extraction' AND status = 'failed'";
   return {

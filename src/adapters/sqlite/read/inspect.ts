@@ -1,13 +1,13 @@
 import type { Database } from "bun:sqlite";
-import type { PackOwner } from "../../../domain/pack-owner.ts";
-import { asInstant, type Instant } from "../../../lib/instant.ts";
+import { asInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { Manifest } from "../../../ports/store/manifest.ts";
+import type { FailingWork, StoreInspection } from "../../../ports/store/inspection.ts";
+import { inspectBlobs } from "../blobs/blobs.ts";
 import { ask, countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { findLogGap, type LogGap, type LostLog, readLostLog } from "../connection/log-mark.ts";
+import type { DatabaseOptions } from "../connection/open-database.ts";
 import { schemasOf } from "../connection/open-database.ts";
 import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
@@ -17,39 +17,15 @@ import { damagedReceipts } from "../receipts/receipts.ts";
 import { hasTable } from "../schema/has-table.ts";
 import { type KeyBackup, readKeyBackup } from "../schema/key-backup.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { isUpTo } from "../schema/migrate.ts";
+import { appliedVersion, isUpTo } from "../schema/migrate.ts";
 import { vectorFileOf } from "../vectors/exact.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ACTIVE, HAS_TEXT, HAS_WORDS } from "../write/turns.ts";
-import { type ExtractionInspection, inspectExtraction } from "./inspect-extraction.ts";
+import { inspectExtraction } from "./inspect-extraction.ts";
 
-/** What a pack says about itself. Counts cover all owners. */
-export type PackInspection = {
-  readonly manifest: Manifest;
-  /** The model of a rebuild that has begun and is not finished. */
-  readonly begunModel: EmbeddingIdentity | undefined;
-  readonly tableCount: number;
-  readonly nodeCount: number;
-  /** Nodes that take part in retrieval. */
-  readonly activeCount: number;
-  readonly edgeCount: number;
-  readonly eventCount: number;
-  readonly ownerCount: number;
-  readonly owner: PackOwner;
+/** What a pack says about itself. */
+export type PackInspection = StoreInspection & {
   readonly keyBackup: KeyBackup | undefined;
-  readonly vectorCount: number;
-  readonly lexicalCount: number;
-  /** Active nodes with text that are missing or incomplete in an index, although no job will add them. */
-  readonly withoutVector: number;
-  readonly withoutLexical: number;
-  /** Events whose memories and index entries are still to be written. */
-  readonly pendingJobs: number;
-  readonly failedJobs: number;
-  readonly extraction: ExtractionInspection;
-  /** Work that comes again and again and has failed since its last success. */
-  readonly failingWork: readonly FailingWork[];
-  /** Of the newest node or event. */
-  readonly lastModified: Instant | undefined;
   /** Errors reported by SQLite; empty if the files are intact; undefined if they were not checked. */
   readonly damage: readonly string[] | undefined;
   /** Requests with unreadable receipts; undefined if they were not checked. */
@@ -60,15 +36,7 @@ export type PackInspection = {
   readonly logLost: LostLog | undefined;
 };
 
-export type FailingWork = {
-  readonly kind: string;
-  /** Failures in a row. */
-  readonly attempts: number;
-  /** Reason code of the last one. */
-  readonly lastError: string;
-};
-
-export type InspectOptions = {
+export type InspectOptions = Pick<DatabaseOptions, "namespace"> & {
   readonly layout: PackLayout;
   /** Reads every page, which takes time proportional to the size of the pack. */
   readonly checkIntegrity: boolean;
@@ -106,13 +74,14 @@ export function inspectPack(options: InspectOptions): PackInspection {
  * @throws SvcError as `inspectPack`; SQLiteError from SQLite itself
  */
 export function openToInspect(
-  options: Pick<InspectOptions, "layout" | "vecExtensionPath" | "cipher">,
+  options: Pick<InspectOptions, "layout" | "vecExtensionPath" | "cipher" | "namespace">,
 ): Reading {
   return openForReading(options.layout, {
     synchronous: "full",
     busyTimeoutMs: BUSY_TIMEOUT_MS,
     vecExtensionPath: options.vecExtensionPath,
     cipher: options.cipher,
+    namespace: options.namespace,
   });
 }
 
@@ -133,12 +102,14 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     // In a pack of an earlier version there may be no such table yet.
     begunModel: hasTable(database, "rebuild_state") ? begunModel(database) : undefined,
     tableCount,
+    tablesVersion: appliedVersion(database, "core"),
     nodeCount: countRows(database, "nodes"),
     activeCount: countRows(database, `nodes WHERE lifecycle_state IN ${ACTIVE}`),
     edgeCount: countRows(database, "edges"),
     eventCount: countRows(database, "events"),
     ownerCount: countRows(database, "owners"),
     owner: readPackOwner(database),
+    blobs: inspectBlobs(database),
     keyBackup: readKeyBackup(database),
     vectorCount: countRows(database, "vector_metadata"),
     lexicalCount: countRows(database, "lexical_documents_docsize"),

@@ -31,6 +31,24 @@ function decompressed(bytes: Uint8Array, requestId: Uuid): Uint8Array {
   }
 }
 
+/** A row of the table of receipts. */
+export type ReceiptRow = {
+  readonly key: number;
+  readonly request_id: Uint8Array;
+  readonly user_id: string;
+  readonly created_at: string;
+  readonly is_compressed: number;
+  readonly body: Uint8Array;
+};
+
+/** The body of a row. @throws SvcError storage_failed naming the request if it is damaged */
+export function bodyOf(
+  { is_compressed: compressed, body }: Pick<ReceiptRow, "is_compressed" | "body">,
+  requestId: Uuid,
+): Uint8Array {
+  return unpackBody({ bytes: body, isCompressed: compressed === 1 }, requestId);
+}
+
 /** The 16 bytes of an id. */
 export function toIdBytes(id: Uuid): Uint8Array {
   return Uint8Array.fromHex(id.replaceAll("-", ""));

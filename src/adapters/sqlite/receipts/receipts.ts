@@ -2,28 +2,28 @@ import type { Database } from "bun:sqlite";
 import type { Owner } from "../../../domain/owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ReceiptPage, StoredReceipt } from "../../../ports/store/receipt-log.ts";
+import type { ContextNode, ReceiptPage, StoredReceipt } from "../../../ports/store/receipt-log.ts";
 import { hasTable } from "../schema/has-table.ts";
 import { userIdOf } from "../write/owners.ts";
-import { fromIdBytes, type StoredBody, toIdBytes, unpackBody } from "./receipt-row.ts";
+import { toStoredReceipt, writeContext } from "./contexts.ts";
+import { bodyOf, fromIdBytes, type ReceiptRow, type StoredBody, toIdBytes } from "./receipt-row.ts";
 
 /** Keeps a receipt unless its request has one. Runs inside a write transaction. @param body result of `packBody` */
-export function writeReceipt(database: Database, receipt: StoredReceipt, body: StoredBody): void {
+export function writeReceipt(
+  database: Database,
+  receipt: StoredReceipt,
+  body: StoredBody,
+  context: readonly ContextNode[],
+): void {
   const id = toIdBytes(receipt.requestId);
   if (database.query("SELECT 1 FROM receipts WHERE request_id = ?").get(id) !== null) return;
-  database
+  const { lastInsertRowid: key } = database
     .query(
       "INSERT INTO receipts (request_id, user_id, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?)",
     )
     .run(id, receipt.userId, receipt.createdAt, body.isCompressed ? 1 : 0, body.bytes);
+  writeContext(database, Number(key), context);
 }
-
-type ReceiptRow = {
-  readonly user_id: string;
-  readonly created_at: string;
-  readonly is_compressed: number;
-  readonly body: Uint8Array;
-};
 
 /** The receipt of an owner's request. @throws SvcError storage_failed if its body is damaged */
 export function readReceipt(
@@ -32,7 +32,7 @@ export function readReceipt(
   owner: Owner,
 ): StoredReceipt | undefined {
   const row = database
-    .query<ReceiptRow, [Uint8Array, string | null]>(
+    .query<Omit<ReceiptRow, "key" | "request_id">, [Uint8Array, string | null]>(
       `SELECT user_id, created_at, is_compressed, body FROM receipts
        WHERE request_id = ?1 AND (?2 IS NULL OR user_id = ?2)`,
     )
@@ -42,7 +42,7 @@ export function readReceipt(
     requestId,
     userId: row.user_id,
     createdAt: asInstant(row.created_at),
-    body: unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 }, requestId),
+    body: bodyOf(row, requestId),
   };
 }
 
@@ -52,27 +52,16 @@ const END_OF_TIME = "~";
 /** A page of an owner's receipts, newest first. A body that cannot be unpacked is empty. */
 export function readReceipts(database: Database, page: ReceiptPage): readonly StoredReceipt[] {
   const { before, timeFrom = "", timeTo = END_OF_TIME, userId, limit } = page;
-  const place = before ? [before.at, toIdBytes(before.id)] : [END_OF_TIME, ""];
+  // One end for both: the index is entered at the first comparison with a column, which may be far from the page.
+  const end = before && before.at < timeTo ? [before.at, toIdBytes(before.id)] : [timeTo, ""];
   const rows = database
-    .query<ReceiptRow & { readonly request_id: Uint8Array }, (string | number | Uint8Array)[]>(
+    .query<Omit<ReceiptRow, "key">, (string | number | Uint8Array)[]>(
       `SELECT request_id, user_id, created_at, is_compressed, body FROM receipts
-       WHERE created_at >= ? AND created_at < ? AND (created_at, request_id) < (?, ?) AND user_id = ?
+       WHERE created_at >= ? AND (created_at, request_id) < (?, ?) AND user_id = ?
        ORDER BY created_at DESC, request_id DESC LIMIT ?`,
     )
-    .all(timeFrom, timeTo, ...place, userId, limit);
-  return rows.map((row) => {
-    const requestId = fromIdBytes(row.request_id);
-    const createdAt = asInstant(row.created_at);
-    return { requestId, userId: row.user_id, createdAt, body: bodyOrNothing(row, requestId) };
-  });
-}
-
-function bodyOrNothing({ is_compressed: compressed, body }: ReceiptRow, id: Uuid): Uint8Array {
-  try {
-    return unpackBody({ bytes: body, isCompressed: compressed === 1 }, id);
-  } catch {
-    return new Uint8Array();
-  }
+    .all(timeFrom, ...end, userId, limit);
+  return rows.map(toStoredReceipt);
 }
 
 /** The requests with unreadable receipts, oldest first. @param isWhole whether a body is as it was saved */
@@ -97,15 +86,11 @@ export function damagedReceipts(
   return damaged;
 }
 
-type StoredRow = Pick<ReceiptRow, "is_compressed" | "body"> & { readonly request_id: Uint8Array };
+type StoredRow = Pick<ReceiptRow, "request_id" | "is_compressed" | "body">;
 
-function isReadable(
-  { is_compressed: compressed, body }: StoredRow,
-  id: Uuid,
-  isWhole: (body: Uint8Array) => boolean,
-): boolean {
+function isReadable(row: StoredRow, id: Uuid, isWhole: (body: Uint8Array) => boolean): boolean {
   try {
-    return isWhole(unpackBody({ bytes: body, isCompressed: compressed === 1 }, id));
+    return isWhole(bodyOf(row, id));
   } catch {
     // It cannot be decompressed.
     return false;

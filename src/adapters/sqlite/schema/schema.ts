@@ -1,7 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { adoptVectors, hasForeignVectors } from "../vectors/write-vectors.ts";
 import { hasForeignDocuments, renumberDocuments } from "../write/lexical-index.ts";
+import { BLOBS } from "./steps-blobs.ts";
 import {
+  ACTIVITY,
   EVENT_LOG,
   GRAPH,
   GRAPH_READS,
@@ -14,6 +16,7 @@ import {
   WORK,
   WORK_QUEUE,
 } from "./steps-core.ts";
+import { ERASURES } from "./steps-erasure.ts";
 import type { StepProgress } from "./upgrade-progress.ts";
 
 /**
@@ -99,6 +102,10 @@ export function migrations(part: PackPart, dimension: number): readonly SchemaSt
         { version: 8, name: "one queue for all work", sql: WORK_QUEUE, table: "work" },
         // The texts are indexed again afterwards, beside the calls: `renewTexts`.
         { version: 9, name: "words of every language", sql: "" },
+        // The contexts of receipts are read afterwards, beside the calls: `fillContexts`.
+        { version: 10, name: "what has happened", sql: ACTIVITY, table: "receipt_nodes" },
+        { version: 11, name: "content that is forgotten", sql: ERASURES, table: "erasures" },
+        { version: 12, name: "blobs", sql: BLOBS, table: "blobs" },
       ];
     case "vectors":
       return [

@@ -263,12 +263,12 @@ CREATE TABLE pack_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, 
 
 // An owner may be renamed, and everything of one owner may be given to another, if an operation in the log says so. The content
 // of an event never changes: in events and receipts only the owner does.
-const MOVE = (before: string, after: string): string =>
+export const MOVE = (before: string, after: string): string =>
   `EXISTS (SELECT 1 FROM operations WHERE target_id = 'owner:' || ${before}
     AND op_type IN ('OWNER_RENAMED', 'OWNERS_JOINED') AND payload ->> 'after' = ${after})`;
-const SAME = (columns: readonly string[]): string =>
+export const SAME = (columns: readonly string[]): string =>
   columns.map((column) => `NEW.${column} IS OLD.${column}`).join(" AND ");
-const NAME = (key: string): string => `(SELECT user_id FROM owners WHERE owner = ${key})`;
+export const NAME = (key: string): string => `(SELECT user_id FROM owners WHERE owner = ${key})`;
 
 export const OWNER_MOVES = `
 DROP TRIGGER owners_never_change;
@@ -348,4 +348,53 @@ BEGIN
     lease_owner = NEW.lease_owner, lease_expires_at = NEW.lease_expires_at, updated_at = NEW.updated_at
   WHERE subject = OLD.event_key AND kind = OLD.kind AND owner = OLD.owner;
 END;
+`;
+
+/** Operations that are not listed as changes of a memory. */
+const UNTOLD =
+  "('DIRECT_STORE_REQUESTED', 'FAST_INGEST_BATCH', 'ANSWER_CITATIONS_RECORDED', 'PAIR_CHANGE_REQUESTED')";
+
+/** Lists all changes of memories, none of which is listed: operations that were written before their memories. */
+export const LIST_CHANGES = `INSERT INTO memory_operations SELECT n.owner, o.created_at, o.key
+  FROM operations o CROSS JOIN nodes n ON n.id = o.target_id WHERE o.op_type NOT IN ${UNTOLD};`;
+
+// What a page asks about what has happened: receipts by owner, the memories in a context, changes by owner, memories by property.
+export const ACTIVITY = `
+CREATE INDEX receipts_by_owner ON receipts (user_id, created_at, request_id);
+
+-- Which memories were in the context of which answer. Those of receipts that an earlier version wrote are added step by step.
+CREATE TABLE receipt_nodes (
+  node INTEGER NOT NULL,
+  receipt INTEGER NOT NULL,
+  rank INTEGER NOT NULL,
+  representation TEXT NOT NULL,
+  PRIMARY KEY (node, receipt)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX receipt_nodes_by_receipt ON receipt_nodes (receipt);
+CREATE TRIGGER receipt_nodes_end AFTER DELETE ON receipts
+BEGIN
+  DELETE FROM receipt_nodes WHERE receipt = OLD.key;
+END;
+
+-- The changes of an owner's memories by time. An operation names its memory, not the owner. Stores are left out: the events
+-- tell them; and so is what has an id of the caller's choice as its target. Triggers keep it, whoever writes.
+CREATE TABLE memory_operations (
+  owner INTEGER NOT NULL,
+  at TEXT NOT NULL,
+  operation INTEGER NOT NULL,
+  PRIMARY KEY (owner, at, operation)
+) STRICT, WITHOUT ROWID;
+${LIST_CHANGES}
+CREATE TRIGGER memory_operations_begin AFTER INSERT ON operations WHEN NEW.op_type NOT IN ${UNTOLD}
+BEGIN
+  INSERT INTO memory_operations SELECT n.owner, NEW.created_at, NEW.key FROM nodes n WHERE n.id = NEW.target_id;
+END;
+CREATE TRIGGER memory_operations_move AFTER UPDATE OF owner ON nodes WHEN NEW.owner <> OLD.owner
+BEGIN
+  UPDATE memory_operations SET owner = NEW.owner WHERE (owner, at, operation) IN
+    (SELECT OLD.owner, o.created_at, o.key FROM operations o WHERE o.target_id = NEW.id);
+END;
+
+-- All by which memories are counted, so that their rows are not read.
+CREATE INDEX nodes_by_property ON nodes (owner, lifecycle_state, node_type, scope, source_type, epistemic_type);
 `;

@@ -4,13 +4,13 @@ import { toPlanRecord } from "../../../domain/planned-store.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Admission } from "../../../ports/store/event-log.ts";
 import { ADMITTED } from "../../../ports/store/work-queue.ts";
+import { writeBlobs } from "../blobs/blobs.ts";
 import { change } from "./change.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
 import { noteNewTexts } from "./renew-texts.ts";
 import { eventValues, INSERT_EVENT } from "./rows.ts";
-
 import { writeAuditRecord } from "./write-audit-record.ts";
 import { writeNode } from "./write-node.ts";
 
@@ -47,6 +47,7 @@ export function writeAdmission(
     database.query(INSERT_JOBS).run(...claim, first, last);
     if (admission.extracts === true) database.query(INSERT_EXTRACTIONS).run(first, last);
   }
+  writeBlobs(database, admission.blobs ?? []);
   const plans = (admission.plans ?? []).map(toPlanRecord);
   for (const record of [...plans, ...admission.auditRecords]) writeAuditRecord(database, record);
   const nodes = admission.nodes ?? [];

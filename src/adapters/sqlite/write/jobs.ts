@@ -57,7 +57,7 @@ export function claimJobs(
 /** The node that a direct store planned for an event. */
 export function plannedNode(database: Database, eventId: Uuid): MemoryNode | undefined {
   const record = readAuditRecord(database, planRecordId(eventId));
-  return record && fromPlanRecord(record.payload).node;
+  return record && fromPlanRecord(record.payload)?.node;
 }
 
 /** Gives jobs that somebody holds another end of their lease; undefined: gives them back. Runs inside a write transaction. */

@@ -32,9 +32,13 @@ const NODE_STORED = storedColumns(nodeForm);
 /** Columns of a NodeRow; `n` is `nodes`, `o` is `owners`. */
 export const NODE_COLUMNS = `n.key, n.id, o.user_id, ${named("n", NODE_STORED)}`;
 
-/** Inserts a node unless one with its id exists. Parameters: id, owner, then `nodeValues`. */
-export const INSERT_NODE = `INSERT INTO nodes (id, owner, ${NODE_STORED.join(", ")})
-  VALUES (?, ?, ${NODE_STORED.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`;
+/**
+ * Inserts a node unless one with its id exists. Its key is above those of all that are and of all that were erased. Parameters: id,
+ * owner, then `nodeValues`.
+ */
+export const INSERT_NODE = `INSERT INTO nodes (key, id, owner, ${NODE_STORED.join(", ")})
+  SELECT max(newest, coalesce((SELECT max(key) FROM nodes), 0)) + 1, ?, ?, ${NODE_STORED.map(() => "?").join(", ")}
+  FROM erased_keys WHERE true ON CONFLICT (id) DO NOTHING`;
 
 /** Updates all changeable columns of a node. Parameters: `changingValues`, then its key. */
 export const UPDATE_NODE = `UPDATE nodes SET ${CHANGING_COLUMNS.map((name) => `${name} = ?`).join(", ")} WHERE key = ?`;

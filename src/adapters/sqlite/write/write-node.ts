@@ -1,10 +1,11 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { hasRow } from "../connection/ask.ts";
 import { INSERT_NODE, nodeValues } from "./rows.ts";
 import { ACTIVE } from "./turns.ts";
 
 /**
- * Writes a node; an existing one is kept. Runs inside a write transaction.
+ * Writes a node; an existing one is kept, and one that was forgotten stays so. Runs inside a write transaction.
  * @returns its key; undefined if it is not active and so has no index entries
  */
 export function writeNode(database: Database, node: MemoryNode, owner: number): number | undefined {
@@ -13,6 +14,8 @@ export function writeNode(database: Database, node: MemoryNode, owner: number): 
   );
   let found = find.get(node.id);
   if (found === null) {
+    // Whoever planned it may have read it before it was forgotten.
+    if (hasRow(database, "erasures WHERE event_id = ?", node.id)) return undefined;
     database.query(INSERT_NODE).run(node.id, owner, ...nodeValues(node));
     found = find.get(node.id);
   }
