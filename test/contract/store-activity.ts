@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
+import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import { anAdmission, anEvent, at, freshId, put } from "./samples.ts";
+import { anAdmission, anAuditRecord, anEvent, at, freshId, put } from "./samples.ts";
+import { write } from "./store-change.ts";
 import type { StoreWorld } from "./store-contract.ts";
 import { LARGE } from "./store-graph-reads.ts";
+import { ANYTHING, contentsOf } from "./store-vectors.ts";
 
 /** What has happened: events by time, conversations, and the state of the whole. */
 export function describeActivity({ fresh, open }: StoreWorld): void {
@@ -42,6 +45,33 @@ export function describeActivity({ fresh, open }: StoreWorld): void {
       expect(await read({ userId: "eve" })).toEqual([[], false]);
     });
 
+    test("sessions, owners and words of any length are kept, and found again", async () => {
+      const { store } = await fresh();
+      const word = (length: number): string => {
+        let text = "";
+        for (let part = 0; text.length < length; part += 1) text += sha256Hex(`${length} ${part}`);
+        return text;
+      };
+      const long = word(20_000);
+      const [sessionId, userId] = [`${long}a`, `${long}b`];
+      const [own, other] = await put(
+        store,
+        { sessionId, userId, content: `tea ${word(9000)}` },
+        { sessionId: `${long}c`, userId, second: 1, content: "coffee" },
+      );
+
+      const events = await store.events({ userId, sessionId, limit: 9, offset: 0 });
+      expect(events.map(({ content }) => content)).toEqual([own?.content ?? ""]);
+      const walk = { userId, sessionId, oldestFirst: true, limit: 9 };
+      expect((await store.eventsByTime(walk)).items).toEqual(events);
+      const { items } = await store.sessions({ userId, limit: 9 });
+      expect(items.map((session) => session.sessionId)).toEqual([`${long}c`, sessionId]);
+      expect(
+        await contentsOf(store, await store.searchText("tea", { ...ANYTHING, userId }, 9), userId),
+      ).toEqual([own?.content ?? ""]);
+      expect(other?.sessionId).toBe(`${long}c`);
+    });
+
     test("a page of events ends early at its bound, and says that there are more", async () => {
       const { store } = await fresh();
       const events = [1, 2, 3].map((second) => anEvent({ content: LARGE, timestamp: at(second) }));
@@ -51,6 +81,61 @@ export function describeActivity({ fresh, open }: StoreWorld): void {
       expect(page.items.length).toBeLessThan(3);
       expect(page.items.length).toBeGreaterThan(0);
       expect(page.hasMore).toBe(true);
+    });
+
+    test("changes of an owner's memories are listed newest first, stores and foreign targets left out", async () => {
+      const { store } = await fresh();
+      const [tea, cup, foreign] = await put(store, {}, {}, { userId: "bob" });
+      if (!(tea && cup && foreign)) throw new Error("memories were stored");
+      const record = (targetId: string, second: number, given: object = {}) =>
+        anAuditRecord({ opType: "PIN", targetId, createdAt: at(second), ...given });
+      const mine = [
+        record(tea.id, 1),
+        record(cup.id, 3, { opType: "REINFORCE", actorId: "carl" }),
+        record(tea.id, 3),
+        record(tea.id, 5, { opType: "LIFECYCLE_CHANGED" }),
+      ];
+      const untold = [
+        "DIRECT_STORE_REQUESTED",
+        "FAST_INGEST_BATCH",
+        "ANSWER_CITATIONS_RECORDED",
+        "PAIR_CHANGE_REQUESTED",
+      ].map((opType) => record(tea.id, 2, { opType }));
+      const auditRecords = [...mine, ...untold, record("target", 2), record(freshId(), 2)];
+      await write(store, { nodes: [tea, cup], auditRecords });
+      await write(store, { nodes: [foreign], auditRecords: [record(foreign.id, 4)] });
+      const read = async (given: Partial<Parameters<Store["changesOf"]>[0]> = {}) => {
+        const page = await store.changesOf({ userId: "ada", limit: 9, ...given });
+        return [page.items, page.hasMore] as const;
+      };
+      const newest = mine.toSorted((a, b) =>
+        `${a.createdAt}${a.id}` < `${b.createdAt}${b.id}` ? 1 : -1,
+      );
+
+      expect(await read()).toEqual([newest, false]);
+      expect(await read({ opTypes: ["REINFORCE", "x"] })).toEqual([mine.slice(1, 2), false]);
+      expect(await read({ opTypes: [] })).toEqual([[], false]);
+      expect(await read({ actorId: "carl" })).toEqual([mine.slice(1, 2), false]);
+      expect(await read({ timeFrom: at(3), timeTo: at(5) })).toEqual([newest.slice(1, 3), false]);
+      expect(await read({ limit: 2 })).toEqual([newest.slice(0, 2), true]);
+      const [, second] = newest;
+      const before = second && { at: second.createdAt, id: second.id };
+      expect(await read({ before })).toEqual([newest.slice(2), false]);
+      expect((await read({ userId: "bob" }))[0]).toHaveLength(1);
+      expect(await read({ userId: "eve" })).toEqual([[], false]);
+    });
+
+    test("changes go with the memories that are given to another owner", async () => {
+      const { store } = await fresh();
+      const [tea, cup] = await put(store, {}, { userId: "bob" });
+      if (!(tea && cup)) throw new Error("memories were stored");
+      const pin = anAuditRecord({ opType: "PIN", targetId: tea.id, createdAt: at(1) });
+      await write(store, { nodes: [tea], auditRecords: [pin] });
+      const ids = { id: freshId(), settingId: freshId(), actorId: "test" };
+      await store.owners.move({ from: "ada", into: "bob", isJoin: true, ...ids });
+
+      const of = async (userId: string) => (await store.changesOf({ userId, limit: 9 })).items;
+      expect([await of("ada"), await of("bob")]).toEqual([[], [pin]]);
     });
 
     test("sessions are listed latest first with their events and their active memories", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { asUuid } from "../../src/lib/uuid.ts";
+import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
 import { anAdmission, anAuditRecord, at, freshId } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 import { LARGE } from "./store-graph-reads.ts";
@@ -76,5 +76,24 @@ export function describeAuditReads(world: StoreWorld): void {
       items: listed.slice(4),
       hasMore: false,
     });
+  });
+
+  test("operations of one kind are listed by what their payloads mention", async () => {
+    const { store } = await world.fresh();
+    const [tea, cup] = [freshId(), freshId()];
+    const listed = [{ cited: [tea] }, { cited: [cup, tea] }, { cited: [cup] }, {}].map((payload) =>
+      anAuditRecord({ opType: "NOTED", namespaceId: "ada", targetId: freshId(), payload }),
+    );
+    await store.admit(anAdmission([], { auditRecords: listed }));
+    const query = { opType: "NOTED", userId: "ada", afterTargetId: undefined, limit: 9 };
+    const namesOf = async (mentions: Uuid | undefined) =>
+      (await store.auditRecordsOf({ ...query, mentions })).items.map(({ id }) => id).toSorted();
+    const idsOf = (...places: readonly number[]) =>
+      places.flatMap((place) => listed[place]?.id ?? []).toSorted();
+
+    expect(await namesOf(tea)).toEqual(idsOf(0, 1));
+    expect(await namesOf(cup)).toEqual(idsOf(1, 2));
+    expect(await namesOf(freshId())).toEqual([]);
+    expect(await namesOf(undefined)).toEqual(idsOf(0, 1, 2, 3));
   });
 }

@@ -70,7 +70,7 @@ const filters: fc.Arbitrary<BrowseFilter> = fc.record({
   timeFrom: moment,
   timeTo: moment,
   expiresBefore: sometimes(fc.integer({ min: 0, max: 100 }).map((hour) => at(hour * 3600))),
-  contains: sometimes(fc.constantFrom("äRGER", "100%", "_", "")),
+  contains: sometimes(fc.constantFrom("äRGER", "100%", "_", "", "MEMORY 1", "\\", "k")),
 });
 
 const momentOf = (node: MemoryNode, clock: BrowseClock): Instant =>
@@ -408,8 +408,14 @@ function describeNotedContradictions({ fresh }: StoreWorld): void {
       items: rows.slice(2),
       hasMore: false,
     });
+    // An empty page would say that there are no more.
     for (const afterId of [foreign.id, freshId()]) {
-      expect(await read({ afterId })).toEqual({ items: [], hasMore: false });
+      for (const userId of ["ada", "eve"]) {
+        await expect(read({ userId, afterId })).rejects.toMatchObject({
+          code: "invalid_argument",
+          data: { field: "after_id" },
+        });
+      }
     }
     expect((await read({ userId: "bob" })).items.map(({ edge }) => edge)).toEqual([foreign]);
     expect(await read({ userId: "eve" })).toEqual({ items: [], hasMore: false });

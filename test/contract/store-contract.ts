@@ -12,8 +12,11 @@ import { describeActivity } from "./store-activity.ts";
 import { describeAddedNodes } from "./store-added-nodes.ts";
 import { describeAdmission } from "./store-admission.ts";
 import { describeAuditReads } from "./store-audit.ts";
+import { describeBlobs } from "./store-blobs.ts";
 import { describeBrowse } from "./store-browse.ts";
 import { describeChanges } from "./store-change.ts";
+import { describeEntities } from "./store-entities.ts";
+import { describeErasures } from "./store-erasures.ts";
 import { describeEverybody } from "./store-everybody.ts";
 import { describeExpiry, describeRetention } from "./store-expiry.ts";
 import { describeExtractionQueue } from "./store-extraction.ts";
@@ -117,6 +120,29 @@ export const ACROSS_PARTS: readonly Suite[] = [
   describeRetirement,
   describeRebuild,
   describeLeaningAfterRebuild,
+  describeErasures,
+];
+
+/** What asks for things of several owners, or of owners who were moved. */
+export const OVER_OWNERS: readonly Suite[] = [
+  ...ACROSS_PARTS,
+  describeEverybody,
+  describeAuditReads,
+  describeActivity,
+  describeExtractionQueue,
+  describeWork,
+  describeOwners,
+  describeOwnerMoves,
+  describeOrganizing,
+  describeBlobs,
+];
+
+/** What moves things of owners, or reads those of several. */
+export const BETWEEN_OWNERS: readonly Suite[] = [
+  describeEverybody,
+  describeErasures,
+  describeOwners,
+  describeOwnerMoves,
 ];
 
 const ALL: ReadonlySet<Suite> = new Set<Suite>([
@@ -127,6 +153,7 @@ const ALL: ReadonlySet<Suite> = new Set<Suite>([
   describeGraphReads,
   describeAuditReads,
   describeBrowse,
+  describeEntities,
   describeActivity,
   describeExtractionQueue,
   describeKnownMemories,
@@ -140,6 +167,7 @@ const ALL: ReadonlySet<Suite> = new Set<Suite>([
   describeOwnerMoves,
   describeOrganizing,
   describeNear,
+  describeBlobs,
 ]);
 
 /**

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import type { ReceiptPage, StoredReceipt } from "../../src/ports/store/receipt-log.ts";
-import { anAdmission, anAuditRecord, at, freshId } from "./samples.ts";
+import type { Uuid } from "../../src/lib/uuid.ts";
+import type { ContextNode, ReceiptPage, StoredReceipt } from "../../src/ports/store/receipt-log.ts";
+import { anAdmission, anAuditRecord, at, freshId, put } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 
 /** A receipt of `ada`; members that are given replace the usual ones. */
@@ -15,6 +16,9 @@ export function aReceipt(given: Partial<StoredReceipt> = {}): StoredReceipt {
     ...given,
   };
 }
+
+const placeOf = ({ createdAt, requestId }: StoredReceipt): string => `${createdAt} ${requestId}`;
+const byPlace = (a: StoredReceipt, b: StoredReceipt): number => (placeOf(a) < placeOf(b) ? -1 : 1);
 
 /** Records of retrievals, and the operations that are listed. */
 export function describeReceipts(world: StoreWorld): void {
@@ -45,6 +49,86 @@ export function describeReceipts(world: StoreWorld): void {
         }),
         { numRuns: 60 },
       );
+    });
+
+    test("is found by the memories in its context, newest first, by its owner alone", async () => {
+      const { store } = await world.fresh();
+      const [tea, cup] = await put(store, {}, {});
+      if (!(tea && cup)) throw new Error("memories were stored");
+      const shown = (nodeId: Uuid, rank: number) => ({ nodeId, rank, representation: "full" });
+      const receipts = [1, 3, 3].map((second) => aReceipt({ createdAt: at(second) }));
+      for (const [index, receipt] of receipts.entries()) {
+        await store.saveReceipt(receipt, [shown(tea.id, index + 1), shown(freshId(), 9)]);
+      }
+      await store.saveReceipt(aReceipt({ userId: "bob", createdAt: at(4) }), [shown(tea.id, 1)]);
+      await store.saveReceipt(aReceipt({ createdAt: at(5) }));
+      const newest = receipts
+        .map((receipt, index) => ({ receipt, rank: index + 1, representation: "full" }))
+        .toSorted((a, b) => byPlace(b.receipt, a.receipt));
+      const read = (given: Partial<Parameters<typeof store.usesOf>[0]> = {}) =>
+        store.usesOf({ userId: "ada", nodeId: tea.id, limit: 9, ...given });
+
+      expect(await read()).toEqual({ items: newest, hasMore: false });
+      expect(await read({ limit: 2 })).toEqual({ items: newest.slice(0, 2), hasMore: true });
+      const second = newest[1]?.receipt;
+      const before = second && { at: second.createdAt, id: second.requestId };
+      expect(await read({ before })).toEqual({ items: newest.slice(2), hasMore: false });
+      expect(await read({ nodeId: cup.id })).toEqual({ items: [], hasMore: false });
+      expect((await read({ userId: "bob" })).items).toHaveLength(1);
+      expect(await read({ userId: "eve" })).toEqual({ items: [], hasMore: false });
+      expect(await store.pruneReceipts(at(3), 9)).toBe(1);
+      expect(await read()).toEqual({ items: newest.slice(0, 2), hasMore: false });
+    });
+
+    test("of a program that does not tell its context is told step by step, once", async () => {
+      const { store } = await world.fresh();
+      const [tea] = await put(store, {});
+      if (tea === undefined) throw new Error("a memory was stored");
+      const shown = { nodeId: tea.id, rank: 1, representation: "full" };
+      const asked = new Set<StoredReceipt>();
+      const contextOf = (receipt: StoredReceipt): ContextNode[] => {
+        asked.add(receipt);
+        return [shown];
+      };
+      const old = [1, 2, 3].map((second) => aReceipt({ createdAt: at(second) }));
+      for (const receipt of old) await store.saveReceipt(receipt);
+      const told = aReceipt({ createdAt: at(4) });
+      await store.saveReceipt(told, [shown]);
+      const uses = async () =>
+        (await store.usesOf({ userId: "ada", nodeId: tea.id, limit: 9 })).items.map(
+          ({ receipt }) => receipt,
+        );
+
+      expect([await store.hasUntoldContexts(), await uses()]).toEqual([true, [told]]);
+      expect(await store.fillContexts(2, contextOf)).toBe(true);
+      expect(await uses()).toEqual([told, ...old.slice(0, 2).toReversed()]);
+      while (await store.fillContexts(2, contextOf));
+      expect(await uses()).toEqual([told, ...old.toReversed()]);
+      expect([...asked].toSorted(byPlace)).toEqual(old);
+      expect(await store.hasUntoldContexts()).toBe(false);
+
+      const late = aReceipt({ createdAt: at(5) });
+      await store.saveReceipt(late);
+      expect(await store.hasUntoldContexts()).toBe(true);
+      expect(await store.fillContexts(9, contextOf)).toBe(false);
+      expect(await uses()).toEqual([late, told, ...old.toReversed()]);
+    });
+
+    test("goes to another owner with what its context tells", async () => {
+      const { store } = await world.fresh();
+      const [tea] = await put(store, {});
+      if (tea === undefined) throw new Error("a memory was stored");
+      const receipt = aReceipt();
+      await store.saveReceipt(receipt, [{ nodeId: tea.id, rank: 2, representation: "full" }]);
+      const ids = { id: freshId(), settingId: freshId(), actorId: "test" };
+      await store.owners.move({ from: "ada", into: "bob", isJoin: false, ...ids });
+
+      const of = async (userId: string) =>
+        (await store.usesOf({ userId, nodeId: tea.id, limit: 9 })).items;
+      expect([await of("ada"), await of("bob")]).toEqual([
+        [],
+        [{ rank: 2, representation: "full", receipt: { ...receipt, userId: "bob" } }],
+      ]);
     });
 
     test("of a request that has one already is left as it is", async () => {
@@ -94,6 +178,15 @@ export function describeReceipts(world: StoreWorld): void {
       expect(await list({ timeFrom: at(20), timeTo: at(40) })).toEqual(wanted.slice(1, 4));
       const page = { timeFrom: at(20), before: after(wanted[1]!), limit: 1 };
       expect(await list(page)).toEqual(wanted.slice(2, 3));
+      const ends = [
+        [20, 1, 4],
+        [20, 2, 4],
+        [40, 1, 2],
+      ] as const;
+      for (const [second, last, from] of ends) {
+        const end = { timeTo: at(second), before: after(wanted[last]!) };
+        expect(await list(end)).toEqual(wanted.slice(from));
+      }
       expect(await list({ timeTo: at(10) })).toEqual([]);
       expect(await list({ userId: "bob" })).toEqual([bobs]);
       expect(await list({ userId: "eve" })).toEqual([]);

@@ -97,10 +97,29 @@ export type ContradictionPage = {
   readonly userId: string;
   /** Absent: both. */
   readonly isOpen?: boolean | undefined;
-  /** The id of an edge; exclusive. */
+  /** The id of a `contradicts` edge of the owner; exclusive. Any other is invalid_argument: an empty page would say that there is no more. */
   readonly afterId?: Uuid | undefined;
   /** At least 1. */
   readonly limit: number;
+};
+
+/** One page of an owner's active entities: those with the most memories first, ties by id. */
+export type EntityPage = {
+  readonly userId: string;
+  /** A literal part of the name, compared in lower case. */
+  readonly contains?: string | undefined;
+  /** Exclusive. */
+  readonly after?: { readonly memories: number; readonly id: Uuid } | undefined;
+  /** At least 1. */
+  readonly limit: number;
+};
+
+/** An entity with the number of active memories one edge away, other entities left out. */
+export type CountedEntity = {
+  readonly node: MemoryNode;
+  readonly memories: number;
+  /** How many of them are contested. */
+  readonly contested: number;
 };
 
 /** Numbers of what is stored, in all states. */
@@ -123,6 +142,7 @@ export type Browse = {
   /** In no particular order. */
   quarterCounts(filter: BrowseFilter): Promise<readonly QuarterCount[]>;
   edges(page: EdgePage): Promise<Page<Edge>>;
+  entities(page: EntityPage): Promise<Page<CountedEntity>>;
   notedContradictions(page: ContradictionPage): Promise<Page<NotedContradiction>>;
   storeCounts(owner: Owner): Promise<StoreCounts>;
   /** In any state, in no particular order; missing ones are left out. Ends at `LIMITS.pageChars`, with at least one node. */

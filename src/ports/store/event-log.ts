@@ -4,6 +4,7 @@ import type { Owner } from "../../domain/owner.ts";
 import type { PlannedStore } from "../../domain/planned-store.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
+import type { EventBlob } from "./blobs.ts";
 import type { PlannedChange } from "./changes.ts";
 import type { Page } from "./page.ts";
 import type { Materialization } from "./work-queue.ts";
@@ -30,6 +31,8 @@ export type Admission = {
   readonly leaseJobs: boolean;
   /** Whether the events are to be extracted as well; then each gets that work, too. Absent: no. */
   readonly extracts?: boolean;
+  /** What the events name. Of a key that the owner has already, the blob stays as it is. Absent: nothing. */
+  readonly blobs?: readonly EventBlob[] | undefined;
 };
 
 export type EventPage = {

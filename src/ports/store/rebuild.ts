@@ -65,8 +65,14 @@ export type IndexRebuild<Key = NodeKey> = {
    * entries without an active node. @returns false, with nothing changed, if a node lacks its vector.
    */
   swap(plan: RebuildPlan): Promise<boolean>;
-  /** Rewrites the next `limit` lexical documents. */
-  rewriteTexts(limit: number): Promise<{ readonly written: number; readonly hasMore: boolean }>;
+  /**
+   * Rewrites the next lexical documents: at most `limit`, and fewer where they are long.
+   * @param signal undoes the call where the store can end it in the middle, and rejects with its reason
+   */
+  rewriteTexts(
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<{ readonly written: number; readonly hasMore: boolean }>;
   /** Ends the run. `unfinished` keeps its work for the next one. Harmless if the run was taken over. */
   end(outcome: "finished" | "unfinished"): Promise<void>;
   count(): Promise<IndexableNodes>;

@@ -1,6 +1,7 @@
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { Page } from "./page.ts";
 
 /** The record of one retrieval, as stored. */
 export type StoredReceipt = {
@@ -10,6 +11,28 @@ export type StoredReceipt = {
   /** Compact bytes that only the engine reads; a store compresses and encrypts them like everything else. */
   readonly body: Uint8Array;
 };
+
+/** A memory in the context of an answer. */
+export type ContextNode = {
+  readonly nodeId: Uuid;
+  /** Among the results, from 1. */
+  readonly rank: number;
+  /** As whose form it was shown. */
+  readonly representation: string;
+};
+
+/** One page of an owner's receipts with a memory in their context, newest first; ties by request id, descending. */
+export type UsePage = {
+  readonly userId: string;
+  readonly nodeId: Uuid;
+  /** Exclusive. */
+  readonly before?: { readonly at: Instant; readonly id: Uuid } | undefined;
+  /** At least 1. */
+  readonly limit: number;
+};
+
+/** An answer in whose context a memory was. */
+export type MemoryUse = Omit<ContextNode, "nodeId"> & { readonly receipt: StoredReceipt };
 
 /** One page of an owner's receipts, newest first; ties by request id, descending. */
 export type ReceiptPage = {
@@ -26,12 +49,25 @@ export type ReceiptPage = {
 
 /** The records of retrievals, for as long as they are kept. */
 export type ReceiptLog = {
-  /** Stores a receipt. An existing request id is left as it is. */
-  saveReceipt(receipt: StoredReceipt): Promise<void>;
+  /** Stores a receipt with what was in the context. An existing request id is left as it is. @param context default: nothing */
+  saveReceipt(receipt: StoredReceipt, context?: readonly ContextNode[]): Promise<void>;
   /** Undefined for an unknown request, or one of another owner. */
   receipt(requestId: Uuid, owner: Owner): Promise<StoredReceipt | undefined>;
   /** A body that cannot be read is empty. */
   receipts(page: ReceiptPage): Promise<readonly StoredReceipt[]>;
+  /** A body that cannot be read is empty. */
+  usesOf(page: UsePage): Promise<Page<MemoryUse>>;
+  /** Whether `fillContexts` may find something. */
+  hasUntoldContexts(): Promise<boolean>;
+  /**
+   * Adds the contexts of receipts that a program saved which did not tell them, oldest first. The body of a damaged one is empty.
+   * @param limit receipts that are looked at, at least 1
+   * @returns whether there may be more
+   */
+  fillContexts(
+    limit: number,
+    contextOf: (receipt: StoredReceipt) => readonly ContextNode[],
+  ): Promise<boolean>;
   /** Removes up to `limit` receipts written before a moment, oldest first. @returns how many */
   pruneReceipts(before: Instant, limit: number): Promise<number>;
 };

@@ -2,7 +2,9 @@ import type { PackFusion } from "../../domain/scoring.ts";
 import type { StoreBackend } from "../../domain/store-backends.ts";
 import type { Activity } from "./activity.ts";
 import type { AuditLog } from "./audit-log.ts";
+import type { Blobs } from "./blobs.ts";
 import type { Browse } from "./browse.ts";
+import type { Erasures } from "./erasures.ts";
 import type { EventLog } from "./event-log.ts";
 import type { ExtractionQueue } from "./extraction-queue.ts";
 import type { Graph } from "./graph.ts";
@@ -33,6 +35,8 @@ export type Store<Key = NodeKey> = EventLog &
   Upkeep &
   Browse &
   Activity &
+  Erasures &
+  Blobs &
   ReceiptLog & {
     readonly backend: StoreBackend;
     readonly rebuild: IndexRebuild<Key>;
