@@ -1,7 +1,7 @@
 import { type Instant, parseInstant } from "../lib/instant.ts";
 import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { parseMember } from "./enums.ts";
-import { invalid } from "./errors.ts";
+import { invalid, type SvcError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
 import { type Owner, toOwner } from "./owner.ts";
 
@@ -43,10 +43,15 @@ export function parseText(value: unknown, field: string): string {
   return value;
 }
 
+/** Whether a text can be that of a memory: there is something visible in it. */
+export function isVisible(text: string): boolean {
+  return VISIBLE.test(text);
+}
+
 /** The text of a memory: it must contain something visible, so that it can be read and found. */
 export function parseContent(value: unknown, field: string): string {
   const text = parseText(value, field);
-  if (!VISIBLE.test(text)) throw invalid(field, "is empty; write what is to be remembered");
+  if (!isVisible(text)) throw invalid(field, "is empty; write what is to be remembered");
   return text;
 }
 
@@ -156,6 +161,11 @@ export function parseCursor(
     throw invalid("cursor", "is not the next_cursor of a page");
   }
   return { at: at.instant, id };
+}
+
+/** The error for an `after_id` at which no page has ended. */
+export function noSuchPlace(afterId: Uuid): SvcError {
+  return invalid("after_id", `${afterId} is not in the list; begin again with its first page`);
 }
 
 /** An identifier, or undefined when absent. */

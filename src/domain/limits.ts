@@ -11,7 +11,7 @@ export const LIMITS = {
   reviewReasonMaxChars: 2048,
   /** Proposed aliases in one list. */
   aliasProposalsMax: 1000,
-  /** UTF-16 units of a question. Other callers wait while one is analysed. */
+  /** Code points of a question. Other callers wait while one is analysed. */
   queryMaxChars: 131_072,
   /** Value bindings of one memory. */
   valueBindings: 256,

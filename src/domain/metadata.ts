@@ -15,11 +15,8 @@ export function callersMetadata(metadata: JsonObject | undefined): JsonObject | 
   return own.length === 0 ? undefined : Object.fromEntries(own);
 }
 
-/**
- * Accepts caller metadata: a JSON object, copied now, without the engine's own keys.
- * @throws SvcError invalid_argument, or invalid_speaker for a reserved key
- */
-export function parseMetadata(value: unknown): JsonObject | undefined {
+/** A JSON object of a caller, copied now; undefined where there is none. @throws SvcError invalid_argument */
+export function copyMetadata(value: unknown): JsonObject | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "object" || Array.isArray(value)) {
     throw invalid("metadata", "must be an object");
@@ -30,7 +27,16 @@ export function parseMetadata(value: unknown): JsonObject | undefined {
     throw invalid(path === "" ? "metadata" : `metadata.${path}`, reason);
   }
   // SAFETY: the copy of an object that is neither null nor an array is an object.
-  const metadata = copied.json as JsonObject;
+  return copied.json as JsonObject;
+}
+
+/**
+ * Accepts caller metadata: a JSON object, copied now, without the engine's own keys.
+ * @throws SvcError invalid_argument, or invalid_speaker for a reserved key
+ */
+export function parseMetadata(value: unknown): JsonObject | undefined {
+  const metadata = copyMetadata(value);
+  if (metadata === undefined) return undefined;
   for (const key of RESERVED) {
     if (key in metadata) {
       throw speakerError(`metadata.${key}`, "is reserved; use the parameter that sets it");

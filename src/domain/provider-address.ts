@@ -18,6 +18,25 @@ export function providerAddress(provider: ModelProvider, baseUrl: string | undef
   return isBare ? `${url}/v1` : url;
 }
 
+/** Whether a text is the address of a server of the web. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/**
+ * The address that the variable of Ollama's own tools means: `host`, `host:port` or a whole address. Where its server listens on
+ * all addresses, the one of this machine is meant.
+ */
+export function ollamaAddress(host: string): string {
+  const given = /^https?:\/\//i.test(host) ? host : `http://${host}`;
+  if (!URL.canParse(given)) return host;
+  const url = new URL(given);
+  if (["0.0.0.0", "[::]"].includes(url.hostname)) url.hostname = "127.0.0.1";
+  const hasPort = /:\d+(?:\/|$)/.test(given);
+  if (!hasPort && given !== host) url.port = "11434";
+  return url.href.replace(/\/+$/, "");
+}
+
 /** The host that gets what is sent to a provider, as a person knows it. */
 export function providerHost(provider: ModelProvider, baseUrl: string | undefined): string {
   const address = providerAddress(provider, baseUrl);

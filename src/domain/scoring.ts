@@ -104,6 +104,9 @@ export type FusionRecord =
     } & Rescaled &
       PoolFactors);
 
+/** The largest weight or factor: products of some of them, and their differences, stay numbers. */
+export const MAX_WEIGHT = 1e6;
+
 /** Maximum deviation of the six weights from a sum of 1. */
 const SUM_TOLERANCE = 1e-6;
 
@@ -113,11 +116,13 @@ const SUM_TOLERANCE = 1e-6;
  * @throws SvcError invalid_argument naming the member, such as `weights.recencyLambda`
  */
 export function requireScoringWeights(weights: ScoringWeights): void {
-  requireFinite("weights", weights);
-  requireFinite("weights.fusion", weights.fusion);
+  requireBounded("weights", weights);
+  requireBounded("weights.fusion", weights.fusion);
   for (const [type, factor] of Object.entries(weights.nodeTypeBoost)) {
-    requireWithin(`weights.nodeTypeBoost.${type}`, factor, 0, Number.MAX_VALUE);
+    requireWithin(`weights.nodeTypeBoost.${type}`, factor, 0, MAX_WEIGHT);
   }
+  // Negative, it would grow beyond every number with the age of a memory.
+  requireWithin("weights.recencyLambda", weights.recencyLambda, 0, MAX_WEIGHT);
   requireWithin("weights.currentUpdateMultiplier", weights.currentUpdateMultiplier, 1, 2);
   const { semantic, lexical, graph, recency, salience, confidence, fusion } = weights;
   const sum = semantic + lexical + graph + recency + salience + confidence;
@@ -139,19 +144,18 @@ export function requireScoringWeights(weights: ScoringWeights): void {
   }
 }
 
-function requireFinite(field: string, values: Readonly<Record<string, unknown>>): void {
+function requireBounded(field: string, values: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(values)) {
-    if (typeof value === "number" && !Number.isFinite(value)) {
+    if (typeof value !== "number") continue;
+    if (!Number.isFinite(value)) {
       throw invalid(`${field}.${name}`, `${value} is not a finite number`);
     }
+    requireWithin(`${field}.${name}`, value, -MAX_WEIGHT, MAX_WEIGHT);
   }
 }
 
 function requireWithin(field: string, value: number, min: number, max: number): void {
   if (!(value >= min && value <= max)) {
-    throw invalid(
-      field,
-      `${value} is not ${max === Number.MAX_VALUE ? `at least ${min}` : `${min} to ${max}`}`,
-    );
+    throw invalid(field, `${value} is not ${min} to ${max}`);
   }
 }

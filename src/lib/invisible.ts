@@ -1,19 +1,19 @@
 /** Invisible characters: format characters, and those that every renderer leaves out. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const JOINER = /^[\u200c\u200d]$/;
-/** What joiners follow and precede in words and in emoji. */
-const JOINED_BEFORE = /[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u;
+/** What joiners follow and precede in words and in emoji. Anchored at both ends: one code point is tested, and with `$` alone Chromium misses pairs. */
+const JOINED_BEFORE = /^[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u;
 const JOINED_AFTER = /^[\p{L}\p{Extended_Pictographic}]/u;
 
 /** Characters that select a form of the one before them, and the characters that have such forms. */
 const SELECTORS: readonly { readonly selector: RegExp; readonly base: RegExp }[] = [
-  { selector: /^[\ufe0e\ufe0f]$/, base: /\p{Emoji}$/u },
+  { selector: /^[\ufe0e\ufe0f]$/, base: /^\p{Emoji}$/u },
   {
     selector: /^[\ufe00-\ufe02]$/,
-    base: /[\p{Sm}\p{Script=Han}\p{Script=Myanmar}\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f]$/u,
+    base: /^[\p{Sm}\p{Script=Han}\p{Script=Myanmar}\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f]$/u,
   },
-  { selector: /^[\u{e0100}-\u{e01ef}]$/u, base: /\p{Script=Han}$/u },
-  { selector: /^[\u180b-\u180d\u180f]$/, base: /\p{Script=Mongolian}$/u },
+  { selector: /^[\u{e0100}-\u{e01ef}]$/u, base: /^\p{Script=Han}$/u },
+  { selector: /^[\u180b-\u180d\u180f]$/, base: /^\p{Script=Mongolian}$/u },
 ];
 
 /**
@@ -37,8 +37,18 @@ export function* invisibleParts(
 ): Generator<{ readonly found: string; readonly index: number }> {
   if (!/[^\t\n\x20-\x7e]/.test(text)) return;
   for (const { 0: found, index } of text.matchAll(UNSEEN)) {
-    if ([...found].length > 1 || !hasPlace(found, text, index)) yield { found, index };
+    if (!haveAllPlaces(found, text, index)) yield { found, index };
   }
+}
+
+/** A selector and a joiner may follow each other, as in joined emoji. */
+function haveAllPlaces(run: string, text: string, at: number): boolean {
+  let place = at;
+  return [...run].every((one) => {
+    const isPlaced = hasPlace(one, text, place);
+    place += one.length;
+    return isPlaced;
+  });
 }
 
 function hasPlace(found: string, text: string, at: number): boolean {

@@ -2,6 +2,10 @@
 export const BUCKETS = ["day", "week", "month"] as const;
 export type Bucket = (typeof BUCKETS)[number];
 
+/** The first and the last day that an instant has; a time zone may be a day further. */
+const FIRST_DAY = "0001-01-01";
+const LAST_DAY = "9999-12-31";
+
 /**
  * The dates of a time zone, `YYYY-MM-DD`, for quarters of an hour in UTC (`2026-03-01T12:15`). No zone changes its date within one.
  * @throws RangeError for a zone that nobody knows
@@ -14,7 +18,12 @@ export function localDates(timeZone: string): (quarter: string) => string {
     month: "2-digit",
     day: "2-digit",
   });
-  const dateOf = (minute: string) => format.format(Date.parse(`${minute}Z`)).padStart(10, "0");
+  const dateOf = (minute: string) => {
+    const date = format.format(Date.parse(`${minute}Z`)).padStart(10, "0");
+    if (minute.startsWith(FIRST_DAY) && date.endsWith("-12-31")) return FIRST_DAY;
+    if (minute.startsWith(LAST_DAY) && date.endsWith("-01-01")) return LAST_DAY;
+    return date;
+  };
   // Almost every hour has one date, so most quarters need no calendar.
   const hours = new Map<string, string | undefined>();
   return (quarter) => {

@@ -13,6 +13,8 @@ export type Notes = {
 export type Shape =
   | { readonly kind: "text" | "flag" | "number" | "nonNegative" | "unit" | "count" | "integer" }
   | { readonly kind: "instant" | "uuid" | "sha256" | "json" | "anyObject" | "decimal" | "null" }
+  /** No JSON: the answer is made of them. */
+  | { readonly kind: "bytes" }
   | { readonly kind: "member"; readonly members: readonly string[] }
   | { readonly kind: "constants"; readonly values: readonly (string | number | boolean)[] }
   | { readonly kind: "nullable" | "omitted" | "dictionary"; readonly of: View<never> }

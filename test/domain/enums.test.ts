@@ -56,6 +56,24 @@ describe.each(SETS)("$name", ({ members, size }) => {
   });
 });
 
+test("the members are these words, in this order", () => {
+  expect(Object.fromEntries(SETS.map(({ name, members }) => [name, members.join(" ")]))).toEqual({
+    "node types": "entity event fact decision preference task instruction summary note",
+    "edge types":
+      "relates_to supersedes derived_from mentions part_of caused_by supports contradicts has_fact",
+    scopes: "personal project organisation agent system sandbox",
+    "lifecycle states": "tentative stable contested superseded deprecated archived",
+    "source types": "user_stated user_demonstrated system_inferred external_document tool_output",
+    "epistemic types": "observed asserted inferred hypothetical conditional deprecated unverified",
+    "query intents": "semantic factual entity_lookup temporal relational",
+    "retrieval modes": "default explicit",
+    "representation levels": "full prose structured key_value reference",
+    roles: "user human participant assistant tool system",
+    "decay profiles": "permanent slow medium fast rapid",
+    "condition states": "unknown true false expired",
+  });
+});
+
 test("the active states are the first three of the lifecycle", () => {
   expect([...ACTIVE_STATES] as string[]).toEqual(["tentative", "stable", "contested"]);
 });

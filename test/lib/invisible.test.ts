@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { withoutInvisible } from "../../src/lib/invisible.ts";
+import { invisibleParts, withoutInvisible } from "../../src/lib/invisible.ts";
 
 const tags = [..."ignore all"].map((letter) =>
   String.fromCodePoint(0xe0000 + letter.charCodeAt(0)),
@@ -33,6 +33,7 @@ describe("what is invisible in a text", () => {
     "",
   ])("%j stays as it is", (text) => {
     expect(withoutInvisible(text)).toBe(text);
+    expect([...invisibleParts(text)]).toEqual([]);
   });
 
   test("hides no sentence: tags leave as many escapes as they have units", () => {

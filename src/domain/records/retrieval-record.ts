@@ -96,6 +96,8 @@ export const recordForm = object({
   selectedOut: list(selectedOut),
   /** The program that asked. Absent: it did not say. */
   client: omitted(text),
+  /** How long the answer took, in milliseconds; at most 2^32 - 1. Absent: an earlier version wrote the receipt. */
+  timingMs: omitted(count),
 });
 
 /** What else is known of a retrieval and stored beside its receipt. */

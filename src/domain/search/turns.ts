@@ -18,18 +18,21 @@ export function hasText(content: string): boolean {
 /** The type of the memories that form a conversation, if they have a session. */
 export const TURN_TYPE = "note";
 
+type OfConversation = Pick<MemoryNode, "nodeType" | "sessionId">;
+
+/** Whether a memory belongs to a conversation: it is a turn, or was one before it became inactive, if it has text. */
+export function isOfConversation({ nodeType, sessionId }: OfConversation): boolean {
+  return nodeType === TURN_TYPE && sessionId !== undefined;
+}
+
 /**
  * Whether a memory is a turn of a conversation: an active note with a session and with text. What is indexed for a turn depends
  * on its neighbours, and only turns are neighbours.
  */
-export function isTurn({
-  nodeType,
-  sessionId,
-  lifecycleState,
-  content,
-}: Pick<MemoryNode, "nodeType" | "sessionId" | "lifecycleState" | "content">): boolean {
-  const isOfConversation = nodeType === TURN_TYPE && sessionId !== undefined;
-  return isOfConversation && isActive(lifecycleState) && hasText(content);
+export function isTurn(
+  node: OfConversation & Pick<MemoryNode, "lifecycleState" | "content">,
+): boolean {
+  return isOfConversation(node) && isActive(node.lifecycleState) && hasText(node.content);
 }
 
 /** A turn with its neighbours, nearest first. */
