@@ -5,18 +5,24 @@ import { aggregateFromText, aggregateQuantities } from "./aggregate/quantities.t
 import { assertionState } from "./aggregate/state.ts";
 import { listAliasProposals } from "./aliases/list.ts";
 import { reviewAliasProposal } from "./aliases/review.ts";
-import { listEvents, listSessions } from "./browse/activity.ts";
+import { listChanges, listEvents, listSessions } from "./browse/activity.ts";
 import { browse, facets, getNodes, timeline } from "./browse/browse.ts";
 import { getEdges, getNodeEdges, listContradictions } from "./browse/edges.ts";
+import { listEntities } from "./browse/entities.ts";
 import type { EngineDeps } from "./deps.ts";
 import { createExtractions } from "./extract/create-extractions.ts";
 import type { Extractions } from "./extract/extractions.ts";
 import { type PassBounds, processExtractions } from "./extract/process.ts";
 import { retryExtraction } from "./extract/retry.ts";
+import { forget } from "./forget/forget.ts";
+import { getForgetting, listForgettings } from "./forget/forgettings.ts";
+import { verifyForgetting } from "./forget/verify.ts";
+import { findBlob } from "./inspect/blobs.ts";
 import { extractionStatus, getExtraction } from "./inspect/extraction.ts";
 import { chain, getEventNodes, neighborhood } from "./inspect/graph.ts";
 import { getNode, parseEventQuery, parseNodeQuery } from "./inspect/nodes.ts";
 import { getProvenance } from "./inspect/provenance.ts";
+import { createReadiness } from "./inspect/ready.ts";
 import { iterNodes, scanNodes } from "./inspect/scan.ts";
 import { readStats } from "./inspect/stats.ts";
 import { createStoreSteps } from "./lifecycle/after-store.ts";
@@ -30,6 +36,9 @@ import { SUPERSEDE } from "./lifecycle/supersede.ts";
 import { transition } from "./lifecycle/transition.ts";
 import { Lifetime } from "./lifetime.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
+import type { ObserveDeps } from "./observe/deps.ts";
+import { observe, observeSource } from "./observe/observe.ts";
+import { Turns } from "./observe/turns.ts";
 import { createFeedback, type Feedback } from "./organize/feedback.ts";
 import { jobsOf } from "./organize/jobs.ts";
 import { endSession, organize } from "./organize/organize.ts";
@@ -49,9 +58,11 @@ import {
   listAnswerCitations,
   recordAnswerCitations,
 } from "./receipts/citations.ts";
+import { storedContext } from "./receipts/context.ts";
 import { explainReceipt } from "./receipts/explain.ts";
 import { createReceiptKeeper, type ReceiptKeeper } from "./receipts/keep.ts";
 import { listRetrievals } from "./receipts/list.ts";
+import { listUses } from "./receipts/uses.ts";
 import { retrieve } from "./retrieve/pipeline.ts";
 import { assessAnswerability } from "./verify/answerability.ts";
 import { verifyBundle, verifyClaim } from "./verify/claims.ts";
@@ -73,7 +84,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   });
   const { isReadOnly = false } = deps;
   const background: Lifetime["background"] = (...work) => life.background(...work);
-  const runner = createRunner({ ...deps, background }, jobsOf(deps));
+  const runner = createRunner({ ...deps, background }, jobsOf(deps, storedContext));
   runner.after("opening");
   const serve = serveWith(life, runner);
   const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };
@@ -94,29 +105,30 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
         return serve(input, answer, occasion);
       },
     ),
+    ...bindObservation({ ...deps, steps: storing.steps, extractions }, life),
     ...bindReads(deps, life),
     ...bindChanges(deps, life),
     ...bindAggregates(deps, life),
     retrieve: (input) =>
-      serve(
-        input,
-        async () =>
-          retrieve({ ...deps, settings: feedback.settings() }, input, {
-            comparable: await matchesPack(deps),
-            drain: async ({ filter, signal }) => {
-              if (!isReadOnly) await drainBefore(deps, filter.userId, signal);
-            },
-            keep: async (material) => !isReadOnly && receipts.keep(material),
-            explain: (material) => {
-              const receipt = receipts.make(material);
-              return { receipt, explanation: explainReceipt(receipt) };
-            },
-          }),
-        "retrieval",
-      ),
+      life.use(async () => {
+        const answer = await retrieve({ ...deps, settings: feedback.settings() }, input, {
+          comparable: await matchesPack(deps),
+          drain: async ({ filter, signal }) => {
+            if (!isReadOnly) await drainBefore(deps, filter.userId, signal);
+          },
+          keep: async (material) => !isReadOnly && receipts.keep(material),
+          explain: (material) => {
+            const receipt = receipts.make(material);
+            return { receipt, explanation: explainReceipt(receipt) };
+          },
+        });
+        // A question that leaves no receipt only looks: no upkeep follows it.
+        if (input.keepReceipt !== false) runner.after("retrieval", input.userId);
+        return answer;
+      }),
     ...bindReceipts(deps, life, receipts),
     ...bindChecks(deps, life),
-    ...bindOwners(deps, life),
+    ...bindOwners(deps, life, receipts),
     stats: (userId) => life.use(() => readStats(deps, toOwner(userId))),
     isReadOnly: () => life.use(async () => isReadOnly),
     ...bindOrganizer(deps, life, feedback),
@@ -153,6 +165,11 @@ function bindReceipts(deps: EngineDeps, life: Lifetime, receipts: ReceiptKeeper)
       life.use(async () => {
         await receipts.settle();
         return listRetrievals(deps, query);
+      }),
+    nodeRetrievals: (nodeId, query) =>
+      life.use(async () => {
+        await receipts.settle();
+        return listUses(deps, nodeId, query ?? {});
       }),
     recordAnswerCitations: (input, userId) =>
       life.use(() => recordAnswerCitations({ ...deps, receipts }, input, userId)),
@@ -197,9 +214,34 @@ function bindMessages(
   } satisfies Partial<MemoryEngine>;
 }
 
-/** The operations on owners. */
-function bindOwners(deps: EngineDeps, life: Lifetime) {
+/** The operations on photos and videos. */
+function bindObservation(deps: Omit<ObserveDeps, "turns" | "closing">, life: Lifetime) {
+  const observing: ObserveDeps = { ...deps, turns: new Turns(), closing: life.closing };
   return {
+    observe: (input) => life.use(() => observe(observing, input)),
+    observeSource: (input) => life.use(() => observeSource(observing, input)),
+  } satisfies Partial<MemoryEngine>;
+}
+
+/** The operations that forget for good. */
+function bindForgetting(deps: EngineDeps, life: Lifetime, receipts: ReceiptKeeper) {
+  return {
+    forget: (input) =>
+      life.use(async () => {
+        // A receipt that is still being written could name what goes.
+        await receipts.settle();
+        return forget(deps, input);
+      }),
+    getForgetting: (forgetId, userId) => life.use(() => getForgetting(deps, forgetId, userId)),
+    listForgettings: (userId) => life.use(() => listForgettings(deps, userId)),
+    verifyForgetting: (receipt, text) => life.use(() => verifyForgetting(deps, receipt, text)),
+  } satisfies Partial<MemoryEngine>;
+}
+
+/** The operations on owners, and on all that an owner wants forgotten. */
+function bindOwners(deps: EngineDeps, life: Lifetime, receipts: ReceiptKeeper) {
+  return {
+    ...bindForgetting(deps, life, receipts),
     packOwner: () => life.use(() => packOwner(deps)),
     claimPack: (userId) => life.use(() => claimPack(deps, userId)),
     usePackOwner: (userId, actorId) => life.use(() => usePackOwner(deps, userId, actorId)),
@@ -255,11 +297,16 @@ function serveWith(life: Lifetime, runner: Runner): Serve {
 
 /** The operations that read stored memories and change nothing. */
 function bindReads(deps: EngineDeps, life: Lifetime) {
+  const ready = createReadiness(deps);
   return {
+    ready: () => life.use(ready),
     processingStatus: (eventId, userId) =>
       life.use(async () => deps.store.jobStatus(parseId(eventId, "event_id"), parseOwner(userId))),
     getEvent: (eventId, userId) =>
       life.use(async () => deps.store.event(parseId(eventId, "event_id"), parseOwner(userId))),
+    getBlob: (key, options) =>
+      life.use(async () => (await findBlob(deps, key, options))?.bytes ?? null),
+    readBlob: (key, options) => life.use(() => findBlob(deps, key, options)),
     getEvents: (query) => life.use(async () => deps.store.events(parseEventQuery(query))),
     getNode: (nodeId, options) => life.use(() => getNode(deps, nodeId, options ?? {})),
     queryNodes: (query) => life.use(async () => deps.store.queryNodes(parseNodeQuery(query ?? {}))),
@@ -284,8 +331,10 @@ function bindBrowse(deps: EngineDeps, life: Lifetime) {
     facets: (query) => life.use(() => facets(deps, query)),
     getEdges: (query) => life.use(() => getEdges(deps, query ?? {})),
     getNodeEdges: (nodeId, query) => life.use(() => getNodeEdges(deps, nodeId, query ?? {})),
+    listEntities: (query) => life.use(() => listEntities(deps, query)),
     listContradictions: (query) => life.use(() => listContradictions(deps, query)),
     listEvents: (query) => life.use(() => listEvents(deps, query)),
+    listChanges: (query) => life.use(() => listChanges(deps, query)),
     listSessions: (query) => life.use(() => listSessions(deps, query)),
     getNodes: (nodeIds, userId) => life.use(() => getNodes(deps, nodeIds, userId)),
     storeCounts: (userId) => life.use(async () => deps.store.storeCounts(parseOwner(userId))),

@@ -2,8 +2,10 @@ import type { AggregateMethods } from "./aggregate/api.ts";
 import type { AliasMethods } from "./aliases/api.ts";
 import type { BrowseMethods } from "./browse/api.ts";
 import type { ExtractMethods } from "./extract/api.ts";
+import type { ForgetMethods } from "./forget/api.ts";
 import type { InspectMethods } from "./inspect/api.ts";
 import type { LifecycleMethods } from "./lifecycle/api.ts";
+import type { ObserveMethods } from "./observe/api.ts";
 import type { OrganizeMethods } from "./organize/api.ts";
 import type { OwnerMethods } from "./owners/api.ts";
 import type { ProfileMethods } from "./profiles/api.ts";
@@ -27,7 +29,9 @@ export type MemoryEngine = WriteMethods &
   VerifyMethods &
   OwnerMethods &
   OrganizeMethods &
+  ObserveMethods &
   AliasMethods &
+  ForgetMethods &
   ProfileMethods & {
     /**
      * Closes the files of an encrypted directory pack and forgets its key: every call fails with pack_locked until `unlock`.

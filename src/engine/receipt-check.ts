@@ -10,3 +10,10 @@ export function isReceiptWhole(body: Uint8Array): boolean {
     return false;
   }
 }
+
+/** What a receipt asks, and all that it names, as text with every id in it. @throws RangeError, FormError for a damaged one */
+export function toldByReceipt(body: Uint8Array): { readonly query: string; readonly ids: string } {
+  const { receipt, record } = decodeReceipt(body);
+  const ids = JSON.stringify([receipt.candidates.map(({ nodeId }) => nodeId), record]);
+  return { query: receipt.query, ids };
+}

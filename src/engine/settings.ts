@@ -5,6 +5,7 @@ import type { PackingSettings } from "../domain/records/packing.ts";
 import type { TtlDefaults } from "../domain/retention.ts";
 import type { ScoringWeights } from "../domain/scoring.ts";
 import type { ExtractionSettings } from "./extract/api.ts";
+import type { ObservationSettings } from "./observe/api.ts";
 import type { AnswerabilitySettings, ClaimSettings } from "./verify/api.ts";
 
 export const RERANKER_POLICIES = ["legacy", "score_envelope", "anchored_score_envelope"] as const;
@@ -109,10 +110,13 @@ export type EngineSettings = {
   readonly organizer: OrganizerSettings;
   readonly summaryModel: AskingSettings;
   readonly extraction: ExtractionSettings;
+  readonly observation: ObservationSettings;
   /** Undefined: off. */
   readonly upkeep: UpkeepSettings | undefined;
   /** Milliseconds that a retrieve may spend on the owner's pending work first. */
   readonly materializationBudgetMs: number;
   /** Maximum jobs tried in one processing pass. */
   readonly materializationQueueSize: number;
+  /** Bytes of a blob. */
+  readonly blobMaxBytes: number;
 };

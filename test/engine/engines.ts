@@ -97,7 +97,13 @@ export type EngineOptions = {
   /** Models that are off by default. */
   readonly models?: Pick<
     EngineDeps,
-    "reranker" | "languageModel" | "summaryModel" | "entailment" | "extractionModel"
+    | "reranker"
+    | "languageModel"
+    | "summaryModel"
+    | "entailment"
+    | "extractionModel"
+    | "footage"
+    | "visionModel"
   >;
   /** The user of the system. */
   readonly personName?: string;

@@ -18,7 +18,7 @@ import {
   type RecordFilter,
 } from "../../domain/records/aggregation.ts";
 import type { StateQuery } from "../../domain/records/claim-state.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
+import { parseInstantInput, parseWindow } from "../../domain/validity.ts";
 import type {
   AssertionQueryInput,
   QuantityQueryInput,
@@ -133,11 +133,7 @@ export function parseStateQuery(input: StateQueryInput): StateQuery {
 
 function parseFilter(input: Omit<AssertionQueryInput, "groupBy">): RecordFilter {
   const { lifecycleStates: states = null, retrievalMode: mode = "default" } = input;
-  const eventTimeFrom = parseInstantInput(input.eventTimeFrom, "event_time_from");
-  const eventTimeTo = parseInstantInput(input.eventTimeTo, "event_time_to");
-  if (eventTimeFrom !== undefined && eventTimeTo !== undefined && eventTimeTo < eventTimeFrom) {
-    throw invalid("event_time_to", `${eventTimeTo} is before event_time_from ${eventTimeFrom}`);
-  }
+  const happened = parseWindow(input.eventTimeFrom, input.eventTimeTo, "event_time");
   return {
     subjects: texts(input.subjects, "subjects") ?? [],
     predicates: texts(input.predicates, "predicates") ?? [],
@@ -148,8 +144,8 @@ function parseFilter(input: Omit<AssertionQueryInput, "groupBy">): RecordFilter 
     lifecycleStates:
       states === null ? undefined : membersOf(states, "lifecycle_states", LIFECYCLE_STATES),
     retrievalMode: parseMember(RETRIEVAL_MODES, mode, "retrieval_mode"),
-    eventTimeFrom,
-    eventTimeTo,
+    eventTimeFrom: happened.from,
+    eventTimeTo: happened.to,
     validAt: parseInstantInput(input.validAt, "valid_at"),
     knowledgeAt: parseInstantInput(input.knowledgeAt, "knowledge_at"),
     groupLimit:

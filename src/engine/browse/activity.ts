@@ -1,21 +1,27 @@
 import {
   cursorOf,
   parseCursor,
+  parseOptionalList,
   parseOptionalMember,
   parseOptionalMembers,
   parseOptionalText,
   parsePageLimit,
+  parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
 import { SCOPES } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
+import { parseInstantInput } from "../../domain/validity.ts";
 import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import type { Activity, Session, SessionPage } from "../../ports/store/activity.ts";
+import type { AuditLog } from "../../ports/store/audit-log.ts";
 import type { EngineDeps } from "../deps.ts";
 import {
   BROWSE_ORDERS,
+  type ChangesQuery,
   type EventsQuery,
+  type ListedChanges,
   type ListedEvents,
   type ListedSessions,
   type SessionsQuery,
@@ -39,6 +45,30 @@ export async function listEvents(
   });
   const last = hasMore ? events.at(-1) : undefined;
   return { events, hasMore, nextCursor: last && cursorOf({ at: last.timestamp, id: last.id }) };
+}
+
+/** One page of the changes of an owner's memories. @throws SvcError invalid_argument */
+export async function listChanges(
+  { store }: Pick<EngineDeps<AuditLog>, "store">,
+  query: ChangesQuery,
+): Promise<ListedChanges> {
+  const { items: operations, hasMore } = await store.changesOf({
+    userId: parseUserId(query.userId),
+    opTypes: parseOptionalList(query.opTypes, "op_types")?.map((type) =>
+      parseText(type, "op_types"),
+    ),
+    actorId: parseOptionalText(query.actorId, "actor"),
+    timeFrom: parseInstantInput(query.timeFrom, "time_from"),
+    timeTo: parseInstantInput(query.timeTo, "time_to"),
+    before: parseCursor(query.cursor),
+    limit: parsePageLimit(query.limit),
+  });
+  const last = hasMore ? operations.at(-1) : undefined;
+  return {
+    operations,
+    hasMore,
+    nextCursor: last && cursorOf({ at: last.createdAt, id: last.id }),
+  };
 }
 
 /** One page of an owner's conversations. @throws SvcError invalid_argument */

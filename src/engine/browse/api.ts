@@ -14,7 +14,8 @@ import type { Instant } from "../../lib/instant.ts";
 import type { Bucket } from "../../lib/local-dates.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Session } from "../../ports/store/activity.ts";
-import type { BrowseClock, StoreCounts } from "../../ports/store/browse.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
+import type { BrowseClock, CountedEntity, StoreCounts } from "../../ports/store/browse.ts";
 
 /** When a memory was stored, or when what it tells happened (else when it was stored). */
 export const CLOCKS = ["learned", "happened"] as const satisfies readonly BrowseClock[];
@@ -117,6 +118,23 @@ export type ListedEdges = {
   readonly nextCursor: Uuid | undefined;
 };
 
+export type EntityQuery = {
+  readonly userId: string;
+  /** A literal part of the name, without regard to case; not blank. */
+  readonly contains?: string | null | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | null | undefined;
+  /** Integer 1 to 1000. Default 100. */
+  readonly limit?: number | null | undefined;
+};
+
+/** One page of active entities, those with the most memories first. */
+export type ListedEntities = {
+  readonly entities: readonly CountedEntity[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string | undefined;
+};
+
 export type ContradictionQuery = {
   readonly userId: string;
   /** Absent: both. */
@@ -186,6 +204,25 @@ export type ListedSessions = {
   readonly nextCursor: string | undefined;
 };
 
+export type ChangesQuery = Pick<EventsQuery, "userId" | "cursor" | "limit"> & {
+  /** Kinds of operations, such as `LIFECYCLE_CHANGED`. */
+  readonly opTypes?: readonly string[] | null | undefined;
+  /** Who made them. */
+  readonly actorId?: string | null | undefined;
+  /** Inclusive. */
+  readonly timeFrom?: InstantInput | null | undefined;
+  /** Exclusive. */
+  readonly timeTo?: InstantInput | null | undefined;
+};
+
+/** One page of changes. */
+export type ListedChanges = {
+  /** Newest first. */
+  readonly operations: readonly AuditRecord[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string | undefined;
+};
+
 /** Looking through what is stored; nothing changes. */
 export type BrowseMethods = {
   /** One page of an owner's memories by time. @throws SvcError invalid_argument, also for a malformed cursor */
@@ -197,6 +234,9 @@ export type BrowseMethods = {
   getEdges(query?: EdgeQuery): Promise<ListedEdges>;
   /** The edges at a memory, in both directions. Undefined for an unknown memory, or one of another owner. */
   getNodeEdges(nodeId: string, query?: EdgeQuery): Promise<ListedEdges | undefined>;
+  /** People and things, with how many active memories are one edge away. @throws SvcError invalid_argument, also for a malformed cursor */
+  listEntities(query: EntityQuery): Promise<ListedEntities>;
+  /** Pairs of which not both can be true, oldest first. @throws SvcError invalid_argument, also for an `afterId` that is not in the list */
   listContradictions(query: ContradictionQuery): Promise<ListedContradictions>;
   /** Up to 500 memories in any state by their ids. */
   getNodes(nodeIds: readonly string[], userId: string): Promise<NodeBatch>;
@@ -204,6 +244,11 @@ export type BrowseMethods = {
   listEvents(query: EventsQuery): Promise<ListedEvents>;
   /** An owner's conversations. @throws SvcError invalid_argument, also for a malformed cursor */
   listSessions(query: SessionsQuery): Promise<ListedSessions>;
+  /**
+   * The changes of an owner's memories by whoever made them. Stores are not among them: events tell those.
+   * @throws SvcError invalid_argument, also for a malformed cursor
+   */
+  listChanges(query: ChangesQuery): Promise<ListedChanges>;
   /** Numbers of everything in all states, of one owner or of all. */
   storeCounts(userId?: string): Promise<StoreCounts>;
 };

@@ -28,6 +28,8 @@ export type ReceiptMaterial = {
   readonly query: string;
   /** The program that asked, if it said so. */
   readonly client?: string | undefined;
+  /** How long the answer took, in milliseconds. */
+  readonly timingMs?: number | undefined;
   /** What the caller asked for, besides the metadata. */
   readonly filter: CandidateFilter;
   readonly retrievalMode: FilterMetadata["retrievalMode"];
@@ -101,6 +103,8 @@ export type ListedRetrieval = {
   readonly resultCount: number;
   readonly contextCount: number;
   readonly tokensUsed: number;
+  /** How long the answer took, in milliseconds; undefined where an earlier version of the program gave it. */
+  readonly timingMs: number | undefined;
   /** Anything unusual, in plain words. */
   readonly notes: readonly string[];
   /** Searches that failed, with the category of the failure. */
@@ -110,6 +114,32 @@ export type ListedRetrieval = {
 export type ListedRetrievals = {
   /** Newest first. */
   readonly retrievals: readonly ListedRetrieval[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string | undefined;
+};
+
+export type UsesQuery = {
+  /** Absent: the owner of the memory. */
+  readonly userId?: string | null | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | null | undefined;
+  /** Integer 1 to 1000. Default 100. */
+  readonly limit?: number | null | undefined;
+};
+
+/** An answer in whose context a memory was. */
+export type ListedUse = Pick<ListedRetrieval, "requestId" | "createdAt" | "client" | "query"> & {
+  /** Of the memory among the results, from 1. */
+  readonly rank: number;
+  /** In which form it was shown, for example `full`. */
+  readonly representation: string;
+  /** Whether a report about an answer made from it cites the memory. */
+  readonly cited: boolean;
+};
+
+export type ListedUses = {
+  /** Newest first. */
+  readonly retrievals: readonly ListedUse[];
   readonly hasMore: boolean;
   readonly nextCursor: string | undefined;
 };
@@ -131,6 +161,13 @@ export type ReceiptMethods = {
    * @throws SvcError invalid_argument, also for a malformed cursor
    */
   listRetrievals(query: RetrievalsQuery): Promise<ListedRetrievals>;
+  /**
+   * The retrievals in whose context a memory was, newest first, as far as their receipts are kept; those of earlier versions of the
+   * program come in the background. A damaged receipt is left out with a warning. Undefined for an unknown memory, or one of
+   * another owner.
+   * @throws SvcError invalid_argument, also for a malformed cursor
+   */
+  nodeRetrievals(nodeId: string, query?: UsesQuery): Promise<ListedUses | undefined>;
   /**
    * Records which memories an answer was made from. Changes neither memories nor ranking; an exact retry returns the first
    * record.

@@ -191,6 +191,7 @@ function toRecord(
       score === undefined ? [] : [{ nodeId, reason, score, semanticRelevance }],
     ),
     client: material.client,
+    timingMs: material.timingMs,
   };
 }
 

@@ -1,6 +1,7 @@
 import { parseOptionalInteger, parseText, parseUserId } from "../../domain/arguments.ts";
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { parseMember } from "../../domain/enums.ts";
+import { erasedBy, forgottenSince } from "../../domain/erasure.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { type AnswerCitations, CITATION_METHODS } from "../../domain/records/citations.ts";
 import type { KeptReceipt } from "../../domain/records/explanation.ts";
@@ -119,7 +120,9 @@ export async function getAnswerCitations(
   const owner = parseUserId(userId);
   const id = parseId(citationId, "citation_id");
   const operation = await operationOf(store, owner, (name) => operationId(name, id));
-  return operation === undefined ? undefined : toRecord(operation);
+  return operation === undefined || erasedBy(operation.payload) !== undefined
+    ? undefined
+    : toRecord(operation);
 }
 
 /**
@@ -134,7 +137,26 @@ export async function listAnswerCitations(
   const afterTargetId = parseOptionalId(query.afterId, "after_id");
   const limit = parseOptionalInteger(query.limit, "limit", 1, LIMITS.page) ?? LIMITS.defaultPage;
   const { items } = await store.auditRecordsOf({ opType: OPERATION, userId, afterTargetId, limit });
-  return items.map(toRecord);
+  return items.filter(({ payload }) => erasedBy(payload) === undefined).map(toRecord);
+}
+
+/** The requests whose answers cite a memory, by what was recorded for its owner. @throws SvcError storage_failed */
+export async function requestsThatCite(
+  { store }: { readonly store: Pick<AuditLog, "auditRecordsOf"> },
+  userId: string,
+  nodeId: Uuid,
+): Promise<ReadonlySet<Uuid>> {
+  const requests = new Set<Uuid>();
+  let afterTargetId: string | undefined;
+  for (;;) {
+    const page = { opType: OPERATION, userId, mentions: nodeId, afterTargetId, limit: LIMITS.page };
+    const { items, hasMore } = await store.auditRecordsOf(page);
+    for (const { requestId, citedNodeIds } of items.map(toRecord)) {
+      if (citedNodeIds.includes(nodeId)) requests.add(requestId);
+    }
+    afterTargetId = items.at(-1)?.targetId;
+    if (!hasMore || afterTargetId === undefined) return requests;
+  }
 }
 
 const INPUT_KEYS: ReadonlySet<string> = new Set([
@@ -224,6 +246,7 @@ function requireCitable(cited: readonly Uuid[], { receipt }: KeptReceipt): void 
 }
 
 function firstRecord(operation: AuditRecord, submission: Submission): AnswerCitations {
+  if (erasedBy(operation.payload) !== undefined) throw forgottenSince(submission.citationId);
   const record = toRecord(operation);
   if (identity(record) === identity(submission)) return record;
   const { citationId } = record;

@@ -5,12 +5,13 @@ import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Owners } from "../../ports/store/owners.ts";
-import type { ReceiptLog, StoredReceipt } from "../../ports/store/receipt-log.ts";
+import type { ContextNode, ReceiptLog, StoredReceipt } from "../../ports/store/receipt-log.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { ReceiptMaterial } from "./api.ts";
 import { buildReceipt, type ReceiptSurroundings } from "./build.ts";
 import { receiptChecksum, receiptText } from "./canonical.ts";
 import { decodeReceipt, encodeReceipt } from "./codec/codec.ts";
+import { contextOf } from "./context.ts";
 import { receiptProblems } from "./validate.ts";
 
 /** Receipts that may wait to be written. */
@@ -66,7 +67,8 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   const write = async (material: ReceiptMaterial, createdAt: Instant): Promise<boolean> => {
     const { requestId } = material.metadata;
     try {
-      await store.saveReceipt(toStored(material, surroundings, createdAt));
+      const { stored, context } = toStored(material, surroundings, createdAt);
+      await store.saveReceipt(stored, context);
       return true;
     } catch (error) {
       warn(`the receipt of retrieval ${requestId} was not written (${whyNot(error)})`);
@@ -102,7 +104,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       });
       return false;
     },
-    make: (material) => fromStored(toStored(material, surroundings, clock.now())),
+    make: (material) => fromStored(toStored(material, surroundings, clock.now()).stored),
     read: async (requestId, owner) => {
       await within(settleMs, waiting.get(requestId) ?? Promise.resolve(false));
       const stored = await store.receipt(requestId, owner);
@@ -139,16 +141,15 @@ function toStored(
   material: ReceiptMaterial,
   surroundings: ReceiptSurroundings,
   createdAt: Instant,
-): StoredReceipt {
+): { readonly stored: StoredReceipt; readonly context: readonly ContextNode[] } {
   const built = buildReceipt(material, surroundings);
   const [problem] = receiptProblems(built);
   if (problem !== undefined) throw new SvcError("internal", problem);
   const checksum = receiptChecksum(receiptText(built.receipt));
+  const { requestId, userId } = built.receipt;
   return {
-    requestId: built.receipt.requestId,
-    userId: built.receipt.userId,
-    createdAt,
-    body: encodeReceipt({ ...built, checksum }),
+    stored: { requestId, userId, createdAt, body: encodeReceipt({ ...built, checksum }) },
+    context: contextOf(built.receipt),
   };
 }
 

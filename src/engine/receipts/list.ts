@@ -73,6 +73,7 @@ function toListed(
     resultCount: receipt.candidates.length,
     contextCount: record.context.length,
     tokensUsed: record.tokensUsed,
+    timingMs: record.timingMs,
     notes: noteWords(receipt, record),
     failures: record.backendFailures,
   };

@@ -93,7 +93,7 @@ export async function retrieve(
   const excluded = onceEach([...ranked.excluded, ...expanded.excluded, ...selection.excluded]);
   const outcome: Outcome = { request, ranked, expanded, selection, hints, bundle, excluded };
   const metadata = describe(deps, outcome);
-  const material = toMaterial(deps, outcome, metadata);
+  const material = { ...toMaterial(deps, outcome, metadata), timingMs: Math.round(log.totalMs) };
   const receiptPersisted = request.keepReceipt && (await context.keep(material));
   return {
     results: selection.results,

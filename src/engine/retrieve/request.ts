@@ -24,7 +24,7 @@ import { LIMITS } from "../../domain/limits.ts";
 import type { RankingMultipliers } from "../../domain/records/score.ts";
 import type { ScoringWeights } from "../../domain/scoring.ts";
 import { scoringVersionId } from "../../domain/scoring-version.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
+import { parseInstantInput, parseWindow } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { RetrieveInput } from "./api.ts";
@@ -117,9 +117,12 @@ export function parseRequest(
 function parseQuery(value: unknown): string {
   const query = parseText(value, "query");
   if (query.length <= LIMITS.queryMaxChars) return query;
+  let length = 0;
+  for (const _ of query) length += 1;
+  if (length <= LIMITS.queryMaxChars) return query;
   throw invalid(
     "query",
-    `has ${query.length} characters; a question may have at most ${LIMITS.queryMaxChars}`,
+    `has ${length} characters; a question may have at most ${LIMITS.queryMaxChars}`,
   );
 }
 
@@ -145,12 +148,15 @@ function parseSelection(input: RetrieveInput) {
 }
 
 function parseTimes(input: RetrieveInput) {
+  const knowledgeAt = parseInstantInput(input.knowledgeAt, "knowledge_at");
+  const happened = parseWindow(input.eventTimeFrom, input.eventTimeTo, "event_time");
+  const valid = parseWindow(input.timeFrom, input.timeTo, "time");
   return {
-    knowledgeAt: parseInstantInput(input.knowledgeAt, "knowledge_at"),
-    eventTimeFrom: parseInstantInput(input.eventTimeFrom, "event_time_from"),
-    eventTimeTo: parseInstantInput(input.eventTimeTo, "event_time_to"),
-    timeFrom: parseInstantInput(input.timeFrom, "time_from"),
-    timeTo: parseInstantInput(input.timeTo, "time_to"),
+    knowledgeAt,
+    eventTimeFrom: happened.from,
+    eventTimeTo: happened.to,
+    timeFrom: valid.from,
+    timeTo: valid.to,
   };
 }
 

@@ -1,5 +1,6 @@
 import { parseOptionalId, parseUserId } from "../../domain/arguments.ts";
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
+import { erasedBy, forgottenSince } from "../../domain/erasure.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
@@ -123,6 +124,7 @@ function inputHash(drafts: readonly EventDraft[]): string {
 }
 
 function replay(earlier: AuditRecord, record: BatchRecord): readonly Uuid[] {
+  if (erasedBy(earlier.payload) !== undefined) throw forgottenSince(record.request_id);
   const saved = openChecksummed(earlier.payload);
   if (saved["input_sha256"] !== record.input_sha256) {
     throw new SvcError(

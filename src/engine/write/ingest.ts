@@ -1,30 +1,44 @@
 import { parseOptionalBoolean } from "../../domain/arguments.ts";
+import { parseBlobs } from "../../domain/blob.ts";
 import { parseRole } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import { FIRST_PERSON_OWNER_KEY, speakerError } from "../../domain/speaker.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { EventBlob } from "../../ports/store/blobs.ts";
 import type { ExtractionStart, IngestBatchInput, IngestInput, IngestMessage } from "./api.ts";
 import { draftEvent, type EventDraft, toEvent } from "./plan-event.ts";
-import { type StoreDeps, store } from "./store.ts";
+import { type StoreDeps, type StoreOptions, store } from "./store.ts";
 
 export type IngestDeps = StoreDeps & {
   /** Undefined: nothing is extracted. */
   readonly extractions: ExtractionStart | undefined;
 };
 
+/** What is kept with the event of a message. */
+export type KeptWith = Pick<StoreOptions, "eventId" | "blobs">;
+
 /**
- * Takes in a message and returns its event's id. To be extracted, it is only kept, as quickly as by a fast ingest. Otherwise it is
+ * Takes in a message with what its event names, and returns its event's id. To be extracted, it is only kept, as quickly as by a fast ingest. Otherwise it is
  * stored as a note, as by `store`, with the id of the event.
  * @throws SvcError as `store`; extraction_failed
  */
-export async function ingest(deps: IngestDeps, input: IngestInput): Promise<Uuid> {
+export async function ingest(
+  deps: IngestDeps,
+  input: IngestInput,
+  kept: KeptWith = {},
+): Promise<Uuid> {
   const isAwaited = parseOptionalBoolean(input.waitForExtraction, "wait_for_extraction") ?? false;
   const { extractions } = deps;
-  if (extractions === undefined) return await storeMessage(deps, input);
-  const event = newEvent(deps, draftMessage(input));
-  await admit(deps, [event]);
+  if (extractions === undefined) return await storeMessage(deps, input, kept);
+  const blobs = parseBlobs(kept.blobs, deps.settings);
+  const event = newEvent(deps, draftMessage(input), kept.eventId);
+  await admit(
+    deps,
+    [event],
+    blobs.map((blob) => ({ ...blob, event: event.id })),
+  );
   if (isAwaited) await extractions.waitFor([event]);
   else extractions.queued(event);
   return event.id;
@@ -57,20 +71,25 @@ export async function ingestBatch(
   return events.map(({ id }) => id);
 }
 
-async function storeMessage(deps: StoreDeps, input: IngestInput): Promise<Uuid> {
+async function storeMessage(deps: StoreDeps, input: IngestInput, kept?: KeptWith): Promise<Uuid> {
   const { eventId } = await store(deps, messageOf(input), {
+    ...kept,
     extra: attributionOf(input),
     isRawNote: true,
   });
   return eventId;
 }
 
-function newEvent({ ids, clock }: StoreDeps, draft: EventDraft): MemoryEvent {
-  return toEvent(draft, ids.next(), clock.now());
+function newEvent({ ids, clock }: StoreDeps, draft: EventDraft, id = ids.next()): MemoryEvent {
+  return toEvent(draft, id, clock.now());
 }
 
-async function admit({ store: pack }: StoreDeps, events: readonly MemoryEvent[]): Promise<void> {
-  await pack.admit({ events, auditRecords: [], leaseJobs: false, extracts: true });
+async function admit(
+  { store: pack }: StoreDeps,
+  events: readonly MemoryEvent[],
+  blobs?: readonly EventBlob[],
+): Promise<void> {
+  await pack.admit({ events, blobs, auditRecords: [], leaseJobs: false, extracts: true });
 }
 
 function draftMessage(input: IngestInput): EventDraft {

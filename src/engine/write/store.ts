@@ -4,6 +4,8 @@ import {
   parseOptionalList,
   parseUserId,
 } from "../../domain/arguments.ts";
+import { type KeptBlob, parseBlobs } from "../../domain/blob.ts";
+import { forgottenSince } from "../../domain/erasure.ts";
 import { invalid, reasonCode, SvcError } from "../../domain/errors.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
 import { LIMITS } from "../../domain/limits.ts";
@@ -33,6 +35,10 @@ export type StoreOptions = {
   readonly extra?: Readonly<Record<string, Json>>;
   /** Whether the memory is the raw note of its event and shares its id. Default false: it has its own id. */
   readonly isRawNote?: boolean;
+  /** What the event names; kept in the same transaction, each at most `settings.blobMaxBytes`. */
+  readonly blobs?: readonly KeptBlob[] | undefined;
+  /** The id of the event. Default: a new one; not with a request id. */
+  readonly eventId?: Uuid | undefined;
   /** Whether the answer names near memories. Default false: no search. */
   readonly near?: boolean;
 };
@@ -59,8 +65,11 @@ export async function store(
 ): Promise<StoreReceipt> {
   const requestId = parseOptionalId(input.requestId, "request_id");
   const supersedes = parseSupersedes(input.supersedes);
+  const blobs = parseBlobs(options.blobs, deps.settings);
   const eventId =
-    requestId === undefined ? deps.ids.next() : await eventOf(deps, input.userId, requestId);
+    requestId === undefined
+      ? (options.eventId ?? deps.ids.next())
+      : await eventOf(deps, input.userId, requestId);
   const planned = planStore(input, {
     extra: options.extra,
     now: deps.clock.now(),
@@ -78,7 +87,7 @@ export async function store(
   const { userId, actorId } = input;
   const change =
     supersedes.length === 0 ? undefined : replace(supersedes, plan.node, { userId, actorId });
-  const kept = await admit(deps, plan, { requestId, supersedes, change });
+  const kept = await admit(deps, plan, { requestId, supersedes, change, blobs });
   const { event, node } = kept;
   // What needs no vector is done while the model works.
   const nearest = options.near === true ? near(node) : undefined;
@@ -122,9 +131,12 @@ async function eventOf({ store: kept }: StoreDeps, userId: string, requestId: Uu
 async function admit(
   deps: StoreDeps,
   plan: StorePlan,
-  request: Request & { readonly change: PlannedChange | undefined },
+  request: Request & {
+    readonly change: PlannedChange | undefined;
+    readonly blobs: readonly KeptBlob[];
+  },
 ): Promise<StorePlan> {
-  const { requestId, supersedes, change } = request;
+  const { requestId, supersedes, change, blobs } = request;
   const admission = {
     events: [plan.event],
     auditRecords: [],
@@ -132,6 +144,7 @@ async function admit(
     nodes: [{ node: plan.node, lexical: hasText(plan.node.content) }],
     change,
     leaseJobs: true,
+    blobs: blobs.map((blob) => ({ ...blob, event: plan.event.id })),
   };
   if (requestId === undefined) {
     await deps.store.admit(admission);
@@ -147,6 +160,7 @@ function planOf(
   { requestId, supersedes }: Request & { readonly requestId: Uuid },
 ): StorePlan {
   const saved = fromPlanRecord(earlier.payload);
+  if (saved === undefined) throw forgottenSince(requestId);
   const { node: known } = saved;
   const isSame = saved.contentHash === event.contentHash && known.content === node.content;
   const replaced = new Set<unknown>(saved.supersedes);

@@ -68,10 +68,23 @@ describe("the stored form", () => {
     expect(() => decodeReceipt(changed)).toThrow("the bytes were changed");
   });
 
+  test("keeps how long the answer took beside it, with and without the name of a client", () => {
+    const { receipt, record } = aReceipt({ seed: 3, found: 1, neighbours: 0 });
+    for (const given of [
+      { timingMs: 0 },
+      { timingMs: 2 ** 32 - 1, client: "Käfer 🐞" },
+      { timingMs: 12, client: "x".repeat(100) },
+    ]) {
+      const bytes = encodeReceipt(stored({ receipt, record: { ...record, ...given } }));
+      expect(bytes[0]).toBe(3);
+      expect(decodeReceipt(bytes)).toEqual(stored({ receipt, record: { ...record, ...given } }));
+    }
+  });
+
   test("refuses a format that it does not know, by its number", () => {
     const bytes = encodeReceipt(stored(aReceipt({ seed: 3, found: 1, neighbours: 0 })));
-    bytes[0] = 3;
-    expect(() => decodeReceipt(bytes)).toThrow("format 3 is not known");
+    bytes[0] = 4;
+    expect(() => decodeReceipt(bytes)).toThrow("format 4 is not known");
   });
 
   // Receipts are kept for a year or longer, so that what was written once has to be read by every later program.

@@ -37,6 +37,7 @@ describe("retrievals", () => {
       resultCount: 2,
       contextCount: 2,
       tokensUsed: expect.any(Number) as never,
+      timingMs: expect.any(Number) as never,
       notes: [],
       failures: {},
     });

@@ -62,6 +62,18 @@ describe("a line of the context", () => {
       line: '- [2026-01-05; valid 2026-01-01 to 2026-02-01] "x"',
     },
     {
+      name: "from when on it is valid, if that is later than when it was stored",
+      content: "Anna lives in Porto",
+      given: { createdAt: instant("2026-01-01T00:00"), validFrom: instant("2027-01-01T00:00") },
+      line: '- [valid from 2027-01-01] "Anna lives in Porto"',
+    },
+    {
+      name: "no validity that began before it was stored and has no end",
+      content: "Anna lives in Porto",
+      given: { createdAt: instant("2026-01-01T00:00"), validFrom: instant("2025-01-01T00:00") },
+      line: '- "Anna lives in Porto"',
+    },
+    {
       name: "no validity once it was replaced",
       content: "x",
       given: {

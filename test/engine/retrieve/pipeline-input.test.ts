@@ -115,6 +115,9 @@ describe("a question", () => {
       field: "query",
     });
     await answerTo(opened, "a".repeat(131_072));
+    // As the schema counts them: a character beyond the first 65,536 is one.
+    await answerTo(opened, "😀".repeat(131_072));
+    await expect(answerTo(opened, "😀".repeat(131_073))).rejects.toThrow("has 131073 characters");
   });
 
   test("in Chinese finds what was said in Chinese", async () => {

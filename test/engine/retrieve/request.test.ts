@@ -117,6 +117,12 @@ test("keeps lists as they were at the call", () => {
   expect(filter.scopes).toEqual(["project"]);
 });
 
+test("a window may be a single moment", () => {
+  const at = "2026-01-01T00:00:00Z";
+  const { filter } = parse({ timeFrom: at, timeTo: at, eventTimeFrom: at, eventTimeTo: at });
+  expect([filter.timeFrom, filter.eventTimeTo]).toEqual([filter.timeTo, filter.eventTimeFrom]);
+});
+
 describe("each rule names its field", () => {
   const CASES: readonly { field: string; input: Loose }[] = [
     { field: "user_id", input: { userId: " " } },
@@ -153,6 +159,12 @@ describe("each rule names its field", () => {
         input: { [name]: "2026-01-01T00:00:00" },
       }),
     ),
+    ...(["time", "event_time"] as const).map((window) => {
+      const [from, to] =
+        window === "time" ? ["timeFrom", "timeTo"] : ["eventTimeFrom", "eventTimeTo"];
+      const input = { [from]: "2026-01-01T00:00:00.000001Z", [to]: "2026-01-01T01:00:00+01:00" };
+      return { field: `${window}_to`, input };
+    }),
     { field: "min_fidelity", input: { minFidelity: "short" } },
     { field: "retrieval_mode", input: { retrievalMode: "all" } },
     { field: "include_cross_scope", input: { includeCrossScope: 1 } },
@@ -289,6 +301,10 @@ describe("weights", () => {
     { weights: { semantic: Number.NaN }, field: "weights.semantic" },
     { weights: { paths: Number.POSITIVE_INFINITY }, field: "weights.paths" },
     { weights: { recencyLambda: Number.NaN }, field: "weights.recencyLambda" },
+    { weights: { recencyLambda: -0.01 }, field: "weights.recencyLambda" },
+    { weights: { semantic: 1e308, lexical: -1e308, graph: 1 }, field: "weights.semantic" },
+    { weights: { temporalBoost: 1e308 }, field: "weights.temporalBoost" },
+    { weights: { nodeTypeBoost: { fact: 1e308 } }, field: "weights.nodeTypeBoost.fact" },
     { weights: { temporalBoost: "0.1" }, field: "weights.temporalBoost" },
     { weights: { relevanceFloor: Number.NEGATIVE_INFINITY }, field: "weights.relevanceFloor" },
     { weights: { currentUpdateMultiplier: 0.5 }, field: "weights.currentUpdateMultiplier" },

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { EPISTEMIC_TYPES, NODE_TYPES, QUERY_INTENTS } from "../../../src/domain/enums.ts";
 import { EPISTEMIC_WEIGHTS } from "../../../src/domain/epistemics.ts";
 import { baseScore, provenanceProblems, replayScore } from "../../../src/domain/score-replay.ts";
-import type { Fusion, ScoringWeights } from "../../../src/domain/scoring.ts";
+import { type Fusion, MAX_WEIGHT, type ScoringWeights } from "../../../src/domain/scoring.ts";
 import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
 import { byScoreThenPath } from "../../../src/engine/retrieve/score/order.ts";
 import type { ScoreContext } from "../../../src/engine/retrieve/score/pool.ts";
@@ -156,6 +156,24 @@ describe.each([...FUSIONS])("under $name", ({ fusion }) => {
         }
       }),
       runs,
+    );
+  });
+
+  test("the largest weights give numbers that can be recomputed", () => {
+    const largest = { semantic: MAX_WEIGHT, lexical: -MAX_WEIGHT, graph: 1, recency: 0 };
+    const factors = { recencyLambda: MAX_WEIGHT, temporalBoost: MAX_WEIGHT };
+    const nodeTypeBoost = { fact: MAX_WEIGHT };
+    fc.assert(
+      fc.property(items, context(fusion), (given, asked) => {
+        const others = { salience: 0, confidence: 0, ...factors, nodeTypeBoost };
+        const weights = { ...asked.weights, ...largest, ...others };
+        const extreme = { ...asked, weights, multipliers: undefined };
+        for (const { provenance, compositeScore } of score(given.map(toCandidate), extreme)) {
+          expect(compositeScore).toBeFinite();
+          expect(replayScore(provenance)).toBe(compositeScore);
+        }
+      }),
+      { ...runs, numRuns: 50 },
     );
   });
 

@@ -5,7 +5,7 @@ import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { OlderThan } from "../api.ts";
 import { jsonLine } from "./json-line.ts";
-import { olderTag, readerParts } from "./reader-line.ts";
+import { olderTag, readerParts, seenTags } from "./reader-line.ts";
 import { isoTime } from "./times.ts";
 
 /** How records are written. */
@@ -75,6 +75,7 @@ export function recordLine(node: MemoryNode, shown: Shown, format: LineFormat): 
 
 function auditableObject(node: MemoryNode, { level, text, olderThan }: Shown): string {
   const speaker = storedSpeaker(node.metadata);
+  const [seen] = seenTags(node);
   return jsonLine({
     id: node.id,
     type: node.nodeType,
@@ -88,6 +89,7 @@ function auditableObject(node: MemoryNode, { level, text, olderThan }: Shown): s
     text,
     source_type: node.sourceType,
     ...(speaker === undefined ? {} : { speaker }),
+    ...(seen === undefined ? {} : { seen }),
     ...(olderThan === undefined ? {} : { older_than: olderThan.nodeId }),
   });
 }
@@ -105,6 +107,7 @@ function compactArray(node: MemoryNode, { level, text, reference, olderThan }: S
     isoTime(node.validFrom),
     timeOrNull(node.validTo),
     text,
+    ...seenTags(node),
     ...(olderThan === undefined ? [] : [olderTag(olderThan)]),
   ];
   return { head, body: `",${jsonLine(fields).slice(1)}` };

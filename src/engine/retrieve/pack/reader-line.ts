@@ -1,6 +1,7 @@
 import { conditionState } from "../../../domain/epistemics.ts";
 import { isOwnInstruction } from "../../../domain/instruction.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { seenIn, seenInWords } from "../../../domain/seen.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { OlderThan } from "../api.ts";
@@ -23,7 +24,11 @@ export function readerParts(
   const parts = [
     bracketed(dateLabel(node)),
     bracketed(
-      [...statusTags(node), ...(olderThan === undefined ? [] : [olderTag(olderThan)])].join(", "),
+      [
+        ...statusTags(node),
+        ...seenTags(node),
+        ...(olderThan === undefined ? [] : [olderTag(olderThan)]),
+      ].join(", "),
     ),
     speaker === undefined ? "" : `${jsonLine(speaker)}:`,
     jsonLine(text),
@@ -37,6 +42,12 @@ export function readerParts(
 /** The tag of a record that a newer one makes outdated. While lines are written it is unknown which records will be shown. */
 export function olderTag({ at }: OlderThan): string {
   return `older than a record of ${shortTime(at)}`;
+}
+
+/** In which photo or frame it was seen, if in any; the name of a file is a JSON string. */
+export function seenTags({ metadata }: MemoryNode): readonly string[] {
+  const seen = seenIn(metadata);
+  return seen === undefined ? [] : [seenInWords(seen, jsonLine)];
 }
 
 /** States other than the usual ones, in a fixed order. */
@@ -56,11 +67,22 @@ export function statusTags(node: MemoryNode): readonly string[] {
   return tags;
 }
 
-/** The interval in which it is valid, if that has an end and nothing replaced the memory. */
-export function validityLabel(node: MemoryNode): string | undefined {
-  return node.validTo === undefined || node.supersededBy !== undefined
-    ? undefined
-    : `valid ${shortTime(node.validFrom)} to ${shortTime(node.validTo)}`;
+/**
+ * The interval in which it is valid, if nothing replaced the memory and the interval has an end, or begins later than it was stored
+ * and than the time that is shown with it.
+ */
+export function validityLabel({
+  validFrom,
+  validTo,
+  supersededBy,
+  createdAt,
+  eventTime,
+}: MemoryNode): string | undefined {
+  if (supersededBy !== undefined) return undefined;
+  if (validTo !== undefined) return `valid ${shortTime(validFrom)} to ${shortTime(validTo)}`;
+  return validFrom > createdAt && validFrom !== eventTime
+    ? `valid from ${shortTime(validFrom)}`
+    : undefined;
 }
 
 function shownSpeaker(node: MemoryNode): string | undefined {

@@ -1,0 +1,53 @@
+import {
+  cursorOf,
+  parseCursor,
+  parseId,
+  parseOwner,
+  parsePageLimit,
+} from "../../domain/arguments.ts";
+import type { AuditLog } from "../../ports/store/audit-log.ts";
+import type { Graph } from "../../ports/store/graph.ts";
+import type { ReceiptLog } from "../../ports/store/receipt-log.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { ListedUses, UsesQuery } from "./api.ts";
+import { requestsThatCite } from "./citations.ts";
+import { decodeReceipt } from "./codec/codec.ts";
+
+type UseStore = Pick<ReceiptLog, "usesOf"> & Pick<Graph, "node"> & Pick<AuditLog, "auditRecordsOf">;
+type UseDeps = Pick<EngineDeps<UseStore>, "store" | "warn">;
+
+/**
+ * One page of the answers in whose context a memory was. Undefined for an unknown memory, or one of another owner.
+ * @throws SvcError invalid_argument
+ */
+export async function listUses(
+  { store, warn }: UseDeps,
+  nodeId: string,
+  query: UsesQuery,
+): Promise<ListedUses | undefined> {
+  const id = parseId(nodeId, "node_id");
+  const before = parseCursor(query.cursor);
+  const limit = parsePageLimit(query.limit);
+  const node = await store.node(id, parseOwner(query.userId));
+  if (node === undefined) return undefined;
+  const { userId } = node;
+  const { items, hasMore } = await store.usesOf({ userId, nodeId: id, before, limit });
+  const citing = items.length === 0 ? new Set() : await requestsThatCite({ store }, userId, id);
+  const last = hasMore ? items.at(-1)?.receipt : undefined;
+  return {
+    retrievals: items.flatMap(({ receipt: { requestId, createdAt, body }, ...use }) => {
+      try {
+        const { receipt, record } = decodeReceipt(body);
+        const cited = citing.has(requestId);
+        return [
+          { requestId, createdAt, client: record.client, query: receipt.query, ...use, cited },
+        ];
+      } catch {
+        warn(`the receipt of retrieval ${requestId} is damaged and was left out of a list`);
+        return [];
+      }
+    }),
+    hasMore,
+    nextCursor: last && cursorOf({ at: last.createdAt, id: last.requestId }),
+  };
+}
