@@ -7,6 +7,7 @@ import type { Fusion, PackFusion, ScoringWeights } from "../domain/scoring.ts";
 import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
 import type { ExtractionSettings } from "../engine/extract/api.ts";
+import type { ObservationSettings } from "../engine/observe/api.ts";
 import type {
   AskingSettings,
   EngineSettings,
@@ -53,9 +54,11 @@ export function toEngineSettings(
     organizer: toOrganizer(config.organizer),
     summaryModel: toAsking(config.extraction),
     extraction: toExtractionSettings(config),
+    observation: toObservationSettings(config.vision),
     upkeep: toUpkeep(config.organizer),
     materializationBudgetMs: config.materialization_budget_ms,
     materializationQueueSize: config.materialization_queue_size,
+    blobMaxBytes: config.blob_max_bytes,
   };
 }
 
@@ -218,6 +221,22 @@ function toExtractionSettings({ extraction, ...config }: Config): ExtractionSett
     speakerReferences: config.enable_speaker_references,
     claimSentenceText: config.enable_claim_sentence_text,
     claimMerge: config.enable_claim_merge,
+  };
+}
+
+function toObservationSettings(vision: Config["vision"]): ObservationSettings {
+  return {
+    timeoutMs: Math.ceil(vision.timeout * 1000),
+    promptVersion: vision.describe_prompt_version,
+    extract: vision.extract,
+    extractionRetryDelaysMs: vision.extraction_retry_delays.map((seconds) => seconds * 1000),
+    fps: vision.fps,
+    frameWidth: vision.frame_width,
+    changeThreshold: vision.change_threshold,
+    maxGapSeconds: vision.max_gap_seconds,
+    repeatSimilarity: vision.repeat_similarity,
+    thumbnailWidth: vision.thumbnail_width,
+    keepThumbnails: vision.keep_thumbnails,
   };
 }
 

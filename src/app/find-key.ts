@@ -49,9 +49,11 @@ const ATTEMPTS = 3;
  */
 export async function findKey(config: Config, request: KeyRequest = {}): Promise<FoundKey> {
   const { given, ask } = request;
-  // A database has no key.
-  if (databaseOf(config) !== undefined)
+  const database = databaseOf(config);
+  if (database !== undefined) {
+    if (given) throw keyForDatabase(database);
     return { config, source: { kind: "none" }, text: undefined };
+  }
   const layout = layoutOf(config);
   const found = async (text: string, source: KeySource): Promise<FoundKey> => ({
     config: withEncryptionKey(config, await derived(layout, text)),
@@ -129,6 +131,11 @@ async function askForKey(
     if (await opensPack(layout, key)) return { text, key };
   }
   throw failed(layout, `was not opened by what was typed, ${ATTEMPTS} times`, "Find its key first");
+}
+
+function keyForDatabase(database: string): SvcError {
+  const message = `${database}: a key was given, and this is a database, whose server encrypts its disk; leave the key out`;
+  return new SvcError("invalid_config", message, { setting: "encryption_key" });
 }
 
 function storedKeyWrong(layout: PackLayout, place: KeyPlace): SvcError {

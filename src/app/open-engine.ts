@@ -44,6 +44,10 @@ export type OpenOptions = {
   readonly makeEmbedder?: typeof createConfiguredEmbedder | undefined;
   /** Extracts from messages. Default: the configured model, if the settings turn extraction on. */
   readonly extractionProvider?: ExtractionProvider | undefined;
+  /** The name of the namespace of `namespace_id`: its pack keeps it, and is refused under another one. Default: any. */
+  readonly namespaceName?: string | undefined;
+  /** Of a database: the schemas in which names are looked up; tables are made in the first one. Default: those of the user. */
+  readonly searchPath?: readonly string[] | undefined;
   /** Receives warnings for a person; never memory text. Default: none. */
   readonly warn?: ((message: string) => void) | undefined;
 };
@@ -74,6 +78,8 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
   const identity = () => options.embedder?.identity ?? identityWith(config, model);
   const shared = {
     createIfMissing,
+    namespaceName: options.namespaceName,
+    searchPath: options.searchPath,
     embedding: identity(),
     modelFor: (stored: EmbeddingIdentity, begun: EmbeddingIdentity | undefined) => {
       model = renewsVectors ? modelToRenew(config, stored, begun) : modelFor(config, stored);
@@ -108,7 +114,7 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
       settings,
       isReadOnly: opened.isReadOnly,
       features: { ...featuresOf(embedder.identity), ...opened.searches },
-      ...createOptionalModels(config, warn),
+      ...createOptionalModels(config, clock, warn),
       ...(options.extractionProvider !== undefined && {
         extractionModel: options.extractionProvider,
       }),

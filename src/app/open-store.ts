@@ -1,15 +1,15 @@
-import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import type { PostgresStoreOptions } from "../adapters/postgres/open-store.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { isReadOnlyPack, openReadOnlyStore } from "../adapters/sqlite/open-read-only.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../adapters/sqlite/open-store.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
-import { parseUuid } from "../lib/uuid.ts";
 import type { PackLock } from "../ports/store/pack-lock.ts";
 import type { Store } from "../ports/store/store.ts";
+import { connectionOptions } from "./database-connection.ts";
+import { opening } from "./pack-connection.ts";
 import { keyTextOf } from "./pack-key.ts";
-import { databaseOf, layoutOf } from "./pack-path.ts";
+import { argumentOf, databaseOf, layoutOf } from "./pack-path.ts";
 
 /** An open store, and what differs between a pack and a database. */
 export type OpenedStore = {
@@ -31,7 +31,11 @@ type Shared = Pick<
   | "scoringVersion"
   | "clock"
   | "warn"
->;
+> & {
+  readonly namespaceName?: string | undefined;
+  /** Of a database: the schemas in which names are looked up. */
+  readonly searchPath?: readonly string[] | undefined;
+};
 
 /** Opens the configured pack, or the configured database. @param readOnly default: only if the files cannot be written */
 export async function openConfiguredStore(
@@ -43,15 +47,16 @@ export async function openConfiguredStore(
   if (database !== undefined) return await openDatabase(config, shared, readOnly === true);
   const layout = layoutOf(config);
   const isReadOnly = readOnly ?? isReadOnlyPack(layout);
+  const { vecExtensionPath, namespace } = opening(config);
   const store = await (isReadOnly ? openReadOnlyStore : openSqliteStore)({
     ...shared,
     layout,
     synchronous: config.synchronous,
     writeQueueSize: config.write_queue_size,
     busyTimeoutMs: config.busy_timeout_ms,
-    vecExtensionPath: loadSqliteVec(),
+    vecExtensionPath,
     encryptionKey: keyTextOf(config),
-    namespaceId: parseUuid(config.namespace_id ?? ""),
+    namespace: namespace && { ...namespace, name: shared.namespaceName },
   });
   const searches = { vector_search: "exact cosine", lexical_search: "bm25, fts5" };
   return { store, packLock: store, place: mainPath(layout), isReadOnly, searches };
@@ -65,12 +70,14 @@ async function openDatabase(
   // Only processes with a database need its driver.
   const { openPostgresStore } = await import("../adapters/postgres/open-store.ts");
   const place = databaseOf(config) ?? "";
+  const { namespace } = opening(config);
+  const argument = argumentOf(config) ?? "";
   const store = await openPostgresStore({
     ...shared,
-    url: config.database_url?.reveal() ?? "",
-    poolSize: config.database_pool_size,
-    prepare: config.database_prepare,
-    statementTimeoutMs: config.database_timeout_ms,
+    ...connectionOptions(config),
+    rowSecurity: config.database_row_security,
+    partitions: config.database_partitions,
+    namespace: namespace && { ...namespace, name: shared.namespaceName },
     isReadOnly,
   });
   const refuse = async (): Promise<never> => {
@@ -79,5 +86,11 @@ async function openDatabase(
     });
   };
   const searches = { vector_search: "exact cosine", lexical_search: "bm25, posting blocks" };
-  return { store, packLock: { lock: refuse, unlock: refuse }, place, isReadOnly, searches };
+  return {
+    store,
+    packLock: { lock: refuse, unlock: refuse },
+    place: argument,
+    isReadOnly,
+    searches,
+  };
 }

@@ -1,9 +1,12 @@
+import { createFootageReader } from "../adapters/footage/footage-reader.ts";
 import { createLanguageModel } from "../adapters/language-model/create-language-model.ts";
+import { createVisionModel } from "../adapters/language-model/create-vision-model.ts";
 import { createLocalEntailment } from "../adapters/rerank/local-entailment.ts";
 import { createLocalReranker } from "../adapters/rerank/local-reranker.ts";
 import { progressLines } from "../adapters/rerank/progress-lines.ts";
 import type { Config } from "../config/schema.ts";
 import type { EngineDeps } from "../engine/deps.ts";
+import type { Clock } from "../ports/clock.ts";
 
 type OptionalModels = Pick<
   EngineDeps,
@@ -13,6 +16,8 @@ type OptionalModels = Pick<
   | "extractionModel"
   | "summaryModel"
   | "answerabilityModel"
+  | "visionModel"
+  | "footage"
 >;
 
 /**
@@ -20,7 +25,11 @@ type OptionalModels = Pick<
  * @param warn receives the progress of downloads
  * @throws SvcError invalid_config for a malformed model name
  */
-export function createOptionalModels(config: Config, warn: (line: string) => void): OptionalModels {
+export function createOptionalModels(
+  config: Config,
+  clock: Clock,
+  warn: (line: string) => void,
+): OptionalModels {
   const { models, extraction, answerability, entailment } = config;
   const local = {
     threads: models.threads,
@@ -45,7 +54,24 @@ export function createOptionalModels(config: Config, warn: (line: string) => voi
     extractionModel: config.isExtractionOn === true ? languageModel(extraction) : undefined,
     summaryModel: config.isExtractionOn === true ? languageModel(extraction) : undefined,
     answerabilityModel: languageModel(answerability),
+    visionModel: config.vision.enabled ? visionModel(config.vision) : undefined,
+    footage: config.vision.enabled
+      ? createFootageReader({ clock, environment: process.env })
+      : undefined,
   };
+}
+
+function visionModel({
+  provider,
+  model,
+  api_key,
+  base_url,
+}: Config["vision"]): ReturnType<typeof createVisionModel> {
+  return createVisionModel({
+    ...{ provider, model },
+    apiKey: api_key?.reveal(),
+    baseUrl: base_url,
+  });
 }
 
 function languageModel(

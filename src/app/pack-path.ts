@@ -1,8 +1,15 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { codeOf } from "../adapters/sqlite/connection/failures.ts";
 import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import type { Config, ConfigInput } from "../config/schema.ts";
-import { databasePlace, isDatabaseUrl } from "../domain/database-url.ts";
+import {
+  databasePlace,
+  isAddress,
+  isDatabaseUrl,
+  shownPlace,
+  unusableAddress,
+} from "../domain/database-url.ts";
 import { SvcError } from "../domain/errors.ts";
 import { Secret } from "../lib/secret.ts";
 
@@ -17,9 +24,11 @@ const MAX_LINKS = 40;
  * a folder of that name; `memory.db` is the database of the directory pack around it; any other existing file is assumed to be a
  * pack file; everything else is a directory pack.
  * The address of a database stands for that. @param path as typed; a relative one starts at the working directory.
+ * @throws SvcError invalid_config for an address that cannot be used: as a folder's name it would show its password
  */
 export function settingsForPath(path: string): ConfigInput {
   if (isDatabaseUrl(path)) return { database_url: path, pack_path: "" };
+  if (isAddress(path)) throw unusableAddress(path);
   const kind = kindOf(path);
   const local: ConfigInput = { database_url: "" };
   if (kind === "file") return { ...local, pack_path: resolve(path) };
@@ -34,6 +43,11 @@ export function settingsForPath(path: string): ConfigInput {
   };
 }
 
+/** The settings with a file as the pack in place of a database. */
+export function settingsOfFile(config: Config, path: string): Config {
+  return { ...config, database_url: undefined, pack_path: path };
+}
+
 /** The files of a directory pack in its folder. */
 export function directoryLayout(folder: string): DirectoryLayout {
   return {
@@ -45,7 +59,7 @@ export function directoryLayout(folder: string): DirectoryLayout {
 }
 
 function kindOf(path: string): "file" | "directory" | "database" {
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = looking(path, () => statSync(path, { throwIfNoEntry: false }));
   if (stat?.isDirectory()) return "directory";
   if (basename(path) === DATABASE_NAME) return "database";
   if (path.endsWith(".pack")) return "file";
@@ -59,14 +73,25 @@ export function databaseOf({
   return url && databasePlace(url.reveal());
 }
 
+/** The configured database as a command that is shown names it; undefined where a pack is configured. */
+export function argumentOf({
+  database_url: url,
+}: Pick<Config, "database_url">): string | undefined {
+  return url && shownPlace(url.reveal());
+}
+
 /**
  * The files of the configured pack: absolute paths; a pack file's links are resolved, so that one file has one name.
+ * @param instead what to do where a database is configured, as the rest of a sentence
  * @throws SvcError unsupported where a database is configured
  */
-export function layoutOf(config: Config): PackLayout {
+export function layoutOf(
+  config: Config,
+  instead = "name a pack, or unset database_url",
+): PackLayout {
   const database = databaseOf(config);
   if (database !== undefined) {
-    const message = `${database}: is a database, and this works on the files of a pack; name a pack, or unset database_url`;
+    const message = `${database}: is a database, and this works on the files of a pack; ${instead}`;
     throw new SvcError("unsupported", message, { path: database });
   }
   if (config.pack_path !== undefined) {
@@ -92,7 +117,7 @@ export function mainFileOf(
 
 /** The real path of a file that may not exist yet. */
 function realPath(path: string, links = 0): string {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = looking(path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (stat === undefined) {
     const parent = dirname(path);
     return parent === path ? path : join(realPath(parent, links), basename(path));
@@ -101,6 +126,23 @@ function realPath(path: string, links = 0): string {
   // realpath refuses a link with a missing target, but such a link says where to create the pack.
   if (links >= MAX_LINKS) throw unusable(path, "its symbolic links lead in a circle");
   return realPath(resolve(dirname(path), readlinkSync(path)), links + 1);
+}
+
+/** Why there can be no file of a name, by the code of the system. */
+const NOWHERE = new Map([
+  ["ENOTDIR", "a file stands where a folder is expected"],
+  ["ENAMETOOLONG", "its name is too long"],
+  ["ELOOP", "its symbolic links lead in a circle"],
+]);
+
+/** Looks at what a path leads to. @throws SvcError storage_failed if it leads nowhere, or may not be looked at */
+function looking<T>(path: string, look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    const code = codeOf(error) ?? "unknown";
+    throw unusable(path, NOWHERE.get(code) ?? `cannot be looked at (${code})`, error);
+  }
 }
 
 function unusable(path: string, reason: string, cause?: unknown): SvcError {

@@ -1,5 +1,6 @@
+import { databaseOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
-import { invalid } from "../domain/errors.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import type { KeyStatus } from "../packs/key-custody.ts";
 import {
@@ -44,11 +45,15 @@ export type Assistant = {
   readonly concerns: readonly string[];
 };
 
-/** How an assistant uses the configured pack, and what prevents it. */
+/**
+ * How an assistant uses the configured pack, and what prevents it.
+ * @throws SvcError unsupported for a database, whose address no configuration of an assistant should hold
+ */
 export async function assistantOf(
   config: Config,
   input: AssistantCommandInput,
 ): Promise<Assistant> {
+  requirePackOf(config);
   const key = await keyOfPack(config);
   const server = assistantCommand(input, key);
   return {
@@ -59,6 +64,13 @@ export async function assistantOf(
       ...dollarConcerns(server),
     ],
   };
+}
+
+function requirePackOf(config: Config): void {
+  const database = databaseOf(config);
+  if (database === undefined) return;
+  const message = `${database}: is a database, and an assistant is connected to a pack; name one with --db-path. For an assistant to use the database, start svc mcp with SVC_DATABASE_URL in its environment.`;
+  throw new SvcError("unsupported", message, { path: database });
 }
 
 function packConcerns(key: KeyStatus | undefined, pack: string): readonly string[] {

@@ -87,8 +87,8 @@ function collect(found: readonly Found[]): ReadonlyMap<string, Given> {
   const values = new Map<string, Given>();
   for (const { target, name, text } of found) {
     if (target.kind !== "group") continue;
-    for (const [setting, value] of groupMembers(target.group, name, text)) {
-      values.set(setting, { value, name });
+    for (const [setting, value, member] of groupMembers(target.group, name, text)) {
+      values.set(setting, { value, name: `${name} (${JSON.stringify(member)})` });
     }
   }
   const settings = found.flatMap(({ target, name, text }) =>
@@ -105,7 +105,8 @@ function collect(found: readonly Found[]): ReadonlyMap<string, Given> {
   return values;
 }
 
-function groupMembers(group: string, name: string, text: string): [string, unknown][] {
+/** Settings with their values, and with the names that they have in the JSON object. */
+function groupMembers(group: string, name: string, text: string): [string, unknown, string][] {
   if (text.trim() === "") return [];
   const read = parseObject(text);
   if (read === undefined) {
@@ -117,7 +118,7 @@ function groupMembers(group: string, name: string, text: string): [string, unkno
     if (describeSetting(setting) === undefined) {
       throw unknownInGroup(`${name}: ${JSON.stringify(member)}`, group);
     }
-    return [setting, value];
+    return [setting, value, member];
   });
 }
 

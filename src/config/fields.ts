@@ -213,6 +213,19 @@ export function textList(description: string) {
   return listOf(z.string().trim().min(1), { default: [] }, description);
 }
 
+/** A list of finite numbers, in JSON when given as text. */
+export function numberList(options: Default<readonly number[]> & Bounds, description: string) {
+  const shown = JSON.stringify(options.default);
+  const item = z.preprocess(numberFromText, bounded(z.number(), options));
+  return z
+    .preprocess(jsonFromText, z.array(item).readonly())
+    .default(() => options.default)
+    .register(
+      META,
+      meta("JSON list of numbers", shown, description, { bounds: `each ${boundsText(options)}` }),
+    );
+}
+
 /** A list of texts of one form, in JSON when given as text. */
 export function listOf(
   item: z.ZodType<string>,

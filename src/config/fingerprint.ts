@@ -10,7 +10,7 @@ const OWN = /^SVC_MCP__?(?:USER_ID|ANSWERS)$/i;
 const KEYS_OF_OWNERS = /^SVC_MCP__?USER_KEYS(?:__|$)/i;
 const NETWORK = /^SVC_API(?:_|$)/i;
 /** What a configured provider of language models takes from the environment besides its settings. */
-const OF_PROVIDERS = /^(?:OPENAI|ANTHROPIC)_(?:API_KEY|BASE_URL)$/;
+const OF_PROVIDERS = /^(?:(?:OPENAI|ANTHROPIC)_(?:API_KEY|BASE_URL)|OLLAMA_HOST)$/;
 
 export type FingerprintSources = {
   /** The files that are the running program. */
@@ -38,7 +38,7 @@ export function settingsFingerprint(sources: FingerprintSources): string {
   const given = Object.entries(sources.environment ?? process.env);
   const settings = given.filter(([name]) => isShared(name));
   const shown = JSON.stringify([settings, file]);
-  const hasProvider = /provider/i.test(shown);
+  const hasProvider = /provider|vision/i.test(shown);
   const ofProviders = given.filter(([name]) => hasProvider && OF_PROVIDERS.test(name));
   const environment = [...settings, ...ofProviders].sort(([one], [other]) =>
     one < other ? -1 : 1,

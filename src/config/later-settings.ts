@@ -2,9 +2,9 @@
  * Settings of parts that are not available yet, and of programs whose settings have the same names. They are recognised but have
  * no effect: a user who has set one in advance, or comes from another program, gets a warning.
  */
-const LATER: ReadonlySet<string> = new Set(["vector_exact_search", "vision", "temporal_relation"]);
+const LATER: ReadonlySet<string> = new Set(["vector_exact_search", "temporal_relation"]);
 
-/** Whether this version ignores the setting of that name, for example `vision`. */
+/** Whether this version ignores the setting of that name, for example `temporal_relation`. */
 export function isLater(setting: string): boolean {
   return LATER.has(setting);
 }

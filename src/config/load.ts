@@ -1,4 +1,4 @@
-import { inspect } from "node:util";
+import { inspect, isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { SvcError } from "../domain/errors.ts";
 import { Secret } from "../lib/secret.ts";
@@ -32,11 +32,13 @@ export type LoadedConfig = {
   readonly warnings: readonly string[];
   /** Which access-granting settings a file decided, in lines for a person, without their values. */
   readonly notices: readonly string[];
+  /** Variables of the environment that hide another value of the settings file. */
+  readonly shadowing: readonly string[];
 };
 
 /** Settings that say where data and keys go, and who has access: nobody may change them unnoticed. */
 const OF_CONSEQUENCE =
-  /(?:_url|embedding\.provider|extraction\.(?:provider|model|api_key)|_path|encryption_key|cors_origins|cors_allow_credentials|allowed_hosts|allow_unauthenticated_external_bind)$/;
+  /(?:_url|embedding\.provider|(?:extraction|vision)\.(?:provider|model|api_key)|_path|encryption_key|cors_origins|cors_allow_credentials|allowed_hosts|allow_unauthenticated_external_bind)$/;
 
 /**
  * The configuration of this process: explicit values, then the environment, then the settings file, then the defaults; setting by
@@ -50,9 +52,10 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const content = readSettingsFile(file ?? undefined);
   const origin = file === null || file.found === "working-directory" ? ".env" : file.path;
   const fromFile = readVariables(content.variables, origin);
+  const fromEnvironment = readVariables(Object.entries(environment), "environment");
   const sources: SourceValues[] = [
     fromFile,
-    readVariables(Object.entries(environment), "environment"),
+    fromEnvironment,
     explicitValues(options.explicit ?? {}),
   ];
   // Later sources win.
@@ -71,7 +74,12 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     ...idleWarnings([...given.keys()]),
     ...embeddingWarnings(config.embedding),
   ];
-  return { config, warnings, notices };
+  const shadowing = [...fromEnvironment.values].flatMap(([setting, decides]) => {
+    const hidden = fromFile.values.get(setting);
+    const isHiding = hidden !== undefined && !isDeepStrictEqual(hidden.value, decides.value);
+    return isHiding && given.get(setting) === decides ? [decides.name] : [];
+  });
+  return { config, warnings, notices, shadowing };
 }
 
 /** The same configuration with this key for the pack, or with none. */

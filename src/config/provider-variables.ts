@@ -1,3 +1,4 @@
+import { ollamaAddress } from "../domain/provider-address.ts";
 import { Secret } from "../lib/secret.ts";
 import type { SourceValues } from "./environment.ts";
 import type { Config } from "./schema.ts";
@@ -10,6 +11,9 @@ const VARIABLES = {
   fastembed: undefined,
   local: undefined,
 } as const;
+
+/** Of Ollama's own tools, which hold the address in a form of their own. */
+const OLLAMA_HOST = "OLLAMA_HOST";
 
 type Variables = ReadonlyMap<string, string | undefined>;
 
@@ -31,7 +35,7 @@ export type Completed = {
   readonly withheld: readonly GroupName[];
 };
 
-type GroupName = "extraction" | "answerability" | "embedding";
+type GroupName = "extraction" | "answerability" | "embedding" | "vision";
 type ModelGroup = Config[GroupName];
 
 /**
@@ -43,10 +47,15 @@ export function withProviderVariables(config: Config, sources: ProviderSources):
   const extraction = completed("extraction", config.extraction, sources);
   const answerability = completed("answerability", config.answerability, sources);
   const embedding = completed("embedding", config.embedding, sources);
-  const all = [extraction, answerability, embedding];
+  // Off, it is nobody's business what it would use.
+  const vision = config.vision.enabled
+    ? completed("vision", config.vision, sources)
+    : asGiven(config.vision);
+  const all = [extraction, answerability, embedding, vision];
   return {
     config: {
       ...config,
+      vision: vision.group,
       extraction: extraction.group,
       answerability: answerability.group,
       embedding: embedding.group,
@@ -64,14 +73,18 @@ type CompletedGroup<T> = {
   readonly isWithheld: boolean;
 };
 
+function asGiven(group: Config["vision"]): CompletedGroup<Config["vision"]> {
+  return { name: "vision", group, addressInFile: undefined, isWithheld: false };
+}
+
 function completed<T extends ModelGroup>(
   name: GroupName,
   group: T,
   sources: ProviderSources,
 ): CompletedGroup<T> {
-  const names = group.provider === undefined ? undefined : VARIABLES[group.provider];
-  const inEnvironment = textOf(sources.environment, names?.address);
-  const inFile = textOf(sources.file, names?.address);
+  const names = namesFor(name, group.provider);
+  const inEnvironment = addressIn(sources.environment, names?.address);
+  const inFile = addressIn(sources.file, names?.address);
   const address = group.base_url ?? inEnvironment ?? inFile;
   const key =
     group.api_key?.reveal() ??
@@ -99,6 +112,20 @@ function completed<T extends ModelGroup>(
     addressInFile: isOurs ? undefined : names?.address,
     isWithheld: fileKey === undefined && key !== undefined && key !== "",
   };
+}
+
+/** Which variables a group reads. Extraction has never read that of Ollama. */
+function namesFor(
+  name: GroupName,
+  provider: ModelGroup["provider"],
+): { readonly key: string | undefined; readonly address: string } | undefined {
+  if (name === "vision" && provider === "ollama") return { key: undefined, address: OLLAMA_HOST };
+  return provider === undefined ? undefined : VARIABLES[provider];
+}
+
+function addressIn(source: Variables, name: string | undefined): string | undefined {
+  const address = textOf(source, name);
+  return address !== undefined && name === OLLAMA_HOST ? ollamaAddress(address) : address;
 }
 
 function secretOf(text: string | undefined): Secret | undefined {

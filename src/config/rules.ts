@@ -1,4 +1,4 @@
-import { isDatabaseUrl } from "../domain/database-url.ts";
+import { databaseUrlProblem, isAddress } from "../domain/database-url.ts";
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import type { Secret } from "../lib/secret.ts";
 import { parseUuid } from "../lib/uuid.ts";
@@ -8,19 +8,33 @@ import { retrievalComplaints } from "./retrieval-rules.ts";
 import type { Config } from "./schema.ts";
 import { embeddingComplaints } from "./schema-embedding.ts";
 import { modelComplaints } from "./schema-models.ts";
+import { visionComplaints } from "./schema-vision.ts";
 
 /** Errors in a configuration across its settings; empty if it is valid. */
 export function checkRules(config: Config): readonly Complaint[] {
   return [
+    ...pathRules(config),
     ...databaseRules(config),
     ...namespaceRules(config),
     ...embeddingComplaints(config.embedding),
+    ...originRules(config),
     ...accessRules(config),
     ...retrievalComplaints(config),
     ...extractionComplaints(config),
     ...modelComplaints(config),
+    ...visionComplaints(config.vision),
     ...mapRules(config),
   ];
+}
+
+const PATHS = ["pack_path", "db_path", "vector_path", "lexical_path"] as const;
+
+function pathRules(config: Config): Complaint[] {
+  const reason = "is an address, and a path is needed; database_url takes that of a database";
+  return PATHS.filter((name) => isAddress(config[name] ?? "")).map((setting) => ({
+    setting,
+    reason,
+  }));
 }
 
 function databaseRules(config: Config): Complaint[] {
@@ -30,14 +44,17 @@ function databaseRules(config: Config): Complaint[] {
   if (pack !== undefined) {
     const reason = "cannot be combined with pack_path; unset one of the two";
     complaints.push({ setting: "database_url", reason });
-  } else if (!isDatabaseUrl(url.reveal())) {
-    const reason = "is no address of a database; it looks like postgres://user:password@host/name";
-    complaints.push({ setting: "database_url", reason });
   }
+  const problem = databaseUrlProblem(url.reveal());
+  if (problem !== undefined) complaints.push({ setting: "database_url", reason: problem });
   if (isEncrypted === true) {
     const reason =
       "encrypts packs, and database_url names a database, whose server encrypts its disk; unset one of the two";
     complaints.push({ setting: "encryption_enabled", reason });
+  }
+  if (config.encryption_key?.reveal()) {
+    const reason = "is the key of a pack, and database_url names a database; unset one of the two";
+    complaints.push({ setting: "encryption_key", reason });
   }
   if (config.namespace_id !== undefined) {
     const reason =
@@ -52,12 +69,39 @@ function namespaceRules({ namespace_id: id }: Config): Complaint[] {
   return [{ setting: "namespace_id", reason: "is no UUID; unset it or give one" }];
 }
 
+/** Origins that no browser sends in this form, so that they would match nothing, silently. */
+function originRules({ api }: Config): Complaint[] {
+  return api.cors_origins.flatMap((origin) => {
+    const sent = originOf(origin);
+    if (sent === origin) return [];
+    const instead =
+      sent === undefined ? 'for example "http://localhost:3000"' : JSON.stringify(sent);
+    const reason = `${JSON.stringify(origin)} is no origin, so no page would match it; write ${instead}`;
+    return [{ setting: "api.cors_origins", reason }];
+  });
+}
+
+/** How a browser writes an origin; undefined if there is none in a text. Schemes of other programs have their own rules. */
+function originOf(text: string): string | undefined {
+  if (text === "*" || text === "null") return text;
+  if (!/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(text)) return undefined;
+  if (!/^https?:/i.test(text)) return text;
+  return URL.parse(text)?.origin;
+}
+
 function accessRules({ api, mcp }: Config): Complaint[] {
   const complaints: Complaint[] = [];
   for (const name of ["api_key", "metrics_key"] as const) {
     if (api[name]?.reveal().trim() !== "") continue;
     const reason = "is blank, and would match nothing; unset it or give it a key";
     complaints.push({ setting: `api.${name}`, reason });
+  }
+  const others = [api.api_key, ...Object.values(api.user_keys), ...Object.values(mcp.user_keys)];
+  const own = api.metrics_key?.reveal().trim();
+  if (own !== undefined && others.some((key) => key?.reveal().trim() === own)) {
+    const reason =
+      "is also a key that opens memories, and it is to open nothing but numbers; give it a key of its own";
+    complaints.push({ setting: "api.metrics_key", reason });
   }
   if (api.api_key !== undefined && Object.keys(api.user_keys).length > 0) {
     const reason = "cannot be combined with api.user_keys; unset one of the two";

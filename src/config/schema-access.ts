@@ -32,10 +32,12 @@ export const API = {
   ),
   metrics: flag(false, "Answer `GET /metrics` with numbers for Prometheus, to operators."),
   metrics_key: optionalSecretName(
-    "A bearer key that opens `/metrics` and nothing else. Needed with `api.user_keys`, whose holders may not read it.",
+    "A bearer key that opens `/metrics` and nothing else, and is needed for it where there is no other key. Needed with `api.user_keys`, whose holders may not read it.",
     "not blank",
   ),
-  cors_origins: textList("Web origins that may call the API; empty: only pages of this machine."),
+  cors_origins: textList(
+    "Web origins that may call the API, as browsers send them (`http://localhost:3000`, without a path); empty: only pages of this machine.",
+  ),
   cors_allow_credentials: flag(
     false,
     "Let listed origins send credentials; ignored with the origin `*`.",

@@ -1,3 +1,4 @@
+import { isWebAddress } from "../domain/provider-address.ts";
 import type { Complaint } from "./complaint.ts";
 import {
   decimal,
@@ -136,8 +137,4 @@ export function modelComplaints({ models, answerability }: ModelConfig): readonl
     complaints.push({ setting: "models.hub_url", reason });
   }
   return complaints;
-}
-
-function isWebAddress(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
 }

@@ -1,5 +1,5 @@
 import { NODE_TYPES } from "../domain/enums.ts";
-import type { Fusion, PackFusion } from "../domain/scoring.ts";
+import { type Fusion, MAX_WEIGHT, type PackFusion } from "../domain/scoring.ts";
 import {
   DEFAULT_FULL_COVERAGE,
   DEFAULT_RRF_K,
@@ -75,10 +75,10 @@ export const SCORING = {
     "`adaptive` only: how much of the question, by the rarity of its words, the best hit of the word search must explain for BM25 to have its whole share. Dropped with a warning under another fusion.",
   ),
   node_type_boost: mapOf(
-    mapNumber({ min: 0 }),
+    mapNumber({ min: 0, max: MAX_WEIGHT }),
     {
       default: DEFAULT_SCORING.nodeTypeBoost,
-      bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0`,
+      bounds: `keys: ${NODE_TYPES.join(", ")}; values 0 to ${MAX_WEIGHT}`,
     },
     "Factor on the score by type of memory; 1 for types that are left out.",
   ),
@@ -89,23 +89,23 @@ export const SCORING = {
   w_salience: additive(DEFAULT_SCORING.salience, "how salient it is"),
   w_confidence: additive(DEFAULT_SCORING.confidence, "how sure it is"),
   w_epistemic: decimal(
-    { default: DEFAULT_SCORING.epistemic },
+    { default: DEFAULT_SCORING.epistemic, min: -MAX_WEIGHT, max: MAX_WEIGHT },
     "Part of the scoring version; no formula reads it.",
   ),
   w_paths: decimal(
-    { default: DEFAULT_SCORING.paths },
+    { default: DEFAULT_SCORING.paths, min: -MAX_WEIGHT, max: MAX_WEIGHT },
     "Part of the scoring version; no formula reads it.",
   ),
   recency_lambda: decimal(
-    { default: DEFAULT_SCORING.recencyLambda },
+    { default: DEFAULT_SCORING.recencyLambda, min: 0, max: MAX_WEIGHT },
     "How fast recency fades, per day.",
   ),
   temporal_boost: decimal(
-    { default: DEFAULT_SCORING.temporalBoost },
+    { default: DEFAULT_SCORING.temporalBoost, min: -MAX_WEIGHT, max: MAX_WEIGHT },
     "What a memory of the requested time gains on a question about time; 0 or less: nothing.",
   ),
   relevance_floor: decimal(
-    { default: DEFAULT_SCORING.relevanceFloor },
+    { default: DEFAULT_SCORING.relevanceFloor, min: -MAX_WEIGHT, max: MAX_WEIGHT },
     "A memory whose cosine and words together stay below it gains nothing from other signals; 0 turns this off.",
   ),
   current_update_multiplier: decimal(
@@ -122,7 +122,7 @@ export const SCORING = {
 function additive(value: number, signal: string) {
   const weights = ADDITIVE_WEIGHTS.map((name) => `\`${name}\``).join(", ");
   return decimal(
-    { default: value },
+    { default: value, min: -MAX_WEIGHT, max: MAX_WEIGHT },
     `\`weighted\` only: weight of ${signal}. ${weights} sum to 1.`,
   );
 }

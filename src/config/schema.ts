@@ -9,7 +9,6 @@ import {
   mapOf,
   member,
   optionalFlag,
-  optionalName,
   optionalSecretName,
   optionalText,
   text,
@@ -25,6 +24,7 @@ import { PACKING } from "./schema-packing.ts";
 import { RECEIPTS, RETRIEVAL_SETTINGS } from "./schema-retrieval.ts";
 import { SCORING } from "./schema-scoring.ts";
 import { OPPORTUNISTIC, STORE_STEPS } from "./schema-upkeep.ts";
+import { VISION } from "./schema-vision.ts";
 
 /** Settings without a group. */
 export const ROOT_SETTINGS = {
@@ -56,9 +56,8 @@ export const ROOT_SETTINGS = {
     "text",
     "Form of the log of servers on standard error. `json`: one object a line, with `time`, `level`, `message` and what else is known.",
   ),
-  namespace_id: optionalName(
+  namespace_id: optionalText(
     "The identity of the pack: a UUID. A new pack gets it; one with another or none is refused.",
-    "a UUID",
   ),
   write_queue_size: integer(
     { default: 1000, min: 1, max: 1_000_000 },
@@ -80,6 +79,10 @@ export const ROOT_SETTINGS = {
   materialization_budget_ms: integer(
     { default: 100, min: 0, max: 600_000 },
     "Milliseconds that a retrieve may spend on the owner's pending events first.",
+  ),
+  blob_max_bytes: integer(
+    { default: 1_048_576, min: 1024, max: 16_777_216 },
+    "Bytes of a picture that is kept with an event; a larger one is refused.",
   ),
   ...IDLE_SETTINGS,
   ...STORE_STEPS,
@@ -119,6 +122,7 @@ function defaultTtlDays(): Readonly<Record<string, number | null>> {
 export const GROUP_SETTINGS = {
   embedding: EMBEDDING,
   extraction: EXTRACTION,
+  vision: VISION,
   api: API,
   mcp: MCP,
   scoring: SCORING,
@@ -134,6 +138,7 @@ export const GROUP_SETTINGS = {
 export const SINGLE_UNDERSCORE_GROUPS: readonly string[] = [
   "embedding",
   "extraction",
+  "vision",
   "api",
   "mcp",
   "organizer",
@@ -144,6 +149,7 @@ export const CONFIG_SCHEMA = z.strictObject({
   ...ROOT_SETTINGS,
   embedding: z.strictObject(EMBEDDING).prefault({}),
   extraction: z.strictObject(EXTRACTION).prefault({}),
+  vision: z.strictObject(VISION).prefault({}),
   api: z.strictObject(API).prefault({}),
   mcp: z.strictObject(MCP).prefault({}),
   scoring: z.strictObject(SCORING).prefault({}),

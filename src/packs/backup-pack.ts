@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import { requirePack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
@@ -8,10 +7,12 @@ import { backUpFiles } from "../adapters/sqlite/copy/backup-files.ts";
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { withCleanup } from "../adapters/sqlite/copy/rewrite-pack.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
+import { opening } from "../app/pack-connection.ts";
 import { keyTextOf, withCipher } from "../app/pack-key.ts";
 import { directoryLayout, layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
 import type { Config } from "../config/schema.ts";
+import { requirePath } from "../domain/database-url.ts";
 import { invalid } from "../domain/errors.ts";
 import { hiddenBeside } from "./hidden-pack.ts";
 
@@ -45,7 +46,7 @@ export type Backup = {
  *   pack_damaged and others; the signal's reason
  */
 export async function backUpPack(config: Config, request: BackupRequest): Promise<Backup> {
-  const layout = layoutOf(config);
+  const layout = layoutOf(config, "back a database up with pg_dump (docs/scale.md#backup)");
   const source = mainPath(layout);
   requirePack(source, "nothing was changed");
   const target = targetFor(layout, request.to);
@@ -58,7 +59,7 @@ export async function backUpPack(config: Config, request: BackupRequest): Promis
         layout,
         target: pack.layout,
         cipher,
-        vecExtensionPath: loadSqliteVec(),
+        ...opening(config),
         clock,
         softwareVersion: VERSION,
         signal,
@@ -86,6 +87,7 @@ function prepare(target: PackLayout): ReturnType<typeof hiddenBeside> {
 /** Where a copy with the same layout goes. */
 function targetFor(source: PackLayout, to: string): PackLayout {
   if (to === "") throw invalid("to", "is empty; name the copy, for example ./backup.pack");
+  requirePath("to", to);
   const path = resolve(to);
   if (source.kind === "directory") return directoryLayout(path);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {

@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
@@ -11,8 +10,9 @@ import {
 import { modelOfPack } from "../app/configured-embedder.ts";
 import { extractor } from "../app/extraction-state.ts";
 import { textsTo } from "../app/model-warning.ts";
+import { opening } from "../app/pack-connection.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
-import { layoutOf } from "../app/pack-path.ts";
+import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { isReceiptWhole } from "../engine/receipt-check.ts";
 
@@ -38,13 +38,16 @@ export type PackReport = PackInspection & {
  * @throws SvcError not_found, not_a_pack, pack_too_new, encryption_failed, pack_damaged, storage_failed
  */
 export async function reportOnPack(config: Config, checkIntegrity: boolean): Promise<PackReport> {
+  if (databaseOf(config) !== undefined) {
+    const { reportOnDatabase } = await import("./inspect-database.ts");
+    return await reportOnDatabase(config);
+  }
   const layout = layoutOf(config);
   const path = mainPath(layout);
   requirePack(path, `create it with: svc init ${path}`);
   const { size: bytes } = statSync(path);
-  const vecExtensionPath = loadSqliteVec();
   const inspection = await withCipher(layout, keyTextOf(config), (cipher) =>
-    inspectPack({ layout, checkIntegrity, isReceiptWhole, vecExtensionPath, cipher }),
+    inspectPack({ layout, checkIntegrity, isReceiptWhole, ...opening(config), cipher }),
   );
   const missing = inspection.logGap && tellGap(path, inspection.logGap);
   const { embedding } = inspection.manifest;
@@ -68,9 +71,8 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
  */
 export async function holdPack(config: Config): Promise<() => void> {
   const layout = layoutOf(config);
-  const vecExtensionPath = loadSqliteVec();
   const reading = await withCipher(layout, keyTextOf(config), (cipher) =>
-    openToInspect({ layout, vecExtensionPath, cipher }),
+    openToInspect({ layout, ...opening(config), cipher }),
   );
   return () => reading.close();
 }

@@ -5,6 +5,7 @@ import { writePrivately } from "../adapters/keystore/key-files.ts";
 import { placeName } from "../adapters/keystore/key-store.ts";
 import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import { openForReading } from "../adapters/sqlite/connection/open-reading.ts";
 import { packKey } from "../adapters/sqlite/connection/pack-files.ts";
 import { writeKeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
@@ -19,7 +20,9 @@ import {
 import { withConnection } from "../app/pack-connection.ts";
 import { isPackEncrypted, keyInSettings } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
+import { withEncryptionKey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { requirePath } from "../domain/database-url.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 
 /** What is known about the key of a pack; never the key itself. */
@@ -71,6 +74,8 @@ export async function exportKey(
   const found = await findKey(config, request);
   const key = keyInSettings(found.config);
   if (key === undefined || !(await opensPack(layout, key))) throw keyWrong(mainPath(layout));
+  await requireExpectedPack(found.config, layout);
+  if (output !== undefined) requirePath("output", output);
   const path = output === undefined ? undefined : resolve(output);
   if (path !== undefined) writeNew(path, `${key}\n`);
   const isRemembered = await rememberBackup(found.config, layout);
@@ -103,13 +108,19 @@ export async function importKey(config: Config, keyText: string): Promise<string
   if (keyText === "") throw invalid("key", "is empty; nothing was kept");
   const key = await derived(layout, keyText);
   if (!(await opensPack(layout, key))) throw keyWrong(mainPath(layout));
+  await requireExpectedPack(withEncryptionKey(config, key), layout);
   return await keep(config, layout, key);
 }
 
 /** Removes the key of the configured pack from this machine. @returns the places that held it */
 export async function forgetKey(config: Config): Promise<readonly string[]> {
-  const salt = saltOf(encrypted(config));
+  const layout = encrypted(config);
+  const salt = saltOf(layout);
   if (salt === undefined) return [];
+  // Which pack it is stands in it.
+  if (config.namespace_id !== undefined) {
+    await requireExpectedPack((await findKey(config)).config, layout);
+  }
   return (await keyStoreOf(config).forget(salt)).map(placeName);
 }
 
@@ -141,8 +152,19 @@ async function keep(config: Config, layout: PackLayout, keyText: string): Promis
   }
 }
 
+/** @throws SvcError namespace_mismatch */
+async function requireExpectedPack(config: Config, layout: PackLayout): Promise<void> {
+  if (config.namespace_id === undefined) return;
+  await withConnection(config, layout, async (connection) =>
+    openForReading(layout, connection).close(),
+  );
+}
+
 function existing(config: Config): PackLayout {
-  const layout = layoutOf(config);
+  const layout = layoutOf(
+    config,
+    "a database has no key: its disk and its connections are encrypted by its server",
+  );
   requirePack(mainPath(layout));
   return layout;
 }

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { deriveMasterKey, SALT_BYTES, wipe } from "../adapters/crypt/keys.ts";
-import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { type CopyKey, freshKey, sameKey } from "../adapters/sqlite/copy/copy-pack.ts";
@@ -13,9 +12,11 @@ import {
 import { type Migrated, migrateDirectory } from "../adapters/sqlite/copy/migrate-directory.ts";
 import { rewritePack } from "../adapters/sqlite/copy/rewrite-pack.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
+import { opening } from "../app/pack-connection.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
+import { requirePath } from "../domain/database-url.ts";
 import { invalid } from "../domain/errors.ts";
 import type { Secret } from "../lib/secret.ts";
 import { keepForCopy } from "./key-custody.ts";
@@ -48,12 +49,15 @@ export type RekeyTarget =
  * @throws SvcError not_found, pack_in_use, encryption_failed, disk_full and others; the pack is then as it was
  */
 export async function compactPack(config: Config): Promise<Rewrite> {
-  const layout = existing(config);
+  const layout = existing(
+    config,
+    "its server makes room by itself; to do it at once, run in the database: VACUUM FULL",
+  );
   return await withCipher(layout, keyTextOf(config), async (cipher) => {
     const rewritten = await rewritePack({
       layout,
       cipher,
-      vecExtensionPath: loadSqliteVec(),
+      ...opening(config),
       purpose: "compact",
       keyFor: (file) => sameKey(file, cipher),
     });
@@ -66,7 +70,10 @@ export async function compactPack(config: Config): Promise<Rewrite> {
  * @throws SvcError invalid_argument if the pack is not what `target` assumes; what `compactPack` throws
  */
 export async function rekeyPack(config: Config, target: RekeyTarget): Promise<Rewrite> {
-  const layout = existing(config);
+  const layout = existing(
+    config,
+    "a database has no key: its disk and its connections are encrypted by its server",
+  );
   const path = mainPath(layout);
   requireFits(path, isPackEncrypted(layout), target);
   const isFirst = target.kind === "encrypted" && target.isFirst;
@@ -75,7 +82,7 @@ export async function rekeyPack(config: Config, target: RekeyTarget): Promise<Re
       const rewritten = await rewritePack({
         layout,
         cipher,
-        vecExtensionPath: loadSqliteVec(),
+        ...opening(config),
         purpose: "rekey",
         keyFor: (file) => (file === path ? next : freshKey(next?.cipher)),
         onSwapped: () => noteEncryption(layout, next !== undefined),
@@ -134,6 +141,7 @@ export async function migratePack(
   destination: string,
   given?: Secret | undefined,
 ): Promise<Migration> {
+  requirePath("new.pack", destination);
   const layout = layoutOf(config);
   if (layout.kind === "file") {
     throw invalid("directory", `${layout.path} is a single file already, or no pack at all`);
@@ -149,7 +157,7 @@ export async function migratePack(
       const migrated = await migrateDirectory({
         layout,
         cipher,
-        vecExtensionPath: loadSqliteVec(),
+        ...opening(config),
         destination: path,
         destinationKey,
         now: createSystemClock().now(),
@@ -162,8 +170,8 @@ export async function migratePack(
 }
 
 /** Path of the configured pack with links resolved, so that a link stays a link when its target is replaced. */
-function existing(config: Config): PackLayout {
-  const layout = layoutOf(config);
+function existing(config: Config, instead: string): PackLayout {
+  const layout = layoutOf(config, instead);
   requirePack(mainPath(layout), "nothing was changed");
   if (layout.kind === "file") return layout;
   const real = (path: string): string => (existsSync(path) ? realpathSync(path) : path);

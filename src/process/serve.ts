@@ -18,6 +18,9 @@ import type { Server } from "../surface/listener/server.ts";
 import type { Host } from "../surface/mcp/link/host.ts";
 import { joinBy, linkOf } from "./mcp.ts";
 
+/** Milliseconds for which a server that was stopped may linger. */
+const LINGER_MS = 2000;
+
 type Options = Pick<HttpServeOptions, "config" | "settingsFile" | "key" | "readOnly" | "log">;
 
 /** Serves programs over HTTP, assistants too if requested, and the `svc mcp` processes of the pack. */
@@ -43,7 +46,8 @@ export async function serveHttp(options: HttpServeOptions): Promise<RunningServe
     examine: lazyExamine(options),
     metrics: api.metrics ? await metricsOf(api.metrics_key) : undefined,
   });
-  return await withGuests(server, server.url, options);
+  const running = await withGuests(server, server.url, options);
+  return { ...running, inspector: server.inspector };
 }
 
 /** @param key opens nothing else */
@@ -118,6 +122,8 @@ async function withGuests(server: Server, url: string, options: Options): Promis
     stop: async () => {
       await host?.leave();
       await server.stop();
+      // Nothing that still waits, for a database for example, may keep the process alive.
+      setTimeout(() => process.exit(), LINGER_MS).unref();
     },
   };
 }

@@ -71,6 +71,32 @@ describe("a path as a person writes it", () => {
   });
 });
 
+describe("a path that leads nowhere", () => {
+  beforeEach(() => {
+    writeFileSync(at("a.pack"), "");
+    symlinkSync("b.pack", at("c.pack"));
+    symlinkSync("c.pack", at("b.pack"));
+  });
+
+  test.each([
+    ["a.pack/", "a file stands where a folder is expected"],
+    ["a.pack/b.pack", "a file stands where a folder is expected"],
+    [`${"y".repeat(300)}.pack`, "its name is too long"],
+    ["b.pack", "its symbolic links lead in a circle"],
+  ])("is refused in words: %s", (name, says) => {
+    // Not joined, which would take a slash at the end away.
+    const path = `${place}/${name}`;
+    const ways = [
+      () => settingsForPath(path),
+      () => layout({ pack_path: name.endsWith("/") ? `${path}z.pack` : path }),
+    ];
+    for (const way of ways) {
+      expect(way).toThrow(expect.objectContaining({ code: "storage_failed" }));
+      expect(way).toThrow(says);
+    }
+  });
+});
+
 describe("links to a pack file", () => {
   test("are followed, so that one file has one name", () => {
     mkdirSync(at("real"));

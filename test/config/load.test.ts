@@ -226,6 +226,11 @@ describe("refusals", () => {
       says: "whose server encrypts its disk",
     },
     {
+      name: "a key for a server database",
+      environment: { SVC_DATABASE_URL: "postgres://u:hidden@h/d", SVC_ENCRYPTION_KEY: "hidden" },
+      says: "SVC_ENCRYPTION_KEY: is the key of a pack",
+    },
+    {
       name: "a pack and a server database",
       environment: { SVC_DATABASE_URL: "postgres://u:hidden@h/d", SVC_PACK_PATH: "a.pack" },
       says: "cannot be combined with pack_path",
@@ -305,6 +310,21 @@ describe("refusals", () => {
       environment: { SVC_API: '{"nope":"hidden"}' },
       says: '"nope"',
     },
+    {
+      name: "a member of a group in JSON",
+      environment: { SVC_EXTRACTION: '{"provider":"ollama","model":5}' },
+      says: 'SVC_EXTRACTION ("model"): expected text',
+    },
+    {
+      name: "an origin with a path",
+      environment: { SVC_API_CORS_ORIGINS: '["http://a.example","https://B.example:443/"]' },
+      says: 'SVC_API_CORS_ORIGINS: "https://B.example:443/" is no origin, so no page would match it; write "https://b.example"',
+    },
+    {
+      name: "an origin without a scheme",
+      environment: { SVC_API_CORS_ORIGINS: '["localhost:3000"]' },
+      says: '"localhost:3000" is no origin, so no page would match it; write for example "http://localhost:3000"',
+    },
     { name: "a group that is no object", environment: { SVC_API: "hidden" }, says: "JSON object" },
   ];
 
@@ -313,6 +333,16 @@ describe("refusals", () => {
     expect(code).toBe("invalid_config");
     expect(message).toContain(says);
     expect(message).not.toContain("hidden");
+  });
+
+  test("takes origins as browsers send them", () => {
+    const origins = ["*", "null", "http://localhost:3000", "https://a.example", "http://[::1]:80"];
+    const others = ["chrome-extension://abcdef", "tauri://localhost"];
+    const all = [...origins.slice(0, 4), ...others];
+    expect(config({ SVC_API_CORS_ORIGINS: JSON.stringify(all) }).api.cors_origins).toEqual(all);
+    expect(refusal({ SVC_API_CORS_ORIGINS: JSON.stringify(origins) }).message).toContain(
+      'write "http://[::1]"',
+    );
   });
 
   test("names the source and every mistake", () => {
@@ -328,8 +358,8 @@ describe("refusals", () => {
   });
 
   const LATER = {
-    SVC_VISION__ENABLED: "vision.enabled",
-    SVC_VISION_ENABLED: "vision.enabled",
+    SVC_VECTOR_EXACT_SEARCH: "vector_exact_search",
+    SVC_TEMPORAL_RELATION: "temporal_relation",
   } as const;
 
   test.each(Object.entries(LATER))(
@@ -379,7 +409,7 @@ describe("refusals", () => {
   test("warns of unknown names at the root and passes over other programs'", () => {
     const { warnings } = load({
       SVC_FOO: "1",
-      SVC_VISION__MODEL: "m",
+      SVC_TEMPORAL_RELATION__MODEL: "m",
       SVC_CONSTRUCTOR: "x",
       PATH: "/",
     });
