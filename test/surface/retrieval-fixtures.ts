@@ -292,6 +292,7 @@ const RECORD: RetrievalRecord = {
   filteredOut: [],
   selectedOut: [],
   client: undefined,
+  timingMs: undefined,
 };
 
 const text = receiptText(RECEIPT);

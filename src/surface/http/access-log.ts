@@ -5,6 +5,8 @@ import { toErrorResponse } from "./error-response.ts";
 import type { Metrics } from "./metrics-endpoint.ts";
 import { parseTraceparent } from "./trace-context.ts";
 
+/** In place of the route, where there is none. */
+export const UNMATCHED = "unmatched";
 /** Logged status if the caller hung up before the answer. */
 const CALLER_GONE = 499;
 
@@ -19,7 +21,7 @@ export function accessLog(log: Log, metrics?: Metrics): MiddlewareHandler<AppEnv
     await next();
     const answered = {
       method: context.req.method,
-      route: context.get("route") ?? "unmatched",
+      route: context.get("route") ?? UNMATCHED,
       status: context.res.status,
     };
     const ms = performance.now() - started;

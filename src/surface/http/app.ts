@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
+import type { KeptBlob } from "../../domain/blob.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Caller } from "../contract/core/caller.ts";
 import type { Examine } from "../contract/core/examination.ts";
@@ -20,15 +21,18 @@ import { answerMcp, MCP_PATH, MCP_PATHS, type McpEndpoint } from "../listener/mc
 import { createOriginCheck, type OriginRules, refuseUnreadable } from "../listener/origin-check.ts";
 import { accessLog, answerFailure } from "./access-log.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
-import { answerPreflight, type CorsSettings, corsHeaders } from "./cors.ts";
+import { answerBlob } from "./blob-answer.ts";
+import { addCorsHeaders, answerPreflight, type CorsSettings } from "./cors.ts";
 import { addDocumentation } from "./documentation.ts";
 import { addInspector } from "./inspector.ts";
 import { addInspectorSession, type InspectorSession } from "./inspector-session.ts";
 import { addMetrics, type MetricsAccess } from "./metrics-endpoint.ts";
 import { readQuery } from "./query.ts";
+import { addReadiness, READY_PATH } from "./readiness.ts";
 import { answerUnmatched, pathsWithin } from "./unmatched.ts";
 
-const HEALTH_PATH = healthOperation.http?.path;
+/** What tells everybody whether the server runs, and whether it can answer. */
+const OPEN_PATHS: readonly (string | undefined)[] = [healthOperation.http?.path, READY_PATH];
 
 export type HttpAppDeps = {
   /** Undefined while it is being opened. */
@@ -82,8 +86,12 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     const route: Route = { binding, deps, authenticate, bodies };
     app.on(binding.method, honoPath(binding.path), (context) => answerRoute(route, context));
   }
+  addReadiness(app, deps.engine);
   addMcp(app, deps.mcp, authenticate);
-  if (deps.metrics !== undefined) addMetrics(app, deps.metrics, authenticate, deps.engine);
+  if (deps.metrics !== undefined) {
+    const isKeyed = deps.session !== undefined || hasCredentials(deps.auth);
+    addMetrics(app, deps.metrics, isKeyed ? authenticate : undefined, deps.engine);
+  }
   addDocumentation(app, deps.version);
   if (deps.inspector === true) addInspector(app);
   app.notFound(answerUnmatched);
@@ -93,7 +101,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
 
 /**
  * If callers send keys, or the operator explicitly waived them, they are served under any name, and the browser keeps the answer
- * from foreign pages. Health discloses nothing secret. MCP requires its own check of pages. What one link opens is for the page
+ * from foreign pages. Health and readiness disclose nothing secret. MCP requires its own check of pages. What one link opens is for the page
  * of this server alone: pages of other programs of this machine are foreign.
  */
 function addOriginCheck(app: HttpApp, deps: HttpAppDeps): void {
@@ -105,18 +113,17 @@ function addOriginCheck(app: HttpApp, deps: HttpAppDeps): void {
   app.use(async (context, next) => {
     const request = context.req.raw;
     const { path } = context.req;
-    const isHealth = path === HEALTH_PATH;
-    const isChecked = isGuarded && !isHealth;
+    const isOpen = OPEN_PATHS.includes(path);
+    const isChecked = isGuarded && !isOpen;
     const refusal =
-      (isHealth ? undefined : refuseUnreadable(request)) ??
+      (isOpen ? undefined : refuseUnreadable(request)) ??
       (isChecked ? check.host(request) : undefined) ??
       answerPreflight(cors, request) ??
       (isChecked || MCP_PATHS.includes(path) ? check.origin(request) : undefined);
     if (refusal === undefined) await next();
     else context.res = refusal;
     if (cors.origins.length === 0) return;
-    const extra = corsHeaders(cors, request.headers.get("origin"));
-    for (const [name, value] of Object.entries(extra)) context.res.headers.set(name, value);
+    addCorsHeaders(context.res.headers, cors, request.headers.get("origin"));
   });
 }
 
@@ -181,6 +188,9 @@ async function answerCall(
       return request.signal;
     },
   });
+  // SAFETY: what answers with bytes answers with a blob.
+  if (binding.response.shape.kind === "bytes")
+    return answerBlob(answer as KeptBlob, request.headers);
   return answerJson(answer);
 }
 
@@ -194,6 +204,7 @@ function pathOf(request: Request): string {
   return request.url.startsWith("/") ? request.url.replace(/[?#].*$/s, "") : getPath(request);
 }
 
+/** The key of a blob may have slashes in it, as they are or encoded. */
 function honoPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+  return path.replace(/\{(\w+_key)\}$/, ":$1{[\\s\\S]+}").replaceAll(/\{(\w+)\}/g, ":$1");
 }

@@ -18,7 +18,7 @@ export function corsWarning(cors: CorsSettings): string | undefined {
 }
 
 /** The headers that let a page of this origin read an answer; empty if it may not. */
-export function corsHeaders(cors: CorsSettings, origin: string | null): Record<string, string> {
+function corsHeaders(cors: CorsSettings, origin: string | null): Record<string, string> {
   if (cors.origins.length === 0) return {};
   if (cors.origins.includes("*")) return { "access-control-allow-origin": "*" };
   if (origin === null || !cors.origins.includes(origin)) return { vary: "Origin" };
@@ -48,4 +48,13 @@ export function answerPreflight(cors: CorsSettings, request: Request): Response 
       "access-control-max-age": String(MAX_AGE_SECONDS),
     },
   });
+}
+
+/** Puts `corsHeaders` into an answer; what it depends on by itself stays in `Vary`. */
+export function addCorsHeaders(headers: Headers, cors: CorsSettings, origin: string | null): void {
+  const { vary, ...rest } = corsHeaders(cors, origin);
+  for (const [name, value] of Object.entries(rest)) headers.set(name, value);
+  const known = headers.get("vary");
+  if (vary === undefined || known === vary) return;
+  headers.set("vary", known === null ? vary : `${known}, ${vary}`);
 }

@@ -5,7 +5,7 @@ import { html, joined, Markup } from "./docs-html.ts";
 import { SCRIPT } from "./docs-script.ts";
 import { STYLE } from "./docs-style.ts";
 
-type Content = { readonly content?: { readonly "application/json": { readonly schema: Schema } } };
+type Content = { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> };
 type Entry = {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -148,5 +148,5 @@ function typeOf(schema: Schema | undefined): Markup {
 }
 
 function schemaOf(part: Content | undefined): Schema | undefined {
-  return part?.content?.["application/json"].schema;
+  return Object.values(part?.content ?? {})[0]?.schema;
 }

@@ -1,6 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { refuseMethod } from "../listener/answers.ts";
 import type { HttpApp } from "./app-env.ts";
+import { isNamed } from "./etag.ts";
 import type { InspectorFile } from "./inspector-files.ts";
 
 /** Where the inspector lies. */
@@ -80,17 +81,20 @@ export function answerFile(
   if (isNamed(request.get("if-none-match"), file.etag)) {
     return new Response(null, { status: 304, headers });
   }
-  const gzip = Buffer.from(file.gzip, "base64");
   if (!acceptsGzip(request.get("accept-encoding"))) {
-    return new Response(gunzipSync(gzip), { headers });
+    return new Response(unpacked(file), { headers });
   }
   headers.set("content-encoding", "gzip");
-  return new Response(gzip, { headers });
+  return new Response(Buffer.from(file.gzip, "base64"), { headers });
 }
 
-function isNamed(header: string | null, etag: string): boolean {
-  const names = header?.split(",").map((name) => name.trim().replace(/^W\//, "")) ?? [];
-  return names.includes(etag) || names.includes("*");
+const UNPACKED = new WeakMap<InspectorFile, Uint8Array<ArrayBuffer>>();
+
+/** A file as it is, unpacked once: it costs time, and anybody may ask for it. */
+export function unpacked(file: InspectorFile): Uint8Array<ArrayBuffer> {
+  const bytes = UNPACKED.get(file) ?? new Uint8Array(gunzipSync(Buffer.from(file.gzip, "base64")));
+  UNPACKED.set(file, bytes);
+  return bytes;
 }
 
 function acceptsGzip(header: string | null): boolean {

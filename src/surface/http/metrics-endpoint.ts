@@ -32,17 +32,21 @@ export type MetricsAccess = {
   readonly authenticate?: Authenticate | undefined;
 };
 
-/** Numbers over all owners: for operators, and for the key that opens nothing else. */
+/**
+ * Numbers over all owners: for operators, and for the key that opens nothing else.
+ * @param authenticate undefined: there are no keys of operators or owners, and everybody may read them who needs no other key
+ */
 export function addMetrics(
   app: HttpApp,
   { metrics, authenticate: byOwnKey }: MetricsAccess,
-  authenticate: Authenticate,
+  authenticate: Authenticate | undefined,
   engine: () => MemoryEngine | undefined,
 ): void {
   app.get(METRICS_PATH, async (context) => {
     context.set("route", METRICS_PATH);
     const authorization = context.req.header("authorization");
-    if (byOwnKey === undefined || !isKnown(byOwnKey, authorization)) {
+    if (authenticate === undefined) byOwnKey?.(authorization);
+    else if (byOwnKey === undefined || !isKnown(byOwnKey, authorization)) {
       requireOperator(authenticate(authorization));
     }
     return new Response(await metrics.text(engine()), {

@@ -1,9 +1,18 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Stats } from "../../engine/inspect/api.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import { UNMATCHED } from "./access-log.ts";
 import type { Metrics } from "./metrics-endpoint.ts";
 
 /** Upper bounds in seconds: from an answer that was remembered to a question to a language model. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Of requests that no route takes: anybody can invent others, and each would be counted for ever. */
+const OTHER = "other";
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]);
+const METHOD_NOT_ALLOWED = 405;
+/** Milliseconds for which the counts of what is stored are not counted again. */
+const COUNTED_MS = 1000;
 
 /** A number that is read when it is asked for. One whose name ends in `_total` only grows. */
 type Sample = {
@@ -35,18 +44,29 @@ export function createMetrics(version: string): Metrics {
     buckets: SECONDS,
     registers,
   });
+  let last: { readonly at: number; readonly samples: Promise<readonly Sample[]> } | undefined;
+  const counted = (engine: MemoryEngine): Promise<readonly Sample[]> => {
+    const now = performance.now();
+    if (last === undefined || now - last.at > COUNTED_MS) {
+      last = { at: now, samples: engine.stats().then(samplesOf, () => []) };
+    }
+    return last.samples;
+  };
   return {
     contentType: registry.contentType,
     begin: () => {
       inFlight.inc();
-      return ({ method, route, status, seconds }) => {
+      return ({ method: asked, route: path, status, seconds }) => {
         inFlight.dec();
+        const method = METHODS.has(asked) ? asked : OTHER;
+        // It is answered before the key is looked at.
+        const route = status === METHOD_NOT_ALLOWED ? UNMATCHED : path;
         requests.inc({ method, route, status });
         durations.observe({ method, route }, seconds);
       };
     },
     text: async (engine) => {
-      const stored = engine === undefined ? [] : samplesOf(await engine.stats());
+      const stored = engine === undefined ? [] : await counted(engine);
       const ready = single("svc_ready", "1 if the memory answers.", Number(stored.length > 0));
       const about = {
         name: "svc_info",

@@ -1,10 +1,13 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import { z } from "zod";
-import { ERROR_CATALOGUE } from "../../domain/errors.ts";
+import { ERROR_CATALOGUE } from "../../domain/error-catalogue.ts";
 import { type HttpBinding, type Operation, TAGS } from "../contract/core/operation.ts";
 import { OPERATIONS } from "../contract/core/operations.ts";
 import { schemaOf } from "../contract/core/schema-of.ts";
 import { REFUSAL_CODES } from "../listener/answers.ts";
+import { OTHER_TYPE, SHOWN_TYPES } from "./blob-answer.ts";
+
+type ResponseConfig = Exclude<RouteConfig["responses"][number], { readonly $ref: string }>;
 
 /** The error codes that an answer can have. */
 const codeSchema = z
@@ -123,11 +126,17 @@ function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
     responses: {
       200: {
         description: "Done",
-        content: { "application/json": { schema: schemaOf(binding.response) } },
+        content: contentOf(binding),
       },
       ...errorResponses(binding),
     },
   };
+}
+
+function contentOf({ response }: HttpBinding): NonNullable<ResponseConfig["content"]> {
+  const schema = schemaOf(response);
+  if (response.shape.kind !== "bytes") return { "application/json": { schema } };
+  return Object.fromEntries([...SHOWN_TYPES, OTHER_TYPE].map((type) => [type, { schema }]));
 }
 
 function errorResponses(binding: HttpBinding): RouteConfig["responses"] {

@@ -7,6 +7,7 @@ import type { McpEndpoint } from "../listener/mcp-endpoint.ts";
 import { type Server, type ServerDeps, type Service, startServer } from "../listener/server.ts";
 import { createHttpApp } from "./app.ts";
 import { type CorsSettings, corsWarning } from "./cors.ts";
+import { INSPECTOR_PATH } from "./inspector.ts";
 import type { InspectorSession } from "./inspector-session.ts";
 import type { MetricsAccess } from "./metrics-endpoint.ts";
 
@@ -31,7 +32,10 @@ export type HttpServerDeps = ServerDeps & {
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
 };
 
-export type HttpServer = Server;
+export type HttpServer = Server & {
+  /** Address of the inspector; undefined where it is off. */
+  readonly inspector: string | undefined;
+};
 
 /**
  * Serves the HTTP interface: checks the address, binds the socket, then opens the engine. Requests that arrive before that is
@@ -49,7 +53,8 @@ export async function startHttpServer(deps: HttpServerDeps): Promise<HttpServer>
     if (text !== undefined) log("warn", text);
   }
   const inspector = deps.inspector ?? isLoopback;
-  return startServer(deps, (opening) => serviceOf({ ...deps, inspector }, opening));
+  const server = startServer(deps, (opening) => serviceOf({ ...deps, inspector }, opening));
+  return { ...server, inspector: inspector ? `${server.url}${INSPECTOR_PATH}` : undefined };
 }
 
 function serviceOf(deps: HttpServerDeps, opening: Promise<MemoryEngine>): Service {

@@ -11,7 +11,12 @@ const KNOWN_PATHS: readonly KnownPath[] = [
   ...DOCUMENTATION_PATHS.map((path) => ({ path, method: "get" })),
 ].map(({ path, method }) => ({
   path,
-  pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+  pattern: new RegExp(
+    `^${path
+      .replaceAll(".", "\\.")
+      .replace(/\{\w+_key\}$/, ".+")
+      .replaceAll(/\{\w+\}/g, "[^/]+")}$`,
+  ),
   method: method.toUpperCase(),
 }));
 

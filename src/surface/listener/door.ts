@@ -107,7 +107,8 @@ function shuttingDown(): Response {
   return refuse(503, "shutting_down", "The server is shutting down", { connection: "close" });
 }
 
-async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+/** Whether work settles in time. @throws what it rejects with by then */
+export async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), ms);

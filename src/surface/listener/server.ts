@@ -1,10 +1,12 @@
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/core/log.ts";
 import { refuse } from "./answers.ts";
-import { type DoorDeps, openDoor } from "./door.ts";
+import { type DoorDeps, openDoor, settlesWithin } from "./door.ts";
 
 /** Milliseconds that running requests have to finish at shutdown. */
 const DRAIN_MS = 30_000;
+/** Milliseconds that the engine has to close after that. What it has not finished by then is finished by the next one. */
+const CLOSE_MS = 10_000;
 
 export type ServerDeps = {
   /** Literal address or name; empty means every interface. */
@@ -30,7 +32,7 @@ export type Server = {
   readonly port: number;
   /** Resolves with the engine once it is open; rejects with its failure after closing the socket. */
   readonly ready: Promise<MemoryEngine>;
-  /** Stops accepting, lets running requests finish (bounded), closes the engine. Idempotent. */
+  /** Stops accepting, lets running requests finish, closes the engine; each is bounded in time. Idempotent. */
   stop(): Promise<void>;
 };
 
@@ -78,10 +80,12 @@ export function startServer(
   const stop = async (): Promise<void> => {
     await service.endStreams();
     await door.close(deps.drainMs ?? DRAIN_MS);
-    await opening.then(
+    const closing = opening.then(
       (engine) => engine.close(),
       () => undefined,
     );
+    if (await settlesWithin(closing, CLOSE_MS)) return;
+    log("warn", "the memory was left before it was closed: it is still waiting for something");
   };
   return {
     url: door.url,

@@ -7,10 +7,16 @@ const ada = { boundUserId: "ada" };
 test("an operator names the owner", () => {
   expect(requireOwner(operator, "bob")).toBe("bob");
   expect(optionalOwner(operator, undefined)).toBeUndefined();
-  expect(optionalOwner(operator, "")).toBeUndefined();
+  expect(optionalOwner(operator, null)).toBeUndefined();
   for (const given of [undefined, null, ""]) {
     expect(() => requireOwner(operator, given)).toThrow("user_id: is required");
   }
+});
+
+test("an empty owner is a mistake of an operator, not a wish for all owners", () => {
+  expect(() => optionalOwner(operator, "")).toThrow(
+    "user_id: is empty; leave it out for all owners",
+  );
 });
 
 test("a bound caller may leave the owner out and name nobody else", () => {

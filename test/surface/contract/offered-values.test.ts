@@ -60,13 +60,21 @@ function defaultOf(schema: Schema): unknown {
 }
 
 /** What there is of ada, and an event of hers from which something is to be extracted. */
-type Filled = Pick<World, "known"> & { readonly queued: string; readonly proposals: Json };
+type Filled = Pick<World, "known"> & {
+  readonly queued: string;
+  readonly proposals: Json;
+  /** A memory to erase, and what confirms that. */
+  readonly erased: Json;
+};
 
 async function filled(engine: MemoryEngine, store: Store): Promise<Filled> {
   const { known } = await settle(engine);
   const event = anEvent();
   await store.admit(anAdmission([event], { extracts: true }));
-  return { known, queued: event.id, proposals: await proposalsOf(engine) };
+  const { nodeId } = await engine.storeWithReceipt({ userId: "ada", content: "Soon forgotten." });
+  const { confirm } = await engine.forget({ userId: "ada", ids: [nodeId] });
+  const erased = { ids: [nodeId], confirm };
+  return { known, queued: event.id, proposals: await proposalsOf(engine), erased };
 }
 
 /** Proposed aliases of ada: each decision is about another one, because it is final. */
@@ -84,9 +92,11 @@ async function proposalsOf(engine: MemoryEngine): Promise<Json> {
 }
 
 /** The request of an offer: about things of ada that there are, and with what some values need beside them. */
-function requestOf(operation: string, value: unknown, { known, queued, proposals }: Filled): Json {
+function requestOf(operation: string, value: unknown, world: Filled): Json {
+  const { known, queued, proposals } = world;
   // SAFETY: a request is an object.
   const { query, ...given } = value as Json;
+  const isForgetting = operation.includes("forget");
   const [node] = operation.includes("condition") ? known.conditional : known.nodes;
   const ids: Json = {
     node_id: node,
@@ -99,8 +109,9 @@ function requestOf(operation: string, value: unknown, { known, queued, proposals
   return {
     ...Object.fromEntries(filled),
     ...(query !== undefined && {
-      query: isQuery ? requestOf(operation, query, { known, queued, proposals }) : query,
+      query: isQuery ? requestOf(operation, query, world) : query,
     }),
+    ...(isForgetting && (given["mode"] === "erase" ? world.erased : { ids: [node] })),
     ...(given["decision"] === "rejected" && { reason: "mother and daughter" }),
     // A conditional memory says on what it depends.
     ...(given["epistemic_type"] === "conditional" && { metadata: { condition: "it rains" } }),

@@ -98,6 +98,17 @@ describe("the hits", () => {
     expect(unknown.filter((line) => line.includes(", weak) weak"))).toHaveLength(5);
   });
 
+  test("are all that reach the floor of a caller who names one, weak ones included", () => {
+    const weak = (index: number) => hit(index, { content: `weak ${index}` }, { strength: "weak" });
+    const mixed = [hit(1, {}, { strength: "strong" }), ...[2, 3, 4, 5, 6, 7, 8].map(weak)];
+    const told = lines(responseOf(mixed, { minScore: 0 }));
+    expect(told[0]).toStartWith("8 memories, best first.");
+    expect(told.filter((line) => line.includes(", weak) weak"))).toHaveLength(7);
+    const floored = responseOf(mixed.slice(1), { minScore: 0 });
+    expect(lines(floored)[0]).toStartWith("Nothing is known about this for certain.");
+    expect(toldJson(retrieveToolView, toToolAnswer(floored, false)).count).toBe(7);
+  });
+
   test("tell what makes them outdated by its place", () => {
     const at = asInstant("2026-01-01T00:00:00.000000Z");
     const [, , second] = lines(

@@ -131,3 +131,58 @@ describe("an examination", () => {
     expect(await answer.json()).toEqual({ ...examined, checks });
   });
 });
+
+describe("changes and uses", () => {
+  async function changed() {
+    const { ask } = await open(KEYS);
+    const asAda = (path: string, body?: object, method?: string) =>
+      ask(path, { key: "key-a", ...(body && { body }), ...(method && { method }) });
+    const stored = await asAda("/v1/store", { content: "Ada drinks green tea" });
+    const id = String(stored.json["node_id"]);
+    await asAda(`/v1/nodes/${id}/pin`, { pinned: true }, "PUT");
+    await asAda(`/v1/nodes/${id}/promote`, {}, "PUT");
+    return { ask, asAda, id };
+  }
+
+  test("tell who did what, newest first, page by page", async () => {
+    const { ask, asAda, id } = await changed();
+    const first = await asAda("/v1/operations?limit=1");
+    const cursor = encodeURIComponent(String(first.json["next_cursor"]));
+    const second = await asAda(`/v1/operations?cursor=${cursor}`);
+
+    expect([...rows(first, "operations"), ...rows(second, "operations")]).toMatchObject([
+      { op_type: "LIFECYCLE_CHANGED", target_id: id, actor_id: "ada" },
+      { op_type: "PIN", target_id: id, actor_id: "ada" },
+    ]);
+    expect([first.json["has_more"], second.json["has_more"]]).toEqual([true, false]);
+    expect(rows(await asAda("/v1/operations?type=PIN&type=x"), "operations")).toHaveLength(1);
+    expect(rows(await asAda("/v1/operations?actor=bob"), "operations")).toEqual([]);
+    expect(rows(await ask("/v1/operations", { key: "key-b" }), "operations")).toEqual([]);
+    expect((await asAda("/v1/operations?cursor=x")).status).toBe(422);
+  });
+
+  test("tell in which answers a memory was", async () => {
+    const { ask, asAda, id } = await changed();
+    await ask("/v1/retrieve", {
+      key: "key-a",
+      body: { query: "green tea" },
+      headers: { "svc-client": "claude" },
+    });
+    await asAda("/v1/retrieve", { query: "green tea", keep_receipt: false });
+
+    const shown = await asAda(`/v1/nodes/${id}/retrievals`);
+    expect(shown.json).toMatchObject({
+      retrievals: [
+        { client: "claude", query: "green tea", rank: 1, representation: "full", cited: false },
+      ],
+      ...{ count: 1, has_more: false, next_cursor: null },
+    });
+    const request_id = rows(shown, "retrievals")[0]?.["request_id"];
+    await asAda("/v1/answer-citations", { request_id, answer_id: "a", cited_node_ids: [id] });
+    expect(rows(await asAda(`/v1/nodes/${id}/retrievals`), "retrievals")).toMatchObject([
+      { request_id, cited: true },
+    ]);
+    const foreign = await ask(`/v1/nodes/${id}/retrievals`, { key: "key-b" });
+    expect([foreign.status, foreign.json["code"]]).toEqual([404, "not_found"]);
+  });
+});

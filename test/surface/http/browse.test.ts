@@ -126,6 +126,7 @@ describe("questions", () => {
     const listed = await asAda("/v1/retrievals");
     const path = `/v1/retrievals/${requestId}/explanation`;
     const explained = await asAda(path);
+    const { json: memory } = await asAda(`/v1/nodes/${id}`);
 
     expect(rows(listed, "retrievals").map(({ client, query }) => [client, query])).toEqual([
       ["curl/8.1", "dentist?"],
@@ -135,7 +136,17 @@ describe("questions", () => {
     expect(explained.json).toMatchObject({
       request_id: requestId,
       query: "dentist?",
-      in_context: [{ node_id: id, place: 1, content: "The dentist of Ada is Dr. Li" }],
+      in_context: [
+        {
+          node_id: id,
+          place: 1,
+          content: "The dentist of Ada is Dr. Li",
+          node_type: memory["node_type"],
+          lifecycle_state: memory["lifecycle_state"],
+          event_time: memory["event_time"],
+          created_at: memory["created_at"],
+        },
+      ],
       not_in_context: [],
     });
     expect((await ask(path, { key: "key-b" })).status).toBe(404);

@@ -151,7 +151,8 @@ describe("an example body", () => {
     for (const { id, method, path, example } of withBody) {
       const fresh = async () =>
         (await engine.storeWithReceipt({ userId: "ada", content: `a claim for ${id}` })).nodeId;
-      const ids: Readonly<Record<string, string | undefined>> = {
+      const ids: Readonly<Record<string, string | readonly string[] | undefined>> = {
+        ids: [await fresh()],
         request_id: known.requests[0],
         winner_id: known.winners[0],
         loser_id: known.losers[0],

@@ -5,7 +5,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { ERROR_CATALOGUE, type ErrorCode } from "../../../src/domain/errors.ts";
+import { ERROR_CATALOGUE } from "../../../src/domain/error-catalogue.ts";
+import type { ErrorCode } from "../../../src/domain/errors.ts";
 import { rememberConditional } from "../../engine/lifecycle/memories.ts";
 import { type Answer, KEYS, useApps } from "./engine-app.ts";
 import { expectRefused as expectAnswer } from "./errors/expect-refused.ts";
@@ -81,6 +82,11 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
     file: "test/scenario/extraction.test.ts",
     test: "a message that is waited for is kept, whatever the provider does",
   },
+  vision_disabled: { never: "no route observes" },
+  vision_failed: { never: "no route observes" },
+  observation_failed: { never: "no route observes" },
+  unsupported_source: { never: "no route observes" },
+  frame_decode_failed: { never: "no route observes" },
   engine_closed: { file: FAULTS, test: "engine_closed: after the engine was closed" },
   pack_locked: { file: FAULTS, test: "pack_locked: a locked pack" },
   unsupported: { never: "no route locks or unlocks" },

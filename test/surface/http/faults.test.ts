@@ -251,6 +251,22 @@ describe("a server in a process of its own", () => {
     await server.end("SIGTERM");
   });
 
+  test("pack_too_new: a newer program upgraded the pack while it was served", async () => {
+    const { pack, server, ask } = await start();
+    const newer = new Database(pack);
+    newer.run("UPDATE pack_manifest SET format_version = format_version + 1");
+    newer.close();
+    const { status, json } = await ask("/v1/store", { content: "x", user_id: "ada" });
+    expect([status, json["code"]]).toEqual([503, "pack_too_new"]);
+    expect(json["detail"]).toContain("open it with a newer svc");
+    // What was there can be read until the server is replaced by a newer one, too.
+    expect((await ask("/v1/stats?user_id=ada")).json).toMatchObject({ node_count: 40 });
+    expect((await ask("/v1/nodes/browse?user_id=ada&limit=1")).json).toMatchObject({ count: 1 });
+    const found = await ask("/v1/retrieve", { query: "x", user_id: "ada" });
+    expect(found.json["metrics"]).toMatchObject({ receipt_persisted: false });
+    await server.end("SIGTERM");
+  });
+
   test("pack_damaged: pages of an encrypted pack were overwritten while it was served", async () => {
     const { pack, server, ask } = await start({
       SVC_ENCRYPTION_ENABLED: "true",

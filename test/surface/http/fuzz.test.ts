@@ -138,8 +138,14 @@ function ofAll(make: typeof correctRequest, known: Known): fc.Arbitrary<FuzzRequ
 
 const ALL = DOCUMENT.operations.length * RUNS;
 
-/** Nothing is extracted by this server, so there is nothing of it to read; and only the program examines its pack. */
-const NEVER_FOUND = ["get_extraction", "extraction_status", "retry_extraction", "examine"];
+/**
+ * Nothing is extracted by this server, so there is nothing of it to read; only the program examines its pack; and no request brings a
+ * picture.
+ */
+const NEVER_FOUND = [
+  ...["get_extraction", "extraction_status", "retry_extraction"],
+  ...["examine", "get_blob"],
+];
 /** Requests of one operation among which one is surely done. */
 const PATIENCE = 500;
 
@@ -151,6 +157,7 @@ test("correct requests are answered as documented, and of every operation some a
     if (answer.status === 200) done.add(operation);
   };
   await expectSound(opened, ofAll(correctRequest, opened.world.known), ALL, note);
+  await opened.world.contest();
   for (const operation of DOCUMENT.operations) {
     const requests = correctRequest(DOCUMENT, opened.world.known, operation);
     for (const request of done.has(operation.id) ? [] : fc.sample(requests, PATIENCE)) {

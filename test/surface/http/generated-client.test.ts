@@ -307,6 +307,7 @@ describe("through the client", () => {
       detail: `Extraction status of event '${id}' not found`,
     });
     expect(at("unretried.status")).toBe(404);
+    expect(at("noPicture")).toEqual({ status: 404, detail: "Blob 'frames/0a.jpg' not found" });
     expect(at("extracted")).toEqual({ processed: 0, pending: 0, failed: 0 });
   });
 });

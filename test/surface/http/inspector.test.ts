@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { answerFile } from "../../../src/surface/http/inspector.ts";
+import { answerFile, unpacked } from "../../../src/surface/http/inspector.ts";
 import type { InspectorFile } from "../../../src/surface/http/inspector-files.ts";
 import { KEYS, useApps } from "./engine-app.ts";
 
@@ -28,6 +28,12 @@ describe("a file of the inspector", () => {
       expect(plain.headers.get("content-encoding")).toBeNull();
       expect(await plain.text()).toBe("go()");
     }
+  });
+
+  test("is unpacked once, however often it is asked for", () => {
+    const page = FILES["a-12345678.js"];
+    expect(Buffer.from(unpacked(page)).toString()).toBe("go()");
+    expect(unpacked(page)).toBe(unpacked(page));
   });
 
   test("is kept for ever where its name follows from its content, and asked for again where not", () => {

@@ -1,13 +1,16 @@
 /** What the key of one owner reaches of another's memories, on every route that there is. Real engine, real pack. */
 import { expect, test } from "bun:test";
+import { asInstant } from "../../../src/lib/instant.ts";
 import type { HttpBinding } from "../../../src/surface/contract/core/operation.ts";
 import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
+import { anAdmission, anEvent } from "../../contract/samples.ts";
 import { type Answer, KEYS, type OpenedApp, useApps } from "./engine-app.ts";
 
 const { open } = useApps();
 
 /** A word of ada's that must reach nobody else. */
 const PRIVATE = "Zx9private";
+const PICTURE = "frames/of-ada.jpg";
 
 /** What ada has. */
 type Belongings = {
@@ -20,7 +23,12 @@ type Belongings = {
 
 const CITATION = "01900000-0000-7000-8000-00000000c17a";
 
-async function belongingsOf(ask: OpenedApp["ask"]): Promise<Belongings> {
+async function belongingsOf(ask: OpenedApp["ask"], store: OpenedApp["store"]): Promise<Belongings> {
+  const timestamp = asInstant("2026-03-18T12:00:00.000000Z");
+  const seen = anEvent({ userId: "ada", content: `${PRIVATE}: a picture`, timestamp });
+  const bytes = new TextEncoder().encode(PRIVATE);
+  const picture = { key: PICTURE, mediaType: "image/jpeg", bytes, event: seen.id };
+  await store.admit(anAdmission([seen], { blobs: [picture] }));
   const asAda = async (path: string, body: unknown): Promise<Answer["json"]> => {
     const { status, json } = await ask(path, { body, key: "key-a" });
     expect([path, status]).toEqual([path, 200]);
@@ -78,6 +86,7 @@ function bodiesFor({ node, other, event, receipt }: Belongings): Readonly<Record
     ingest: { content: "x" },
     ingest_fast: { items: [{ content: "x" }] },
     process_materializations: { budget_ms: 1000 },
+    forget: { ids: [node] },
     organize: { budget_ms: 1000 },
     process_extractions: { limit: 1 },
     review_alias_proposal: { decision: "accepted", reviewer_id: "ada" },
@@ -120,6 +129,8 @@ function pathOf({ path }: HttpBinding, has: Belongings): string {
     request_id: has.receipt,
     citation_id: has.citation,
     proposal_operation_id: has.node,
+    forget_id: has.node,
+    blob_key: encodeURIComponent(PICTURE),
   };
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     expect(ids).toHaveProperty(name);
@@ -142,8 +153,8 @@ async function snapshotOf(ask: OpenedApp["ask"], has: Belongings): Promise<strin
 }
 
 test("a key of another owner reads nothing and changes nothing, on any route", async () => {
-  const { ask } = await open(KEYS);
-  const has = await belongingsOf(ask);
+  const { ask, store } = await open(KEYS);
+  const has = await belongingsOf(ask, store);
   const bodies = bodiesFor(has);
   const before = await snapshotOf(ask, has);
   expect(before).toContain(PRIVATE);
@@ -162,9 +173,30 @@ test("a key of another owner reads nothing and changes nothing, on any route", a
   expect(await snapshotOf(ask, has)).toBe(before);
 });
 
+test("what a key erases tells nothing of what others hold, whether a guess is right or not", async () => {
+  const { ask, store } = await open(KEYS);
+  const has = await belongingsOf(ask, store);
+  const asBob = async (path: string, body?: unknown): Promise<Answer["json"]> => {
+    const { status, json } = await ask(path, { body, key: "key-b" });
+    expect([path, status]).toEqual([path, 200]);
+    return json;
+  };
+  const told: unknown[] = [];
+  for (const guess of [PRIVATE, "Zx9privacy", "zx9private", "zx9privacy", "Ada tea", "Ada tee"]) {
+    const ids = [textAt(await asBob("/v1/store", { content: guess }), "node_id")];
+    const confirm = textAt(await asBob("/v1/forget", { ids }), "confirm");
+    const answer = await asBob("/v1/forget", { ids, mode: "erase", confirm });
+    const known = await asBob(`/v1/forget/${textAt(answer, "forget_id")}`);
+    for (const id of Object.values(has)) expect(JSON.stringify([answer, known])).not.toContain(id);
+    const receipt = Object(answer["receipt"]);
+    told.push([answer["stage"], answer["counts"], receipt.scan, known["counts"]]);
+  }
+  expect(told).toEqual(told.map(() => told[0]));
+});
+
 test("naming another owner is 403 wherever an owner can be named", async () => {
-  const { ask } = await open(KEYS);
-  const has = await belongingsOf(ask);
+  const { ask, store } = await open(KEYS);
+  const has = await belongingsOf(ask, store);
   const bodies = bodiesFor(has);
   const before = await snapshotOf(ask, has);
   const named: string[] = [];
@@ -190,7 +222,7 @@ test("naming another owner is 403 wherever an owner can be named", async () => {
 
 test("without a key every route is 401, and with a server without keys none is", async () => {
   const keyed = await open(KEYS);
-  const has = await belongingsOf(keyed.ask);
+  const has = await belongingsOf(keyed.ask, keyed.store);
   const free = await open();
   for (const { name, http } of ROUTES) {
     const asked = { method: http.method.toUpperCase() };

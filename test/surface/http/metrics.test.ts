@@ -81,7 +81,45 @@ test("neither text nor id nor owner is told", async () => {
   expect(text).toContain('route="unmatched"');
 });
 
+test("no caller invents labels: other methods are one, and a method that no route takes has no route", async () => {
+  const opened = await watched();
+  for (const method of ["PATCH", "PROPFIND", "MKCOL", "LOCK"]) {
+    await opened.app.request("/v1/stats", { method });
+    await opened.app.request("/v1/nodes/some-private-id", { method });
+  }
+  await opened.app.request("/metrics", { method: "DELETE" });
+
+  const text = await (await opened.app.request("/metrics")).text();
+
+  const counted = text.split("\n").filter((line) => line.startsWith("svc_http_requests_total{"));
+  expect(counted.toSorted()).toEqual([
+    'svc_http_requests_total{method="DELETE",route="unmatched",status="405"} 1',
+    'svc_http_requests_total{method="other",route="unmatched",status="405"} 8',
+  ]);
+});
+
+test("what is stored is counted once for callers who ask at the same time", async () => {
+  let asked = 0;
+  const { engine } = await watched();
+  const stats = async () => {
+    asked += 1;
+    return await engine.stats();
+  };
+  const metrics = createMetrics("9.9.9");
+  const texts = await Promise.all([1, 2, 3].map(() => metrics.text({ ...engine, stats })));
+  expect(asked).toBe(1);
+  for (const text of texts) expect(text).toContain("svc_ready 1");
+});
+
 describe("who may read them", () => {
+  test("with no other key, the holder of the key of the numbers alone", async () => {
+    const { app } = await watched({}, "scraper");
+    const as = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+    expect((await app.request("/metrics")).status).toBe(401);
+    expect((await app.request("/metrics", as("wrong"))).status).toBe(401);
+    expect((await app.request("/metrics", as("scraper"))).status).toBe(200);
+  });
+
   test("an operator with the key, and nobody without", async () => {
     const { app } = await watched({ apiKey: "operator" });
     const headers = { authorization: "Bearer operator" };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { ERROR_CATALOGUE } from "../../../src/domain/errors.ts";
+import { ERROR_CATALOGUE } from "../../../src/domain/error-catalogue.ts";
 import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { buildOpenApi } from "../../../src/surface/http/openapi.ts";
 import { REFUSAL_CODES } from "../../../src/surface/listener/answers.ts";
@@ -115,11 +115,12 @@ test("all routes but health name the bearer scheme", () => {
   }
 });
 
-test("every path parameter is declared and a uuid", () => {
+test("every path parameter is declared and a uuid, or the key of a picture", () => {
   for (const { path, entry } of entries) {
     for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
       const parameter = entry.parameters?.find((item) => item.name === name);
-      expect(parameter).toMatchObject({ in: "path", required: true, schema: { format: "uuid" } });
+      const schema = name === "blob_key" ? { maxLength: 256 } : { format: "uuid" };
+      expect(parameter).toMatchObject({ in: "path", required: true, schema });
     }
   }
 });

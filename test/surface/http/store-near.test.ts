@@ -36,3 +36,29 @@ test("POST /v1/store answers with near memories and replaces what it names, or s
   expect(refused).toMatchObject({ status: 422 });
   expect(await store.countEvents("ada")).toBe(3);
 });
+
+test("POST /v1/store with a used Idempotency-Key stores and replaces nothing, for another text it is 409", async () => {
+  const { ask, store } = await open();
+  const headers = { "idempotency-key": "0123456789abcdef0123456789abcdef" };
+  const keep = (content: string, given: object = {}) =>
+    ask("/v1/store", { method: "POST", body: { user_id: "ada", content, ...given }, headers });
+  const old = storeAnswer.parse(
+    (
+      await ask("/v1/store", {
+        method: "POST",
+        body: { user_id: "ada", content: "the kayak is red" },
+      })
+    ).json,
+  );
+
+  const first = await keep("the kayak is blue", { supersedes: [old.node_id] });
+  const again = await keep("the kayak is blue", { supersedes: [old.node_id] });
+
+  expect([first.status, again.status]).toEqual([200, 200]);
+  expect(again.json["node_id"]).toBe(first.json["node_id"] as never);
+  expect(await store.countEvents("ada")).toBe(2);
+  expect(await keep("the kayak is green")).toMatchObject({
+    status: 409,
+    json: { code: "request_conflict" },
+  });
+});

@@ -33,6 +33,7 @@ const aggregateAssertionsOperation = defineOperation({
     description:
       "Count and group all stored claims (subject, predicate, object) exactly: how often, how many different ones. " +
       "Texts match after normalisation, never by meaning; to find by meaning use memory_retrieve.",
+    silentArguments: ["group_limit", "sample_limit"],
     annotations: READS,
     tell: tellAssertions,
   },
@@ -77,6 +78,7 @@ const aggregateQuantitiesOperation = defineOperation({
     title: "Sum amounts",
     description:
       "Sum the amounts that stored claims hold: total, least and greatest by unit, as exact decimals; units are never converted. Use it instead of adding up search results.",
+    silentArguments: ["group_limit", "sample_limit"],
     annotations: READS,
     tell: tellQuantities,
   },

@@ -21,6 +21,7 @@ import {
   instantInQuery,
   owner,
   ownerInQuery,
+  textsInQuery,
   uuidIn,
   wholeNumber,
 } from "../core/fields.ts";
@@ -28,8 +29,10 @@ import { defineOperation, found, part } from "../core/operation.ts";
 import { httpField, overHttp, parsed } from "../core/request.ts";
 import {
   browsedView,
+  changePageView,
   contradictionPageView,
   edgePageView,
+  entityPageView,
   facetsView,
   nodeBatchView,
   timelineView,
@@ -152,6 +155,24 @@ const edgesOperation = defineOperation({
   http: { route: "get /v1/nodes/{node_id}/edges", statuses: [404] },
 });
 
+const entitiesOperation = defineOperation({
+  name: "list_entities",
+  summary: "List people and things",
+  description:
+    "Active memories of type entity, those with the most memories first. Counted are the active memories one edge away, other entities left out.",
+  request: {
+    user_id: ownerInQuery,
+    contains: httpField(
+      z.string().optional().meta({ description: "A literal part of the name; case is ignored." }),
+    ),
+    cursor,
+    limit,
+  },
+  run: async ({ engine }, query) => engine().listEntities(query),
+  answer: entityPageView,
+  http: { route: "get /v1/entities" },
+});
+
 const contradictionsOperation = defineOperation({
   name: "list_contradictions",
   summary: "List contradictions",
@@ -169,6 +190,32 @@ const contradictionsOperation = defineOperation({
   http: { route: "get /v1/contradictions" },
 });
 
+const changesOperation = defineOperation({
+  name: "list_operations",
+  summary: "List changes of memories",
+  description: "What was done to memories and by whom, newest first; events tell what was stored.",
+  request: {
+    user_id: ownerInQuery,
+    op_types: overHttp(
+      "type",
+      textsInQuery("Kind of the change, such as LIFECYCLE_CHANGED. May be repeated. Absent: all."),
+    ),
+    actor_id: overHttp(
+      "actor",
+      httpField(z.string().optional().meta({ description: "Who made the change." })),
+    ),
+    time_from: instantInQuery("At or after this moment."),
+    time_to: instantInQuery("Before this moment."),
+    cursor: httpField(
+      z.string().optional().meta({ description: "next_cursor of the page before." }),
+    ),
+    limit,
+  },
+  run: async ({ engine }, query) => engine().listChanges(query),
+  answer: changePageView,
+  http: { route: "get /v1/operations" },
+});
+
 /** The operations with which a person looks through memories. Their paths precede those of one memory, which match them. */
 export const BROWSE_OPERATIONS = part(
   "nodes",
@@ -177,5 +224,7 @@ export const BROWSE_OPERATIONS = part(
   facetsOperation,
   batchOperation,
   edgesOperation,
+  entitiesOperation,
   contradictionsOperation,
+  changesOperation,
 );

@@ -5,8 +5,10 @@ import {
   CONTRADICTION_STATUSES,
   type Facet,
   type Facets,
+  type ListedChanges,
   type ListedContradictions,
   type ListedEdges,
+  type ListedEntities,
   type NodeBatch,
   type NotedContradiction,
   type Timeline,
@@ -26,6 +28,7 @@ import {
 import { BUCKETS } from "../../../lib/local-dates.ts";
 import { noted, told, view } from "../../../lib/view.ts";
 import { nextCursor, nextId, onPage } from "../core/page-wire.ts";
+import { operationView } from "../nodes/provenance-wire.ts";
 
 export const browsedView = noted(
   view<BrowsedPage>()({
@@ -89,6 +92,27 @@ export const edgePageView = noted(
   { id: "EdgePage" },
 );
 
+const countedEntityView = noted(
+  object<ListedEntities["entities"][number]>({
+    node: nodeForm,
+    memories: noted(natural, {
+      description: "Active memories one edge away, other entities left out.",
+    }),
+    contested: noted(natural, { description: "How many of them are contested." }),
+  }),
+  { id: "CountedEntity" },
+);
+
+export const entityPageView = noted(
+  view<ListedEntities>()({
+    entities: list(countedEntityView),
+    count: told(onPage, ({ entities }) => entities.length),
+    hasMore: flag,
+    nextCursor,
+  }),
+  { id: "EntityPage" },
+);
+
 const contradictionView = noted(
   view<NotedContradiction>()({
     edgeId: uuid,
@@ -111,4 +135,14 @@ export const contradictionPageView = noted(
     nextCursor: nextId,
   }),
   { id: "ContradictionPage" },
+);
+
+export const changePageView = noted(
+  view<ListedChanges>()({
+    operations: list(operationView),
+    count: told(onPage, ({ operations }) => operations.length),
+    hasMore: flag,
+    nextCursor,
+  }),
+  { id: "ChangePage" },
 );

@@ -11,14 +11,16 @@ export type Caller = {
 
 /**
  * The owner of a request that may leave the owner open; undefined means all owners.
- * @throws SvcError forbidden if a bound caller names another owner
+ * @throws SvcError forbidden if a bound caller names another owner; invalid_argument if an operator names an empty one,
+ *   which is a variable without a value more often than a wish for all owners
  */
 export function optionalOwner(
   caller: Caller,
   given: string | null | undefined,
 ): string | undefined {
   if (caller.boundUserId === undefined) {
-    return given === null || given === "" ? undefined : given;
+    if (given === "") throw invalid("user_id", "is empty; leave it out for all owners");
+    return given ?? undefined;
   }
   if (given !== undefined && given !== null && given !== caller.boundUserId) {
     throw new SvcError(
@@ -34,7 +36,8 @@ export function optionalOwner(
  * @throws SvcError forbidden, or invalid_argument if an operator names none
  */
 export function requireOwner(caller: Caller, given: string | null | undefined): string {
-  const owner = optionalOwner(caller, given) ?? caller.defaultUserId;
+  const isUnnamed = given === "" && caller.boundUserId === undefined;
+  const owner = optionalOwner(caller, isUnnamed ? undefined : given) ?? caller.defaultUserId;
   if (owner === undefined) {
     throw invalid("user_id", "is required: the name of the owner of these memories");
   }

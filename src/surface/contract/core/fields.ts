@@ -222,6 +222,12 @@ export function choicesInQuery<const T extends string>(
   };
 }
 
+/** Any texts in a query, each with the name of the parameter again. */
+export function textsInQuery(description: string): Field<readonly string[] | undefined> {
+  const schema = z.array(z.string()).optional().meta({ description });
+  return { ...httpField(schema), isRepeated: true };
+}
+
 /** `true` or `false` in a query. */
 export function flagInQuery(description: string): Field<boolean | undefined> {
   return {

@@ -120,6 +120,7 @@ export const TAGS = {
   retrieval: "Questions, their receipts, and what answers cite.",
   nodes: "Memories as they stand.",
   lifecycle: "Changes of a memory's state, and memories that replace or contradict each other.",
+  forgetting: "Erasing content for good, and what proves it.",
   organizing: "Upkeep of memories: what becomes of them with time.",
   events: "Source texts and how far they have been processed.",
   aggregation: "Exact counts, sums and states from stored claims.",

@@ -2,6 +2,7 @@ import { AGGREGATION_OPERATIONS } from "../aggregation/operations.ts";
 import { ALIAS_OPERATIONS } from "../aliases/operations.ts";
 import { BROWSE_OPERATIONS } from "../browse/operations.ts";
 import { EXTRACTION_OPERATIONS } from "../extraction/operations.ts";
+import { FORGET_OPERATIONS } from "../forget/operations.ts";
 import { LIFECYCLE_OPERATIONS } from "../lifecycle/operations.ts";
 import { EVENT_OPERATIONS } from "../nodes/event-operations.ts";
 import { NODE_OPERATIONS } from "../nodes/operations.ts";
@@ -23,6 +24,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...BROWSE_OPERATIONS,
   ...NODE_OPERATIONS,
   ...LIFECYCLE_OPERATIONS,
+  ...FORGET_OPERATIONS,
   ...ORGANIZE_OPERATIONS,
   ...ALIAS_OPERATIONS,
   ...EVENT_OPERATIONS,

@@ -66,5 +66,6 @@ const SCALARS = {
   uuid: z.string().meta({ format: "uuid" }),
   sha256: z.string().meta({ pattern: "^[0-9a-f]{64}$" }),
   json: z.unknown(),
+  bytes: z.string().meta({ format: "binary" }),
   anyObject: z.record(z.string(), z.unknown()),
 };

@@ -84,6 +84,7 @@ const retryOperation = defineOperation({
     tool: "memory_retry_extraction",
     title: "Retry an extraction",
     description: "Queue a failed extraction again, for memory_process_extractions.",
+    silentArguments: ["replan"],
     annotations: CHANGES,
     tell: tellExtractionStatus,
   },

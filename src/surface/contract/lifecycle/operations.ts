@@ -64,10 +64,10 @@ const archiveOperation = defineOperation({
   http: { route: "put /v1/nodes/{node_id}/archive", statuses: [404, 409] },
   mcp: {
     tool: "memory_archive_node",
-    title: "Forget a memory",
+    title: "Retire a memory",
     description:
-      "Permanently retire a memory, when the user wants it forgotten: it is no longer found, and this cannot be undone. " +
-      "For a memory that has changed use memory_supersede.",
+      "Permanently retire a memory, when the user wants it forgotten: it is no longer found. " +
+      "For one that has changed use memory_supersede.",
     toolSet: "core",
     annotations: RETIRES,
     tell: tellArchived,

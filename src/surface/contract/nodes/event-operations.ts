@@ -15,6 +15,7 @@ import {
 import { defineOperation, found, part } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
 import { httpField, overHttp } from "../core/request.ts";
+import { getBlobOperation } from "./blob-operations.ts";
 import { extractionStatusView, extractionView } from "./extraction-wire.ts";
 import { tellExtraction, tellExtractionStatus } from "./provenance-text.ts";
 import { tellEvent } from "./text.ts";
@@ -35,7 +36,7 @@ const getEventOperation = defineOperation({
     tool: "memory_get_event",
     title: "Read a source",
     description:
-      "Read the source text behind a memory, word for word as it was given, by an event_id from its evidence_refs.",
+      "Read the source text behind a memory, word for word, by an id of its evidence_refs.",
     annotations: READS,
     tell: tellEvent,
   },
@@ -147,4 +148,5 @@ export const EVENT_OPERATIONS = part(
   extractionOperation,
   extractionStatusOperation,
   processingStatusOperation,
+  getBlobOperation,
 );

@@ -172,6 +172,7 @@ const provenanceOperation = defineOperation({
     description:
       "Read what a memory was made from and what was done to it: its sources word for word, contradictions, and changes oldest first. " +
       "Use it to judge a doubtful memory or to answer `how do you know?`.",
+    silentArguments: ["operation_limit"],
     annotations: READS,
     tell: tellProvenance,
   },

@@ -5,7 +5,8 @@ import { anyObject, constant, instant, list, nullable, text, uuid } from "../../
 import { noted, told, view } from "../../../lib/view.ts";
 import { eventView } from "./wire.ts";
 
-const operationView = noted(
+/** One line of the audit log. */
+export const operationView = noted(
   view<Provenance["operations"][number]>()({
     id: uuid,
     opType: text,

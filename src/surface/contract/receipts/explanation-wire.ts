@@ -1,4 +1,10 @@
-import { QUERY_INTENTS, REPRESENTATION_LEVELS } from "../../../domain/enums.ts";
+import {
+  LIFECYCLE_STATES,
+  NODE_TYPES,
+  QUERY_INTENTS,
+  REPRESENTATION_LEVELS,
+} from "../../../domain/enums.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
 import type { Explanation } from "../../../domain/records/explanation.ts";
 import { SECTION_NAMES } from "../../../domain/records/retrieval-record.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
@@ -20,7 +26,8 @@ import { organizerChange } from "../nodes/organizer-text.ts";
 type Explained = Explanation["inContext"][number];
 type Excluded = Explanation["notInContext"][number];
 type Texted = {
-  readonly content: string | undefined;
+  /** As it is today; undefined once it is gone. */
+  readonly node: MemoryNode | undefined;
   /** What the organizer made of it last, in words; undefined: nothing. */
   readonly organizer: string | undefined;
 };
@@ -45,12 +52,11 @@ export async function withTexts(
   const texts = new Map<Uuid, Texted>();
   for (const node of nodes) {
     if (node === undefined) continue;
-    const { id, content } = node;
-    texts.set(id, { content, organizer: await organizerChange(engine, node) });
+    texts.set(node.id, { node, organizer: await organizerChange(engine, node) });
   }
   const withText = <T extends { readonly nodeId: Uuid }>(one: T) => ({
     ...one,
-    ...(texts.get(one.nodeId) ?? { content: undefined, organizer: undefined }),
+    ...(texts.get(one.nodeId) ?? { node: undefined, organizer: undefined }),
   });
   return {
     ...explanation,
@@ -59,7 +65,10 @@ export async function withTexts(
   };
 }
 
-const content = noted(nullable(text), { description: "Null once the memory is gone." });
+const content = told(
+  noted(nullable(text), { description: "Null once the memory is gone." }),
+  ({ node }: Texted) => node?.content,
+);
 
 const organizer = noted(omitted(text), {
   description: "What the organizer made of it last, in words. Absent: nothing.",
@@ -79,6 +88,10 @@ const explained = view<Explained & Texted>()({
   place: noted(count, { description: "From 1, in the order of the context." }),
   nodeId: uuid,
   content,
+  nodeType: told(nullable(member(NODE_TYPES)), ({ node }) => node?.nodeType),
+  lifecycleState: told(nullable(member(LIFECYCLE_STATES)), ({ node }) => node?.lifecycleState),
+  eventTime: told(nullable(instant), ({ node }) => node?.eventTime),
+  createdAt: told(nullable(instant), ({ node }) => node?.createdAt),
   organizer,
   section: member(SECTION_NAMES),
   rank: noted(count, { description: "From 1, among the results." }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseId } from "../../../domain/arguments.ts";
-import { missing } from "../../../domain/errors.ts";
+import { missing, missingNode } from "../../../domain/errors.ts";
 import {
   type AnswerCitations,
   CITATION_METHODS,
@@ -26,7 +26,7 @@ import { ADDS, READS } from "../core/operation-parts.ts";
 import { field, httpField, optional, parsed, required, withDefault } from "../core/request.ts";
 import { explanationView, withTexts } from "./explanation-wire.ts";
 import { tellCitations, tellCitationsList, tellReceipt } from "./text.ts";
-import { receiptView, retrievalsView } from "./wire.ts";
+import { receiptView, retrievalsView, usesView } from "./wire.ts";
 
 /** Characters of a caller's name for an answer. */
 const MAX_ANSWER_ID = 512;
@@ -92,6 +92,25 @@ const explainOperation = defineOperation({
   http: { route: "get /v1/retrievals/{request_id}/explanation", statuses: [404] },
 });
 
+const nodeRetrievalsOperation = defineOperation({
+  name: "get_node_retrievals",
+  summary: "List the retrievals that showed a memory",
+  description: "Those with the memory in their context, newest first, as far as receipts are kept.",
+  request: {
+    node_id: id(),
+    cursor: httpField(
+      z.string().optional().meta({ description: "next_cursor of the page before." }),
+    ),
+    limit: wholeNumber([1, 1000], 100),
+  },
+  run: async ({ engine, caller }, { nodeId, ...query }) =>
+    found(engine().nodeRetrievals(nodeId, { ...query, userId: caller.boundUserId }), () =>
+      missingNode(nodeId),
+    ),
+  answer: usesView,
+  http: { route: "get /v1/nodes/{node_id}/retrievals", statuses: [404] },
+});
+
 const recordCitationsOperation = defineOperation({
   name: "record_answer_citations",
   summary: "Record which memories an answer cites",
@@ -137,6 +156,7 @@ const recordCitationsOperation = defineOperation({
     description:
       "Record which memories your answer was made from, after a memory_retrieve. Only memories that were in its context can be cited; ranking does not change.",
     argumentOrder: ["request_id", "answer_id", "cited_node_ids"],
+    silentArguments: ["answer_sha256"],
     annotations: ADDS,
     tell: tellCitations,
   },
@@ -191,6 +211,7 @@ export const RECEIPT_OPERATIONS = part(
   listRetrievalsOperation,
   getReceiptOperation,
   explainOperation,
+  nodeRetrievalsOperation,
   recordCitationsOperation,
   listCitationsOperation,
   getCitationsOperation,

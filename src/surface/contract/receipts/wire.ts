@@ -1,7 +1,12 @@
 import { QUERY_INTENTS } from "../../../domain/enums.ts";
 import type { KeptReceipt } from "../../../domain/records/explanation.ts";
 import { receiptForm } from "../../../domain/records/receipt.ts";
-import type { ListedRetrieval, ListedRetrievals } from "../../../engine/receipts/api.ts";
+import type {
+  ListedRetrieval,
+  ListedRetrievals,
+  ListedUse,
+  ListedUses,
+} from "../../../engine/receipts/api.ts";
 import {
   count,
   dictionary,
@@ -35,6 +40,9 @@ export const retrievalsView = noted(
         resultCount: count,
         contextCount: noted(count, { description: "Records in the context." }),
         tokensUsed: count,
+        timingMs: noted(nullable(count), {
+          description: "How long the answer took; null where an earlier version gave it.",
+        }),
         notes: list(text),
         failures: dictionary(text),
       }),
@@ -44,6 +52,29 @@ export const retrievalsView = noted(
     nextCursor: noted(nullable(text), { description: "Pass it as cursor for the next page." }),
   }),
   { id: "RetrievalPage" },
+);
+
+/** One page of retrievals that showed a memory. */
+export const usesView = noted(
+  view<ListedUses>()({
+    retrievals: list(
+      object<ListedUse>({
+        requestId: uuid,
+        createdAt: instant,
+        client: noted(nullable(text), { description: "The program that asked, if it said so." }),
+        query: text,
+        rank: noted(count, { description: "Of the memory among the results, from 1." }),
+        representation: noted(text, { description: "In which form it was shown." }),
+        cited: noted(flag, {
+          description: "Whether a report about an answer made from it cites the memory.",
+        }),
+      }),
+    ),
+    count: told(count, ({ retrievals }) => retrievals.length),
+    hasMore: flag,
+    nextCursor: noted(nullable(text), { description: "Pass it as cursor for the next page." }),
+  }),
+  { id: "MemoryUsePage" },
 );
 
 /** A receipt: the keys of its canonical text in order, then the checksum of that text. */

@@ -5,6 +5,7 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "../../../domain/enums.ts";
+import { type SeenIn, seenIn, seenInWords } from "../../../domain/seen.ts";
 import { STRENGTHS } from "../../../domain/strength.ts";
 import type {
   MemoryBundle,
@@ -21,6 +22,7 @@ import {
   member,
   nullable,
   number,
+  object,
   omitted,
   text,
   unit,
@@ -45,6 +47,16 @@ const olderThan = noted(omitted(uuid), {
   description: "A newer result that makes this one outdated. Absent: none was found.",
 });
 
+const source = noted(
+  omitted(
+    noted(object<SeenIn>({ file: text, frameTimeS: nullable(number), thumbnail: nullable(text) }), {
+      id: "SeenIn",
+      description: "A file, the seconds into a video, and the key of the picture.",
+    }),
+  ),
+  { description: "The photo or the frame in which it was seen. Absent: it was not seen." },
+);
+
 const resultView = noted(
   view<ResultCandidate>()({
     nodeId: told(uuid, ({ node }) => node.id),
@@ -66,6 +78,7 @@ const resultView = noted(
     validTo: told(nullable(instant), ({ node }) => node.validTo),
     evidenceRefs: told(list(uuid), ({ node }) => node.evidenceRefs),
     metadata: told(nullable(anyObject), ({ node }) => node.metadata),
+    source: told(source, ({ node }) => seenIn(node.metadata)),
   }),
   { id: "RetrieveResult" },
 );
@@ -107,6 +120,10 @@ const shortView = view<FoldedHit>()({
   ),
   strength: told(strength, ({ hit }) => hit.strength),
   olderThan: told(olderThan, ({ hit }) => hit.olderThan?.nodeId),
+  source: told(omitted(text), ({ hit }) => {
+    const seen = seenIn(hit.node.metadata);
+    return seen && seenInWords(seen);
+  }),
 });
 
 type ToolAnswer = {
@@ -131,13 +148,14 @@ export const retrieveToolView = view<ToolAnswer>()({
 });
 
 export function toToolAnswer(
-  { results, bundle, metadata, valueBindings }: RetrievalResponse,
+  response: RetrievalResponse,
   includeContext: boolean,
   limit?: number | null,
 ): ToolAnswer {
+  const { bundle, metadata, valueBindings } = response;
   const references = bundle.contextReferences.size > 0 ? bundle.contextReferences : undefined;
   return {
-    results: shownHits(results, limit).hits,
+    results: shownHits(response, limit).hits,
     metrics: metadata,
     context: includeContext ? bundle.renderedContext : undefined,
     contextReferences: includeContext ? references : undefined,

@@ -1,4 +1,4 @@
-import type { ResultCandidate } from "../../../engine/retrieve/api.ts";
+import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import { type FoldedHit, foldRepeats } from "./repeated-hits.ts";
 
 /** Default number of hits to show. */
@@ -16,11 +16,22 @@ export type ShownHits = {
   readonly more: number;
 };
 
-/** The strong hits, or the best of the weak ones if none is strong. @param limit the caller's maximum */
-export function shownHits(results: readonly ResultCandidate[], limit?: number | null): ShownHits {
+/**
+ * The strong hits, or the best of the weak ones if none is strong; all that reach it where the caller named a floor.
+ * @param limit the caller's maximum
+ */
+export function shownHits(
+  { results, metadata }: Pick<RetrievalResponse, "results" | "metadata">,
+  limit?: number | null,
+): ShownHits {
   const strong = results.filter(({ strength }) => strength !== "weak");
   const isKnown = strong.length > 0 || results.length === 0;
-  const answer = isKnown ? foldRepeats(strong) : foldRepeats(results).slice(0, SHOWN_WEAK);
+  const answer =
+    metadata.minScore !== undefined
+      ? foldRepeats(results)
+      : isKnown
+        ? foldRepeats(strong)
+        : foldRepeats(results).slice(0, SHOWN_WEAK);
   const hits = answer.slice(0, limit ?? SHOWN_HITS);
   return { hits, isKnown, more: answer.length - hits.length };
 }

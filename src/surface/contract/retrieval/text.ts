@@ -1,3 +1,4 @@
+import { seenIn, seenInWords } from "../../../domain/seen.ts";
 import type { RetrievalResponse, VisibleBinding } from "../../../engine/retrieve/api.ts";
 import type { ToolSet } from "../core/operation.ts";
 import {
@@ -8,6 +9,7 @@ import {
   LINE_CHARS,
   listed,
   moment,
+  name,
   oneLine,
 } from "../core/tool-text.ts";
 import { type ShownHits, shownHits } from "./hits.ts";
@@ -25,7 +27,7 @@ export function tellRetrieve(response: RetrievalResponse, input: Asked, toolSet:
   const { bundle } = response;
   const withContext = input.includeContext === true;
   const maxChars = withContext ? EXCERPT_CHARS : LINE_CHARS;
-  const shown = shownHits(response.results, input.limit);
+  const shown = shownHits(response, input.limit);
   const parts = [
     response.results.length === 0 ? emptyHeading(input, toolSet) : heading(shown),
     ...shown.hits.map((_, index) => hitLine(shown.hits, index, response, maxChars)),
@@ -80,6 +82,8 @@ function hitLine(
   if (contradictsId !== undefined) facts.push(`contradicts ${placeOf(contradictsId)}`);
   if (olderThan !== undefined) facts.push(`older than ${placeOf(olderThan.nodeId)}`);
   if (strength === "weak") facts.push("weak");
+  const seen = seenIn(node.metadata);
+  if (seen !== undefined) facts.push(seenInWords(seen, (file) => json(name(file))));
   if (folded.repeats > 1) facts.push(`${folded.repeats} times`);
   return `${index + 1}. ${node.id} (${facts.join(", ")}) ${oneLine(node.content, maxChars)}`;
 }

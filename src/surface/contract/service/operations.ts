@@ -60,7 +60,7 @@ const doctorOperation = defineOperation({
   name: "examine",
   summary: "Examine the pack",
   description:
-    "For operators: what svc doctor finds wrong with the pack and its surroundings, and what helps. Reads every page, which takes a while.",
+    "For operators: what svc doctor finds wrong with the pack and its surroundings, and what helps. Reads everything, which takes a while.",
   request: {},
   run: async ({ caller, examine }) => {
     requireOperator(caller);

@@ -53,6 +53,9 @@ const details = noted(
       { description: "Calls of the embedding model by this process; the rest was remembered." },
     ),
     receipts: noted(count, { description: "Receipts that are kept." }),
+    blobs: noted(object<StatsDetails["blobs"]>({ count, bytes: count }), {
+      description: "Pictures of events that are kept.",
+    }),
   }),
   { id: "StatsDetails" },
 );

@@ -38,7 +38,7 @@ const storeOperation = defineOperation({
   run: ({ engine, caller, operator }, input) =>
     engine().storeWithReceipt({ ...input, actorId: actorOf(caller, operator, undefined) }),
   answer: storeAnswerView,
-  http: { route: "post /v1/store", body: "StoreRequest", statuses: [404] },
+  http: { route: "post /v1/store", body: "StoreRequest", statuses: [404, 409] },
   mcp: {
     tool: "memory_store",
     title: "Store a memory",

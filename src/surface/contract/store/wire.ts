@@ -12,6 +12,7 @@ import {
   metadataIn,
   newEpistemicType,
   owner,
+  retryId,
   roleField,
   sessionId,
   sourceType,
@@ -19,7 +20,7 @@ import {
   unit,
   uuidIn,
 } from "../core/fields.ts";
-import { field, httpField, type InputOf, optional, toolField } from "../core/request.ts";
+import { field, httpField, type InputOf, optional } from "../core/request.ts";
 import { nearView } from "./near-wire.ts";
 
 const valueBinding = z.strictObject({
@@ -92,8 +93,9 @@ export const storeRequest = {
     // SAFETY: the value has passed its schema.
     read: (days: unknown) => days as number | null | undefined,
   },
-  request_id: toolField(
-    uuidIn.nullish().meta({ description: "A retry with the same one stores nothing." }),
+  request_id: retryId(
+    "UUID; a retry with the same key and memory stores nothing.",
+    "A retry with the same one stores nothing.",
   ),
 };
 export type StoreRequest = InputOf<typeof storeRequest>;

@@ -18,7 +18,17 @@ export type World = {
   readonly foreign: Known;
   /** Remembers the memory that a store made, so that later requests are about it, too. */
   learn(answer: FuzzAnswer): void;
+  /** Contests two new memories: requests may have retired all that were contested. */
+  contest(): Promise<void>;
 };
+
+/** Forgets something of an owner. @returns the id of that */
+async function forgotten(engine: MemoryEngine, userId: string): Promise<string> {
+  const { nodeId } = await engine.storeWithReceipt({ userId, content: "Soon forgotten." });
+  const { confirm } = await engine.forget({ userId, ids: [nodeId] });
+  const answer = await engine.forget({ userId, ids: [nodeId], mode: "erase", confirm });
+  return answer.forgetId ?? "";
+}
 
 /** Fills an empty pack. */
 export async function settle(engine: MemoryEngine): Promise<World> {
@@ -75,6 +85,7 @@ export async function settle(engine: MemoryEngine): Promise<World> {
       engine.recordAnswerCitations({ requestId: requests[at] ?? "", answerId: "a" }, userId),
     ),
   );
+  const forgettings = [await forgotten(engine, "ada"), await forgotten(engine, "bob")];
   const names = ["Keller", "Elisabeth Keller", "Elisabeth Johanna Keller"];
   for (const name of names) {
     await engine.store({ userId: "ada", content: `Anna Maria Sofia ${name}`, nodeType: "entity" });
@@ -93,9 +104,16 @@ export async function settle(engine: MemoryEngine): Promise<World> {
     citations: citations.map(({ citationId }) => citationId),
     cursors: [page?.nextOperationCursor ?? "there is no second page"],
     proposals: proposed.map(({ proposal }) => proposal.operationId),
+    forgettings,
   };
   return {
     known,
+    contest: async () => {
+      const [winner, loser] = [await lives("Graz"), await lives("Linz")];
+      await engine.contradict(winner, loser);
+      winners.push(winner);
+      losers.push(loser);
+    },
     foreign: { ...known, nodes: [tea, ...others.nodes], events: others.events },
     learn: ({ status, text }) => {
       if (status !== 200 || !text.includes('"node_id"')) return;
