@@ -37,7 +37,8 @@ const SETTLE_FIRST = "End the contradiction first, with memory_resolve_contradic
 /** What failed, and what to do about it if the message does not say so. */
 export function explain(error: unknown, message: string, toolSet: ToolSet = "full"): string {
   if (!(error instanceof SvcError)) return message;
-  const step = stepAfter(error, toolSet);
+  // The refusal of a confirmation says itself what to do.
+  const step = error.data["field"] === "confirm" ? undefined : stepAfter(error, toolSet);
   if (step === undefined) return message;
   const { event_id: eventId } = error.data;
   // The event id of an accepted text: a client that reads only texts has no other way to get it.

@@ -6,7 +6,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { PENDING_MAX } from "./link/limits.ts";
-import { LineReader } from "./link/lines.ts";
+import { LineReader, lineOf, NOT_UTF8 } from "./link/lines.ts";
 
 /** Milliseconds for finishing running requests after the client has closed its end. */
 const DRAIN_MS = 10_000;
@@ -110,7 +110,7 @@ class Connection implements Transport {
     this.#state = "finishing";
     this.#stdin.off("data", this.#read);
     this.#stdin.pause();
-    const rest = Buffer.from(this.#lines.rest()).toString("utf8");
+    const rest = lineOf(this.#lines.rest());
     if (rest.trim() !== "") this.#waiting.push(rest);
     setTimeout(() => this.#end(), DRAIN_MS).unref();
     this.#giveOn();
@@ -172,9 +172,11 @@ class Connection implements Transport {
     if (!this.#hasRefused)
       this.onerror?.(new Error("a line is not a JSON-RPC message, and is skipped"));
     this.#hasRefused = true;
-    const id = idOf(line);
+    const isText = !line.startsWith(NOT_UTF8);
+    const id = idOf(isText ? line : line.slice(NOT_UTF8.length));
     if (id === undefined) return;
-    const error = { code: INVALID_REQUEST, message: "The line is not a JSON-RPC message" };
+    const why = isText ? "a JSON-RPC message" : "UTF-8";
+    const error = { code: INVALID_REQUEST, message: `The line is not ${why}` };
     this.send({ jsonrpc: "2.0", id, error }).catch(() => undefined);
   }
 

@@ -102,9 +102,12 @@ function shownInput(tool: ToolDescription, { owner: ownerArgument, toolSet }: Au
   };
 }
 
+/** An argument, not a member of one, that is unknown. */
+const UNKNOWN_ARGUMENT = /(?:^|[ ;])[^ .[\];:]+: is not a known key/;
+
 /** If an argument name is unknown, the message lists the known names. */
 function withKnownArguments(message: string, tool: ToolDescription, audience: Audience): string {
-  if (!message.includes("is not a known key")) return message;
+  if (!UNKNOWN_ARGUMENT.test(message)) return message;
   const names = Object.keys(shownInput(tool, audience).properties);
   return `${message}; the arguments are ${names.join(", ")}`;
 }

@@ -80,6 +80,31 @@ describe("what is no message", () => {
     expect(JSON.parse(String(stdout.read()))).toMatchObject({ id: 4, error: { code: -32600 } });
   });
 
+  test.each([
+    { name: "in a line", end: "\n" },
+    { name: "at the end of the input", end: "" },
+  ])(
+    "because its bytes are no UTF-8 is answered and not read with other characters, $name",
+    async ({ end }) => {
+      const stdout = new PassThrough();
+      const { stdin, heard, finish } = await opened(stdout);
+      const [before = "", after = ""] = line({ id: 5, method: "ping", params: { text: "a|b" } })
+        .trimEnd()
+        .split("|");
+      stdin.write(
+        Buffer.concat([Buffer.from(before), Buffer.from([0xff]), Buffer.from(after + end)]),
+      );
+      await settle();
+      finish();
+      await settle();
+      expect(heard).toEqual([]);
+      expect(JSON.parse(String(stdout.read()))).toMatchObject({
+        id: 5,
+        error: { code: -32600, message: expect.stringContaining("UTF-8") },
+      });
+    },
+  );
+
   test("and is longer than any message ends the connection", async () => {
     const { stdin, ended, failures } = await opened();
     const filling = Buffer.alloc(1024 * 1024, "x");

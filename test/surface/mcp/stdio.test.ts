@@ -192,6 +192,6 @@ test("the stateless revision is served without a handshake", async () => {
   const lines = (await stdout.toArray()).join("").trim().split("\n");
   const results = new Map(lines.map((line) => JSON.parse(line)).map((m) => [m.id, m.result]));
   expect(JSON.stringify(results.get(1))).toContain(NEXT_REVISION);
-  expect(results.get(2).tools).toHaveLength(30);
+  expect(results.get(2).tools).toHaveLength(31);
   expect(results.get(3).structuredContent).toMatchObject({ id: NODE_ID });
 });

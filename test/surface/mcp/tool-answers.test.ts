@@ -450,10 +450,41 @@ const EXAMPLES: readonly Example[] = [
     text: ({ node, other }) => [`\n${other} (note, `, `\n${node} (note, deprecated`],
   },
   {
+    tool: "memory_forget",
+    given: async ({ node }) => ({ ids: [node] }),
+    structured: ({ node }) => ({
+      ...{ stage: null, receipt: null },
+      memories: [node],
+    }),
+    text: ({ node }) => [
+      "Would be erased for ever, nothing was changed yet: memories 1, events 1, ",
+      node,
+      'Only if the user agrees to exactly this list: the same call with mode "erase" and confirm "',
+    ],
+  },
+  {
+    tool: "memory_forget",
+    given: async ({ ada, node }) => {
+      const preview = await ada.answer("memory_forget", { ids: [node] });
+      return { ids: [node], mode: "erase", confirm: idIn(preview, "confirm") };
+    },
+    structured: ({ node }) => ({
+      ...{ confirm: null, stage: "physical", memories: [node] },
+      receipt: { format: "svc-forget-receipt", erased: { nodes: [node] } },
+    }),
+    text: () => ["Forgotten for ever as ", "stage physical.", "Not reached: exports and backups"],
+  },
+  {
     tool: "memory_organize",
     given: async () => ({ jobs: " promote , nonsense ", budget_ms: 60_000 }),
     structured: () => ({ jobs_run: ["promote"] }),
     text: () => ["1 job run. Skipped: nonsense."],
+  },
+  {
+    tool: "memory_organize",
+    given: async () => ({ jobs: "promote", budget_ms: -5 }),
+    structured: () => ({ jobs_run: [] }),
+    text: () => ["0 jobs run. Skipped: promote."],
   },
   {
     tool: "memory_organize",
@@ -744,6 +775,14 @@ const REFUSALS: readonly Refusal[] = [
     args: () => ({ jobs: "promote,feedback_apply" }),
     error: "jobs: feedback_apply concerns all owners",
   },
+  { tool: "memory_organize", args: () => ({ budget_ms: 0.5 }), schema: "budget_ms" },
+  { tool: "memory_forget", args: () => ({}), error: "ids: or session_id or containing is needed" },
+  {
+    tool: "memory_forget",
+    args: ({ node }) => ({ ids: [node], mode: "erase" }),
+    error: "confirm: is needed to erase",
+  },
+  { tool: "memory_forget", args: () => ({ ids: [UNKNOWN] }), error: `Node '${UNKNOWN}' not found` },
   {
     tool: "memory_list_alias_proposals",
     args: () => ({ status: "open" }),

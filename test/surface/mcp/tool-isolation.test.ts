@@ -67,6 +67,8 @@ const PROBES: readonly Probe[] = [
   { tool: "memory_get_node", args: ({ node }) => ({ node_id: node }) },
   { tool: "memory_archive_node", args: ({ node }) => ({ node_id: node }) },
   { tool: "memory_promote_node", args: ({ node }) => ({ node_id: node }) },
+  { tool: "memory_forget", args: ({ node }) => ({ ids: [node] }) },
+  { tool: "memory_forget", args: ({ event }) => ({ ids: [event] }) },
   { tool: "memory_evaluate_condition", args: ({ node }) => ({ node_id: node, state: "true" }) },
   {
     tool: "memory_evaluate_condition",
@@ -182,6 +184,7 @@ const OWNED: Readonly<Record<string, Json>> = {
   memory_aggregate_quantities: { retrieval_mode: "explicit" },
   memory_aggregate_quantities_from_text: { question: "How much did I spend?" },
   memory_scan_nodes: {},
+  memory_forget: { ids: [CITATION] },
 };
 
 describe("the owner", () => {

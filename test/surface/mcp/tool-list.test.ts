@@ -50,6 +50,7 @@ test("the tools stand in this order, those of every day first", async () => {
     "memory_evaluate_condition",
     "memory_mark_contradiction",
     "memory_resolve_contradiction",
+    "memory_forget",
     "memory_organize",
     "memory_list_alias_proposals",
     "memory_review_alias_proposal",
@@ -98,6 +99,7 @@ test("the tools that take a memory out of search for good are the destructive on
     "memory_archive_node",
     "memory_supersede",
     "memory_resolve_contradiction",
+    "memory_forget",
     "memory_organize",
   ]);
   const adding = tools.filter(({ annotations }) => annotations?.idempotentHint === false);

@@ -183,4 +183,12 @@ describe("arguments that break the schema are an error with a readable text", ()
     expect(result.structuredContent?.["error"]).toContain(text);
     expect(JSON.parse(result.content[0]?.text ?? "")).toEqual(result.structuredContent ?? {});
   });
+
+  test("an unknown key of an item is not answered with the arguments of the tool", async () => {
+    const items = [{ content: "x", colour: 1 }];
+    const nested = await call("memory_ingest_fast_many", { user_id: "a", items });
+    expect(nested.structuredContent?.["error"]).toEndWith("items[0].colour: is not a known key");
+    const both = await call("memory_ingest_fast_many", { user_id: "a", items, colour: 1 });
+    expect(both.structuredContent?.["error"]).toContain("; the arguments are items, ");
+  });
 });

@@ -1,3 +1,8 @@
+import { isUtf8 } from "node:buffer";
+
+/** Before a line that is no UTF-8, so that no reader takes it for a message with other characters. */
+export const NOT_UTF8 = "\ufffd";
+
 /** Maximum bytes of a line, somewhat more than the largest message of either side. */
 const LINE_MAX = 17 * 1024 * 1024;
 
@@ -34,7 +39,7 @@ export class LineReader {
 
   #finish(end: Uint8Array): string {
     this.#keep(end);
-    return Buffer.from(this.rest()).toString("utf8");
+    return lineOf(this.rest());
   }
 
   #keep(part: Uint8Array): void {
@@ -44,4 +49,10 @@ export class LineReader {
     // A copy, which `slice` of a Buffer is not: the stream may reuse its buffer.
     this.#parts.push(new Uint8Array(part));
   }
+}
+
+/** The text of a line; after {@link NOT_UTF8} if its bytes are no UTF-8. */
+export function lineOf(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString("utf8");
+  return isUtf8(bytes) ? text : NOT_UTF8 + text;
 }

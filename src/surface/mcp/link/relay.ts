@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { BYE } from "./host.ts";
 import { OPEN_CALLS_MAX } from "./limits.ts";
-import { LineReader } from "./lines.ts";
+import { LineReader, lineOf } from "./lines.ts";
 import { PendingCalls, type Repeatable } from "./pending-calls.ts";
 import { type Silence, watchSilence } from "./silence.ts";
 
@@ -222,7 +222,7 @@ class Relay {
     if (this.#clientHasLeft) return;
     this.#clientHasLeft = true;
     this.#deps.stdin.pause();
-    this.#keep(Buffer.from(this.#fromClient.rest()).toString("utf8"));
+    this.#keep(lineOf(this.#fromClient.rest()));
     setTimeout(() => this.#ended.resolve(), DRAIN_MS).unref();
     this.#flow();
   }
