@@ -8,12 +8,12 @@ const SECTOR = 512;
 const PAGE = 8192;
 
 /** A rollback journal without a record: obeyed, it gives the database so many pages. */
-export function forgedJournal(pages: number): Buffer {
+export function forgedJournal(pages: number, pageSize = PAGE): Buffer {
   const journal = Buffer.alloc(SECTOR);
   JOURNAL_MAGIC.copy(journal);
   journal.writeUInt32BE(pages, 16);
   journal.writeUInt32BE(SECTOR, 20);
-  journal.writeUInt32BE(PAGE, 24);
+  journal.writeUInt32BE(pageSize, 24);
   return journal;
 }
 

@@ -75,6 +75,8 @@ export type McpHttpServeOptions = McpServeOptions & {
 export type RunningServer = {
   /** Address to show, for example `http://127.0.0.1:8000`. */
   readonly url: string;
+  /** Address of the inspector; undefined where it is off. */
+  readonly inspector?: string | undefined;
   /** Finishes running requests, then closes the engine. */
   stop(): Promise<void>;
 };

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Config } from "../../config/schema.ts";
+import { shownPlace } from "../../domain/database-url.ts";
+import { shellWord } from "../../lib/shell-word.ts";
 import type { CliContext } from "./context.ts";
 import { loadedFor, told } from "./options.ts";
 
@@ -13,6 +15,11 @@ export function configOfPack(context: CliContext, path: string | undefined): Con
   const isNamed =
     path !== undefined || packPath !== undefined || url !== undefined || existsSync(dbPath);
   return told(context, isNamed ? configured : loadedFor(DEFAULT_PACK));
+}
+
+/** A pack as it was typed, as a word of a command to show. */
+export function packWord(path: string): string {
+  return shellWord(shownPlace(path));
 }
 
 /** A person's name for a pack: its file, or the folder around its files. @param main the file that holds the log */

@@ -48,12 +48,9 @@ function searchText({ name, found, failure }: ToldExplanation["searches"][number
   return failure === undefined ? `${name} ${found}` : `${name} failed (${failure})`;
 }
 
-function textLines({
-  content,
-  organizer,
-}: Pick<Excluded, "content" | "organizer">): readonly string[] {
+function textLines({ node, organizer }: Pick<Excluded, "node" | "organizer">): readonly string[] {
   const text =
-    content === undefined ? "(no longer in this pack)" : `"${shortened(content, SHOWN_CHARS)}"`;
+    node === undefined ? "(no longer in this pack)" : `"${shortened(node.content, SHOWN_CHARS)}"`;
   const change = organizer === undefined ? [] : [`the organizer: ${organizer}`];
   return [text, ...change].map((line) => `        ${line}`);
 }

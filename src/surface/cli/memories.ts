@@ -1,4 +1,5 @@
 /** What the commands that read or change single memories of one owner have in common. */
+import { isUtf8 } from "node:buffer";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
@@ -204,8 +205,14 @@ export function memoryTable(nodes: readonly MemoryNode[]): readonly string[] {
   return table(["ID", "STORED (UTC)", "TYPE", "STATE", "CONTENT"], rows);
 }
 
-/** The text of arguments; `-` alone: standard input, to its end. */
+/**
+ * The text of arguments; `-` alone: standard input, to its end.
+ * @throws SvcError invalid_argument if that is no UTF-8
+ */
 export async function textOf(words: readonly string[]): Promise<string> {
   const isPiped = words.length === 1 && words[0] === "-";
-  return isPiped ? (await Bun.stdin.text()).trimEnd() : words.join(" ");
+  if (!isPiped) return words.join(" ");
+  const bytes = await Bun.stdin.bytes();
+  if (!isUtf8(bytes)) throw invalid("standard input", "is not valid UTF-8");
+  return new TextDecoder().decode(bytes).trimEnd();
 }

@@ -1,9 +1,9 @@
 /** The key of a new pack. */
 import { Option } from "commander";
 import type { Config } from "../../config/schema.ts";
-import { shellWord } from "../../lib/shell-word.ts";
 import type { NewKey } from "../../packs/create-pack.ts";
 import type { CliContext } from "./context.ts";
+import { packWord } from "./default-pack.ts";
 import { askFirstPassphrase } from "./secret-prompt.ts";
 import { confirm, isTerminal } from "./terminal.ts";
 
@@ -60,7 +60,7 @@ export function aboutKey(
   if (kind === "plain") {
     return ["not encrypted: anyone who can read the file can read the memories."];
   }
-  const word = shellWord(path);
+  const word = packWord(path);
   if (keptIn === undefined) {
     return [
       "encrypted.",

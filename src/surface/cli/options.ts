@@ -118,20 +118,32 @@ type Desk = { readonly output: Pick<Output, "note"> };
 /**
  * The configuration with `path` as the pack, without reading the pack; warnings go to stderr.
  * @param file the settings file; null: none. Default: `.env` in the working directory
+ * @param more what the options of a command set
  */
 export function configWithoutKey(
   context: Desk,
   path: string | undefined,
   file?: SettingsFile | null,
+  more?: ConfigInput,
 ): Config {
-  return told(context, loadedFor(path, file));
+  return told(context, loadedFor(path, file, more));
+}
+
+/** The configuration with a database beside a pack: how that is encrypted says nothing about the database. */
+export function configOfDatabase(context: Desk, url: string): Config {
+  const ofPack: ConfigInput = { encryption_enabled: false, encryption_key: "" };
+  return told(context, loadConfig({ explicit: { ...settingsForPath(url), ...ofPack } }));
 }
 
 /** Like `configWithoutKey`, without output. */
-export function loadedFor(path: string | undefined, file?: SettingsFile | null): LoadedConfig {
+export function loadedFor(
+  path: string | undefined,
+  file?: SettingsFile | null,
+  more: ConfigInput = {},
+): LoadedConfig {
   if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
   const pack: ConfigInput = path === undefined ? {} : settingsForPath(path);
-  return loadConfig({ explicit: pack, file });
+  return loadConfig({ explicit: { ...pack, ...more }, file });
 }
 
 /** Prints warnings and notices about a configuration. */

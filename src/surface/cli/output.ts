@@ -111,6 +111,16 @@ export function oneLine(text: string): string {
  */
 const STEERING = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
+/** A name or a message on one line, with what could steer a terminal as escapes, so that it can be told from every other one. */
+export function escaped(text: string): string {
+  return text.replace(ESCAPED, (unit) =>
+    unit === "\n" ? "\\n" : `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** As above, and the separators of lines and paragraphs. */
+const ESCAPED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
 /** Text from a memory with its lines, which cannot steer a terminal either. */
 export function allLines(text: string): string {
   return text

@@ -1,9 +1,9 @@
 /** The owner that a command is for. */
 
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import { shellWord } from "../../lib/shell-word.ts";
 import { shownOwners, tellNothingUnder, tellSeveral } from "../contract/store/owner-text.ts";
 import type { CliContext } from "./context.ts";
+import { packWord } from "./default-pack.ts";
 
 /** The default owner in a pack of several owners without a recorded one: the owner of what came from the command line. */
 const FORMER_OWNER = "_cli";
@@ -28,7 +28,7 @@ export async function ownerFor(
   if (owner !== undefined) return owner;
   const owners = tellSeveral(await engine.ownersWithMemories());
   output.note(
-    `${owners}. Taken: ${FORMER_OWNER}. To settle it: svc owner use ${shellWord(path)} NAME`,
+    `${owners}. Taken: ${FORMER_OWNER}. To settle it: svc owner use ${packWord(path)} NAME`,
   );
   return FORMER_OWNER;
 }

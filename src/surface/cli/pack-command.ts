@@ -52,3 +52,10 @@ export function countOption(
 ): Option {
   return new Option(flags, description).argParser(wholeNumber(min, max)).default(preset);
 }
+
+/** An option that takes one of some words, written in any case. All words are in lower case. */
+export function choiceOption(flags: string, description: string, words: readonly string[]): Option {
+  const option = new Option(flags, description).choices(words);
+  const { parseArg } = option;
+  return option.argParser((text, former: unknown) => parseArg?.(text.toLowerCase(), former));
+}

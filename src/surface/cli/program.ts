@@ -24,6 +24,8 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   show: async (context) => (await import("./commands/show.ts")).showCommand(context),
   edit: async (context) => (await import("./commands/edit.ts")).editCommand(context),
   archive: async (context) => (await import("./commands/archive.ts")).archiveCommand(context),
+  forget: async (context) => (await import("./commands/forget.ts")).forgetCommand(context),
+  observe: async (context) => (await import("./commands/observe.ts")).observeCommand(context),
   organize: async (context) => (await import("./commands/organize.ts")).organizeCommand(context),
   aliases: async (context) => (await import("./commands/aliases.ts")).aliasesCommand(context),
   explain: async (context) => (await import("./commands/explain.ts")).explainCommand(context),
@@ -123,10 +125,11 @@ async function createProgram(args: readonly string[], context: CliContext): Prom
   return program;
 }
 
-/** Commander repeats what it does not understand, which may be a key in the wrong place. */
+/** Commander repeats what it does not understand, which may be a key or an address in the wrong place. */
 function withoutValues(complaint: string): string {
   return complaint
     .replace(/(unknown option '-[^='\n]*=)[\s\S]*'/, "$1…'")
+    .replace(/'[^'\n]*:\/[\s\S]*'/, "'…'")
     .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, "$1.\n");
 }
 
@@ -142,7 +145,22 @@ export function reportFailure(error: unknown, output: Output = processOutput()):
     output.note(error.message);
     return INTERRUPTED;
   }
+  if (isOfFile(error)) {
+    output.note(`Error: ${error.path}: cannot be read or written (${error.code})`);
+    return EXIT.failed;
+  }
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   output.note(`Error: something went wrong inside svc (${message})`);
   return EXIT.failed;
+}
+
+/** Whether the system refused something about a file, which is no fault of the program. */
+function isOfFile(error: unknown): error is { readonly path: string; readonly code: string } {
+  return (
+    error instanceof Error &&
+    "path" in error &&
+    typeof error.path === "string" &&
+    "code" in error &&
+    /^E[A-Z]+$/.test(String(error.code))
+  );
 }

@@ -1,7 +1,7 @@
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { RebuildInput, RebuildResult } from "../../engine/organize/api.ts";
-import { shellWord } from "../../lib/shell-word.ts";
 import type { CliContext } from "./context.ts";
+import { packWord } from "./default-pack.ts";
 import { Interrupted } from "./signals.ts";
 
 const LABELS = { vectors: "embedding", texts: "indexing texts" } as const;
@@ -30,7 +30,7 @@ export async function runRebuild(
   } catch (error) {
     if (!stop.aborted) throw error;
     throw new Interrupted(
-      `Interrupted; what is done is kept. Continue with: svc rebuild ${shellWord(path)}`,
+      `Interrupted; what is done is kept. Continue with: svc rebuild ${packWord(path)}`,
     );
   } finally {
     bar.stop();

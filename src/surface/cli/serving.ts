@@ -38,12 +38,12 @@ export async function serveUntilStopped(
   server: RunningServer,
   config: Config,
   stop: AbortSignal,
-  /** An additional message once it listens. */
-  hint?: string,
+  /** Additional messages once it listens. */
+  hints: readonly string[] = [],
 ): Promise<void> {
   const tell = teller(context, config);
   tell(`svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`);
-  if (hint !== undefined) tell(hint);
+  for (const hint of hints) tell(hint);
   await aborted(stop);
   tell("svc is stopping: finishing the requests under way");
   await server.stop();

@@ -41,6 +41,10 @@ const REFUSED = [
   },
   { name: "a group that is no JSON", env: { SVC_API: `{"api_key":"${KEY}"` } },
   { name: "a group with a misspelt name", env: { SVC_API: `{"api_kye":"${KEY}"}` } },
+  {
+    name: "a key of /metrics that opens memories as well",
+    env: { SVC_API_USER_KEYS: `{"bob":"${KEY}"}`, SVC_API__METRICS_KEY: KEY },
+  },
   { name: "a misspelt variable", env: { SVC_API_KEYS: KEY } },
   { name: "a key where none belongs", env: { SVC_API__API_KEY__ADA: KEY } },
 ] as const;

@@ -135,6 +135,14 @@ describe("store and search", () => {
     expect(JSON.parse(tom.stdout)).toMatchObject({ result_count: 0, results: [] });
   });
 
+  test("refuse a text that is not UTF-8, in place of storing another one", async () => {
+    const args = ["store", "memory.pack", "-", "--user-id", "bytes"];
+    const stored = await desk.run(args, { stdin: Buffer.from([0x61, 0xff, 0x62]) });
+    expect(stored).toMatchObject({ code: 2, stderr: expect.stringContaining("UTF-8") });
+    const listed = await desk.run(["list", "memory.pack", "--user-id", "bytes"]);
+    expect(listed.stdout).not.toContain("note");
+  });
+
   test("show an empty result as such", async () => {
     const { stdout, code } = await desk.run(["search", "memory.pack", "x", "--limit", "0"]);
     expect({ code, has: stdout.includes("(no results)") }).toEqual({ code: 0, has: true });
@@ -149,6 +157,8 @@ describe("info and doctor", () => {
       db_path: join(desk.folder, "memory.pack"),
       manifest: { format_version: 1, software_version: manifest.version },
     });
+    const shown = await desk.run(["info", "memory.pack"]);
+    expect(shown.stdout).toContain(`svc open ${join(desk.folder, "memory.pack")}\n`);
     const doctor = await desk.run(["doctor"]);
     expect(doctor.code).toBe(0);
     expect(doctor.stdout).toMatch(/^\d+\/\d+ passed, \d+ warnings?, 0 failures$/m);

@@ -50,7 +50,7 @@ describe("completion in bash", () => {
   });
 
   test("proposes the options of the command at hand", () => {
-    expect(complete("list", "a.pack", "--s")).toEqual(["--scope", "--state"]);
+    expect(complete("list", "a.pack", "--s")).toEqual(["--scope", "--since", "--state"]);
     expect(complete("key", "export", "--")).toEqual(["--encryption-key", "--help", "--output"]);
     expect(complete("--v")).toEqual(["--version"]);
   });

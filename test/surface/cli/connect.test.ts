@@ -52,6 +52,19 @@ function inHome(): readonly string[] {
 }
 
 describe("svc connect", () => {
+  test.each([
+    { name: "named", line: "--db-path postgres://u:hunter2@127.0.0.1:1/m", env: {} },
+    { name: "set", line: "", env: { SVC_DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/m" } },
+  ])("refuses a database that is $name, and changes nothing", async ({ line, env }) => {
+    for (const how of ["--yes", "--print", "--dry-run"]) {
+      const { code, stdout, stderr } = await run(`connect cursor ${how} ${line}`.trim(), env);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain("postgres://127.0.0.1:1/m: is a database");
+      expect(stderr).not.toContain("hunter2");
+    }
+    expect(inHome()).toEqual([]);
+  });
+
   test("shows the change with --dry-run, and changes nothing", async () => {
     writeFileSync(at("home/.claude.json"), SETTINGS);
     const { code, stdout, stderr } = await run(

@@ -105,6 +105,21 @@ describe("an unusable pack", () => {
   });
 });
 
+test.each([
+  { args: ["info", "good.pack/"] },
+  { args: ["store", "good.pack/x.pack", "tea"] },
+  { args: ["init", `${"y".repeat(300)}.pack`] },
+  { args: ["export", "good.pack", "--output", "y".repeat(300)] },
+  { args: ["backup", "good.pack", `${"y".repeat(300)}.pack`] },
+])("$args names the file and is no fault of the program", async ({ args }) => {
+  const before = snapshot();
+  const { code, stderr } = await desk.run(args);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^Error: .*(?:good\.pack|yyy)/);
+  expect(stderr).not.toContain("went wrong");
+  expect(snapshot()).toEqual(before);
+});
+
 const USAGE: readonly { args: readonly string[]; says: string; env?: Record<string, string> }[] = [
   { args: ["bogus"], says: "unknown command 'bogus'" },
   { args: ["serch", "good.pack", "x"], says: "Did you mean search?" },

@@ -64,6 +64,7 @@ describe("svc nodes", () => {
 
     expect(await ids("--user-id", "anna", "--state", "all")).toEqual([cocoa, coffee, tea]);
     expect(await ids("--type", "note", "--state", "superseded")).toEqual([tea]);
+    expect(await ids("--type", "Note", "--state", "SUPERSEDED")).toEqual([tea]);
     expect(await ids("--state", "all", "--limit", "2")).toEqual([hostile, cocoa]);
     expect(await ids("--state", "all", "--limit", "2", "--after", cocoa)).toEqual([coffee, tea]);
     expect(await ids("--limit", "0")).toEqual([]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import { addDays, asInstant, nextInstant } from "../../../src/lib/instant.ts";
 import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
@@ -15,7 +16,7 @@ const TEXTS = [
 ];
 
 let desk: Desk;
-/** Of anna's memories, the oldest first; all have one moment, as what is imported at once has. */
+/** Of anna's memories, the oldest first. */
 let ids: readonly string[];
 let ofBob: string;
 
@@ -71,6 +72,40 @@ describe("svc list", () => {
     expect(found.toSorted()).toEqual(TEXTS.toSorted());
     const { stderr } = await desk.run(["list", PACK, "--limit", "3"]);
     expect(stderr).toBe(`There are more: add --after ${ids[1]}\n`);
+  });
+
+  test("restricts by when memories were stored, to the microsecond, also page by page", async () => {
+    const all: readonly { id: string; created_at: string }[] = await json("nodes", PACK);
+    const idsOf = async (...more: readonly string[]) =>
+      (await json("nodes", PACK, ...more)).map(({ id }: { id: string }) => id).toSorted();
+    const [ofBobAt = "", newest = "", ...more] = all.map((node) => node.created_at);
+    const first = asInstant(more.at(-1) ?? "");
+    const last = asInstant(newest);
+    expect(last < ofBobAt).toBeTrue();
+    const day = first.slice(0, 10);
+    const next = addDays(first, 1)?.slice(0, 10) ?? "";
+
+    expect(await idsOf("--until", last)).toEqual([...ids].toSorted());
+    expect(await idsOf("--since", nextInstant(last))).toEqual([ofBob]);
+    expect(await idsOf("--since", first, "--until", last)).toEqual([...ids].toSorted());
+    expect(await idsOf("--since", last, "--until", last)).toContain(ids.at(-1));
+    expect(await idsOf("--since", day)).toHaveLength(5);
+    expect(await idsOf("--until", day)).toEqual([]);
+    expect(await idsOf("--since", next)).toEqual([]);
+
+    const page = ["list", PACK, "--since", first, "--limit", "3"] as const;
+    const { nodes, next_cursor: cursor } = await json(...page);
+    const rest = await json(...page, "--after", cursor);
+    expect([...nodes, ...rest.nodes].map(({ id }: { id: string }) => id)).toEqual(
+      [...ids].reverse(),
+    );
+    expect(rest.next_cursor).toBeNull();
+    const later = await json("nodes", PACK, "--since", nextInstant(last), "--limit", "1");
+    expect(later).toHaveLength(1);
+    for (const time of ["yesterday", "2026-02-30", "2026-01-01T00:00"]) {
+      const { code, stderr } = await desk.run(["list", PACK, "--since", time]);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("--since: ") });
+    }
   });
 
   test("restricts by type, scope and state, and names another owner's only when asked", async () => {

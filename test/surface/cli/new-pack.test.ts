@@ -20,6 +20,29 @@ const isEncrypted = (name: string): boolean =>
   readFileSync(join(desk.folder, name)).toString("latin1", 0, 15) !== "SQLite format 3";
 const keys = (): readonly string[] => readdirSync(join(desk.folder, ".config/svc/keys"));
 
+test("the two commands that init shows find for certain what they store", async () => {
+  const { stdout } = await desk.run(["init", "tried.pack"]);
+  const shown = [...stdout.matchAll(/^ {2}svc (store|search) (\S+) "(.+)"$/gm)];
+  const [store = [], search = []] = shown.map(([, ...words]) => words);
+  expect([store[0], search[0]]).toEqual(["store", "search"]);
+  expect((await desk.run(store)).code).toBe(0);
+  const found = await desk.run(search);
+  expect(found.stdout).toContain(store[2] ?? "");
+  expect(found.stdout).not.toContain("Nothing is known about this for certain");
+});
+
+test.each([
+  { typed: "origin.pak", hint: "ends in .pack, unless it is a folder; did you mean" },
+  { typed: "orgin.pack", hint: "no such pack; did you mean" },
+])("a wrong name is told the near pack that exists: $typed", async ({ typed, hint }) => {
+  const { code, stderr } = await desk.run(["search", typed, "a key"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${typed}: no such pack`);
+  expect(stderr).toContain(hint);
+  expect(stderr).toContain(`did you mean ${join(desk.folder, "origin.pack")}?`);
+  expect(stderr).not.toContain("memory.db");
+});
+
 describe("an import", () => {
   test("makes an encrypted pack whose key is kept, as init does, and says so", async () => {
     const before = keys().length;

@@ -23,6 +23,12 @@ async function packOf(name: string, ...owners: readonly string[]): Promise<strin
   return path;
 }
 
+test("info names the command that shows the pack in a browser", async () => {
+  await desk.run(["init", "my own.pack", "--plain"]);
+  const { stdout } = await desk.run(["info", "my own.pack"]);
+  expect(stdout).toMatch(/^Look inside with +svc open '[^']*my own\.pack'$/m);
+});
+
 test("init writes the owner that is given, else the user of the system, and info shows it", async () => {
   const made = await desk.run(["init", "anna.pack", "--plain", "--owner", "anna"]);
   expect(made.stdout).toContain("Its owner is anna.");

@@ -41,7 +41,7 @@ export type Desk = {
 
 export type RunExtra = {
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
 };
 
 /** Makes a desk; the caller removes it. */

@@ -55,6 +55,23 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   },
 );
 
+test.each([{ isOn: true }, { isOn: false }])(
+  "serve says where the inspector is, if it is on: $isOn",
+  async ({ isOn }) => {
+    const env = isOn ? {} : { SVC_API__INSPECTOR: "false" };
+    const server = desk.start(["serve", "--db-path", "shown.pack", "--port", "0"], env);
+    const decoder = new TextDecoder();
+    let told = "";
+    for await (const chunk of server.stderr) {
+      told += decoder.decode(chunk, { stream: true });
+      if (told.includes("/docs in")) server.kill("SIGTERM");
+    }
+    const url = /listening on (\S+)/.exec(told)?.[1];
+    expect(told).toContain(`Open ${url}/docs in a browser`);
+    expect(told.includes(`Open ${url}/inspect/ to look`)).toBe(isOn);
+  },
+);
+
 test("serve writes its log as JSON, one object a line, and answers /metrics, if told to", async () => {
   const env = { SVC_LOG_FORMAT: "json", SVC_API__METRICS: "true" };
   const server = desk.start(["serve", "--db-path", "logged.pack", "--port", "0"], env);

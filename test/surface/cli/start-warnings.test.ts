@@ -10,12 +10,12 @@ test("settings of other parts and without effect are told once and end nothing",
   await init;
   const env = {
     SVC_EMBEDDING_API_KEY: "hidden",
-    SVC_VISION__ENABLED: "true",
+    SVC_VECTOR_EXACT_SEARCH: "true",
     SVC_VECTOR_SAVE_INTERVAL: "5",
   };
   const told = [
     "embedding.api_key has no effect",
-    "SVC_VISION__ENABLED",
+    "SVC_VECTOR_EXACT_SEARCH",
     "vector_save_interval has no effect",
   ];
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
@@ -35,6 +35,14 @@ afterAll(() => {
   void server.stop(true);
   desk.remove();
 });
+
+/** What svc doctor finds under a name. */
+async function told(name: string, env: Readonly<Record<string, string>>): Promise<unknown> {
+  const { stdout, stderr } = await desk.run(["doctor", "a.pack", "--format", "json"], { env });
+  expect(stdout + stderr).not.toContain(KEY);
+  const { checks }: { checks: { name: string }[] } = JSON.parse(stdout);
+  return checks.find((check) => check.name === name);
+}
 
 async function verify(env: Readonly<Record<string, string>>, ...more: readonly string[]) {
   asked = [];
@@ -121,6 +129,40 @@ describe("svc doctor --verify-extraction", () => {
     const { extraction } = await verify(keyless);
     expect(extraction?.message).toContain("needs a key, and none is set");
     expect(asked).toEqual([]);
+  });
+
+  test("without it, svc doctor tells of a key that is lacking, and of no other", async () => {
+    const {
+      SVC_EXTRACTION_API_KEY: _key,
+      SVC_EXTRACTION__BASE_URL: _url,
+      ...keyless
+    } = settings("openai");
+    expect(await told("extraction", keyless)).toEqual({
+      name: "extraction",
+      status: "warn",
+      message:
+        "openai needs a key, and none is set: set SVC_EXTRACTION__API_KEY or OPENAI_API_KEY; until then texts wait",
+    });
+    for (const env of [settings("openai"), { ...keyless, OPENAI_API_KEY: KEY }]) {
+      expect(await told("extraction", env)).toMatchObject({ status: "ok" });
+    }
+    const ollama = { ...keyless, SVC_EXTRACTION__PROVIDER: "ollama" };
+    expect(await told("extraction", ollama)).toMatchObject({ status: "ok" });
+    expect(await told("extraction", { OPENAI_API_KEY: "" })).toMatchObject({ status: "ok" });
+  });
+
+  test("svc doctor names what the environment hides of .env, without a value", async () => {
+    const file = join(desk.folder, ".env");
+    writeFileSync(file, `SVC_EXTRACTION__MODEL=a\nSVC_EXTRACTION_API_KEY=${KEY}\n`);
+    const env = { SVC_EXTRACTION_MODEL: "b", SVC_EXTRACTION__API_KEY: KEY };
+    expect(await told("settings", env)).toEqual({
+      name: "settings",
+      status: "warn",
+      message:
+        "the environment decides SVC_EXTRACTION_MODEL; the settings file says something else, which has no effect",
+    });
+    expect(await told("settings", { SVC_EXTRACTION__MODEL: "a" })).toBeUndefined();
+    rmSync(file);
   });
 
   test("asks nobody while extraction is off, even with a stray key", async () => {

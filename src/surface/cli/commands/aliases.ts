@@ -14,7 +14,7 @@ import type { CliContext } from "../context.ts";
 import { findAmong, type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
 import { shortened, table } from "../output.ts";
-import { countOption, PACK, packCommand } from "../pack-command.ts";
+import { choiceOption, countOption, PACK, packCommand } from "../pack-command.ts";
 
 /** Characters of a name in the list. */
 const SHOWN_CHARS = 40;
@@ -51,7 +51,7 @@ export const aliasesCommand = packCommand(
       new Option("--status <status>", "only proposals of this status")
         .choices([...ALIAS_STATUSES, "all"])
         .default("pending"),
-      new Option("--scope <scope>", "only memories of this scope").choices(SCOPES),
+      choiceOption("--scope <scope>", "only memories of this scope", SCOPES),
       countOption(
         "--limit <count>",
         "maximum number of proposals to show",

@@ -3,7 +3,7 @@ import { edgeForm } from "../../../domain/edge.ts";
 import { EDGE_TYPES, type EdgeType } from "../../../domain/enums.ts";
 import { findAnyMemory, type MemoryOptions, withPack } from "../memories.ts";
 import { countLine, table } from "../output.ts";
-import { countOption, packCommand } from "../pack-command.ts";
+import { choiceOption, countOption, packCommand } from "../pack-command.ts";
 import { anyOwnerOption } from "./list.ts";
 
 const EXAMPLES = `
@@ -29,7 +29,7 @@ export const edgesCommand = packCommand(
     description: "list the edges between memories: what mentions, replaces or contradicts what",
     options: [
       anyOwnerOption(),
-      new Option("--type <type>", "only of this kind").choices(EDGE_TYPES),
+      choiceOption("--type <type>", "only of this kind", EDGE_TYPES),
       new Option("--source <id>", "only from this memory"),
       new Option("--target <id>", "only to this memory"),
       countOption("--limit <count>", "maximum number of edges to show", [1, 1000], 20),

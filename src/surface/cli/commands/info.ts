@@ -28,6 +28,7 @@ export const infoCommand = packCommand(
       ["Nodes", report.nodeCount],
       ["Edges", report.edgeCount],
       ["Events", report.eventCount],
+      ...picturesOf(report),
       ["Owners", report.ownerCount],
       ["Owner of the pack", ownerOf(report)],
       ["Pending jobs", report.pendingJobs],
@@ -37,10 +38,15 @@ export const infoCommand = packCommand(
       ["Embedding", embeddingOf(report)],
       ["Extraction", extractionOf(report)],
       ["Created", oneLine(manifest.createdAt)],
+      ["Look inside with", `svc open ${shellWord(report.path)}`],
     ];
     for (const line of fields(entries)) context.output.line(line);
   },
 );
+
+function picturesOf({ blobs: { count, bytes } }: PackReport): [string, string][] {
+  return count === 0 ? [] : [["Pictures", `${count} (${bytes} bytes)`]];
+}
 
 function embeddingOf({
   manifest: { embedding },
@@ -102,6 +108,8 @@ function toJson(report: PackReport): Record<string, unknown> {
     node_count: report.nodeCount,
     edge_count: report.edgeCount,
     event_count: report.eventCount,
+    blob_count: report.blobs.count,
+    blob_bytes: report.blobs.bytes,
     owner_count: report.ownerCount,
     owner: "userId" in report.owner ? report.owner.userId : null,
     pending_jobs: report.pendingJobs,

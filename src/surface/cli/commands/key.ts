@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { invalid } from "../../../domain/errors.ts";
-import { shellWord } from "../../../lib/shell-word.ts";
 import type { KeyStatus } from "../../../packs/key-custody.ts";
 import type { CliContext } from "../context.ts";
+import { packWord } from "../default-pack.ts";
 import { configWithoutKey, encryptionKeyOption, formatOption, keyRequest } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 import { PACK } from "../pack-command.ts";
@@ -151,7 +151,7 @@ async function agrees(path: string): Promise<boolean> {
   if (!isTerminal()) {
     throw invalid(
       "--yes",
-      `is missing: without a copy of the key the pack can never be read again; make one with: svc key export ${shellWord(path)}`,
+      `is missing: without a copy of the key the pack can never be read again; make one with: svc key export ${packWord(path)}`,
     );
   }
   return await confirm(

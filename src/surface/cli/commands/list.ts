@@ -9,12 +9,14 @@ import {
   type Scope,
 } from "../../../domain/enums.ts";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
+import { parseInstantInput } from "../../../domain/validity.ts";
 import type { NodeQuery } from "../../../engine/inspect/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import { findMemory, type MemoryOptions, memoryTable, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
 import { noteOtherOwners } from "../owner.ts";
-import { countOption, packCommand } from "../pack-command.ts";
+import { choiceOption, countOption, packCommand } from "../pack-command.ts";
 
 /** Values of `--state` in addition to the single states. */
 const GROUPS = ["active", "all"] as const;
@@ -22,6 +24,7 @@ const EXAMPLES = `
 Examples:
   svc list ./memory.pack                              the newest 20
   svc list ./memory.pack --type task --limit 50
+  svc list ./memory.pack --since 2026-11-01           what was stored in November and later
   svc list ./memory.pack --state all --format json    also what was replaced or archived
   svc list ./memory.pack --after 0198a2b4             the page behind this memory
 
@@ -32,6 +35,8 @@ export type ListFilters = {
   readonly type?: NodeType;
   readonly scope?: Scope;
   readonly state: LifecycleState | (typeof GROUPS)[number];
+  readonly since?: string;
+  readonly until?: string;
   readonly after?: string;
 };
 
@@ -40,11 +45,17 @@ type ListOptions = MemoryOptions & ListFilters & { readonly limit: number };
 /** The options that restrict a list of memories. */
 export function listFilters(): readonly Option[] {
   return [
-    new Option("--type <type>", "only of this kind").choices(NODE_TYPES),
-    new Option("--scope <scope>", "only memories of this scope").choices(SCOPES),
-    new Option("--state <state>", "only memories in this state")
-      .choices([...GROUPS, ...LIFECYCLE_STATES])
-      .default("active"),
+    choiceOption("--type <type>", "only of this kind", NODE_TYPES),
+    choiceOption("--scope <scope>", "only memories of this scope", SCOPES),
+    choiceOption("--state <state>", "only memories in this state", [
+      ...GROUPS,
+      ...LIFECYCLE_STATES,
+    ]).default("active"),
+    new Option(
+      "--since <time>",
+      "only memories stored then or later: a date (UTC), or ISO 8601 with an offset",
+    ),
+    new Option("--until <time>", "only memories stored then or earlier"),
   ];
 }
 
@@ -69,16 +80,12 @@ export const listCommand = packCommand(
   (context, path: string, options: ListOptions) =>
     withMemories(context, path, options, async (engine, userId) => {
       const { output } = context;
-      const { type, scope, state, limit, after, format } = options;
-      const query: NodeQuery = {
+      const { limit, after, format } = options;
+      const { nodes, next } = await listPage(engine, options, {
         userId,
-        nodeType: type,
-        scope,
-        lifecycleStates: statesOf(state),
         olderThan: after === undefined ? undefined : await findMemory(engine, userId, after),
-      };
-      const nodes = await engine.queryNodes({ ...query, limit });
-      const next = await cursorBehind(engine, query, nodes.at(-1));
+        limit,
+      });
       if (format === "json") {
         output.json({
           user_id: userId,
@@ -93,19 +100,38 @@ export const listCommand = packCommand(
     }),
 );
 
-/** The states that `--state` names. */
-export function statesOf(state: ListOptions["state"]): readonly LifecycleState[] {
-  if (state === "active") return ACTIVE_STATES;
-  return state === "all" ? LIFECYCLE_STATES : [state];
+/** A page of a list, newest first, with the id of its last memory; undefined if nothing follows. @param place whose, and where */
+export async function listPage(
+  engine: MemoryEngine,
+  { type, scope, state, since, until }: ListFilters,
+  place: Pick<NodeQuery, "userId" | "olderThan" | "limit">,
+): Promise<{ readonly nodes: readonly MemoryNode[]; readonly next: string | undefined }> {
+  const from = momentOf(since, "--since");
+  const query: NodeQuery = {
+    ...place,
+    nodeType: type,
+    scope,
+    lifecycleStates: statesOf(state),
+    createdBefore: momentOf(until, "--until"),
+  };
+  const page = async (more: NodeQuery) => {
+    const nodes = await engine.queryNodes({ ...query, ...more });
+    return from === undefined ? nodes : nodes.filter(({ createdAt }) => createdAt >= from);
+  };
+  const nodes = await page({});
+  const last = nodes.at(-1);
+  const rest = last === undefined ? [] : await page({ olderThan: last, limit: 1 });
+  return { nodes, next: rest.length > 0 ? last?.id : undefined };
 }
 
-/** The id of the last memory of a page; undefined if nothing follows. */
-export async function cursorBehind(
-  engine: MemoryEngine,
-  query: NodeQuery,
-  last: MemoryNode | undefined,
-): Promise<string | undefined> {
-  if (last === undefined) return undefined;
-  const rest = await engine.queryNodes({ ...query, olderThan: last, limit: 1 });
-  return rest.length > 0 ? last.id : undefined;
+/** A moment as it is typed; a date is its beginning. @throws SvcError invalid_argument */
+function momentOf(text: string | undefined, option: string): Instant | undefined {
+  const isDate = text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text);
+  return parseInstantInput(isDate ? `${text}T00:00:00Z` : text, option);
+}
+
+/** The states that `--state` names. */
+function statesOf(state: ListFilters["state"]): readonly LifecycleState[] {
+  if (state === "active") return ACTIVE_STATES;
+  return state === "all" ? LIFECYCLE_STATES : [state];
 }

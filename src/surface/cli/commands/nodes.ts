@@ -1,10 +1,9 @@
 import { Option } from "commander";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
-import type { NodeQuery } from "../../../engine/inspect/api.ts";
 import { findAnyMemory, type MemoryOptions, SHOWN_CHARS, withPack } from "../memories.ts";
 import { countLine, oneLine, shortened, table } from "../output.ts";
 import { countOption, packCommand } from "../pack-command.ts";
-import { anyOwnerOption, cursorBehind, type ListFilters, listFilters, statesOf } from "./list.ts";
+import { anyOwnerOption, type ListFilters, listFilters, listPage } from "./list.ts";
 
 const EXAMPLES = `
 Examples:
@@ -32,16 +31,12 @@ export const nodesCommand = packCommand(
   (context, path: string, options: NodesOptions) =>
     withPack(context, path, options, async (engine) => {
       const { output } = context;
-      const { type, scope, state, limit, after, userId, format } = options;
-      const query: NodeQuery = {
+      const { limit, after, userId, format } = options;
+      const { nodes, next } = await listPage(engine, options, {
         userId,
-        nodeType: type,
-        scope,
-        lifecycleStates: statesOf(state),
         olderThan: after === undefined ? undefined : await findAnyMemory(engine, userId, after),
-      };
-      const nodes = await engine.queryNodes({ ...query, limit });
-      const next = await cursorBehind(engine, query, nodes.at(-1));
+        limit,
+      });
       if (format === "json") output.json(nodes.map(nodeForm.json));
       else for (const line of nodesTable(nodes)) output.line(line);
       if (next !== undefined) output.note(`There are more: add --after ${next}`);

@@ -2,9 +2,9 @@ import { Command } from "commander";
 import { invalid } from "../../../domain/errors.ts";
 import type { OwnerSummary } from "../../../domain/pack-owner.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { shellWord } from "../../../lib/shell-word.ts";
 import { shownOwner } from "../../contract/store/owner-text.ts";
 import type { CliContext } from "../context.ts";
+import { packWord } from "../default-pack.ts";
 import { withEngine } from "../engine.ts";
 import { ACTOR } from "../memories.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
@@ -96,7 +96,7 @@ async function list(
     output.line(line);
   }
   if (own === undefined) {
-    output.line(`The pack names none of them: svc owner use ${shellWord(path)} NAME`);
+    output.line(`The pack names none of them: svc owner use ${packWord(path)} NAME`);
   } else if (!owners.some(({ userId }) => userId === own)) {
     output.line(`The pack belongs to ${shownOwner(own)}, who has nothing in it yet.`);
   }

@@ -1,5 +1,5 @@
-import { shellWord } from "../../../lib/shell-word.ts";
 import { extractionPassView } from "../../contract/extraction/operations.ts";
+import { packWord } from "../default-pack.ts";
 import { type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
 import { countOption, PACK, packCommand } from "../pack-command.ts";
@@ -35,7 +35,7 @@ export const processExtractionsCommand = packCommand(
       const { processed, pending, failed } = pass;
       if (format === "json") output.json(extractionPassView.json(pass));
       else output.line(`${processed} extracted, ${pending} pending, ${failed} failed`);
-      const word = shellWord(path);
+      const word = packWord(path);
       if (processed === 0 && pending > 0 && limit > 0 && budgetMs > 0) {
         output.note(
           `Nothing was due, a try failed, or extraction is off. svc info ${word} says whether it is on, svc extraction-status ${word} EVENT_ID how far one message is.`,

@@ -1,9 +1,9 @@
 import { Option } from "commander";
 import type { Config } from "../../../config/schema.ts";
 import { invalid } from "../../../domain/errors.ts";
-import { shellWord } from "../../../lib/shell-word.ts";
 import type { RekeyTarget } from "../../../packs/maintenance.ts";
 import type { CliContext } from "../context.ts";
+import { packWord } from "../default-pack.ts";
 import { tellWeakness } from "../new-key.ts";
 import { configFor, encryptionKeyOption } from "../options.ts";
 import { type PackOptions, packCommand } from "../pack-command.ts";
@@ -46,16 +46,17 @@ export const rekeyCommand = packCommand(
   },
   async (context, path: string, options: RekeyOptions) => {
     const config = await configFor(context, path, options.encryptionKey);
-    const target = await targetOf(context, config, options);
     const { keyStatus } = await import("../../../packs/key-custody.ts");
     const { rekeyPack } = await import("../../../packs/maintenance.ts");
+    // Before a passphrase is asked for, since it refuses a database and a pack that is missing.
     const { places } = await keyStatus(config);
+    const target = await targetOf(context, config, options);
     const stopProgress = await context.output.progress("copying");
     const done = await rekeyPack(config, target).finally(stopProgress);
     printRewrite(context, done, options.format);
     if (places.length === 0 || !done.encrypted) return;
     context.output.note(
-      `The new key is not kept on this machine, as the former one was. So that assistants can open the pack: svc key import ${shellWord(path)}`,
+      `The new key is not kept on this machine, as the former one was. So that assistants can open the pack: svc key import ${packWord(path)}`,
     );
   },
 );

@@ -1,13 +1,15 @@
 import { Option } from "commander";
-import { databasePlace, isDatabaseUrl } from "../../../domain/database-url.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import { seenIn, seenInWords } from "../../../domain/seen.ts";
 import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { shownHits } from "../../contract/retrieval/hits.ts";
 import type { FoldedHit } from "../../contract/retrieval/repeated-hits.ts";
 import type { CliContext } from "../context.ts";
+import { packWord } from "../default-pack.ts";
 import { withEngine } from "../engine.ts";
 import { configFor, ownerOption } from "../options.ts";
-import { shortened, table } from "../output.ts";
+import { escaped, shortened, table } from "../output.ts";
 import { noteOtherOwners, ownerFor } from "../owner.ts";
 import { countOption, PACK, type PackOptions, packCommand } from "../pack-command.ts";
 
@@ -73,7 +75,7 @@ function print(
     );
   }
   const { renderedContext } = response.bundle;
-  const { hits, isKnown } = shownHits(response.results, options.limit);
+  const { hits, isKnown } = shownHits(response, options.limit);
   if (options.format === "json") {
     output.json({
       query,
@@ -87,6 +89,7 @@ function print(
         ...(repeats > 1 && { repeats }),
         ...(strength !== undefined && { strength }),
         ...(olderThan !== undefined && { older_than: olderThan.nodeId }),
+        ...(sourceOf(node) !== undefined && { source: sourceOf(node) }),
       })),
       ...(options.context === true ? { context: renderedContext } : {}),
     });
@@ -96,11 +99,11 @@ function print(
     output.line(renderedContext);
     return;
   }
-  const rows = hits.map(({ hit: { node, compositeScore, olderThan }, repeats }, index) => [
+  const rows = hits.map((folded, index) => [
     String(index + 1),
-    compositeScore.toFixed(4),
-    node.nodeType,
-    `${olderThan === undefined ? "" : `(older than ${placeOf(olderThan.nodeId, hits)}) `}${shortened(node.content, SHOWN_CHARS)}${repeats > 1 ? ` (${repeats} times)` : ""}`,
+    folded.hit.compositeScore.toFixed(4),
+    folded.hit.node.nodeType,
+    contentOf(folded, hits),
   ]);
   output.line(`Query: ${query}`);
   output.line(`Results: ${hits.length}`);
@@ -109,10 +112,31 @@ function print(
   output.line();
   for (const line of table(["#", "SCORE", "TYPE", "CONTENT"], rows)) output.line(line);
   if (response.metadata.receiptPersisted) {
-    // The address of a database may hold a password.
-    const path = isDatabaseUrl(options.path) ? databasePlace(options.path) : options.path;
-    output.note(`Why these: svc explain ${response.metadata.requestId} --db-path ${path}`);
+    output.note(
+      `Why these: svc explain ${response.metadata.requestId} --db-path ${packWord(options.path)}`,
+    );
   }
+}
+
+/** The text of a hit, with what is to be known about it. */
+function contentOf(
+  { hit: { node, olderThan }, repeats }: FoldedHit,
+  hits: readonly FoldedHit[],
+): string {
+  const source = sourceOf(node);
+  const text = [
+    ...(olderThan === undefined ? [] : [`(older than ${placeOf(olderThan.nodeId, hits)})`]),
+    shortened(node.content, SHOWN_CHARS),
+    ...(source === undefined ? [] : [`(${escaped(source)})`]),
+    ...(repeats > 1 ? [`(${repeats} times)`] : []),
+  ];
+  return text.join(" ");
+}
+
+/** The photo or the frame that a memory is of, in words. */
+function sourceOf({ metadata }: MemoryNode): string | undefined {
+  const seen = seenIn(metadata);
+  return seen && seenInWords(seen);
 }
 
 /** The number of a displayed hit, else its id. */

@@ -77,6 +77,9 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     openEngine: () => openToServe(config, readOnly, warn),
     log,
   });
-  const hint = `Open ${server.url}/docs in a browser to read and try every route`;
-  await serveUntilStopped(context, server, config, stop, hint);
+  const hints = [`Open ${server.url}/docs in a browser to read and try every route`];
+  if (server.inspector !== undefined) {
+    hints.push(`Open ${server.inspector} to look through the memory and correct it`);
+  }
+  await serveUntilStopped(context, server, config, stop, hints);
 }

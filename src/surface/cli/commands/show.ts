@@ -75,7 +75,10 @@ function factsOf(node: MemoryNode, { replaced, organizer }: Around): [string, st
     ["Organizer", organizer],
     ["Happened", node.eventTime],
     ["Valid", validTo === undefined ? `from ${node.validFrom}` : `${node.validFrom} to ${validTo}`],
-    ["Kept for", ttlDays === undefined ? undefined : `${ttlDays} days`],
+    [
+      "Kept for",
+      ttlDays === undefined ? undefined : `${ttlDays} ${ttlDays === 1 ? "day" : "days"}`,
+    ],
     ["Session", node.sessionId],
     ["Metadata", metadata === undefined ? undefined : JSON.stringify(metadata)],
     ["Evidence", node.evidenceRefs.length === 0 ? undefined : node.evidenceRefs.join(", ")],

@@ -9,16 +9,16 @@ import {
 } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { StoreReceipt } from "../../../engine/write/api.ts";
-import { shellWord } from "../../../lib/shell-word.ts";
 import { age } from "../../contract/core/tool-text.ts";
 import { nearView } from "../../contract/store/near-wire.ts";
 import type { CliContext } from "../context.ts";
+import { packWord } from "../default-pack.ts";
 import { withEngine } from "../engine.ts";
 import { textOf } from "../memories.ts";
 import { configFor, ownerOption } from "../options.ts";
 import { type Format, shortened, table } from "../output.ts";
 import { ownerFor } from "../owner.ts";
-import { PACK, type PackOptions, packCommand } from "../pack-command.ts";
+import { choiceOption, PACK, type PackOptions, packCommand } from "../pack-command.ts";
 
 /** Characters of a near memory. */
 const SHOWN_CHARS = 80;
@@ -49,9 +49,9 @@ export const storeCommand = packCommand(
     arguments: [PACK, ["<text...>", "what to remember; - reads it from stdin"]],
     options: [
       ownerOption(),
-      new Option("--type <type>", "kind of memory (default: note)").choices(NODE_TYPES),
-      new Option("--scope <scope>", "where it belongs (default: personal)").choices(SCOPES),
-      new Option("--role <role>", "who said it (default: user)").choices(ROLES),
+      choiceOption("--type <type>", "kind of memory (default: note)", NODE_TYPES),
+      choiceOption("--scope <scope>", "where it belongs (default: personal)", SCOPES),
+      choiceOption("--role <role>", "who said it (default: user)", ROLES),
       new Option("--speaker <name>", "name of who said it"),
       new Option("--event-time <instant>", "when it happened, ISO 8601 with an offset"),
       new Option("--metadata <json>", "a JSON object to store with it"),
@@ -123,7 +123,7 @@ function nearLines({ node: fresh, near = [] }: StoreReceipt, path: string): read
     age(node.createdAt, fresh.createdAt),
     shortened(node.content, SHOWN_CHARS),
   ]);
-  const pack = shellWord(path);
+  const pack = packWord(path);
   const heading = `Near memories. To retire one: svc archive ${pack} ID; to correct one: svc edit ${pack} ID TEXT`;
   return ["", heading, ...table(["ID", "SIMILARITY", "STATE", "AGE", "CONTENT"], rows)];
 }

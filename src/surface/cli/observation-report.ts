@@ -1,0 +1,48 @@
+import { basename } from "node:path";
+import type { SvcError } from "../../domain/errors.ts";
+import type { FrameObservation, ObservationReport } from "../../domain/records/observation.ts";
+import { shownName } from "../../lib/shown-name.ts";
+import { escaped, fields, shortened } from "./output.ts";
+
+/** Characters of a description. */
+const SHOWN_CHARS = 80;
+
+/** What an observation did, for a person. */
+export function reportLines(path: string, report: ObservationReport): readonly string[] {
+  const { kind, visionModel, describePromptVersion: version } = report;
+  const how = report.extract ? "extracted" : "stored as notes";
+  const counts = fields([
+    ["Capture clock", `${report.capturedAt} (${report.captureClock})`],
+    ["Frames sampled", report.frames],
+    ["Keyframes", report.keyframes],
+    ["Described", report.described],
+    ["Repeats dropped", report.repeatsDropped],
+    ["Already observed", report.alreadyObserved],
+    ["Admitted", report.admitted === 0 ? "0" : `${report.admitted} (${how})`],
+    ["Failed", report.failed],
+  ]);
+  return [
+    `${escaped(path)}: ${kind}, ${escaped(visionModel)}, prompt ${version}`,
+    ...counts.map((line) => `  ${line}`),
+    ...report.observations.flatMap(frameLine),
+  ];
+}
+
+/** A file that was not observed, or not to its end. */
+export function failureLine(path: string, error: SvcError): string {
+  const { message } = error;
+  // The message has the name, too, which says less than the path.
+  const name = [path, basename(path)].map(shownName).find((one) => message.startsWith(one)) ?? "";
+  return `Error: ${escaped(path)}: ${escaped(message.slice(name.length).replace(/^:? /, ""))}`;
+}
+
+function frameLine(frame: FrameObservation): readonly string[] {
+  const at = frame.timeS === undefined ? "" : `${frame.timeS} s  `;
+  if (frame.status === "failed") return [`  failed  ${at}${escaped(frame.error ?? "")}`];
+  if (frame.status !== "admitted") return [];
+  const state =
+    frame.extraction === undefined || frame.extraction === "complete"
+      ? ""
+      : `  (extraction ${frame.extraction})`;
+  return [`  ${frame.eventId}  ${at}${shortened(frame.description ?? "", SHOWN_CHARS)}${state}`];
+}
