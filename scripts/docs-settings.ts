@@ -19,7 +19,7 @@ environment, the [file of settings](#the-file-of-settings), the default below. N
 - Lists and maps are JSON. A map replaces the default map as a whole; one entry may be a variable of its own (\`SVC_API__USER_KEYS__anna=…\`).
 - true or false: 1/0, true/false, t/f, yes/no, y/n, on/off.
 - An unknown name within a group is an error; an unknown \`SVC_\` name elsewhere gives a warning, and so does a setting of a part that is still to come, such as
-  \`SVC_VISION__ENABLED\`.
+  \`SVC_VECTOR_EXACT_SEARCH\`.
 - A number or a choice that may be unset is unset by \`none\` or \`null\` (\`extraction.reasoning_effort\`, where \`none\` is a value, by \`null\` only), a text by an empty value.
 - A setting that the chosen \`scoring.fusion\` does not read is dropped with a warning.
 - Messages name a setting and never show the value of a secret one.

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Glob } from "bun";
 import { PAGE_PACKAGES } from "../scripts/build/page.ts";
+import { conformanceFaults, conformancePages } from "../scripts/check/conformance.ts";
 import { settingsPage } from "../scripts/docs-settings.ts";
 import { describeSettings } from "../src/config/describe.ts";
-import { ERROR_CATALOGUE, type ErrorCode, SvcError } from "../src/domain/errors.ts";
+import { ERROR_CATALOGUE } from "../src/domain/error-catalogue.ts";
+import { type ErrorCode, SvcError } from "../src/domain/errors.ts";
 import { COMMAND_NAMES } from "../src/surface/cli/program.ts";
 import { ERROR_MAP } from "../src/surface/contract/core/error-map.ts";
 import { OPERATIONS } from "../src/surface/contract/core/operations.ts";
@@ -83,9 +86,8 @@ test("docs/http.md has each route", () => {
   const routes = OPERATIONS.flatMap(({ http }) =>
     http === undefined ? [] : [`${http.method.toUpperCase()} ${http.path}`],
   );
-  expect(sorted(documented)).toEqual(
-    sorted([...routes, "GET /", "GET /openapi.json", "GET /docs", "GET /redoc", "GET /inspect/"]),
-  );
+  const beside = ["/", "/v1/ready", "/openapi.json", "/docs", "/redoc", "/inspect/"];
+  expect(sorted(documented)).toEqual(sorted([...routes, ...beside.map((path) => `GET ${path}`)]));
 });
 
 test("docs/security.md names tests that exist", () => {
@@ -140,6 +142,59 @@ describe("docs/cli.md", () => {
     if (source.includes("ownerOption()")) options.add("--user-id");
     const missing = [...options].filter((option) => !documented.get(name)?.includes(`\`${option}`));
     expect(missing).toEqual([]);
+  });
+});
+
+test("documents and pages name commands that exist", () => {
+  const files = ["*.md", "docs/**/*.md", "src/page/**/*.{html,ts,tsx}"].flatMap((pattern) => [
+    ...new Glob(pattern).scanSync(ROOT),
+  ]);
+  const named = files.flatMap((file) =>
+    [...read(file).matchAll(/(?:`|<code>)svc ([a-z][a-z-]*)/g)].map(([, name]) => name ?? ""),
+  );
+  expect(named.length).toBeGreaterThan(100);
+  expect(sorted(new Set(named).difference(new Set(COMMAND_NAMES)))).toEqual([]);
+});
+
+describe("docs/conformance.md", () => {
+  const pages = conformancePages(ROOT);
+  const routes = ["GET /v1/ready", "GET /openapi.json", "GET /docs", "GET /redoc", "POST /mcp"];
+  const offered = {
+    commands: COMMAND_NAMES,
+    routes: OPERATIONS.flatMap(({ http }) =>
+      http === undefined ? [] : [`${http.method.toUpperCase()} ${http.path}`],
+    ).concat(routes),
+    tools: OPERATIONS.flatMap(({ mcp }) => mcp?.tool ?? []),
+  };
+
+  test("links to each page of rows", () => {
+    const linked = [...read("docs/conformance.md").matchAll(/\]\((conformance\/[\w-]+\.md)\)/g)];
+    expect(sorted(linked.map(([, path]) => `docs/${path}`))).toEqual(sorted(pages.keys()));
+  });
+
+  test("has rows that name tests, commands, routes and tools that exist", () => {
+    expect(conformanceFaults(ROOT, pages, offered)).toEqual([]);
+  });
+
+  test.each([
+    ["| a | met | `test/docs.test.ts: links to each page of rows` | |", undefined],
+    ["| a | met | `curl -X PUT /v1/nodes/ID/promote` | |", undefined],
+    ["| a | met | `dist/svc info PACK` | |", undefined],
+    ["| a | met | `memory_store {}` | |", undefined],
+    ["| a | not met | | nothing does it |", undefined],
+    ["| a | nearly | `dist/svc info` | b |", "the result is nearly"],
+    ["| a | met | | |", "nothing shows it"],
+    ["| a | met differently | `dist/svc info` | |", "no remark"],
+    ["| a | met | `dist/svc info` |", "not four cells"],
+    ["| a | met | `test/absent.test.ts: a` | |", "no file test/absent.test.ts"],
+    ["| a | met | `test/until.ts: absent` | |", "no such test: test/until.ts: absent"],
+    ["| a | met | `dist/svc fly` | |", "no command fly"],
+    ["| a | met | `curl /v1/fly` | |", "no route GET /v1/fly"],
+    ["| a | met | `memory_fly` | |", "neither a test nor a command: memory_fly"],
+  ])("the check of a row finds in %j: %p", (row, fault) => {
+    const table = `| Requirement | Result | Shown by | Remark |\n|---|---|---|---|\n${row}`;
+    const expected = fault === undefined ? [] : [`page.md:3: ${fault}`];
+    expect(conformanceFaults(ROOT, new Map([["page.md", table]]), offered)).toEqual(expected);
   });
 });
 
