@@ -28,6 +28,7 @@ async function build(): Promise<void> {
     const entries = built.map(({ name, type, content }) => [name, withReload(name, type, content)]);
     files = Object.fromEntries(entries);
     for (const reload of waiting) reload();
+    waiting.clear();
     console.log(`built ${built.length} files`);
   } catch (error) {
     console.error(error instanceof AggregateError ? error.errors.join("\n") : error);

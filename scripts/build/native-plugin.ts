@@ -49,6 +49,7 @@ export async function nativePlugin(
 /** The module that takes the place of `src/adapters/native/embedded.ts`. */
 async function embeddedModule(root: string, files: readonly NativeFile[]): Promise<string> {
   const compressed = await Promise.all(files.map(({ source }) => compressFile(root, source)));
+  const child = await footageChild(root);
   const imports = compressed.map(
     ({ path }, i) => `import f${i} from ${JSON.stringify(path)} with { type: "file" };`,
   );
@@ -56,7 +57,29 @@ async function embeddedModule(root: string, files: readonly NativeFile[]): Promi
     const fields = JSON.stringify({ group, name, sha256: compressed[i]?.sha256 }).slice(1, -1);
     return `  ${JSON.stringify(key)}: { asset: f${i}, ${fields} },`;
   });
-  return [...imports, "export const EMBEDDED = {", ...entries, "};", ""].join("\n");
+  const { path, ...place } = child;
+  return [
+    ...imports,
+    `import child from ${JSON.stringify(path)} with { type: "file" };`,
+    "export const EMBEDDED = {",
+    ...entries,
+    `  "footage-child": { asset: child, ${JSON.stringify(place).slice(1, -1)} },`,
+    "};",
+    "",
+  ].join("\n");
+}
+
+/** The program of the process that reads photos and videos, as one file: it runs outside of the executable's own modules. */
+async function footageChild(root: string) {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(root, "src/adapters/footage/child.ts")],
+    target: "bun",
+    minify: true,
+  });
+  const text = await outputs[0]?.text();
+  if (text === undefined) throw new Error("the process that reads photos was not bundled");
+  const { path, sha256 } = await compressContent(root, Buffer.from(text));
+  return { path, sha256, group: `footage-${sha256.slice(0, 12)}`, name: "child.js" };
 }
 
 /** The module that takes the place of `src/adapters/tokens/cl100k-tokens.ts`. As code the tokens would take seven times the space. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { findings } from "../build/native/record.ts";
 import { whyNoCompiler } from "../build/native/zig.ts";
 import { whyNoHadolint } from "../release/hadolint.ts";
+import { whyNoPrograms } from "./test-programs.ts";
 
 /**
  * One part of the check: either a command, or a look at files that needs no process.
@@ -84,6 +85,12 @@ export function stepsBeforeTests(root: string): readonly Step[] {
       limitMinutes: 4,
       leaveOut: () => whyNoHadolint(root),
       command: [bun, "scripts/release/hadolint.ts"],
+    },
+    {
+      name: "browser and ffmpeg of the tests",
+      limitMinutes: 4,
+      leaveOut: async () => whyNoPrograms(),
+      command: [bun, "scripts/check/test-programs.ts"],
     },
     { name: "build and smoke test", limitMinutes: 4, command: [bun, "scripts/build.ts"] },
   ];

@@ -22,6 +22,7 @@ const CAPABILITIES = {
   lifecycle: [],
   aggregate: [],
   owners: [],
+  observe: ["write"],
 };
 
 const capability = ([name, siblings]) => ({
@@ -104,10 +105,41 @@ module.exports = {
           "^src/(app/version\\.ts|engine/memory-engine\\.ts|surface/http/(app|server)\\.ts)$",
       },
     },
+    may("frameworks", ["lib", "domain", "engine"]),
+    {
+      name: "nothing-imports-the-frameworks",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/frameworks/" },
+      to: { path: "^src/frameworks/" },
+    },
+    {
+      name: "an-adapter-needs-its-framework-alone",
+      severity: "error",
+      from: { path: "^src/frameworks/", pathNot: "^src/frameworks/(langchain|ai-sdk)/" },
+      to: { path: "node_modules" },
+    },
+    {
+      name: "langchain-needs-langchain-alone",
+      severity: "error",
+      from: { path: "^src/frameworks/langchain/" },
+      to: { path: "node_modules", pathNot: "node_modules/@langchain/core/" },
+    },
+    {
+      name: "the-ai-sdk-needs-its-types-alone",
+      severity: "error",
+      from: { path: "^src/frameworks/ai-sdk/" },
+      to: { path: "node_modules", pathNot: "node_modules/(zod|ai)/" },
+    },
+    {
+      name: "the-ai-sdk-is-never-loaded",
+      severity: "error",
+      from: { path: "^src/frameworks/" },
+      to: { path: "node_modules/ai/", dependencyTypesNot: ["type-only"] },
+    },
     {
       name: "outside-sees-only-the-engine-facade",
       severity: "error",
-      from: { path: "^src/(surface|app|packs|doctor|assistants|process)/" },
+      from: { path: "^src/(surface|app|packs|doctor|assistants|process|frameworks)/" },
       to: { path: "^src/engine/[^/]+/", pathNot: "^src/engine/[^/]+/api\\.ts$" },
     },
     {
@@ -119,14 +151,14 @@ module.exports = {
     {
       name: "inner-layers-have-no-io",
       severity: "error",
-      from: { path: "^src/(lib|domain|ports|engine)/" },
+      from: { path: "^src/(lib|domain|ports|engine|frameworks)/" },
       // Built-in modules are named without `node:` here, so their names alone would be an endless list.
       to: { dependencyTypes: ["core"] },
     },
     {
       name: "inner-layers-have-no-runtime",
       severity: "error",
-      from: { path: "^src/(lib|domain|ports|engine)/" },
+      from: { path: "^src/(lib|domain|ports|engine|frameworks)/" },
       to: { path: "^bun(:|$)|node_modules/bun-types" },
     },
     {

@@ -89,6 +89,32 @@ test("all steps together end within 25 minutes", () => {
   expect(Math.max(...before) + tests.limitMinutes).toBeLessThanOrEqual(25);
 });
 
+describe("the browser of the tests", () => {
+  const nowhere = { ...process.env, CHROMIUM: "/no/such/browser", PATH: "/no/such/folder" };
+
+  test("is a failure where it is wanted and cannot be installed", () => {
+    const command = [bun, "scripts/check/test-programs.ts"];
+    const { exitCode, stderr } = Bun.spawnSync(command, { cwd: root, env: nowhere });
+    expect([exitCode, stderr.toString()]).toEqual([
+      1,
+      "the programs of the tests cannot be installed: apt-get update: apt-get is not installed\n",
+    ]);
+  });
+
+  test.each([
+    ["true", "undefined"],
+    [
+      undefined,
+      "Chromium or its fonts are not installed (apt-get install chromium fonts-inter fonts-jetbrains-mono)",
+    ],
+  ])("is left out with a reason unless CI is set: CI=%p", (CI, reason) => {
+    const script = `import { whyNoBrowser } from "./scripts/check/test-programs.ts"; console.log(String(whyNoBrowser()));`;
+    const env = { ...nowhere, CI };
+    const { stdout } = Bun.spawnSync([bun, "-e", script], { cwd: root, env });
+    expect(stdout.toString()).toBe(`${reason}\n`);
+  });
+});
+
 describe("the folder in memory", () => {
   const parent = mkdtempSync(join(tmpdir(), "svc-memory-"));
   afterAll(() => rmSync(parent, { recursive: true }));

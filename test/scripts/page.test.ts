@@ -1,8 +1,10 @@
 /** The bundle of the inspector, as it goes into the executable. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { buildPage, type PageFile } from "../../scripts/build/page.ts";
+import { buildPage, generateClient, type PageFile } from "../../scripts/build/page.ts";
 
 setDefaultTimeout(60_000);
 
@@ -44,4 +46,17 @@ test("the page and the names of its files hold no path of the build, no developm
   expect(
     files.map(({ name }) => name).filter((name) => !/^$|^[\w-]+-\w{8}\.(js|css)$/.test(name)),
   ).toEqual([]);
+});
+
+test("its client is generated where nothing was built before", async () => {
+  const root = mkdtempSync(join(tmpdir(), "svc-page-"));
+  try {
+    const generator = "node_modules/@hey-api/openapi-ts";
+    mkdirSync(join(root, "node_modules/@hey-api"), { recursive: true });
+    symlinkSync(join(ROOT, generator), join(root, generator), "junction");
+    await generateClient(root);
+    expect(existsSync(join(root, "src/page/client/sdk.gen.ts"))).toBe(true);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
 });
