@@ -42,8 +42,9 @@ const SIGNS: Readonly<Record<StemmedLanguage, string>> = {
   ru: "\ue007",
 };
 
-const LATIN_WORD = /[\p{Script=Latin}\p{M}]+/gu;
-const CYRILLIC_WORD = /[\p{Script=Cyrillic}\p{M}]+/gu;
+/** Scripts have numerals and signs of their own (ↀ, ꙳), which are no letters. */
+const LATIN_WORD = /[[\p{Script=Latin}&&\p{L}]\p{M}]+/gv;
+const CYRILLIC_WORD = /[[\p{Script=Cyrillic}&&\p{L}]\p{M}]+/gv;
 /** UTF-16 units of the longest word that is stemmed, and the shortest. */
 const WORD_MAX = 40;
 const WORD_MIN = 2;

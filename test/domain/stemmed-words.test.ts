@@ -24,6 +24,11 @@ describe("what is indexed beside the words of a text", () => {
     const key = "k".repeat(41);
     expect(stems(`Ich habe am 3.5. ${key} und 绿茶 bei der Oma`)).toEqual(["oma\ue001"]);
   });
+
+  test("has only letters, although scripts have numerals and signs of their own", () => {
+    expect(stems("Meine Kinder spielen mit den Kindernↀ").at(-1)).toBe("kind\ue001");
+    expect(stems("Я купил ꙳книгу").at(-1)).toBe("книг\ue007");
+  });
 });
 
 describe("the words of a question", () => {
