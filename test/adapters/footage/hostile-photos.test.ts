@@ -26,12 +26,9 @@ const PLAIN = png(32, 32, (x, y) => [x * 8, y * 8, 128]);
 
 /** What became of a file, and the megabytes of the process that took most. */
 function open(path: string): { readonly outcome: string; readonly megabytes: number } {
-  const command = [process.execPath, join(import.meta.dir, "open-one.ts"), path];
-  const { stdout, resourceUsage } = Bun.spawnSync(command, { stderr: "inherit" });
-  return {
-    outcome: stdout.toString().trim(),
-    megabytes: (resourceUsage?.maxRSS ?? Number.NaN) / 2 ** 20,
-  };
+  const command = [process.execPath, join(import.meta.dir, "measure-one.ts"), path];
+  const { stdout } = Bun.spawnSync(command, { stderr: "inherit" });
+  return JSON.parse(stdout.toString());
 }
 
 /** A GIF of that size, which compresses to a few bytes. */
