@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
+import { until } from "../until.ts";
 import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
 
 setDefaultTimeout(60_000);
@@ -70,6 +71,20 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
     expect(await page.locator(".day .of").first().isVisible()).toBe(true);
     await page.unroute("**/v1/timeline*");
     await go("");
+    await context.close();
+  });
+
+  test("keeps rows beyond the screen for a small step, and none after a leap", async () => {
+    const { page, go, context } = await look(served.url, { height: 300 });
+    await go("");
+    const rows = page.locator(".place");
+    const first = page.locator(".place[aria-posinset='1']");
+    expect(await rows.count()).toBeGreaterThan(7);
+    await page.evaluate("scrollTo(0, document.body.scrollHeight / 2)");
+    await first.waitFor({ state: "detached" });
+    expect(await rows.count()).toBeLessThanOrEqual(8);
+    await page.evaluate("scrollBy(0, 10)");
+    await until(async () => (await rows.count()) > 8);
     await context.close();
   });
 

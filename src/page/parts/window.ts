@@ -3,11 +3,16 @@ import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
 
 /** The part of a tall element that is on the screen, in pixels from its upper edge. */
-type Seen = { readonly from: number; readonly to: number };
+type Seen = {
+  readonly from: number;
+  readonly to: number;
+  /** Whether nothing of what was seen before is in it. */
+  readonly isElsewhere: boolean;
+};
 
 /** Follows which part of an element is seen while the page is scrolled, once a frame. */
 export function useSeen(element: RefObject<HTMLElement | null>): Seen {
-  const seen = useSignal<Seen>({ from: 0, to: innerHeight });
+  const seen = useSignal<Seen>({ from: 0, to: innerHeight, isElsewhere: false });
   useEffect(() => {
     let frame = 0;
     const measure = (): void => {
@@ -15,7 +20,8 @@ export function useSeen(element: RefObject<HTMLElement | null>): Seen {
       const top = element.current?.getBoundingClientRect().top ?? 0;
       const now = { from: Math.max(0, -top), to: Math.max(0, innerHeight - top) };
       const { from, to } = seen.peek();
-      if (now.from !== from || now.to !== to) seen.value = now;
+      if (now.from === from && now.to === to) return;
+      seen.value = { ...now, isElsewhere: now.from >= to || now.to <= from };
     };
     const soon = (): void => {
       if (frame === 0) frame = requestAnimationFrame(measure);

@@ -8,7 +8,7 @@ import type { Rows } from "./rows.ts";
 
 /** As many rows as there may be in the document at once, the one with the focus among them. */
 const MOST_ROWS = 56;
-/** Rows beyond the edges of the screen. */
+/** Rows beyond the edges of the screen, for the next small step; a leap of a screen or more would leave them all behind. */
 const OVERSCAN = 8;
 
 type Props = {
@@ -28,7 +28,7 @@ export function List(props: Props): VNode {
   const { days, rows, active, selected, isByEvent, onActive, onSelectTo, onSeen } = props;
   const box = useRef<HTMLDivElement>(null);
   const seen = useSeen(box);
-  const [from, to] = rangeOf(days, seen.from, seen.to);
+  const [from, to] = rangeOf(days, seen.from, seen.to, seen.isElsewhere ? 0 : OVERSCAN);
   // A new page of rows is a new list.
   void rows.version.value;
   useEffect(() => rows.want(from, to), [rows, from, to]);
@@ -69,10 +69,10 @@ export function List(props: Props): VNode {
   );
 }
 
-function rangeOf(days: Days, from: number, to: number): readonly [number, number] {
+function rangeOf(days: Days, from: number, to: number, beyond: number): readonly [number, number] {
   if (days.total === 0) return [0, 0];
-  const first = Math.max(0, rowAtHeight(days, from) - OVERSCAN);
-  const last = Math.min(days.total, rowAtHeight(days, to) + 1 + OVERSCAN);
+  const first = Math.max(0, rowAtHeight(days, from) - beyond);
+  const last = Math.min(days.total, rowAtHeight(days, to) + 1 + beyond);
   return [first, Math.min(last, first + MOST_ROWS)];
 }
 
