@@ -87,7 +87,7 @@ export function stepsBeforeTests(root: string): readonly Step[] {
       command: [bun, "scripts/release/hadolint.ts"],
     },
     {
-      name: "browser and ffmpeg of the tests",
+      name: "programs of the tests",
       limitMinutes: 4,
       leaveOut: async () => whyNoPrograms(),
       command: [bun, "scripts/check/test-programs.ts"],

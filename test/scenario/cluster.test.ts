@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Cluster, startCluster } from "../../scripts/bench/cluster-places.ts";
 import { endAllServers } from "../../scripts/bench/server.ts";
-import { type Lacking, leftOut } from "../left-out.ts";
+import { whyNo } from "../../scripts/check/test-programs.ts";
+import { leftOut } from "../left-out.ts";
 import { cuttable, type Line } from "../postgres/cuttable.ts";
 import {
   databaseUrl,
@@ -17,8 +18,7 @@ import {
 
 setDefaultTimeout(120_000);
 
-const NO_HAPROXY: Lacking = Bun.which("haproxy") === null ? "haproxy is not installed" : undefined;
-const LACKING = NO_POSTGRES ?? NO_HAPROXY;
+const LACKING = NO_POSTGRES ?? whyNo("haproxy");
 const PEOPLE = Array.from({ length: 8 }, (_, place) => `Ada ${place} Łąka`);
 
 describe.skipIf(LACKING !== undefined)(`two databases behind HAProxy${leftOut(LACKING)}`, () => {

@@ -108,7 +108,7 @@ describe("the browser of the tests", () => {
       "Chromium or its fonts are not installed (apt-get install chromium fonts-inter fonts-jetbrains-mono)",
     ],
   ])("is left out with a reason unless CI is set: CI=%p", (CI, reason) => {
-    const script = `import { whyNoBrowser } from "./scripts/check/test-programs.ts"; console.log(String(whyNoBrowser()));`;
+    const script = `import { whyNo } from "./scripts/check/test-programs.ts"; console.log(String(whyNo("browser")));`;
     const env = { ...nowhere, CI };
     const { stdout } = Bun.spawnSync([bun, "-e", script], { cwd: root, env });
     expect(stdout.toString()).toBe(`${reason}\n`);

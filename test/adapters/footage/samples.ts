@@ -2,13 +2,13 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
-import { whyNoFfmpeg } from "../../../scripts/check/test-programs.ts";
+import { whyNo } from "../../../scripts/check/test-programs.ts";
 import { createFootageReader } from "../../../src/adapters/footage/footage-reader.ts";
 import { FOOTAGE_LIMITS, type FootageLimits } from "../../../src/adapters/footage/limits.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import type { FootageInput, FootageOptions } from "../../../src/ports/footage.ts";
 
-export const NO_FFMPEG = whyNoFfmpeg();
+export const NO_FFMPEG = whyNo("ffmpeg");
 
 export const OPTIONS: FootageOptions = {
   fps: 1,

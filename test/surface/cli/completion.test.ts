@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { whyNo } from "../../../scripts/check/test-programs.ts";
 import { NODE_TYPES } from "../../../src/domain/enums.ts";
 import { COMMAND_NAMES } from "../../../src/surface/cli/program.ts";
+import { leftOut } from "../../left-out.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.
@@ -75,9 +77,9 @@ describe("completion in bash", () => {
 });
 
 /** A test that needs a shell; where it is not installed, it is skipped and says so. */
-function testIn(shell: string, name: string, body: () => void): void {
-  if (Bun.which(shell) !== null) test(name, body);
-  else test.skip(`${name} (${shell} is not installed)`, () => {});
+function testIn(shell: "zsh" | "fish", name: string, body: () => void): void {
+  const lacking = whyNo(shell);
+  test.skipIf(lacking !== undefined)(`${name}${leftOut(lacking)}`, body);
 }
 
 testIn("zsh", "zsh reads its completion", () => {
