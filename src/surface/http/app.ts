@@ -24,6 +24,7 @@ import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerBlob } from "./blob-answer.ts";
 import { addCorsHeaders, answerPreflight, type CorsSettings } from "./cors.ts";
 import { addDocumentation } from "./documentation.ts";
+import { headLength } from "./head-length.ts";
 import { addInspector } from "./inspector.ts";
 import { addInspectorSession, type InspectorSession } from "./inspector-session.ts";
 import { addMetrics, type MetricsAccess } from "./metrics-endpoint.ts";
@@ -76,6 +77,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const app: HttpApp = new Hono<AppEnv>({ getPath: pathOf });
   const authenticate = deps.session?.authenticate ?? createAuthenticate(deps.auth);
   const bodies = createBodyLimits(deps.bodyTimes ?? {});
+  app.use(headLength());
   app.use(accessLog(deps.log, deps.metrics?.metrics));
   addOriginCheck(app, deps);
   if (deps.session !== undefined) addInspectorSession(app, deps.session, bodies);
