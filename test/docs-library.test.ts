@@ -1,8 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EXAMPLE_MODEL, examplesOf, expectedOutput } from "./library/examples.ts";
+
+// Each test starts a program that opens packs.
+setDefaultTimeout(60_000);
 
 const ROOT = join(import.meta.dir, "..");
 let place = "";
