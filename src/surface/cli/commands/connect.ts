@@ -33,7 +33,7 @@ The file is backed up first, and only the entry is changed. Then the server is s
 and spoken to. No key is ever written. svc disconnect takes it back.`;
 
 /** Milliseconds within which the server must answer; its first start unpacks libraries. */
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 30_000;
 
 type ConnectOptions = ChangeOptions & {
   readonly dbPath?: string;
