@@ -4,6 +4,7 @@ import type { Embedder } from "../../../src/ports/embedder.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import type { Reranker } from "../../../src/ports/text-pairs.ts";
 import { useEngines, wordEmbedder } from "../../engine/engines.ts";
+import { until } from "../../until.ts";
 import { type LoggingServer, post, useServers } from "./serving.ts";
 
 const { open } = useEngines();
@@ -62,7 +63,7 @@ const question = () => post({ query: "tea of Ada", user_id: "ada" });
 async function askAndHangUp(server: LoggingServer, begun: () => boolean): Promise<void> {
   const caller = new AbortController();
   const answer = fetch(`${server.url}/v1/retrieve`, { ...question(), signal: caller.signal });
-  await until(begun);
+  await until(async () => begun());
   caller.abort();
   expect(
     await answer.then(
@@ -74,11 +75,6 @@ async function askAndHangUp(server: LoggingServer, begun: () => boolean): Promis
   await fetch(`${server.url}/v1/health`);
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  for (let waits = 0; !holds() && waits < 500; waits += 1) await Bun.sleep(5);
-  expect(holds()).toBeTrue();
-}
-
 const logged = (server: LoggingServer) =>
   server.lines
     .filter(({ fields }) => fields["route"] !== "/v1/health")
@@ -88,7 +84,7 @@ test("a caller that stays gets everything, and a receipt is kept", async () => {
   const { engine, steps, told } = await noting({});
   const server = await serve({ engine });
   expect((await fetch(`${server.url}/v1/retrieve`, question())).status).toBe(200);
-  await until(() => steps.includes("receipt"));
+  await until(async () => steps.includes("receipt"));
   expect(new Set(steps)).toEqual(new Set<Step>(["embedded", "searched", "reranked", "receipt"]));
   expect(told[0]?.aborted).toBeFalse();
 });
@@ -99,8 +95,8 @@ test("the reranker is told at once, and nothing comes after it", async () => {
   const server = await serve({ engine });
   await askAndHangUp(server, () => steps.includes("reranked"));
   // While the model still computes.
-  await until(() => told[0]?.aborted === true);
-  await until(() => logged(server).length > 0);
+  await until(async () => told[0]?.aborted === true);
+  await until(async () => logged(server).length > 0);
   expect(logged(server)).toEqual([["info", "/v1/retrieve", 499]]);
   hold.resolve();
   await Bun.sleep(50);
@@ -113,7 +109,7 @@ test("after a slow embedding no further stage begins", async () => {
   const server = await serve({ engine });
   await askAndHangUp(server, () => steps.includes("embedded"));
   hold.resolve();
-  await until(() => logged(server).length > 0);
+  await until(async () => logged(server).length > 0);
   expect(logged(server)).toEqual([["info", "/v1/retrieve", 499]]);
   await Bun.sleep(50);
   expect(steps).not.toContain("reranked");
@@ -136,11 +132,11 @@ test("what a caller wanted stored is stored, whether it waits or not", async () 
     ...post({ content: "Ada drinks tea", user_id: "ada" }),
     signal: caller.signal,
   });
-  await until(() => isBegun);
+  await until(async () => isBegun);
   caller.abort();
   await answer.catch(() => undefined);
   hold.resolve();
-  await until(() => logged(server).length > 0);
+  await until(async () => logged(server).length > 0);
   expect(await engine.stats("ada")).toMatchObject({ nodeCount: 1, eventCount: 1 });
   expect(server.lines.filter(({ level }) => level !== "info")).toEqual([]);
 });

@@ -1,5 +1,6 @@
 /** What becomes of bytes that are no proper request, on a real connection. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { until } from "../../until.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { type LoggingServer, plain, speak, useServers } from "./serving.ts";
 
@@ -117,7 +118,7 @@ describe("on the connection", () => {
     { name: "before its first byte", head: storing("Content-Length: 29"), part: "" },
   ])("a body that is cut short starts nothing: $name", async ({ head, part }) => {
     await speak(server.port, [head, part], { pauseMs: 50, hangUp: true });
-    await Bun.sleep(100);
+    await until(async () => server.lines.length > 0);
     expect(server.lines).toMatchObject([
       { level: "info", fields: { route: "/v1/store", status: 499 } },
     ]);
@@ -135,7 +136,9 @@ describe("on the connection", () => {
 
   test("requests one after the other are all answered", async () => {
     const text = plain("GET /v1/stats HTTP/1.1");
-    const { statuses } = await speak(server.port, [text, text, text], { pauseMs: 80 });
+    const { statuses } = await speak(server.port, [text, text, text], {
+      ...{ inTurn: true, answers: 3 },
+    });
     expect(statuses).toEqual([200, 200, 200]);
   });
 

@@ -1,6 +1,7 @@
 /** What a request may weigh. Real engine, no model. */
 import { describe, expect, test } from "bun:test";
 import { useEngines } from "../../engine/engines.ts";
+import { processorMs } from "../../processor-time.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { appOf, type LoggingServer, post, useServers } from "./serving.ts";
 
@@ -33,11 +34,11 @@ describe("a body", () => {
   test("of ten megabytes of brackets is refused quickly", async () => {
     const server = await remembering();
     for (const body of ["[".repeat(10 * MIB), deep(5 * MIB)]) {
-      const started = performance.now();
+      const started = processorMs();
       const { status, json } = await send(server, "/v1/store", post(body));
       expect(status).toBe(422);
       expect(json.detail).toBe("body: lists and objects are nested deeper than 512 levels");
-      expect(performance.now() - started).toBeLessThan(2000);
+      expect(processorMs() - started).toBeLessThan(2000);
     }
     expect(errorsOf(server)).toEqual([]);
   });
@@ -71,14 +72,14 @@ describe("a body", () => {
 
   test("of millions of entries is refused quickly", async () => {
     const server = await remembering();
-    const started = performance.now();
+    const started = processorMs();
     const items = `{"user_id":"a","items":[${"0,".repeat(4_000_000)}0]}`;
     const { status, json } = await send(server, "/v1/ingest/fast", post(items));
     expect(status).toBe(422);
     expect(json.detail).toBe(
       "body: holds more than 500000 entries; split it into several requests",
     );
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(processorMs() - started).toBeLessThan(2000);
   });
 
   test("of many wrong entries names the first ten", async () => {
@@ -212,9 +213,9 @@ describe("a query", () => {
   test("of thousands of parameters is answered quickly", async () => {
     const server = await remembering();
     const many = Array.from({ length: 3000 }, (_, at) => `${at.toString(36)}=`).join("&");
-    const started = performance.now();
+    const started = processorMs();
     expect((await send(server, `/v1/stats?${many}`)).status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(processorMs() - started).toBeLessThan(500);
   });
 
   test("with names that mean something to JavaScript is answered", async () => {

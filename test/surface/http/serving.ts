@@ -9,6 +9,7 @@ import {
   type HttpServerDeps,
   startHttpServer,
 } from "../../../src/surface/http/server.ts";
+import { until } from "../../until.ts";
 import { fakeEngine } from "../fake-engine.ts";
 
 const NO_CORS = { origins: [], allowCredentials: false };
@@ -93,46 +94,67 @@ export type Spoken = {
 export type Speech = {
   /** Milliseconds between the parts. */
   readonly pauseMs?: number;
-  /** Milliseconds after which the connection is given up if the server does not close it. Default 300. */
+  /** Answers that are waited for, on a busy machine too; then, whether there are more. Default 1. */
+  readonly answers?: number;
+  /** Sends each part once there are as many answers as parts before it. */
+  readonly inTurn?: boolean;
+  /** Milliseconds without a further byte after which the connection is given up if the server does not close it. Default 300. */
   readonly listenMs?: number;
   /** Closes the connection abruptly after the last part. */
   readonly hangUp?: boolean;
 };
 
-/** Sends bytes as they are, which no HTTP client would, and listens until the server closes or time is up. */
+/** Milliseconds after which answers are no longer waited for. */
+const ANSWER_LIMIT_MS = 30_000;
+
+/** Sends bytes as they are, which no HTTP client would, and listens until the server closes or says nothing more. */
 export function speak(
   port: number,
   parts: Iterable<string | Uint8Array>,
-  { pauseMs = 0, listenMs = 300, hangUp = false }: Speech = {},
+  { pauseMs = 0, answers = 1, inTurn = false, listenMs = 300, hangUp = false }: Speech = {},
 ): Promise<Spoken> {
   return new Promise((resolve) => {
     const started = performance.now();
     const socket = connect(port, "127.0.0.1");
     const received: Buffer[] = [];
     let isOver = false;
+    const text = (): string => Buffer.concat(received).toString("latin1");
     const end = (isClosed: boolean): void => {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
       socket.destroy();
-      const text = Buffer.concat(received).toString("latin1");
-      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
-      resolve({ text, statuses, isClosed, ms: performance.now() - started });
+      const statuses = statusesIn(text());
+      resolve({ text: text(), statuses, isClosed, ms: performance.now() - started });
     };
-    const timer = setTimeout(() => end(false), listenMs);
-    socket.on("data", (data: Buffer) => received.push(data));
+    let timer = setTimeout(() => end(false), Math.max(listenMs, ANSWER_LIMIT_MS));
+    socket.on("data", (data: Buffer) => {
+      received.push(data);
+      if (statusesIn(text()).length < answers) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => end(false), listenMs);
+    });
     // A connection that is reset is closed as well.
     socket.on("error", () => undefined);
     socket.on("close", () => end(true));
-    socket.on("connect", async () => {
+    const isDue = (sent: number): boolean => isOver || !inTurn || statusesIn(text()).length >= sent;
+    const sendAll = async (): Promise<void> => {
+      let sent = 0;
       for (const part of parts) {
+        await until(async () => isDue(sent));
         if (isOver) return;
+        sent += 1;
         socket.write(part);
         if (pauseMs > 0) await Bun.sleep(pauseMs);
       }
       if (hangUp) socket.destroy();
-    });
+    };
+    socket.on("connect", () => void sendAll());
   });
+}
+
+function statusesIn(text: string): readonly number[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
 }
 
 /** The bytes of a request without body. */

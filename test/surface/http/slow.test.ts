@@ -1,6 +1,7 @@
 /** Callers who take their time. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { until } from "../../until.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { plain, speak, useServers } from "./serving.ts";
 
@@ -38,7 +39,8 @@ test.each([
     '{"detail":"The request body was not complete after 0.4 seconds; nothing was done","code":"request_timeout"}',
   );
   expect(spoken.isClosed).toBeTrue();
-  expect(spoken.ms).toBeWithin(380, 2000);
+  // Its ticks are counted, which a busy machine stretches.
+  expect(spoken.ms).toBeWithin(380, 10_000);
   expect(server.lines).toMatchObject([{ level: "info", fields: { status: 408 } }]);
 });
 
@@ -78,7 +80,10 @@ test("hundreds of silent connections cost little memory and keep nobody out", as
   for (const socket of sockets) socket.write("POST /v1/store HTTP/1.1\r\nHost: localhost\r\n");
   expect((await fetch(`${url}/v1/health`)).status).toBe(200);
   // Both ends are in this process.
-  expect(process.memoryUsage.rss() - before).toBeLessThan(40 * 1024 * 1024);
+  await until(async () => {
+    Bun.gc(true);
+    return process.memoryUsage.rss() - before < 40 * 1024 * 1024;
+  });
   for (const socket of sockets) socket.destroy();
 });
 
@@ -92,12 +97,14 @@ function dial(port: number): Promise<Socket> {
 
 test("slow large bodies do not keep small requests out, nor large ones for ever", async () => {
   const engine = fakeEngine({ stats: () => Promise.resolve(EMPTY) });
-  const server = await serve({ engine, bodyTimes: { timeoutMs: 1500 } });
-  const slow = Array.from({ length: 8 }, () =>
-    speak(server.port, [storing("Content-Length: 10000000")], { listenMs: 6000 }),
-  );
+  const server = await serve({ engine, bodyTimes: { timeoutMs: 4000 } });
+  let ended = 0;
+  const slow = Array.from({ length: 8 }, async () => {
+    const spoken = await speak(server.port, [storing("Content-Length: 10000000")]);
+    ended += 1;
+    return spoken;
+  });
   await Bun.sleep(200);
-  const started = performance.now();
   const small = await fetch(`${server.url}/v1/store`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -105,13 +112,13 @@ test("slow large bodies do not keep small requests out, nor large ones for ever"
   });
   expect(small.status).toBe(422);
   expect((await fetch(`${server.url}/v1/stats`)).status).toBe(200);
-  expect(performance.now() - started).toBeLessThan(1000);
+  // Neither waited for one of them.
+  expect(ended).toBe(0);
   const large = await fetch(`${server.url}/v1/store`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ content: 1, retrieval_content: "x".repeat(5_000_000) }),
   });
   expect(large.status).toBe(422);
-  expect(performance.now() - started).toBeLessThan(5000);
   for (const { statuses } of await Promise.all(slow)) expect(statuses).toEqual([408]);
 });
