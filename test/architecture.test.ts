@@ -316,6 +316,27 @@ function skipsWithoutReason(text: string): readonly string[] {
   return found;
 }
 
+/** What is found in the texts of all tests, with their paths. */
+function inTests(find: (text: string) => readonly string[]): readonly string[] {
+  return readdirSync(import.meta.dir, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .flatMap((path) =>
+      find(readFileSync(join(import.meta.dir, path), "utf8")).map((one) => `${path}: ${one}`),
+    );
+}
+
+/** Fewer milliseconds than these are no limit of a wait, but a guess how fast a machine is. */
+const SHORTEST_LIMIT_MS = 9_000;
+
+/** Expectations that so little of the clock's time has passed. */
+function guessesOfSpeed(text: string): readonly string[] {
+  const clock =
+    /expect\(\s*(?:performance|Date)\.now\(\) - \w+\s*\)\s*\.toBe(?:LessThan(?:OrEqual)?\(|Within\([\d_]+, )([\d_]+)/g;
+  return [...text.matchAll(clock)]
+    .filter(([, most = ""]) => Number(most.replaceAll("_", "")) < SHORTEST_LIMIT_MS)
+    .map(([found]) => found);
+}
+
 /** What follows `test.skipIf(…)`, at once or after `.each(…)`. */
 function titleOf(skip: ts.Node): ts.Node | undefined {
   const { parent } = skip;
@@ -394,14 +415,18 @@ describe("the source", () => {
     const planted = `test.skipIf(!isRoot).each([1])("is read", () => {}); const onLinux = test.skipIf(x);
       test.skipIf(a)(\`is read${"$"}{leftOut(a)}\`, () => {});`;
     expect(skipsWithoutReason(planted)).toEqual(['"is read"', "no title"]);
-    const tests = readdirSync(import.meta.dir, { recursive: true, encoding: "utf8" });
-    const found = tests
-      .filter((path) => path.endsWith(".test.ts"))
-      .flatMap((path) => {
-        const text = readFileSync(join(import.meta.dir, path), "utf8");
-        return skipsWithoutReason(text).map((title) => `${path}: ${title}`);
-      });
-    expect(found).toEqual([]);
+    expect(inTests(skipsWithoutReason)).toEqual([]);
+  });
+
+  test("measures no test by the clock of a room in which others work", () => {
+    const planted = [
+      "performance.now() - begun).toBeLessThan(2_000)",
+      "Date.now() - begun).toBeWithin(50, 900)",
+      "performance.now() - begun).toBeLessThan(30_000)",
+      "processorMs() - begun).toBeLessThan(200)",
+    ].map((rest) => `expect(${rest}`);
+    expect(planted.flatMap(guessesOfSpeed)).toHaveLength(2);
+    expect(inTests(guessesOfSpeed)).toEqual([]);
   });
 
   test("keeps every file at 400 lines or fewer", () => {

@@ -86,6 +86,40 @@ export function altered(store: Store, changes: Partial<Store>): Store {
   });
 }
 
+/** Turns of the event loop without a call of the store, after which nothing is being done behind the calls. */
+const QUIET_TURNS = 25;
+
+/** Sees when engines do nothing: what they do behind the calls, they do with their store, and without waiting for time. */
+function createWatch() {
+  let running = 0;
+  let calls = 0;
+  const watched = (store: Store): Store =>
+    new Proxy(store, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        return (...given: readonly unknown[]): unknown => {
+          const result: unknown = Reflect.apply(value, target, given);
+          if (!(result instanceof Promise)) return result;
+          calls += 1;
+          running += 1;
+          const end = (): void => {
+            running -= 1;
+          };
+          result.then(end, end);
+          return result;
+        };
+      },
+    });
+  const settle = async (): Promise<void> => {
+    for (let quiet = 0, seen = calls; quiet < QUIET_TURNS; seen = calls) {
+      await Bun.sleep(1);
+      quiet = running === 0 && seen === calls ? quiet + 1 : 0;
+    }
+  };
+  return { watched, settle };
+}
+
 export type EngineOptions = {
   /** Absent: a new pack. */
   readonly pack?: SqlitePack;
@@ -122,15 +156,16 @@ export type OpenedEngine = {
  * @param usual settings of all of them, unless a test gives others
  */
 export function useEngines(usual: Partial<EngineSettings> = {}) {
-  const { open, newPack, close } = engines(usual);
+  const { open, newPack, settle, close } = engines(usual);
   afterEach(close);
-  return { open, newPack };
+  return { open, newPack, settle };
 }
 
 /** Engines on real packs, until they are closed and their packs deleted. */
 export function engines(usual: Partial<EngineSettings> = {}) {
   const opened: MemoryEngine[] = [];
   const folders: string[] = [];
+  const { watched, settle } = createWatch();
   const close = async (): Promise<void> => {
     for (const engine of opened.splice(0)) await engine.close();
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
@@ -152,7 +187,7 @@ export function engines(usual: Partial<EngineSettings> = {}) {
       scoringVersion: settings.scoringVersion,
       clock,
     });
-    const store = options.alter === undefined ? real : altered(real, options.alter(real));
+    const store = watched(options.alter === undefined ? real : altered(real, options.alter(real)));
     const warnings: string[] = [];
     const deps: EngineDeps = {
       store,
@@ -175,7 +210,8 @@ export function engines(usual: Partial<EngineSettings> = {}) {
     return { engine, store, deps, pack, warnings };
   };
 
-  return { open, newPack, close };
+  /** Waits until what is done behind the calls has ended. */
+  return { open, newPack, settle, close };
 }
 
 /** One engine on an empty pack for all tests of a file, for calls that leave nothing behind: those that are refused. */

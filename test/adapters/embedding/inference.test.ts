@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Inference, loadInference } from "../../../src/adapters/embedding/inference.ts";
 import { modelRoot } from "../../../src/adapters/embedding/model-files.ts";
 import { DEFAULT_MODEL } from "../../../src/domain/embedding-models.ts";
+import { processorMs } from "../../processor-time.ts";
 
 const CLS = 101;
 const SEP = 102;
@@ -58,9 +59,9 @@ describe("tokenIds", () => {
   });
 
   test("stays quick for a text of a million characters", () => {
-    const started = performance.now();
+    const started = processorMs();
     expect(model.tokenIds("word ".repeat(200_000))).toHaveLength(512);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(processorMs() - started).toBeLessThan(1000);
   });
 });
 

@@ -115,15 +115,16 @@ describe("the secret store of the system", () => {
   test("that never answers is given up in time, and not asked again", async () => {
     const path = join(folder(), "bus");
     const silent = createServer(() => {}).listen(path);
+    const timeoutMs = 2000;
     try {
       const environment = { ...process.env, DBUS_SESSION_BUS_ADDRESS: `unix:path=${path}` };
-      const store = openSecretStore({ timeoutMs: 500, environment });
+      const store = openSecretStore({ timeoutMs, environment });
       const started = performance.now();
       expect(await store.get(NAME)).toEqual({ kind: "silent" });
-      expect(performance.now() - started).toBeLessThan(10_000);
+      expect(performance.now() - started).toBeLessThan(30_000);
       const again = performance.now();
       expect(await store.set(NAME, KEY)).toEqual({ kind: "silent" });
-      expect(performance.now() - again).toBeLessThan(200);
+      expect(performance.now() - again).toBeLessThan(timeoutMs);
     } finally {
       silent.close();
     }

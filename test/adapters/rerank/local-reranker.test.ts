@@ -69,20 +69,13 @@ describe("createLocalReranker", () => {
 
   test("leaves the event loop free while it loads and runs", async () => {
     const fresh = createLocalReranker({ model: relevanceFolder });
-    let longestMs = 0;
-    const started = performance.now();
-    let last = started;
-    const timer = setInterval(() => {
-      const now = performance.now();
-      longestMs = Math.max(longestMs, now - last);
-      last = now;
-    }, 5);
+    const [here, everywhere] = [process.threadCpuUsage(), process.cpuUsage()];
     await fresh.score("ann ".repeat(60), Array(100).fill("ann ".repeat(60)), LIVELY);
-    clearInterval(timer);
-    const wholeMs = performance.now() - started;
+    const own = process.threadCpuUsage(here);
+    const whole = process.cpuUsage(everywhere);
     await fresh.close();
-    // On this thread, loading would hold up the timer for most of the time.
-    expect(longestMs).toBeLessThan(wholeMs / 2);
+    // On this thread, loading and running would be most of the work.
+    expect(own.user + own.system).toBeLessThan((whole.user + whole.system) / 2);
   });
 
   test.each([
@@ -120,10 +113,9 @@ describe("an aborted call", () => {
     const call = model.score("ann", Array(2000).fill("ann"), stop.signal);
     const reason = new Error("took too long");
     await Bun.sleep(1);
-    const started = performance.now();
+    const failure = call.catch((error: unknown) => error);
     stop.abort(reason);
-    expect(await call.catch((error: unknown) => error)).toBe(reason);
-    expect(performance.now() - started).toBeLessThan(50);
+    expect(await Promise.race([failure, Bun.sleep(0).then(() => "late")])).toBe(reason);
     const before = posted;
     expect(await model.score("ann", ["ann"], LIVELY)).toEqual([relevanceOf(1)]);
     await Bun.sleep(20);
@@ -183,7 +175,7 @@ describe("close", () => {
     const started = performance.now();
     await closing.close();
     expect(await ending).toBe("engine_closed");
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(20_000);
     host.stop();
   });
 
@@ -244,12 +236,13 @@ describe("failure", () => {
   });
 
   test("tells a silent host once and does not wait for it again for a while", async () => {
+    const stallTimeoutMs = 2000;
     const host = startSilentHost();
     const lost = createLocalReranker({
       model: MODEL,
       hubUrl: host.url,
       cacheDir: mkdtempSync(join(place, "cache-")),
-      stallTimeoutMs: 200,
+      stallTimeoutMs,
     });
     await expect(lost.score("ann", ["ann"], LIVELY)).rejects.toMatchObject({
       code: "model_failed",
@@ -258,7 +251,7 @@ describe("failure", () => {
     await expect(lost.score("ann", ["ann"], LIVELY)).rejects.toMatchObject({
       code: "model_failed",
     });
-    expect(performance.now() - started).toBeLessThan(100);
+    expect(performance.now() - started).toBeLessThan(stallTimeoutMs);
     await lost.close();
     host.stop();
   });

@@ -9,7 +9,7 @@ import { directoryPack, encrypted, RAW_KEY } from "../../contract/sqlite-pack.ts
 import { until } from "../../until.ts";
 import { type EngineOptions, type OpenedEngine, testClock, useEngines } from "../engines.ts";
 
-const { open, newPack } = useEngines();
+const { open, newPack, settle } = useEngines();
 
 const UPKEEP: UpkeepSettings = { cooldownSeconds: 3600, budgetMs: 60_000, batchSize: 50 };
 const LATER = "2026-03-20T00:00:00Z";
@@ -31,9 +31,6 @@ async function expired(count: number, given: Partial<StoreInput> = {}) {
 function active({ store: log }: { store: Store }): Promise<number> {
   return log.countNodes(ALL_OWNERS);
 }
-
-/** Long enough for a pass that is due to have begun and ended. */
-const settle = () => Bun.sleep(60);
 
 describe("opening", () => {
   test("archives what has expired of every owner, batch after batch", async () => {

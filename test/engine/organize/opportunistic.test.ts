@@ -5,7 +5,7 @@ import { until } from "../../until.ts";
 import { type EngineOptions, type OpenedEngine, testClock, useEngines } from "../engines.ts";
 import { stateOf } from "./aging.ts";
 
-const { open } = useEngines();
+const { open, settle } = useEngines();
 
 const UPKEEP: UpkeepSettings = { cooldownSeconds: 3600, budgetMs: 60_000, batchSize: 50 };
 const OLD = "2026-01-01T00:00:00Z";
@@ -27,8 +27,6 @@ async function opened(inputs: readonly Partial<StoreInput>[], options: EngineOpt
 
 const ask = ({ engine }: OpenedEngine, userId = "ada") =>
   engine.retrieve({ query: "parcel", userId });
-/** Long enough for a pass that is due to have begun and ended. */
-const settle = () => Bun.sleep(80);
 const isNow = (one: OpenedEngine, id: string | undefined, state: string) =>
   until(async () => (await stateOf(one, id)) === state);
 

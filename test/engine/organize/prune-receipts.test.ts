@@ -5,10 +5,8 @@ import type { Store } from "../../../src/ports/store/store.ts";
 import { until } from "../../until.ts";
 import { type EngineOptions, type OpenedEngine, testClock, useEngines } from "../engines.ts";
 
-const { open, newPack } = useEngines();
+const { open, newPack, settle } = useEngines();
 const DAY = 86_400_000;
-/** Long enough for what is due to have begun and ended. */
-const settle = () => Bun.sleep(60);
 
 /** An engine that keeps receipts for some days, and the looks for old ones. */
 async function pruning(
