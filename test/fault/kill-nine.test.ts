@@ -23,7 +23,7 @@ const INGEST_CLIENTS = 2;
 const BATCH_MAX = 4;
 /** Keeps the number of texts that have to be embedded at the end small. */
 const INGEST_PAUSE_MS = 200;
-const LONGEST_ROUND_MS = 10_000;
+const LONGEST_ROUND_MS = 30_000;
 
 let folder = "";
 beforeAll(() => {
@@ -126,5 +126,5 @@ test(
     expect(companions(pack)).toEqual([]);
     expect(ledger.acknowledgedStores.length).toBeGreaterThan(0);
   },
-  60_000 + ROUNDS * 30_000,
+  60_000 + ROUNDS * 90_000,
 );
