@@ -102,7 +102,7 @@ test.each([
     const decoder = new TextDecoder();
     for await (const chunk of child.stderr) log += decoder.decode(chunk, { stream: true });
   })();
-  for (let waits = 0; !log.includes("http://") && waits < 500; waits += 1) await Bun.sleep(20);
+  for (let waits = 0; !log.includes("http://") && waits < 1500; waits += 1) await Bun.sleep(20);
   const url = /http:\/\/\S+/.exec(log)?.[0] ?? "";
   const answers: string[] = [];
   const statuses: number[] = [];

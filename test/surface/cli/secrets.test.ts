@@ -295,7 +295,7 @@ function collect(stream: ReadableStream<Uint8Array>): {
 }
 
 async function addressIn(log: { readonly text: string }): Promise<string> {
-  for (let waits = 0; waits < 500; waits += 1) {
+  for (let waits = 0; waits < 1500; waits += 1) {
     const url = /http:\/\/\S+/.exec(log.text)?.[0];
     if (url !== undefined) return url;
     await Bun.sleep(20);
