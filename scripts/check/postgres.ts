@@ -212,16 +212,22 @@ const SETTINGS = {
 /** Nothing of a test has to outlive a power cut. */
 const FORGETFUL = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
 
+/** Ports below those that a system gives to whoever asks for any: none of these is taken while a server begins, or begins again. */
+const PORTS = { first: 20_000, count: 12_000 };
+
 /** A port of this machine on which nobody listens. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+    server.on("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
 

@@ -1,4 +1,5 @@
 import { createConnection, createServer, type Socket } from "node:net";
+import { freePort } from "../../scripts/check/postgres.ts";
 
 /** A line to a port of this machine that can be cut, and mended under the same number, or become silent. */
 export type Line = {
@@ -11,6 +12,8 @@ export type Line = {
   /** What waited comes through. */
   speak(): void;
 };
+
+const LISTEN_LIMIT_MS = 30_000;
 
 export async function cuttable(target: number): Promise<Line> {
   /** The ends of a connection: ours, and that of the server. */
@@ -32,11 +35,28 @@ export async function cuttable(target: number): Promise<Line> {
       });
     }
   });
-  const listen = (port: number) =>
-    new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  await listen(0);
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const tryToListen = (port: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+  // Somebody else may have its port for a moment.
+  const listen = async (port: number): Promise<void> => {
+    const end = performance.now() + LISTEN_LIMIT_MS;
+    for (;;) {
+      try {
+        return await tryToListen(port);
+      } catch (error) {
+        if (performance.now() > end) throw error;
+        await Bun.sleep(50);
+      }
+    }
+  };
+  const port = await freePort();
+  await listen(port);
   return {
     port,
     cut: () =>
