@@ -4,7 +4,12 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node
 import { createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AssistantProcess, endAllAssistants } from "../../scripts/bench/assistant-client.ts";
+import {
+  AssistantProcess,
+  endAllAssistants,
+  hasOpen,
+} from "../../scripts/bench/assistant-client.ts";
+import { until } from "../until.ts";
 import { livingIn, socketOf } from "./place.ts";
 
 const OWNER = "ada";
@@ -20,7 +25,7 @@ beforeAll(async () => {
   pack = join(root, "pack/memory.pack");
   host = await start();
   await store(host, "The first memory.");
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   expect(await host.leave()).toBe(0);
   expect(await host.stderr()).toBe("");
@@ -65,7 +70,7 @@ describe("messages", () => {
       const content = `Grüße 東京 مرحبا 👩‍👩‍👧 ${"ü東👋".repeat(30_000)}`;
       expect(await contentOf(assistant, await store(assistant, content))).toBe(content);
     });
-  }, 60_000);
+  }, 120_000);
 
   test("of almost 16 MB are read, and answered with what is wrong with them", async () => {
     await inBothRoles(async (assistant) => {
@@ -75,7 +80,7 @@ describe("messages", () => {
       await store(assistant, "Still here after the huge one.");
       assistant.heard.length = 0;
     });
-  }, 60_000);
+  }, 120_000);
 
   test("in pieces that cut characters, with carriage returns and blank lines between, are read", async () => {
     await inBothRoles(async (assistant) => {
@@ -91,7 +96,7 @@ describe("messages", () => {
       expect(await contentOf(assistant, String(eventId))).toBe(content);
       assistant.heard.length = 0;
     });
-  }, 60_000);
+  }, 120_000);
 
   test("with the ids 0 and the empty text are answered under these ids", async () => {
     await inBothRoles(async (assistant) => {
@@ -101,7 +106,7 @@ describe("messages", () => {
       }
       assistant.heard.length = 0;
     });
-  }, 60_000);
+  }, 120_000);
 
   test("that make no sense disturb nobody", async () => {
     const served = await start();
@@ -125,7 +130,7 @@ describe("messages", () => {
     // Nothing of it counts as a call that is still to be answered, for which it would wait ten seconds.
     expect(performance.now() - before).toBeLessThan(9900);
     expect(await served.stderr()).toBe("");
-  }, 60_000);
+  }, 120_000);
 
   test("of a call that is cancelled half-way end nothing else", async () => {
     const served = await start();
@@ -151,7 +156,7 @@ describe("messages", () => {
     const before = performance.now();
     expect(await served.leave()).toBe(0);
     expect(performance.now() - before).toBeLessThan(9900);
-  }, 60_000);
+  }, 120_000);
 });
 
 /** Kilobytes of memory that belong to the process alone; undefined where the system does not tell. */
@@ -184,7 +189,7 @@ test("ten thousand calls that another process answers leave nothing behind in me
   // Forty megabytes of text have passed.
   if (before !== undefined && after !== undefined) expect(after - before).toBeLessThan(20 * 1024);
   expect(await served.leave()).toBe(0);
-}, 60_000);
+}, 120_000);
 
 describe("a client that does not read", () => {
   /** Twice as many bytes of answers as may be held. */
@@ -201,7 +206,8 @@ describe("a client that does not read", () => {
       const clientInfo = { name: "deaf", version: "1.0.0" };
       deaf.say({ id: "open", method: "initialize", params: { ...opening, clientInfo } });
       deaf.say({ method: "notifications/initialized" });
-      await Bun.sleep(1000);
+      // It serves itself once it is the first that has the pack open.
+      await until(async () => isServed || (hasOpen(deaf.pid, own) ?? true));
       const writer = await new AssistantProcess({ pack: own, environment: livingIn(root) }).open();
       const eventId = await store(writer, "x".repeat(SIZE));
       const watched = isServed ? [host.pid, deaf.pid] : [deaf.pid];
@@ -222,7 +228,7 @@ describe("a client that does not read", () => {
       expect([await writer.leave(), await deaf.leave()]).toEqual([0, 0]);
       expect(await deaf.stderr()).toBe("");
     },
-    60_000,
+    120_000,
   );
 });
 
@@ -260,5 +266,5 @@ describe("the socket", () => {
     expect(await newcomer.leave()).toBe(0);
     expect(await served.leave()).toBe(0);
     for (const socket of sockets) socket.destroy();
-  }, 60_000);
+  }, 120_000);
 });

@@ -302,5 +302,5 @@ test.skipIf(lacking !== undefined)(
       rmSync(folder, { recursive: true, force: true });
     }
   },
-  60_000,
+  120_000,
 );

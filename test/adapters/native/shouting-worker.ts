@@ -2,7 +2,7 @@
 import { answerCalls } from "../../../src/adapters/native/worker-answers.ts";
 
 /** Longer than it takes to send a message. */
-const WAIT_MS = 100;
+const WAIT_MS = 1000;
 
 type Start = { readonly kind: "start"; readonly cacheDir: string };
 type Shout = { readonly kind: "shout"; readonly id: number; readonly text: string };

@@ -8,7 +8,7 @@ import { leftOut } from "../../left-out.ts";
 import { emptyDatabase, onDatabase } from "../../packs/stores.ts";
 import { dropDatabase, NO_POSTGRES } from "../../postgres/databases.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const opened: Store[] = [];
 const made: string[] = [];

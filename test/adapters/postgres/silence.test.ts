@@ -43,7 +43,7 @@ const SILENT = {
 
 describe.skipIf(NO_POSTGRES !== undefined)(`a database${leftOut(NO_POSTGRES)}`, () => {
   test("that falls silent fails every call, reads and writes, and answers again when it speaks", async () => {
-    const { line, database } = await connect(2, 200);
+    const { line, database } = await connect(2, 1000);
     await ask(database);
     line.silence("all");
     const ends = await Promise.allSettled([
@@ -63,7 +63,7 @@ describe.skipIf(NO_POSTGRES !== undefined)(`a database${leftOut(NO_POSTGRES)}`, 
   });
 
   test("that falls silent in the middle of a transaction undoes it when the connection ends", async () => {
-    const { line, database } = await connect(2, 500);
+    const { line, database } = await connect(2, 1000);
     await database.writeAny((sql) => sql.run("CREATE TABLE IF NOT EXISTS silence (n integer)"));
     const writing = database.writeAny(async (sql) => {
       await sql.run("INSERT INTO silence VALUES (1)");
@@ -81,7 +81,7 @@ describe.skipIf(NO_POSTGRES !== undefined)(`a database${leftOut(NO_POSTGRES)}`, 
   });
 
   test("loses the one connection that is silent, and the calls on the others go on", async () => {
-    const { line, database } = await connect(2, 200);
+    const { line, database } = await connect(2, 1000);
     let isSilent: (() => void) | undefined;
     const silenced = new Promise<void>((resolve) => {
       isSilent = resolve;
@@ -139,4 +139,4 @@ test("an address at which somebody listens and says nothing is given up once, no
     ),
   });
   server.close();
-}, 60_000);
+}, 120_000);

@@ -27,7 +27,7 @@ import { backUpPack } from "../../../src/packs/backup-pack.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { answers, cipherOf, KINDS, makePack } from "./whole-packs.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const WORKER = resolve(import.meta.dir, "../../fault/maintenance-worker.ts");
 const CLOCK = createSystemClock();

@@ -22,7 +22,7 @@ import { directoryPack, encrypted, filePack, type SqlitePack } from "../../contr
 import { bytesBelow, failure, useFolders } from "./folder.ts";
 import { answers, cipherOf, compact, KINDS, makePack } from "./whole-packs.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const { folder, open } = useFolders();
 const WORKER = resolve(import.meta.dir, "../../fault/maintenance-worker.ts");

@@ -17,7 +17,7 @@ import { connectionOf, exported, imported } from "./exported.ts";
 import { bytesBelow, useFolders } from "./folder.ts";
 import { cipherOf, compact, KINDS } from "./whole-packs.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const { folder, open } = useFolders();
 const WORKER = resolve(import.meta.dir, "../../fault/maintenance-worker.ts");

@@ -97,7 +97,7 @@ describe.each([
       }),
       { numRuns: 40, seed: 21 },
     );
-  }, 60_000);
+  }, 120_000);
 });
 
 test("neighbours are looked for among active memories only", async () => {

@@ -17,7 +17,7 @@ import {
 import { bytesBelow, failure, useFolders } from "./folder.ts";
 import { answers, cipherOf, makePack } from "./whole-packs.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const { folder, open } = useFolders();
 

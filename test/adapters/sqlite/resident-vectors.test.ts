@@ -293,7 +293,7 @@ describe("vectors in memory", () => {
     await put(store, ...clustered(6400));
     agree();
     database.close();
-  }, 60_000);
+  }, 120_000);
 
   test("meet thousands that another process has retired in three looks at most, and miss none that is left", async () => {
     const pack = filePack(folder());
@@ -326,7 +326,7 @@ describe("vectors in memory", () => {
       compare.mockRestore();
       database.close();
     }
-  }, 60_000);
+  }, 120_000);
 
   test("stay out of questions and vectors without a direction", async () => {
     const pack = filePack(folder());

@@ -34,6 +34,7 @@ export async function onTerminal(
 ): Promise<Session> {
   const decoder = new TextDecoder();
   const waiting = [...turns];
+  const ended = Promise.withResolvers<void>();
   let screen = "";
   let seen = 0;
   const program = [...PROGRAM, ...args];
@@ -61,12 +62,13 @@ export async function onTerminal(
         waiting.shift();
         terminal.write(turn[1]);
       },
+      exit: () => ended.resolve(),
     },
     timeout: 50_000,
   });
   const code = await child.exited;
   // What the child wrote last may still be on its way.
-  await Bun.sleep(50);
+  await Promise.race([ended.promise, Bun.sleep(5000)]);
   child.terminal?.close();
   return { code, screen };
 }
