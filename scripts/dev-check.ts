@@ -40,7 +40,7 @@ const steps: readonly Step[] = [
             "test",
             "--parallel=2",
             "--no-isolate",
-            "--timeout=60000",
+            "--timeout=120000",
             ...run.map((path) => `./${path}`),
           ],
         },

@@ -246,7 +246,7 @@ describe("the layer rules", () => {
     } finally {
       rmSync(root, { recursive: true });
     }
-  }, 30_000);
+  }, 120_000);
 
   const reported = (from: string): readonly string[] =>
     violations.filter((found) => found.from === `src/${from}.ts`).map((found) => found.rule.name);
@@ -337,6 +337,31 @@ function guessesOfSpeed(text: string): readonly string[] {
     .map(([found]) => found);
 }
 
+/** Milliseconds that a test needs on a busy machine, if it starts a process or two. */
+const LEAST_LIMIT_MS = 60_000;
+
+/** Shorter limits of tests, and of what is done around them. */
+function shortLimits(text: string): readonly string[] {
+  const file = ts.createSourceFile("x.test.ts", text, ts.ScriptTarget.ESNext, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node)) {
+      const name = /^(?:test|(?:before|after)(?:All|Each)|setDefaultTimeout)\b/.exec(
+        node.getText(),
+      );
+      const limit = node.arguments.at(-1);
+      const isLimit =
+        limit !== undefined &&
+        ts.isNumericLiteral(limit) &&
+        (node.arguments.length > 1 || name?.[0] === "setDefaultTimeout");
+      if (name !== null && isLimit && Number(limit.text) < LEAST_LIMIT_MS) found.push(limit.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
 /** What follows `test.skipIf(…)`, at once or after `.each(…)`. */
 function titleOf(skip: ts.Node): ts.Node | undefined {
   const { parent } = skip;
@@ -416,6 +441,13 @@ describe("the source", () => {
       test.skipIf(a)(\`is read${"$"}{leftOut(a)}\`, () => {});`;
     expect(skipsWithoutReason(planted)).toEqual(['"is read"', "no title"]);
     expect(inTests(skipsWithoutReason)).toEqual([]);
+  });
+
+  test("gives every test the time of a busy machine", () => {
+    const planted = `setDefaultTimeout(5_000); test.each([1])("is read", () => {}, 20_000); beforeAll(() => {}, 9);
+      test("is written", () => at(5), 120_000); test("is kept", () => {});`;
+    expect(shortLimits(planted)).toEqual(["5000", "20000", "9"]);
+    expect(inTests(shortLimits)).toEqual([]);
   });
 
   test("measures no test by the clock of a room in which others work", () => {

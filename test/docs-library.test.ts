@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { EXAMPLE_MODEL, examplesOf, expectedOutput } from "./library/examples.ts";
 
 // Each test starts a program that opens packs.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const ROOT = join(import.meta.dir, "..");
 let place = "";

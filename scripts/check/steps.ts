@@ -132,7 +132,7 @@ export function testsIn({ root, memory, disk, databases, processes }: TestPlace)
       `--parallel=${processes}`,
       "--no-isolate",
       "--timings=scripts/config/test-timings.json",
-      "--timeout=60000",
+      "--timeout=120000",
       "./test/",
     ],
   };

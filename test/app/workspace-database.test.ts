@@ -22,7 +22,7 @@ import {
 import { behindPooler, closePoolers } from "../postgres/pooler.ts";
 import { schemaOf } from "./workspace-grounds.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** A user whom row-level security stops. */
 const STOPPED = `walled_workspace_${process.pid}`;

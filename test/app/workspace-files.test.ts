@@ -20,7 +20,7 @@ import { MemoryWorkspace } from "../../src/app/workspace/workspace.ts";
 import { leftOut, NOT_ROOT } from "../left-out.ts";
 import { forgedJournal, forgedLog } from "../scenario/forged.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const OTHER = 65_533;
 let folder: string;

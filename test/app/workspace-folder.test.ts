@@ -9,7 +9,7 @@ import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { MemoryWorkspace, type WorkspaceOptions } from "../../src/app/workspace/workspace.ts";
 
 // The model is loaded by the first text of each workspace.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let folder: string;
 const opened: MemoryWorkspace[] = [];

@@ -7,7 +7,7 @@ import { NO_POSTGRES } from "../postgres/databases.ts";
 import { DATABASE_GROUND, FOLDER_GROUND } from "./workspace-grounds.ts";
 
 // The model is loaded by the first text of each workspace.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const GROUNDS = [
   ["a folder", FOLDER_GROUND, undefined],

@@ -232,14 +232,14 @@ describe("of any file, connecting and disconnecting leave the same bytes", () =>
       ),
       { numRuns: 150 },
     );
-  }, 60_000);
+  }, 120_000);
 
   test("TOML", async () => {
     await fc.assert(
       fc.asyncProperty(tomlTexts(), servers, (text, server) => expectSame("codex", text, server)),
       { numRuns: 100 },
     );
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("which assistants use a pack", () => {

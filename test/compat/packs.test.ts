@@ -24,7 +24,7 @@ const KINDS = [
   { kind: "directory", encryption: OFF, masterKey: undefined },
 ] as const;
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "svc-compat-"));
 const before = bytesBelow(PACKS);

@@ -10,7 +10,7 @@ import { rekeyPack } from "../../src/packs/maintenance.ts";
 const PASSPHRASE = "open sesame, said Ali";
 const OWNER = "_cli";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "svc-passphrase-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

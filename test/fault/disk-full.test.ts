@@ -57,7 +57,7 @@ describeOnDisk("on a full disk", opened, (disk) => {
     await start();
     for (let count = 0; count < 10; count += 1) await ledger.store(client);
     disk.fillUpTo(ROOM_BYTES);
-  }, 60_000);
+  }, 120_000);
 
   test("a batch that does not fit is refused with disk_full and its remedy", async () => {
     const refusals = await writeUntilRefused(() => ledger.ingest(client, 40));

@@ -32,7 +32,7 @@ describeOnDisk("on a full disk", opened, (disk) => {
       stderr: "",
     });
     disk.fillUpTo(512 * 1024);
-  }, 60_000);
+  }, 120_000);
 
   test("an export is refused and leaves nothing", () => {
     const before = names();
@@ -40,7 +40,7 @@ describeOnDisk("on a full disk", opened, (disk) => {
     expect(stderr).toContain("the disk is full");
     expect(exitCode).toBe(1);
     expect(names()).toEqual(before);
-  }, 60_000);
+  }, 120_000);
 
   test("an import is refused and leaves nothing", () => {
     const before = names();
@@ -48,7 +48,7 @@ describeOnDisk("on a full disk", opened, (disk) => {
     expect(stderr).toContain("the disk is full");
     expect(exitCode).toBe(1);
     expect(names()).toEqual(before);
-  }, 60_000);
+  }, 120_000);
 
   test("a rebuild is refused, and the pack answers as before", () => {
     const { exitCode, stderr } = run("rebuild", on("memory.pack"));

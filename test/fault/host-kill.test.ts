@@ -260,7 +260,7 @@ test.concurrent("when the serving process stands still, the others leave it; it 
       kept.map((entry, call) => ({ ...entry, call })),
     ),
   ).toEqual(SOUND);
-}, 90_000);
+}, 120_000);
 
 // Elsewhere nobody can see who it is that has the pack locked.
 test.concurrent.skipIf(NOT_LINUX !== undefined)(
@@ -293,5 +293,5 @@ test.concurrent.skipIf(NOT_LINUX !== undefined)(
     expect(readdirSync(dirname(pack))).toEqual(["memory.pack"]);
     expectSound(pack, writers);
   },
-  90_000,
+  120_000,
 );

@@ -9,7 +9,7 @@ import { describeOnDisk, openSmallDisk } from "./small-disk.ts";
 
 const DISK_BYTES = 8 * 1024 * 1024;
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(DISK, "svc-room-"));
 const opened = await openSmallDisk(folder, DISK_BYTES);

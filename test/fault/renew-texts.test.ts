@@ -119,4 +119,4 @@ test("a process that is killed while another one writes and searches loses nothi
   // Their neighbours are found too.
   expect(found.filter((content) => /H(?:aus|äuser) /.test(content))).toHaveLength(TEXTS / 2 + 20);
   await store.close();
-}, 60_000);
+}, 120_000);

@@ -53,7 +53,7 @@ test("four processes do each job once, and what comes again and again once in it
   expect(await store.countJobs(ALL_OWNERS)).toEqual({ pending: 0, failed: 0 });
   expect(await store.countNodes("ada")).toBe(400);
   await store.close();
-}, 60_000);
+}, 120_000);
 
 test("a process that was frozen writes nothing of what another one has done meanwhile", async () => {
   const pack = await packWith(1);
@@ -88,4 +88,4 @@ test("a process that was frozen writes nothing of what another one has done mean
   expect(await other.countNodes("ada")).toBe(1);
   expect(await other.takeWork(SWEEP, true)).toBe(due);
   await other.close();
-}, 60_000);
+}, 120_000);

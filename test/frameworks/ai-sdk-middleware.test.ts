@@ -13,7 +13,7 @@ import { callsOf, type Part, says, streams, wants } from "./scripted-model.ts";
 let grounds: Grounds;
 beforeAll(async () => {
   grounds = await openGrounds();
-}, 60_000);
+}, 120_000);
 afterAll(() => grounds[Symbol.asyncDispose]());
 
 /** What is in the log of an owner, oldest first. */

@@ -9,7 +9,7 @@ import { says, wants } from "./scripted-model.ts";
 let grounds: Grounds;
 beforeAll(async () => {
   grounds = await openGrounds();
-}, 60_000);
+}, 120_000);
 afterAll(() => grounds[Symbol.asyncDispose]());
 
 /** Lets a model call one tool, and gives the answer that the model saw. */

@@ -24,7 +24,7 @@ import { type Grounds, KEY, openGrounds, WAYS } from "./grounds.ts";
 let grounds: Grounds;
 beforeAll(async () => {
   grounds = await openGrounds();
-}, 60_000);
+}, 120_000);
 afterAll(() => grounds[Symbol.asyncDispose]());
 
 const dicts = (messages: readonly BaseMessage[]) => messages.map((message) => message.toDict());
@@ -284,7 +284,7 @@ describe.each(WAYS)("a chat history over an %s memory", (way) => {
     ];
     await history.addMessages(messages);
     expect(contents(await history.getMessages())).toEqual(contents(messages));
-  }, 60_000);
+  }, 120_000);
 
   test("refuses what cannot be kept, before anything is stored", async () => {
     const history = historyOf(`${way}-refused`);
@@ -378,7 +378,7 @@ describe.each(WAYS)("a chat history over an %s memory", (way) => {
     await grounds.engine.ingestFastMany({ items, userId });
     const read = contents(await historyOf("s", userId).getMessages());
     expect(read).toEqual(items.map(({ content }) => content));
-  }, 60_000);
+  }, 120_000);
 });
 
 test("a namespace of a workspace has a history, too", async () => {
@@ -393,7 +393,7 @@ test("a namespace of a workspace has a history, too", async () => {
   const history = new MemoryChatHistory({ memory, userId: "anna", sessionId: "s" });
   expect(contents(await history.getMessages())).toEqual(["kept in a namespace"]);
   rmSync(place, { recursive: true, force: true });
-}, 60_000);
+}, 120_000);
 
 test("messages that nobody awaited stay in order when the first one takes long", async () => {
   let calls = 0;
@@ -457,4 +457,4 @@ test("an output that is too large for a server is refused as such, and the histo
   expect(failed).toMatchObject({ code: "too_large" });
   await history.addUserMessage("still here");
   expect(contents(await history.getMessages())).toEqual(["still here"]);
-}, 60_000);
+}, 120_000);

@@ -20,7 +20,7 @@ beforeAll(async () => {
     scope: "project",
   });
   await engine.store({ userId: "tom", content: "Tom prefers coffee to tea" });
-}, 60_000);
+}, 120_000);
 afterAll(() => grounds[Symbol.asyncDispose]());
 
 describe.each(WAYS)("a retriever over an %s memory", (way) => {

@@ -5,7 +5,7 @@ import { type Grounds, KEY, openGrounds } from "./grounds.ts";
 let grounds: Grounds;
 beforeAll(async () => {
   grounds = await openGrounds();
-}, 60_000);
+}, 120_000);
 afterAll(() => grounds[Symbol.asyncDispose]());
 
 const failureOf = (call: Promise<unknown>) => call.catch((error: unknown) => error);
@@ -84,7 +84,7 @@ test("a batch may be larger than one answer of the server", async () => {
   const asked = [...ids, ...Array.from({ length: 600 }, () => crypto.randomUUID())];
   const { nodes } = await memories.remote.getNodes(asked, "big");
   expect<string[]>(nodes.map(({ id }) => id)).toEqual(ids);
-}, 60_000);
+}, 120_000);
 
 test("errors have the code of the server, and of the address where there is none", async () => {
   const { url } = grounds;

@@ -295,7 +295,7 @@ describe("the package", () => {
     ]);
     expect(exitCode).toBe(0);
     expect(readFileSync(join(app, "sealed.pack")).subarray(0, 6).toString()).not.toBe("SQLite");
-  }, 60_000);
+  }, 120_000);
 
   test.each(["bun", "node"])(
     "its adapters work over a server, under %s",
@@ -319,7 +319,7 @@ describe("the package", () => {
         "true unauthenticated",
       ]);
     },
-    60_000,
+    120_000,
   );
 
   test("brings no framework along: each is for programs that have it", () => {

@@ -130,7 +130,7 @@ describe.each(ROLES)("$role", ({ cast }) => {
       expect(await Promise.all(others.map((other) => other.leave()))).toEqual(others.map(() => 0));
       expect(leftBeside(pack)).toEqual([]);
     },
-    60_000,
+    120_000,
   );
 
   test("ends when its client hears no more, as soon as there is something to say", async () => {
@@ -141,7 +141,7 @@ describe.each(ROLES)("$role", ({ cast }) => {
     expect(await tested.ended()).toBe(0);
     await Promise.all(others.map((other) => other.leave()));
     expect(leftBeside(pack)).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("the first moments", () => {
@@ -152,7 +152,7 @@ describe("the first moments", () => {
     expect(await spawn(pack).leave()).toBe(0);
     expect(await host.leave()).toBe(0);
     expect(leftBeside(pack)).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test("a SIGTERM at any of them leaves no socket", async () => {
     const pack = newPack();
@@ -164,7 +164,7 @@ describe("the first moments", () => {
       expect([0, "SIGTERM"]).toContain(await assistant.ended());
       expect(leftBeside(pack)).toEqual([]);
     }
-  }, 60_000);
+  }, 120_000);
 
   test("settings that are refused free the place at once, and end it with 2 when its client leaves", async () => {
     const pack = newPack();
@@ -183,7 +183,7 @@ describe("the first moments", () => {
       expect(await assistant.stderr()).toContain("SVC_PACKING__VECTOR_K");
     }
     expect(readdirSync(dirname(pack))).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test.each([
     { SVC_MCP_USER_ID: " " },
@@ -199,7 +199,7 @@ describe("the first moments", () => {
       expect(await assistant.stderr()).toMatch(/mcp/i);
       expect(await host.leave()).toBe(0);
     },
-    60_000,
+    120_000,
   );
 });
 
@@ -217,7 +217,7 @@ describe("after kill -9", () => {
     expect(await guest.leave()).toBe(0);
     expect(await next.leave()).toBe(0);
     expect(readdirSync(dirname(pack))).toEqual(["memory.pack"]);
-  }, 60_000);
+  }, 120_000);
 
   test("of a client, calls that it sent are done, and its process ends", async () => {
     const pack = newPack();
@@ -234,7 +234,7 @@ describe("after kill -9", () => {
     expect(await host.leave()).toBe(0);
     expect(host.heard.filter(({ id }) => typeof id === "number")).toHaveLength(20);
     expect(leftBeside(pack)).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });
 
 test("one that cannot use the address serves its client alone and leaves the address as it is", async () => {
@@ -248,4 +248,4 @@ test("one that cannot use the address serves its client alone and leaves the add
   }
   expect(leftBeside(pack)).toEqual([]);
   expect(await Bun.file(socketOf(root, pack)).text()).toBe("a file of somebody");
-}, 60_000);
+}, 120_000);

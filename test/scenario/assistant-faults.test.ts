@@ -81,7 +81,7 @@ describe("the files", () => {
     await store(guest, "The egret flies.");
     await allLeave(guest);
     expect(beside(pack)).toEqual(["memory.pack"]);
-  }, 60_000);
+  }, 120_000);
 
   test("a folder that is moved while its pack is open can be used in its new place at once", async () => {
     const pack = packIn("old");
@@ -97,7 +97,7 @@ describe("the files", () => {
     await findsAll(next, "The heron waits.", "The bittern booms.");
     await allLeave(next);
     expect(beside(moved)).toEqual(["memory.pack"]);
-  }, 60_000);
+  }, 120_000);
 });
 
 test("twenty that start in one moment on a new pack have one server and no failure", async () => {
@@ -124,7 +124,7 @@ test("twenty that start in one moment on a new pack have one server and no failu
   );
   expect(endings).toEqual(twenty.map(() => [0, ""]));
   expect(beside(pack)).toEqual(["memory.pack"]);
-}, 60_000);
+}, 120_000);
 
 test("a client that leaves in the middle of a line ends its process, whoever serves it", async () => {
   const pack = packIn("half");
@@ -138,7 +138,7 @@ test("a client that leaves in the middle of a line ends its process, whoever ser
     expect(assistant.heard.map(({ id }) => id)).toEqual(["open"]);
   }
   expect(beside(pack).filter((name) => name !== "memory.pack")).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 describe("newer", () => {
   const [executable, ...others] = svcCommand();
@@ -165,7 +165,7 @@ describe("newer", () => {
       await allLeave(guest, newcomer);
       expect(beside(pack)).toEqual(["memory.pack"]);
     },
-    60_000,
+    120_000,
   );
 
   test("a pack that a newer program has changed is left alone by whoever has it open and by newcomers, and told", async () => {
@@ -199,7 +199,7 @@ describe("newer", () => {
     const contents = kept.query("SELECT content FROM nodes").all();
     kept.close();
     expect(contents).toEqual([{ content: "The heron waits." }]);
-  }, 60_000);
+  }, 120_000);
 });
 
 test("a server over HTTP that is killed is replaced by one of those that it served", async () => {
@@ -219,4 +219,4 @@ test("a server over HTTP that is killed is replaced by one of those that it serv
   expect(await later.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
   await allLeave(...both);
   expect(beside(pack).toSorted()).toEqual(["memory.pack", "memory.pack.log"]);
-}, 60_000);
+}, 120_000);

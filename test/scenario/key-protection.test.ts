@@ -7,7 +7,7 @@ import { leftOut, NOT_LINUX, NOT_ROOT } from "../left-out.ts";
 import { usePlace } from "./place.ts";
 import { programForOthers, NOBODY as USER } from "./stranger.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const EXECUTABLE = resolve(process.env["SVC_EXE"] ?? "dist/svc");
 const place = usePlace("key-protection");

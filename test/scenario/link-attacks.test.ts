@@ -118,7 +118,7 @@ describe.skipIf(noStranger !== undefined)(`another user${leftOut(noStranger)}`, 
     expect(existsSync(socketOf(home, pack))).toBe(true);
     await useAndLeave(pack, both, 1);
     expect(await stranger.stop()).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test("whose socket lies at the address, in a folder open to all, is neither spoken to nor removed", async () => {
     const { home, pack } = victim("foreign");
@@ -132,7 +132,7 @@ describe.skipIf(noStranger !== undefined)(`another user${leftOut(noStranger)}`, 
     await useAndLeave(pack, both, 2);
     expect(existsSync(address)).toBe(true);
     expect(await stranger.stop()).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test("who got hold of the address itself, with a file that looks like this user's, is told nothing", async () => {
     const { home, pack } = victim("held");
@@ -147,7 +147,7 @@ describe.skipIf(noStranger !== undefined)(`another user${leftOut(noStranger)}`, 
     await useAndLeave(pack, both, 2);
     // They asked the system who is there before they said a word.
     expect([...new Set(await stranger.stop())]).toEqual(["spoken to"]);
-  }, 60_000);
+  }, 120_000);
 
   test("who reaches the socket of a running server gets not even its greeting", async () => {
     const { home, pack } = victim("reached");
@@ -161,7 +161,7 @@ describe.skipIf(noStranger !== undefined)(`another user${leftOut(noStranger)}`, 
     while (!stranger.said().some((line) => line.startsWith("heard"))) await Bun.sleep(20);
     expect(await stranger.stop()).toContain("heard 0");
     await useAndLeave(pack, [host], 1);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("the secret of the link", () => {
@@ -206,7 +206,7 @@ describe("the secret of the link", () => {
         await useAndLeave(pack, both, 2);
         expect(readFileSync(path, "utf8")).toBe(before);
       },
-      60_000,
+      120_000,
     );
   });
 
@@ -219,7 +219,7 @@ describe("the secret of the link", () => {
     const newcomer = await start({ home, pack });
     expect(readFileSync(path, "utf8")).not.toBe(first);
     await useAndLeave(pack, [host, guest, newcomer], 2);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("without a place to meet", () => {
@@ -250,6 +250,6 @@ describe("without a place to meet", () => {
       await useAndLeave(pack, both, 2);
       rmSync(home, { recursive: true, force: true });
     },
-    60_000,
+    120_000,
   );
 });

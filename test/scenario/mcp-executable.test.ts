@@ -97,7 +97,7 @@ describe("the built program and the official client", () => {
     const { contents } = await second.readResource({ uri: "memory://stats" });
     expect(JSON.stringify(contents)).toContain("node_count");
     await second.close();
-  }, 60_000);
+  }, 120_000);
 
   test("two sessions on one pack both work", async () => {
     const sessions = await Promise.all([connect(), connect()]);
@@ -111,7 +111,7 @@ describe("the built program and the official client", () => {
     );
     expect(stored.map((answer) => answer["accepted"])).toEqual([1, 1]);
     await Promise.all(sessions.map((client) => client.close()));
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("the process", () => {
@@ -128,7 +128,7 @@ describe("the process", () => {
       .map((answer) => JSON.parse(answer));
     expect(messages.map((message) => message.id).sort()).toEqual([1, 2, 3]);
     expect(await child.exited).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   test.each(["SIGTERM", "SIGINT"] as const)(
     "%s ends it in order",
@@ -142,7 +142,7 @@ describe("the process", () => {
       child.kill(signal);
       expect(await child.exited).toBe(0);
     },
-    60_000,
+    120_000,
   );
 
   test("a file that is no pack is told to the client and on stderr, and fails", async () => {
@@ -160,5 +160,5 @@ describe("the process", () => {
     expect(await new Response(child.stderr).text()).toContain("notes.pack");
     expect(await child.exited).toBe(1);
     expect(await Bun.file(notes).text()).toBe("these are my notes, and they stay as they are");
-  }, 60_000);
+  }, 120_000);
 });

@@ -92,7 +92,7 @@ describe("garbage", () => {
     const said = await assistant.stderr();
     expect(said.trim().split("\n")).toHaveLength(1);
     expect(said).not.toContain("secret");
-  }, 30_000);
+  }, 120_000);
 
   test("on the socket closes that connection; others are served", async () => {
     const { url, send, end } = await startMcpServer(packIn("garbage-http"));
@@ -104,7 +104,7 @@ describe("garbage", () => {
     await closed;
     expect((await send(request("ping"), { key: KEYS.ada })).status).toBe(200);
     expect(await end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
-  }, 30_000);
+  }, 120_000);
 
   test.each([
     ["an unknown method", { id: 5, method: "tools/nowhere" }, -32601],
@@ -123,7 +123,7 @@ describe("garbage", () => {
       expect(answer.error?.code).toBe(code);
       expect(await assistant.leave()).toBe(0);
     },
-    30_000,
+    120_000,
   );
 });
 
@@ -140,7 +140,7 @@ describe("a client that is gone", () => {
     child.stdin.write(line({ id: 1, method: "tools/call", params }));
     expect(await exited).toEqual([0, null]);
     expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);
-  }, 30_000);
+  }, 120_000);
 });
 
 describe("a client that never reads", () => {
@@ -173,7 +173,7 @@ describe("a client that never reads", () => {
     expect((await new Response(count.stdout).text()).trim()).toBe(String(asked + 1));
     expect(await child.exited).toBe(0);
     expect(await new Response(child.stderr).text()).toBe("");
-  }, 90_000);
+  }, 120_000);
 
   test("over HTTP costs one answer, whatever it has asked, and nobody else waits for it", async () => {
     const { url, pid, send, end } = await startMcpServer(packIn("unread-http"));
@@ -209,7 +209,7 @@ describe("a client that never reads", () => {
     }
     socket.destroy();
     expect(await end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("arguments of 1 MB", () => {
@@ -311,7 +311,7 @@ describe("a call that is cancelled half-way", () => {
       expect(await assistant.leave()).toBe(0);
       expect(await assistant.stderr()).toBe("");
     },
-    60_000,
+    120_000,
   );
 
   test("by the official client over stdio stops the work", async () => {
@@ -328,7 +328,7 @@ describe("a call that is cancelled half-way", () => {
     await expect(answer).rejects.toThrow();
     await until(() => seen.gone === 1);
     expect(await leave()).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   test.each(["with a handshake", "without one"])(
     "over HTTP, in a revision %s, by hanging up, stops the work",
@@ -351,7 +351,7 @@ describe("a call that is cancelled half-way", () => {
       expect(await server.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
       expect(server.log()).not.toMatch(/ERROR|WARN/);
     },
-    60_000,
+    120_000,
   );
 });
 
@@ -370,7 +370,7 @@ describe("strangers", () => {
       expect(refused.json).toMatchObject({ error: "invalid_token" });
       await end("SIGTERM");
     },
-    30_000,
+    120_000,
   );
 
   test("other owners' ids are answered as ids that do not exist, over both transports", async () => {
@@ -416,5 +416,5 @@ describe("strangers", () => {
     await Promise.all([ada.close(), bob.close()]);
     expect(await stdio.leave()).toBe(0);
     expect(await server.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
-  }, 60_000);
+  }, 120_000);
 });

@@ -161,7 +161,7 @@ describe("revisions with a handshake", () => {
       expect((await assistant.ask(3, "tools/nowhere")).error?.code).toBe(-32601);
       expect(await assistant.leave()).toBe(0);
     },
-    30_000,
+    120_000,
   );
 
   test("a client of a revision to come is offered the newest with a handshake", async () => {
@@ -174,7 +174,7 @@ describe("revisions with a handshake", () => {
     const { result } = await assistant.ask(1, "initialize", hello);
     expect(result).toMatchObject({ protocolVersion: "2025-11-25" });
     expect(await assistant.leave()).toBe(0);
-  }, 30_000);
+  }, 120_000);
 
   test("the official client gets everything over stdio", async () => {
     const { client, leave } = await startAssistant({
@@ -183,7 +183,7 @@ describe("revisions with a handshake", () => {
     });
     await expectJourney(client);
     expect(await leave()).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   test("the official client gets everything over HTTP", async () => {
     const pack = packIn("http");
@@ -194,7 +194,7 @@ describe("revisions with a handshake", () => {
     expect(await server.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
     expect(server.log()).not.toContain("ERROR");
     expect(readdirSync(join(pack, "..")).sort()).toEqual(["memory.pack", "memory.pack.log"]);
-  }, 60_000);
+  }, 120_000);
 
   test.each(HANDSHAKE_REVISIONS)(
     "%s is agreed on over HTTP",
@@ -210,7 +210,7 @@ describe("revisions with a handshake", () => {
       expect(listed.text).toContain("memory_retrieve");
       await end("SIGTERM");
     },
-    30_000,
+    120_000,
   );
 });
 
@@ -222,13 +222,13 @@ describe("the revision without a handshake", () => {
     });
     await expectModernJourney(overStdio(assistant));
     expect(await assistant.leave()).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   test("everything over HTTP", async () => {
     const server = await startMcpServer(packIn("modern-http"));
     await expectModernJourney(overHttp(server, KEYS.bob));
     expect(await server.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
-  }, 60_000);
+  }, 120_000);
 
   test("a revision that is not known is answered with those that are", async () => {
     const known = { error: { code: -32022, data: { supported: [REVISION] } } };
@@ -242,7 +242,7 @@ describe("the revision without a handshake", () => {
     const answer = await send(message, { headers, key: KEYS.ada });
     expect(answer).toMatchObject({ status: 400, json: known });
     await end("SIGTERM");
-  }, 30_000);
+  }, 120_000);
 });
 
 describe("svc serve --mcp", () => {
@@ -277,7 +277,7 @@ describe("svc serve --mcp", () => {
     const log = readFileSync(join(root, "both/memory.pack.log"), "utf8");
     expect(log).toContain("request method=POST route=/mcp status=200");
     expect(log).not.toContain("ERROR");
-  }, 60_000);
+  }, 120_000);
 
   test("serves the assistants of the pack that start a process, with other keys than its own", async () => {
     const pack = packIn("shared");
@@ -307,7 +307,7 @@ describe("svc serve --mcp", () => {
     ]);
     expect(await Promise.all([ada.leave(), bob.leave()])).toEqual([0, 0]);
     expect(readdirSync(join(pack, "..")).sort()).toEqual(["memory.pack", "memory.pack.log"]);
-  }, 60_000);
+  }, 120_000);
 
   test("serves alone where an assistant serves the pack already", async () => {
     const pack = packIn("second");
@@ -324,7 +324,7 @@ describe("svc serve --mcp", () => {
     await client.close();
     expect(await server.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
     expect(await assistant.leave()).toBe(0);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("what the command line refuses before anything is opened", () => {
@@ -364,6 +364,6 @@ describe("what the command line refuses before anything is opened", () => {
       expect(await new Response(child.stdout).text()).toBe("");
       expect(existsSync(pack)).toBe(false);
     },
-    30_000,
+    120_000,
   );
 });

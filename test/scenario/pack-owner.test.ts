@@ -8,7 +8,7 @@ import { usePlace } from "./place.ts";
 const EXECUTABLE = resolve(process.env["SVC_EXE"] ?? "dist/svc");
 
 // Processes are started that load the model.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const place = usePlace("owner");
 const environment = (): Record<string, string> => ({

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 
 // Each test waits for processes that load the model.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** The built program; the checks build it before they run the tests. */
 const EXECUTABLE = resolve(process.env["SVC_EXE"] ?? "dist/svc");

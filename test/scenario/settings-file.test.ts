@@ -94,7 +94,7 @@ describe("svc mcp in a folder of somebody else", () => {
     expect(told(stderr)).toBe(
       `Warning: ${folder}/.env is not read by svc mcp; to use it, name it with --env-file\n`,
     );
-  }, 60_000);
+  }, 120_000);
 
   test("does not read it when the pack has a relative path, nor when none is named", async () => {
     const folder = projectWith(`${REDIRECTION}SVC_DB_PATH=./other/memory.db\n`);
@@ -112,7 +112,7 @@ describe("svc mcp in a folder of somebody else", () => {
     await plain.call(1, "memory_retrieve", { query: "cat", user_id: "ada" });
     await plain.leave();
     expect(seen).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test.each([
     { name: "a bunfig.toml", file: "bunfig.toml", text: 'preload = ["./evil.ts"]\n' },
@@ -140,7 +140,7 @@ describe("svc mcp in a folder of somebody else", () => {
       expect(await look(packIn(`runs-${file}`), folder)).toBe("");
       expect(await Bun.file(mark).exists()).toBe(false);
     },
-    60_000,
+    120_000,
   );
 
   test("sends nothing where its .env.local and its .env.production say", async () => {
@@ -152,7 +152,7 @@ describe("svc mcp in a folder of somebody else", () => {
     expect(answer).toContain("Ada has a cat.");
     expect(stderr).toBe("");
     expect(seen).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("the .env beside a pack", () => {
@@ -167,7 +167,7 @@ describe("the .env beside a pack", () => {
     expect(stderr).toContain(`Settings taken from ${join(pack, "../.env")}: extraction.base_url`);
     expect(stderr).not.toContain(ADDRESS);
     expect(stderr.match(/the key of extraction is not used/g)).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 
   test("keeps a provider that needs a key from being asked at all", async () => {
     const pack = packIn("beside-hosted");
@@ -179,7 +179,7 @@ describe("the .env beside a pack", () => {
     expect(await assistant.leave()).toBe(2);
     expect(await assistant.stderr()).toContain("the key of extraction is not used");
     expect(seen).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test("may bring its own key", async () => {
     const pack = packIn("beside-own");
@@ -189,7 +189,7 @@ describe("the .env beside a pack", () => {
     expect(seen.join("\n")).toContain("authorization: Bearer sk-of-the-file");
     expect(seen.join("\n")).not.toContain(OWN_KEY);
     expect(stderr).not.toContain("sk-of-the-file");
-  }, 60_000);
+  }, 120_000);
 
   const UNUSABLE: readonly { name: string; make: (path: string) => void; told: string }[] = [
     {
@@ -243,14 +243,14 @@ describe("the .env beside a pack", () => {
       expect(told(stderr)).toContain(`Warning: ${join(pack, "../.env")} is not read: `);
       expect(stderr).toContain(why);
     },
-    60_000,
+    120_000,
   );
 
   test("that is a folder is another tool's", async () => {
     const pack = packIn("beside-folder");
     mkdirSync(join(pack, "../.env"));
     expect(await look(pack, projectWith())).toBe("");
-  }, 60_000);
+  }, 120_000);
 
   test.skipIf(NOT_ROOT !== undefined)(
     `of another user, or linked by another user, is not read${leftOut(NOT_ROOT)}`,
@@ -268,7 +268,7 @@ describe("the .env beside a pack", () => {
       Bun.spawnSync(["chown", "-h", "nobody", join(linked, "../.env")]);
       expect(await look(linked, projectWith())).toContain("it belongs to another user");
     },
-    60_000,
+    120_000,
   );
 });
 
@@ -282,7 +282,7 @@ describe("--env-file", () => {
     expect(seen.join("\n")).not.toContain(OWN_KEY);
     expect(stderr).toContain(`Settings taken from ${folder}/.env: extraction.base_url`);
     expect(stderr).not.toContain("is not read by svc mcp");
-  }, 60_000);
+  }, 120_000);
 
   test.each([
     { name: "missing", path: "/nowhere/settings", why: "it cannot be read (ENOENT)" },
@@ -301,7 +301,7 @@ describe("--env-file", () => {
         expect(stderr).toContain(`${path} is not read: ${why}`);
       }
     },
-    60_000,
+    120_000,
   );
 });
 
@@ -319,7 +319,7 @@ describe("svc serve", () => {
     );
     expect(server.log()).not.toContain("evil.example");
     await server.end("SIGTERM");
-  }, 60_000);
+  }, 120_000);
 
   test("leaves out one that everybody may change", async () => {
     const pack = packIn("serve-open");
@@ -333,5 +333,5 @@ describe("svc serve", () => {
     });
     expect(answer.status).toBe(403);
     await server.end("SIGTERM");
-  }, 60_000);
+  }, 120_000);
 });

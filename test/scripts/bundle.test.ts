@@ -131,7 +131,7 @@ describe("scripts/bundle.ts", () => {
       code: 1,
       stderr: `bundle: nothing was built in ${folder}; run: bun scripts/build.ts\n`,
     });
-  }, 60_000);
+  }, 120_000);
 
   test("packs every program that was built, and names them with their checksums", async () => {
     for (const name of ["svc", "svc-darwin-arm64"]) {
@@ -159,14 +159,14 @@ describe("scripts/bundle.ts", () => {
     const files = unzipSync(readFileSync(join(folder, names[0]!)));
     expect(Object.keys(files)).toEqual(["manifest.json", "server/svc", "LICENSE", "NOTICE"]);
     expect(new TextDecoder().decode(files["server/svc"])).toContain("echo svc\n");
-  }, 60_000);
+  }, 120_000);
 
   test("says that an address of an example cannot be published", async () => {
     const { code, stdout } = await bundle();
     expect(code).toBe(0);
     expect(stdout).toContain("com.example/svc");
     expect(stdout).toContain("give --namespace and --release-url");
-  }, 60_000);
+  }, 120_000);
 });
 
 /** The modes of the files in a zip, from its central directory. */

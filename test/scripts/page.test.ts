@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { buildPage, generateClient, type PageFile } from "../../scripts/build/page.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const ROOT = join(import.meta.dir, "../..");
 const KB = 1000;

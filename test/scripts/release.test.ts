@@ -132,7 +132,7 @@ describe("npx svc-memory, with Node alone", () => {
       output: "linux-x64 got: demo --a b c\n",
     });
     expect(await start(join(release, "npm"), ["fail"])).toMatchObject({ code: 3 });
-  }, 60_000);
+  }, 120_000);
 
   test("says which platforms there are when the package of this one is missing", async () => {
     const folder = join(place, "npm-without");
@@ -143,7 +143,7 @@ describe("npx svc-memory, with Node alone", () => {
     expect(code).toBe(1);
     expect(errors).toContain("the package svc-memory-linux-x64 is not installed");
     expect(errors).toContain("there are: linux-x64");
-  }, 60_000);
+  }, 120_000);
 });
 
 const dpkg = Bun.which("dpkg-deb");

@@ -6,7 +6,7 @@ import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import { aNode, anAdmission, anEvent, at, freshId } from "../../contract/samples.ts";
 import { expectInvalid, useEngines } from "../engines.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const { open } = useEngines();
 const SECRET = "The vault opens with marmalade.";

@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from "../engines.ts";
 import { claimsOf, modelOf, useExtracting } from "../extract/extracting.ts";
 import { type Film, useObserving } from "./observing.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const { observing } = useObserving();
 const { start } = useExtracting();

@@ -6,7 +6,7 @@ import { refusal } from "../../adapters/language-model/provider-server.ts";
 import { expectInvalid, useEngines } from "../engines.ts";
 import { TAKEN, useObserving } from "./observing.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const { observing } = useObserving();
 const { open } = useEngines();

@@ -106,7 +106,7 @@ describe("a sweep", () => {
     const { perJob } = await one.engine.organize({ jobs: ["decay_sweep"], budgetMs: 60_000 });
 
     expect(perJob["decay_sweep"]).toMatchObject({ nodesProcessed: 1203, nodesModified: 3 });
-  }, 60_000);
+  }, 120_000);
 
   test("passes over a memory that cannot be changed, and reports it", async () => {
     let bad = "";

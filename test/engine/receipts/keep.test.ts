@@ -198,7 +198,7 @@ describe("keep", () => {
     void keeper.keep(aMaterial());
     await keeper.close();
     expect(warnings).toEqual(["2 receipts were not written before the end"]);
-  }, 10_000);
+  }, 120_000);
 });
 
 describe("read", () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { loadConfig } from "../../../src/config/load.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(() => {

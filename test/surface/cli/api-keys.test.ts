@@ -8,7 +8,7 @@ import { loadConfig } from "../../../src/config/load.ts";
 import { createDesk, type Desk, type Outcome } from "./run-svc.ts";
 
 // Each test starts processes.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const MARK = "Zq7marker";
 const KEY = `${MARK}-ada`;

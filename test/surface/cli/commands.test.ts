@@ -8,7 +8,7 @@ import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 const KEY = "The spare key lies under the blue flower pot";
 
 // Each test starts processes, some of which load the model.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { leftOut } from "../../left-out.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(async () => {

@@ -21,7 +21,7 @@ import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
 import { createDesk, type Desk, type Outcome } from "./run-svc.ts";
 
 // Each test starts processes.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const RAW = `raw_key:${Buffer.alloc(32, 7).toString("base64url")}`;
 const SETTINGS = '{\n  // mine\n  "theme": "dark",\n}\n';

@@ -10,7 +10,7 @@ import { aRetrieval, SURROUNDINGS } from "../../engine/receipts/retrievals.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts a process.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** The vectors of the pack are made up; no search takes part here. */
 const OTHER_MODEL = expect.stringMatching(

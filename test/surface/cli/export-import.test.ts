@@ -8,7 +8,7 @@ import { makeFormerPack } from "../../fault/former-pack.ts";
 import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const TEXTS = [
   "The spare key lies under the blue flower pot",

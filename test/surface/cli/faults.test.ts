@@ -13,7 +13,7 @@ import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(async () => {

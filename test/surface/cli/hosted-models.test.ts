@@ -10,7 +10,7 @@ import {
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts the program several times.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const DIMENSION = 48;
 const KEY = "sk-nobody-may-see-this";

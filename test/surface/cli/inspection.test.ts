@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PACK = "memory.pack";
 const HOSTILE = "Nobody\u001b]0;owned\u0007 may\u202e read\u0000 this";

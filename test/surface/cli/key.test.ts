@@ -12,7 +12,7 @@ import { MemoryEngine } from "../../../src/app/memory-engine.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const RAW = `raw_key:${Buffer.alloc(32, 9).toString("base64url")}`;
 const RAW_KEY = /raw_key:[\w-]{43}/;

@@ -9,7 +9,7 @@ const SECRET = "correct horse battery staple";
 const NEW_SECRET = "a longer phrase nobody guesses";
 
 // Each test starts processes, some of which load the model.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let desk: Desk;
 const at = (name: string): string => join(desk.folder, name);

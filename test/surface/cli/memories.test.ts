@@ -5,7 +5,7 @@ import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PACK = "memory.pack";
 const TEXTS = [

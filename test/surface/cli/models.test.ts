@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 // Each test starts the program several times.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const ENGLISH = "BAAI/bge-small-en-v1.5";
 const MULTILINGUAL = "intfloat/multilingual-e5-small";

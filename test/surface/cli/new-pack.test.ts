@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 // Each test starts the program several times.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { starterFor } from "../../../src/surface/cli/browser.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PACK = "memory.pack";
 /** Every memory is old enough to become stable. */

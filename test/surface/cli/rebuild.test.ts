@@ -5,7 +5,7 @@ import { FORMER, makeFormerPack, progressOf } from "../../fault/former-pack.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes that load the model.
-setDefaultTimeout(60_000);
+setDefaultTimeout(240_000);
 
 const MEMORIES = 120;
 /** So many that their rebuild outlives some other commands. */

@@ -10,7 +10,7 @@ import { leftOut, NOT_LINUX } from "../../left-out.ts";
 import { createDesk, type Desk, type Outcome } from "./run-svc.ts";
 
 // Each test starts processes, and passphrases take their time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const RIGHT = Buffer.alloc(32, 0x5a).toString("base64url");
 const WRONG = Buffer.alloc(32, 0x3c).toString("base64url");

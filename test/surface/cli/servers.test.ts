@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(() => {

@@ -4,7 +4,7 @@ import { cpSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const ROOT = join(import.meta.dir, "../../..");
 const MULTILINGUAL = "intfloat/multilingual-e5-small";

@@ -6,7 +6,7 @@ import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each session starts the program, and passphrases take their time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PASSPHRASE = "open sesame, said Ali";
 

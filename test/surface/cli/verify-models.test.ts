@@ -5,7 +5,7 @@ import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts the program several times.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const KEY = "sk-nobody-may-see-this";
 

@@ -4,7 +4,7 @@ import { fakeEngine } from "../fake-engine.ts";
 import { type Attack, drip, useAttacks } from "./attack.ts";
 import { type LoggingServer, plain, post, useServers } from "./serving.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const serve = useServers();
 const attack = useAttacks();

@@ -14,7 +14,7 @@ import { REFUSALS } from "./errors/refusals.ts";
 import { put, settle } from "./errors/scene.ts";
 import { appOf, useServers } from "./serving.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 type Where =
   /** By the tests below. */

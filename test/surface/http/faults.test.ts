@@ -14,7 +14,7 @@ import { type Answer, useApps } from "./engine-app.ts";
 import { expectRefused } from "./errors/expect-refused.ts";
 import { appOf, post as sent } from "./serving.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const { open } = useApps();
 const folders: string[] = [];

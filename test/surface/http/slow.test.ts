@@ -5,7 +5,7 @@ import { until } from "../../until.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { plain, speak, useServers } from "./serving.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const serve = useServers();
 const EMPTY = { nodeCount: 0, eventCount: 0, backend: "sqlite", details: undefined } as const;

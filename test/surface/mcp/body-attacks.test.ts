@@ -25,7 +25,7 @@ test("messages of one client that come in single bytes hold no other client up",
     expect((await send(request("ping", { filling: "x".repeat(bytes) }))).status).toBe(200);
   }
   expect(all.map(({ answer }) => answer())).toEqual(all.map(() => ""));
-}, 60_000);
+}, 120_000);
 
 test("a message that comes in single bytes is answered with 408 and its connection closed", async () => {
   const { server } = await serve(undefined, { bodyTimes: { paceMs: 500 } });
@@ -34,4 +34,4 @@ test("a message that comes in single bytes is answered with 408 and its connecti
   await begun.closed;
   expect(begun.answer()).toStartWith("HTTP/1.1 408 ");
   expect(begun.answer()).toContain("came more slowly than 16 KiB a second");
-}, 60_000);
+}, 120_000);

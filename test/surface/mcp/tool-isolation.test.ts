@@ -146,7 +146,7 @@ test("a foreign id is answered as a missing one, by every tool that takes an id"
   }
   const node = await ada.answer("memory_get_node", { node_id: theirs.node });
   expect(node).toMatchObject({ lifecycle_state: "tentative", updated_at: node["created_at"] });
-}, 60_000);
+}, 120_000);
 
 test("every tool that takes an id is among them", () => {
   const probed = new Set(PROBES.map(({ tool }) => tool));

@@ -156,7 +156,7 @@ describe("a socket that was left behind", () => {
       if (meeting.role === "guest") meeting.socket.destroy();
       if (meeting.role === "host") meeting.seat.leave();
     }
-  }, 20_000);
+  }, 120_000);
 
   test("under a passing name is swept away by the next that takes the address; other files stay", async () => {
     const folder = linkFolder();
