@@ -65,6 +65,7 @@ test("a command with a passphrase derives it once, whatever it does with the pac
 test("a passphrase that is kept is derived once", async () => {
   const config = configAt({ pack_path: join(folder, "a.pack") });
   await createPack(config, { kind: "chosen", key: PASSPHRASE, isKept: false }, "anna");
+  const before = process.env["XDG_CONFIG_HOME"];
   process.env["XDG_CONFIG_HOME"] = folder;
   try {
     const [importing] = await count(() => importKey(config, PASSPHRASE));
@@ -72,7 +73,8 @@ test("a passphrase that is kept is derived once", async () => {
     const [opening, found] = await count(() => findKey(config));
     expect([opening, found.source.kind]).toEqual([0, "stored"]);
   } finally {
-    delete process.env["XDG_CONFIG_HOME"];
+    if (before === undefined) delete process.env["XDG_CONFIG_HOME"];
+    else process.env["XDG_CONFIG_HOME"] = before;
   }
 });
 

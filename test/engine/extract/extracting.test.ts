@@ -55,7 +55,7 @@ describe("a message that is waited for", () => {
 
 describe("messages that nobody waits for", () => {
   test("are extracted together a little later", async () => {
-    const { engine, provider } = await extracting({}, { delayMs: 300 });
+    const { engine, provider } = await extracting({}, { delayMs: 2000 });
     // Admitted in one commit, so that all of them wait when the time begins.
     await Promise.all(
       ["Lisbon", "Porto", "Faro"].map((place) => engine.ingest(message(`I live in ${place}.`))),

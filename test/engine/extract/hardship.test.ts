@@ -238,7 +238,7 @@ describe("a provider of the program", () => {
 
 describe("owners", () => {
   test("are extracted side by side, up to the limit, each in its order", async () => {
-    const { engine, provider } = await extracting({ delayMs: 20 }, { maxConcurrent: 3 });
+    const { engine, provider } = await extracting({ delayMs: 200 }, { maxConcurrent: 3 });
     const owners = Array.from({ length: 6 }, (_, index) => `owner${index}`);
     const messages = Array.from({ length: 4 }, (_, index) => ({
       content: `I own lamp${index}.`,

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { directoryPack, encrypted, RAW_KEY } from "../../contract/sqlite-pack.ts";
+import { until } from "../../until.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, useEngines, wordEmbedder } from "../engines.ts";
 
 const { open, newPack } = useEngines();
@@ -143,10 +144,7 @@ describe("two turns by different speakers", () => {
       rmSync(join(folder, lost), { recursive: true });
 
       const again = await open({ settings, pack });
-      for (let tries = 0; (await again.store.countJobs("ada")).pending > 0; tries += 1) {
-        if (tries === 1000) throw new Error("the jobs were not done within 5 s");
-        await Bun.sleep(5);
-      }
+      await until(async () => (await again.store.countJobs("ada")).pending === 0);
 
       const { results } = await again.engine.retrieve({ query: "cat six", userId: "ada" });
       const found = results.find(({ node }) => node.id === pair?.id);

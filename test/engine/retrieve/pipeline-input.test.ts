@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ContextFormat } from "../../../src/domain/records/packing.ts";
 import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
+import { processorMs } from "../../processor-time.ts";
 import { expectInvalid, type OpenedEngine, REAL_MODEL, tokenizer, useEngines } from "../engines.ts";
 import {
   ask,
@@ -100,9 +101,9 @@ describe("a question", () => {
     for (const text of LONG) {
       const query = text.repeat(Math.ceil(100_000 / text.length));
 
-      const start = performance.now();
+      const start = processorMs();
       const { results } = await answerTo(opened, query, { limit: 5 });
-      const elapsed = performance.now() - start;
+      const elapsed = processorMs() - start;
 
       // A guard against more than linear work, with room for a slow machine.
       expect([text, results.length, elapsed < 3000]).toEqual([text, 5, true]);
