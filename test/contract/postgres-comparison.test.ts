@@ -151,7 +151,7 @@ if (NO_POSTGRES === undefined) {
       await place.remove();
       rmSync(folder, { recursive: true, force: true });
     }
-  });
+  }, 600_000);
 } else {
   test.skip(`a database gives the answers of a pack${leftOut(NO_POSTGRES)}`, () => {});
 }

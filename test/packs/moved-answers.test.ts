@@ -70,5 +70,5 @@ test.skipIf(NO_POSTGRES !== undefined)(
       }
     }
   },
-  400_000,
+  900_000,
 );

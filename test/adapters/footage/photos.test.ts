@@ -154,6 +154,17 @@ describe("a photo", () => {
   });
 });
 
+/** Does something where the local time is that of New York. */
+async function inNewYork(work: () => Promise<void>): Promise<void> {
+  const zone = process.env.TZ;
+  process.env.TZ = "America/New_York";
+  try {
+    await work();
+  } finally {
+    process.env.TZ = zone ?? "UTC";
+  }
+}
+
 describe("the time of a photo", () => {
   test.each([
     {
@@ -175,37 +186,28 @@ describe("the time of a photo", () => {
       Buffer.alloc(block.length % 2),
     ]);
     riff.writeUInt32LE(riff.length - 8, 4);
-    expect(await clockOf("a.jpg", await jpeg(FLAG, exifSegment(block)))).toEqual([at, "exif"]);
-    expect(
-      await clockOf(
-        "a.png",
-        png(4, 4, () => [1, 2, 3], [chunk("eXIf", block)]),
-      ),
-    ).toEqual([at, "exif"]);
-    expect(await clockOf("a.webp", riff)).toEqual([at, "exif"]);
+    await inNewYork(async () => {
+      expect(await clockOf("a.jpg", await jpeg(FLAG, exifSegment(block)))).toEqual([at, "exif"]);
+      const picture = png(4, 4, () => [1, 2, 3], [chunk("eXIf", block)]);
+      expect(await clockOf("a.png", picture)).toEqual([at, "exif"]);
+      expect(await clockOf("a.webp", riff)).toEqual([at, "exif"]);
+    });
   });
 
   test.each([
     { name: "without an offset", offset: {} },
     { name: "with a bad offset", offset: { offset: "+2x:00" } },
     { name: "with an empty offset", offset: { offset: "" } },
-  ])(
-    "$name is the local time of that date, by the rules of summer and winter",
-    async ({ offset }) => {
-      const zone = process.env.TZ;
-      process.env.TZ = "America/New_York";
-      try {
-        for (const [date, at] of [
-          ["2026:03:01 10:20:30", "2026-03-01T15:20:30.000000Z"],
-          ["2026:07:01 10:20:30", "2026-07-01T14:20:30.000000Z"],
-        ] as const) {
-          const content = await jpeg(FLAG, exifSegment(exif({ time: date, ...offset })));
-          expect(await clockOf("local.jpg", content)).toEqual([at, "exif"]);
-        }
-      } finally {
-        process.env.TZ = zone ?? "UTC";
+  ])("$name is the local time of that date, by the rules of summer and winter", ({ offset }) =>
+    inNewYork(async () => {
+      for (const [date, at] of [
+        ["2026:03:01 10:20:30", "2026-03-01T15:20:30.000000Z"],
+        ["2026:07:01 10:20:30", "2026-07-01T14:20:30.000000Z"],
+      ] as const) {
+        const content = await jpeg(FLAG, exifSegment(exif({ time: date, ...offset })));
+        expect(await clockOf("local.jpg", content)).toEqual([at, "exif"]);
       }
-    },
+    }),
   );
 
   test.each([

@@ -139,8 +139,11 @@ export function exif(tags: {
   block.writeUInt16BE(texts.length, subAt);
   let place = textsAt;
   for (const [i, { tag, text }] of texts.entries()) {
-    entry(subAt + 2 + i * 12, tag, 2, text.length, place);
-    block.write(text, place, "latin1");
+    const at = subAt + 2 + i * 12;
+    entry(at, tag, 2, text.length, place);
+    // What fits into four bytes stands in the place of where it stands.
+    if (text.length <= 4) block.write(text.padEnd(4, "\0"), at + 8, "latin1");
+    else block.write(text, place, "latin1");
     place += text.length;
   }
   return block;

@@ -39,5 +39,5 @@ test.skipIf(NO_POSTGRES !== undefined)(
       await dropDatabase(name);
     }
   },
-  300_000,
+  900_000,
 );
