@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { SCOPES, SOURCE_TYPES } from "../../../domain/enums.ts";
 import { t } from "../../language/texts.ts";
 import { Button } from "../../parts/controls.tsx";
@@ -16,7 +16,8 @@ type Props = { readonly text: string; readonly onAsk: (text: string) => void };
 
 export function AskBar({ text, onAsk }: Props): VNode {
   const [typed, setTyped] = useState(text);
-  useEffect(() => setTyped(text), [text]);
+  // As soon as it is drawn: later it would overwrite what is typed meanwhile.
+  useLayoutEffect(() => setTyped(text), [text]);
   return (
     <search>
       <form
