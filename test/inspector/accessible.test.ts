@@ -10,7 +10,8 @@ import {
   VIEW_NAMES,
   type ViewName,
 } from "./gallery.ts";
-import { endAll, type Looked, look, NO_BROWSER } from "./place.ts";
+import { endAll } from "./place.ts";
+import { type Looked, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -30,8 +31,8 @@ async function open(name: ViewName): Promise<Looked> {
   await looked.page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
   await looked.page.setViewportSize(SIZES.usual);
   await looked.go(path);
-  await looked.page.waitForLoadState("networkidle");
   await looked.page.evaluate(UNFOLD);
+  await looked.settled();
   return looked;
 }
 
@@ -70,8 +71,22 @@ async function everyLook({ page, axe }: Looked): Promise<readonly string[]> {
 }
 
 const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<void>])[] = [
-  ["the list of keys", "timeline", async ({ page }) => page.keyboard.press("?")],
-  ["the way to anything", "timeline", async ({ page }) => page.keyboard.press("Control+k")],
+  [
+    "the list of keys",
+    "timeline",
+    async ({ page }) => {
+      await page.keyboard.press("?");
+      await page.locator("dialog[open]").waitFor();
+    },
+  ],
+  [
+    "the way to anything",
+    "timeline",
+    async ({ page }) => {
+      await page.keyboard.press("Control+k");
+      await page.locator("dialog[open]").waitFor();
+    },
+  ],
   [
     "JSON",
     "memory",
@@ -84,7 +99,7 @@ const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<
       // It is archived in the end; nothing else needs it.
       await go(`memory/${gallery.story.ids.notes}`);
       await page.keyboard.press("x");
-      await page.getByText("Archived “").waitFor();
+      await seen(page, "Archived “");
     },
   ],
   [
@@ -101,7 +116,7 @@ const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<
     async ({ page }) => {
       await page.getByLabel("Containing").fill("no such text");
       await page.keyboard.press("Enter");
-      await page.getByText("No memory fits these filters").waitFor();
+      await seen(page, "No memory fits these filters");
     },
   ],
   [
@@ -111,7 +126,7 @@ const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<
       const json = { code: "internal", detail: "the disk is tired" };
       await page.route("**/v1/retrievals*", (route) => route.fulfill({ status: 500, json }));
       await page.reload();
-      await page.getByText("the disk is tired").waitFor();
+      await seen(page, "the disk is tired");
       await page.unroute("**/v1/retrievals*");
     },
   ],
@@ -133,7 +148,7 @@ const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<
     "health",
     async ({ page }) => {
       await page.keyboard.press("o");
-      await page.getByText("It would make").waitFor();
+      await seen(page, "It would make");
     },
   ],
   [
@@ -141,13 +156,16 @@ const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<
     "forgetting",
     async ({ page }) => {
       for (const key of ["j", "f"]) await page.keyboard.press(key);
-      await page.getByText("What goes:").waitFor();
+      await seen(page, "What goes:");
     },
   ],
   [
     "what is known of a forgetting",
     "forgetting",
-    async ({ page }) => page.getByRole("link", { name: "1 memory, 1 message" }).click(),
+    async ({ page }) => {
+      await page.getByRole("link", { name: "1 memory, 1 message" }).click();
+      await page.getByRole("heading", { level: 1, name: "Forgotten for good" }).waitFor();
+    },
   ],
 ];
 
@@ -186,24 +204,24 @@ describe.skipIf(NO_BROWSER !== undefined)(`nobody is left out${leftOut(NO_BROWSE
       throw new Error(`the focus does not come to ${text}`);
     };
     // What was learned yesterday?
-    await page.getByText("Yesterday").waitFor();
+    await seen(page, "Yesterday");
     for (const key of ["j", "j"]) await page.keyboard.press(key);
-    expect(await page.evaluate<string>(focused)).toContain("The new export writes 1.2 million");
+    await page.locator(":focus", { hasText: "The new export writes 1.2 million" }).waitFor();
     // Why did an answer hold one memory and not another?
     for (const key of ["g", "s"]) await page.keyboard.press(key);
     await page.getByRole("link", { name: "When does the ledger service deploy?" }).waitFor();
     await tabTo("When does the ledger service deploy?");
     await page.keyboard.press("Enter");
-    await page.getByText("8 memories reached the assistant.").waitFor();
+    await seen(page, "8 memories reached the assistant.");
     await tabTo("Others were better");
     await page.keyboard.press("Enter");
-    await page.getByText("Perhaps the ledger will move to Postgres 18").first().waitFor();
+    await seen(page, "Perhaps the ledger will move to Postgres 18");
     // Who says so?
     await go(`search/${gallery.story.requestId}`);
-    await page.getByText("8 memories reached the assistant.").waitFor();
+    await seen(page, "8 memories reached the assistant.");
     await tabTo("The feature flag ledger.new_export");
     await page.keyboard.press("Enter");
-    await page.getByText("The user said it").waitFor();
+    await seen(page, "The user said it");
     // That is wrong.
     await page.keyboard.press("e");
     await page.getByRole("textbox", { name: "What is true" }).waitFor();
@@ -211,16 +229,16 @@ describe.skipIf(NO_BROWSER !== undefined)(`nobody is left out${leftOut(NO_BROWSE
     await page.keyboard.type("The feature flag ledger.new_export is on everywhere.");
     await tabTo("Replace it");
     await page.keyboard.press("Enter");
-    await page.getByText("Corrected. The old text stays in the chain.").waitFor();
+    await seen(page, "Corrected. The old text stays in the chain.");
     // It is said before the new memory is on the screen, and a key means what is there.
     await page.getByRole("heading", { level: 1, name: "is on everywhere." }).waitFor();
     await page.locator("dialog[open]").waitFor({ state: "detached" });
     await page.keyboard.press("p");
-    await page.getByText("Pinned:").waitFor();
+    await seen(page, "Pinned:");
     // And which of two is true?
     for (const key of ["g", "c"]) await page.keyboard.press(key);
-    await page.getByText("Keep this one").waitFor();
+    await seen(page, "Keep this one");
     await page.keyboard.press("2");
-    await page.getByText("Settled.").waitFor();
+    await seen(page, "Settled.");
   });
 });

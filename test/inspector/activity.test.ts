@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { joined } from "../../src/page/views/activity/joined.ts";
 import { REAL_MODEL } from "../engine/engines.ts";
 import { leftOut } from "../left-out.ts";
-import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { endAll, type Served, serve } from "./place.ts";
 import { type Story, tellStory } from "./story.ts";
+import { look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -61,7 +62,7 @@ describe("two lists that are newest first", () => {
 
 describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, () => {
   test("shows questions and changes by day, with their failures, and leads to receipt and memory", async () => {
-    const { page, go, axe, faults, context } = await look(served.url);
+    const { page, go, axe, faults, close } = await look(served.url);
     await go("activity");
     expect(await page.locator("h1").textContent()).toBe("5 questions and 5 changes");
     expect((await page.evaluate<string[]>(texts(".happened li"))).slice(0, 3)).toEqual([
@@ -81,11 +82,11 @@ describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, 
     await page.getByRole("link", { name: "Before each deploy of the ledger" }).first().click();
     await page.waitForURL(`**/inspect/memory/${story.ids.checks}*`);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("is shown of one program, and of one kind, and the address keeps that", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, settled, close } = await look(served.url);
     await go("activity");
     await page.getByRole("link", { name: "codex" }).click();
     await page.getByRole("heading", { level: 1, name: "2 questions and 1 change" }).waitFor();
@@ -95,14 +96,15 @@ describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, 
     await page.reload();
     await page.getByRole("heading", { level: 1, name: "1 question and 0 changes" }).waitFor();
     await page.getByRole("link", { name: "changes" }).click();
-    await page.locator(".happened li").getByText("contradicted").waitFor();
+    await seen(page.locator(".happened li"), "contradicted");
     await page.getByRole("link", { name: "everybody" }).click();
     const { operations } = await served.engine.listChanges({ userId: "anna" });
     await page
       .getByRole("heading", { level: 1, name: `0 questions and ${operations.length} changes` })
       .waitFor();
+    await settled();
     expect(await page.locator(".happened li").count()).toBe(operations.length);
-    await context.close();
+    await close();
   });
 
   test("is shown page by page, without losing or repeating anything", async () => {
@@ -115,20 +117,20 @@ describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, 
         await engine.retrieve({ userId: "anna", query: "what does Anna drink?" });
       },
     });
-    const { page, go, context } = await look(url);
+    const { page, go, close } = await look(url);
     await go("activity");
     const first = await page.evaluate<string[]>(texts(".happened .who"));
     await page.getByRole("link", { name: "Older" }).click();
     await page.getByRole("link", { name: "Newest" }).waitFor();
-    await page.locator(".happened .who", { hasText: "caller 0" }).first().waitFor();
+    await page.locator(".happened .who", { hasText: /^caller 0$/ }).waitFor();
     const all = [...first, ...(await page.evaluate<string[]>(texts(".happened .who")))];
     const callers = Array.from({ length: 230 }, (_, index) => `caller ${229 - index}`);
     expect(all).toEqual(["unnamed", ...callers]);
-    await context.close();
+    await close();
   });
 
   test("stands beside a memory: the answers it was used in, newest first, each with its receipt", async () => {
-    const { page, go, axe, context } = await look(served.url);
+    const { page, go, axe, close } = await look(served.url);
     await go(`memory/${story.ids.thursday}`);
     await page.getByRole("heading", { name: "Used in 5 answers" }).waitFor();
     const uses = await served.engine.nodeRetrievals(story.ids.thursday, { userId: "anna" });
@@ -138,6 +140,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, 
     expect(await axe()).toEqual([]);
     await page.getByRole("link", { name: "When does the ledger service deploy?" }).click();
     await page.waitForURL(`**/inspect/search/${story.requestId}*`);
-    await context.close();
+    await close();
   });
 });

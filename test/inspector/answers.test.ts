@@ -1,8 +1,10 @@
 /** The views of a question, of a memory and of contradictions, in a real browser. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
-import { endAll, LOOK_AGAIN, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { until } from "../until.ts";
+import { endAll, type Served, serve } from "./place.ts";
 import { QUESTION, type Story, tellStory } from "./story.ts";
+import { LOOK_AGAIN, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -25,10 +27,10 @@ const asked = (): string => `search/${story.requestId}`;
 
 describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`, () => {
   test("computes the checksum and the scores of a receipt again, and asks it again word for word", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go(asked());
-    await page.getByText("✓ checksum holds, scores computed again are equal").waitFor();
-    await page.getByText("word for word as it was sent").waitFor();
+    await seen(page, "✓ checksum holds, scores computed again are equal");
+    await seen(page, "word for word as it was sent");
     const told = await served.engine.explain(story.requestId, "anna");
     const scores = told?.inContext
       .toSorted((a, b) => a.rank - b.rank)
@@ -40,7 +42,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
       "8chosen−11",
       "8packed",
     ]);
-    await context.close();
+    await close();
   });
 
   test("says that a context is another one, and what changed in it, once a memory of it is gone", async () => {
@@ -51,27 +53,28 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
         await engine.archive(old.ids.oncall, { actorId: "anna" });
       },
     });
-    const { page, go, context } = await look(other.url);
+    const { page, go, close } = await look(other.url);
     await go(`search/${old?.requestId}`);
-    await page.getByText("asked again now, it is another text").waitFor();
+    await seen(page, "asked again now, it is another text");
     expect(await page.getByText("word for word as it was sent").count()).toBe(0);
-    await context.close();
+    await close();
   });
 
   test("asks a question that leaves no receipt and stands in no address and no title", async () => {
-    const { page, go, context, faults } = await look(served.url);
+    const { page, go, close, faults } = await look(served.url);
     await go("search");
     const before = await served.engine.listRetrievals({ userId: "anna" });
     await page.keyboard.press("/");
+    await page.locator("input[data-question]:focus").waitFor();
     await page.keyboard.type(QUESTION);
     await page.keyboard.press("Enter");
-    await page.getByText("word for word as an assistant would get it").waitFor();
+    await seen(page, "word for word as an assistant would get it");
     expect((await page.evaluate<string[]>(texts(".hit"))).length).toBeGreaterThan(3);
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/inspect/search");
     expect(await page.title()).not.toContain("ledger");
     expect(await served.engine.listRetrievals({ userId: "anna" })).toEqual(before);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("shows a long answer by one call, its first rows at once and all of them after", async () => {
@@ -84,19 +87,20 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
         }
       },
     });
-    const { page, go, context } = await look(other.url);
+    const { page, go, settled, close } = await look(other.url);
     await go("search");
     const calls: string[] = [];
     page.on("request", (one) => calls.push(`${one.method()} ${new URL(one.url()).pathname}`));
     const answered = page.waitForResponse("**/v1/retrieve");
     await page.keyboard.press("/");
+    await page.locator("input[data-question]:focus").waitFor();
     await page.keyboard.type(QUESTION);
     await page.keyboard.press("Enter");
     const shown = (await (await answered).json()).explanation.in_context.length;
     expect(shown).toBeGreaterThan(20);
     const last = shown - 1;
     for (const rows of [".hit", ".ln"]) await page.locator(rows).nth(last).waitFor();
-    await page.getByText("✓ checksum holds, scores computed again are equal").waitFor();
+    await seen(page, "✓ checksum holds, scores computed again are equal");
     expect(await page.evaluate<string[]>(texts(".hit .rank"))).toEqual(
       Array.from({ length: shown }, (_, at) => `${at + 1}`),
     );
@@ -114,57 +118,55 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
     const again = page.waitForResponse("**/explanation*");
     await page.evaluate(LOOK_AGAIN);
     await again;
-    await page.waitForLoadState("networkidle");
+    await settled();
     expect(await page.evaluate<number>("fewest")).toBeGreaterThan(last);
-    await context.close();
+    await close();
   });
 
   test("corrects a memory by keys: the new text replaces the old one, which stays in the chain", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go(`memory/${story.ids.flag}`);
     await page.keyboard.press("e");
     await page
       .getByRole("textbox", { name: "What is true" })
       .fill("The feature flag is on everywhere.");
-    expect(await page.evaluate<string[]>(texts(".diff ins"))).toContain("everywhere.");
+    await page.locator(".diff ins", { hasText: "everywhere." }).waitFor();
     await page.getByRole("button", { name: "Replace it" }).click();
     await page
       .getByRole("heading", { level: 1, name: "The feature flag is on everywhere." })
       .waitFor();
-    await page.getByText("It replaced").waitFor();
+    await seen(page, "It replaced");
     const before = await served.engine.getNode(story.ids.flag, { includeSuperseded: true });
     expect(before?.lifecycleState).toBe("superseded");
-    await context.close();
+    await close();
   });
 
   test("archives after six seconds unless that is taken back, and at once when the page is left", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     const state = async (): Promise<string | undefined> =>
       (await served.engine.getNode(story.ids.tea, { includeSuperseded: true }))?.lifecycleState;
     await go(`memory/${story.ids.tea}`);
     await page.keyboard.press("x");
     await page.keyboard.press("z");
-    await page.getByText("Kept. Nothing was archived.").waitFor();
+    await seen(page, "Kept. Nothing was archived.");
     expect(await state()).toBe("tentative");
     await page.keyboard.press("x");
-    await page.getByText("Archived “").waitFor();
+    await seen(page, "Archived “");
     expect(await state()).toBe("tentative");
     await page.goto("about:blank");
-    for (let tries = 0; tries < 200 && (await state()) !== "archived"; tries += 1)
-      await Bun.sleep(10);
-    expect(await state()).toBe("archived");
-    await context.close();
+    await until(async () => (await state()) === "archived");
+    await close();
   });
 
   test("settles a contradiction by a key", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("conflicts");
     expect(await page.evaluate<string[]>(texts(".side .text"))).toHaveLength(2);
     await page.keyboard.press("1");
-    await page.getByText("Nothing to decide").waitFor();
+    await seen(page, "Nothing to decide");
     const kept = await served.engine.getNode(story.ids.thursday);
     const other = await served.engine.getNode(story.ids.wednesday, { includeSuperseded: true });
     expect([kept?.lifecycleState, other?.lifecycleState]).toEqual(["stable", "deprecated"]);
-    await context.close();
+    await close();
   });
 });

@@ -3,7 +3,8 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Uuid } from "../../src/lib/uuid.ts";
 import { leftOut } from "../left-out.ts";
 import { until } from "../until.ts";
-import { endAll, type Looked, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { endAll, type Served, serve } from "./place.ts";
+import { type Looked, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 afterAll(endAll);
@@ -58,16 +59,19 @@ describe.skipIf(NO_BROWSER !== undefined)(`two memories${leftOut(NO_BROWSER)}`, 
   test("are made one by keys: the other is searched for, and what happens is said before", async () => {
     const place = await begin();
     const looked = await look(place.url);
-    const { page, go, axe, context, faults } = looked;
+    const { page, go, axe, close, faults } = looked;
     await go(`memory/${place.ids.linz}`);
     await page.keyboard.press("u");
     await page.getByRole("radio").first().waitFor();
     expect(await page.getByRole("radio", { name: TEXTS.linz }).count()).toBe(0);
     await page.getByLabel("Search for the other memory").fill("lives in Graz");
     await page.keyboard.press("Enter");
+    // What is found takes the place of what was there, with its focus.
+    await looked.settled();
     const other = page.getByRole("radio", { name: TEXTS.graz });
     await other.focus();
     await page.keyboard.press("Space");
+    await looked.settled();
     expect(await page.locator(".happens").textContent()).toBe(
       `${TEXTS.linz} will be found no more and stay in the chain; in its place stands ${TEXTS.graz}`,
     );
@@ -76,47 +80,47 @@ describe.skipIf(NO_BROWSER !== undefined)(`two memories${leftOut(NO_BROWSER)}`, 
     await page.getByRole("heading", { level: 1, name: TEXTS.graz }).waitFor();
     expect(await statesOf(place)).toEqual(["superseded", "tentative"]);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("are noted to contradict each other", async () => {
     const place = await begin();
-    const { page, go, context } = await look(place.url);
+    const { page, go, close } = await look(place.url);
     await go(`memory/${place.ids.linz}`);
     await page.keyboard.press("!");
     await page.getByRole("radio", { name: TEXTS.graz }).check();
     await page.getByRole("button", { name: "Mark both as contested" }).click();
-    await page.getByText("Two memories cannot both be true").waitFor();
+    await seen(page, "Two memories cannot both be true");
     expect(await statesOf(place)).toEqual(["contested", "contested"]);
-    await context.close();
+    await close();
   });
 
   test("that an assistant changed meanwhile are not changed, and what was chosen stays", async () => {
     const place = await begin();
-    const { page, go, context } = await look(place.url);
+    const { page, go, close } = await look(place.url);
     await go(`memory/${place.ids.linz}`);
     await page.keyboard.press("u");
     const other = page.getByRole("radio", { name: TEXTS.graz });
     await other.check();
     await place.engine.supersede(place.ids.linz, place.ids.wien, { actorId: "codex" });
     await page.getByRole("button", { name: "Replace it" }).click();
-    await page.getByText("Not changed.").waitFor();
+    await seen(page, "Not changed.");
     expect(await page.getByText("Nothing was written.").isVisible()).toBe(true);
     expect(await other.isChecked()).toBe(true);
-    await context.close();
+    await close();
   });
 
   test("of which neither is right give way to a text that is written", async () => {
     const place = await begin(true);
     const looked = await look(place.url);
-    const { page, go, axe, context } = looked;
+    const { page, go, axe, close } = looked;
     const names = callNames(looked);
     await go("conflicts");
     await page.keyboard.press("3");
     await page.getByRole("textbox", { name: "What is true" }).fill("Milan Novak lives in Wels.");
     expect(await axe()).toEqual([]);
     await page.getByRole("button", { name: "Write it" }).click();
-    await page.getByText("Nothing to decide").waitFor();
+    await seen(page, "Nothing to decide");
     expect(await statesOf(place)).toEqual(["superseded", "deprecated"]);
     const found = await place.engine.browse({ userId: "anna", limit: 1 });
     expect(found.nodes[0]?.content).toBe("Milan Novak lives in Wels.");
@@ -126,31 +130,31 @@ describe.skipIf(NO_BROWSER !== undefined)(`two memories${leftOut(NO_BROWSER)}`, 
       "/v1/supersedences",
     ]);
     expect(names.every(([, name]) => /^[0-9a-f]{32}$/.test(name ?? ""))).toBe(true);
-    await context.close();
+    await close();
   });
 
   test("that an assistant settled meanwhile are shown as they are, before a text replaces what is held", async () => {
     const place = await begin(true);
-    const { page, go, context } = await look(place.url);
+    const { page, go, close } = await look(place.url);
     await go("conflicts");
     await page.keyboard.press("3");
     const field = page.getByRole("textbox", { name: "What is true" });
     await field.fill("Milan Novak lives in Wels.");
     await place.engine.resolveContradiction(place.ids.graz, place.ids.linz, { actorId: "codex" });
     await page.getByRole("button", { name: "Write it" }).click();
-    await page.getByText("they are deprecated, stable now").waitFor();
+    await seen(page, "they are deprecated, stable now");
     expect(await field.inputValue()).toBe("Milan Novak lives in Wels.");
     expect((await place.engine.browse({ userId: "anna" })).nodes).toHaveLength(3);
     await page.getByRole("button", { name: "Write it" }).click();
     await until(async () => (await statesOf(place))[1] === "superseded");
     expect(await statesOf(place)).toEqual(["deprecated", "superseded"]);
-    await context.close();
+    await close();
   });
 
   test("are written over once, however often the answer is lost", async () => {
     const place = await begin(true);
     const looked = await look(place.url);
-    const { page, go, context } = looked;
+    const { page, go, close } = looked;
     const names = callNames(looked);
     await go("conflicts");
     await page.keyboard.press("3");
@@ -164,39 +168,39 @@ describe.skipIf(NO_BROWSER !== undefined)(`two memories${leftOut(NO_BROWSER)}`, 
       { times: 1 },
     );
     await page.getByRole("button", { name: "Write it" }).click();
-    await page.getByText("Not changed.").waitFor();
+    await seen(page, "Not changed.");
     await page.getByRole("button", { name: "Write it" }).click();
     await until(async () => (await statesOf(place))[0] === "superseded");
     expect((await place.engine.browse({ userId: "anna", contains: "Wels" })).nodes).toHaveLength(1);
     const stores = names.filter(([path]) => path === "/v1/store").map(([, name]) => name);
     expect(stores).toHaveLength(2);
     expect(new Set(stores).size).toBe(1);
-    await context.close();
+    await close();
   });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`a correction${leftOut(NO_BROWSER)}`, () => {
   test("of a memory that was replaced meanwhile is offered for the one that replaced it", async () => {
     const place = await begin();
-    const { page, go, context } = await look(place.url);
+    const { page, go, close } = await look(place.url);
     await go(`memory/${place.ids.linz}`);
     await page.keyboard.press("e");
     const field = page.getByRole("textbox", { name: "What is true" });
     await field.fill("Milan Novak lives in Wels.");
     await place.engine.supersede(place.ids.linz, place.ids.graz, { actorId: "codex" });
     await page.getByRole("button", { name: "Replace it" }).click();
-    await page.getByText("This memory is superseded now.").waitFor();
+    await seen(page, "This memory is superseded now.");
     await page.getByRole("button", { name: "Correct that one instead" }).click();
     expect(await field.inputValue()).toBe("Milan Novak lives in Wels.");
     await page.getByRole("button", { name: "Replace it" }).click();
     await page.getByRole("heading", { level: 1, name: "Milan Novak lives in Wels." }).waitFor();
     expect(await statesOf(place)).toEqual(["superseded", "superseded"]);
-    await context.close();
+    await close();
   });
 
   test("whose answer is lost is made once", async () => {
     const place = await begin();
-    const { page, go, context } = await look(place.url);
+    const { page, go, close } = await look(place.url);
     await go(`memory/${place.ids.linz}`);
     await page.keyboard.press("e");
     await page.getByRole("textbox", { name: "What is true" }).fill("Milan Novak lives in Wels.");
@@ -209,11 +213,11 @@ describe.skipIf(NO_BROWSER !== undefined)(`a correction${leftOut(NO_BROWSER)}`, 
       { times: 1 },
     );
     await page.getByRole("button", { name: "Replace it" }).click();
-    await page.getByText("Not changed.").waitFor();
+    await seen(page, "Not changed.");
     await page.getByRole("button", { name: "Replace it" }).click();
     await page.getByRole("heading", { level: 1, name: "Milan Novak lives in Wels." }).waitFor();
     expect((await place.engine.browse({ userId: "anna", contains: "Wels" })).nodes).toHaveLength(1);
-    await context.close();
+    await close();
   });
 });
 
@@ -232,14 +236,15 @@ describe.skipIf(NO_BROWSER !== undefined)(`archiving${leftOut(NO_BROWSER)}`, () 
   test("of many that is being sent when the page is left is finished", async () => {
     const COUNT = 40;
     const place = await notes(COUNT);
-    const { page, go, context } = await look(place.url);
+    const { page, go, close } = await look(place.url);
     await go("");
     for (let index = 0; index < COUNT; index += 1) {
       await page.keyboard.press("j");
       await page.keyboard.press("Space");
     }
-    await page.getByText(`${COUNT} memories selected`).waitFor();
+    await seen(page, `${COUNT} memories selected`);
     await page.keyboard.press("x");
+    await page.locator("dialog[open]").waitFor();
     expect(await page.locator(".preview li").count()).toBe(COUNT);
     let isFirst = true;
     const isHeld = new Promise<void>((held) => {
@@ -258,23 +263,25 @@ describe.skipIf(NO_BROWSER !== undefined)(`archiving${leftOut(NO_BROWSER)}`, () 
     const left = async (): Promise<number> =>
       (await place.engine.browse({ userId: "anna", limit: 100 })).nodes.length;
     await until(async () => (await left()) === 0);
-    await context.close();
+    await close();
   });
 
   test("of a range takes the rows between two, by Shift and keys or by Shift and a click", async () => {
-    const { page, go, context } = await look((await notes(6)).url);
+    const { page, go, close } = await look((await notes(6)).url);
     await go("");
     await page.keyboard.press("j");
     for (const key of ["Shift+J", "Shift+J", "Shift+K"]) await page.keyboard.press(key);
-    await page.getByText("3 memories selected").waitFor();
+    await seen(page, "3 memories selected");
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.keyboard.press("Home");
+    await page.locator("[data-row='0']:focus").waitFor();
     await page.getByText("note 1", { exact: true }).click({ modifiers: ["Shift"] });
-    await page.getByText("5 memories selected").waitFor();
+    await seen(page, "5 memories selected");
     expect(new URL(page.url()).pathname).toBe("/inspect/");
     await page.keyboard.press("x");
+    await page.locator("dialog[open]").waitFor();
     const going = await page.locator(".preview li").allInnerTexts();
     expect(going).toEqual(["note 5", "note 4", "note 3", "note 2", "note 1"]);
-    await context.close();
+    await close();
   });
 });

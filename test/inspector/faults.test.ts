@@ -1,8 +1,9 @@
 /** Other owners, other keys, other tabs, other clocks: what the page does then, in a real browser. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
-import { endAll, LOOK_AGAIN, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { endAll, type Served, serve } from "./place.ts";
 import { type Story, tellStory } from "./story.ts";
+import { LOOK_AGAIN, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -25,14 +26,14 @@ const ROWS = `[...document.querySelectorAll(".row")].map((row) => row.querySelec
 
 describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER)}`, () => {
   test("one is shown at a time, and every question names the one who is chosen", async () => {
-    const { page, go, axe, faults, context } = await look(served.url);
+    const { page, go, axe, faults, close } = await look(served.url);
     await go("");
     await page.getByRole("button", { name: "Owner anna 1 of 2" }).click();
     expect(await axe()).toEqual([]);
     const asked: URL[] = [];
     page.on("request", (request) => asked.push(new URL(request.url())));
     await page.getByRole("button", { name: "ben 1 memory" }).click();
-    await page.getByText("Ben likes coffee.").waitFor();
+    await seen(page, "Ben likes coffee.");
     expect(await page.evaluate<string[]>(ROWS)).toEqual(["Ben likes coffee."]);
     expect(new URL(page.url()).searchParams.get("owner")).toBe("ben");
     for (const [key, text] of [
@@ -43,20 +44,20 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
     ] as const) {
       await page.keyboard.press("g");
       await page.keyboard.press(key);
-      await page.getByText(text).first().waitFor();
+      await seen(page, text);
       expect(await page.getByText("ledger").count()).toBe(0);
     }
     const named = asked.map(({ searchParams }) => searchParams.get("user_id"));
     expect(named.filter((name) => name !== null && name !== "ben")).toEqual([]);
     await page.reload();
-    await page.getByText("Ben likes coffee.").waitFor();
+    await seen(page, "Ben likes coffee.");
     expect(await page.evaluate<string[]>(ROWS)).toEqual(["Ben likes coffee."]);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("an answer for one is not shown where another has been chosen meanwhile", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, settled, close } = await look(served.url);
     await go("?owner=anna");
     let answer = (): void => {};
     await page.route(
@@ -73,13 +74,13 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
     await page.getByRole("button", { name: "Owner anna 1 of 2" }).click();
     await page.getByRole("button", { name: "ben 1 memory" }).click();
     await page.getByRole("heading", { level: 1, name: "1 memory" }).waitFor();
-    await page.getByText("Ben likes coffee.").waitFor();
+    await seen(page, "Ben likes coffee.");
     const late = page.waitForResponse("**/v1/nodes/browse*");
     answer();
     await (await late).finished();
-    await Bun.sleep(200);
+    await settled();
     expect(await page.evaluate<string[]>(ROWS)).toEqual(["Ben likes coffee."]);
-    await context.close();
+    await close();
   });
 
   test("a key of one sees no other: no choice, no memory by its id, no receipt", async () => {
@@ -90,14 +91,14 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
         await engine.store({ userId: "ben", content: "Ben's." });
       },
     });
-    const { page, go, axe, context } = await look(bound.url, { key: KEYS.ben });
+    const { page, go, axe, close } = await look(bound.url, { key: KEYS.ben });
     const told: string[] = [];
     page.on("response", async (response) => {
       if (response.url().includes("/v1/")) told.push(await response.text().catch(() => ""));
     });
     for (const path of [`memory/${story.ids.tea}`, `search/${story.requestId}`]) {
       await go(`${path}?owner=anna`);
-      await page.getByText("It was forgotten, or belongs to another owner.").waitFor();
+      await seen(page, "It was forgotten, or belongs to another owner.");
       expect(await axe()).toEqual([]);
     }
     await go("?owner=anna");
@@ -105,7 +106,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
     expect(await page.locator(".owner-name").textContent()).toContain("ben");
     expect(await page.getByRole("button", { name: "Owner" }).count()).toBe(0);
     expect(told.filter((text) => /ledger|anna/i.test(text))).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("what one key has shown is gone with another key", async () => {
@@ -117,28 +118,28 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
         }
       },
     });
-    const { page, go, context } = await look(bound.url);
+    const { page, go, close } = await look(bound.url);
     await page.goto(`${bound.url}/inspect/`);
     const field = page.getByLabel("Key", { exact: true });
     await field.fill(KEYS.anna);
     await field.press("Enter");
-    await page.getByText("Of anna alone.").waitFor();
+    await seen(page, "Of anna alone.");
     await page.evaluate(`sessionStorage.setItem("svc.key", "ben-key")`);
     await go("");
     expect(await page.evaluate<string[]>(ROWS)).toEqual(["Of ben alone."]);
     await page.evaluate(`sessionStorage.setItem("svc.key", "no-key")`);
     await page.goto(`${bound.url}/inspect/`);
-    await page.getByText("The server does not know this key.").waitFor();
+    await seen(page, "The server does not know this key.");
     expect(await page.getByText("alone.").count()).toBe(0);
-    await context.close();
+    await close();
   });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`of two tabs${leftOut(NO_BROWSER)}`, () => {
   test("the second is refused what the first has made impossible, and shows what is so now", async () => {
-    const { page, context } = await look(served.url);
+    const { page, close } = await look(served.url, { isAlone: true });
     const { flag } = story.ids;
-    const other = await context.newPage();
+    const other = await page.context().newPage();
     const address = `${served.url}/inspect/memory/${flag}`;
     for (const tab of [page, other]) {
       await tab.goto(address);
@@ -151,21 +152,21 @@ describe.skipIf(NO_BROWSER !== undefined)(`of two tabs${leftOut(NO_BROWSER)}`, (
     await write(page, "The flag is on everywhere.");
     await page.getByRole("heading", { level: 1, name: "The flag is on everywhere." }).waitFor();
     await write(other, "The flag is off everywhere.");
-    await other.getByText("Not changed.").waitFor();
+    await seen(other, "Not changed.");
     await other.keyboard.press("Escape");
-    await other.getByText("It was replaced by").waitFor();
+    await seen(other, "It was replaced by");
     const { nodes } = await served.engine.browse({ userId: "anna", contains: "everywhere" });
     expect(nodes.map(({ content }) => content)).toEqual(["The flag is on everywhere."]);
-    await context.close();
+    await close();
   });
 
   test("each shows within moments what the other or an assistant has changed", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("");
     await served.engine.store({ userId: "anna", content: "Told by an assistant just now." });
     await page.evaluate(LOOK_AGAIN);
-    await page.getByText("Told by an assistant just now.").waitFor();
-    await context.close();
+    await seen(page, "Told by an assistant just now.");
+    await close();
   });
 });
 
@@ -174,31 +175,31 @@ describe.skipIf(NO_BROWSER !== undefined)(`the clock${leftOut(NO_BROWSER)}`, () 
     ["Pacific/Auckland", "Monday, 23 November 2026", "23:15"],
     ["America/Los_Angeles", "Sunday, 22 November 2026", "02:15"],
   ])("of %s decides the days and times that are shown", async (zone, day, time) => {
-    const { page, go, context } = await look(served.url, { zone });
+    const { page, go, close } = await look(served.url, { zone });
     await go("?owner=anna&state=tentative");
     const row = page.locator(".place", { hasText: "Milan reviews the rollback script" });
     expect(await row.locator("time").textContent()).toBe(time);
     expect(await row.locator("time").getAttribute("datetime")).toContain("2026-11-22T10:15:00");
     expect(await page.getByText(day, { exact: false }).count()).toBeGreaterThan(0);
-    await context.close();
+    await close();
   });
 
   test("that is set back or ahead by years changes no date and loses no row", async () => {
     for (const now of ["2001-01-01T00:00:00Z", "2099-12-31T23:59:59Z"]) {
-      const { page, go, faults, context } = await look(served.url, { now });
+      const { page, go, faults, close } = await look(served.url, { now });
       await go("?owner=anna&state=contested");
       expect(await page.locator("h1").textContent()).toBe("2 memories since 10 Sept 2026");
       await go(`memory/${story.ids.thursday}`);
-      await page.getByText("true from 10 Sept 2026, no end").waitFor();
+      await seen(page, "true from 10 Sept 2026, no end");
       expect(faults).toEqual([]);
-      await context.close();
+      await close();
     }
   });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`without JavaScript${leftOut(NO_BROWSER)}`, () => {
   test("the page says so, and its links answer", async () => {
-    const { page, context } = await look(served.url, { javaScript: false });
+    const { page, close } = await look(served.url, { javaScript: false });
     await page.goto(`${served.url}/inspect/`);
     await page.getByRole("heading", { level: 1, name: "This page needs JavaScript" }).waitFor();
     const links = await page.locator("main a").all();
@@ -207,6 +208,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`without JavaScript${leftOut(NO_BROWSE
       const answer = await page.request.get(`${served.url}${await link.getAttribute("href")}`);
       expect([await link.textContent(), answer.status()]).toEqual([await link.textContent(), 200]);
     }
-    await context.close();
+    await close();
   });
 });

@@ -6,7 +6,8 @@ import { aNode, anEvent, at } from "../contract/samples.ts";
 import { leftOut } from "../left-out.ts";
 import { until } from "../until.ts";
 import { type GoingName, type GoingPlace, goingText, serveGoing } from "./going-story.ts";
-import { endAll, type Looked, look, NO_BROWSER, type ServeOptions } from "./place.ts";
+import { endAll, type ServeOptions } from "./place.ts";
+import { type Looked, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 afterAll(endAll);
@@ -44,11 +45,11 @@ async function begin(
 describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, () => {
   test("shows what ends within 30 days, what is archived, and what is gone, without its text", async () => {
     const { place, looked } = await begin();
-    const { page, go, faults, context } = looked;
+    const { page, go, faults, close } = looked;
     await go("");
     for (const key of ["g", "f"]) await page.keyboard.press(key);
     await page.getByRole("heading", { level: 1, name: "Forgetting" }).waitFor();
-    await page.getByText("1 memory, 1 message").waitFor();
+    await seen(page, "1 memory, 1 message");
     expect(await rowsOf(looked, "Ending within 30 days")).toEqual([
       goingText("fair"),
       goingText("guest"),
@@ -61,33 +62,33 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
     await page.getByRole("link", { name: "1 memory, 1 message" }).click();
     await page.getByRole("heading", { level: 1, name: "Forgotten for good" }).waitFor();
     const [known] = await place.engine.listForgettings("anna");
-    await page.getByText(known?.receiptSha256 ?? "no hash").waitFor();
-    await page.getByText("claude-code").waitFor();
-    await page.getByText("It was given once").waitFor();
+    await seen(page, known?.receiptSha256 ?? "no hash");
+    await seen(page, "claude-code");
+    await seen(page, "It was given once");
     expect(await page.getByText("Doctor Weiss").count()).toBe(0);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("keeps a memory by a key, and it ends no more", async () => {
     const { place, looked } = await begin();
-    const { page, go, faults, context } = looked;
+    const { page, go, faults, close } = looked;
     await go("forgetting");
     for (const key of ["j", "p"]) await page.keyboard.press(key);
-    await page.getByText("Pinned: a candidate for every question, and kept.").waitFor();
+    await seen(page, "Pinned: a candidate for every question, and kept.");
     await page.getByRole("link", { name: goingText("fair") }).waitFor({ state: "detached" });
     expect(await rowsOf(looked, "Ending within 30 days")).toEqual([goingText("guest")]);
     expect((await place.engine.getNode(place.ids.fair))?.pinned).toBe(true);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("erases by keys what the preview shows, and its receipt is a file that holds", async () => {
     const { place, looked } = await begin();
-    const { page, go, axe, faults, context } = looked;
+    const { page, go, axe, faults, close } = looked;
     await go(`memory/${place.ids.bank}`);
     await page.keyboard.press("f");
-    await page.getByText("What goes: 1 memory, 1 message").waitFor();
+    await seen(page, "What goes: 1 memory, 1 message");
     expect(await page.evaluate<string[]>(texts("dialog .preview li"))).toEqual([
       `${goingText("bank")}fact: rests on nothing but what goes`,
       `${goingText("bank")}The user said it`,
@@ -120,50 +121,50 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
     expect(verified.checks.filter(({ ok }) => !ok)).toEqual([]);
     expect(await axe()).toEqual([]);
     await page.goBack();
-    await page.getByText("There is no such memory").waitFor();
+    await seen(page, "There is no such memory");
     expect(await page.getByText("Finch and Sons").count()).toBe(0);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("erases nothing when something has changed since the preview, and shows what would go now", async () => {
     const { place, looked } = await begin();
-    const { page, go, context } = looked;
+    const { page, go, close } = looked;
     await go("forgetting");
     await page.getByRole("link", { name: goingText("lock") }).focus();
     await page.keyboard.press("f");
-    await page.getByText("What goes: 1 memory, 1 message").waitFor();
+    await seen(page, "What goes: 1 memory, 1 message");
     await page.getByRole("textbox").fill("forget");
     const both = await alsoOn(place, "lock", "bike");
     await page.getByRole("button", { name: "Erase it" }).click();
-    await page.getByText("Nothing was erased.").waitFor();
-    await page.getByText("What goes: 2 memories, 1 message").waitFor();
-    await page.getByText("rests on other messages, too, and may repeat what goes").waitFor();
+    await seen(page, "Nothing was erased.");
+    await seen(page, "What goes: 2 memories, 1 message");
+    await seen(page, "rests on other messages, too, and may repeat what goes");
     expect(await page.getByRole("textbox").inputValue()).toBe("");
     expect(await isThere(place, "lock")).toBe(true);
     await page.getByLabel("Keep memories that rest on other messages, too").check();
-    await page.getByText("What goes: 1 memory, 1 message").waitFor();
+    await seen(page, "What goes: 1 memory, 1 message");
     await page.getByRole("textbox").fill("FORGET");
     await page.getByRole("button", { name: "Erase it" }).click();
     await page.getByRole("heading", { level: 1, name: "Forgotten for good" }).waitFor();
     expect(await isThere(place, "lock")).toBe(false);
     expect((await place.engine.getNode(both))?.content).toBe("The bicycle is locked.");
-    await context.close();
+    await close();
   });
 
   test("is an owner's own: another owner's memories and forgettings are not found", async () => {
     const auth = { userKeys: { anna: "anna-key", ben: "ben-key" } };
     const { place, looked } = await begin({ auth }, "ben-key");
-    const { page, go, context } = looked;
+    const { page, go, close } = looked;
     const [known] = await place.engine.listForgettings("anna");
     await go("forgetting?owner=anna");
-    await page.getByText("Nothing was forgotten.").waitFor();
+    await seen(page, "Nothing was forgotten.");
     expect(await page.locator(".going li").count()).toBe(0);
     for (const path of [`forgetting/${known?.forgetId}`, `memory/${place.ids.bank}?do=forget`]) {
       await go(path);
-      await page.getByText("There is no such memory").waitFor();
+      await seen(page, "There is no such memory");
       expect(await page.locator("dialog[open]").count()).toBe(0);
     }
-    await context.close();
+    await close();
   });
 });

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
 import { until } from "../until.ts";
-import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { endAll, type Served, serve } from "./place.ts";
 import { QUESTION, type Story, tellStory } from "./story.ts";
+import { gone, LOOK_AGAIN, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -22,7 +23,7 @@ afterAll(endAll);
 
 describe.skipIf(NO_BROWSER !== undefined)(`the frame${leftOut(NO_BROWSER)}`, () => {
   test("asks nothing twice on the way to a view, and only about the owner who is shown", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     const asked: string[] = [];
     page.on("request", (request) => {
       const { pathname, search } = new URL(request.url());
@@ -31,36 +32,35 @@ describe.skipIf(NO_BROWSER !== undefined)(`the frame${leftOut(NO_BROWSER)}`, () 
     for (const path of ["conflicts", `memory/${story.ids.thursday}`]) {
       asked.length = 0;
       await go(path);
-      await page.waitForLoadState("networkidle");
       expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
       expect(asked.filter((one) => one.startsWith("/v1/stats"))).toEqual([
         "/v1/stats?user_id=anna",
       ]);
     }
-    await context.close();
+    await close();
   });
 
   test("puts the focus into the question by a key, from every view", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("");
     await page.keyboard.press("/");
     await page.waitForURL(/\/inspect\/search/);
     await page.locator("input[data-question]:focus").waitFor();
-    await context.close();
+    await close();
   });
 
   test("has a heading of the first level where nothing is remembered", async () => {
     const { url } = await serve({ fill: async () => {} });
-    const { page, axe, context } = await look(url);
+    const { page, axe, close } = await look(url);
     await page.goto(`${url}/inspect/`);
-    await page.getByText("Nothing is remembered yet").waitFor();
+    await seen(page, "Nothing is remembered yet");
     expect(await axe()).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("does not ask for a key again because a question without one is refused late", async () => {
     const { url } = await serve({ auth: { userKeys: { anna: "anna-key" } } });
-    const { page, context } = await look(url);
+    const { page, settled, close } = await look(url);
     await page.goto(`${url}/inspect/`);
     await page.getByLabel("Key", { exact: true }).fill("anna-key");
     let answer = (): void => {};
@@ -77,78 +77,79 @@ describe.skipIf(NO_BROWSER !== undefined)(`the frame${leftOut(NO_BROWSER)}`, () 
         { times: 1 },
       );
     });
-    await page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
+    await page.evaluate(LOOK_AGAIN);
     await isHeld;
     await page.getByRole("button", { name: "Use this key" }).click();
     await page.getByRole("heading", { level: 1, name: "memories" }).waitFor();
     const refused = page.waitForResponse((response) => response.status() === 401);
     answer();
     await (await refused).finished();
-    await Bun.sleep(200);
+    await settled();
     expect(await page.getByLabel("Key", { exact: true }).count()).toBe(0);
-    await context.close();
+    await close();
   });
 
   test("goes on asking for a key where the same wrong one is entered again", async () => {
     const { url } = await serve({ auth: { userKeys: { anna: "anna-key" } } });
-    const { page, context } = await look(url);
+    const { page, settled, close } = await look(url);
     await page.goto(`${url}/inspect/`);
     const field = page.getByLabel("Key", { exact: true });
     await field.fill("no-key");
     await field.press("Enter");
-    await page.getByText("The server does not know this key.").waitFor();
+    await seen(page, "The server does not know this key.");
     await field.fill("no-key");
     await field.press("Enter");
-    await Bun.sleep(300);
-    expect(await page.getByText("The server does not know this key.").count()).toBe(1);
-    await context.close();
+    await settled();
+    await seen(page, "The server does not know this key.");
+    await close();
   });
 
   test("offers no change once the server comes back read-only", async () => {
-    const { page, go, context } = await look(served.url);
-    const lookAgain = `document.dispatchEvent(new Event("visibilitychange"))`;
+    const { page, go, settled, close } = await look(served.url, { isAlone: true });
     await go(`memory/${story.ids.tea}`);
     const archive = page.getByRole("button", { name: "Archive" });
     await archive.waitFor();
-    await context.setOffline(true);
-    await page.evaluate(lookAgain);
-    await page.getByText("svc does not answer").waitFor();
-    expect(await page.getByText("Anna prefers green tea").first().isVisible()).toBe(true);
+    await page.context().setOffline(true);
+    await page.evaluate(LOOK_AGAIN);
+    await seen(page, "svc does not answer");
+    await seen(page, "Anna prefers green tea");
     await page.route("**/v1/caller", async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, json: { ...(await response.json()), read_only: true } });
     });
-    await context.setOffline(false);
-    await page.evaluate(lookAgain);
-    await page.getByText("read-only: nothing can be changed here").waitFor();
+    await page.context().setOffline(false);
+    await page.evaluate(LOOK_AGAIN);
+    await seen(page, "read-only: nothing can be changed here");
+    await settled();
     expect(await archive.count()).toBe(0);
-    await context.close();
+    await close();
   });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () => {
   test("is made where the browser names no random ids, as on a network address without TLS", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await page.addInitScript(`delete Crypto.prototype.randomUUID`);
     await go(`memory/${story.ids.tea}`);
     await page.keyboard.press("m");
-    await page.getByText("Stable now.").waitFor();
-    await context.close();
+    await seen(page, "Stable now.");
+    await close();
   });
 
   test("by archiving is held back once, however often its key is pressed", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, settled, close } = await look(served.url);
     await go(`memory/${story.ids.notes}`);
     for (const key of ["x", "x", "x"]) await page.keyboard.press(key);
-    await page.getByText("Archived “").first().waitFor();
+    await seen(page, "Archived “");
+    await settled();
     expect(await page.getByText("Archived “").count()).toBe(1);
     await page.keyboard.press("z");
-    await page.getByText("Kept. Nothing was archived.").waitFor();
-    await context.close();
+    await seen(page, "Kept. Nothing was archived.");
+    await close();
   });
 
   test("by correcting keeps what was written when the memory was replaced meanwhile", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     const { flag, postgres } = story.ids;
     await go(`memory/${flag}`);
     await page.keyboard.press("e");
@@ -156,40 +157,41 @@ describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () =
     await field.fill("The feature flag is on everywhere.");
     await served.engine.supersede(flag, postgres, { actorId: "codex" });
     await page.getByRole("button", { name: "Replace it" }).click();
-    await page.getByText("Not changed.").waitFor();
+    await seen(page, "Not changed.");
     expect(await field.inputValue()).toBe("The feature flag is on everywhere.");
-    await context.close();
+    await close();
   });
 
   test("by correcting is not offered for a row whose memory cannot be replaced", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, settled, close } = await look(served.url);
     await go("?state=contested");
     await page.keyboard.press("j");
     await page.keyboard.press("e");
-    await Bun.sleep(300);
+    await settled();
     expect(new URL(page.url()).pathname).toBe("/inspect/");
-    await context.close();
+    await close();
   });
 
   test("shows joined emoji and words as they are", async () => {
     const text = "👩‍👩‍👧 ❤️‍🔥 👩🏽‍💻 👨‍👩‍👧‍👦 🏳️‍🌈 🧑‍🚀 👁️‍🗨️ 🐻‍❄️ 1️⃣ علی‌رضا";
     const { url, engine } = await serve({ fill: async () => {} });
     const { nodeId } = await engine.storeWithReceipt({ userId: "anna", content: text });
-    const { page, go, context } = await look(url);
+    const { page, go, close } = await look(url);
     await go(`memory/${nodeId}`);
     expect(await page.locator("h1").textContent()).toBe(text);
     expect(await page.locator(".sign").count()).toBe(0);
-    await context.close();
+    await close();
   });
 
   test("names the space bar and Enter in the list of keys", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("");
     await page.keyboard.press("?");
     const list = page.locator(".key-list");
+    await seen(list, "space", { exact: true });
     expect(await list.getByText("space", { exact: true }).count()).toBe(1);
     expect(await list.getByText("Enter", { exact: true }).count()).toBe(1);
-    await context.close();
+    await close();
   });
 
   test("shows hidden characters as signs where it compares, tells and names", async () => {
@@ -199,7 +201,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () =
       userId: `an${sign}na`,
       content: `Tea ${sign}at five`,
     });
-    const { page, go, context } = await look(url);
+    const { page, go, close } = await look(url);
     await go(`memory/${nodeId}`);
     await page.keyboard.press("e");
     await page.getByRole("textbox", { name: "What is true" }).fill(`Tea ${sign}at six`);
@@ -208,21 +210,21 @@ describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () =
     await page.keyboard.press("Escape");
     await page.locator("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("x");
-    await page.getByText("Archived “").waitFor();
+    await seen(page, "Archived “");
     expect(await page.locator(".toasts").textContent()).not.toContain(sign);
     expect(await page.locator(".owner-name").textContent()).not.toContain(sign);
-    await context.close();
+    await close();
   });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`a list${leftOut(NO_BROWSER)}`, () => {
   test("says that its rows could not be read, and reads them again", async () => {
-    const { page, context } = await look(served.url);
+    const { page, close } = await look(served.url);
     const body = JSON.stringify({ code: "internal", detail: "the disk is tired" });
     const refusal = { status: 500, contentType: "application/json", body };
     await page.route("**/v1/nodes/browse*", (route) => route.fulfill(refusal));
     await page.goto(`${served.url}/inspect/`);
-    await page.getByText("the disk is tired").waitFor();
+    await seen(page, "the disk is tired");
     const again = page.getByRole("button", { name: "Read it again" });
     const refused = page.waitForResponse("**/v1/nodes/browse*");
     await again.click();
@@ -233,8 +235,8 @@ describe.skipIf(NO_BROWSER !== undefined)(`a list${leftOut(NO_BROWSER)}`, () => 
       await again.click({ timeout: 500 }).catch(() => {});
       return (await page.locator("a.row").count()) > 0;
     });
-    expect(await page.getByText("the disk is tired").count()).toBe(0);
-    await context.close();
+    await gone(page, "the disk is tired");
+    await close();
   });
 
   test("by when it happened shows that time beside each row", async () => {
@@ -248,33 +250,37 @@ describe.skipIf(NO_BROWSER !== undefined)(`a list${leftOut(NO_BROWSER)}`, () => 
         });
       },
     });
-    const { page, go, context } = await look(url);
+    const { page, go, close } = await look(url);
     await go("?clock=happened");
     expect(await page.locator("a.row time").textContent()).toBe("16:45");
     await go("");
     expect(await page.locator("a.row time").textContent()).toBe("09:12");
-    await context.close();
+    await close();
   });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`a question${leftOut(NO_BROWSER)}`, () => {
   test("is copied as a command with its owner and its conditions", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("search");
     await page.getByLabel("scope").selectOption("project");
     await page.locator("input[data-question]").fill(QUESTION);
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "JSON" }).click();
+    await page.evaluate(`navigator.clipboard.writeText("")`);
     await page.getByRole("button", { name: "As curl" }).click();
-    const command = await page.evaluate<string>("navigator.clipboard.readText()");
+    const copied = async (): Promise<string> =>
+      await page.evaluate<string>("navigator.clipboard.readText()");
+    await until(async () => (await copied()) !== "");
+    const command = await copied();
     expect(command).toContain(`"query":"${QUESTION}"`);
     expect(command).toContain(`"user_id":"anna"`);
     expect(command).toContain(`"scope":"project"`);
-    await context.close();
+    await close();
   });
 
   test("has a memory and its line in the context marked together", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("search");
     const field = page.locator("input[data-question]");
     await field.fill(QUESTION);
@@ -285,18 +291,47 @@ describe.skipIf(NO_BROWSER !== undefined)(`a question${leftOut(NO_BROWSER)}`, ()
     ];
     for (const row of [page.locator(".hit").nth(1), page.locator(".ln").last()]) {
       await row.hover();
+      await until(async () => {
+        const memory = (await marked())[0] ?? "none";
+        return ((await row.textContent()) ?? "").includes(memory);
+      });
       const [memory = "none", line, ...others] = await marked();
       expect(line).toContain(memory);
       expect(await row.textContent()).toContain(memory);
       expect(others).toEqual([]);
     }
     await field.hover();
-    expect(await marked()).toEqual([]);
-    await context.close();
+    await until(async () => (await marked()).length === 0);
+    await close();
+  });
+
+  test("keeps what is typed while the one before it is being sent", async () => {
+    const { page, go, settled, close } = await look(served.url);
+    await go("search");
+    // Faster than a hand: between two events nothing is drawn.
+    await page.evaluate(`(async () => {
+      const field = document.querySelector("input[data-question]");
+      const handled = async () => {
+        for (let turn = 0; turn < 10; turn += 1) await undefined;
+      };
+      const type = async (text) => {
+        field.value = text;
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+        await handled();
+      };
+      await type("first question");
+      field.form.requestSubmit();
+      await handled();
+      await type("second question");
+    })()`);
+    await page.locator(".asked", { hasText: "first question" }).waitFor();
+    await settled();
+    expect(await page.locator("input[data-question]").inputValue()).toBe("second question");
+    await close();
   });
 
   test("keeps its answer when that of the one before it comes late", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, settled, close } = await look(served.url);
     await go("search");
     let answer = (): void => {};
     await page.route(
@@ -318,8 +353,8 @@ describe.skipIf(NO_BROWSER !== undefined)(`a question${leftOut(NO_BROWSER)}`, ()
     const late = page.waitForResponse("**/v1/retrieve");
     answer();
     await (await late).finished();
-    await Bun.sleep(200);
+    await settled();
     expect(await page.locator(".asked").textContent()).toBe("second question");
-    await context.close();
+    await close();
   });
 });

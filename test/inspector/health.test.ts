@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startServer } from "../../scripts/bench/server.ts";
+import { join, resolve } from "node:path";
+import { endAllServers, startServer } from "../../scripts/bench/server.ts";
 import { commandsIn } from "../../src/page/views/health/commands.ts";
 import { wordEmbedder } from "../engine/engines.ts";
-import { leftOut } from "../left-out.ts";
-import { databaseUrl, dropDatabase, makeDatabase, NO_POSTGRES } from "../postgres/databases.ts";
-import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { type Lacking, leftOut } from "../left-out.ts";
+import { endAll, type Served, serve } from "./place.ts";
 import { tellStory } from "./story.ts";
+import { look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -50,23 +50,23 @@ test("the commands of a finding are found in it, with paths that hold anything",
 describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, () => {
   test("is what svc doctor finds, with the command that helps", async () => {
     const { path } = Object(served.pack.layout);
-    const { page, go, axe, faults, context } = await look(served.url, { key: KEY });
+    const { page, go, axe, faults, close } = await look(served.url, { key: KEY });
     chmodSync(path, 0o666);
     await go("health?owner=anna");
     await page.getByRole("heading", { level: 1, name: "1 thing needs attention" }).waitFor();
     expect(await page.evaluate<string[]>(texts(".todo .cmd code"))).toEqual([`chmod go-w ${path}`]);
     await page.getByText("checks passed").click();
-    await page.getByText("every page is sound").waitFor();
+    await seen(page, "every page is sound");
     expect(await axe()).toEqual([]);
     chmodSync(path, 0o600);
     await page.keyboard.press("d");
     await page.getByRole("heading", { level: 1, name: "Nothing is wrong" }).waitFor();
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("counts what the owner has and what the pack has, and each state leads to its memories", async () => {
-    const { page, go, context } = await look(served.url, { key: KEY });
+    const { page, go, close } = await look(served.url, { key: KEY });
     await go("health?owner=anna");
     const own = (await served.engine.stats("anna")).details;
     expect(await page.evaluate<string[]>(texts(".tally a"))).toEqual(
@@ -82,26 +82,26 @@ describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, ()
     ]);
     await page.locator(".tally li", { hasText: "superseded" }).getByRole("link").click();
     await page.getByRole("heading", { level: 1, name: "1 memory" }).waitFor();
-    await context.close();
+    await close();
   });
 
   test("shows what the organizer would change, and changes it only after that", async () => {
-    const { page, go, faults, axe, context } = await look(served.url, { key: KEY });
+    const { page, go, faults, axe, close } = await look(served.url, { key: KEY });
     const twins = async (): Promise<number> =>
       (await served.engine.browse({ userId: "ben", contains: "under the mat" })).nodes.length;
     await go("health?owner=ben");
     await page.keyboard.press("o");
-    await page.getByText("It would make 1 change:").waitFor();
+    await seen(page, "It would make 1 change:");
     expect(await page.evaluate<string[]>(texts(".would a"))).toEqual(["The key is under the mat."]);
     expect(await twins()).toBe(2);
     expect(await axe()).toEqual([]);
     await page.getByRole("button", { name: "Change them" }).click();
-    await page.getByText("Organized: 1 change.").waitFor();
+    await seen(page, "Organized: 1 change.");
     expect(await twins()).toBe(1);
     await page.keyboard.press("o");
-    await page.getByText("It would change nothing.").waitFor();
+    await seen(page, "It would change nothing.");
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("tells what waits to be indexed, and does it by a key", async () => {
@@ -120,55 +120,66 @@ describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, ()
         await call.catch(() => {});
       },
     });
-    const { page, go, axe, context } = await look(url);
+    const { page, go, axe, close } = await look(url);
     await go("health");
-    await page.getByText("1 text is not indexed yet; 1 of them failed before.").waitFor();
+    await seen(page, "1 text is not indexed yet; 1 of them failed before.");
     expect(await axe()).toEqual([]);
     isDown = false;
     await page.keyboard.press("w");
-    await page.getByText("1 done, 0 left.").waitFor();
-    await page.getByText("No text waits to be indexed").waitFor();
+    await seen(page, "1 done, 0 left.");
+    await seen(page, "No text waits to be indexed");
     expect((await engine.stats("anna")).details?.jobs).toEqual({ pending: 0, failed: 0 });
-    await context.close();
+    await close();
   });
 
   test("shows an owner's key what is the owner's, and how the pack is examined", async () => {
     const { url } = await serve({ auth: { userKeys: { anna: "anna-key" } } });
-    const { page, go, axe, context } = await look(url, { key: "anna-key" });
+    const { page, go, axe, close } = await look(url, { key: "anna-key" });
     const asked: string[] = [];
     page.on("request", (request) => asked.push(request.url()));
     await go("health");
-    await page.getByText("Your key is that of one owner").waitFor();
+    await seen(page, "Your key is that of one owner");
     expect(await page.getByRole("button", { name: "Examine" }).count()).toBe(0);
     await page.keyboard.press("d");
     expect(await page.locator(".counts thead th").allTextContents()).toEqual(["of anna"]);
     expect(asked.filter((one) => /doctor|owners/.test(one))).toEqual([]);
     expect(await axe()).toEqual([]);
-    await context.close();
+    await close();
   });
 });
 
-const NEITHER = NO_BROWSER ?? NO_POSTGRES;
+const PROGRAM = process.env["TEST_PROGRAM"];
+/** From source the program has no page, and then no server of databases need be started. */
+const NO_PAGE: Lacking =
+  NO_BROWSER ?? (PROGRAM === undefined ? "it takes TEST_PROGRAM" : undefined);
+const databases = NO_PAGE === undefined ? await import("../postgres/databases.ts") : undefined;
+const LACKING: Lacking = NO_PAGE ?? databases?.NO_POSTGRES;
 
-describe.skipIf(NEITHER !== undefined)(`the health of a database${leftOut(NEITHER)}`, () => {
+describe.skipIf(LACKING !== undefined)(`the health of a database${leftOut(LACKING)}`, () => {
   test("is what svc doctor finds, too", async () => {
-    const name = await makeDatabase();
+    const name = (await databases?.makeDatabase()) ?? "";
     const folder = mkdtempSync(join(tmpdir(), "svc-health-"));
+    await using _ended = {
+      [Symbol.asyncDispose]: async () => {
+        await endAllServers();
+        await databases?.dropDatabase(name);
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
     const server = await startServer({
       pack: join(folder, "server"),
+      command: [resolve(PROGRAM ?? "")],
       args: ["serve", "--port", "0"],
-      environment: { SVC_DATABASE_URL: databaseUrl(name) },
+      environment: { SVC_DATABASE_URL: databases?.databaseUrl(name) ?? "" },
     });
-    const { page, go, faults, context } = await look(server.url);
+    const { page, go, faults, close } = await look(server.url);
     await go("health");
     await page.getByRole("heading", { level: 1, name: "Nothing is wrong" }).waitFor();
     await page.getByText("checks passed").click();
-    await page.getByText(/^\d+ tables of version \d+$/).waitFor();
-    await page.getByText("pgvector", { exact: true }).waitFor();
+    await seen(page, /^\d+ tables of version \d+$/);
+    await seen(page, "pgvector", { exact: true });
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
     await server.end("SIGTERM");
-    await dropDatabase(name);
-    rmSync(folder, { recursive: true, force: true });
   });
 });

@@ -5,7 +5,8 @@ import type { JsonObject } from "../../src/lib/json.ts";
 import { seedInto } from "../contract/sqlite-seed.ts";
 import { link } from "../contract/store-graph.ts";
 import { leftOut } from "../left-out.ts";
-import { endAll, type Looked, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { endAll, type Served, serve } from "./place.ts";
+import { type Looked, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(120_000);
 afterAll(endAll);
@@ -134,17 +135,13 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
         });
       },
     });
-    const { page, go, faults, context } = await look(served.url);
+    const { page, go, settled, faults, close } = await look(served.url);
     await go("");
     const shown = new Set<string>();
     const total = HOSTILE.length + 1;
     for (let top = 0; shown.size < total && top < total * 60; top += 700) {
       await page.evaluate(`scrollTo(0, ${top})`);
-      for (let tries = 0; tries < 100; tries += 1) {
-        if (await page.evaluate(`document.querySelector("[aria-busy=true]") === null`)) break;
-        await Bun.sleep(10);
-      }
-      await Bun.sleep(30);
+      await settled();
       const places = await page.evaluate<string[]>(
         `[...document.querySelectorAll(".place")].filter((one) => one.querySelector("a.row bdi")).map((one) => one.getAttribute("aria-posinset"))`,
       );
@@ -155,17 +152,18 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
     expect(await page.evaluate(MADE)).toBe(0);
     await page.evaluate("scrollTo(0, 0)");
     await page.keyboard.press("Home");
+    await page.locator("[data-row='0']:focus").waitFor();
     await page.keyboard.press("Enter");
-    await page.getByText("Show all").waitFor();
+    await seen(page, "Show all");
     expect(await page.evaluate(MADE)).toBe(0);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("of 200 kinds are shown as text as names, kinds, parts of claims and neighbours", async () => {
     const { served, center } = await serveThings();
     const looked = await look(served.url);
-    const { page, go, context } = looked;
+    const { page, go, close } = looked;
     const isHarmless = harmless(looked);
     await go("things");
     const names = new Set<string>();
@@ -181,7 +179,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
       const before = page.url();
       await next.click();
       await page.waitForURL((url) => url.href !== before);
-      await page.locator(".thing").first().waitFor();
+      await looked.settled();
     }
     expect(names.size).toBe(HOSTILE.length);
     await go(`things/${center?.id}`);
@@ -195,7 +193,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
     await page.locator("td button").first().click();
     await page.locator(".claimed-records").waitFor();
     await isHarmless();
-    await context.close();
+    await close();
   });
 
   test("of 200 kinds are shown as text in answers, in conflicts, and before they are changed or forgotten", async () => {
@@ -219,7 +217,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
     });
     expect(requests.length).toBe(4);
     const looked = await look(url);
-    const { page, go, context } = looked;
+    const { page, go, close } = looked;
     const isHarmless = harmless(looked);
     await go("activity");
     await isHarmless();
@@ -229,7 +227,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
       await isHarmless();
     }
     await go("conflicts");
-    await page.getByText("Keep this one").waitFor();
+    await seen(page, "Keep this one");
     await isHarmless();
     await page.keyboard.press("3");
     await page.locator("dialog[open]").waitFor();
@@ -249,13 +247,14 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
     await go("forgetting");
     for (let row = 0; row < 3; row += 1) {
       for (const key of ["j", "f"]) await page.keyboard.press(key);
-      await page.getByText("What goes:").waitFor();
+      await seen(page, "What goes:");
       await isHarmless();
       await page.keyboard.press("Escape");
+      await page.locator("dialog").waitFor({ state: "detached" });
     }
     expect((await engine.browse({ userId: "anna", limit: 1000 })).nodes).toHaveLength(
       HOSTILE.length - 20,
     );
-    await context.close();
+    await close();
   });
 });

@@ -2,7 +2,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { StoreInput } from "../../src/engine/write/api.ts";
 import { leftOut } from "../left-out.ts";
-import { endAll, look, NO_BROWSER, serve } from "./place.ts";
+import { endAll, serve } from "./place.ts";
+import { look, NO_BROWSER } from "./window.ts";
 
 setDefaultTimeout(60_000);
 afterAll(endAll);
@@ -30,7 +31,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`a memory${leftOut(NO_BROWSER)}`, () =
     });
     const eva = await engine.storeWithReceipt(said("The office stays in Linz.", "Eva Lang"));
     await engine.contradict(tom.nodeId, eva.nodeId, { actorId: "codex" });
-    const { page, go, axe, context, faults } = await look(url);
+    const { page, go, axe, close, faults } = await look(url);
     await go(`memory/${tom.nodeId}`);
     await page.locator(".versus").waitFor();
     expect(await page.locator(".life b").first().textContent()).toBe("Tom Berger said it");
@@ -52,7 +53,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`a memory${leftOut(NO_BROWSER)}`, () =
     );
     expect(middles[0]).toBe(middles[1]);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("is dated by when it was said, and shows beside its state when it happens", async () => {
@@ -61,12 +62,12 @@ describe.skipIf(NO_BROWSER !== undefined)(`a memory${leftOut(NO_BROWSER)}`, () =
       eventTime: "2026-12-04T08:30:00Z",
     };
     const { url, nodeId } = await serveAt("2026-11-20T08:00:00Z", input);
-    const { page, go, context } = await look(url);
+    const { page, go, close } = await look(url);
     await go(`memory/${nodeId}`);
     const when = page.locator(".life time").first();
     expect(await when.getAttribute("datetime")).toMatch(/^2026-11-20T08:00/);
     expect(await page.locator(".claim .meta").textContent()).toContain("happens 4 Dec 2026");
-    await context.close();
+    await close();
   });
 
   test("that is corrected keeps its pin, its times and its retention", async () => {
@@ -82,7 +83,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`a memory${leftOut(NO_BROWSER)}`, () =
       ...kept,
     });
     await engine.pin(nodeId, true, { actorId: "anna" });
-    const { page, go, context } = await look(url);
+    const { page, go, close } = await look(url);
     await go(`memory/${nodeId}`);
     await page.keyboard.press("e");
     await page.getByRole("textbox", { name: "What is true" }).fill("The visit is at nine.");
@@ -98,19 +99,19 @@ describe.skipIf(NO_BROWSER !== undefined)(`a memory${leftOut(NO_BROWSER)}`, () =
       validTo: old?.validTo,
     });
     expect(old?.eventTime).toStartWith("2026-12-04T08:30");
-    await context.close();
+    await close();
   });
 
   test("draws when it was true within a narrow window, and no date over another word", async () => {
     const { url, nodeId } = await serveAt("2026-01-01T08:00:00Z", said("Anna lives in Linz."));
-    const { page, go, context } = await look(url, { width: 400 });
+    const { page, go, settled, close } = await look(url, { width: 400 });
     await go(`memory/${nodeId}`);
     const cut = `(() => { const axis = document.querySelector(".axis"); return axis.scrollWidth - axis.clientWidth; })()`;
     expect(await page.evaluate<number>(cut)).toBe(0);
     const boxes = `[...document.querySelectorAll(".axis .tick")].map((one) => one.getBoundingClientRect()).map(({ left, right, top }) => ({ left, right, top }))`;
     for (const width of [400, 1440]) {
       await page.setViewportSize({ width, height: 900 });
-      await page.evaluate("new Promise(requestAnimationFrame)");
+      await settled();
       type Place = { left: number; right: number; top: number };
       const places = await page.evaluate<Place[]>(boxes);
       const over = places.filter((one, index) =>
@@ -120,17 +121,17 @@ describe.skipIf(NO_BROWSER !== undefined)(`a memory${leftOut(NO_BROWSER)}`, () =
       );
       expect(over).toEqual([]);
     }
-    await context.close();
+    await close();
   });
 
   test("has room for the names of all views, also of the one that is shown", async () => {
     const { url } = await serve();
-    const { page, go, context } = await look(url);
+    const { page, go, close } = await look(url);
     for (const view of ["", "things", "conflicts"]) {
       await go(view);
       const cut = `[...document.querySelectorAll(".nav a > span")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`;
       expect(await page.evaluate<string[]>(cut)).toEqual([]);
     }
-    await context.close();
+    await close();
   });
 });

@@ -4,8 +4,9 @@ import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { type Lacking, leftOut } from "../left-out.ts";
 import { createDesk, type Desk } from "../surface/cli/run-svc.ts";
-import { endAll, LOOK_AGAIN, look, NO_BROWSER } from "./place.ts";
+import { endAll } from "./place.ts";
 import { type Story, tellStory } from "./story.ts";
+import { gone, LOOK_AGAIN, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -57,9 +58,9 @@ const LISTENS = /(http:\/\/127\.0\.0\.1:\d+)/;
 describe.skipIf(LACKING !== undefined)(`the page of svc open${leftOut(LACKING)}`, () => {
   test("has its key in one tab only, and is locked where its link is used twice", async () => {
     const opened = await start(["open", "memory.pack", "--no-browser"], LINK);
-    const { page, context, faults } = await look(opened.origin);
+    const { page, close, faults } = await look(opened.origin, { isAlone: true });
     await page.goto(opened.address);
-    await page.getByText("Nothing is remembered yet").or(page.locator("a.row").first()).waitFor();
+    await seen(page.locator("main"), /Nothing is remembered yet|memories since/);
     expect(page.url()).not.toContain("code");
     expect(await page.evaluate("document.cookie + localStorage.length")).toBe("0");
     await page.goto(`${opened.origin}/inspect/memory/${story.ids.tea}?owner=anna`);
@@ -67,47 +68,47 @@ describe.skipIf(LACKING !== undefined)(`the page of svc open${leftOut(LACKING)}`
     await page.reload();
     await page.getByRole("heading", { level: 1, name: "Anna prefers green tea" }).waitFor();
 
-    const second = await context.newPage();
+    const second = await page.context().newPage();
     await second.goto(`${opened.origin}/inspect/`);
-    await second.getByText("Open the link that `svc open` printed").waitFor();
+    await seen(second, "Open the link that `svc open` printed");
     expect(await second.getByLabel("Key").count()).toBe(0);
     await second.goto("about:blank");
     await second.goto(opened.address);
-    await second.getByText("The link was not accepted:").waitFor();
+    await seen(second, "The link was not accepted:");
     await page.evaluate(LOOK_AGAIN);
-    await page.getByText("Another window has used the link of svc open.").waitFor();
+    await seen(page, "Another window has used the link of svc open.");
     expect(opened.said()).toContain("second");
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
     await opened.end("SIGINT");
   });
 
   test("offers no change with --read-only, in any view and by no key", async () => {
     const opened = await start(["open", "memory.pack", "--no-browser", "--read-only"], LINK);
-    const { page, context } = await look(opened.origin);
+    const { page, go, settled, close } = await look(opened.origin);
     await page.goto(opened.address);
     // Its code is exchanged for a key before the page goes elsewhere.
-    await page.getByText("read-only: nothing can be changed here").waitFor();
+    await seen(page, "read-only: nothing can be changed here");
     const changes: string[] = [];
     page.on("request", (request) => {
       if (!/^(GET|HEAD)$/.test(request.method())) changes.push(new URL(request.url()).pathname);
     });
     const { thursday } = story.ids;
     for (const view of ["", "search", `memory/${thursday}`, "conflicts", "forgetting", "health"]) {
-      await page.goto(`${opened.origin}/inspect/${view}?owner=anna`);
-      await page.getByText("read-only: nothing can be changed here").waitFor();
-      await page.locator("h1").first().waitFor();
+      await go(`${view}?owner=anna`);
+      await seen(page, "read-only: nothing can be changed here");
       await page.keyboard.press("j");
       for (const key of ["m", "+", "p", "x", "e", "u", "!", "1", "2", "3", " ", "w", "o", "f"]) {
         await page.keyboard.press(key);
       }
+      await settled();
       expect(await page.getByRole("button", { name: OFFERS }).count()).toBe(0);
       expect(await page.locator("dialog[open]").count()).toBe(0);
     }
     // Looking is no change.
     const READS = /^\/v1\/(retrieve|nodes\/batch|assertions|quantities)/;
     expect(changes.filter((path) => !READS.test(path))).toEqual([]);
-    await context.close();
+    await close();
     await opened.end("SIGINT");
   });
 });
@@ -120,27 +121,27 @@ describe.skipIf(LACKING !== undefined)(`the page of svc serve${leftOut(LACKING)}
   test("stays readable while the server is away, and goes on by itself once another is there", async () => {
     const serve = ["serve", "--db-path", "memory.pack", "--port"];
     const first = await start([...serve, "0"], LISTENS);
-    const { page, go, axe, context } = await look(first.origin);
+    const { page, go, axe, close } = await look(first.origin);
     await go(`memory/${story.ids.tea}?owner=anna`);
     const archive = page.getByRole("button", { name: "Archive" });
     await archive.waitFor();
     await first.end("SIGKILL");
     await page.evaluate(LOOK_AGAIN);
-    await page.getByText("svc does not answer").waitFor();
+    await seen(page, "svc does not answer");
     await page.getByRole("heading", { level: 1, name: "Anna prefers green tea" }).waitFor();
     expect(await archive.count()).toBe(0);
     expect(await axe()).toEqual([]);
     const second = await start([...serve, new URL(first.origin).port], LISTENS);
     await page.getByRole("button", { name: "Try now" }).click();
     await archive.waitFor();
-    expect(await page.getByText("svc does not answer").count()).toBe(0);
+    await gone(page, "svc does not answer");
     await second.end("SIGINT");
-    await context.close();
+    await close();
   });
 
   test("says that the pack is gone, and which command helps", async () => {
     const serving = await start(["serve", "--db-path", "lost.pack", "--port", "0"], LISTENS);
-    const { page, go, context } = await look(serving.origin);
+    const { page, go, close } = await look(serving.origin);
     await go("health?owner=anna");
     await page.getByRole("heading", { level: 1, name: "Nothing is wrong" }).waitFor();
     const path = join(desk.folder, "lost.pack");
@@ -152,8 +153,8 @@ describe.skipIf(LACKING !== undefined)(`the page of svc serve${leftOut(LACKING)}
     await page.keyboard.press("t");
     await page.locator("a.row").first().click();
     await page.getByRole("button", { name: "Pin" }).click();
-    await page.getByText("Not changed.").waitFor();
-    await context.close();
+    await seen(page, "Not changed.");
+    await close();
     await serving.end("SIGINT");
   });
 });

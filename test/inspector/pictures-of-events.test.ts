@@ -3,7 +3,8 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { KeptBlob } from "../../src/domain/blob.ts";
 import { anAdmission, anEvent } from "../contract/samples.ts";
 import { leftOut } from "../left-out.ts";
-import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { endAll, type Served, serve } from "./place.ts";
+import { look, NO_BROWSER } from "./window.ts";
 
 setDefaultTimeout(60_000);
 afterAll(endAll);
@@ -43,7 +44,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`pictures of events${leftOut(NO_BROWSE
     });
     const nodeId = await serveSeen(served);
     await keep(served);
-    const { page, go, axe, context, faults } = await look(served.url, { key: "key-anna" });
+    const { page, go, axe, close, faults } = await look(served.url, { key: "key-anna" });
     await go(`memory/${nodeId}`);
     await page.locator("main .seen img").waitFor();
     const alt = await page.locator("main .seen img").getAttribute("alt");
@@ -54,18 +55,18 @@ describe.skipIf(NO_BROWSER !== undefined)(`pictures of events${leftOut(NO_BROWSE
     );
     expect(await axe()).toEqual([]);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("that are gone leave the words", async () => {
     const served = await serve({ fill: async () => {} });
     const nodeId = await serveSeen(served);
-    const { page, go, context, faults } = await look(served.url);
+    const { page, go, close, faults } = await look(served.url);
     await go(`memory/${nodeId}`);
     await page.locator(".seen figcaption").waitFor();
     expect(await page.locator(".seen img").count()).toBe(0);
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   const SCRIPT = `<script>document.title = "ran"; fetch("/ran")</script>`;
@@ -84,9 +85,9 @@ describe.skipIf(NO_BROWSER !== undefined)(`pictures of events${leftOut(NO_BROWSE
     const served = await serve({ fill: async () => {} });
     const nodeId = await serveSeen(served);
     await keep(served, { mediaType, bytes: new TextEncoder().encode(text) });
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url, { isAlone: true });
     const asked: string[] = [];
-    context.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    page.context().on("request", (request) => asked.push(new URL(request.url()).pathname));
     const path = `/v1/blobs/${encodeURIComponent(KEY)}?user_id=anna`;
     // What is only handed over is a download, and no page.
     const opened = await page.goto(`${served.url}${path}`).catch(() => null);
@@ -103,6 +104,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`pictures of events${leftOut(NO_BROWSE
       })))`);
     expect(asked).toContain(`/v1/blobs/${encodeURIComponent(KEY)}`);
     expect(asked.filter((each) => each === "/ran")).toEqual([]);
-    await context.close();
+    await close();
   });
 });

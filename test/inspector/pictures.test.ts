@@ -17,8 +17,9 @@ import {
   steady,
   VIEW_NAMES,
 } from "./gallery.ts";
-import { browserVersion, endAll, type Looked, look, NO_BROWSER, ROOT } from "./place.ts";
+import { endAll, ROOT } from "./place.ts";
 import { smallPng } from "./small-png.ts";
+import { browserVersion, type Looked, look, NO_BROWSER } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -55,8 +56,6 @@ beforeAll(async () => {
   if (LACKING === undefined) gallery = await openGallery();
 });
 afterAll(async () => {
-  // A look at a server that has ended since would fail in the place of the page.
-  for (const { page } of looked.values()) await page.unrouteAll({ behavior: "ignoreErrors" });
   await endAll();
   if (!isWriting) return;
   const views = Object.entries(seen).map(([name, parts]) => {
@@ -85,7 +84,6 @@ describe.skipIf(LACKING !== undefined)(`the view${leftOut(LACKING)}`, () => {
     const { page, go } = await windowOf(url);
     await page.emulateMedia({ colorScheme: "light" });
     await go(path);
-    await page.waitForLoadState("networkidle");
     if (name === "memory") await page.waitForSelector(".versus");
     await page.evaluate(STEADY_TIMES);
     seen[name] = await page.evaluate<readonly Part[]>(LAYOUT);

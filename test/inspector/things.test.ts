@@ -1,8 +1,9 @@
 /** People and things, and claims, in a real browser. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
-import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { endAll, type Served, serve } from "./place.ts";
 import { serveThings, type ThingsPlace } from "./things-story.ts";
+import { gone, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -36,7 +37,7 @@ const pathOf = (view: (typeof VIEWS)[number]): string =>
 
 describe.skipIf(NO_BROWSER !== undefined)(`people and things${leftOut(NO_BROWSER)}`, () => {
   test("come with the most memories first, found by a part of the name, opened by keys", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("things");
     expect(await page.evaluate<string[]>(texts(".thing .name"))).toEqual([
       "Milan Novak",
@@ -47,17 +48,17 @@ describe.skipIf(NO_BROWSER !== undefined)(`people and things${leftOut(NO_BROWSER
     await page.keyboard.press("f");
     await page.keyboard.type("LEDGER");
     await page.keyboard.press("Enter");
-    await page.getByText("Milan Novak").waitFor({ state: "detached" });
+    await gone(page, "Milan Novak");
     expect(new URL(page.url()).search).toBe("");
     await page.keyboard.press("Escape");
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "ledger service" }).waitFor();
-    await context.close();
+    await close();
   });
 
   test("show what is known now, what is contested and what was before, and open each memory", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go(pathOf("thing"));
     const sections = async (): Promise<readonly string[]> =>
       await page.evaluate<string[]>(
@@ -81,14 +82,14 @@ describe.skipIf(NO_BROWSER !== undefined)(`people and things${leftOut(NO_BROWSER
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/inspect\/memory\//);
-    await context.close();
+    await close();
   });
 
   test("count what is claimed about them, with what was looked at", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go(`things/${served.nodes.ledger.id}`);
     await page.getByText("deploys on", { exact: true }).click();
-    await page.getByText("one claim holds now").waitFor();
+    await seen(page, "one claim holds now");
     const claimed = page.locator(".claimed");
     expect(await claimed.locator("p").first().textContent()).toBe(
       "one claim holds now Thursday 1 claim",
@@ -96,11 +97,11 @@ describe.skipIf(NO_BROWSER !== undefined)(`people and things${leftOut(NO_BROWSER
     expect(await claimed.getByText("of 8 memories looked at claim this.").textContent()).toBe(
       "2 of 8 memories looked at claim this.",
     );
-    await context.close();
+    await close();
   });
 
   test("draw their neighbourhood once, as a list and as a picture of a part of the program of its own", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     const scripts: string[] = [];
     page.on("request", (request) => {
       if (request.url().endsWith(".js")) scripts.push(new URL(request.url()).pathname);
@@ -122,28 +123,29 @@ describe.skipIf(NO_BROWSER !== undefined)(`people and things${leftOut(NO_BROWSER
     expect(before).toHaveLength(6);
     await page.locator(".graph a").last().click();
     await page.waitForURL(/\/inspect\/(things|memory)\//);
-    await context.close();
+    await close();
   });
 
   test("of more than one page are gone through by links that a reload keeps", async () => {
     const { url } = await serveMany();
-    const { page, go, context } = await look(url);
+    const { page, go, settled, close } = await look(url);
     await go("things");
     const first = await page.evaluate<string[]>(texts(".thing .name"));
     await page.getByRole("link", { name: "Next page" }).click();
     await page.getByRole("link", { name: "First page" }).waitFor();
     await page.reload();
     await page.getByRole("link", { name: "First page" }).waitFor();
+    await settled();
     const second = await page.evaluate<string[]>(texts(".thing .name"));
     expect([first.length, second.length]).toEqual([50, 10]);
     expect(new Set([...first, ...second]).size).toBe(60);
-    await context.close();
+    await close();
   });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`claims${leftOut(NO_BROWSER)}`, () => {
   test("are counted in groups, with what each number covers and the memories behind it", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("claims?by=subject");
     await page.getByRole("heading", { level: 2, name: "7 claims in 3 groups" }).waitFor();
     expect(await page.evaluate<string[]>(texts(".claims tbody td"))).toEqual([
@@ -159,14 +161,14 @@ describe.skipIf(NO_BROWSER !== undefined)(`claims${leftOut(NO_BROWSER)}`, () => 
     await page.keyboard.press("Escape");
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
-    await page.getByText("all 3", { exact: true }).waitFor();
+    await seen(page, "all 3", { exact: true });
     await page.getByRole("link", { name: "Milan Novak lives in Graz." }).click();
     await page.getByRole("heading", { level: 1, name: "Milan Novak lives in Graz." }).waitFor();
-    await context.close();
+    await close();
   });
 
   test("are summed exactly, by fields and by a question, and say which amounts are none", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("claims");
     await page.getByText("How much", { exact: true }).click();
     await page.getByRole("heading", { level: 2, name: "2 amounts in 1 group" }).waitFor();
@@ -179,29 +181,29 @@ describe.skipIf(NO_BROWSER !== undefined)(`claims${leftOut(NO_BROWSER)}`, () => 
     ]);
     await page.getByLabel("Question").fill("How much did I spend?");
     await page.keyboard.press("Enter");
-    await page.getByText("understood as").waitFor();
+    await seen(page, "understood as");
     await page.getByRole("cell", { name: "34.50" }).waitFor();
     await page.getByLabel("Question").fill("How much did I spend last week?");
     await page.keyboard.press("Enter");
-    await page.getByText("This question is not understood").waitFor();
+    await seen(page, "This question is not understood");
     expect(page.url()).not.toContain("spend");
-    await context.close();
+    await close();
   });
 
   test("about a thing are a step away from it", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go(`things/${served.nodes.ledger.id}`);
     await page.getByRole("button", { name: "Claims about it" }).click();
     await page.getByRole("heading", { level: 2, name: "1 claim in 1 group" }).waitFor();
     expect(page.url()).toEndWith("/inspect/claims");
-    await context.close();
+    await close();
   });
 
   test("that are none say what a memory needs to be one", async () => {
     const { url } = await serveMany();
-    const { page, go, context } = await look(url);
+    const { page, go, close } = await look(url);
     await go("claims");
-    await page.getByText("No claim fits").waitFor();
-    await context.close();
+    await seen(page, "No claim fits");
+    await close();
   });
 });

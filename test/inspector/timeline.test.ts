@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
 import { until } from "../until.ts";
-import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { endAll, type Served, serve } from "./place.ts";
+import { look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -15,7 +16,7 @@ const ROWS = `[...document.querySelectorAll(".row")].map((row) => row.querySelec
 
 describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, () => {
   test("shows the newest memories first, under their days", async () => {
-    const { page, go, faults, context } = await look(served.url);
+    const { page, go, faults, close } = await look(served.url);
     await go("");
     expect((await page.evaluate<string[]>(ROWS)).slice(0, 2)).toEqual([
       "Milan reviews the rollback script on Monday; until then nobody changes it.",
@@ -26,11 +27,11 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
       "TodaySunday, 22 November 20261",
     );
     expect(faults).toEqual([]);
-    await context.close();
+    await close();
   });
 
   test("is filtered by what it counts, and the address keeps the filter", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("");
     await page.getByRole("checkbox", { name: "contested" }).check();
     await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
@@ -38,20 +39,20 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
     await page.reload();
     await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
     expect(await page.getByRole("checkbox", { name: "tentative" }).isVisible()).toBe(true);
-    await context.close();
+    await close();
   });
 
   test("says what each filter leaves out where nothing is left", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("?state=stable&type=task");
-    await page.getByText("No memory fits these filters").waitFor();
+    await seen(page, "No memory fits these filters");
     await page.getByRole("button", { name: "without this state" }).click();
     await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
-    await context.close();
+    await close();
   });
 
   test("shows the newest memories before all are counted", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     let count = (): void => {};
     await page.route("**/v1/timeline*", async (route) => {
       await new Promise<void>((done) => {
@@ -71,11 +72,11 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
     expect(await page.locator(".day .of").first().isVisible()).toBe(true);
     await page.unroute("**/v1/timeline*");
     await go("");
-    await context.close();
+    await close();
   });
 
   test("keeps rows beyond the screen for a small step, and none after a leap", async () => {
-    const { page, go, context } = await look(served.url, { height: 300 });
+    const { page, go, close } = await look(served.url, { height: 300 });
     await go("");
     const rows = page.locator(".place");
     const first = page.locator(".place[aria-posinset='1']");
@@ -85,19 +86,20 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
     expect(await rows.count()).toBeLessThanOrEqual(8);
     await page.evaluate("scrollBy(0, 10)");
     await until(async () => (await rows.count()) > 8);
-    await context.close();
+    await close();
   });
 
   test("is gone through by keys, and each row opens", async () => {
-    const { page, go, context } = await look(served.url);
+    const { page, go, close } = await look(served.url);
     await go("");
     for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
-    expect(await page.evaluate("document.activeElement.dataset.row")).toBe("1");
+    await page.locator("[data-row='1']:focus").waitFor();
     await page.keyboard.press("End");
-    expect(await page.evaluate("document.activeElement.dataset.row")).toBe("20");
+    await page.locator("[data-row='20']:focus").waitFor();
     await page.keyboard.press("Home");
+    await page.locator("[data-row='0']:focus").waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/inspect\/memory\//);
-    await context.close();
+    await close();
   });
 });
