@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BLOB_LIMIT_BYTES } from "../domain/blob.ts";
 import { NODE_TYPES } from "../domain/enums.ts";
 import { DEFAULT_TTL_DAYS } from "../domain/retention.ts";
 import type { Secret } from "../lib/secret.ts";
@@ -81,8 +82,8 @@ export const ROOT_SETTINGS = {
     "Milliseconds that a retrieve may spend on the owner's pending events first.",
   ),
   blob_max_bytes: integer(
-    { default: 1_048_576, min: 1024, max: 16_777_216 },
-    "Bytes of a picture that is kept with an event; a larger one is refused.",
+    { default: 1_048_576, min: 1024, max: BLOB_LIMIT_BYTES },
+    "Bytes of a picture that is kept with an event; a larger one is refused, also by `svc import`.",
   ),
   ...IDLE_SETTINGS,
   ...STORE_STEPS,

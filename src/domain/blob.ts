@@ -7,6 +7,8 @@ export type KeptBlob = {
   readonly bytes: Uint8Array;
 };
 
+/** The most that the setting `blob_max_bytes` may allow. */
+export const BLOB_LIMIT_BYTES = 16_777_216;
 /** Printable ASCII without blanks; in a URL it is a part of a path. */
 export const BLOB_KEY = /^[!-~]{1,256}$/;
 export const MEDIA_TYPE = /^[a-z0-9][a-z0-9.+-]{0,63}\/[a-z0-9][a-z0-9.+-]{0,63}$/;

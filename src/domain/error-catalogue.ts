@@ -28,7 +28,7 @@ export const ERROR_CATALOGUE = {
   forbidden: { retry: false },
   /** No credential, or a wrong one. */
   unauthenticated: { retry: false },
-  /** The request body is larger than the limit. `data.max_bytes`. */
+  /** A request body, or a picture of an export, is larger than the limit. `data.max_bytes`; of an export `data.path`, `data.line`. */
   too_large: { retry: false },
   /** A non-loopback bind without credentials. `data.host`. */
   unauthenticated_bind: { retry: false },

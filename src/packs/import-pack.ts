@@ -52,7 +52,7 @@ export type ImportReport = Keyed & {
  * Creates the configured pack, which must not exist yet, from an export, with a key as `createPack` does. The pack appears
  * under its name once every line of the file was checked and is on disk; until then, and if anything fails, there is none. A
  * configured database, which has to be empty, takes over what was imported into a temporary pack.
- * @throws SvcError not_an_export, pack_too_new, invalid_argument, not_found, encryption_failed, disk_full; the signal's
+ * @throws SvcError not_an_export, too_large, pack_too_new, invalid_argument, not_found, encryption_failed, disk_full; the signal's
  *   reason
  */
 export async function importPack(
@@ -102,6 +102,7 @@ async function fill(
       modelFor: (exported) => identityWith(config, modelForImport(config, exported, ofNew)),
       softwareVersion: VERSION,
       now,
+      blobMaxBytes: config.blob_max_bytes,
       signal,
       onProgress,
     });

@@ -140,6 +140,23 @@ describe.skipIf(NO_POSTGRES !== undefined)(`a pack and a database${leftOut(NO_PO
     },
   );
 
+  test("move a picture above the limit of both, which is for what is new", async () => {
+    const pack = filePack(folder());
+    const store = await open(pack);
+    const event = anEvent();
+    const bytes = new Uint8Array(5000);
+    await store.admit(anAdmission([event], { blobs: [aBlob({ event: event.id, bytes })] }));
+    await store.close();
+    const limited = { blob_max_bytes: 1024 };
+    const database = { ...databaseConfig(await newDatabase()), ...limited };
+    await migrateToDatabase({ ...packConfig(pack), ...limited }, database, aRun());
+    const copy = filePack(folder());
+    const to = { ...packConfig(copy), ...limited };
+    const { counts } = await migrateFromDatabase(database, to, { kind: "plain" }, aRun());
+    expect(counts.blob).toBe(1);
+    expect(await (await open(copy)).blob("frames/0a.jpg", "ada")).toMatchObject({ bytes });
+  });
+
   test("names every table and every column of both in what is copied or left out", async () => {
     const pack = filePack(folder());
     await (await open(pack)).close();

@@ -417,6 +417,24 @@ test("lines after the last one, another format and a newer version are refused",
   );
 });
 
+test("a picture above the limit is refused by its line, and one of just that size is not", async () => {
+  const pack = filePack(folder());
+  const store = await open(pack);
+  const event = anEvent();
+  const bytes = new Uint8Array(5000);
+  await store.admit(anAdmission([event], { blobs: [aBlob({ event: event.id, bytes })] }));
+  await store.close();
+  const text = exported(pack);
+  const line = text.split("\n").findIndex((one) => one.startsWith('{"record":"blob"')) + 1;
+  const error = await failure(imported(filePack(folder()), text, { blobMaxBytes: 4999 }));
+  expect(error.code).toBe("too_large");
+  expect(error.data).toEqual({ path: "the file", line, max_bytes: 4999 });
+  expect(error.message).toStartWith(`the file, line ${line}: data: a picture has 5000 bytes`);
+  expect(error.message).toContain("SVC_BLOB_MAX_BYTES=5000");
+  const { counts } = await imported(filePack(folder()), text, { blobMaxBytes: 5000 });
+  expect(counts.blob).toBe(1);
+});
+
 test("a file has the version of the first programs that know all that is in it", async () => {
   const pack = filePack(folder());
   const versionNow = (): string => /"format_version":(\d)/.exec(exported(pack))?.[1] ?? "";

@@ -54,9 +54,13 @@ export function exported(pack: SqlitePack, withVectors = true): string {
 export function imported(
   pack: SqlitePack,
   text: string | Uint8Array,
-  given: { readonly embedding?: EmbeddingIdentity; readonly chunkBytes?: number } = {},
+  given: {
+    readonly embedding?: EmbeddingIdentity;
+    readonly chunkBytes?: number;
+    readonly blobMaxBytes?: number;
+  } = {},
 ): ReturnType<typeof importPack> {
-  const { embedding = IDENTITY, chunkBytes = 1000 } = given;
+  const { embedding = IDENTITY, chunkBytes = 1000, blobMaxBytes = 1024 } = given;
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
   async function* source(): AsyncGenerator<Uint8Array> {
     for (let from = 0; from < bytes.length; from += chunkBytes) {
@@ -73,6 +77,7 @@ export function imported(
     modelFor: () => embedding,
     softwareVersion: "1.2.3",
     now: at(120),
+    blobMaxBytes,
     signal: undefined,
     onProgress: () => {},
   });

@@ -1,5 +1,7 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { z } from "zod";
+import { BLOB_LIMIT_BYTES } from "../../../domain/blob.ts";
+import { SvcError } from "../../../domain/errors.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid } from "../../../lib/uuid.ts";
@@ -20,16 +22,20 @@ type Taker = {
 /** The model of a file's vectors, and whether the new pack can use them. */
 export type FileVectors = { readonly identity: Identity; readonly isUsable: boolean };
 
-/** The importers of a file's records, in the order in which the kinds must follow each other. */
+/**
+ * The importers of a file's records, in the order in which the kinds must follow each other.
+ * @param blobMaxBytes of one picture
+ */
 export function createTakers(
   database: Database,
   name: string,
   vectors: FileVectors | undefined,
+  blobMaxBytes: number,
 ): readonly Taker[] {
   const rows = [
     ...SECTIONS.map((section) => createRowTaker(database, section, name)),
     createReceiptTaker(database, name),
-    createBlobTaker(database, name),
+    createBlobTaker(database, name, blobMaxBytes),
   ];
   return vectors === undefined ? rows : [...rows, createVectorTaker(database, name, vectors)];
 }
@@ -134,7 +140,20 @@ function createReceiptTaker(database: Database, name: string): Taker {
   };
 }
 
-function createBlobTaker(database: Database, name: string): Taker {
+/** Whoever made the file chose its size: what comes from elsewhere keeps to the limit of this program. */
+function requireSmall(data: string, blobMaxBytes: number, line: ImportLine, name: string): void {
+  const bytes = Buffer.byteLength(data, "base64");
+  if (bytes <= blobMaxBytes) return;
+  const remedy =
+    bytes > BLOB_LIMIT_BYTES ? "" : `; if you trust the file, set SVC_BLOB_MAX_BYTES=${bytes}`;
+  throw new SvcError(
+    "too_large",
+    `${name}, line ${line.number}: data: a picture has ${bytes} bytes, at most ${blobMaxBytes} (setting blob_max_bytes). Nothing was imported${remedy}`,
+    { path: name, line: line.number, max_bytes: blobMaxBytes },
+  );
+}
+
+function createBlobTaker(database: Database, name: string, blobMaxBytes: number): Taker {
   const insert = database.query(
     "INSERT INTO blobs (owner, key, media_type, size, data, created_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
@@ -147,6 +166,7 @@ function createBlobTaker(database: Database, name: string): Taker {
     take: (value, line) => {
       const blob = checkLine(BLOB, value, line, name);
       requireAscending(value, line);
+      requireSmall(blob.data, blobMaxBytes, line, name);
       const { owner, key } = blob;
       const data = Uint8Array.fromBase64(blob.data);
       try {

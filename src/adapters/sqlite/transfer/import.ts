@@ -38,6 +38,8 @@ export type ImportOptions = {
   readonly modelFor: (exported: EmbeddingIdentity) => EmbeddingIdentity;
   readonly softwareVersion: string;
   readonly now: Instant;
+  /** Bytes that one picture may have. */
+  readonly blobMaxBytes: number;
   readonly signal: AbortSignal | undefined;
   /** Called now and then with the number of records imported so far. */
   readonly onProgress: (done: number, total: number) => void;
@@ -56,7 +58,7 @@ const BATCH = 1000;
  * Makes a pack from a file that `exportLines` wrote: the same rows under the same keys, with a lexical index, and with the file's
  * vectors if they are of the model of the new pack. Holds one batch at a time. If it rejects, the files at `layout` are worthless; the
  * caller removes them.
- * @throws SvcError not_an_export naming the line, pack_too_new; the signal's reason when aborted; SQLiteError
+ * @throws SvcError not_an_export and too_large naming the line, pack_too_new; the signal's reason when aborted; SQLiteError
  */
 export async function importPack(options: ImportOptions): Promise<ImportResult> {
   const lines = readLines(options.source, options.name);
@@ -123,13 +125,13 @@ async function takeAll(
   lines: AsyncGenerator<ImportLine>,
   options: ImportOptions & { readonly embedding: EmbeddingIdentity },
 ): Promise<ExportCounts> {
-  const { name, signal, onProgress, embedding } = options;
+  const { name, signal, onProgress, embedding, blobMaxBytes } = options;
   const total = Object.values(header.counts).reduce<number>((sum, count = 0) => sum + count, 0);
   const vectors: FileVectors | undefined =
     header.vectors === null
       ? undefined
       : { identity: header.vectors, isUsable: isSameEmbedding(header.vectors, embedding) };
-  const records = new Records(createTakers(database, name, vectors), name);
+  const records = new Records(createTakers(database, name, vectors, blobMaxBytes), name);
   const hasher = new Bun.CryptoHasher("sha256");
   hasher.update(first.bytes).update("\n");
   let number = first.number;
