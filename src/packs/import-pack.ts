@@ -46,6 +46,8 @@ export type ImportReport = Keyed & {
   };
   /** True if some memory has yet to be embedded, by a rebuild. */
   readonly lacksVectors: boolean;
+  /** Keys of pictures that events or memories of the file name and that it does not have. */
+  readonly missingPictures: readonly string[];
 };
 
 /**

@@ -435,6 +435,40 @@ test("a picture above the limit is refused by its line, and one of just that siz
   expect(counts.blob).toBe(1);
 });
 
+test("pictures that events or memories name are told where the file lacks them", async () => {
+  const pack = filePack(folder());
+  const store = await open(pack);
+  const seen = (thumbnail: string | number | null, more = {}) => ({
+    ...{ modality: "photo", source_file: "a.jpg", thumbnail },
+    ...more,
+  });
+  const events = ["frames/0a.jpg", "frames/0b.jpg", "frames/0b.jpg"].map((key) =>
+    anEvent({ metadata: seen(key, { modality: "video_frame" }) }),
+  );
+  const others = [seen(null), seen(7), seen("frames/0c.jpg", { modality: "text" }), {}, null].map(
+    (metadata) => anEvent({ ...(metadata !== null && { metadata }) }),
+  );
+  const blobs = events.map(({ id: event, metadata }) =>
+    aBlob({ event, key: String(metadata?.["thumbnail"]) }),
+  );
+  await store.admit(anAdmission([...events, ...others], { blobs }));
+  await put(store, { content: "a lake", metadata: seen("frames/0a.jpg") });
+  await store.close();
+  const lines = exported(pack).split("\n").slice(0, -1);
+  const footer = (lines.pop() ?? "").replace('"blob":2', '"blob":1');
+  const without = lines
+    .filter((line) => !line.startsWith('{"record":"blob"') || line.includes("0b.jpg"))
+    .map((line) => line.replace('"blob":2', '"blob":1'));
+
+  const whole = await imported(filePack(folder()), exported(pack));
+  const cut = await imported(filePack(folder()), sealed(without, footer));
+
+  expect(whole.missingPictures).toEqual([]);
+  expect(cut.missingPictures).toEqual(["frames/0a.jpg"]);
+  const unsealed = await failure(imported(filePack(folder()), [...without, footer, ""].join("\n")));
+  expect(unsealed.message).toContain("sha256: the lines before it were changed");
+});
+
 test("a file has the version of the first programs that know all that is in it", async () => {
   const pack = filePack(folder());
   const versionNow = (): string => /"format_version":(\d)/.exec(exported(pack))?.[1] ?? "";

@@ -123,6 +123,22 @@ describe("an export", () => {
     expect(stdout).toMatch(new RegExp(`^Receipts +${QUESTIONS.length - 1}$`, "m"));
   });
 
+  test("without the pictures that its events name is imported, and says which are missing", async () => {
+    await desk.run(["init", "seen.pack", "--plain"]);
+    const engine = await desk.engine("seen.pack");
+    const metadata = { modality: "photo", source_file: "a.jpg", thumbnail: "frames/0a.jpg" };
+    await engine.store({ content: "A lake", userId: SYSTEM_USER, metadata });
+    await engine.close();
+    await desk.run(["export", "seen.pack", "--output", "seen.jsonl"]);
+    const args = ["import", "seen.jsonl", "unseen.pack", "--plain", "--format", "json"];
+    const { code, stdout, stderr } = await desk.run(args);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ node_count: 1, missing_picture_count: 1 });
+    expect(stderr).toBe(
+      "Warning: 1 picture that events name is not in the export, the first frames/0a.jpg; everything else was imported. If they matter, export the pack again with: svc export\n",
+    );
+  });
+
   test("goes to standard output and comes from standard input", async () => {
     const { stdout } = await desk.run(["export", "a.pack", "--with-vectors"]);
     expect(records(stdout)).toEqual(records(readFileSync(at("vectors.jsonl"), "utf8")));

@@ -61,6 +61,22 @@ export function inspectBlobs(database: Database): BlobInspection {
   return { ...readBlobTotals(database, ALL_OWNERS), stray: unnamed + missing };
 }
 
+/** What a table says of pictures: see `seenIn` of the domain. */
+const namedIn = (table: string): string =>
+  `SELECT owner, metadata ->> '$.thumbnail' AS blob FROM ${table}
+   WHERE metadata ->> '$.modality' IN ('photo', 'video_frame') AND json_type(metadata, '$.thumbnail') = 'text'`;
+
+/** The keys of pictures that events or memories name and that are not there, in order, each once. */
+export function missingBlobs(database: Database): readonly string[] {
+  const rows = database
+    .query<{ blob: string }, []>(
+      `SELECT DISTINCT n.blob FROM (${namedIn("events")} UNION ${namedIn("nodes")}) n
+       WHERE n.blob <> '' AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.owner = n.owner AND b.key = n.blob) ORDER BY 1`,
+    )
+    .all();
+  return rows.map(({ blob }) => blob);
+}
+
 /** The blobs of some events that no other event names. `?1` is the keys of the events as a JSON list. */
 const UNUSED = `blobs AS b WHERE (b.owner, b.key) IN (
     SELECT e.owner, u.blob FROM json_each(?1) i CROSS JOIN blob_uses u ON u.event = i.value CROSS JOIN events e ON e.key = u.event)

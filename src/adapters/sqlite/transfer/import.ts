@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import { missingBlobs } from "../blobs/blobs.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
@@ -49,6 +50,8 @@ export type ImportResult = {
   readonly counts: ExportCounts;
   /** True if some node has yet to be embedded. */
   readonly lacksVectors: boolean;
+  /** Keys of pictures that events or memories of the file name and that it does not have. */
+  readonly missingPictures: readonly string[];
 };
 
 /** Records per transaction. */
@@ -84,8 +87,9 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     for (const _ of writeTexts(database));
     database.transaction(() => adoptPackOwner(database))();
     const lacksVectors = isAnyStale(database, "repair", embedding);
+    const missingPictures = missingBlobs(database);
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    return { counts, lacksVectors };
+    return { counts, lacksVectors, missingPictures };
   } finally {
     database.close();
   }

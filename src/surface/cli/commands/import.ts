@@ -1,11 +1,12 @@
 import type { Config } from "../../../config/schema.ts";
 import { isDatabaseUrl } from "../../../domain/database-url.ts";
+import { shownName } from "../../../lib/shown-name.ts";
 import type { NewKey } from "../../../packs/create-pack.ts";
 import type { ImportReport } from "../../../packs/import-pack.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
 import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
-import { configWithoutKey } from "../options.ts";
+import { configWithoutKey, warnOn } from "../options.ts";
 import { printMembers } from "../output.ts";
 import { type PackOptions, packCommand } from "../pack-command.ts";
 import { runRebuild } from "../run-rebuild.ts";
@@ -42,7 +43,8 @@ export const importCommand = packCommand(
     const stop = stopSignal();
     const report = await takeIn(context, config, { file, newKey, signal: stop });
     const embedded = report.lacksVectors ? await embed(context, report.config, path, stop) : 0;
-    const { counts } = report;
+    const { counts, missingPictures } = report;
+    if (missingPictures.length > 0) warnOn(context)(lacking(missingPictures));
     printMembers(output, options.format, [
       ["db_path", report.path, "Pack"],
       ["encrypted", newKey.kind !== "plain"],
@@ -55,6 +57,7 @@ export const importCommand = packCommand(
       ["job_count", counts.job, "Jobs"],
       ["receipt_count", counts.receipt, "Receipts"],
       ["picture_count", counts.blob ?? 0, "Pictures"],
+      ["missing_picture_count", missingPictures.length],
       ["nodes_embedded", embedded, "Embedded now"],
     ]);
     if (options.format === "json" || isDatabase) return;
@@ -63,6 +66,15 @@ export const importCommand = packCommand(
     for (const line of rest) output.line(line);
   },
 );
+
+/** The rest is of use without them, and no other copy may be left: so nothing is refused. */
+function lacking(pictures: readonly string[]): string {
+  const [first = ""] = pictures;
+  const { length } = pictures;
+  const which =
+    length === 1 ? "1 picture that events name is" : `${length} pictures that events name are`;
+  return `${which} not in the export, the first ${shownName(first)}; everything else was imported. If they matter, export the pack again with: svc export`;
+}
 
 type Intake = { readonly file: string; readonly newKey: NewKey; readonly signal: AbortSignal };
 
