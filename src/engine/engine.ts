@@ -63,6 +63,7 @@ import { explainReceipt } from "./receipts/explain.ts";
 import { createReceiptKeeper, type ReceiptKeeper } from "./receipts/keep.ts";
 import { listRetrievals } from "./receipts/list.ts";
 import { listUses } from "./receipts/uses.ts";
+import { requireInputs } from "./require-input.ts";
 import { retrieve } from "./retrieve/pipeline.ts";
 import { assessAnswerability } from "./verify/answerability.ts";
 import { verifyBundle, verifyClaim } from "./verify/claims.ts";
@@ -89,7 +90,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   const serve = serveWith(life, runner);
   const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };
   const feedback = createFeedback(deps);
-  return {
+  const engine: MemoryEngine = {
     store: (input) => serve(input, async () => (await store(storing, input)).eventId),
     storeWithReceipt: (input) => serve(input, () => store(storing, input, { near: true })),
     ...bindMessages(
@@ -148,6 +149,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       }),
     close: () => life.close(),
   };
+  return requireInputs(engine, life);
 }
 
 /** What is kept of answers. */

@@ -8,7 +8,7 @@ import type { BlobOptions } from "./api.ts";
 export async function findBlob(
   { store }: Pick<EngineDeps<Blobs>, "store">,
   key: string,
-  { userId }: BlobOptions = {},
+  options: BlobOptions | null | undefined,
 ): Promise<KeptBlob | undefined> {
-  return await store.blob(parseBlobKey(key), parseOwner(userId));
+  return await store.blob(parseBlobKey(key), parseOwner(options?.userId));
 }
