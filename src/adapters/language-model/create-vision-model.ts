@@ -7,13 +7,15 @@ import type { LanguageModelOptions } from "./options.ts";
 
 /** UTF-16 units. A model that writes more is repeating itself. */
 const MAX_CHARS = 65_536;
+/** Bytes of one answer: as many characters, escaped, and what the server says around them. */
+const MAX_BYTES = 1024 * 1024;
 
 /**
  * A model that describes pictures, behind the AI SDK. The picture is a part of the message. Its client is loaded by the first
  * picture; the time limit of a call covers everything.
  */
 export function createVisionModel(options: LanguageModelOptions): VisionModel {
-  const call = createCaller(options);
+  const call = createCaller(options, MAX_BYTES);
   const { provider, model } = options;
   return {
     modelName: `${provider}/${model}`,

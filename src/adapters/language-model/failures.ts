@@ -9,7 +9,14 @@ export type CallFailure = {
   readonly status: number | undefined;
   /** The name of the library's error. */
   readonly name: string;
+  /** Bytes that the answer might have had, where it had more. */
+  readonly maxBytes?: number | undefined;
 };
+
+/** The name of the library's error where a server cannot be reached. */
+export const UNREACHABLE = "AI_APICallError";
+/** The name of a failure because of an answer that is larger than any useful one. */
+export const OVERSIZED = "OversizedAnswer";
 
 /**
  * The error of a failed call. The library's own one is left out: it carries prompt, answer and headers.
@@ -32,12 +39,16 @@ function named(name: FailureCode): Error {
 
 function causeOf({ status, name }: CallFailure): Error | undefined {
   if (status !== undefined) return named(failureOfStatus(status) ?? "ValidationError");
-  return name === "AI_APICallError" ? named("APIConnectionError") : undefined;
+  if (name === OVERSIZED) return named("ValidationError");
+  return name === UNREACHABLE ? named("APIConnectionError") : undefined;
 }
 
-function explain({ status, name }: CallFailure): string {
+function explain({ status, name, maxBytes = 0 }: CallFailure): string {
+  if (name === OVERSIZED) {
+    return `answered with far more than was asked for (more than ${maxBytes} bytes, or too many lists); what it sent was not read`;
+  }
   if (status === undefined) {
-    return name === "AI_APICallError"
+    return name === UNREACHABLE
       ? "cannot be reached: check the network and the address"
       : `could not answer (${name})`;
   }
@@ -65,12 +76,21 @@ export function formMissed({ provider, model }: LanguageModelOptions, tries: num
   );
 }
 
-/** No answer within the limit. */
-export function timedOut({ provider, model }: LanguageModelOptions, timeoutMs: number): SvcError {
+/**
+ * No answer within the limit.
+ * @param failure what the last request had failed of, before another one could be made; undefined: it was still running
+ */
+export function timedOut(
+  { provider, model }: LanguageModelOptions,
+  timeoutMs: number,
+  failure: CallFailure | undefined,
+): SvcError {
+  const what =
+    failure === undefined ? `did not answer within ${timeoutMs / 1000} seconds` : explain(failure);
   return new SvcError(
     "model_timeout",
-    `${provider} (${model}) did not answer within ${timeoutMs / 1000} seconds`,
+    `${provider} (${model}) ${what}`,
     { provider, model },
-    { cause: named("TimeoutError") },
+    { cause: (failure && causeOf(failure)) ?? named("TimeoutError") },
   );
 }

@@ -4,6 +4,7 @@ import {
   providerHost,
   statusInWords,
 } from "../../domain/provider-address.ts";
+import { openingsIn } from "../../lib/json-openings.ts";
 import { untilAborted } from "../../lib/until-aborted.ts";
 
 /** A model that another program runs. */
@@ -23,6 +24,7 @@ export type Reached = { readonly isReached: boolean; readonly message: string };
 
 /** A list of models is rarely longer. */
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
+const MAX_LIST_OPENINGS = 100_000;
 
 /**
  * Asks a provider whether it knows a model. Nothing is generated and no text is sent. A server that only lists its models, as
@@ -88,10 +90,12 @@ async function isListed(response: Response, model: string): Promise<boolean> {
   }
   const decoder = new TextDecoder();
   let size = 0;
+  let openings = 0;
   let text = "";
   for await (const piece of response.body) {
     size += piece.byteLength;
-    if (size > MAX_LIST_BYTES) return false;
+    openings += openingsIn(piece);
+    if (size > MAX_LIST_BYTES || openings > MAX_LIST_OPENINGS) return false;
     text += decoder.decode(piece, { stream: true });
   }
   const list: unknown = JSON.parse(text);

@@ -271,6 +271,15 @@ describe("a server in trouble", () => {
     expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
 
+  test.each(["[", "[],", '{"a":'])(
+    "that answers with 10,000 times %j is not read",
+    async (piece) => {
+      server.reply = () => new Response(piece.repeat(10_000));
+      const error = await failureOf(embedder().embedDocument("pot"));
+      expect(error.message).toBe("openai (acme) answered with far more than vectors");
+    },
+  );
+
   test("is not asked again for a while, and a person is told once", async () => {
     server.reply = () => new Response("", { status: 503 });
     const one = embedder({ restMs: 60_000 });

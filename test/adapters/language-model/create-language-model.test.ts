@@ -285,6 +285,7 @@ describe("the limit of a request", () => {
     // The request itself must arrive within it.
     const error = await failure(model(server).answer({ ...REQUEST, timeoutMs: 2000 }));
     expect(error.code).toBe("model_timeout");
+    expect(error.message).toEndWith("has a problem (status 503): try again later");
     expect(performance.now() - started).toBeLessThan(20_000);
     expect(server.received).toHaveLength(1);
   });

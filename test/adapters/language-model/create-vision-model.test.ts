@@ -109,6 +109,8 @@ describe("fails with vision_failed, without question, key or answer,", () => {
     ["an empty text", () => "", "answered with no description"],
     ["a text of blanks", () => " \n ", "answered with no description"],
     ["thoughts alone", () => "<think>hm</think>", "answered with no description"],
+    ["an answer of a megabyte", () => " ".repeat(1_048_577), "far more than was asked for"],
+    ["lists within lists", () => "[".repeat(200_000), "far more than was asked for"],
     ["an endless text", () => "x".repeat(70_000), "more than 65536 characters"],
   ])("after %s", async (_what, reply, message) => {
     const seen = model(provider("openai", reply), { transportRetries: 0 });
@@ -122,6 +124,44 @@ describe("fails with vision_failed, without question, key or answer,", () => {
     const server = provider("openai", () => "");
     server.stop();
     const error = await failure(describeIn(model(server, { transportRetries: 0 })));
+    expect(error.message).toContain("cannot be reached");
+    expect(error.cause).toMatchObject({ name: "APIConnectionError" });
+  });
+
+  test.each<[string, () => Reply, string, string]>([
+    [
+      "a server in trouble",
+      () => Response.json({}, { status: 503 }),
+      "has a problem (status 503): try again later",
+      "InternalServerError",
+    ],
+    [
+      "a refusal that is never sent to its end",
+      () =>
+        new Response(
+          new ReadableStream({
+            start: (stream) => stream.enqueue(new Uint8Array(9)),
+            pull: () => new Promise(() => {}),
+          }),
+          { status: 401 },
+        ),
+      "refused the key (status 401): check it",
+      "AuthenticationError",
+    ],
+  ])("by what it was after %s, where the limit comes before the next try", async (...given) => {
+    const [, reply, message, name] = given;
+    const error = await failure(describeIn(model(provider("openai", reply)), { timeoutMs: 1000 }));
+    expect([error.code, error.message]).toEqual([
+      "vision_failed",
+      `openai (test-model) ${message}`,
+    ]);
+    expect(error.cause).toMatchObject({ name });
+  });
+
+  test("where nobody listens and the limit comes before the next try", async () => {
+    const server = provider("openai", () => "");
+    server.stop();
+    const error = await failure(describeIn(model(server), { timeoutMs: 1000 }));
     expect(error.message).toContain("cannot be reached");
     expect(error.cause).toMatchObject({ name: "APIConnectionError" });
   });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { createLanguageModel } from "../../../src/adapters/language-model/create-language-model.ts";
 import type { SvcError } from "../../../src/domain/errors.ts";
 import { type ProviderServer, type Reply, startProvider } from "./provider-server.ts";
@@ -69,3 +70,38 @@ describe.each(["openai", "anthropic", "ollama"] as const)("%s", (name) => {
     expect(other.received).toEqual([]);
   });
 });
+
+/** A program that asks each model once. @returns the most memory that it had, and what it was told */
+async function asked(reply: string) {
+  const { url } = provider(() => new Response(reply));
+  const folder = join(import.meta.dir, "../../../src/adapters/language-model");
+  const options = { provider: "ollama", model: "m", baseUrl: url, transportRetries: 0 };
+  const program = `
+    const { createVisionModel } = await import("${folder}/create-vision-model.ts");
+    const { createLanguageModel } = await import("${folder}/create-language-model.ts");
+    const told = ({ message }) => console.log(message);
+    const options = ${JSON.stringify(options)};
+    const picture = { image: new Uint8Array(9), mediaType: "image/jpeg", prompt: "p", timeoutMs: 60000 };
+    await createVisionModel(options).describe(picture).catch(told);
+    await createLanguageModel(options).answer(${JSON.stringify(REQUEST)}).catch(told);`;
+  const child = Bun.spawn([process.execPath, "-e", program], { stderr: "inherit" });
+  const lines = (await new Response(child.stdout).text()).trim().split("\n");
+  await child.exited;
+  return { megabytes: (child.resourceUsage()?.maxRSS ?? 0) / MEGABYTE, lines };
+}
+
+test.each(["[", "[],", '{"a":', " "])(
+  "15 MB of %j cost no more memory than a short answer, and are refused by name",
+  async (piece) => {
+    const short = await asked("no");
+    const long = await asked(piece.repeat((15 * MEGABYTE) / piece.length));
+    expect(long.lines).toEqual(
+      [1, 4].map(
+        (size) =>
+          `ollama (m) answered with far more than was asked for (more than ${size * MEGABYTE} bytes, or too many lists); what it sent was not read`,
+      ),
+    );
+    expect(long.megabytes - short.megabytes).toBeLessThan(150);
+  },
+  60_000,
+);

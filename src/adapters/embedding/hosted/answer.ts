@@ -16,6 +16,15 @@ export function answerLimit({ count, dimension }: Expected): number {
   return FRAME_BYTES + count * dimension * BYTES_PER_NUMBER;
 }
 
+/** Lists and objects around one vector, and around all. */
+const OPENINGS_PER_VECTOR = 8;
+const FRAME_OPENINGS = 64;
+
+/** Lists and objects that an answer may have. */
+export function openingsLimit({ count }: Pick<Expected, "count">): number {
+  return FRAME_OPENINGS + count * OPENINGS_PER_VECTOR;
+}
+
 /**
  * The vectors of an answer in the form of the OpenAI protocol, in the order of the texts, with length 1.
  * @throws UnfitAnswerError if they are not as many as asked for, of another dimension, or no finite numbers

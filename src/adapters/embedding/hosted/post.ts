@@ -1,3 +1,4 @@
+import { openingsIn } from "../../../lib/json-openings.ts";
 import { untilAborted } from "../../../lib/until-aborted.ts";
 
 /** What a server answered. The text is empty unless the status is 200. */
@@ -12,6 +13,8 @@ export type PostOptions = {
   readonly body: object;
   /** Bytes that the answer may have. */
   readonly maxBytes: number;
+  /** Lists and objects that it may have. */
+  readonly maxOpenings: number;
   readonly signal: AbortSignal;
 };
 
@@ -45,19 +48,21 @@ export async function post(options: PostOptions): Promise<Answer> {
 
 async function readText(
   response: Response,
-  { maxBytes, signal }: Pick<PostOptions, "maxBytes" | "signal">,
+  { maxBytes, maxOpenings, signal }: Pick<PostOptions, "maxBytes" | "maxOpenings" | "signal">,
 ): Promise<string> {
   if (response.body === null) return "";
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let size = 0;
+  let openings = 0;
   let text = "";
   try {
     for (;;) {
       const { done, value } = await untilAborted(reader.read(), signal);
       if (done) return text + decoder.decode();
       size += value.byteLength;
-      if (size > maxBytes) throw new OversizedError();
+      openings += openingsIn(value);
+      if (size > maxBytes || openings > maxOpenings) throw new OversizedError();
       text += decoder.decode(value, { stream: true });
     }
   } finally {

@@ -1,7 +1,7 @@
 import type { HostedModel } from "../../../domain/hosted-models.ts";
 import { providerAddress, statusInWords } from "../../../domain/provider-address.ts";
 import { untilAborted } from "../../../lib/until-aborted.ts";
-import { answerLimit, readVectors, UnfitAnswerError } from "./answer.ts";
+import { answerLimit, openingsLimit, readVectors, UnfitAnswerError } from "./answer.ts";
 import { type Answer, OversizedError, post } from "./post.ts";
 
 /** Where a model is reached, and how long that may take. */
@@ -60,6 +60,7 @@ export function createRequests(options: RequestOptions): AskVectors {
         ...(model.isShortened ? { dimensions: dimension } : {}),
       },
       maxBytes: answerLimit({ count: texts.length, dimension }),
+      maxOpenings: openingsLimit({ count: texts.length }),
       signal,
     });
 
