@@ -7,8 +7,15 @@ import { escaped, fields, shortened } from "./output.ts";
 /** Characters of a description. */
 const SHOWN_CHARS = 80;
 
-/** What an observation did, for a person. */
-export function reportLines(path: string, report: ObservationReport): readonly string[] {
+/**
+ * What an observation did, for a person.
+ * @param told why it ended, which is told beside it; undefined: it did not
+ */
+export function reportLines(
+  path: string,
+  report: ObservationReport,
+  told: string | undefined,
+): readonly string[] {
   const { kind, visionModel, describePromptVersion: version } = report;
   const how = report.extract ? "extracted" : "stored as notes";
   const counts = fields([
@@ -24,7 +31,7 @@ export function reportLines(path: string, report: ObservationReport): readonly s
   return [
     `${escaped(path)}: ${kind}, ${escaped(visionModel)}, prompt ${version}`,
     ...counts.map((line) => `  ${line}`),
-    ...report.observations.flatMap(frameLine),
+    ...report.observations.flatMap((frame) => frameLine(frame, told)),
   ];
 }
 
@@ -36,9 +43,17 @@ export function failureLine(path: string, error: SvcError): string {
   return `Error: ${escaped(path)}: ${escaped(message.slice(name.length).replace(/^:? /, ""))}`;
 }
 
-function frameLine(frame: FrameObservation): readonly string[] {
+/** The failure of a frame that ended the observation is not told twice. */
+function isTold(error: string, told: string | undefined): boolean {
+  return told?.endsWith(error.replace(/^\w+: /, "")) === true;
+}
+
+function frameLine(frame: FrameObservation, told: string | undefined): readonly string[] {
   const at = frame.timeS === undefined ? "" : `${frame.timeS} s  `;
-  if (frame.status === "failed") return [`  failed  ${at}${escaped(frame.error ?? "")}`];
+  if (frame.status === "failed") {
+    const error = frame.error ?? "";
+    return [`  failed  ${at}${isTold(error, told) ? "" : escaped(error)}`.trimEnd()];
+  }
   if (frame.status !== "admitted") return [];
   const state =
     frame.extraction === undefined || frame.extraction === "complete"

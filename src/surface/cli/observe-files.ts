@@ -121,7 +121,8 @@ function jsonOf(path: string, result: Result): unknown {
 function tell({ output }: CliContext, path: string, result: Result): void {
   if (result.kind === "skipped") output.line(`Skipped: ${escaped(path)} (${result.why})`);
   const report = reportOf(result);
-  for (const line of report === undefined ? [] : reportLines(path, report)) output.line(line);
+  const told = result.kind === "failure" ? result.error.message : undefined;
+  for (const line of report === undefined ? [] : reportLines(path, report, told)) output.line(line);
   if (result.kind === "failure") output.note(failureLine(path, result.error));
 }
 

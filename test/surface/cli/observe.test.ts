@@ -337,9 +337,12 @@ describe("a model", () => {
     await server.stop();
     const pack = await newPack();
     photos("one.png", "two.png");
-    const { code, stderr } = await observe(server, [pack, "one.png", "two.png"]);
+    const short = { SVC_VISION__TIMEOUT: "1" };
+    const { code, stdout, stderr } = await observe(server, [pack, "one.png", "two.png"], short);
     expect(code).toBe(1);
-    expect(stderr).toContain("cannot be reached");
+    expect(stderr.split("cannot be reached")).toHaveLength(2);
+    expect(stdout).toMatch(/^ {2}failed$/m);
+    expect(stdout).not.toContain("cannot be reached");
     expect(stderr).toContain(
       `(${new URL(server.url).host}); start it with: ollama serve, or set SVC_VISION__BASE_URL`,
     );
