@@ -2,6 +2,7 @@ import type { DatabaseHealth } from "../adapters/postgres/inspect/database-healt
 import { databaseOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
+import { shellWord } from "../lib/shell-word.ts";
 import { healthOfDatabase } from "../packs/inspect-database.ts";
 import { type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import {
@@ -47,6 +48,7 @@ export async function diagnoseDatabase(config: Config): Promise<readonly Finding
   return [
     ...server,
     ...checkFormat(report),
+    ...checkPartitions(config, report),
     checkRights(health),
     checkRowSecurity(health),
     checkServerIndexes(health),
@@ -97,6 +99,18 @@ function checkClock({ clockAheadMs }: DatabaseHealth): Finding {
   }
   const message = `the server's is ${seconds} s ${way} this machine's; set both by a time server`;
   return { name, status: "warn", message };
+}
+
+/** The setting is for tables that are made. Nothing is said where it is unset, or agrees. */
+function checkPartitions(config: Config, { partitions, path }: PackReport): readonly Finding[] {
+  const wanted = config.database_partitions;
+  if (wanted === undefined || wanted === partitions) return [];
+  const [have, unset] =
+    partitions === undefined
+      ? ["are whole", "unset it"]
+      : [`are in ${partitions}`, `set it to ${partitions}, or unset it`];
+  const message = `SVC_DATABASE_PARTITIONS is ${wanted}, and the tables ${have}, which it does not change: ${unset}; or copy all into an empty database: SVC_DATABASE_PARTITIONS=${wanted} svc migrate ${shellWord(path)} ADDRESS`;
+  return [{ name: "partitions", status: "warn", message }];
 }
 
 function checkRights({ lackingRights }: DatabaseHealth): Finding {

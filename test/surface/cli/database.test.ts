@@ -102,6 +102,21 @@ describe.skipIf(NO_POSTGRES !== undefined)(`on a database${leftOut(NO_POSTGRES)}
     expect(empty.stdout).toContain("has no tables yet");
   });
 
+  test("doctor says where the setting asks for other partitions than the tables have", async () => {
+    const divided = await newDatabase();
+    const by = (count: number) => ({ env: { SVC_DATABASE_PARTITIONS: String(count) } });
+    expect((await desk.run(["migrate", "ours.pack", divided], by(3))).code).toBe(0);
+    const says = async (...call: Parameters<Desk["run"]>) =>
+      /\[WARN\] partitions: (.*)/.exec((await desk.run(...call)).stdout)?.[1];
+    expect(await says(["doctor", divided])).toBeUndefined();
+    expect(await says(["doctor", divided], by(3))).toBeUndefined();
+    expect(await says(["doctor", divided], by(4))).toBe(
+      `SVC_DATABASE_PARTITIONS is 4, and the tables are in 3, which it does not change: set it to 3, or unset it; or copy all into an empty database: SVC_DATABASE_PARTITIONS=4 svc migrate ${divided} ADDRESS`,
+    );
+    expect(await says(["doctor", url], by(4))).toContain("the tables are whole, which it does not");
+    expect((await desk.run(["doctor", url], by(4))).code).toBe(0);
+  });
+
   test("organize runs its jobs", async () => {
     expect(await json(["organize", url])).toMatchObject({ jobs_run: expect.any(Array) });
   });
