@@ -111,11 +111,11 @@ export function modelLacking({ model, version }: EmbeddingIdentity): string {
   const shown = shownName(model);
   const provider = providerOfVectors(version);
   if (provider !== undefined) {
-    return `the embedding model of the pack, ${shown}, is run by ${provider}, which the settings do not name`;
+    return `the embedding model of what is stored, ${shown}, is run by ${provider}, which the settings do not name`;
   }
   return kindOf(version) === "onnx"
-    ? `the embedding model of the pack, ${shown}, is a local one that the settings do not name, or whose files are missing`
-    : `this program lacks the embedding model of the pack, ${shown}`;
+    ? `the embedding model of what is stored, ${shown}, is a local one that the settings do not name, or whose files are missing`
+    : `this program lacks the embedding model of what is stored, ${shown}`;
 }
 
 /** What gives a pack the model that it lacks. */

@@ -16,6 +16,7 @@ import {
   modelOfPack,
   type UsableModel,
 } from "./configured-embedder.ts";
+import { placeWord } from "./place-word.ts";
 
 /**
  * What a person should know about the model of a pack: that its vectors cannot be compared, or that the settings name another one;
@@ -35,7 +36,7 @@ export function modelWarning(
   if (named === undefined && !isHosted(configured)) return undefined;
   if (configured.name === stored.model) return undefined;
   const set = named === undefined ? `provider is ${provider}` : `model_name is ${named}`;
-  return `the pack keeps its embedding model ${shownName(stored.model)}, although embedding.${set}; to change it: svc rebuild ${shellWord(path)}${named === undefined ? "" : ` --model ${shellWord(named)}`}`;
+  return `the ${placeWord(config)} keeps its embedding model ${shownName(stored.model)}, although embedding.${set}; to change it: svc rebuild ${shellWord(path)}${named === undefined ? "" : ` --model ${shellWord(named)}`}`;
 }
 
 /** The configured model, or why it cannot be used. */
@@ -58,7 +59,7 @@ export function modelMismatch(
   if (modelOfPack(config, stored) === undefined) {
     const configured = configuredOr(config);
     const why = typeof configured === "string" ? ` (${configured})` : "";
-    return `${modelLacking(stored)}${why}, so memories are found by words only: ${howToUse(stored)}, or give the pack another model with: ${rebuild} --model ${DEFAULT_MODEL.alias}`;
+    return `${modelLacking(stored)}${why}, so memories are found by words only: ${howToUse(stored)}, or give the ${placeWord(config)} another model with: ${rebuild} --model ${DEFAULT_MODEL.alias}`;
   }
   const used = identityWith(config, modelFor(config, stored));
   if (isSameEmbedding(stored, used)) return undefined;
@@ -66,7 +67,7 @@ export function modelMismatch(
     ({ model, version, dimension }) =>
       `${shownName(model)} (version ${shownName(version)}, ${dimension} numbers)`,
   );
-  return `the vectors of the pack are of the embedding model ${one}, configured is ${other}; until \`${rebuild}\` memories are found by words only`;
+  return `the vectors of the ${placeWord(config)} are of the embedding model ${one}, configured is ${other}; until \`${rebuild}\` memories are found by words only`;
 }
 
 /** Who gets the texts of memories and questions to embed them; undefined if they stay on this machine. */

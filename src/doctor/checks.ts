@@ -61,7 +61,7 @@ export function checkPictures({ blobs: { count, bytes, stray } }: PackReport): r
 
 /** Whether work waits or fails. */
 export function checkJobs({ pendingJobs, failedJobs, failingWork }: PackReport): Finding {
-  const pending = `${pendingJobs} pending, ${failedJobs} of them failed before; they are worked on while the pack is open`;
+  const pending = `${pendingJobs} pending, ${failedJobs} of them failed before; they are worked on while a program has it open`;
   const messages = [
     ...(pendingJobs === 0 ? [] : [pending]),
     ...failingWork.map(

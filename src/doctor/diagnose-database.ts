@@ -49,6 +49,7 @@ export async function diagnoseDatabase(config: Config): Promise<readonly Finding
     ...server,
     ...checkFormat(report),
     ...checkPartitions(config, report),
+    checkConnection(report),
     checkRights(health),
     checkRowSecurity(health),
     checkServerIndexes(health),
@@ -111,6 +112,13 @@ function checkPartitions(config: Config, { partitions, path }: PackReport): read
       : [`are in ${partitions}`, `set it to ${partitions}, or unset it`];
   const message = `SVC_DATABASE_PARTITIONS is ${wanted}, and the tables ${have}, which it does not change: ${unset}; or copy all into an empty database: SVC_DATABASE_PARTITIONS=${wanted} svc migrate ${shellWord(path)} ADDRESS`;
   return [{ name: "partitions", status: "warn", message }];
+}
+
+/** What is known of encryption: of the disk nothing. */
+function checkConnection({ tls }: PackReport): Finding {
+  const how = tls === undefined ? "not encrypted" : `encrypted by ${tls}`;
+  const message = `to the server: ${how}; whether its disk is encrypted, the server decides`;
+  return { name: "connection", status: "ok", message };
 }
 
 function checkRights({ lackingRights }: DatabaseHealth): Finding {

@@ -149,7 +149,7 @@ export class StorageError extends SvcError {
     | "pack_damaged";
 }
 
-/** A text could not be embedded, or the pack's vectors come from another model. */
+/** A text could not be embedded, or the stored vectors come from another model. */
 export class EmbeddingError extends SvcError {
   declare readonly code: "embedding_failed" | "embedding_mismatch";
 }

@@ -63,9 +63,9 @@ export function movable(
 ): OwnerSummary {
   const moved = owners.find(({ userId }) => userId === from);
   const isTaken = owners.some(({ userId }) => userId === into);
-  if (moved === undefined) throw invalid("from", "has nothing in this pack");
+  if (moved === undefined) throw invalid("from", "has nothing here");
   if (from === into) throw invalid("into", "is the same name");
-  if (isJoin && !isTaken) throw invalid("into", "has nothing in this pack; rename the other one");
+  if (isJoin && !isTaken) throw invalid("into", "has nothing here; rename the other one");
   if (!isJoin && isTaken) throw invalid("into", "is already an owner; join the two");
   return moved;
 }

@@ -27,7 +27,7 @@ export async function reportOnDatabase(config: Config) {
   return {
     ...inspection,
     path: argumentOf(config) ?? "",
-    encrypted: false,
+    encrypted: undefined,
     keyBackup: undefined,
     damage: undefined,
     damagedReceipts: undefined,

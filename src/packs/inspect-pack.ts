@@ -22,7 +22,10 @@ export type PackReport = PackInspection & {
   readonly path: string;
   /** Size of that file alone. */
   readonly bytes: number;
-  readonly encrypted: boolean;
+  /** Undefined for a database: its server decides, and does not tell. */
+  readonly encrypted: boolean | undefined;
+  /** Of a database: the version of TLS of the connection to it, as its server tells it; undefined without TLS. */
+  readonly tls?: string | undefined;
   /** Whether this program, or the settings, have the embedding model of the pack. */
   readonly includesModel: boolean;
   /** Who gets the texts of memories and questions to embed them; undefined if they stay on this machine. */

@@ -97,7 +97,7 @@ async function vectorsOf(
   signal: AbortSignal,
 ): Promise<readonly (Float32Array | undefined)[]> {
   if (vectorTexts.length > 0 && !(await store.hasModel(embedder.identity))) {
-    throw new SvcError("embedding_mismatch", "the pack has vectors of another model");
+    throw new SvcError("embedding_mismatch", "the stored vectors are of another model");
   }
   const vectors: (Float32Array | undefined)[] = [];
   for (const text of vectorTexts) {

@@ -40,7 +40,11 @@ export async function verifyForgetting(
   if (!isReadOnly) {
     const own = publicKeyOf(await store.signingKey(await newSigningKey()));
     const isOwn = signer === own;
-    check("signer", isOwn, isOwn ? "signed with the key of this pack" : "signed with another key");
+    check(
+      "signer",
+      isOwn,
+      isOwn ? "signed with the key that is kept here" : "signed with another key",
+    );
   }
   const issued = await store.auditRecord(receiptRecordId(forgetId), ALL_OWNERS);
   const noted = issued && openChecksummed(issued.payload);

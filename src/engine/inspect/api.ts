@@ -142,7 +142,8 @@ export type StatsDetails = {
   readonly changeSequence: string;
   /** Size of its files, without what waits in a log; undefined where an owner was named. */
   readonly bytes: number | undefined;
-  readonly encrypted: boolean;
+  /** Undefined for a database: its server decides, and does not tell. */
+  readonly encrypted: boolean | undefined;
   readonly readOnly: boolean;
   /** The embedding model of the pack. */
   readonly model: EmbeddingIdentity;

@@ -39,7 +39,7 @@ export async function observeSource(
   if (deps.isReadOnly === true) {
     throw new SvcError(
       "pack_read_only",
-      "the pack is open for reading, so nothing can be observed",
+      "nothing can be observed: the memory is open for reading only",
     );
   }
   const wish = parseObserveInput(input);

@@ -169,7 +169,7 @@ async function searchVectors(
   { vectorK }: SearchLimits,
 ): Promise<readonly Hit[]> {
   if (!question.comparable) {
-    throw new SvcError("embedding_mismatch", "the pack's vectors come from another model");
+    throw new SvcError("embedding_mismatch", "the stored vectors come from another model");
   }
   if (vectorK === 0) return [];
   return store.searchVectors(await question.vector(), question.filter, vectorK);

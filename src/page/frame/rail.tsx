@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { hrefOf, place } from "../data/place.ts";
 import { caller, owner, owners, stats } from "../data/server.ts";
 import { t } from "../language/texts.ts";
+import { encryption } from "../parts/encryption.ts";
 import { Text } from "../parts/text.tsx";
 import { VIEWS, type View } from "../views.ts";
 import { OwnerChoice } from "./owner-choice.tsx";
@@ -109,8 +110,8 @@ function Pack(): VNode | null {
       <p>{t.frame.memories(node_count)}</p>
       {details !== null && (
         <p class="lock">
-          <Lock isLocked={details.encrypted} />
-          {details.encrypted ? t.frame.encrypted : t.frame.unencrypted}
+          {details.encrypted !== null && <Lock isLocked={details.encrypted} />}
+          {encryption(details.encrypted)}
         </p>
       )}
       {caller.value?.read_only === true && <p>{t.frame.readOnly}</p>}

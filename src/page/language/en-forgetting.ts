@@ -62,7 +62,7 @@ export const forgetting = {
     stage: "stage",
     stages: {
       logical:
-        "found no more; the bytes go as soon as no other program reads the pack, or when it is opened next",
+        "found no more; the bytes go as soon as no other program reads there, or when it is opened next",
       physical: "gone, with their bytes",
     },
     went: "what went",
@@ -73,8 +73,8 @@ export const forgetting = {
     sha256: (hash: string) => `SHA-256 ${hash}`,
     noHash: "none was made yet",
     save: "Save it as a file",
-    here: "It proves what was erased. It is given once, and the pack keeps only its hash: save it now. This tab has it until it is closed or loaded again.",
-    notHere: "It was given once, to the one who erased it. The pack keeps its hash.",
+    here: "It proves what was erased. It is given once, and only its hash is kept: save it now. This tab has it until it is closed or loaded again.",
+    notHere: "It was given once, to the one who erased it. Its hash is kept.",
     verify: "To check a receipt:",
   },
 };

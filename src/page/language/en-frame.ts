@@ -24,6 +24,7 @@ export const frame = {
   memories: (count: number) => counted(count, "memory", "memories"),
   encrypted: "encrypted",
   unencrypted: "not encrypted",
+  byServer: "the server decides whether it is encrypted",
   readOnly: "read-only: nothing can be changed here",
   keysHint: "keys",
   goHint: "go to",

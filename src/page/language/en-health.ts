@@ -17,14 +17,15 @@ export const health = {
     large: (size: string) =>
       `Everything is read, which takes a while with ${size}. It is done when you ask for it.`,
     bound:
-      "Your key is that of one owner. What belongs to the whole pack, its files and its programs, is examined with the key of an operator, or on its machine with:",
-    failed: "The pack was not examined.",
+      "Your key is that of one owner. What belongs to all owners, the files and the programs, is examined with the key of an operator, or on its machine with:",
+    failed: "Nothing was examined.",
   },
   figures: {
     title: "Memories by state",
   },
+  aside: "Where it is kept",
   pack: {
-    title: "The pack",
+    title: { sqlite: "The pack", postgres: "The database" },
     kept: "kept",
     size: "size",
     owners: "owners",
@@ -57,7 +58,7 @@ export const health = {
         : `Memories are still to be extracted from ${number(count)} messages`,
     failed: (count: number) => `${number(count)} of them failed before`,
     givenUp: (count: number) => `${counted(count, "message was", "messages were")} given up`,
-    note: "It is done by itself while the pack is open; questions find what is not indexed by its words alone.",
+    note: "It is done by itself while a program has it open; questions find what is not indexed by its words alone.",
     run: "Do it now",
     done: (done: number, left: number) => `${number(done)} done, ${number(left)} left.`,
   },
@@ -93,7 +94,7 @@ export const health = {
     },
   },
   keys: {
-    examine: "examine the pack",
+    examine: "examine it",
     work: "do what waits",
     organize: "show what the organizer would change",
   },

@@ -30,7 +30,7 @@ export function Health(): VNode {
               <Work of={figures.own} />
               <Organizer />
             </div>
-            <aside class="aside" aria-label={t.health.pack.title}>
+            <aside class="aside" aria-label={t.health.aside}>
               <StateCounts of={figures.own} />
               <PackFacts of={figures} />
             </aside>

@@ -43,7 +43,8 @@ export type StoreState = {
   readonly changeSequence: string;
   /** On disk, without what waits in a log. */
   readonly bytes: number;
-  readonly isEncrypted: boolean;
+  /** Undefined where its server decides and does not tell. */
+  readonly isEncrypted: boolean | undefined;
   /** Nodes; states without any are left out. */
   readonly states: Readonly<Partial<Record<LifecycleState, number>>>;
   readonly receipts: number;

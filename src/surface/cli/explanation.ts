@@ -50,7 +50,7 @@ function searchText({ name, found, failure }: ToldExplanation["searches"][number
 
 function textLines({ node, organizer }: Pick<Excluded, "node" | "organizer">): readonly string[] {
   const text =
-    node === undefined ? "(no longer in this pack)" : `"${shortened(node.content, SHOWN_CHARS)}"`;
+    node === undefined ? "(no longer here)" : `"${shortened(node.content, SHOWN_CHARS)}"`;
   const change = organizer === undefined ? [] : [`the organizer: ${organizer}`];
   return [text, ...change].map((line) => `        ${line}`);
 }

@@ -151,8 +151,8 @@ function missing(given: string, userId: string | undefined): SvcError {
   return new SvcError(
     "not_found",
     userId === undefined
-      ? `there is no memory ${given} in this pack; svc nodes shows them`
-      : `${JSON.stringify(userId)} has no memory ${given} in this pack; svc list shows them`,
+      ? `there is no memory ${given} here; svc nodes shows them`
+      : `${JSON.stringify(userId)} has no memory ${given} here; svc list shows them`,
     { kind: "node", id: given },
   );
 }

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { databaseOf } from "../../app/pack-path.ts";
+import { placeWord } from "../../app/place-word.ts";
 import { VERSION } from "../../app/version.ts";
 import type { Config } from "../../config/schema.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
@@ -42,7 +43,7 @@ export async function serveUntilStopped(
   hints: readonly string[] = [],
 ): Promise<void> {
   const tell = teller(context, config);
-  tell(`svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`);
+  tell(`svc ${VERSION} listening on ${server.url}  ${placeWord(config)} ${packName(config)}`);
   for (const hint of hints) tell(hint);
   await aborted(stop);
   tell("svc is stopping: finishing the requests under way");

@@ -40,8 +40,10 @@ async function json(args: readonly string[]): Promise<Readonly<Record<string, un
 describe.skipIf(NO_POSTGRES !== undefined)(`on a database${leftOut(NO_POSTGRES)}`, () => {
   test("info says what it says of the pack that was moved there", async () => {
     const [pack, database] = [await json(["info", "ours.pack"]), await json(["info", url])];
-    const own = { db_path: "", db_size_bytes: 0 };
-    expect({ ...database, ...own }).toEqual({ ...pack, ...own });
+    const own = { db_path: "", db_size_bytes: 0, encryption: null };
+    const { connection_encryption: connection, ...same } = database;
+    expect({ ...same, ...own }).toEqual({ ...pack, ...own });
+    expect([database["encryption"], connection]).toEqual([null, "none"]);
     expect(database["db_path"]).toBe(url);
     expect(Number(database["db_size_bytes"])).toBeGreaterThan(1_000_000);
   });
@@ -49,6 +51,10 @@ describe.skipIf(NO_POSTGRES !== undefined)(`on a database${leftOut(NO_POSTGRES)}
   test("commands that are shown name the user, and run as they are shown", async () => {
     const told = (await desk.run(["info", url])).stdout;
     expect(told).toContain(`svc open ${url}\n`);
+    expect(told).toMatch(/^Database +postgres:/m);
+    expect(told).toMatch(/^Encryption +the server decides; connection to it: not encrypted$/m);
+    expect(told).toMatch(/^Owner of the database /m);
+    expect(told).not.toMatch(/\bpack\b/i);
     const { stderr } = await desk.run(["search", url, "tea", "--user-id", "ada"]);
     const command = /Why these: svc (explain \S+ --db-path \S+)/.exec(stderr)?.[1] ?? "";
     expect(command).toEndWith(url);
@@ -64,7 +70,16 @@ describe.skipIf(NO_POSTGRES !== undefined)(`on a database${leftOut(NO_POSTGRES)}
     expect(sound).toMatchObject({ ok: true, failures: 0 });
     const names = [sound["checks"]].flat().map((check) => Reflect.get(Object(check), "name"));
     expect(names).toEqual([
-      ...["database", "pgvector", "clock", "format", "tables", "rights", "row-level security"],
+      ...[
+        "database",
+        "pgvector",
+        "clock",
+        "format",
+        "tables",
+        "connection",
+        "rights",
+        "row-level security",
+      ],
       ...["server indexes", "counters", "indexes", "jobs", "extraction", "embedding"],
       ...["platform", "native library", "cache folder"],
     ]);

@@ -14,7 +14,7 @@ setDefaultTimeout(120_000);
 
 /** The vectors of the pack are made up; no search takes part here. */
 const OTHER_MODEL = expect.stringMatching(
-  /^Warning: this program lacks the embedding model of the pack, hand-made, [^\n]*\n$/,
+  /^Warning: this program lacks the embedding model of what is stored, hand-made, [^\n]*\n$/,
 );
 const UNKNOWN = "01900000-0000-7000-8000-0000000000ff";
 
@@ -123,7 +123,7 @@ describe("svc explain", () => {
     const { code, stdout, stderr } = await explain(UNKNOWN);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.replace(/^Warning: .*\n/, "")).toBe(
-      `Error: there is no receipt of a retrieval ${UNKNOWN} in this pack; receipts are kept for a limited time\n`,
+      `Error: there is no receipt of a retrieval ${UNKNOWN} here; receipts are kept for a limited time\n`,
     );
   });
 

@@ -105,7 +105,7 @@ describe("a pack with a model of a server", () => {
     const { texts, stderr } = await found("quiet.pack", "flower pot", { OPENAI_API_KEY: KEY });
     expect(texts).toEqual([POT]);
     expect(stderr).toContain(
-      "the embedding model of the pack, acme-embed, is run by openai, which the settings do not name, so memories are found by words only: set embedding.provider (SVC_EMBEDDING__PROVIDER) to openai and embedding.model_name to acme-embed",
+      "the embedding model of what is stored, acme-embed, is run by openai, which the settings do not name, so memories are found by words only: set embedding.provider (SVC_EMBEDDING__PROVIDER) to openai and embedding.model_name to acme-embed",
     );
     expect(server.received).toHaveLength(before);
     const { code } = await desk.run(["rebuild", "quiet.pack"]);

@@ -90,7 +90,7 @@ describe("svc node", () => {
     const unknown = "00000000-0000-4000-8000-00000000dead";
     expect(await desk.run(["node", PACK, unknown])).toMatchObject({
       code: 1,
-      stderr: `Error: there is no memory ${unknown} in this pack; svc nodes shows them\n`,
+      stderr: `Error: there is no memory ${unknown} here; svc nodes shows them\n`,
     });
     expect((await desk.run(["node", PACK, tea, "--user-id", EVE])).code).toBe(1);
     expect((await desk.run(["node", PACK, "x"])).code).toBe(2);

@@ -156,9 +156,7 @@ describe("svc show", () => {
       for (const command of [["show"], ["archive", "--yes"]]) {
         const { code, stderr } = await desk.run([...command, PACK, id]);
         expect(code).toBe(1);
-        expect(stderr).toBe(
-          `Error: "anna" has no memory ${id} in this pack; svc list shows them\n`,
-        );
+        expect(stderr).toBe(`Error: "anna" has no memory ${id} here; svc list shows them\n`);
       }
     }
   });

@@ -117,7 +117,7 @@ describe("a pack", () => {
     const database = new Database(join(desk.folder, "alien.pack"));
     database.run("UPDATE pack_manifest SET embedding_model = 'acme/later-model'");
     database.close();
-    const lacks = "this program lacks the embedding model of the pack, acme/later-model";
+    const lacks = "this program lacks the embedding model of what is stored, acme/later-model";
     const search = await desk.run(["search", "alien.pack", "spare key pot", "--format", "json"]);
     expect(JSON.parse(search.stdout).results[0].content).toContain("flower pot");
     expect(search.stderr).toContain(lacks);

@@ -180,9 +180,9 @@ describe("svc owner", () => {
     const before = await owners(path);
     for (const [args, why] of [
       [["rename", path, "_cli", "anna"], "into: is already an owner; join the two"],
-      [["rename", path, "carl", "dora"], "from: has nothing in this pack"],
-      [["join", path, "carl", "anna"], "from: has nothing in this pack"],
-      [["join", path, "_cli", "carl"], "into: has nothing in this pack"],
+      [["rename", path, "carl", "dora"], "from: has nothing here"],
+      [["join", path, "carl", "anna"], "from: has nothing here"],
+      [["join", path, "_cli", "carl"], "into: has nothing here"],
       [["join", path, "anna", "anna"], "into: is the same name"],
       [["rename", path, "anna", " "], "user_id"],
     ] as const) {

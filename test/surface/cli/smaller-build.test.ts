@@ -46,7 +46,7 @@ test("a pack of a model that only this build lacks keeps it, unless a rebuild na
   expect(await smaller("rebuild", "notes.pack")).toEqual({
     code: 1,
     stdout: "",
-    stderr: `Error: this program lacks the embedding model of the pack, ${MULTILINGUAL}: use a build that has it, or name another model with --model english\n`,
+    stderr: `Error: this program lacks the embedding model of what is stored, ${MULTILINGUAL}: use a build that has it, or name another model with --model english\n`,
   });
   expect((await smaller("info", "notes.pack")).stdout).toContain(
     `${MULTILINGUAL} (384), which this program lacks`,

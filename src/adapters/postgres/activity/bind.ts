@@ -103,7 +103,8 @@ async function readStoreState(sql: Sql, owner: Owner, opening: string): Promise<
   return {
     changeSequence: `${opening}-${rest?.version ?? ""}`,
     bytes: rest?.bytes ?? 0,
-    isEncrypted: false,
+    // The disk may be, and no statement tells.
+    isEncrypted: undefined,
     states: Object.fromEntries(states.map(({ state, count }) => [state, count])),
     receipts: rest?.receipts ?? 0,
   };

@@ -16,6 +16,8 @@ import { inspectExtraction } from "./inspect-extraction.ts";
 export type DatabaseInspection = StoreInspection & {
   /** Of the database with everything in it. */
   readonly bytes: number;
+  /** The version of TLS of this connection, such as `TLSv1.3`; undefined without TLS. */
+  readonly tls: string | undefined;
 };
 
 const PENDING = "kind = 'materialization' AND status = 'pending'";
@@ -53,7 +55,16 @@ type Counts = Omit<
   | "extraction"
   | "failingWork"
   | "lastModified"
+  | "tls"
 > & { readonly lastModified: string | null };
+
+/** The version of TLS of this connection, as the server sees it. */
+async function tlsOf(sql: Sql): Promise<string | undefined> {
+  const row = await sql.get<{ version: string | null }>(
+    "SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl",
+  );
+  return row?.version ?? undefined;
+}
 
 /** Looks into a database without changing it. @param sql a snapshot */
 export async function inspectDatabase(sql: Sql): Promise<DatabaseInspection> {
@@ -66,6 +77,7 @@ export async function inspectDatabase(sql: Sql): Promise<DatabaseInspection> {
     manifest: await requireManifest(sql),
     begunModel: await begunModel(sql),
     tablesVersion: await readTablesVersion(sql),
+    tls: await tlsOf(sql),
     partitions: await readPartitions(sql),
     owner: await readPackOwner(sql),
     blobs: await inspectBlobs(sql),

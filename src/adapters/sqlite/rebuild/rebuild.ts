@@ -98,7 +98,7 @@ export function requireModel(database: Database, configured: EmbeddingIdentity):
   if (isSameEmbedding(stored, configured)) return;
   throw new SvcError(
     "embedding_mismatch",
-    `the pack's vectors come from ${stored?.model} (${stored?.version}), but ${configured.model} (${configured.version}) is configured; run: svc rebuild`,
+    `the stored vectors come from ${stored?.model} (${stored?.version}), but ${configured.model} (${configured.version}) is configured; run: svc rebuild`,
     { stored: { ...stored }, configured: { ...configured } },
   );
 }

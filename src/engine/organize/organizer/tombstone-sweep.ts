@@ -6,7 +6,7 @@ import type { OrganizerJob } from "./job.ts";
 
 /** Memories that are looked for at a time. */
 const PAGE = 500;
-const NOTE = "Archived memories keep their text; nothing is removed from the pack.";
+const NOTE = "Archived memories keep their text; nothing is removed.";
 
 /** Archives what its retention has ended for, the earliest ended first. */
 export function tombstoneSweep(

@@ -4,6 +4,7 @@ import { hrefOf } from "../../data/place.ts";
 import { caller, owner, owners } from "../../data/server.ts";
 import { t } from "../../language/texts.ts";
 import { Bar } from "../../parts/controls.tsx";
+import { encryption } from "../../parts/encryption.ts";
 import { bytes, number } from "../../parts/format.ts";
 import { State } from "../../parts/state.tsx";
 import { Text } from "../../parts/text.tsx";
@@ -54,10 +55,10 @@ export function PackFacts({ of: { own, whole } }: { of: Figures }): VNode | null
   const embeddings = (whole ?? own).details?.embeddings ?? null;
   return (
     <section class="sect">
-      <h2 class="side-h">{words.title}</h2>
+      <h2 class="side-h">{words.title[backend]}</h2>
       <dl class="facts">
         <Row name={words.kept}>
-          {words.backend[backend]}, {details.encrypted ? t.frame.encrypted : t.frame.unencrypted}
+          {words.backend[backend]}, {encryption(details.encrypted)}
         </Row>
         {size !== null && <Row name={words.size}>{bytes(size)}</Row>}
         {whole !== undefined && <Row name={words.owners}>{number(owners.value.length)}</Row>}

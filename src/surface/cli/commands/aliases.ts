@@ -114,14 +114,10 @@ async function findProposal(engine: MemoryEngine, userId: string, given: string)
   const ids = proposals.map(({ proposal }) => proposal.operationId);
   const id = findAmong(ids, given, "a proposal");
   if (id !== undefined) return id;
-  throw new SvcError(
-    "not_found",
-    `there is no proposal ${given} in this pack; svc aliases shows them`,
-    {
-      kind: "alias_proposal",
-      id: given,
-    },
-  );
+  throw new SvcError("not_found", `there is no proposal ${given} here; svc aliases shows them`, {
+    kind: "alias_proposal",
+    id: given,
+  });
 }
 
 async function review(

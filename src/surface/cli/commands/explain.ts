@@ -49,7 +49,7 @@ async function explain(
     if (explanation === undefined) {
       throw new SvcError(
         "not_found",
-        `there is no receipt of a retrieval ${requestId} in this pack; receipts are kept for a limited time`,
+        `there is no receipt of a retrieval ${requestId} here; receipts are kept for a limited time`,
         { kind: "retrieval", id: requestId },
       );
     }

@@ -113,7 +113,7 @@ async function run(
   output.line(`Forgotten: ${what.join(", ")} (${answer.answer.forgetId})`);
   output.line(
     stage === "physical"
-      ? "Their bytes are gone from the pack."
+      ? "Their bytes are gone."
       : "The bytes are still there: another process is reading, or the user of the database may not vacuum its tables. The next opening tries again.",
   );
   output.line(`Receipt: ${answer.file}`);

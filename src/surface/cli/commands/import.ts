@@ -46,8 +46,8 @@ export const importCommand = packCommand(
     const { counts, missingPictures } = report;
     if (missingPictures.length > 0) warnOn(context)(lacking(missingPictures));
     printMembers(output, options.format, [
-      ["db_path", report.path, "Pack"],
-      ["encrypted", newKey.kind !== "plain"],
+      ["db_path", report.path, isDatabase ? "Database" : "Pack"],
+      ["encrypted", isDatabase ? null : newKey.kind !== "plain"],
       ["key_kept_in", report.keptIn ?? null],
       ["owner_count", counts.owner, "Owners"],
       ["event_count", counts.event, "Events"],

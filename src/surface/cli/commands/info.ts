@@ -1,4 +1,5 @@
 import { EXTRACTION_OFF } from "../../../app/extraction-state.ts";
+import { isDatabaseUrl } from "../../../domain/database-url.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { shownName } from "../../../lib/shown-name.ts";
 import type { PackReport } from "../../../packs/inspect-pack.ts";
@@ -21,8 +22,9 @@ export const infoCommand = packCommand(
     if (report.missing !== undefined) warnOn(context)(report.missing);
     if (format === "json") return context.output.json(toJson(report));
     const { manifest } = report;
+    const isDatabase = isDatabaseUrl(path);
     const entries: [string, string | number][] = [
-      ["Pack", report.path],
+      [isDatabase ? "Database" : "Pack", report.path],
       ["Size", `${report.bytes} bytes`],
       ["Encryption", encryptionOf(report)],
       ["Nodes", report.nodeCount],
@@ -30,7 +32,7 @@ export const infoCommand = packCommand(
       ["Events", report.eventCount],
       ...picturesOf(report),
       ["Owners", report.ownerCount],
-      ["Owner of the pack", ownerOf(report)],
+      [`Owner of the ${isDatabase ? "database" : "pack"}`, ownerOf(report)],
       ["Pending jobs", report.pendingJobs],
       ["Last modified", report.lastModified ?? "N/A"],
       ["Format version", manifest.formatVersion],
@@ -81,8 +83,10 @@ function extractionOf({ extractor, extraction }: PackReport): string {
   return [`on: ${model} of ${provider}, to which texts are sent (${host})`, ...work].join("; ");
 }
 
-function encryptionOf({ encrypted }: PackReport): string {
-  return encrypted ? "AES-256-GCM" : "none";
+function encryptionOf({ encrypted, tls }: PackReport): string {
+  if (encrypted !== undefined) return encrypted ? "AES-256-GCM" : "none";
+  const how = tls === undefined ? "not encrypted" : `encrypted by ${tls}`;
+  return `the server decides; connection to it: ${how}`;
 }
 
 function ownerOf({ owner, path }: PackReport): string {
@@ -103,7 +107,8 @@ function toJson(report: PackReport): Record<string, unknown> {
   return {
     db_path: report.path,
     db_size_bytes: report.bytes,
-    encryption: encryptionOf(report),
+    encryption: report.encrypted === undefined ? null : encryptionOf(report),
+    ...(report.encrypted === undefined && { connection_encryption: report.tls ?? "none" }),
     is_complete: report.missing === undefined,
     node_count: report.nodeCount,
     edge_count: report.edgeCount,

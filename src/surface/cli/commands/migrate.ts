@@ -87,7 +87,7 @@ async function toDatabaseFromPack(
   const { migrateToDatabase } = await import("../../../packs/migrate-database.ts");
   const again = "Interrupted; run the same command again, which goes on where this one stopped.";
   const done = await withProgress(context, again, (run) => migrateToDatabase(config, target, run));
-  print(context, options, done, false);
+  print(context, options, done, undefined);
 }
 
 async function fromDatabaseToDatabase(
@@ -101,7 +101,7 @@ async function fromDatabaseToDatabase(
   const { migrateDatabase } = await import("../../../packs/migrate-database.ts");
   const again = "Interrupted; run the same command again, which begins again.";
   const done = await withProgress(context, again, (run) => migrateDatabase(source, target, run));
-  print(context, options, done, false);
+  print(context, options, done, undefined);
 }
 
 async function fromDatabaseToPack(
@@ -148,7 +148,7 @@ function print(
   context: CliContext,
   { format }: Options,
   { source, destination, counts, damagedReceipts }: DatabaseMigration,
-  encrypted: boolean,
+  encrypted: boolean | undefined,
 ): void {
   const [damaged] = damagedReceipts;
   if (damaged !== undefined) {
@@ -168,6 +168,7 @@ function print(
     ["receipts", counts.receipt, "Receipts"],
     ["pictures", counts.blob, "Pictures"],
     ["vectors", counts.vector, "Vectors"],
-    ["encrypted", encrypted, "Encrypted"],
+    // Of a database only its server knows.
+    encrypted === undefined ? ["encrypted", null] : ["encrypted", encrypted, "Encrypted"],
   ]);
 }

@@ -1,4 +1,6 @@
 import { Command } from "commander";
+import type { PlaceWord } from "../../../app/place-word.ts";
+import { isDatabaseUrl } from "../../../domain/database-url.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { OwnerSummary } from "../../../domain/pack-owner.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
@@ -45,7 +47,7 @@ export function ownerCommand(context: CliContext): Command {
   part("use", "set the owner of the pack")
     .argument("<name>", "the owner that the command line and assistants use if none is named")
     .action((path: string, name: string, options: OwnerOptions) =>
-      withPack(context, path, options, (engine) => use(context, engine, name, options)),
+      withPack(context, path, options, (engine) => use(context, engine, { path, name }, options)),
     );
   for (const [name, from, into] of [
     ["rename", "old", "new"],
@@ -90,16 +92,21 @@ async function list(
     String(owner.memories),
     String(owner.events),
     owner.lastUsed?.slice(0, 16).replace("T", " ") ?? "",
-    owner.userId === own ? "the pack's" : "",
+    owner.userId === own ? `the ${wordOf(path)}'s` : "",
   ]);
   for (const line of table(["OWNER", "MEMORIES", "EVENTS", "LAST USED (UTC)", ""], rows)) {
     output.line(line);
   }
   if (own === undefined) {
-    output.line(`The pack names none of them: svc owner use ${packWord(path)} NAME`);
+    output.line(`The ${wordOf(path)} names none of them: svc owner use ${packWord(path)} NAME`);
   } else if (!owners.some(({ userId }) => userId === own)) {
-    output.line(`The pack belongs to ${shownOwner(own)}, who has nothing in it yet.`);
+    output.line(`The ${wordOf(path)} belongs to ${shownOwner(own)}, who has nothing in it yet.`);
   }
+}
+
+/** @param path as it was typed */
+function wordOf(path: string): PlaceWord {
+  return isDatabaseUrl(path) ? "database" : "pack";
 }
 
 function toJson({ userId, memories, events, lastUsed }: OwnerSummary): Record<string, unknown> {
@@ -109,13 +116,13 @@ function toJson({ userId, memories, events, lastUsed }: OwnerSummary): Record<st
 async function use(
   { output }: CliContext,
   engine: MemoryEngine,
-  name: string,
+  { path, name }: { readonly path: string; readonly name: string },
   { format }: OwnerOptions,
 ): Promise<void> {
   const before = await engine.packOwner();
   await engine.usePackOwner(name, ACTOR);
   if (format === "json") output.json({ owner: name, before: before ?? null });
-  else output.line(`The pack now belongs to ${shownOwner(name)}.`);
+  else output.line(`The ${wordOf(path)} now belongs to ${shownOwner(name)}.`);
 }
 
 type Wish = { readonly from: string; readonly into: string; readonly isJoin: boolean };

@@ -25,7 +25,9 @@ const details = noted(
     bytes: noted(nullable(natural), {
       description: "Size of the pack, without what waits in its log; null where an owner is named.",
     }),
-    encrypted: flag,
+    encrypted: noted(nullable(flag), {
+      description: "Null for a database: its server decides, and does not tell.",
+    }),
     readOnly: flag,
     model: noted(
       object<StatsDetails["model"]>({ model: text, version: text, dimension: natural }),
