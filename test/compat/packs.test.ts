@@ -5,13 +5,16 @@ import { join } from "node:path";
 import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
 import { readManifest, writeEmbedding } from "../../src/adapters/sqlite/schema/manifest.ts";
 import { readPackFusion } from "../../src/adapters/sqlite/schema/pack-fusion.ts";
-import { MemoryEngine } from "../../src/app/memory-engine.ts";
+import { openEngine } from "../../src/app/open-engine.ts";
 import { layoutOf, settingsForPath } from "../../src/app/pack-path.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Config, ConfigInput } from "../../src/config/schema.ts";
+import { DEFAULT_MODEL } from "../../src/domain/embedding-models.ts";
+import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import { reportOnPack } from "../../src/packs/inspect-pack.ts";
 import { compactPack, migratePack, rekeyPack } from "../../src/packs/maintenance.ts";
 import { bytesBelow } from "../adapters/sqlite/folder.ts";
+import { REAL_MODEL } from "../engine/engines.ts";
 import { COMPAT_KEY, type CompatContent, openPack, readContent, readTables } from "./content.ts";
 
 const PACKS = join(import.meta.dir, "packs");
@@ -34,12 +37,18 @@ afterAll(() => {
   expect(bytesBelow(PACKS)).toEqual(before);
 });
 
-const settings = (path: string, encryption: ConfigInput): ConfigInput => ({
-  ...settingsForPath(path),
-  ...encryption,
-});
 const configOf = (path: string, encryption: ConfigInput): Config =>
-  loadConfig({ explicit: settings(path, encryption), environment: {}, folder }).config;
+  loadConfig({ explicit: { ...settingsForPath(path), ...encryption }, environment: {}, folder })
+    .config;
+
+/** Opens a pack as a program does, with a model that is loaded once for all of them. */
+const open = (config: Config): Promise<MemoryEngine> =>
+  openEngine(config, {
+    makeEmbedder: async (_, model) => {
+      expect(model).toBe(DEFAULT_MODEL);
+      return REAL_MODEL;
+    },
+  });
 
 const CASES = readdirSync(PACKS).flatMap((version) =>
   KINDS.map((pack) => ({ ...pack, version, name: `${pack.kind} of ${version}` })),
@@ -81,7 +90,7 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
       eventCount: content.events.length,
     });
     expect(read(config, masterKey)).toEqual(content);
-    const engine = await MemoryEngine.create(settings(path, encryption));
+    const engine = await open(config);
     for (const { id, userId, content: text } of content.events) {
       expect((await engine.getEvent(id, userId))?.content).toBe(text);
     }
@@ -115,7 +124,7 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
       "blob_uses",
     ];
     const before = readTables(layoutOf(config), masterKey);
-    const engine = await MemoryEngine.create(settings(path, encryption));
+    const engine = await open(config);
     await engine.close();
     const after = readTables(layoutOf(config), masterKey);
     expect(before.includes("work")).toBe(
@@ -127,7 +136,7 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
   });
 
   test("forgets for good what an earlier version wrote", async () => {
-    const engine = await MemoryEngine.create(settings(copy(), encryption));
+    const engine = await open(configOf(copy(), encryption));
     await engine.processPending();
     const input = { userId: "anna", containing: "spare key" };
     const { confirm } = await engine.forget(input);
@@ -143,8 +152,9 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
 
   test("keeps its fusion until its vectors are of another model", async () => {
     const path = copy();
-    await (await MemoryEngine.create(settings(path, encryption))).close();
-    const database = openPack(layoutOf(configOf(path, encryption)), masterKey);
+    const config = configOf(path, encryption);
+    await (await open(config)).close();
+    const database = openPack(layoutOf(config), masterKey);
     const fusionWith = (model: string) => {
       const { embedding, updatedAt } = readManifest(database)!;
       writeEmbedding(database, { ...embedding, model }, updatedAt);
