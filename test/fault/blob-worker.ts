@@ -1,7 +1,7 @@
 /**
  * A process that admits events with pictures, and may kill itself on the way.
  * Arguments: the pack as JSON; the step before which it ends, or 0 to finish, as `watchStatements` counts them. A process that
- * finishes prints how many there were.
+ * finishes prints them.
  */
 import { aNode, anAdmission, anEvent } from "../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
@@ -22,5 +22,5 @@ await store.admit(
     ]),
   }),
 );
-console.log(steps());
+console.log(JSON.stringify(steps()));
 await store.close();

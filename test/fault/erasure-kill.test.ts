@@ -1,17 +1,9 @@
 /**
- * Kills a process with SIGKILL before each statement of a forgetting and of what removes its bytes, each time on a fresh copy of a
+ * Kills a process with SIGKILL before statements of a forgetting and of what removes its bytes, each time on a fresh copy of a
  * pack: the forgetting has happened or not, and the next opening removes what is left of it.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { connectionOf } from "../adapters/sqlite/exported.ts";
@@ -26,20 +18,13 @@ import {
 } from "../contract/sqlite-pack.ts";
 import { aBlob } from "../contract/store-blobs.ts";
 import { aReceipt } from "../contract/store-receipts.ts";
-import { bundled } from "./bundled.ts";
-import { DISK } from "./disk-folder.ts";
+import { killedAt, useKilling } from "./statement-kills.ts";
 
 /** Turns of one conversation, one of which is forgotten. */
 const TURNS = ["alpha", "bravo", "the vault opens with marmalade", "delta", "echo"];
 const MARK = "marmalade";
 
-let folder = "";
-let worker = "";
-beforeAll(async () => {
-  folder = mkdtempSync(join(DISK, "svc-erasure-"));
-  worker = await bundled("erasure-worker.ts", folder);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const killing = useKilling("erasure-worker.ts");
 
 async function makePack(pack: SqlitePack): Promise<void> {
   const store = await openSqlitePack(pack);
@@ -56,17 +41,6 @@ async function makePack(pack: SqlitePack): Promise<void> {
   await store.admit(anAdmission([], { blobs: [aBlob({ event, bytes })] }));
   await store.saveReceipt(aReceipt({ body: new TextEncoder().encode(`where is ${MARK}?`) }));
   await store.close();
-}
-
-/** @param last the step before which it is killed; 0: it finishes. @returns what it said */
-async function runWorker(pack: SqlitePack, last: number): Promise<string> {
-  const child = Bun.spawn([process.execPath, worker, JSON.stringify(pack), String(last)], {
-    ...{ stdout: "pipe", stderr: "inherit", stdin: "ignore" },
-  });
-  const said = await new Response(child.stdout).text();
-  await child.exited;
-  expect(child.signalCode).toBe(last === 0 ? null : "SIGKILL");
-  return said.trim();
 }
 
 /** What a pack holds, after an opening has settled what was not. */
@@ -95,24 +69,21 @@ async function examine(pack: SqlitePack, place: string) {
 
 describe("a crash at each step of a forgetting", () => {
   test.each([
-    { name: "a pack of one file", packIn: filePack, every: 1 },
-    { name: "a directory pack", packIn: directoryPack, every: 4 },
-    { name: "an encrypted pack", packIn: (at: string) => encrypted(filePack(at)), every: 7 },
+    { name: "a pack of one file", packIn: filePack, most: 25 },
+    { name: "a directory pack", packIn: directoryPack, most: 12 },
+    { name: "an encrypted pack", packIn: (at: string) => encrypted(filePack(at)), most: 8 },
   ])(
     "in $name leaves all of it or nothing, and no byte after the next opening",
-    async ({ name, packIn, every }) => {
-      const template = join(folder, name);
-      mkdirSync(template);
-      await makePack(packIn(template));
+    async ({ name, packIn, most }) => {
+      await makePack(packIn(killing.place(name)));
       const copied = (title: string): readonly [SqlitePack, string] => {
-        const place = join(folder, `${name} ${title}`);
-        cpSync(template, place, { recursive: true });
+        const place = killing.copy(name, `${name} ${title}`);
         return [packIn(place), place];
       };
       const before = await examine(...copied("as it was"));
       expect(before).toMatchObject({ marks: [0], erasures: [{ n: 0 }], blobs: [{ size: 18_000 }] });
       const [finished, place] = copied("finished");
-      const steps = Number(await runWorker(finished, 0));
+      const steps = await killing.finish(finished);
       const after = await examine(finished, place);
       expect(after).toMatchObject({
         ...{ marks: [], isInFiles: false, receipts: [], erasures: [{ n: 2 }] },
@@ -121,21 +92,16 @@ describe("a crash at each step of a forgetting", () => {
       });
       expect(after.nodes).toHaveLength(TURNS.length - 1);
 
-      const killedAt = Array.from({ length: steps }, (_, index) => index + 1).filter(
-        (step) => step % every === 0 || step >= steps - 1,
-      );
-      expect(killedAt.length).toBeGreaterThan(5);
       let isDone = false;
-      for (const step of killedAt) {
+      for (const step of killedAt(steps, most)) {
         const [pack, at] = copied(`killed at ${step}`);
-        expect(await runWorker(pack, step)).toBe("");
+        await killing.killAt(step, pack);
         const left = await examine(pack, at);
         // Once the transaction is committed, it stays.
         isDone ||= left.marks?.length === 0;
         expect({ step, ...left }).toEqual({ step, ...(isDone ? after : before) });
       }
       expect(isDone).toBe(true);
-      console.log(`${name}: ${steps} steps, ${killedAt.length} kills`);
     },
     300_000,
   );

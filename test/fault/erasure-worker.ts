@@ -1,7 +1,7 @@
 /**
  * A process that forgets a memory, settles that, and may kill itself on the way.
  * Arguments: the pack as JSON; the step before which it ends, or 0 to finish, as `watchStatements` counts them. A process that
- * finishes prints how many there were.
+ * finishes prints them.
  */
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
@@ -18,5 +18,5 @@ const nodes = await store.queryNodes({
 const steps = watchStatements(Number(last));
 await store.erase(anErasure(nodes));
 await store.settleErasures(5000);
-console.log(steps());
+console.log(JSON.stringify(steps()));
 await store.close();

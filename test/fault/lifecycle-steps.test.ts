@@ -1,10 +1,8 @@
 /**
- * Kills a process with SIGKILL before each statement of a change of memories, and right after its commit, each time on a
+ * Kills a process with SIGKILL before statements of a change of memories, and right after its commit, each time on a
  * fresh copy of a pack, and looks whether the change is there as a whole or not at all.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { openChecksummed } from "../../src/domain/checksummed.ts";
 import { edgeRecord } from "../../src/domain/edge.ts";
@@ -20,9 +18,8 @@ import {
   openSqlitePack,
   type SqlitePack,
 } from "../contract/sqlite-pack.ts";
-import { bundled } from "./bundled.ts";
-import { DISK } from "./disk-folder.ts";
 import { idOf } from "./lifecycle-ids.ts";
+import { killedAt, useKilling } from "./statement-kills.ts";
 
 /** Turns of one conversation, in its order. The worker retires the third; the sixth replaces it. */
 const WORDS = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"];
@@ -30,47 +27,41 @@ const WORDS = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"];
 /** Processes at a time. */
 const WORKERS = 3;
 
-let folder = "";
-let worker = "";
-beforeAll(async () => {
-  folder = mkdtempSync(join(DISK, "svc-lifecycle-"));
-  worker = await bundled("lifecycle-worker.ts", folder);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const killing = useKilling("lifecycle-worker.ts");
 
 type Scenario = {
   readonly name: string;
   readonly change: "archive" | "supersede" | "store";
   readonly packIn: (folder: string) => SqlitePack;
-  /** Only each n-th step. */
-  readonly every: number;
+  /** Kills; see `killedAt`. */
+  readonly most: number;
 };
 
 const SCENARIOS: readonly Scenario[] = [
-  { name: "an archive in a pack of one file", change: "archive", packIn: filePack, every: 1 },
+  { name: "an archive in a pack of one file", change: "archive", packIn: filePack, most: 25 },
   {
     name: "a replacement in a directory pack",
     change: "supersede",
     packIn: directoryPack,
-    every: 1,
+    most: 25,
   },
   {
     name: "a replacement in an encrypted pack",
     change: "supersede",
     packIn: (place) => encrypted(filePack(place)),
-    every: 9,
+    most: 8,
   },
   {
     name: "a store that replaces in a pack of one file",
     change: "store",
     packIn: filePack,
-    every: 1,
+    most: 25,
   },
   {
     name: "a store that replaces in a directory pack",
     change: "store",
     packIn: directoryPack,
-    every: 2,
+    most: 25,
   },
 ];
 
@@ -87,19 +78,6 @@ async function makePack(pack: SqlitePack): Promise<readonly MemoryNode[]> {
   );
   await store.close();
   return nodes;
-}
-
-/** Runs the change. @param last the step before which it is killed; 0: it finishes. @returns what it said */
-async function runWorker(pack: SqlitePack, change: string, last: number): Promise<string> {
-  const child = Bun.spawn([process.execPath, worker, JSON.stringify(pack), change, String(last)], {
-    stdout: "pipe",
-    stderr: "inherit",
-    stdin: "ignore",
-  });
-  const said = await new Response(child.stdout).text();
-  await child.exited;
-  expect(child.signalCode).toBe(last === 0 ? null : "SIGKILL");
-  return said.trim();
 }
 
 /** Does some work for each item, a few at a time. */
@@ -140,36 +118,24 @@ function expectAgreement({ nodes, edges, auditRecords }: Omit<ChangeSnapshot, "a
 describe("a crash at each step", () => {
   test.each([...SCENARIOS])(
     "of $name leaves all of it or nothing",
-    async ({ name, change, packIn, every }) => {
-      const template = join(folder, name);
-      mkdirSync(template);
-      const nodes = await makePack(packIn(template));
-      const copied = (title: string): SqlitePack => {
-        const place = join(folder, `${name} ${title}`);
-        cpSync(template, place, { recursive: true });
-        return packIn(place);
-      };
+    async ({ name, change, packIn, most }) => {
+      const nodes = await makePack(packIn(killing.place(name)));
+      const copied = (title: string): SqlitePack => packIn(killing.copy(name, `${name} ${title}`));
       const before = await examine(copied("as it was"), nodes);
       const finished = copied("finished");
-      const steps = Number(await runWorker(finished, change, 0));
+      const steps = await killing.finish(finished, change);
       const after = await examine(finished, nodes);
       expect(after.snapshot.auditRecords.size).toBe(1);
       expect(after.indexes.vectors).toHaveLength(before.indexes.vectors.length - 1);
 
-      // The last two are before and after the commit.
-      const killedAt = Array.from({ length: steps }, (_, index) => index + 1).filter(
-        (step) => step % every === 0 || step >= steps - 1,
-      );
-      expect(killedAt.length).toBeGreaterThan(5);
-      await inFlight(killedAt, async (step) => {
+      await inFlight(killedAt(steps, most), async (step) => {
         const pack = copied(`killed at ${step}`);
-        expect(await runWorker(pack, change, step)).toBe("");
+        await killing.killAt(step, pack, change);
         const left = await examine(pack, nodes);
-        expect({ step, ...left }).toEqual({ step, ...(step === steps ? after : before) });
+        expect({ step, ...left }).toEqual({ step, ...(step === steps.count ? after : before) });
         expectAgreement(left.snapshot);
         expect(left.indexes.orphans).toEqual([]);
       });
-      console.log(`${name}: ${steps} steps, ${killedAt.length} kills`);
     },
     180_000,
   );

@@ -1,7 +1,7 @@
 /**
  * A process that makes one change of memories on a pack and may kill itself on the way.
  * Arguments: the pack as JSON; `archive`, `supersede` or `store`; the step before which it ends, or 0 to finish, as
- * `watchStatements` counts them. A process that finishes prints how many there were.
+ * `watchStatements` counts them. A process that finishes prints them.
  */
 import { checksummed } from "../../src/domain/checksummed.ts";
 import { edgeRecord } from "../../src/domain/edge.ts";
@@ -120,5 +120,5 @@ else {
     return { change, result: undefined };
   });
 }
-console.log(steps());
+console.log(JSON.stringify(steps()));
 await store.close();

@@ -3,26 +3,17 @@
  * is half done, and the next run comes to what an undisturbed one comes to. Two processes at once come to the same. `KILL_AT=all`
  * kills at every statement, else at twenty.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import { fromEpochMicros } from "../../src/lib/instant.ts";
 import { filePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 import { onPack } from "../contract/sqlite-seed.ts";
-import { bundled } from "./bundled.ts";
-import { DISK } from "./disk-folder.ts";
 import { ALL_JOBS, openOrganizing } from "./organize-engine.ts";
+import { useKilling } from "./statement-kills.ts";
 
-let folder = "";
-let worker = "";
-beforeAll(async () => {
-  folder = mkdtempSync(join(DISK, "svc-organize-"));
-  worker = await bundled("organize-worker.ts", folder);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const killing = useKilling("organize-worker.ts");
 
 /** Its index entries stay when it is archived, as a file leaves them that lost a commit. */
 const LEFT_OVER = "The lamp in the hall";
@@ -51,16 +42,6 @@ async function makePack(pack: SqlitePack): Promise<void> {
   onPack(pack, (database) =>
     database.run("UPDATE nodes SET lifecycle_state = 'archived' WHERE content = ?", [LEFT_OVER]),
   );
-}
-
-/** @param last the step before which it is killed; 0: it finishes. @returns what it said */
-async function runWorker(pack: SqlitePack, last: number): Promise<string> {
-  const child = Bun.spawn([process.execPath, worker, JSON.stringify(pack), String(last)], {
-    ...{ stdout: "pipe", stderr: "inherit", stdin: "ignore" },
-  });
-  const said = await new Response(child.stdout).text();
-  await child.exited;
-  return said.trim();
 }
 
 function everything(engine: MemoryEngine): Promise<readonly MemoryNode[]> {
@@ -117,16 +98,10 @@ async function examine(pack: SqlitePack): Promise<{ left: unknown; done: readonl
 }
 
 test("a kill at a statement leaves every change of every job whole or undone, and the next run ends the same", async () => {
-  const template = join(folder, "template");
-  mkdirSync(template);
-  await makePack(filePack(template));
-  const copied = (title: string): SqlitePack => {
-    const place = join(folder, title);
-    cpSync(template, place, { recursive: true });
-    return filePack(place);
-  };
+  await makePack(filePack(killing.place("template")));
+  const copied = (title: string): SqlitePack => filePack(killing.copy("template", title));
   const finished = copied("finished");
-  const steps = Number(await runWorker(finished, 0));
+  const { count: steps } = await killing.finish(finished);
   const { left, done } = await examine(finished);
   expect(left).toEqual(done);
   expect(steps).toBeGreaterThan(50);
@@ -134,11 +109,11 @@ test("a kill at a statement leaves every change of every job whole or undone, an
   const every = process.env["KILL_AT"] === "all" ? 1 : Math.ceil(steps / 20);
   for (let step = 1; step <= steps; step += every) {
     const pack = copied(`killed at ${step}`);
-    expect(await runWorker(pack, step)).toBe("");
+    await killing.killAt(step, pack);
     expect({ step, done: (await examine(pack)).done }).toEqual({ step, done });
   }
 
   const shared = copied("two processes");
-  await Promise.all([runWorker(shared, 0), runWorker(shared, 0)]);
+  await Promise.all([killing.finish(shared), killing.finish(shared)]);
   expect((await examine(shared)).done).toEqual(done);
 }, 3_000_000);

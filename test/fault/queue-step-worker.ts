@@ -2,7 +2,7 @@
  * A process on a pack of schema step 7.
  * Arguments: the pack as JSON; then
  *   `open` and the step before which it ends, or 0 to finish: opens the pack, which brings its tables up to date. Steps are those of
- *   `watchStatements`, and the single statements of the schema step. A process that finishes prints how many there were.
+ *   `watchStatements`, and the single statements of the schema step. A process that finishes prints them.
  *   `write` and a number: admits and settles so many events with the statements of the version before the step.
  */
 import { Database } from "bun:sqlite";
@@ -31,7 +31,7 @@ if (action === "open") {
   const steps = watchStatements(Number(number));
   separateStatements();
   await (await openSqlitePack(pack, { createIfMissing: false })).close();
-  console.log(steps());
+  console.log(JSON.stringify(steps()));
 } else {
   const former = new FormerProcess(pack);
   console.log("begun");

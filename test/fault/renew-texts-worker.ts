@@ -13,7 +13,7 @@ if (action === "kill") {
   await store.renewTexts();
   const steps = watchStatements(Number(number));
   await store.renewTexts();
-  console.log(steps());
+  console.log(steps().count);
 } else {
   for (let hasMore = true; hasMore; ) {
     hasMore = await store.renewTexts();

@@ -1,18 +1,25 @@
 import { Database } from "bun:sqlite";
 
+export type Steps = {
+  readonly count: number;
+  /** The steps that are commits; each is followed by the moment after it. */
+  readonly commits: readonly number[];
+};
+
 /**
  * Counts the steps of the next write transaction of this process, and ends the process with SIGKILL before one of them. Steps
  * are the statements that run from the beginning of the transaction on, and the moment after its commit, at which nobody
  * knows of it yet.
  * @param last the step before which it ends, or 0 to finish
- * @returns how many steps there were so far
+ * @returns the steps so far
  */
-export function watchStatements(last: number): () => number {
+export function watchStatements(last: number): () => Steps {
   let isCounting = false;
-  let steps = 0;
+  let count = 0;
+  const commits: number[] = [];
   const step = (): void => {
-    steps += 1;
-    if (steps === last) process.kill(process.pid, "SIGKILL");
+    count += 1;
+    if (count === last) process.kill(process.pid, "SIGKILL");
   };
   /** Counts what runs of a statement. */
   const counted = <T extends object>(statement: T, sql: string): T =>
@@ -25,6 +32,7 @@ export function watchStatements(last: number): () => number {
           if (isCounting) step();
           const result: unknown = Reflect.apply(member, target, parameters);
           if (isCounting && sql === "COMMIT") {
+            commits.push(count);
             step();
             isCounting = false;
           }
@@ -41,5 +49,5 @@ export function watchStatements(last: number): () => number {
     if (isCounting) step();
     return Reflect.apply(run, this, given);
   } as typeof run;
-  return () => steps;
+  return () => ({ count, commits });
 }
