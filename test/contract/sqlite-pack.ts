@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
 import type { PackLayout } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/adapters/sqlite/open-store.ts";
@@ -62,4 +65,25 @@ export function openSqlitePack(
   given: Partial<SqliteStoreOptions> = {},
 ): Promise<OpenPack> {
   return openSqliteStore(storeOptions(pack, given));
+}
+
+/** Folders of empty packs, by layout and key. */
+const empty = new Map<string, Promise<string>>();
+
+/** Puts an empty pack into a folder: a copy is there in half the time in which its tables are made. */
+export async function copyEmptyPack(
+  folder: string,
+  packIn: (folder: string) => SqlitePack,
+): Promise<void> {
+  const kind = JSON.stringify(packIn(""));
+  const made = empty.get(kind) ?? makeEmptyPack(packIn);
+  empty.set(kind, made);
+  cpSync(await made, folder, { recursive: true });
+}
+
+async function makeEmptyPack(packIn: (folder: string) => SqlitePack): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-empty-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  await (await openSqlitePack(packIn(folder))).close();
+  return folder;
 }

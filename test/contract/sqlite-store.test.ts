@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  copyEmptyPack,
   directoryPack,
   encrypted,
   filePack,
@@ -14,8 +15,17 @@ import { ACROSS_PARTS, runStoreContract, type StorePlace } from "./store-contrac
 function openPlace(packIn: (folder: string) => SqlitePack): StorePlace {
   const folder = mkdtempSync(join(tmpdir(), "svc-contract-"));
   const pack = packIn(folder);
+  let isNew = true;
   return {
-    open: (options = {}) => openSqlitePack(pack, { ...options, shareEncrypted: true }),
+    open: async (options = {}) => {
+      const { clock, embedding } = options;
+      // By another clock or model its manifest says something else.
+      if (isNew && clock === undefined && embedding === undefined) {
+        await copyEmptyPack(folder, packIn);
+      }
+      isNew = false;
+      return await openSqlitePack(pack, { ...options, shareEncrypted: true });
+    },
     worker: (...args) => [
       process.execPath,
       join(import.meta.dir, "worker.ts"),
