@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startScripted } from "../../adapters/language-model/scripted-provider.ts";
 import { leftOut } from "../../left-out.ts";
@@ -18,8 +18,9 @@ const TAKEN = "2026-03-01T10:00:00Z";
 
 let desk: Desk;
 let packs = 0;
-beforeAll(() => {
+beforeAll(async () => {
   desk = createDesk();
+  expect((await desk.run(["init", "empty.pack", "--plain"])).code).toBe(0);
 });
 afterAll(() => desk.remove());
 
@@ -30,10 +31,10 @@ type Report = Readonly<Record<string, unknown>> & {
   readonly event_ids: readonly string[];
 };
 
-async function newPack(): Promise<string> {
+function newPack(): string {
   packs += 1;
   const name = `p${packs}.pack`;
-  expect((await desk.run(["init", name, "--plain"])).code).toBe(0);
+  cpSync(join(desk.folder, "empty.pack"), join(desk.folder, name));
   return name;
 }
 
@@ -73,7 +74,7 @@ const says = (text: string): Turn => ({ say: "text", text });
 describe("svc observe", () => {
   test("prints what it did with a photo, and the second time that nothing was missing", async () => {
     await using server = await startVisionServer([says('A receipt. It reads "Lunch 12.50".')]);
-    const pack = await newPack();
+    const pack = newPack();
     photos("lunch.png");
     const args = [pack, "lunch.png", "--captured-at", TAKEN];
     const first = await observe(server, args);
@@ -107,7 +108,7 @@ describe("svc observe", () => {
 
   test("names a model that would steer the terminal with escapes", async () => {
     await using server = await startVisionServer([says("A wall.")]);
-    const pack = await newPack();
+    const pack = newPack();
     photos("steered.png");
     const env = { SVC_VISION__MODEL: "m\u001b]0;x\u0007" };
     const { code, stdout, stderr } = await observe(server, [pack, "steered.png"], env);
@@ -119,7 +120,7 @@ describe("svc observe", () => {
 
   test("prints the whole report as JSON", async () => {
     await using server = await startVisionServer([says("A wall.")]);
-    const pack = await newPack();
+    const pack = newPack();
     photos("wall.png");
     const { code, stdout } = await observe(server, [
       ...[pack, "wall.png", "--captured-at", TAKEN, "--session-id", "s", "--scope", "project"],
@@ -188,7 +189,7 @@ describe("svc observe", () => {
 
   test("finds a description again, with its source", async () => {
     await using server = await startVisionServer([says("A ginger cat sleeps on a piano.")]);
-    const pack = await newPack();
+    const pack = newPack();
     photos("cat.png");
     await observe(server, [pack, "cat.png"]);
     const { stdout } = await desk.run([
@@ -211,7 +212,7 @@ describe("svc observe", () => {
   test("takes a time without an offset as local time", async () => {
     await using server = await startVisionServer();
     photos("tz.png");
-    const args = [await newPack(), "tz.png", "--captured-at", "2026-07-01 10:00"];
+    const args = [newPack(), "tz.png", "--captured-at", "2026-07-01 10:00"];
     const [report] = await reports(server, args, { TZ: "Europe/Berlin" });
     expect(report?.["captured_at"]).toBe("2026-07-01T08:00:00.000000Z");
     const wrong = await observe(server, [...args.slice(0, 3), "noon"]);
@@ -222,7 +223,7 @@ describe("svc observe", () => {
 describe("a folder", () => {
   test("is gone through by name, with its folders; links and other files are listed as skipped", async () => {
     await using server = await startVisionServer();
-    const pack = await newPack();
+    const pack = newPack();
     photos("album/b.png", "album/a/z.png", "album/A.PNG", "album/no-suffix", "elsewhere/x.png");
     const album = (name: string) => join(desk.folder, "album", name);
     writeFileSync(album("notes.txt"), "hello");
@@ -254,7 +255,7 @@ describe("a folder", () => {
 
   test("may hold any name: none steers the terminal, and the longest is stored", async () => {
     await using server = await startVisionServer();
-    const pack = await newPack();
+    const pack = newPack();
     const names = [
       "new\nline.png",
       "\x1b[31mred\x9b.png",
@@ -285,7 +286,7 @@ describe("a folder", () => {
   test("without a photo is nothing to observe", async () => {
     await using server = await startVisionServer();
     mkdirSync(join(desk.folder, "bare"));
-    const pack = await newPack();
+    const pack = newPack();
     expect(await reports(server, [pack, "bare"])).toEqual([]);
     const { code, stderr } = await observe(server, [pack, "bare"]);
     expect([code, stderr]).toEqual([0, "No photo or video was found.\n"]);
@@ -305,7 +306,7 @@ describe("a model", () => {
       // Lost connections and 5xx are tried three times.
       const turns = turn.say === "status" ? [turn, turn, turn] : [turn];
       await using server = await startVisionServer([...turns, says("A wall.")]);
-      const pack = await newPack();
+      const pack = newPack();
       photos("one.png", "two.png");
       const { code, stdout, stderr } = await observe(server, [pack, "one.png", "two.png"], {
         SVC_VISION__TIMEOUT: "9",
@@ -322,7 +323,7 @@ describe("a model", () => {
 
   test("that is unknown ends the run: it would be unknown for every file", async () => {
     await using server = await startVisionServer([{ say: "status", status: 404 }]);
-    const pack = await newPack();
+    const pack = newPack();
     photos("one.png", "two.png", "three.png");
     const { code, stderr } = await observe(server, [pack, "one.png", "two.png", "three.png"]);
     expect(code).toBe(1);
@@ -335,7 +336,7 @@ describe("a model", () => {
   test("that is nowhere ends the run, and says where it was looked for", async () => {
     const server = await startVisionServer();
     await server.stop();
-    const pack = await newPack();
+    const pack = newPack();
     photos("one.png", "two.png");
     const short = { SVC_VISION__TIMEOUT: "1" };
     const { code, stdout, stderr } = await observe(server, [pack, "one.png", "two.png"], short);
@@ -352,7 +353,7 @@ describe("a model", () => {
 
   test("of a provider needs its key, and one of its own", async () => {
     photos("one.png");
-    const pack = await newPack();
+    const pack = newPack();
     const hosted = ["observe", pack, "one.png", "--provider", "openai", ...OWNER];
     const nameless = await desk.run(hosted);
     expect([nameless.code, nameless.stderr]).toEqual([
@@ -372,7 +373,7 @@ describe("a model", () => {
 describe.skipIf(NO_FFMPEG !== undefined)(`a video${leftOut(NO_FFMPEG)}`, () => {
   test("is observed by its frames, each at its second", async () => {
     await using server = await startVisionServer();
-    const pack = await newPack();
+    const pack = newPack();
     writeVideo(join(desk.folder, "walk.mp4"), 4);
     const [report] = await reports(server, [pack, "walk.mp4", "--captured-at", TAKEN]);
     expect(report).toMatchObject({ kind: "video", frames: 4, failed: 0 });
@@ -388,7 +389,7 @@ describe.skipIf(NO_FFMPEG !== undefined)(`a video${leftOut(NO_FFMPEG)}`, () => {
 
   test("without ffmpeg on the PATH fails by the name of what is missing; photos are observed", async () => {
     await using server = await startVisionServer();
-    const pack = await newPack();
+    const pack = newPack();
     writeVideo(join(desk.folder, "film.mp4"), 1);
     photos("still.png");
     const env = { PATH: join(desk.folder, "album") };
@@ -419,7 +420,7 @@ describe("a pack", () => {
 
   test("that nobody may write is refused before the model is asked", async () => {
     await using server = await startVisionServer();
-    const pack = await newPack();
+    const pack = newPack();
     photos("one.png");
     chmodSync(join(desk.folder, pack), 0o400);
     const { code, stderr } = await observe(server, [pack, "one.png"]);
@@ -429,7 +430,7 @@ describe("a pack", () => {
 
   test("takes two runs at once, which store every photo once", async () => {
     await using server = await startVisionServer([{ say: "slowly", ms: 50 }]);
-    const pack = await newPack();
+    const pack = newPack();
     const names = Array.from({ length: 6 }, (_, number) => `both/${number}.png`);
     photos(...names);
     const runs = await Promise.all([1, 2].map(() => reports(server, [pack, "both"])));
@@ -445,7 +446,7 @@ describe("a pack", () => {
     `may be a database, which knows what was observed before it was moved there${leftOut(NO_POSTGRES)}`,
     async () => {
       await using server = await startVisionServer([{ say: "slowly", ms: 50 }]);
-      const pack = await newPack();
+      const pack = newPack();
       const url = await emptyDatabase();
       try {
         photos("one.png", "two.png");
@@ -478,7 +479,7 @@ test("claims are extracted from a description where extraction is on, unless the
       SVC_EXTRACTION__BASE_URL: `${extraction.url}/v1`,
       SVC_EXTRACTION__API_KEY: "sk-albatross",
     };
-    const pack = await newPack();
+    const pack = newPack();
     photos("card.png", "other.png");
     const { stdout } = await observe(server, [pack, "card.png"], env);
     expect(stdout).toContain("Admitted          1 (extracted)");
@@ -498,7 +499,7 @@ test("Ctrl-C ends it with what was stored, and the same command goes on", async 
     { say: "picture" },
     { say: "nothing" },
   ]);
-  const pack = await newPack();
+  const pack = newPack();
   photos("c1.png", "c2.png", "c3.png");
   const files = ["c1.png", "c2.png", "c3.png"];
   const child = desk.start(["observe", pack, ...files, ...OWNER], {
@@ -519,7 +520,7 @@ test("Ctrl-C ends it with what was stored, and the same command goes on", async 
 
 test("import says how many pictures came with an export", async () => {
   await using server = await startVisionServer([says("A lamp.")]);
-  const pack = await newPack();
+  const pack = newPack();
   photos("lamp.png");
   expect((await observe(server, [pack, "lamp.png"])).code).toBe(0);
   expect((await desk.run(["export", pack, "--output", "lamp.jsonl"])).code).toBe(0);
@@ -528,7 +529,7 @@ test("import says how many pictures came with an export", async () => {
 });
 
 test("svc doctor says who is shown pictures, and what videos need", async () => {
-  const pack = await newPack();
+  const pack = newPack();
   const doctor = async (env: Readonly<Record<string, string>>) => {
     const { stdout } = await desk.run(["doctor", pack, "--format", "json"], { env });
     const { checks }: { checks: { name: string; status: string; message: string }[] } =
