@@ -17,8 +17,7 @@ import { receiptProblems } from "./validate.ts";
 /** Receipts that may wait to be written. */
 const QUEUE_SIZE = 256;
 const SETTLE_MS = 5000;
-/** Milliseconds that an answer waits for its receipt. */
-const ANSWER_MS = 1000;
+const ANSWER_MS = 5000;
 
 export type ReceiptKeeperDeps = {
   readonly store: Pick<ReceiptLog, "saveReceipt" | "receipt"> & {
@@ -32,6 +31,8 @@ export type ReceiptKeeperDeps = {
   readonly warn: (message: string) => void;
   /** Milliseconds that a reader or the closing engine waits for pending writes. Default: 5 s. */
   readonly settleMs?: number | undefined;
+  /** Milliseconds that an answer waits for its receipt. Default: 5 s. */
+  readonly answerMs?: number | undefined;
 };
 
 /** Writes receipts before their answers are sent, and reads them. */
@@ -39,7 +40,7 @@ export type ReceiptKeeper = {
   /**
    * Makes, checks and writes a receipt. Never rejects.
    * @returns whether it is durable. False if none is kept (retention of 0 days), while too many are waiting (this one is
-   *   dropped), after `close`, if it could not be written, and if that takes longer than a second: it may be written later
+   *   dropped), after `close`, if it could not be written, and if that takes longer than `answerMs`: it may be written later
    */
   keep(material: ReceiptMaterial): Promise<boolean>;
   /** The receipt as `keep` would write it, checked. @throws SvcError internal for an inconsistent one */
@@ -57,7 +58,8 @@ export type ReceiptKeeper = {
 };
 
 export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
-  const { store, clock, settings, features, warn, settleMs = SETTLE_MS } = deps;
+  const { store, clock, settings, features, warn } = deps;
+  const { settleMs = SETTLE_MS, answerMs = ANSWER_MS } = deps;
   const surroundings = { settings, features, languageModel: deps.languageModel };
   const waiting = new Map<Uuid, Promise<boolean>>();
   let isClosed = false;
@@ -96,7 +98,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       const end = Promise.resolve().then(() => write(material, now));
       waiting.set(requestId, end);
       // A hanging store delays one answer, not every one.
-      const isDurable = late > 0 ? undefined : await within(ANSWER_MS, end);
+      const isDurable = late > 0 ? undefined : await within(answerMs, end);
       if (isDurable !== undefined) return isDurable;
       late += 1;
       void end.then(() => {

@@ -136,5 +136,5 @@ describe("the receipt of an answer", () => {
       expect(await engine.retrieve({ query, userId: "ada" })).toBeDefined();
     }
     gate.resolve();
-  });
+  }, 120_000);
 });

@@ -16,6 +16,7 @@ type Options = {
   readonly alter?: (store: Store) => Partial<Store>;
   readonly days?: number;
   readonly settleMs?: number;
+  readonly answerMs?: number;
 };
 
 type Opened = {
@@ -26,7 +27,7 @@ type Opened = {
 };
 
 /** A keeper on a real pack. */
-async function open({ alter, days, settleMs }: Options = {}): Promise<Opened> {
+async function open({ alter, days, settleMs, answerMs }: Options = {}): Promise<Opened> {
   const { store } = await engines.open();
   const warnings: string[] = [];
   const clock = testClock();
@@ -37,6 +38,7 @@ async function open({ alter, days, settleMs }: Options = {}): Promise<Opened> {
     settings: { ...SURROUNDINGS.settings, receiptRetentionDays: days },
     warn: (message) => warnings.push(message),
     settleMs,
+    answerMs,
   });
   return { keeper, store, warnings, clock };
 }
@@ -99,6 +101,7 @@ describe("keep", () => {
 
   test("drops what comes while too many wait for a store that hangs", async () => {
     const { keeper, warnings } = await open({
+      answerMs: 500,
       alter: () => ({ saveReceipt: () => new Promise(() => {}) }),
     });
     const material = aMaterial();
@@ -162,6 +165,7 @@ describe("keep", () => {
   test("waits for a store that hangs once, and calls no receipt durable that is not", async () => {
     const gate = Promise.withResolvers<void>();
     const { keeper, store } = await open({
+      answerMs: 500,
       alter: (real) => ({
         saveReceipt: (receipt) => gate.promise.then(() => real.saveReceipt(receipt)),
       }),
