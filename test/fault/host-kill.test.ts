@@ -27,8 +27,9 @@ const OWNER = "ada";
 /** Milliseconds for the others to go on, on a machine that does nothing else; one that tests everything at once gets more. */
 const TARGET_MS = 2000;
 const LIMIT_MS = 10_000;
-/** Or so many times what the start of an assistant takes at that time, which is about the same work. */
-const STARTS = 5;
+/** The same for one that needs longer than this to start an assistant, which is about as much work. */
+const BUSY_START_MS = 2000;
+const BUSY_LIMIT_MS = 120_000;
 /** The same where the process stands still: ten seconds of silence, then five for the place of the one that does not speak. */
 const STILL_LIMIT_MS = 30_000;
 
@@ -112,7 +113,7 @@ async function startOne(pack: string): Promise<Assistant> {
   return assistant;
 }
 
-const limitMs = (): number => Math.max(LIMIT_MS, STARTS * startMs);
+const limitMs = (quiet = LIMIT_MS): number => (startMs < BUSY_START_MS ? quiet : BUSY_LIMIT_MS);
 
 /** Who has the pack open; found by its files, so on Linux only. Elsewhere the first one does. */
 function serving(writers: readonly Writer[], pack: string): Writer {
@@ -216,7 +217,7 @@ test(
     expectSound(pack, all);
     expect(acknowledged.length).toBeGreaterThan(ROUNDS * ASSISTANTS);
   },
-  120_000 + ROUNDS * 60_000,
+  120_000 + ROUNDS * 240_000,
 );
 
 // The next two wait most of the time, so they wait together.
@@ -244,7 +245,7 @@ test.concurrent("when the serving process stands still, the others leave it; it 
   host.process.child.kill("SIGSTOP");
   const moment = performance.now();
   kept.push(...(await storeAll(others, "during")));
-  expect(performance.now() - moment).toBeLessThan(STILL_LIMIT_MS);
+  expect(performance.now() - moment).toBeLessThan(limitMs(STILL_LIMIT_MS));
   const newcomer = await startOne(pack);
   kept.push(...(await storeAll([newcomer], "newcomer")));
   host.process.child.kill("SIGCONT");
@@ -260,7 +261,7 @@ test.concurrent("when the serving process stands still, the others leave it; it 
       kept.map((entry, call) => ({ ...entry, call })),
     ),
   ).toEqual(SOUND);
-}, 120_000);
+}, 600_000);
 
 // Elsewhere nobody can see who it is that has the pack locked.
 test.concurrent.skipIf(NOT_LINUX !== undefined)(
@@ -277,12 +278,12 @@ test.concurrent.skipIf(NOT_LINUX !== undefined)(
     await stopWhileWriting(host, pack);
     const moment = performance.now();
     const pauses = await Promise.all(
-      writers.map((writer) => writer.nextAfter(moment, STILL_LIMIT_MS)),
+      writers.map((writer) => writer.nextAfter(moment, limitMs(STILL_LIMIT_MS))),
     );
     console.log(
       `stopped in a write: all went on after ${pauses.map((ms) => Math.round(ms)).join(", ")} ms`,
     );
-    expect(Math.max(...pauses)).toBeLessThan(STILL_LIMIT_MS);
+    expect(Math.max(...pauses)).toBeLessThan(limitMs(STILL_LIMIT_MS));
     // It goes on to serve: nobody else had to open the pack.
     expect(writers.map(({ pid }) => hasOpen(pid, pack) ?? false)).toEqual(
       writers.map((writer) => writer === host),
@@ -293,5 +294,5 @@ test.concurrent.skipIf(NOT_LINUX !== undefined)(
     expect(readdirSync(dirname(pack))).toEqual(["memory.pack"]);
     expectSound(pack, writers);
   },
-  120_000,
+  600_000,
 );

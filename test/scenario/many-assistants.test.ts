@@ -134,7 +134,7 @@ describe("eight assistants and a server", () => {
       expect(await server.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
       expect(readdirSync(folder).sort()).toEqual(["memory.pack", "memory.pack.log"]);
     },
-    120_000,
+    300_000,
   );
 });
 
@@ -164,7 +164,7 @@ describe("assistants that can serve each other", () => {
     expect(asAda.isError).toBe(true);
     expect(await finds(free, "pelican", "Ada's secret is the pelican.")).toBe(true);
     await allLeave([bob, ada, free]);
-  }, 120_000);
+  }, 300_000);
 
   test("meet by every name of a pack: a link, a folder, a path too long for a socket", async () => {
     const folder = join(root, "names");
@@ -195,7 +195,7 @@ describe("assistants that can serve each other", () => {
     expect(readdirSync(join(folder, "real/pack")).filter((name) => name.includes("sock"))).toEqual(
       [],
     );
-  }, 120_000);
+  }, 300_000);
 
   test("meet when their settings stand in a file", async () => {
     const pack = packIn("dotenv");
@@ -212,7 +212,7 @@ describe("assistants that can serve each other", () => {
     expect(value["results"]).toMatchObject([{ content: "Eve has a cat." }]);
     await expectOpeners(both, pack, 1);
     await allLeave(both);
-  }, 120_000);
+  }, 300_000);
 
   test.each([
     { name: "plain", key: {} },
@@ -243,7 +243,7 @@ describe("assistants that can serve each other", () => {
       }
       expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);
     },
-    120_000,
+    300_000,
   );
 });
 
@@ -277,7 +277,7 @@ describe("assistants that cannot serve each other", () => {
       await allLeave([first, second]);
       expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);
     },
-    120_000,
+    300_000,
   );
 
   test("a pack that cannot be opened is told by each in the same words, and newcomers try again", async () => {
@@ -310,5 +310,5 @@ describe("assistants that cannot serve each other", () => {
     expect(texts[1]).toBe(texts[0] ?? "");
     expect(existsSync(socketOf(root, pack))).toBe(false);
     await Promise.all(both.map((assistant) => assistant.leave()));
-  }, 120_000);
+  }, 300_000);
 });
