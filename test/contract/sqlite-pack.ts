@@ -81,9 +81,15 @@ export async function copyEmptyPack(
   cpSync(await made, folder, { recursive: true });
 }
 
+/** Removes those from which copies were made, once no test needs them. */
+export async function removeEmptyPacks(): Promise<void> {
+  const folders = [...empty.values()];
+  empty.clear();
+  for (const folder of folders) rmSync(await folder, { recursive: true, force: true });
+}
+
 async function makeEmptyPack(packIn: (folder: string) => SqlitePack): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "svc-empty-"));
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   await (await openSqlitePack(packIn(folder))).close();
   return folder;
 }

@@ -1,3 +1,4 @@
+import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +8,13 @@ import {
   encrypted,
   filePack,
   openSqlitePack,
+  removeEmptyPacks,
   type SqlitePack,
 } from "./sqlite-pack.ts";
 import { seedInto } from "./sqlite-seed.ts";
 import { ACROSS_PARTS, runStoreContract, type StorePlace } from "./store-contract.ts";
+
+afterAll(removeEmptyPacks);
 
 function openPlace(packIn: (folder: string) => SqlitePack): StorePlace {
   const folder = mkdtempSync(join(tmpdir(), "svc-contract-"));
