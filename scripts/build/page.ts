@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { BunPlugin } from "bun";
@@ -9,6 +9,8 @@ import { buildOpenApi } from "../../src/surface/http/openapi.ts";
 const PUBLIC_PATH = "/inspect/";
 /** Below the root; not in version control, since it follows from the operations. */
 const CLIENT = "src/page/client";
+/** The description that a client is of, in its folder. */
+const INPUT = "openapi.json";
 const GENERATOR = "node_modules/@hey-api/openapi-ts/bin/run.js";
 
 /** Packages whose code is in the page, and so in every executable. */
@@ -37,20 +39,34 @@ export type PageFile = {
 export async function generateClient(root: string): Promise<void> {
   const document = JSON.stringify(buildOpenApi("0"));
   const folder = join(root, CLIENT);
-  const input = join(folder, "openapi.json");
-  if (existsSync(join(folder, "sdk.gen.ts")) && existsSync(input)) {
-    if (readFileSync(input, "utf8") === document) return;
-  }
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const source = join(root, "node_modules/.cache/page-openapi.json");
-  mkdirSync(dirname(source), { recursive: true });
-  writeFileSync(source, document);
+  if (isOf(folder, document)) return;
+  // Beside it and put into its place whole: another process may build or check the page at the same time.
+  const making = join(root, `node_modules/.cache/page-client-${process.pid}`);
+  rmSync(making, { recursive: true, force: true });
+  mkdirSync(making, { recursive: true });
+  mkdirSync(dirname(folder), { recursive: true });
+  const input = join(making, INPUT);
+  writeFileSync(input, document);
   const options = ["--client", "@hey-api/client-fetch", "--silent", "--no-log-file"];
-  const command = [GENERATOR, "--input", source, "--output", CLIENT, ...options];
+  const output = join(making, "client");
+  const command = [GENERATOR, "--input", input, "--output", output, ...options];
   const child = Bun.spawnSync([process.execPath, ...command], { cwd: root });
   if (!child.success) throw new Error(`the client was not generated:\n${child.stderr}`);
-  writeFileSync(input, document);
+  renameSync(input, join(output, INPUT));
+  if (existsSync(folder) && !isOf(folder, document)) renameSync(folder, join(making, "before"));
+  try {
+    renameSync(output, folder);
+  } catch (error) {
+    // The other process was first.
+    if (!isOf(folder, document)) throw error;
+  }
+  rmSync(making, { recursive: true, force: true });
+}
+
+/** Whether a folder holds the client of a description. */
+function isOf(folder: string, document: string): boolean {
+  const input = join(folder, INPUT);
+  return existsSync(input) && readFileSync(input, "utf8") === document;
 }
 
 /**
