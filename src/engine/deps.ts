@@ -47,6 +47,8 @@ export type EngineDeps<Roles = Store> = {
   readonly personName?: string | undefined;
   /** Whether the store refuses to write; then there is no background work and no receipt. Absent: no. */
   readonly isReadOnly?: boolean | undefined;
+  /** Milliseconds that an answer waits for its receipt. Default: 1 s. */
+  readonly answerMs?: number | undefined;
   /** Receives failures that do not fail a call. Never memory text. */
   readonly warn: (message: string) => void;
 };

@@ -141,6 +141,8 @@ export type EngineOptions = {
   >;
   /** The user of the system. */
   readonly personName?: string;
+  /** Default: 30 s, since a busy machine writes slowly. */
+  readonly answerMs?: number;
 };
 
 export type OpenedEngine = {
@@ -201,6 +203,7 @@ export function engines(usual: Partial<EngineSettings> = {}) {
       features: { svc: "test" },
       ...options.models,
       personName: options.personName,
+      answerMs: options.answerMs ?? 30_000,
       warn: (message) => warnings.push(message),
     };
     const engine = createEngine(deps);

@@ -17,7 +17,7 @@ import { receiptProblems } from "./validate.ts";
 /** Receipts that may wait to be written. */
 const QUEUE_SIZE = 256;
 const SETTLE_MS = 5000;
-const ANSWER_MS = 5000;
+const ANSWER_MS = 1000;
 
 export type ReceiptKeeperDeps = {
   readonly store: Pick<ReceiptLog, "saveReceipt" | "receipt"> & {
@@ -31,7 +31,7 @@ export type ReceiptKeeperDeps = {
   readonly warn: (message: string) => void;
   /** Milliseconds that a reader or the closing engine waits for pending writes. Default: 5 s. */
   readonly settleMs?: number | undefined;
-  /** Milliseconds that an answer waits for its receipt. Default: 5 s. */
+  /** Milliseconds that an answer waits for its receipt. Default: 1 s. */
   readonly answerMs?: number | undefined;
 };
 

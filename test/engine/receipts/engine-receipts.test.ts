@@ -130,7 +130,10 @@ describe("the receipt of an answer", () => {
 
   test("is waited for by one answer when the store hangs", async () => {
     const gate = Promise.withResolvers<void>();
-    const { engine } = await engines.open({ alter: () => ({ saveReceipt: () => gate.promise }) });
+    const { engine } = await engines.open({
+      answerMs: 500,
+      alter: () => ({ saveReceipt: () => gate.promise }),
+    });
     await talk(engine);
     for (const query of QUESTIONS) {
       expect(await engine.retrieve({ query, userId: "ada" })).toBeDefined();

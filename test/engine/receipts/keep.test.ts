@@ -27,7 +27,7 @@ type Opened = {
 };
 
 /** A keeper on a real pack. */
-async function open({ alter, days, settleMs, answerMs }: Options = {}): Promise<Opened> {
+async function open({ alter, days, settleMs, answerMs = 30_000 }: Options = {}): Promise<Opened> {
   const { store } = await engines.open();
   const warnings: string[] = [];
   const clock = testClock();

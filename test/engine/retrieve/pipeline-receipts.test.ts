@@ -89,7 +89,10 @@ describe("the receipt of an answer", () => {
 
   test("that is not written in time holds up one answer, and no answer says that it is kept", async () => {
     const gate = Promise.withResolvers<void>();
-    const opened = await open({ alter: () => ({ saveReceipt: () => gate.promise }) });
+    const opened = await open({
+      answerMs: 500,
+      alter: () => ({ saveReceipt: () => gate.promise }),
+    });
     await remember(opened, tea(1));
 
     const answers = [];
