@@ -55,21 +55,27 @@ const INPUT_PLACES: Readonly<Record<InputMethod, 0> & Record<SecondInputMethod, 
   timeline: 0,
 };
 
+/** What messages call the input; others call it input. */
+const NAMES: Readonly<Partial<Record<string, string>>> = {
+  aggregateAssertions: "query",
+  aggregateQuantities: "query",
+} satisfies Partial<Record<InputMethod, string>>;
+
 /** An engine whose methods refuse to be called without their input, as they refuse any other wrong argument. */
 export function requireInputs(engine: MemoryEngine, life: Lifetime): MemoryEngine {
-  const refuse = (): Promise<never> =>
+  const refuse = (name: string): Promise<never> =>
     life.use(async () => {
-      throw invalid("input", "must be an object");
+      throw invalid(NAMES[name] ?? "input", "must be an object");
     });
-  async function* refuseWalk(): AsyncGenerator<never> {
-    yield await refuse();
+  async function* refuseWalk(name: string): AsyncGenerator<never> {
+    yield await refuse(name);
   }
   const checked = Object.entries(INPUT_PLACES).map(([name, place]) => {
     const method = Reflect.get(engine, name);
     const refuseCall = name === "iterNodes" ? refuseWalk : refuse;
     return [
       name,
-      (...args: readonly unknown[]) => (isObject(args[place]) ? method(...args) : refuseCall()),
+      (...args: readonly unknown[]) => (isObject(args[place]) ? method(...args) : refuseCall(name)),
     ];
   });
   return { ...engine, ...Object.fromEntries(checked) };
