@@ -13,8 +13,8 @@ import { type LoadedProvider, loadProvider } from "./load-provider.ts";
 import type { LanguageModelOptions } from "./options.ts";
 
 const TRANSPORT_RETRIES = 2;
-/** Bytes of one answer; the longest useful ones have a few hundred thousand. */
-const MAX_BYTES = 4 * 1024 * 1024;
+/** Bytes of one answer; the longest useful ones have a few million. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** The bounds of one call. */
 type Bounds = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined };
