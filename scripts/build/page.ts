@@ -40,8 +40,8 @@ export async function generateClient(root: string): Promise<void> {
   const document = JSON.stringify(buildOpenApi("0"));
   const folder = join(root, CLIENT);
   if (isOf(folder, document)) return;
-  // Beside it and put into its place whole: another process may build or check the page at the same time.
-  const making = join(root, `node_modules/.cache/page-client-${process.pid}`);
+  // Made elsewhere on the same disk and put into its place whole: another process may build or check the page at the same time.
+  const making = join(root, `.page-client-${process.pid}`);
   rmSync(making, { recursive: true, force: true });
   mkdirSync(making, { recursive: true });
   mkdirSync(dirname(folder), { recursive: true });
