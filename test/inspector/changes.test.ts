@@ -4,7 +4,7 @@ import type { Uuid } from "../../src/lib/uuid.ts";
 import { leftOut } from "../left-out.ts";
 import { until } from "../until.ts";
 import { endAll, type Served, serve } from "./place.ts";
-import { type Looked, look, NO_BROWSER, seen } from "./window.ts";
+import { type Looked, look, loseAnswer, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 afterAll(endAll);
@@ -159,14 +159,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`two memories${leftOut(NO_BROWSER)}`, 
     await go("conflicts");
     await page.keyboard.press("3");
     await page.getByRole("textbox", { name: "What is true" }).fill("Milan Novak lives in Wels.");
-    await page.route(
-      "**/v1/store",
-      async (route) => {
-        await route.fetch();
-        await route.abort();
-      },
-      { times: 1 },
-    );
+    await loseAnswer(page, "**/v1/store");
     await page.getByRole("button", { name: "Write it" }).click();
     await seen(page, "Not changed.");
     await page.getByRole("button", { name: "Write it" }).click();
@@ -204,14 +197,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`a correction${leftOut(NO_BROWSER)}`, 
     await go(`memory/${place.ids.linz}`);
     await page.keyboard.press("e");
     await page.getByRole("textbox", { name: "What is true" }).fill("Milan Novak lives in Wels.");
-    await page.route(
-      "**/v1/store",
-      async (route) => {
-        await route.fetch();
-        await route.abort();
-      },
-      { times: 1 },
-    );
+    await loseAnswer(page, "**/v1/store");
     await page.getByRole("button", { name: "Replace it" }).click();
     await seen(page, "Not changed.");
     await page.getByRole("button", { name: "Replace it" }).click();

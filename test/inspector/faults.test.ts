@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { leftOut } from "../left-out.ts";
 import { endAll, type Served, serve } from "./place.ts";
 import { type Story, tellStory } from "./story.ts";
-import { LOOK_AGAIN, look, NO_BROWSER, seen } from "./window.ts";
+import { holdAnswer, LOOK_AGAIN, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -61,17 +61,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
   test("an answer for one is not shown where another has been chosen meanwhile", async () => {
     const { page, go, settled, close } = await look(served.url);
     await go("?owner=anna");
-    let answer = (): void => {};
-    await page.route(
-      "**/v1/nodes/browse*",
-      async (route) => {
-        await new Promise<void>((done) => {
-          answer = done;
-        });
-        await route.continue();
-      },
-      { times: 1 },
-    );
+    const answer = await holdAnswer(page, "**/v1/nodes/browse*");
     await page.getByRole("checkbox", { name: "tentative" }).check();
     await page.getByRole("button", { name: "Owner anna 1 of 2" }).click();
     await page.getByRole("button", { name: "ben 1 memory" }).click();

@@ -4,7 +4,7 @@ import { leftOut } from "../left-out.ts";
 import { until } from "../until.ts";
 import { endAll, type Served, serve } from "./place.ts";
 import { QUESTION, type Story, tellStory } from "./story.ts";
-import { gone, LOOK_AGAIN, look, NO_BROWSER, seen } from "./window.ts";
+import { gone, holdAnswer, LOOK_AGAIN, look, NO_BROWSER, seen } from "./window.ts";
 
 setDefaultTimeout(60_000);
 
@@ -333,17 +333,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`a question${leftOut(NO_BROWSER)}`, ()
   test("keeps its answer when that of the one before it comes late", async () => {
     const { page, go, settled, close } = await look(served.url);
     await go("search");
-    let answer = (): void => {};
-    await page.route(
-      "**/v1/retrieve",
-      async (route) => {
-        await new Promise<void>((done) => {
-          answer = done;
-        });
-        await route.continue();
-      },
-      { times: 1 },
-    );
+    const answer = await holdAnswer(page, "**/v1/retrieve");
     const field = page.locator("input[data-question]");
     await field.fill("first question");
     await field.press("Enter");

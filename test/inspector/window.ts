@@ -241,6 +241,34 @@ export async function gone(within: Page | Locator, text: string | RegExp): Promi
   await places.first().waitFor({ state: "detached" });
 }
 
+/** Holds back the next call of a path. @returns lets it go on to the server */
+export async function holdAnswer(page: Page, pattern: string): Promise<() => void> {
+  let answer = (): void => {};
+  await page.route(
+    pattern,
+    async (route) => {
+      await new Promise<void>((done) => {
+        answer = done;
+      });
+      await route.continue();
+    },
+    { times: 1 },
+  );
+  return () => answer();
+}
+
+/** Has the server do what the next call of a path asks for, and loses its answer. */
+export async function loseAnswer(page: Page, pattern: string): Promise<void> {
+  await page.route(
+    pattern,
+    async (route) => {
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+}
+
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const COLOURS = ["color-contrast", "link-in-text-block"];
 /** Only what is wrong is described: the rest costs a third of the time. */
