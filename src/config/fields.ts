@@ -250,8 +250,13 @@ export function mapOf<V extends z.ZodType>(
   description: string,
 ) {
   const { bounds = "", isSecret = false } = options;
-  return z
-    .preprocess(jsonFromText, z.record(z.string(), value).readonly())
+  // Not a record: zod leaves the key `__proto__` out of those, and an owner may have that name.
+  const entries = z.preprocess(
+    (given) => mapFromObject(jsonFromText(given)),
+    z.map(z.string(), value),
+  );
+  return entries
+    .transform((map): Readonly<Record<string, z.output<V>>> => Object.fromEntries(map))
     .default(() => options.default)
     .register(
       META,
@@ -330,6 +335,11 @@ function undefinedWhenNull(value: unknown): unknown {
 
 function lowerCase(value: unknown): unknown {
   return typeof value === "string" ? value.trim().toLowerCase() : value;
+}
+
+function mapFromObject(value: unknown): unknown {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? new Map(Object.entries(value)) : value;
 }
 
 function jsonFromText(value: unknown): unknown {

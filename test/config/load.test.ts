@@ -193,6 +193,23 @@ describe("values", () => {
     });
   });
 
+  test("keeps every key of a map, whatever it is called", () => {
+    const named = { ["__proto__"]: "k1", constructor: "k2" };
+    const text = JSON.stringify(named);
+    const sources: readonly Config[] = [
+      config({ SVC_API_USER_KEYS: text }),
+      config({ SVC_API: `{"user_keys":${text}}` }),
+      config({ SVC_API__USER_KEYS__constructor: "k2", SVC_API__USER_KEYS____proto__: "k1" }),
+      config({}, undefined, { api: { user_keys: named } }),
+    ];
+    for (const read of sources)
+      expect(Object.entries(keysOf(read)).sort()).toEqual(Object.entries(named).sort());
+    expect(Object.keys(config({ SVC_MCP_USER_KEYS: text }).mcp.user_keys)).toHaveLength(2);
+    const { message } = refusal({ SVC_EPISTEMIC_WEIGHTS: '{"__proto__":0.5}' });
+    expect(message).toContain("__proto__");
+    expect(refusal({ SVC_CONFIDENCE_OVERRIDES: '{"a:b":"x"}' }).message).toContain('(at "a:b")');
+  });
+
   test("unsets what may be unset", () => {
     const name = "SVC_SCORING__RRF_RECENCY_BOOST";
     expect(config({ [name]: "none" }).scoring.rrf_recency_boost).toBeUndefined();
