@@ -34,11 +34,37 @@ export type FileKeys = {
 };
 
 /**
- * Reads a key text, first match: `raw_key:` and 32 bytes as URL-safe base64; `passphrase:` and at least one character;
- * exactly 44 characters that are 32 bytes as URL-safe base64; else a passphrase, neither trimmed nor normalised.
+ * Reads a key text in its canonical form, first match: `raw_key:` and 32 bytes as URL-safe base64; `passphrase:` and at least one
+ * character; exactly 44 characters that are 32 bytes as URL-safe base64; else a passphrase.
  * @throws SvcError invalid_config; its message never holds a part of the text
  */
 export function parseKey(text: string): ParsedKey {
+  const key = parsed(canonical(text));
+  return key.kind === "raw" ? key : { ...key, text: canonical(key.text) };
+}
+
+/** The passphrases that earlier versions took a key text and its equivalent forms for, without the canonical one. */
+export function formerPassphrases(text: string): readonly string[] {
+  const key = parseKey(text);
+  const forms = [text, text.trim() || text].flatMap((form) => [
+    form,
+    form.normalize("NFC"),
+    form.normalize("NFD"),
+  ]);
+  const former = new Set(
+    forms.map(parsed).flatMap((form) => (form.kind === "raw" ? [] : form.text)),
+  );
+  if (key.kind === "passphrase") former.delete(key.text);
+  return [...former];
+}
+
+/** Equal for texts that look the same: NFKC, without white space at the ends. White space alone stays as it is. */
+function canonical(text: string): string {
+  const folded = text.normalize("NFKC").trim();
+  return folded === "" ? text : folded;
+}
+
+function parsed(text: string): ParsedKey {
   if (text === "") throw malformed("is empty");
   if (text.startsWith("raw_key:")) {
     const bytes = decodeKey(text.slice("raw_key:".length));
@@ -69,17 +95,17 @@ export function rawKeyText(masterKey: Uint8Array): string {
 export async function deriveMasterKey(text: string, salt: Uint8Array): Promise<Uint8Array> {
   const key = parseKey(text);
   if (key.kind === "raw") return key.bytes;
-  return await stretch(key.text, Buffer.concat([Buffer.from(PASSPHRASE_DOMAIN), salt]));
+  return await stretched(key.text, salt);
 }
 
-/** The master key of a key text for a pack made before each pack had its own salt; otherwise as above. */
-export async function deriveSharedMasterKey(text: string): Promise<Uint8Array> {
-  const key = parseKey(text);
-  return key.kind === "raw" ? key.bytes : await stretch(key.text, SHARED_SALT);
-}
-
-async function stretch(passphrase: string, salt: string | Uint8Array): Promise<Uint8Array> {
-  return await promisify(pbkdf2)(passphrase, salt, PBKDF2_ITERATIONS, KEY_BYTES, "sha256");
+/** The master key of a passphrase. @param salt that of the pack; undefined: the one that all packs once shared */
+export async function stretched(
+  passphrase: string,
+  salt: Uint8Array | undefined,
+): Promise<Uint8Array> {
+  const whole =
+    salt === undefined ? SHARED_SALT : Buffer.concat([Buffer.from(PASSPHRASE_DOMAIN), salt]);
+  return await promisify(pbkdf2)(passphrase, whole, PBKDF2_ITERATIONS, KEY_BYTES, "sha256");
 }
 
 /** The keys of the file with this salt. The caller wipes them. */

@@ -3,10 +3,11 @@ import { readPackBytes, readPackHeader } from "./cipher.ts";
 import {
   deriveFileKeys,
   deriveMasterKey,
-  deriveSharedMasterKey,
+  formerPassphrases,
   keyCheckValue,
   parseKey,
   SALT_BYTES,
+  stretched,
   wipe,
 } from "./keys.ts";
 
@@ -31,8 +32,9 @@ export function hasKeyCheck(path: string, pageSize: number, masterKey: Uint8Arra
 
 /**
  * The master key that a key text means for the pack whose main file is `path`: 32 bytes that the caller wipes. A passphrase
- * is tried with the salt of this pack, then with the one that all packs once shared. If neither matches, or there is no
- * such file, it is the key that a new pack would get; opening the pack then says what is wrong.
+ * is tried in its canonical form, then in those that earlier versions told apart, each with the salt of this pack, then with
+ * the one that all packs once shared. If none matches, or there is no such file, it is the key that a new pack would get;
+ * opening the pack then says what is wrong.
  * @param pageSize bytes of a page of the pack
  * @throws SvcError invalid_config
  */
@@ -41,10 +43,22 @@ export async function masterKeyOf(
   pageSize: number,
   text: string,
 ): Promise<Uint8Array> {
-  const own = await deriveMasterKey(text, saltAt(path) ?? randomBytes(SALT_BYTES));
-  if (parseKey(text).kind === "raw" || hasKeyCheck(path, pageSize, own)) return own;
-  const shared = await deriveSharedMasterKey(text);
-  const isShared = hasKeyCheck(path, pageSize, shared);
-  wipe(isShared ? own : shared);
-  return isShared ? shared : own;
+  const found = saltAt(path);
+  const salt = found ?? randomBytes(SALT_BYTES);
+  const own = await deriveMasterKey(text, salt);
+  if (found === undefined || hasKeyCheck(path, pageSize, own)) return own;
+  const key = parseKey(text);
+  const former = formerPassphrases(text);
+  const passphrases = key.kind === "raw" ? former : [key.text, ...former];
+  for (const pack of [salt, undefined]) {
+    for (const passphrase of pack === undefined ? passphrases : former) {
+      const other = await stretched(passphrase, pack);
+      if (hasKeyCheck(path, pageSize, other)) {
+        wipe(own);
+        return other;
+      }
+      wipe(other);
+    }
+  }
+  return own;
 }

@@ -2,9 +2,10 @@ import { expect, test } from "bun:test";
 import {
   deriveFileKeys,
   deriveMasterKey,
-  deriveSharedMasterKey,
+  formerPassphrases,
   keyCheckValue,
   parseKey,
+  stretched,
   wipe,
 } from "../../../src/adapters/crypt/keys.ts";
 import { failure } from "../sqlite/folder.ts";
@@ -34,7 +35,9 @@ test.each([
   { name: "a raw key with a prefix", text: `raw_key:${RAW}`, key: RAW_HEX },
   { name: "a raw key without padding", text: `raw_key:${RAW.slice(0, -1)}`, key: RAW_HEX },
 ])("$name gives its master key", async ({ text, key }) => {
-  expect(hex(await deriveSharedMasterKey(text))).toBe(key);
+  const parsed = parseKey(text);
+  const master = parsed.kind === "raw" ? parsed.bytes : await stretched(parsed.text, undefined);
+  expect(hex(master)).toBe(key);
 });
 
 test("a passphrase gives each pack another key, and a raw key the same one", async () => {
@@ -56,10 +59,31 @@ test("44 characters that are no key are a passphrase", () => {
   expect(parseKey(text)).toEqual({ kind: "passphrase", text });
 });
 
-test("a passphrase is neither trimmed nor normalised", async () => {
-  expect(parseKey(" pw ")).toEqual({ kind: "passphrase", text: " pw " });
-  const composed = await deriveMasterKey("é", SALT);
-  expect(hex(await deriveMasterKey("e\u0301", SALT))).not.toBe(hex(composed));
+test.each([
+  ["a letter with its mark apart", "Zu\u0308rich 2026", "Z\u00fcrich 2026"],
+  ["blanks at the ends", " \tpw\n", "pw"],
+  ["a blank behind the prefix", "passphrase: pw", "pw"],
+  ["digits of full width", "pin １２３４", "pin 1234"],
+  ["an ideographic space", "東\u3000京\u3000", "東 京"],
+  ["a ligature", "o\ufb03ce", "office"],
+])("a passphrase with %s is the one without", (_name, text, canonical) => {
+  expect(parseKey(text)).toEqual({ kind: "passphrase", text: canonical });
+  expect(formerPassphrases(text)).toContain(text.replace("passphrase:", ""));
+  expect(formerPassphrases(canonical)).not.toContain(canonical);
+});
+
+test("blanks within a passphrase count, and one of blanks alone is itself", () => {
+  expect(parseKey("a  b")).toEqual({ kind: "passphrase", text: "a  b" });
+  expect(parseKey("  ")).toEqual({ kind: "passphrase", text: "  " });
+});
+
+test("a raw key is one with a line feed at its end, too", () => {
+  expect(parseKey(`${RAW}\n`).kind).toBe("raw");
+  expect(formerPassphrases(`${RAW}\n`)).toEqual([`${RAW}\n`]);
+});
+
+test("a plain passphrase has one form, so that a wrong one costs no more time", () => {
+  expect(formerPassphrases("correct horse battery staple")).toEqual([]);
 });
 
 test.each([
