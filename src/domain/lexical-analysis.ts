@@ -85,14 +85,21 @@ export type Term = {
   readonly prefix: boolean;
 };
 
-/** The words to search for: distinct, without stop words unless there is nothing else. */
+/** Words of a question that are searched for: half of them from its beginning, half from its end. */
+export const QUESTION_WORDS_MAX = 512;
+
+/**
+ * The words to search for: distinct, without stop words unless there is nothing else; of a long question the first ones and the
+ * last ones, since what is asked stands before or after what was pasted.
+ */
 export function questionTerms(
   question: string,
   isStopWord: (word: string) => boolean = (word) => ENGLISH_STOP_WORDS.has(word),
 ): Term[] {
-  const terms = [...new Set(analyse(question))];
+  const words = analyse(question);
+  const terms = [...new Set(words)];
   const telling = terms.filter((term) => !isStopWord(term));
-  const chosen = telling.length > 0 ? telling : terms;
+  const chosen = atEnds(telling.length > 0 ? telling : terms, words);
   const pairs = chosen.filter((term) => isUnspaced(term) && [...term].length === 2);
   return chosen
     .filter(
@@ -100,6 +107,17 @@ export function questionTerms(
         !(isUnspaced(term) && [...term].length === 1 && pairs.some((pair) => pair.includes(term))),
     )
     .map((term) => ({ term, prefix: isUnspaced(term) && [...term].length === 1 }));
+}
+
+function atEnds(terms: readonly string[], words: readonly string[]): readonly string[] {
+  if (terms.length <= QUESTION_WORDS_MAX) return terms;
+  const kept = new Set(terms.slice(0, QUESTION_WORDS_MAX / 2));
+  const wanted = new Set(terms);
+  for (const word of words.toReversed()) {
+    if (kept.size === QUESTION_WORDS_MAX) break;
+    if (wanted.has(word)) kept.add(word);
+  }
+  return terms.filter((term) => kept.has(term));
 }
 
 function isUnspaced(term: string): boolean {

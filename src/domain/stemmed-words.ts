@@ -68,15 +68,14 @@ export function questionWords(question: string, stem: Stem): readonly QuestionWo
     asked.some((language) =>
       language === "en" ? ENGLISH_STOP_WORDS.has(word) : isFunctionWord(language, word),
     );
-  const stems = new Map<string, Set<string>>();
+  const terms = questionTerms(question, isStopWord);
+  const stems = new Map(terms.map(({ term }) => [term, new Set<string>()]));
   for (const language of stemmed) {
-    for (const word of wordsIn(question, language)) {
-      const folded = withoutAccents(word);
-      const known = stems.get(folded) ?? new Set();
-      stems.set(folded, known.add(signed(language, word, stem)));
+    for (const word of new Set(wordsIn(question, language))) {
+      stems.get(withoutAccents(word))?.add(signed(language, word, stem));
     }
   }
-  return questionTerms(question, isStopWord).map((term) => ({
+  return terms.map((term) => ({
     forms: [
       term,
       ...[...(stems.get(term.term) ?? [])].map((form) => ({ term: form, prefix: false })),

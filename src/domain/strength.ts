@@ -42,9 +42,11 @@ const EMPTY: ReadonlySet<string> = new Set(
  * Pure.
  */
 export function strengthsOf(question: string, hits: readonly Judged[]): readonly Strength[] {
-  const words = new Set(
-    questionTerms(question).flatMap(({ term }) => (EMPTY.has(term) ? [] : [stem(term)])),
+  const terms = questionTerms(question).flatMap(({ term }) =>
+    EMPTY.has(term) ? [] : [stem(term)],
   );
+  // What is asked stands at the end, or at the beginning.
+  const words = new Set([...terms.slice(-WORDS_READ / 2), ...terms.slice(0, WORDS_READ / 2)]);
   const values = hits.map((hit) => worthOf(words, hit));
   const best = values.reduce((most, value) => Math.max(most, value), 0);
   const least = Math.max(BELONGS_FROM, best - BEHIND_BEST);
@@ -57,9 +59,14 @@ function worthOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {
   return cosine + WORDS_SHARE * share;
 }
 
+/** Words of a question that are looked for in texts, and UTF-16 units of a text in which they are. */
+const WORDS_READ = 64;
+const CHARS_READ = 32_768;
+
 /** The share of the words that a text has, 0 to 1. */
-function shareOf(words: ReadonlySet<string>, text: string): number {
+function shareOf(words: ReadonlySet<string>, whole: string): number {
   if (words.size === 0) return 0;
+  const text = whole.slice(0, CHARS_READ);
   const folded = isPlain(text) ? text.toLowerCase() : ` ${analyse(text).join(" ")} `;
   let found = 0;
   for (const word of words) if (hasWord(folded, word)) found += 1;

@@ -8,7 +8,15 @@ import type { ProcessingStatus } from "../../src/domain/jobs.ts";
 import { isActive } from "../../src/domain/lifecycle.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { type Owner, owns } from "../../src/domain/owner.ts";
-import { share, totalRarity, weightedFrequency, weighWords } from "../../src/domain/search/bm25.ts";
+import {
+  COUNTED_MAX,
+  RANKED_WORDS_MAX,
+  rarestWords,
+  share,
+  totalRarity,
+  weightedFrequency,
+  weighWords,
+} from "../../src/domain/search/bm25.ts";
 import { brokenChange, momentAfter, nodeChanges } from "../../src/domain/search/change.ts";
 import {
   EDGES_LOOKED_AT,
@@ -323,8 +331,14 @@ export class NaiveStore implements RetrievalStore {
       const holding = collection.filter((document) => frequencyIn(document) > 0);
       return { keys: holding.map(({ key }) => key), frequencyIn };
     });
-    const words = weighWords(asked, collection.length);
-    const holding = asked.map(({ keys }) => keys.length);
+    const counted = asked.map(({ keys }) => Math.min(keys.length, COUNTED_MAX));
+    const isRanking = asked.map(
+      (_, at) => asked.length <= RANKED_WORDS_MAX || rarestWords(counted)[at],
+    );
+    const ranking = asked.filter((_, at) => isRanking[at]);
+    const words = weighWords(ranking, collection.length);
+    const unranked = counted.filter((_, at) => !isRanking[at]);
+    const holding = [...ranking.map(({ keys }) => keys.length), ...unranked];
     const rarity = totalRarity(holding, collection.length);
     const held = holding.filter((count) => count > 0);
     const known = totalRarity(held, collection.length) / rarity;

@@ -384,4 +384,33 @@ export function describeLexicalSearch(world: World): void {
       expect(await search(store, "closing")).toEqual([long]);
     });
   });
+
+  describe("of a long question", () => {
+    const numbered = (word: string, count: number) =>
+      Array.from({ length: count }, (_, at) => `${word}${at}`).join(" ");
+
+    test("the rarest words rank memories, and the most frequent ones do not", async () => {
+      const { store } = await world.fresh();
+      const common = numbered("word", 200);
+      await put(
+        store,
+        ...[common, `${common} too`, "word199 alone", "needle"].map((content) => ({ content })),
+      );
+
+      const found = await search(store, `${common} needle`);
+
+      expect(found[0]).toBe("needle");
+      expect(found).toHaveLength(3);
+    });
+
+    test("the first and the last words are searched for", async () => {
+      const { store } = await world.fresh();
+      await put(store, { content: "pasted1500" }, { content: "needle" }, { content: "opening" });
+
+      expect((await search(store, `opening ${numbered("pasted", 3000)} needle`)).sort()).toEqual([
+        "needle",
+        "opening",
+      ]);
+    });
+  });
 }

@@ -61,6 +61,24 @@ export function withCoverage<Hit extends { readonly score: number }>(
   return hits.map((hit) => ({ ...hit, coverage: hit.score / all, known }));
 }
 
+/** Words of a question by which documents are ranked. */
+export const RANKED_WORDS_MAX = 128;
+/** Documents up to which those with a word are counted to find the rarest words. */
+export const COUNTED_MAX = 2000;
+
+/**
+ * Which words of a long question rank documents: the rarest of those that any document contains.
+ * @param holding the number of the owner's documents that contain each word, at most `COUNTED_MAX`
+ * @returns whether each does
+ */
+export function rarestWords(holding: readonly number[]): readonly boolean[] {
+  const rarest = [...holding.keys()]
+    .filter((at) => (holding[at] ?? 0) > 0)
+    .sort((a, b) => (holding[a] ?? 0) - (holding[b] ?? 0) || a - b);
+  const chosen = new Set(rarest.slice(0, RANKED_WORDS_MAX));
+  return holding.map((_, at) => chosen.has(at));
+}
+
 export type Weighed<Word> = Word & { readonly rarity: number };
 
 /**

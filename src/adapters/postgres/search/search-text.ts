@@ -1,5 +1,10 @@
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
-import { withCoverage } from "../../../domain/search/bm25.ts";
+import {
+  COUNTED_MAX,
+  RANKED_WORDS_MAX,
+  rarestWords,
+  withCoverage,
+} from "../../../domain/search/bm25.ts";
 import { anyOf, type Postings } from "../../../domain/search/word-forms.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
@@ -44,10 +49,24 @@ export async function searchText(
   );
   if (index.collection.documents === 0) return [];
   const postings = words.map((forms) => anyOf(forms.map((form) => index.postingsOf(form))));
-  const ranking = rankWords(postings, index.collection);
-  const hits = await choose(database, ranking, search);
-  const holding = postings.map(({ keys }) => keys.length);
+  const { ranking, unranked } = rankingWords(postings);
+  const hits = await choose(database, rankWords(ranking, index.collection), search);
+  const holding = [...ranking.map(({ keys }) => keys.length), ...unranked];
   return withCoverage(hits, holding, index.collection.documents);
+}
+
+/** The words that rank documents, and how many documents have each of the others, as a pack counts them. */
+function rankingWords(words: readonly Postings[]): {
+  readonly ranking: readonly Postings[];
+  readonly unranked: readonly number[];
+} {
+  if (words.length <= RANKED_WORDS_MAX) return { ranking: words, unranked: [] };
+  const holding = words.map(({ keys }) => Math.min(keys.length, COUNTED_MAX));
+  const isRanking = rarestWords(holding);
+  return {
+    ranking: words.filter((_, at) => isRanking[at]),
+    unranked: holding.filter((_, at) => !isRanking[at]),
+  };
 }
 
 /** The best that pass, followed by those of the others that match and pass. */

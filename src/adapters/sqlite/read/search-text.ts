@@ -1,6 +1,11 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
-import { withCoverage } from "../../../domain/search/bm25.ts";
+import {
+  COUNTED_MAX,
+  RANKED_WORDS_MAX,
+  rarestWords,
+  withCoverage,
+} from "../../../domain/search/bm25.ts";
 import { bestFirst } from "../../../domain/search/order.ts";
 import { anyOf, type Postings } from "../../../domain/search/word-forms.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
@@ -44,7 +49,13 @@ export function searchText(
   return database.transaction(() => {
     const owner = ownerKey(database, filter.userId);
     if (owner === undefined) return [];
-    const search = { words, owner, narrowed: candidateCondition(filter), k, others };
+    const search = {
+      ...rankingWords(database, words, owner),
+      owner,
+      narrowed: candidateCondition(filter),
+      k,
+      others,
+    };
     const kernel = kernelOn(database);
     return kernel === undefined
       ? searchByIndex(database, search)
@@ -52,16 +63,45 @@ export function searchText(
   })();
 }
 
+/** The words that rank documents, and how many documents have each of the others. */
+function rankingWords(
+  database: Database,
+  words: Search["words"],
+  owner: number,
+): Pick<Search, "words" | "unranked"> {
+  if (words.length <= RANKED_WORDS_MAX) return { words, unranked: [] };
+  const holding = words.map((forms) => countFew(database, forms.join(" OR "), owner));
+  const isRanking = rarestWords(holding);
+  return {
+    words: words.filter((_, at) => isRanking[at]),
+    unranked: holding.filter((_, at) => !isRanking[at]),
+  };
+}
+
+/** The number of the owner's documents that match, at most `COUNTED_MAX`. */
+function countFew(database: Database, expression: string, owner: number): number {
+  const matching = `lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}`;
+  return countRows(
+    database,
+    `(SELECT 1 FROM ${matching} LIMIT ${COUNTED_MAX})`,
+    expression,
+    owner,
+    owner,
+  );
+}
+
 type Search = TextSearch & {
   /** Expressions of FTS5: for each word, its forms. */
   readonly words: readonly (readonly string[])[];
+  /** The number of documents that contain each word of a long question by which none is ranked. */
+  readonly unranked: readonly number[];
   readonly owner: number;
   readonly narrowed: Condition | undefined;
 };
 
 function searchByIndex(
   database: Database,
-  { words, owner, narrowed, k, others }: Search,
+  { words, unranked, owner, narrowed, k, others }: Search,
 ): TextHit<number>[] {
   const { documents: pack } = readTotals(database);
   const sizes = { pack, owner: countDocuments(database, owner, pack) };
@@ -69,13 +109,13 @@ function searchByIndex(
   const wanted = new Set(others);
   const hits = [...ranked.slice(0, k), ...ranked.slice(k).filter(({ key }) => wanted.has(key))];
   const holding = words.map((forms) => countHolding(database, forms, owner));
-  return withCoverage(hits, holding, sizes.owner);
+  return withCoverage(hits, [...holding, ...unranked], sizes.owner);
 }
 
 function searchByPostings(
   database: Database,
   kernel: Kernel,
-  { words, owner, narrowed, k, others }: Search,
+  { words, unranked, owner, narrowed, k, others }: Search,
 ): TextHit<number>[] {
   const totals = readTotals(database);
   if (totals.documents === 0) return [];
@@ -99,7 +139,7 @@ function searchByPostings(
     allowedOf: (keys) => allowedKeys(database, keys, owner, narrowed),
   });
   const holding = postings.map(({ keys }) => keys.length);
-  return withCoverage(hits, holding, collection.documents);
+  return withCoverage(hits, [...holding, ...unranked], collection.documents);
 }
 
 /** Whether any of the owner's documents matches. One look for all stems spares most questions of a few words one for each. */
