@@ -185,10 +185,15 @@ export function plant(
     const written = turn.wrong.map(({ why, claim }) => ({
       claim,
       flaw: WRITTEN[why] ?? why,
-      isKept: (kept: Kept) => (why === "quantity" ? kept.quantity !== undefined : true),
+      isKept: (kept: Kept) => keepsWritten(why, claim, kept),
     }));
     return { turn, claims: [...right, ...mutated, ...written] };
   });
+}
+
+function keepsWritten(why: string, { replacesObject }: SetClaim, kept: Kept): boolean {
+  if (why === "quantity") return kept.quantity !== undefined;
+  return replacesObject === null || kept.replacesObject !== undefined;
 }
 
 function isSameClaim(planted: SetClaim, kept: Kept): boolean {

@@ -14,6 +14,8 @@ export type Verdict = {
   readonly language: string;
   readonly planted: Planted;
   readonly isKept: boolean;
+  /** Whether what it says that it replaces was kept too. */
+  readonly hasReplaced: boolean;
   /** Why not, if it is not. */
   readonly reasons: readonly string[];
 };
@@ -46,17 +48,19 @@ export function judge(
         planted.map((_, at) => ({ claims: at === index ? [candidate.claim] : [] })),
       );
       const { result, tally } = resultOf(answer, planted.length, index + 1, turnOf(turn, around));
+      const kept = result.claims.filter(
+        (claim) =>
+          claim.subject === candidate.claim.subject &&
+          claim.predicate === candidate.claim.predicate &&
+          claim.object === candidate.claim.object &&
+          candidate.isKept(claim),
+      );
       return {
         conversation: conversation.name,
         language: conversation.language,
         planted: candidate,
-        isKept: result.claims.some(
-          (claim) =>
-            claim.subject === candidate.claim.subject &&
-            claim.predicate === candidate.claim.predicate &&
-            claim.object === candidate.claim.object &&
-            candidate.isKept(claim),
-        ),
+        isKept: kept.length > 0,
+        hasReplaced: kept.some(({ replacesObject }) => replacesObject !== undefined),
         reasons: Object.keys(tally.counts),
       };
     }),

@@ -74,6 +74,11 @@ export function readFifthSet(): readonly Conversation[] {
   return conversationsIn(["fifth.txt"]);
 }
 
+/** Verbs that deny by themselves, requests to remember, and words that replace. */
+export function readSixthSet(): readonly Conversation[] {
+  return conversationsIn(["sixth.txt"]);
+}
+
 function conversationsIn(files: readonly string[]): readonly Conversation[] {
   return files.flatMap((file) => {
     const text = readFileSync(join(import.meta.dir, "data/extraction", file), "utf8");

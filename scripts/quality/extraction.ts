@@ -22,6 +22,7 @@ import {
   readFifthSet,
   readFourthSet,
   readSecondSet,
+  readSixthSet,
   readThirdSet,
 } from "./extraction-set.ts";
 
@@ -42,6 +43,7 @@ const SETS: readonly (readonly [string, readonly Conversation[]])[] = [
   ["third", readThirdSet()],
   ["fourth", readFourthSet()],
   ["fifth", readFifthSet()],
+  ["sixth", readSixthSet()],
 ];
 
 function percent(part: number, whole: number): string {
@@ -72,6 +74,7 @@ function reportOf(
   const kept = (some: readonly Verdict[]) => some.filter(({ isKept }) => isKept).length;
   print(`\n${name}: ${conversations.length} conversations, ${turns} turns\n`);
   print("| planted | claims | kept | share |\n|---|---|---|---|");
+  const replacing = right.filter(({ planted }) => planted.claim.replacesObject !== null);
   const lines = [
     ["right", right] as const,
     ["wrong", wrong] as const,
@@ -80,6 +83,10 @@ function reportOf(
   for (const [what, some] of lines) {
     print(`| ${what} | ${some.length} | ${kept(some)} | ${percent(kept(some), some.length)} |`);
   }
+  const replaced = replacing.filter(({ hasReplaced }) => hasReplaced).length;
+  print(
+    `| right, and retires what it replaces | ${replacing.length} | ${replaced} | ${percent(replaced, replacing.length)} |`,
+  );
   print(
     `\nReading and checking a turn: ${processorMsPerTurn(conversations).toFixed(2)} ms of processor time`,
   );
