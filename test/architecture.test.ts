@@ -394,12 +394,22 @@ describe("the source", () => {
 
   test("reads the environment in one place", () => {
     // The entry hands the environment over; the cache folder follows the platform's convention, not a setting.
-    const readers = /^(main\.ts|config\/|app\/|adapters\/native\/cache-dir\.ts)/;
+    const readers =
+      /^(main\.ts|config\/|app\/|adapters\/native\/cache-dir\.ts|adapters\/network\/)/;
     const isEnvironment = (node: ts.Node, path: string): boolean =>
       ts.isPropertyAccessExpression(node) &&
       /^(process|Bun)\.env$/.test(node.getText()) &&
       !readers.test(path);
     expect(places(isEnvironment)).toEqual([]);
+  });
+
+  test("asks other programs in one place, which knows what no proxy may see", () => {
+    // The page and the documentation run in a browser; the adapters of frameworks run on Node, too.
+    const askers =
+      /^(adapters\/network\/|page\/|surface\/http\/docs-script\.ts|frameworks\/remote\.ts)/;
+    const isRequest = (node: ts.Node, path: string): boolean =>
+      ts.isCallExpression(node) && node.expression.getText() === "fetch" && !askers.test(path);
+    expect(places(isRequest)).toEqual([]);
   });
 
   test("makes no markup and no styles of texts in the page", () => {

@@ -1,5 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import { providerHost } from "../domain/provider-address.ts";
+import { reachedHost } from "./reached-host.ts";
 
 /** How to turn extraction on, in words. */
 export const EXTRACTION_OFF =
@@ -11,5 +11,5 @@ export function extractor(
 ): { readonly provider: string; readonly model: string; readonly host: string } | undefined {
   if (config.isExtractionOn !== true) return undefined;
   const { provider, model, base_url: baseUrl } = config.extraction;
-  return { provider, model, host: providerHost(provider, baseUrl) };
+  return { provider, model, host: reachedHost(provider, baseUrl) };
 }

@@ -1,7 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
-import { providerHost } from "../domain/provider-address.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { shownName } from "../lib/shown-name.ts";
@@ -17,6 +16,7 @@ import {
   type UsableModel,
 } from "./configured-embedder.ts";
 import { placeWord } from "./place-word.ts";
+import { reachedHost } from "./reached-host.ts";
 
 /**
  * What a person should know about the model of a pack: that its vectors cannot be compared, or that the settings name another one;
@@ -77,7 +77,7 @@ export function textsTo(
 ): { readonly provider: string; readonly host: string } | undefined {
   if (!isHosted(model)) return undefined;
   const { provider } = model;
-  return { provider, host: providerHost(provider, embedding.base_url) };
+  return { provider, host: reachedHost(provider, embedding.base_url) };
 }
 
 /** The same as a sentence. */

@@ -1,5 +1,5 @@
+import { reachedHost } from "../app/reached-host.ts";
 import type { Config } from "../config/schema.ts";
-import { providerHost } from "../domain/provider-address.ts";
 import type { Finding } from "./finding.ts";
 
 /** What decodes videos. */
@@ -10,7 +10,7 @@ export function checkVision({ vision }: Pick<Config, "vision">): readonly Findin
   if (!vision.enabled) return [];
   const { provider, model, base_url: baseUrl } = vision;
   const name = "vision";
-  const who = `pictures are shown to ${model} (${provider}, ${providerHost(provider, baseUrl)})`;
+  const who = `pictures are shown to ${model} (${provider}, ${reachedHost(provider, baseUrl)})`;
   if (provider !== "ollama" && vision.api_key === undefined) {
     const message = `${who}, which needs a key: set SVC_VISION__API_KEY`;
     return [{ name, status: "fail", message }];

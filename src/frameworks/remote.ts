@@ -6,6 +6,7 @@ import type { MemoryEvent } from "../domain/event.ts";
 import type { MemoryNode } from "../domain/node.ts";
 import { camelKeys, given } from "../lib/case.ts";
 import type { JsonObject } from "../lib/json.ts";
+import { isPrivateAddress } from "../lib/proxy.ts";
 import { asUuid } from "../lib/uuid.ts";
 import {
   type FoundMemory,
@@ -104,11 +105,17 @@ export function remoteMemory(options: RemoteMemoryOptions): Memory {
 /** Memories that the server gives in one answer. */
 const BATCH = 500;
 
+/** On Bun, no proxy of the environment for a server of this machine or its network. Other runtimes know no such member. */
+function directly(url: string): object {
+  return isPrivateAddress(new URL(url)) ? { proxy: false } : {};
+}
+
 function askOf({ url, apiKey, timeoutMs = 30_000, fetch: given }: RemoteMemoryOptions): Ask {
   const base = baseOf(url);
   parseOptionalInteger(timeoutMs, "timeoutMs", 1, TIMER_MAX_MS);
   // Asked for at each call, so that a program may replace it.
-  const request = given ?? ((to: string, init: RequestInit) => fetch(to, init));
+  const request =
+    given ?? ((to: string, init: RequestInit) => fetch(to, { ...init, ...directly(to) }));
   const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   return async ({ method, path, body, headers, signal }) => {
     const late = AbortSignal.timeout(timeoutMs);

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { openingsIn } from "../../lib/json-openings.ts";
+import { reach } from "../network/reach.ts";
 
 /** How one call of a model may end, and how it stands. */
 export type Watch = {
@@ -31,7 +32,7 @@ export const boundedFetch: typeof fetch = Object.assign(
     const watch = watches.getStore();
     if (watch === undefined) throw new Error("a request came past its watch");
     watch.failure = undefined;
-    const response = await fetch(input, { ...init, redirect: "manual" }).catch((error) => {
+    const response = await reach(input, { ...init, redirect: "manual" }).catch((error) => {
       if (init?.signal?.aborted !== true) watch.failure = "unreachable";
       throw error;
     });

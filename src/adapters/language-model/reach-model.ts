@@ -6,6 +6,7 @@ import {
 } from "../../domain/provider-address.ts";
 import { openingsIn } from "../../lib/json-openings.ts";
 import { untilAborted } from "../../lib/until-aborted.ts";
+import { reach, throughProxy } from "../network/reach.ts";
 
 /** A model that another program runs. */
 export type ReachOptions = {
@@ -32,7 +33,8 @@ const MAX_LIST_OPENINGS = 100_000;
  */
 export async function reachModel(options: ReachOptions): Promise<Reached> {
   const { provider, model, timeoutMs } = options;
-  const whose = `${provider} (${model}, ${providerHost(provider, options.baseUrl)})`;
+  const host = `${providerHost(provider, options.baseUrl)}${throughProxy(providerAddress(provider, options.baseUrl))}`;
+  const whose = `${provider} (${model}, ${host})`;
   if (options.needsKey && options.apiKey === undefined) {
     return { isReached: false, message: `${whose} needs a key, and none is set` };
   }
@@ -54,7 +56,7 @@ async function statusOf(options: ReachOptions, signal: AbortSignal): Promise<num
   const { provider, model } = options;
   const address = providerAddress(provider, options.baseUrl);
   const ask = (url: string, init: RequestInit = {}) =>
-    fetch(url, { ...init, redirect: "manual", signal, headers: headersFor(options) });
+    reach(url, { ...init, redirect: "manual", signal, headers: headersFor(options) });
   const path = model.split("/").map(encodeURIComponent).join("/");
   const status = endedStatus(
     provider === "ollama"

@@ -1,3 +1,5 @@
+import { reach } from "../network/reach.ts";
+
 /** A response that is abandoned if its host falls silent. */
 export type WatchedResponse = {
   readonly status: number;
@@ -33,7 +35,7 @@ export async function fetchWatched(url: string, options: WatchOptions): Promise<
   let target = url;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
     const response = await watch.guard(
-      fetch(target, {
+      reach(target, {
         redirect: "manual",
         signal: watch.signal,
         // The length of a compressed answer would not be that of the file.

@@ -1,9 +1,9 @@
 /** Extraction for a new pack, as a person at a terminal wants it. */
 import { dirname, join, resolve } from "node:path";
+import { reachedHost } from "../../app/reached-host.ts";
 import { addSettings } from "../../config/add-settings.ts";
 import type { Config } from "../../config/schema.ts";
 import { DEFAULT_LANGUAGE_MODEL } from "../../config/schema-extraction.ts";
-import { providerHost } from "../../domain/provider-address.ts";
 import type { CliContext } from "./context.ts";
 import { askLine, askSecret, isTerminal } from "./terminal.ts";
 
@@ -33,7 +33,7 @@ export async function offerExtraction(
   output.line(
     `Facts are extracted from ingested messages by ${settings.get(MODEL)} of ${provider}.`,
   );
-  const host = providerHost(provider, settings.get(ADDRESS));
+  const host = reachedHost(provider, settings.get(ADDRESS));
   output.line(`The text of ingested messages is sent to ${host}.`);
   output.line(
     `The settings are in ${file}, which only you can read: svc mcp reads it, and what runs in that folder.`,

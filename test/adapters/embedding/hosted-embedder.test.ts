@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import {
   createHostedEmbedder,
   type HostedEmbedderOptions,
@@ -250,6 +251,19 @@ describe("a server in trouble", () => {
     const error = await failureOf(embedder({ timeoutMs: 2000 }).embedDocument("pot"));
     expect(error.message).toContain("did not answer within");
     expect(server.received).toHaveLength(1);
+  });
+
+  test("that asks for a longer wait than the limit keeps no process", async () => {
+    server.reply = () => new Response("", { status: 429, headers: { "retry-after": "3600" } });
+    const program = `
+      import { createHostedEmbedder } from "./src/adapters/embedding/hosted/hosted-embedder.ts";
+      const model = ${JSON.stringify(model())};
+      const embedder = createHostedEmbedder({ model, baseUrl: "${server.url}/v1", timeoutMs: 500 });
+      await embedder.embedDocument("pot").catch(({ message }) => console.log(message));`;
+    const cwd = join(import.meta.dir, "../../..");
+    const ended = Bun.spawn([process.execPath, "-e", program], { cwd, stdout: "pipe" });
+    expect(await ended.exited).toBe(0);
+    expect(await ended.stdout.text()).toContain("did not answer within 0.5 seconds");
   });
 
   test("that answers with 5 MB is not read to the end", async () => {

@@ -7,6 +7,7 @@ import {
   type EmbeddingServer,
   startEmbeddingServer,
 } from "../../adapters/embedding/embedding-server.ts";
+import { until } from "../../until.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts the program several times.
@@ -96,6 +97,41 @@ describe("a pack with a model of a server", () => {
     server.reply = () => undefined;
     await run("rebuild", "down.pack");
     expect((await run("doctor", "down.pack")).stdout).toContain("1 vectors, 1 texts indexed");
+  });
+
+  test.each([
+    ["never answers", () => new Promise<Response>(() => {})],
+    ["asks to wait", () => new Response("", { status: 429, headers: { "retry-after": "3600" } })],
+  ])("whose server %s ends its rebuild at one SIGTERM", async (what, reply) => {
+    const pack = `${what.replaceAll(" ", "-")}.pack`;
+    await run("init", pack, "--plain");
+    for (const text of [POT, "The bins go out on Monday"]) await run("store", pack, text);
+    const before = server.received.length;
+    server.reply = reply;
+    const rebuilding = desk.start(["rebuild", pack, "--all"], {
+      ...env,
+      SVC_EMBEDDING__TIMEOUT: "3600",
+    });
+    await until(async () => server.received.length > before);
+    rebuilding.kill("SIGTERM");
+    expect(await rebuilding.exited).toBe(130);
+    server.reply = () => undefined;
+    expect((await run("rebuild", pack)).code).toBe(0);
+  });
+
+  test("names the proxy of the environment that texts go through, without its credentials", async () => {
+    const far = { ...env, SVC_EMBEDDING__BASE_URL: "http://models.example.com/v1" };
+    const proxied = { ...far, HTTP_PROXY: `http://user:secret@${new URL(server.url).host}` };
+    const host = `models.example.com through the proxy ${new URL(server.url).host}`;
+    server.reply = () => new Response("", { status: 502 });
+    const made = await desk.run(["init", "proxied.pack", "--plain"], { env: proxied });
+    expect(made.stdout).toContain(`is sent to ${host} (openai) to be embedded.`);
+    const info = await desk.run(["info", "proxied.pack"], { env: proxied });
+    expect(info.stdout).toContain(`of openai: texts are sent to ${host}`);
+    const stored = await desk.run(["store", "proxied.pack", POT], { env: proxied });
+    expect(stored.stderr).toContain(`openai (acme-embed) through the proxy`);
+    expect(made.stdout + info.stdout + stored.stderr).not.toContain("secret");
+    server.reply = () => undefined;
   });
 
   test("is searched by words, and nothing is sent, where the settings do not name the model", async () => {

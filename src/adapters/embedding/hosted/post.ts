@@ -1,5 +1,6 @@
 import { openingsIn } from "../../../lib/json-openings.ts";
 import { untilAborted } from "../../../lib/until-aborted.ts";
+import { reach } from "../../network/reach.ts";
 
 /** What a server answered. The text is empty unless the status is 200. */
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
@@ -25,7 +26,7 @@ export type PostOptions = {
 export async function post(options: PostOptions): Promise<Answer> {
   const { url, apiKey, body, signal } = options;
   const response = await untilAborted(
-    fetch(url, {
+    reach(url, {
       method: "POST",
       redirect: "manual",
       headers: {

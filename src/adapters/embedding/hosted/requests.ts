@@ -1,6 +1,7 @@
 import type { HostedModel } from "../../../domain/hosted-models.ts";
 import { providerAddress, statusInWords } from "../../../domain/provider-address.ts";
-import { untilAborted } from "../../../lib/until-aborted.ts";
+import { pause } from "../../../lib/pause.ts";
+import { throughProxy } from "../../network/reach.ts";
 import { answerLimit, openingsLimit, readVectors, UnfitAnswerError } from "./answer.ts";
 import { type Answer, OversizedError, post } from "./post.ts";
 
@@ -45,8 +46,9 @@ const PAUSE_MS = 500;
 export function createRequests(options: RequestOptions): AskVectors {
   const { model, apiKey } = options;
   const { provider, name, dimension } = model;
-  const whose = `${provider} (${name})`;
-  const url = `${providerAddress(provider, options.baseUrl)}/embeddings`;
+  const address = providerAddress(provider, options.baseUrl);
+  const whose = `${provider} (${name})${throughProxy(address)}`;
+  const url = `${address}/embeddings`;
   const isKeyless = apiKey === undefined && options.baseUrl === undefined && provider === "openai";
 
   const attempt = async (texts: readonly string[], signal: AbortSignal): Promise<Answer> =>
@@ -108,7 +110,7 @@ async function untilGood(
     const answer = await attemptSafely(attempt, signal);
     if (answer?.status === 200) return answer.text;
     if (tries === RETRIES || !isRetried(answer)) throw new BadStatusError(answer);
-    await pause(answer, pauseMs * 2 ** tries, signal);
+    await pause(waitBefore(answer, pauseMs * 2 ** tries), signal);
   }
 }
 
@@ -146,15 +148,11 @@ function inWords(answer: Answer | undefined): string {
   return statusInWords(status);
 }
 
-/** Waits before a retry, for as long as the server says or the given time. */
-async function pause(
-  answer: Answer | undefined,
-  milliseconds: number,
-  signal: AbortSignal,
-): Promise<void> {
+/** Milliseconds before a retry: what the server says, or the given time. */
+function waitBefore(answer: Answer | undefined, milliseconds: number): number {
   const seconds = Number(answer?.headers.get("retry-after") ?? Number.NaN);
   const wait = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : milliseconds;
-  await untilAborted(Bun.sleep(Math.min(wait, MAX_WAIT_MS)), signal);
+  return Math.min(wait, MAX_WAIT_MS);
 }
 
 /** Longer than any time limit; a timer cannot wait for much longer. */

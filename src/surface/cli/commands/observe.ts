@@ -1,7 +1,7 @@
 import { Option } from "commander";
+import { reachedHost } from "../../../app/reached-host.ts";
 import type { Config } from "../../../config/schema.ts";
 import { SCOPES, type Scope } from "../../../domain/enums.ts";
-import { providerHost } from "../../../domain/provider-address.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
 import { momentOf } from "../local-moment.ts";
@@ -106,5 +106,5 @@ async function configFor(
 
 function modelInWords({ provider, model, base_url: baseUrl }: Config["vision"]): string {
   // A settings file of the working directory may name it.
-  return `${escaped(model)} (${provider}, ${providerHost(provider, baseUrl)})`;
+  return `${escaped(model)} (${provider}, ${reachedHost(provider, baseUrl)})`;
 }
