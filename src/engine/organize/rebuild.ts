@@ -2,6 +2,7 @@ import { parseOptionalInteger } from "../../domain/arguments.ts";
 import { invalid } from "../../domain/errors.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
+import { untilAborted } from "../../lib/until-aborted.ts";
 import type { NodeVector, RebuildPlan } from "../../ports/store/rebuild.ts";
 import type { KeyedNode, SearchIndex } from "../../ports/store/search-index.ts";
 import type { Store } from "../../ports/store/store.ts";
@@ -76,7 +77,9 @@ async function renewVectors(deps: EngineDeps<Roles>, plan: RebuildPlan, run: Run
       for (let from = 0; from < stale.nodes.length; from += EMBEDDED_AT_ONCE) {
         run.signal?.throwIfAborted();
         const some = stale.nodes.slice(from, from + EMBEDDED_AT_ONCE);
-        await rebuild.put(plan, await Promise.all(some.map((node) => embed(deps, node))));
+        const vectors = Promise.all(some.map((node) => embed(deps, node)));
+        // A model that does not answer must not hold who wants to stop.
+        await rebuild.put(plan, await untilAborted(vectors, run.signal));
       }
       embedded += stale.nodes.length;
       done += stale.scanned;

@@ -5,6 +5,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
 import { hasText } from "../../domain/search/turns.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
+import { untilAborted } from "../../lib/until-aborted.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type {
@@ -96,28 +97,37 @@ export async function drain(
     if (fresh.length === 0) break;
     for (const { event } of fresh) tried.add(event.id);
     const ids = fresh.map(({ event }) => event.id);
-    processed += await whileHeld(
-      () => deps.store.renewJobs(ids),
-      () => runGroup(deps, fresh),
-    );
+    try {
+      processed += await whileHeld(
+        () => deps.store.renewJobs(ids),
+        () => runGroup(deps, fresh, options.signal),
+      );
+    } catch (error) {
+      if (options.signal?.aborted !== true) throw error;
+      await deps.store.releaseJobs(ids);
+    }
   }
   return { processed, ...(await deps.store.countJobs(options.owner)) };
 }
 
-/** @returns how many of the jobs are complete now */
+/** @returns how many of the jobs are complete now @throws the signal's reason before anything of them is written */
 async function runGroup(
   deps: ProcessingDeps,
   jobs: readonly MaterializationJob[],
+  signal: AbortSignal | undefined,
 ): Promise<number> {
-  const items = await Promise.all(
-    jobs.map(async (job): Promise<Materialization> => {
-      const { event, plannedNode, unindexed = [], generation } = job;
-      const node = plannedNode ?? planRawNote(event, deps.settings);
-      const embedding = await embed(deps, node);
-      const failure = embedding.failure ?? (await indexAgain(deps, unindexed));
-      const at = deps.clock.now();
-      return { eventId: event.id, node, ...embedding, failure, at, generation };
-    }),
+  const items = await untilAborted(
+    Promise.all(
+      jobs.map(async (job): Promise<Materialization> => {
+        const { event, plannedNode, unindexed = [], generation } = job;
+        const node = plannedNode ?? planRawNote(event, deps.settings);
+        const embedding = await embed(deps, node);
+        const failure = embedding.failure ?? (await indexAgain(deps, unindexed));
+        const at = deps.clock.now();
+        return { eventId: event.id, node, ...embedding, failure, at, generation };
+      }),
+    ),
+    signal,
   );
   try {
     await deps.store.materialize(items);
