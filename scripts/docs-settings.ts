@@ -21,6 +21,7 @@ environment, the [file of settings](#the-file-of-settings), the default below. N
 - An unknown name within a group is an error; an unknown \`SVC_\` name elsewhere gives a warning, and so does a setting of a part that is still to come, such as
   \`SVC_VECTOR_EXACT_SEARCH\`.
 - A number or a choice that may be unset is unset by \`none\` or \`null\` (\`extraction.reasoning_effort\`, where \`none\` is a value, by \`null\` only), a text by an empty value.
+- A path may begin with \`~\`, \`$HOME\` or \`\${HOME}\`, also where no shell reads it; one with another variable is refused.
 - A setting that the chosen \`scoring.fusion\` does not read is dropped with a warning.
 - Messages name a setting and never show the value of a secret one.
 

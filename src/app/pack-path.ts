@@ -2,6 +2,7 @@ import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf } from "../adapters/sqlite/connection/failures.ts";
 import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import { directorySettings, pathArgument } from "../config/path.ts";
 import type { Config, ConfigInput } from "../config/schema.ts";
 import {
   databasePlace,
@@ -10,7 +11,7 @@ import {
   shownPlace,
   unusableAddress,
 } from "../domain/database-url.ts";
-import { SvcError } from "../domain/errors.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
 import { Secret } from "../lib/secret.ts";
 
 type DirectoryLayout = Extract<PackLayout, { kind: "directory" }>;
@@ -20,27 +21,22 @@ const DATABASE_NAME = "memory.db";
 const MAX_LINKS = 40;
 
 /**
- * The settings that make a path the pack, whatever the environment says. A name ending in `.pack` is a pack file unless there is
- * a folder of that name; `memory.db` is the database of the directory pack around it; any other existing file is assumed to be a
+ * The settings that make a path the pack, whatever the environment says. A name ending in `.pack`, in any case, is a pack file
+ * unless there is a folder of that name; `memory.db` is the database of the directory pack around it; any other existing file is assumed to be a
  * pack file; everything else is a directory pack.
- * The address of a database stands for that. @param path as typed; a relative one starts at the working directory.
- * @throws SvcError invalid_config for an address that cannot be used: as a folder's name it would show its password
+ * The address of a database stands for that. @param typed a relative path starts at the working directory, `~` at the home folder
+ * @throws SvcError invalid_config for an address that cannot be used: as a folder's name it would show its password;
+ * invalid_argument for a path that cannot be meant
  */
-export function settingsForPath(path: string): ConfigInput {
-  if (isDatabaseUrl(path)) return { database_url: path, pack_path: "" };
-  if (isAddress(path)) throw unusableAddress(path);
+export function settingsForPath(typed: string): ConfigInput {
+  if (isDatabaseUrl(typed)) return { database_url: typed, pack_path: "" };
+  if (isAddress(typed)) throw unusableAddress(typed);
+  const path = pathArgument("path", typed);
   const kind = kindOf(path);
   const local: ConfigInput = { database_url: "" };
   if (kind === "file") return { ...local, pack_path: resolve(path) };
   const folder = kind === "database" ? dirname(resolve(path)) : resolve(path);
-  const { databasePath, vectorPath, lexicalPath } = directoryLayout(folder);
-  return {
-    ...local,
-    pack_path: "",
-    db_path: databasePath,
-    vector_path: vectorPath,
-    lexical_path: lexicalPath,
-  };
+  return { ...local, ...directorySettings(folder), pack_path: "" };
 }
 
 /** The settings with a file as the pack in place of a database. */
@@ -50,20 +46,29 @@ export function settingsOfFile(config: Config, path: string): Config {
 
 /** The files of a directory pack in its folder. */
 export function directoryLayout(folder: string): DirectoryLayout {
-  return {
-    kind: "directory",
-    databasePath: join(folder, DATABASE_NAME),
-    vectorPath: join(folder, "vectors.index"),
-    lexicalPath: join(folder, "lexical_index"),
-  };
+  const {
+    db_path: databasePath,
+    vector_path: vectorPath,
+    lexical_path: lexicalPath,
+  } = directorySettings(folder);
+  return { kind: "directory", databasePath, vectorPath, lexicalPath };
 }
 
 function kindOf(path: string): "file" | "directory" | "database" {
   const stat = looking(path, () => statSync(path, { throwIfNoEntry: false }));
   if (stat?.isDirectory()) return "directory";
   if (basename(path) === DATABASE_NAME) return "database";
-  if (path.endsWith(".pack")) return "file";
+  if (path.endsWith("/") && isPackName(path.replace(/\/+$/, ""))) {
+    const reason = "ends in /, and a pack file has no such name";
+    throw invalid("path", `${path}: ${reason}; leave the / out, or make the folder first`);
+  }
+  if (isPackName(path)) return "file";
   return stat === undefined ? "directory" : "file";
+}
+
+/** Whether a name is that of a pack file. */
+function isPackName(path: string): boolean {
+  return /\.pack$/i.test(path);
 }
 
 /** The configured database without user, password and parameters; undefined where a pack is configured. */

@@ -2,6 +2,7 @@ import { type Dirent, lstatSync, readdirSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { LEADING_BYTES, mediaKind } from "../adapters/footage/media-kind.ts";
+import { expandedPath } from "../config/path.ts";
 import { compareCodePoints } from "../lib/text.ts";
 
 /** A file to observe, or one in a folder that is passed over, and why. */
@@ -13,7 +14,7 @@ export type SourceFile = { readonly path: string; readonly skipped?: string };
  */
 export async function listSources(paths: readonly string[]): Promise<readonly SourceFile[]> {
   const sources: SourceFile[] = [];
-  for (const path of paths) {
+  for (const path of paths.map(expandedPath)) {
     if (isFolder(path)) await listFolder(path, sources);
     else sources.push({ path });
   }

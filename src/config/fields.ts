@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Secret } from "../lib/secret.ts";
+import { expandedPath, pathProblem } from "./path.ts";
 
 /** What the documentation and the error messages say about one setting. */
 export type SettingMeta = {
@@ -138,6 +139,31 @@ export function optionalText(description: string) {
     .preprocess(unsetWhenBlank, z.string().optional())
     .prefault(null)
     .register(META, meta("text or unset", undefined, description));
+}
+
+/** A path: of a file or folder, which need not exist. */
+export function path(byDefault: string, description: string) {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .transform(readPath)
+    .default(byDefault)
+    .register(META, meta("path", byDefault, description, { bounds: "not blank" }));
+}
+
+/** A path, or unset; blank text is unset. */
+export function optionalPath(description: string) {
+  return z
+    .preprocess(unsetWhenBlank, z.string().trim().transform(readPath).optional())
+    .prefault(null)
+    .register(META, meta("path or unset", undefined, description));
+}
+
+function readPath(text: string, context: z.RefinementCtx): string {
+  const message = pathProblem(text);
+  if (message !== undefined) context.addIssue({ code: "custom", message });
+  return expandedPath(text);
 }
 
 /** Text, or unset; blank text is kept, for a rule to refuse it. */

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { inspect, isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { SvcError } from "../domain/errors.ts";
@@ -6,6 +7,7 @@ import type { Complaint } from "./complaint.ts";
 import { describeSetting, describeSettings } from "./describe.ts";
 import { type Given, readVariables, type SourceValues } from "./environment.ts";
 import { isLater, passedOver } from "./later-settings.ts";
+import { directorySettings, isFolder } from "./path.ts";
 import { type ProviderSources, withProviderVariables } from "./provider-variables.ts";
 import { retrievalWarnings } from "./retrieval-rules.ts";
 import { checkRules } from "./rules.ts";
@@ -134,7 +136,7 @@ function parseConfig(
       result.error.issues.map((issue) => complaint(issue, given)),
       given,
     );
-  const { config, fromFile, withheld } = withProviderVariables(result.data, sources);
+  const { config, fromFile, withheld } = withProviderVariables(inFolder(result.data), sources);
   const keys = withheld.map(
     (group) =>
       `the key of ${group} is not used: ${path} says where it would be sent, and the key is not from there; set ${group}.api_key and ${group}.base_url in one place`,
@@ -146,6 +148,14 @@ function parseConfig(
   const notices = names.length === 0 ? [] : [`Settings taken from ${path}: ${names.join(", ")}`];
   const whole = { ...config, isExtractionOn: asksForExtraction(given) };
   return { config: whole, notices: [...notices, ...keys.map((line) => `Warning: ${line}`)] };
+}
+
+/** A folder named as the pack is the directory pack in it. */
+function inFolder(config: Config): Config {
+  const { pack_path: path } = config;
+  return path !== undefined && isFolder(path)
+    ? { ...config, ...directorySettings(resolve(path)) }
+    : config;
 }
 
 /** Settings of which one turns extraction on. */
@@ -179,7 +189,7 @@ function complaint(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): 
   const depth = path[0] !== undefined && Object.hasOwn(GROUP_SETTINGS, path[0]) ? 2 : 1;
   const setting = path.slice(0, depth).join(".");
   const known = describeSetting(setting);
-  if (known === undefined) return { setting, reason: issue.message };
+  if (known === undefined || issue.code === "custom") return { setting, reason: issue.message };
   const entry = path[depth] === undefined ? "" : ` (at ${JSON.stringify(path[depth])})`;
   const wanted = `expected ${known.type}${known.bounds === "" ? "" : ` (${known.bounds})`}`;
   const got = known.isSecret ? "" : `, not ${shown(given.get(setting)?.value)}`;

@@ -1,4 +1,4 @@
-import { databaseUrlProblem, isAddress } from "../domain/database-url.ts";
+import { databaseUrlProblem } from "../domain/database-url.ts";
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import type { Secret } from "../lib/secret.ts";
 import { parseUuid } from "../lib/uuid.ts";
@@ -13,7 +13,6 @@ import { visionComplaints } from "./schema-vision.ts";
 /** Errors in a configuration across its settings; empty if it is valid. */
 export function checkRules(config: Config): readonly Complaint[] {
   return [
-    ...pathRules(config),
     ...databaseRules(config),
     ...namespaceRules(config),
     ...embeddingComplaints(config.embedding),
@@ -25,16 +24,6 @@ export function checkRules(config: Config): readonly Complaint[] {
     ...visionComplaints(config.vision),
     ...mapRules(config),
   ];
-}
-
-const PATHS = ["pack_path", "db_path", "vector_path", "lexical_path"] as const;
-
-function pathRules(config: Config): Complaint[] {
-  const reason = "is an address, and a path is needed; database_url takes that of a database";
-  return PATHS.filter((name) => isAddress(config[name] ?? "")).map((setting) => ({
-    setting,
-    reason,
-  }));
 }
 
 function databaseRules(config: Config): Complaint[] {

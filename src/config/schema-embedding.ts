@@ -11,6 +11,7 @@ import {
   optionalText,
   text,
 } from "./fields.ts";
+import { expandedPath } from "./path.ts";
 
 const MODEL_NAMES = EMBEDDING_MODELS.map(
   ({ name, alias, languages }) => `\`${name}\` (${languages}; or \`${alias}\`)`,
@@ -87,7 +88,7 @@ export function hostedChoice(embedding: EmbeddingConfig): HostedModelChoice | un
 
 /** Whether a name of a local model that is not part of the program can name one: a folder, or owner/name on the hub. */
 export function namesOtherModel(name: string): boolean {
-  return /^(?:~|\.{0,2})\/|^[\w.-]+\/[\w.-]+$/.test(name);
+  return expandedPath(name) !== name || /^\.{0,2}\/|^[\w.-]+\/[\w.-]+$/.test(name);
 }
 
 /** Errors in the combination of settings of embedding. */

@@ -10,9 +10,10 @@ import {
   mapOf,
   member,
   optionalFlag,
+  optionalPath,
   optionalSecretName,
   optionalText,
-  text,
+  path,
 } from "./fields.ts";
 import { API, MCP } from "./schema-access.ts";
 import { DATABASE } from "./schema-database.ts";
@@ -29,12 +30,12 @@ import { VISION } from "./schema-vision.ts";
 
 /** Settings without a group. */
 export const ROOT_SETTINGS = {
-  pack_path: optionalText(
-    "The pack: one file that holds everything. Unset: the directory layout of the next three settings.",
+  pack_path: optionalPath(
+    "The pack: one file that holds everything, or the folder of a directory pack. Unset: the directory layout of the next three settings. In this path and the next ones `~` or `$HOME` at the start is the home folder.",
   ),
-  db_path: text("./memory.db", "Directory layout: the database file."),
-  vector_path: text("./vectors.index", "Directory layout: the file of the vector index."),
-  lexical_path: text("./lexical_index", "Directory layout: the folder of the text index."),
+  db_path: path("./memory.db", "Directory layout: the database file."),
+  vector_path: path("./vectors.index", "Directory layout: the file of the vector index."),
+  lexical_path: path("./lexical_index", "Directory layout: the folder of the text index."),
   ...DATABASE,
   encryption_enabled: optionalFlag(
     "Whether `encryption_key` is used, to open an encrypted pack and to encrypt one that is made. Opening never encrypts an unencrypted pack. Unset: a program that embeds the engine makes unencrypted packs, and `svc` makes encrypted ones, with a key that it keeps.",

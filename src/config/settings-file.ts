@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { SvcError } from "../domain/errors.ts";
 import { parseEnvFile } from "./env-file.ts";
+import { expandedPath, isFolder, pathArgument } from "./path.ts";
 import type { ConfigInput } from "./schema.ts";
 
 /** Larger than any settings file. */
@@ -33,9 +34,9 @@ export function envFileIn(folder: string): SettingsFile {
   return { path: join(folder, ".env"), found: "working-directory" };
 }
 
-/** The file that a person names. */
+/** The file that a person names. @throws SvcError invalid_argument for a path that cannot be meant */
 export function namedFile(path: string): SettingsFile {
-  return { path: resolve(path), found: "named" };
+  return { path: resolve(pathArgument("--env-file", path)), found: "named" };
 }
 
 /**
@@ -48,9 +49,11 @@ export function fileBesidePack(
   path: string | undefined,
   settings: Pick<ConfigInput, "pack_path" | "db_path">,
 ): SettingsFile | undefined {
-  const named = path ?? variable("SVC_PACK_PATH") ?? variable("SVC_DB_PATH");
+  const given = path ?? variable("SVC_PACK_PATH") ?? variable("SVC_DB_PATH");
+  const named = given && expandedPath(given);
   if (named === undefined || !isAbsolute(named)) return undefined;
-  const main = settings.pack_path || settings.db_path || named;
+  const folder = isFolder(named) ? join(named, "memory.db") : named;
+  const main = settings.pack_path || settings.db_path || folder;
   return { path: join(dirname(main), ".env"), found: "beside-pack" };
 }
 

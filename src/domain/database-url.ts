@@ -1,11 +1,11 @@
 import { SvcError } from "./errors.ts";
 
 /**
- * What is meant as an address and so is never taken for a path: `scheme://`, the scheme of PostgreSQL even where its slashes are
- * wrong, and `name=value` pairs as `psql` takes them. One letter before the colon is a drive.
+ * What is meant as an address and so is never taken for a path: `scheme://` anywhere (in quotes, behind `NAME=`), the scheme of
+ * PostgreSQL even where its slashes are wrong, and `name=value` pairs as `psql` takes them. One letter before the colon is a drive.
  */
 const ADDRESS =
-  /^\s*(?:(?:[a-z][a-z0-9+.-]+:)+\/\/|(?:jdbc:)?postgres(?:ql)?:|\w+\s*=.*\s(?:host|hostaddr|port|dbname|user|password)\s*=)/i;
+  /(?:[a-z][a-z0-9+.-]+:)+\/\/|^[\s"'`]*(?:(?:jdbc:)?postgres(?:ql)?:|\w+\s*=.*\s(?:host|hostaddr|port|dbname|user|password)\s*=)/i;
 const OURS = /^postgres(?:ql)?:\/\//i;
 const TLS_MODE = /^(?:disable|allow|prefer|require|verify-ca|verify-full)$/;
 const FORM =
@@ -73,25 +73,14 @@ function addressWithoutPassword(url: string): string {
   return shown.replace("://", () => `://${user}`);
 }
 
-/**
- * Refuses an address where a path is wanted: a file of that name would show its password.
- * @param field the argument, for the message
- * @throws SvcError invalid_argument
- */
-export function requirePath(field: string, text: string): void {
-  if (!isAddress(text)) return;
-  const message = `${field}: ${shownAddress(text)} is an address, and a path is needed`;
-  throw new SvcError("invalid_argument", message, { field });
-}
-
 /** The error for an address that cannot be used in place of a pack. */
 export function unusableAddress(text: string): SvcError {
   const message = `${shownAddress(text)} ${databaseUrlProblem(text) ?? "is an address"}`;
   return new SvcError("invalid_config", message, { setting: "database_url" });
 }
 
-/** The scheme of an address. */
-function shownAddress(text: string): string {
+/** The scheme of an address, without the rest. */
+export function shownAddress(text: string): string {
   const scheme = /^\s*([a-z][a-z0-9+.-]+):/i.exec(text)?.[1];
   return scheme === undefined ? "what was given" : `${scheme.toLowerCase()}:…`;
 }

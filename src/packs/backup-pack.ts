@@ -11,8 +11,8 @@ import { opening } from "../app/pack-connection.ts";
 import { keyTextOf, withCipher } from "../app/pack-key.ts";
 import { directoryLayout, layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
+import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
-import { requirePath } from "../domain/database-url.ts";
 import { invalid } from "../domain/errors.ts";
 import { hiddenBeside } from "./hidden-pack.ts";
 
@@ -87,8 +87,7 @@ function prepare(target: PackLayout): ReturnType<typeof hiddenBeside> {
 /** Where a copy with the same layout goes. */
 function targetFor(source: PackLayout, to: string): PackLayout {
   if (to === "") throw invalid("to", "is empty; name the copy, for example ./backup.pack");
-  requirePath("to", to);
-  const path = resolve(to);
+  const path = resolve(pathArgument("to", to));
   if (source.kind === "directory") return directoryLayout(path);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw invalid("to", `${path} is a folder; name the file to make in it`);

@@ -12,8 +12,8 @@ import { createSystemClock } from "../adapters/system/clock.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
+import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
-import { requirePath } from "../domain/database-url.ts";
 import { invalid } from "../domain/errors.ts";
 import { withPassingPack } from "./through-pack.ts";
 
@@ -46,19 +46,19 @@ export type ExportReport = {
  *   the signal's reason
  */
 export async function exportPack(config: Config, request: ExportRequest): Promise<ExportReport> {
-  const { output, signal, force } = request;
-  if (output !== undefined) requirePath("output", output);
+  const { signal, force } = request;
+  const output = request.output && resolve(pathArgument("output", request.output));
   const database = databaseOf(config);
-  if (database === undefined) return await exportFiles(config, request);
-  if (output !== undefined) requireWritableTarget(resolve(output), [], force);
+  if (database === undefined) return await exportFiles(config, { ...request, output });
+  if (output !== undefined) requireWritableTarget(output, [], force);
   return await withPassingPack(config, async (passing, key) => {
     const { migrateFromDatabase } = await import("./migrate-database.ts");
     const made = await migrateFromDatabase(config, passing, key, { signal, onProgress: () => {} });
-    return await exportFiles(made.config, request, database);
+    return await exportFiles(made.config, { ...request, output }, database);
   });
 }
 
-/** @param name of what is exported. Default: the path of the pack */
+/** @param request its `output` is absolute @param name of what is exported. Default: the path of the pack */
 async function exportFiles(
   config: Config,
   request: ExportRequest,
@@ -67,7 +67,7 @@ async function exportFiles(
   const layout = layoutOf(config);
   const path = mainPath(layout);
   requirePack(path, `create it with: svc init ${path}`);
-  const target = request.output === undefined ? undefined : resolve(request.output);
+  const target = request.output;
   if (target !== undefined) requireWritableTarget(target, filesOf(layout), request.force);
   const exportedAt = createSystemClock().now();
   const { form, withVectors, signal } = request;

@@ -13,9 +13,9 @@ import { chooseModel } from "../app/new-pack-model.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
+import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
 import { hostedChoice } from "../config/schema-embedding.ts";
-import { requirePath } from "../domain/database-url.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import type { EmbeddingIdentity } from "../ports/embedder.ts";
 import type { Keyed, NewKey } from "./create-pack.ts";
@@ -79,10 +79,10 @@ async function importFiles(
   request: ImportRequest,
 ): Promise<ImportReport> {
   const layout = layoutOf(config);
-  if (request.file !== undefined) requireFile(request.file);
+  const file = request.file && requireFile(request.file);
   const place = { layout, purpose: "import" } as const;
   const { keyed, path, made } = await makeKeyedPack(config, newKey, place, (own, hidden) =>
-    fill(own, hidden, request),
+    fill(own, hidden, { ...request, file }),
   );
   return { ...keyed, ...made, path };
 }
@@ -127,14 +127,15 @@ function modelForImport(
   return kept ?? ofNew;
 }
 
-function requireFile(file: string): void {
-  requirePath("file", file);
+function requireFile(named: string): string {
+  const file = pathArgument("file", named);
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined) {
     const message = `${file}: no such file; name one that svc export has written`;
     throw new SvcError("not_found", message, { kind: "file", id: file });
   }
   if (stat.isDirectory()) throw invalid("file", `${file} is a folder; name a file`);
+  return file;
 }
 
 /** The chunks of a stream; rejects as soon as the signal is aborted, even while the other end is silent. */

@@ -21,8 +21,8 @@ import { withConnection } from "../app/pack-connection.ts";
 import { isPackEncrypted, keyInSettings } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import { withEncryptionKey } from "../config/load.ts";
+import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
-import { requirePath } from "../domain/database-url.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 
 /** What is known about the key of a pack; never the key itself. */
@@ -75,8 +75,7 @@ export async function exportKey(
   const key = keyInSettings(found.config);
   if (key === undefined || !(await opensPack(layout, key))) throw keyWrong(mainPath(layout));
   await requireExpectedPack(found.config, layout);
-  if (output !== undefined) requirePath("output", output);
-  const path = output === undefined ? undefined : resolve(output);
+  const path = output && resolve(pathArgument("output", output));
   if (path !== undefined) writeNew(path, `${key}\n`);
   const isRemembered = await rememberBackup(found.config, layout);
   return { key: path === undefined ? key : undefined, path, isRemembered };

@@ -15,8 +15,8 @@ import { createSystemClock } from "../adapters/system/clock.ts";
 import { opening } from "../app/pack-connection.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
+import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
-import { requirePath } from "../domain/database-url.ts";
 import { invalid } from "../domain/errors.ts";
 import type { Secret } from "../lib/secret.ts";
 import { keepForCopy } from "./key-custody.ts";
@@ -141,14 +141,13 @@ export async function migratePack(
   destination: string,
   given?: Secret | undefined,
 ): Promise<Migration> {
-  requirePath("new.pack", destination);
+  const path = resolve(pathArgument("new.pack", destination));
   const layout = layoutOf(config);
   if (layout.kind === "file") {
     throw invalid("directory", `${layout.path} is a single file already, or no pack at all`);
   }
   requirePack(mainPath(layout), "nothing was changed");
   const isEncrypted = isPackEncrypted(layout);
-  const path = resolve(destination);
   const keyText = keyTextOf(config);
   // The new pack opens with the same passphrase, which means another key there.
   const text = keyText && (given?.reveal() ?? keyText);

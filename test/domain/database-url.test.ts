@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { pathArgument } from "../../src/config/path.ts";
 import {
   databasePlace,
   databaseUrlProblem,
   isAddress,
   isDatabaseUrl,
-  requirePath,
   shownPlace,
   unusableAddress,
 } from "../../src/domain/database-url.ts";
@@ -49,6 +49,12 @@ describe("an address of a database", () => {
     [`postgres:/anna:${SECRET}@db.example/m`, "postgres://"],
     [`postgres:anna:${SECRET}@db.example/m`, "postgres://"],
     [` postgres://anna:${SECRET}@db.example/m`, "postgres://"],
+    [`"postgres://anna:${SECRET}@db.example/m"`, "postgres://"],
+    [`'postgres:anna:${SECRET}@db.example/m'`, "postgres://"],
+    [`SVC_DATABASE_URL=postgres://anna:${SECRET}@db.example/m`, "postgres://"],
+    [`./postgres://anna:${SECRET}@db.example/m`, "postgres://"],
+    [`\u201cpostgres://anna:${SECRET}@db.example/m\u201d`, "postgres://"],
+    [`"host=db.example user=anna password=${SECRET}"`, "postgres://"],
     [`mysql://anna:${SECRET}@db.example/m`, "postgres://"],
     [`jdbc:postgresql://db.example/m?user=anna&password=${SECRET}`, "postgres://"],
     [`host=db.example user=anna password=${SECRET} dbname=m`, "postgres://"],
@@ -60,7 +66,7 @@ describe("an address of a database", () => {
     expect(shownPlace(address)).toBe("the database");
     const error = unusableAddress(address);
     expect(error).toMatchObject({ code: "invalid_config", data: { setting: "database_url" } });
-    expect(() => requirePath("file", address)).toThrow("a path is needed");
+    expect(() => pathArgument("file", address)).toThrow("a path is needed");
     for (const text of [error.message, String(databaseUrlProblem(address))]) {
       expect(text).not.toContain(SECRET);
       expect(text).not.toContain("anna");
@@ -80,6 +86,6 @@ describe("an address of a database", () => {
   ])("is not what this path is taken for: %j", (path) => {
     expect(isAddress(path)).toBeFalse();
     expect(shownPlace(path)).toBe(path);
-    expect(() => requirePath("file", path)).not.toThrow();
+    expect(pathArgument("file", path)).toBe(path);
   });
 });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
+import { withHome } from "../../lib/home-folder.ts";
 
 /** Where a model's files come from. */
 export type ModelSource =
@@ -17,12 +18,12 @@ export type ModelSource =
 export const RECEIPT_NAME = "svc-download.json";
 
 /**
- * Reads a model setting: a path that begins with `/`, `./`, `../` or `~/` is a folder, anything else a name on the hub.
+ * Reads a model setting: a path that begins with `/`, `./`, `../`, `~/` or `$HOME/` is a folder, anything else a name on the hub.
  * @throws SvcError invalid_config for text that is neither
  */
 export function parseModelSource(model: string, revision: string, home: string): ModelSource {
-  if (model.startsWith("~/")) return { kind: "folder", path: join(home, model.slice(2)) };
-  if (/^\.{0,2}\//.test(model)) return { kind: "folder", path: resolve(model) };
+  const path = withHome(model, home);
+  if (path !== model || /^\.{0,2}\//.test(path)) return { kind: "folder", path: resolve(path) };
   const isName = /^[\w.-]{1,96}(\/[\w.-]{1,96})?$/.test(model);
   // The name becomes part of a path.
   if (!isName || model.split("/").some((part) => /^\.+$/.test(part))) {

@@ -6,6 +6,7 @@ import {
   packsOf,
   requireOwn,
 } from "../../adapters/sqlite/workspace/registry.ts";
+import { pathArgument } from "../../config/path.ts";
 import type { Config } from "../../config/schema.ts";
 import type { RegisteredNamespace } from "../../domain/namespace.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -22,8 +23,9 @@ export type WorkspaceLayout = "files" | "directories";
  * @throws SvcError workspace_in_use, workspace_damaged, storage_failed, disk_full
  */
 export function openFolder(config: Config, folder: string, layout: WorkspaceLayout): Namespaces {
-  mkdirSync(resolve(folder), { recursive: true, mode: 0o700 });
-  const root = realpathSync(resolve(folder));
+  const place = resolve(pathArgument("folder", folder));
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  const root = realpathSync(place);
   const registry = openRegistry(root);
   return {
     place: root,

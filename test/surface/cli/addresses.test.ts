@@ -73,6 +73,8 @@ test.each([
   `postgres://anna:${SECRET}%@127.0.0.1:1/m`,
   `postgres://anna:${SECRET}@127.0.0.1:99999/m`,
   `mysql://anna:${SECRET}@127.0.0.1:1/m`,
+  `"postgres://anna:${SECRET}@127.0.0.1:1/m"`,
+  `SVC_DATABASE_URL=postgres://anna:${SECRET}@127.0.0.1:1/m`,
 ])("nothing is stored at %s", async (address) => {
   await expectSecret([[["store"], ["a text"]]], address);
 });

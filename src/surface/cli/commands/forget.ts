@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { type Command, Option } from "commander";
+import { pathArgument } from "../../../config/path.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { ForgetAnswer, ForgetInput } from "../../../engine/forget/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
@@ -126,7 +127,7 @@ async function erase(
   input: ForgetInput & { readonly confirm: string },
   wanted: string | undefined,
 ): Promise<{ readonly answer: ForgetAnswer; readonly file: string }> {
-  const file = wanted ?? `forget-${input.confirm.slice(0, 12)}.json`;
+  const file = pathArgument("--receipt", wanted ?? `forget-${input.confirm.slice(0, 12)}.json`);
   const descriptor = openNew(file);
   try {
     const answer = await engine.forget({ ...input, mode: "erase" });
@@ -217,7 +218,8 @@ async function verify(
 }
 
 /** @throws SvcError invalid_argument */
-function readReceipt(file: string): unknown {
+function readReceipt(named: string): unknown {
+  const file = pathArgument("receipt", named);
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { pathArgument } from "../../../config/path.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { KeyStatus } from "../../../packs/key-custody.ts";
 import type { CliContext } from "../context.ts";
@@ -110,7 +111,7 @@ async function importKey(context: CliContext, path: string, options: ImportOptio
 
 /** A key or passphrase: the first line of a file, else typed or piped input. */
 async function readKey(file: string | undefined): Promise<string> {
-  if (file !== undefined) return firstLine(readText(file));
+  if (file !== undefined) return firstLine(readText(pathArgument("--key-file", file)));
   return isTerminal()
     ? await askSecret("Key or passphrase of the pack: ")
     : firstLine(await Bun.stdin.text());
