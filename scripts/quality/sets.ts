@@ -39,6 +39,14 @@ export function readPairs(): readonly Pair[] {
   return pairsOf("pairs.txt");
 }
 
+/**
+ * Pairs of which the second memory says what ended: another thing or another person's (`other`), or what the first one states
+ * (`ended`); and pairs that are both true and look like a change (`alike`). Written and committed before any run.
+ */
+export function readEndings(): readonly Pair[] {
+  return pairsOf("endings.txt");
+}
+
 /** Questions that no memory of the sets answers. */
 export function readUnanswerable(): readonly Question[] {
   return linesOf("unanswerable.txt").map(([language = "", question = ""], index) => ({

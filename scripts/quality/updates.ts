@@ -1,5 +1,5 @@
 /**
- * Measures whether answers say what is true now: `bun scripts/quality/updates.ts [--json FILE] [--show] [--model multilingual]`. Prints a table in
+ * Measures whether answers say what is true now: `bun scripts/quality/updates.ts [--json FILE] [--show] [--only endings] [--model multilingual]`. Prints a table in
  * Markdown for the half of each set on which constants were fixed and for the half that was held out. --show also lists
  * what went wrong. Nothing is read but the texts beside this file; the model is that of the program.
  */
@@ -14,6 +14,7 @@ import {
   type Half,
   type Pair,
   readChanges,
+  readEndings,
   readFiller,
   readPairs,
   readUnanswerable,
@@ -35,6 +36,7 @@ const { values: flags } = parseArgs({
   options: {
     json: { type: "string" },
     model: { type: "string" },
+    only: { type: "string" },
     show: { type: "boolean", default: false },
   },
 });
@@ -107,6 +109,40 @@ async function wrongMarks(name: string, engine: MemoryEngine): Promise<Measure> 
   return { name, target: "at most 3 %", verdicts };
 }
 
+/** Marks of the pairs of `readEndings`, each of an owner who has few other memories. */
+async function endings(engine: MemoryEngine): Promise<readonly Measure[]> {
+  const marked = new Map<string, Verdict[]>();
+  for (const [index, pair] of readEndings().entries()) {
+    const userId = `owner ${index}`;
+    const texts = [pair.first, ...filler.slice(index % 30, (index % 30) + 4), pair.second];
+    for (const content of texts) await engine.store({ content, userId });
+    const { results } = await engine.retrieve({ query: pair.question, userId });
+    const isMarked = results.some(
+      ({ node, olderThan }) =>
+        olderThan !== undefined && [pair.first, pair.second].includes(node.content),
+    );
+    const verdicts = marked.get(pair.kind) ?? [];
+    marked.set(pair.kind, [
+      ...verdicts,
+      verdict(pair, pair.kind === "ended" ? !isMarked : isMarked),
+    ]);
+  }
+  const of = (kind: string) => marked.get(kind) ?? [];
+  return [
+    {
+      name: "something else ended, marked as older",
+      target: "at most 1 of 24",
+      verdicts: of("other"),
+    },
+    { name: "it ended, not marked", target: "", verdicts: of("ended") },
+    {
+      name: "looks like a change, marked as older",
+      target: "at most 1 of 30",
+      verdicts: of("alike"),
+    },
+  ];
+}
+
 function verdict({ half, first, second }: Pair, wrong: boolean): Verdict {
   return { half, wrong, about: `${first} | ${second}` };
 }
@@ -163,6 +199,8 @@ async function measureAll(): Promise<readonly Measure[]> {
       await engine.close();
     }
   };
+  await over(await memoryOf("endings", []), endings);
+  if (flags.only === "endings") return measures;
   await over(await memoryOf("off", contents.changes, false), async (engine) => [
     {
       ...(await outdatedFirst("outdated before new, with the setting off", engine)),

@@ -97,6 +97,13 @@ const EMPTY = new Set([
   ...[...CHANGES.values()].flat().flatMap((words) => (words.length === 1 ? words : [])),
 ]);
 
+const OF_CHANGE = new Set([...CHANGES.values()].flat(2));
+
+/** Whether a word is one of change, or part of such words. */
+export function isOfChange(word: string): boolean {
+  return OF_CHANGE.has(word);
+}
+
 /** Whether a word, as the analyser gives it, does not say what a text is about. */
 export function isEmptyWord(word: string): boolean {
   return EMPTY.has(word);
@@ -150,17 +157,19 @@ function isNamed({ text, subject }: Statement): boolean {
   );
 }
 
-/** A name after `of`, or before `'s`. */
+/** A name after `of`, or before `'s`; what stands behind `in the`, `with the`. */
 const OWNER =
-  /(?<![\p{L}\p{M}])(?:of|von|de) (\p{Lu}[\p{L}\p{M}]*)|(?<![\p{L}\p{M}])(\p{Lu}[\p{L}\p{M}]*)['\u2019]s(?![\p{L}\p{M}])/gu;
+  /(?<![\p{L}\p{M}])(?:of|von|de) (\p{Lu}[\p{L}\p{M}]*)|(?<![\p{L}\p{M}])(?:in the|with the|im|in der|mit der|mit dem|en el|en la|con el|con la) ([\p{L}\p{M}]+)|(?<![\p{L}\p{M}])(\p{Lu}[\p{L}\p{M}]*)['\u2019]s(?![\p{L}\p{M}])/gu;
 const VERB =
-  /(?<![\p{L}\p{M}])(?:is|are|was|were|has|ist|sind|war|hat|heißt|es|son|era|fue|está|tiene)(?![\p{L}\p{M}])/u;
+  /(?<![\p{L}\p{M}])(?:is|are|was|were|has|ist|sind|war|wurde|hat|heißt|es|son|era|fue|se|está|tiene)(?![\p{L}\p{M}])/u;
 
 /** Of whom a text speaks before it says anything of them: `The hobby of Ann is`, `Ann's hobby is`. */
 function ownersIn({ text }: Statement): ReadonlySet<string> {
   const at = text.search(VERB);
   const owners = at === -1 ? [] : [...text.slice(0, at).matchAll(OWNER)];
-  return new Set(owners.flatMap(([, after, before]) => analyse(after ?? before ?? "")));
+  return new Set(
+    owners.flatMap(([, after, within, before]) => analyse(after ?? within ?? before ?? "")),
+  );
 }
 
 /** Whether a word begins with a digit: such words do not say what a text is about. */
@@ -174,7 +183,8 @@ function isShortNot(words: readonly string[], index: number): boolean {
   return words[index] === "t" && (words[index - 1]?.endsWith("n") ?? false);
 }
 
-function changesIn(words: readonly string[]): ReadonlySet<string> {
+/** The words of change of a text. @param words as the analyser gives them */
+export function changesIn(words: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const [index, word] of words.entries()) {
     for (const phrase of CHANGES.get(word) ?? []) {
@@ -255,10 +265,21 @@ function isSubjectAlone(newer: Statement, older: Statement): boolean {
 
 /** Whether the two are about different people, by their names. */
 function isOfOthers(newer: Statement, older: Statement): boolean {
-  if (namesOther(newer, older) && isNamed(newer) && isNamed(older)) return true;
+  if (
+    namesOther(newer, older) &&
+    (isSameBehindSubject(newer, older) || (isNamed(newer) && isNamed(older)))
+  )
+    return true;
   const ours = ownersIn(newer).difference(new Set(older.words));
   const theirs = ownersIn(older).difference(new Set(newer.words));
   return ours.size > 0 && theirs.size > 0;
+}
+
+/** Whether both go on with one word after their subjects: `The orders service`, `The users service`. */
+function isSameBehindSubject({ stems: ours }: Statement, { stems: theirs }: Statement): boolean {
+  const [, one] = ours;
+  const [, other] = theirs;
+  return one !== undefined && one === other;
 }
 
 /** The share of the smaller set that the other set contains, 0 to 1; 0 if one is empty. */

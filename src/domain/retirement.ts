@@ -1,6 +1,7 @@
 import { endedWords } from "./endings.ts";
 import { givenUpInAll } from "./given-up-forms.ts";
 import { analyse, stem } from "./lexical-analysis.ts";
+import { PERSONS } from "./persons.ts";
 import { isEmptyWord } from "./replacement.ts";
 import { givenUp } from "./supersedence-signals.ts";
 
@@ -11,17 +12,6 @@ import { givenUp } from "./supersedence-signals.ts";
 
 /** Words beside a name that do not say who somebody is. */
 const ADVERBS = wordSet("finally recently just already officially eventually gradually also then");
-/** People whom the word for them tells apart from the one who speaks of them. */
-const OTHERS = wordSet(
-  `mother father mom mum dad parents son daughter sister brother wife husband partner girlfriend boyfriend fiance fiancee aunt
-  uncle cousin niece nephew grandmother grandfather grandma grandpa granny friend friends colleague colleagues coworker boss manager
-  neighbour neighbor neighbours neighbors roommate flatmate teacher doctor dentist landlord client clients customer customers
-  kids children child baby dog cat
-  mutter vater eltern sohn tochter schwester bruder frau mann partnerin freundin freund tante onkel nichte neffe oma opa kollegin
-  kollege chefin chef nachbarin nachbar kinder kind hund katze
-  madre padre padres hijo hija hermana hermano esposa esposo mujer marido novia novio tia tio prima primo sobrina sobrino abuela
-  abuelo amiga amigo vecina vecino jefa jefe perro gato`,
-);
 /** The same, where one speaks of oneself. */
 const PRONOUNS = wordSet(
   "he she they his her their him them er sie ihr ihre sein seine ella ellos ellas",
@@ -116,7 +106,7 @@ function isAboutTheSame(
   const known = new Set(words.map(({ folded }) => folded));
   const who = whoOf(wordsOf(actor.join(" ")));
   if (!who.every((word) => known.has(word))) return false;
-  const others = who.length === 0 ? OTHERS.union(PRONOUNS) : OTHERS;
+  const others = who.length === 0 ? PERSONS.union(PRONOUNS) : PERSONS;
   if (words.some(({ folded }) => others.has(folded) && !said.has(folded))) return false;
   const names = new Set(given.flatMap(analyse)).union(ended);
   const isOther = ({ folded, isName }: Word) => isName && !said.has(folded) && !names.has(folded);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { endsAnother } from "../../src/domain/ends-another.ts";
 import {
   mayReplace,
   readStatement,
@@ -31,6 +32,37 @@ describe("a newer statement replaces an older one", () => {
   });
 });
 
+describe("what ended is another thing, or another person's", () => {
+  test.each([
+    ["Carla is no longer allergic to dust", "Carla is allergic to nuts"],
+    ["Tom no longer takes ibuprofen", "Tom takes aspirin every morning"],
+    ["We no longer deploy on Sundays", "We deploy on Fridays"],
+    ["Ana doesn't speak French", "Ana speaks Spanish"],
+    ["My father no longer lives in Graz", "My mother lives in Graz"],
+    ["Lisa no longer trusts Paul", "Lisa trusts Peter"],
+    ["Service A no longer uses Redis 6", "Service A uses PostgreSQL 15"],
+    ["Leo's wife is no longer vegetarian", "Leo is vegetarian"],
+    ["Ruth ist keine Veganerin mehr", "Ruths Tochter ist Veganerin"],
+    ["Mi abuelo ya no vive en Graz", "Mi abuela vive en Graz"],
+    ["I water the cactus once a month instead of every week", "I water the ferns every day"],
+  ])("%s / %s", (newer, older) => {
+    expect(endsAnother(statement(newer), statement(older))).toBe(true);
+  });
+
+  test.each([
+    ["Carla is no longer allergic to nuts", "Carla is allergic to nuts since 2019"],
+    ["Seit Mai wohnt Jan nicht mehr in Graz", "Jan lebt in Graz"],
+    ["Since the move we no longer meet on Mondays", "We meet on Mondays"],
+    ["Ben can't stand tea any more and drinks cocoa", "Ben loves tea"],
+    ["Staging was upgraded to PostgreSQL 16, it no longer has Redis", "Staging has PostgreSQL 15"],
+  ])(
+    "and not where the older one states it, or something else changed: %s / %s",
+    (newer, older) => {
+      expect(endsAnother(statement(newer), statement(older))).toBe(false);
+    },
+  );
+});
+
 describe("both statements stay true", () => {
   test.each([
     ["Ben lives in Bristol.", "Ann lives in Leeds."],
@@ -40,6 +72,8 @@ describe("both statements stay true", () => {
     ["Ben keeps notes in Roam these days.", "Ann keeps notes in Roam."],
     ["The hobby of Ben is origami instead of rowing.", "The hobby of Ann is rowing."],
     ["Ben's hobby is origami instead of rowing.", "Ann's hobby is rowing."],
+    ["The users service now listens on port 8082.", "The orders service listens on port 8081."],
+    ["Das WLAN im Keller heißt jetzt Dachs.", "Das WLAN im Büro heißt Adler."],
   ])("%s / %s", (newer, older) => {
     expect(judge(newer, older, 0.9)).toBe(false);
     const one = statement(newer);

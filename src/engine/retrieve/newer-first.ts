@@ -1,4 +1,5 @@
 import { modelRules, onScale } from "../../domain/embedding-models.ts";
+import { endsAnother } from "../../domain/ends-another.ts";
 import type { NodeType } from "../../domain/enums.ts";
 import { analyse } from "../../domain/lexical-analysis.ts";
 import type { MemoryNode } from "../../domain/node.ts";
@@ -88,8 +89,11 @@ async function wordedLinks(
   userId: string,
   compared: readonly Compared[],
 ): Promise<readonly Link[]> {
-  const pairs = pairsOf(compared, (newer, older) =>
-    mayReplace(newer.statement, older.statement, isSaid(newer, older)),
+  const pairs = pairsOf(
+    compared,
+    (newer, older) =>
+      mayReplace(newer.statement, older.statement, isSaid(newer, older)) &&
+      !endsAnother(newer.statement, older.statement),
   );
   if (pairs.length === 0) return [];
   const { likeMemories } = modelRules(embedder.identity.model);
