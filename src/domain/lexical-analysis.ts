@@ -62,6 +62,67 @@ export function withoutAccents(text: string): string {
   return normalForm("NFC", normalForm("NFD", text).replace(ACCENT, ""));
 }
 
+/** Letters that Unicode does not take apart, as they are typed without them. */
+const UNDECOMPOSED: Readonly<Record<string, string>> = {
+  ...{ ł: "l", đ: "d", ø: "o", ß: "ss", æ: "ae", œ: "oe", þ: "th", ð: "d" },
+  ...{ ħ: "h", ı: "i", ŋ: "n", ŧ: "t" },
+};
+const UNDECOMPOSED_LETTER = new RegExp(`[${Object.keys(UNDECOMPOSED).join("")}]`, "g");
+
+/** A word as analysed, typed with the letters a to z only; undefined if that is the word itself. */
+export function typedPlainly(word: string): string | undefined {
+  const plain = word.replace(UNDECOMPOSED_LETTER, (letter) => UNDECOMPOSED[letter] ?? letter);
+  return plain === word ? undefined : plain;
+}
+
+/** Where a new part of an identifier begins: parse|Config, V2|Token, HTTP|Server; but not API|s. */
+const PART = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u;
+/** The same in a text of ASCII, which is looked through several times as fast. */
+const PLAIN_PART = /[a-z0-9][A-Z]|[A-Z][A-Z][a-z]{2}/;
+const SINGLE_LETTER = /^\p{L}$/u;
+/** A part that is a word; keys and hashes have few. */
+const TELLING_PART = /\p{L}{3}/u;
+const FINAL_DIGITS = /\p{N}+$/u;
+/** Names with signs that are no letters, and the word under which each is found. */
+const SIGNED_NAME =
+  /(?<![\p{L}\p{N}])(?:([cf])(\+\+|#)|(\.net)|([a-z]{2,20})\.js)(?![\p{L}\p{N}])/giu;
+
+const HAS_SIGN = /[+#]|\.(?:net|js)/i;
+
+/** The parts of identifiers in a text (`parseConfig`, `HTTPServer`, `OAuth2Token`) and names with signs (`C++`, `.NET`), folded. */
+export function identifierParts(text: string): readonly string[] {
+  const parts: string[] = [];
+  const [word, part] = isPlain(text) ? [/[A-Za-z0-9]+/g, PLAIN_PART] : [WORD, PART];
+  const words = part.test(text) ? (text.match(word) ?? []) : [];
+  for (const each of words) {
+    if (each.length <= WORD_MAX_BYTES && part.test(each)) parts.push(...partsOf(each));
+  }
+  const named = HAS_SIGN.test(text) ? text.matchAll(SIGNED_NAME) : [];
+  for (const [, letter, sign, dotNet, script] of named) {
+    const language = letter && `${letter}${sign === "#" ? "sharp" : "plusplus"}`;
+    parts.push(language ?? (dotNet ? "dotnet" : `${script}js`));
+  }
+  return parts.flatMap(analyse);
+}
+
+function partsOf(word: string): readonly string[] {
+  const parts: string[] = [];
+  let isOpen = false;
+  for (const part of word.split(PART)) {
+    const isSingle = SINGLE_LETTER.test(part);
+    // O|Auth and 3|D are one.
+    if (isOpen || (isSingle && parts.length > 0)) parts.push(`${parts.pop() ?? ""}${part}`);
+    else parts.push(part);
+    isOpen = isSingle && parts.length === 1 && parts[0] === part;
+  }
+  const telling = parts.filter((part) => TELLING_PART.test(part));
+  if (parts.length < 2 || 2 * telling.length < parts.length) return [];
+  return parts.flatMap((part) => {
+    const bare = part.replace(FINAL_DIGITS, "");
+    return bare !== part && TELLING_PART.test(bare) ? [part, bare] : [part];
+  });
+}
+
 function pushWord(terms: string[], word: string): void {
   if (word === "" || (word.length * 3 > WORD_MAX_BYTES && Buffer.byteLength(word) > WORD_MAX_BYTES))
     return;

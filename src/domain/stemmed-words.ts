@@ -8,9 +8,11 @@ import {
 import {
   analyse,
   ENGLISH_STOP_WORDS,
+  identifierParts,
   isPlain,
   questionTerms,
   type Term,
+  typedPlainly,
   withoutAccents,
 } from "./lexical-analysis.ts";
 
@@ -26,7 +28,7 @@ import {
  * of the version before are recognised by the number of their words: a version that changes stems but not how many there are has
  * to write all texts again.
  */
-export const ANALYSER = 1;
+export const ANALYSER = 2;
 
 /** The stem of a word in lower case, composed. */
 export type Stem = (language: StemmedLanguage, word: string) => string;
@@ -41,6 +43,11 @@ const SIGNS: Readonly<Record<StemmedLanguage, string>> = {
   nl: "\ue006",
   ru: "\ue007",
 };
+
+/** The sign of a word as it is typed without the letters that do not decompose. */
+const PLAIN_SIGN = "\ue008";
+/** Parts of identifiers that are searched for. */
+const PARTS_MAX = 64;
 
 /** Scripts have numerals and signs of their own (ↀ, ꙳), which are no letters. */
 const LATIN_WORD = /[[\p{Script=Latin}&&\p{L}]\p{M}]+/gv;
@@ -58,8 +65,35 @@ export function stemsOf(text: string, terms: readonly string[], stem: Stem): rea
   );
 }
 
-/** A word of a question: a text has it that has one of its forms. */
-export type QuestionWord = { readonly forms: readonly Term[] };
+/** What is indexed of a text beside its words: their stems, as they are typed plainly, and the parts of identifiers. */
+export function besideWords(text: string, terms: readonly string[], stem: Stem): readonly string[] {
+  const plain = isPlain(text)
+    ? []
+    : terms.flatMap((term) => {
+        const typed = typedPlainly(term);
+        return typed === undefined ? [] : [typed + PLAIN_SIGN];
+      });
+  return [...stemsOf(text, terms, stem), ...plain, ...identifierParts(text)];
+}
+
+/** A form of a word of a question. */
+export type Form = Term & {
+  /** What an occurrence counts: a word that was typed otherwise counts less than the word itself. */
+  readonly weight: number;
+};
+
+/** A word of a question: a text has it that has one of its forms, the word itself first. */
+export type QuestionWord = { readonly forms: readonly Form[] };
+
+const TYPED_OTHERWISE = 0.5;
+
+/** How a text may have a word that is typed with other letters. */
+function otherwiseTyped({ term, prefix }: Term): readonly Form[] {
+  if (prefix) return [];
+  const typed = typedPlainly(term);
+  const forms = typed === undefined ? [term + PLAIN_SIGN] : [typed, typed + PLAIN_SIGN];
+  return forms.map((form) => ({ term: form, prefix: false, weight: TYPED_OTHERWISE }));
+}
 
 /** The words to search for: distinct, without stop words of the question's language unless there is nothing else. */
 export function questionWords(question: string, stem: Stem): readonly QuestionWord[] {
@@ -75,10 +109,19 @@ export function questionWords(question: string, stem: Stem): readonly QuestionWo
       stems.get(withoutAccents(word))?.add(signed(language, word, stem));
     }
   }
-  return terms.map((term) => ({
+  const known = new Set(terms.map(({ term }) => term));
+  const parts = [...new Set(identifierParts(question))]
+    .filter((part) => !known.has(part) && !isStopWord(part))
+    .slice(-PARTS_MAX);
+  return [...terms, ...parts.map((term) => ({ term, prefix: false }))].map((term) => ({
     forms: [
-      term,
-      ...[...(stems.get(term.term) ?? [])].map((form) => ({ term: form, prefix: false })),
+      { ...term, weight: 1 },
+      ...[...(stems.get(term.term) ?? [])].map((form) => ({
+        term: form,
+        prefix: false,
+        weight: 1,
+      })),
+      ...otherwiseTyped(term),
     ],
   }));
 }

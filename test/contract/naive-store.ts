@@ -327,7 +327,11 @@ export class NaiveStore implements RetrievalStore {
     const collection = this.#rules.collection(documents, filter.userId);
     const asked = questionWords(query, snowball).map(({ forms }) => {
       const frequencyIn = (document: Document): number =>
-        Math.max(...forms.map(({ term, prefix }) => frequency(document, porterStem(term), prefix)));
+        Math.max(
+          ...forms.map(
+            ({ term, prefix, weight }) => weight * frequency(document, porterStem(term), prefix),
+          ),
+        );
       const holding = collection.filter((document) => frequencyIn(document) > 0);
       return { keys: holding.map(({ key }) => key), frequencyIn };
     });

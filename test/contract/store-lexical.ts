@@ -35,6 +35,23 @@ const FINDABLE: readonly { name: string; text: string; question: string }[] = [
   { name: "Korean", text: "서울에서 만나요", question: "서울에서" },
   { name: "Cyrillic in another case", text: "Привет МОСКВА", question: "москва" },
   { name: "Latin beside Chinese", text: "用Python写代码", question: "python" },
+  { name: "a Vietnamese word typed plainly", text: "Anh Đức ở Đà Nẵng", question: "Duc" },
+  { name: "a Polish word typed plainly", text: "Łukasz mieszka w Łodzi", question: "lodzi" },
+  { name: "a Danish word typed plainly", text: "Vi sejler til Ærø", question: "Aero" },
+  { name: "a Turkish word typed plainly", text: "Iğdır çok uzak", question: "Igdir" },
+  { name: "ss for ß", text: "Weißgasse 12", question: "Weissgasse" },
+  { name: "a text typed plainly, Polish", text: "Lukasz mieszka w Lodzi", question: "w Łodzi" },
+  { name: "a text typed plainly, Icelandic", text: "Thorunn er heima", question: "Þórunn" },
+  { name: "one letter typed plainly of two", text: "Smørrebrød på Østerbro", question: "Osterbro" },
+  { name: "a part of an identifier", text: "fix parseConfigFile first", question: "config" },
+  { name: "a part after a digit", text: "call parseV2Config", question: "config" },
+  { name: "a part before a digit", text: "the OAuth2Token expired", question: "oauth token" },
+  { name: "a part after an acronym", text: "HTTPServer is down", question: "server" },
+  { name: "another form of a part", text: "listUsers() throws", question: "user" },
+  { name: "an identifier by its parts", text: "parse the config", question: "parseConfig" },
+  { name: "C++", text: "Ben writes C++", question: "cplusplus" },
+  { name: ".NET", text: "The tool is in .NET", question: "dotnet" },
+  { name: "node.js", text: "It runs on Node.js", question: "nodejs" },
   { name: "another form, German", text: "Ihre Häuser sind alt", question: "Wem gehört das Haus?" },
   {
     name: "ue for ü",
@@ -382,6 +399,23 @@ export function describeLexicalSearch(world: World): void {
 
       expect(await search(store, "opening")).toEqual([long, "bravo"]);
       expect(await search(store, "closing")).toEqual([long]);
+    });
+  });
+
+  describe("typed with other letters", () => {
+    test("a memory that has the word itself comes first", async () => {
+      const { store } = await world.fresh();
+      await put(store, { content: "Lodz in spring" }, { content: "Łódź in spring" });
+
+      expect(await search(store, "Łódź")).toEqual(["Łódź in spring", "Lodz in spring"]);
+      expect(await search(store, "Lodz")).toEqual(["Lodz in spring", "Łódź in spring"]);
+    });
+
+    test("words that differ in the text stay different words", async () => {
+      const { store } = await world.fresh();
+      await put(store, { content: "das Maß" }, { content: "der Maßstab" });
+
+      expect(await search(store, "Mass")).toEqual(["das Maß"]);
     });
   });
 

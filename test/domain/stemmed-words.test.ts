@@ -1,12 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { snowball } from "../../src/adapters/stemming/stem.ts";
-import { analyse, questionTerms } from "../../src/domain/lexical-analysis.ts";
-import { questionWords, stemsOf } from "../../src/domain/stemmed-words.ts";
+import { analyse, identifierParts, questionTerms } from "../../src/domain/lexical-analysis.ts";
+import { besideWords, questionWords, stemsOf } from "../../src/domain/stemmed-words.ts";
 
 const stems = (text: string) => stemsOf(text, analyse(text), snowball);
 const forms = (question: string) =>
-  questionWords(question, snowball).map((word) => word.forms.map(({ term }) => term));
+  questionWords(question, snowball).map((word) =>
+    word.forms.flatMap(({ term, weight }) => (weight === 1 ? [term] : [])),
+  );
+const otherwise = (word: string) =>
+  questionWords(word, snowball)[0]?.forms.flatMap(({ term, weight }) => (weight < 1 ? [term] : []));
 
 describe("what is indexed beside the words of a text", () => {
   test("is the stem of each word that is not a function word, with the sign of its language", () => {
@@ -61,8 +65,30 @@ describe("the words of a question", () => {
     }
   });
 
+  test("are looked for as others type them, which counts half", () => {
+    expect(otherwise("Đức")).toEqual(["duc", "duc\ue008"]);
+    expect(otherwise("duc")).toEqual(["duc\ue008"]);
+    expect(besideWords("Łódź, Þórunn, Cœur", ["łodz", "þorunn", "cœur"], snowball)).toEqual(
+      ["lodz", "thorunn", "coeur"].map((word) => `${word}\ue008`),
+    );
+  });
+
+  test.each([
+    ["parseV2Config", "parse v2 config"],
+    ["OAuth2Token", "oauth2 oauth token"],
+    ["XMLHttpRequest", "xml http request"],
+    ["GrößeDerDatei", "große der datei"],
+    ["C++, C# and .NET", "cplusplus csharp dotnet"],
+    ["iPhones, APIs, WiFi, 3D, H2O and example.net", ""],
+    ["kX9vB2mQ7Lp4ZrT8", ""],
+  ])("of the identifiers in %s have the parts %s", (text, parts) => {
+    expect(identifierParts(text).join(" ")).toBe(parts);
+  });
+
   test("a single unspaced character still begins pairs", () => {
-    expect(questionWords("茶", snowball)).toEqual([{ forms: [{ term: "茶", prefix: true }] }]);
+    expect(questionWords("茶", snowball)).toEqual([
+      { forms: [{ term: "茶", prefix: true, weight: 1 }] },
+    ]);
   });
 });
 

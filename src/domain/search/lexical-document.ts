@@ -1,12 +1,12 @@
 import type { Instant } from "../../lib/instant.ts";
 import { analyse, dateWords } from "../lexical-analysis.ts";
-import { type Stem, stemsOf } from "../stemmed-words.ts";
+import { besideWords, type Stem } from "../stemmed-words.ts";
 
 /**
  * What the word index holds for a memory, in three columns: its own words; for a turn of a conversation also the beginnings of
  * the turns before and after it, which count less, because a question often uses the words of the turn before the answer. In all
- * columns and in questions a word matches every word with the same Porter stem. Stems of other languages follow the words of each
- * text.
+ * columns and in questions a word matches every word with the same Porter stem. Stems of other languages, words as they are
+ * typed plainly, and parts of identifiers follow the words of each text.
  */
 
 /** Turns on either side whose beginnings a document contains. */
@@ -31,6 +31,6 @@ export function neighbourWords(contents: readonly string[], stem: Stem): readonl
 
 function wordsAndStems(text: string, stem: Stem): readonly string[] {
   const words = analyse(text);
-  const stems = stemsOf(text, words, stem);
-  return stems.length === 0 ? words : [...words, ...stems];
+  const others = besideWords(text, words, stem);
+  return others.length === 0 ? words : [...words, ...others];
 }

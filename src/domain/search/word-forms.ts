@@ -7,6 +7,11 @@ export function anyOf(forms: readonly Postings[]): Postings {
   return others.reduce(either, first);
 }
 
+/** The documents that contain a form whose occurrences count less. */
+export function weighted({ keys, frequencies }: Postings, weight: number): Postings {
+  return { keys, frequencies: weight === 1 ? frequencies : frequencies.map((one) => one * weight) };
+}
+
 const EMPTY: Postings = { keys: new Float64Array(0), frequencies: new Float32Array(0) };
 
 function either(one: Postings, other: Postings): Postings {

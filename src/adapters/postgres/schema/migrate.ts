@@ -4,6 +4,7 @@ import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { codeOf } from "../connection/failures.ts";
 import type { Database, Sql } from "../connection/sql.ts";
+import { noteNewIndex } from "../search/renew-texts.ts";
 import { type ManifestInput, readManifest, writeManifest } from "./manifest.ts";
 import { writeNamespace } from "./namespace-identity.ts";
 import { inPartitions, readPartitions } from "./partitions.ts";
@@ -142,6 +143,7 @@ async function makeTables(sql: Sql, from: number, partitions = 0): Promise<void>
   const statements = partitions === 0 ? whole : inPartitions(whole, partitions);
   for (const statement of statements) await sql.run(statement);
   await writeSetting(sql, VERSION, String(SCHEMA_VERSION));
+  if (from === 0) await noteNewIndex(sql);
 }
 
 /** @throws SvcError unsupported unless pgvector 0.8 or newer is there, or can be added by this user */

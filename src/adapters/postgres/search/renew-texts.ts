@@ -30,6 +30,11 @@ async function readRenewal(sql: Sql): Promise<Renewal> {
   return text === undefined ? { version: FIRST } : (JSON.parse(text) as Renewal);
 }
 
+/** Records that new tables have no texts of an earlier analyser. Runs inside a write transaction. */
+export async function noteNewIndex(sql: Sql): Promise<void> {
+  await writeSetting(sql, NAME, JSON.stringify({ version: ANALYSER } satisfies Renewal));
+}
+
 /** Whether there may be texts that an earlier analyser indexed. */
 export async function hasFormerTexts(database: Database): Promise<boolean> {
   const { version } = await database.read(ALL_OWNERS, readRenewal);

@@ -5,7 +5,7 @@ import {
   rarestWords,
   withCoverage,
 } from "../../../domain/search/bm25.ts";
-import { anyOf, type Postings } from "../../../domain/search/word-forms.ts";
+import { anyOf, type Postings, weighted } from "../../../domain/search/word-forms.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
 import { snowball } from "../../stemming/stem.ts";
@@ -41,14 +41,16 @@ export async function searchText(
 ): Promise<TextHit<number>[]> {
   const { question, filter, k, others } = search;
   const words = questionWords(question, snowball).map(({ forms }) =>
-    forms.map(({ term, prefix }) => ({ term: termOf(term), prefix })),
+    forms.map(({ term, prefix, weight }) => ({ term: termOf(term), prefix, weight })),
   );
   if (words.length === 0 || (k === 0 && others.length === 0)) return [];
   const index = await database.read(filter.userId, (sql) =>
     readIndex(sql, ownerKey(filter.userId), words.flat(), lengths),
   );
   if (index.collection.documents === 0) return [];
-  const postings = words.map((forms) => anyOf(forms.map((form) => index.postingsOf(form))));
+  const postings = words.map((forms) =>
+    anyOf(forms.map((form) => weighted(index.postingsOf(form), form.weight))),
+  );
   const { ranking, unranked } = rankingWords(postings);
   const hits = await choose(database, rankWords(ranking, index.collection), search);
   const holding = [...ranking.map(({ keys }) => keys.length), ...unranked];

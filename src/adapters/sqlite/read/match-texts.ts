@@ -5,11 +5,21 @@ import { countRows, type Parameter } from "../connection/ask.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
 import { activeOf, type Condition } from "./filter-sql.ts";
 
-/** Weight of an occurrence in each column, as SQL. */
-export const WEIGHTS = [COLUMN_WEIGHTS.own, COLUMN_WEIGHTS.previous, COLUMN_WEIGHTS.next]
-  .map((weight) => weight.toFixed(1))
-  .join(", ");
-const BM25 = `bm25(lexical_documents, ${WEIGHTS})`;
+/** Weight of an occurrence in each column, as SQL. @param factor of the form */
+export function weightsOf(factor: number): string {
+  return [COLUMN_WEIGHTS.own, COLUMN_WEIGHTS.previous, COLUMN_WEIGHTS.next]
+    .map((weight) => (weight * factor).toFixed(2))
+    .join(", ");
+}
+
+/** A form of a word: an expression of FTS5, and what an occurrence counts. */
+export type MatchedForm = { readonly match: string; readonly weight: number };
+
+/** The expression that any of the forms matches. */
+export function anyForm(forms: readonly MatchedForm[]): string {
+  return forms.map(({ match }) => match).join(" OR ");
+}
+
 /** The documents of an owner, as SQL; its key is both parameters. */
 export const OF_OWNER = `rowid BETWEEN ${documentNumber("?", "0")} AND ${documentNumber("?", String(KEY_MASK))}`;
 
@@ -19,17 +29,18 @@ export type Sizes = { readonly pack: number; readonly owner: number };
  * The score of every document of an owner that matches and passes, computed by FTS5. FTS5 weighs a word by its rarity in the
  * whole pack. If several owners share one, or a word has several forms, each is searched separately, and its share is reweighted
  * to the rarity of the word among the owner's documents.
- * @param words for each word, its forms as expressions of FTS5
+ * @param words for each word, its forms
  */
 export function matchTexts(
   database: Database,
-  words: readonly (readonly string[])[],
+  words: readonly (readonly MatchedForm[])[],
   narrowed: Condition | undefined,
   owner: number,
   sizes: Sizes,
 ): Hit<number>[] {
   if (sizes.pack === sizes.owner && words.every(({ length }) => length === 1)) {
-    return matching(database, words.flat().join(" OR "), narrowed, owner).filter(isAllowed);
+    const any = { match: anyForm(words.flat()), weight: 1 };
+    return matching(database, any, narrowed, owner).filter(isAllowed);
   }
   const scores = new Map<number, number>();
   for (const forms of words) {
@@ -48,8 +59,12 @@ export function matchTexts(
 }
 
 /** The number of an owner's documents that contain a word in any of its forms, before any filter. */
-export function countHolding(database: Database, forms: readonly string[], owner: number): number {
-  return matching(database, forms.join(" OR "), undefined, owner).length;
+export function countHolding(
+  database: Database,
+  forms: readonly MatchedForm[],
+  owner: number,
+): number {
+  return matching(database, { match: anyForm(forms), weight: 1 }, undefined, owner).length;
 }
 
 type Matched = {
@@ -60,13 +75,17 @@ type Matched = {
 
 function matchForm(
   database: Database,
-  form: string,
+  form: MatchedForm,
   narrowed: Condition | undefined,
   owner: number,
 ): Matched {
   const hits = matching(database, form, narrowed, owner);
   if (hits.length === 0) return { hits, inPack: 0 };
-  const inPack = countRows(database, "lexical_documents WHERE lexical_documents MATCH ?", form);
+  const inPack = countRows(
+    database,
+    "lexical_documents WHERE lexical_documents MATCH ?",
+    form.match,
+  );
   return { hits, inPack };
 }
 
@@ -79,7 +98,7 @@ function isAllowed({ allowed }: OwnedHit): boolean {
 /** The owner's active nodes that match an expression, and whether each passes the filter. */
 function matching(
   database: Database,
-  expression: string,
+  { match, weight }: MatchedForm,
   narrowed: Condition | undefined,
   owner: number,
 ): OwnedHit[] {
@@ -87,9 +106,9 @@ function matching(
   return database
     .query<OwnedHit, Parameter[]>(
       // CROSS JOIN makes the index the outer loop: looking hits up in `nodes` is cheap, the reverse is not.
-      `SELECT n.key, -${BM25} AS score, ${narrowed?.sql ?? "1"} AS allowed
+      `SELECT n.key, -bm25(lexical_documents, ${weightsOf(weight)}) AS score, ${narrowed?.sql ?? "1"} AS allowed
        FROM lexical_documents f CROSS JOIN nodes n ON n.key = f.rowid & ${KEY_MASK}
        WHERE lexical_documents MATCH ? AND f.${OF_OWNER} AND ${active.sql}`,
     )
-    .all(...(narrowed?.parameters ?? []), expression, owner, owner, ...active.parameters);
+    .all(...(narrowed?.parameters ?? []), match, owner, owner, ...active.parameters);
 }

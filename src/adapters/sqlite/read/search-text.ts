@@ -7,7 +7,7 @@ import {
   withCoverage,
 } from "../../../domain/search/bm25.ts";
 import { bestFirst } from "../../../domain/search/order.ts";
-import { anyOf, type Postings } from "../../../domain/search/word-forms.ts";
+import { anyOf, type Postings, weighted } from "../../../domain/search/word-forms.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { TextHit } from "../../../ports/store/search-index.ts";
 import type { Kernel } from "../../native/kernel.ts";
@@ -19,7 +19,14 @@ import { ownerKey } from "../write/owners.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { allowedKeys, type Condition, candidateCondition } from "./filter-sql.ts";
 import { readNumbers } from "./index-numbers.ts";
-import { countHolding, matchTexts, OF_OWNER, WEIGHTS } from "./match-texts.ts";
+import {
+  anyForm,
+  countHolding,
+  type MatchedForm,
+  matchTexts,
+  OF_OWNER,
+  weightsOf,
+} from "./match-texts.ts";
 import { rankTexts } from "./rank-texts.ts";
 
 export type TextSearch = {
@@ -42,7 +49,7 @@ export function searchText(
 ): TextHit<number>[] {
   // Quoted, so that text is never an operator.
   const words = questionWords(question, snowball).map(({ forms }) =>
-    forms.map(({ term, prefix }) => `"${term}"${prefix ? "*" : ""}`),
+    forms.map(({ term, prefix, weight }) => ({ match: `"${term}"${prefix ? "*" : ""}`, weight })),
   );
   if (words.length === 0 || (k === 0 && others.length === 0)) return [];
   // One snapshot: the weight of a word and its documents must match.
@@ -70,7 +77,7 @@ function rankingWords(
   owner: number,
 ): Pick<Search, "words" | "unranked"> {
   if (words.length <= RANKED_WORDS_MAX) return { words, unranked: [] };
-  const holding = words.map((forms) => countFew(database, forms.join(" OR "), owner));
+  const holding = words.map((forms) => countFew(database, anyForm(forms), owner));
   const isRanking = rarestWords(holding);
   return {
     words: words.filter((_, at) => isRanking[at]),
@@ -91,8 +98,8 @@ function countFew(database: Database, expression: string, owner: number): number
 }
 
 type Search = TextSearch & {
-  /** Expressions of FTS5: for each word, its forms. */
-  readonly words: readonly (readonly string[])[];
+  /** For each word, its forms. */
+  readonly words: readonly (readonly MatchedForm[])[];
   /** The number of documents that contain each word of a long question by which none is ranked. */
   readonly unranked: readonly number[];
   readonly owner: number;
@@ -124,7 +131,7 @@ function searchByPostings(
     meanLength: totals.words / totals.documents,
   };
   const stems = words.flatMap(([, ...others]) => others);
-  const hasStems = stems.length > 0 && isHeld(database, stems.join(" OR "), owner);
+  const hasStems = stems.length > 0 && isHeld(database, anyForm(stems), owner);
   const postings = words.map((forms) =>
     anyOf(
       forms
@@ -149,12 +156,20 @@ function isHeld(database: Database, expression: string, owner: number): boolean 
 }
 
 /** The owner's documents that contain a form of a word. */
-function postingsOf(database: Database, kernel: Kernel, form: string, owner: number): Postings {
+function postingsOf(
+  database: Database,
+  kernel: Kernel,
+  { match, weight }: MatchedForm,
+  owner: number,
+): Postings {
   const walk = database.query<unknown, [string, number, number]>(
     `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}
-       AND svckernel_gather(lexical_documents, ${KEY_MASK}, ${WEIGHTS})`,
+       AND svckernel_gather(lexical_documents, ${KEY_MASK}, ${weightsOf(1)})`,
   );
-  return kernel.gather(() => walk.all(form, owner, owner));
+  return weighted(
+    kernel.gather(() => walk.all(match, owner, owner)),
+    weight,
+  );
 }
 
 /** Documents of an owner. @param pack those of all owners */
