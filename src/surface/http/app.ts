@@ -2,11 +2,12 @@ import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import type { KeptBlob } from "../../domain/blob.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import type { Caller } from "../contract/core/caller.ts";
+import { type Caller, optionalOwner } from "../contract/core/caller.ts";
 import type { Examine } from "../contract/core/examination.ts";
 import type { Log } from "../contract/core/log.ts";
 import type { HttpBinding } from "../contract/core/operation.ts";
 import { OPERATIONS } from "../contract/core/operations.ts";
+import { OWNER_PARAMETER } from "../contract/core/request.ts";
 import { healthOperation } from "../contract/service/operations.ts";
 import { answerJson, refuse } from "../listener/answers.ts";
 import {
@@ -167,9 +168,11 @@ async function answerCall(
   body: unknown,
 ): Promise<Response> {
   const request = context.req.raw;
+  // Who asks whether it runs may make each address another one.
+  const asked = readQuery(binding.isPublic ? "" : request.url);
   const call = binding.prepare({
     params: context.req.param(),
-    ...readQuery(request.url),
+    ...asked,
     idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
     body,
   });
@@ -181,6 +184,9 @@ async function answerCall(
       return engine;
     },
     caller,
+    userId: binding.takesOwner
+      ? optionalOwner(caller, asked.query[OWNER_PARAMETER])
+      : caller.boundUserId,
     operator: deps.session === undefined ? "api-operator" : "inspector",
     version: deps.version,
     client: clientOf(request.headers),

@@ -62,7 +62,8 @@ async function readNode(nodeId: string, deps: McpDeps): Promise<object> {
   const read = bindingOf("memory_get_node").prepare({ node_id: nodeId });
   const caller = { boundUserId };
   const operator = "mcp-operator";
-  const context = { engine: () => engine, caller, operator, version, signal: undefined };
+  const asked = { caller, userId: boundUserId, operator, version, signal: undefined };
+  const context = { engine: () => engine, ...asked };
   return (await read(context, toolSet)).structured;
 }
 

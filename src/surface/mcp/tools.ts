@@ -88,6 +88,7 @@ async function answer(
     const context = {
       engine: () => engine,
       caller,
+      userId: caller.boundUserId,
       operator: "mcp-operator",
       version,
       client,

@@ -43,7 +43,7 @@ test("mode is another name of retrieval_mode", () => {
 });
 
 test("unknown keys are refused inside the filters too", () => {
-  expect(() => read({ filters: { colour: 1 } })).toThrow("filters.colour: is not a known key");
+  expect(() => read({ filters: { colour: 1 } })).toThrow("filters.colour: is not a known key; ");
 });
 
 test("every member of the body reaches the engine", () => {

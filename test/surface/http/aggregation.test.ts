@@ -94,7 +94,10 @@ describe.each(ROUTES)("POST $path", ({ path, body, schema }) => {
     const app = await open();
     const { status, json } = await post(app, path, { user_id: "ada", ...body, limits: 1 });
     expect(status).toBe(422);
-    expect(json).toEqual({ code: "invalid_argument", detail: "limits: is not a known key" });
+    expect(json).toEqual({
+      code: "invalid_argument",
+      detail: expect.stringMatching(/^limits: is not a known key; the known keys are /),
+    });
   });
 });
 
@@ -347,7 +350,11 @@ describe("a bad query is 422 and names the field", () => {
     ],
     ["assertions/aggregate", { query: { subjects: "I" } }, /^query\.subjects: "I" is not a list$/],
     ["assertions/aggregate", { query: { subjects: [" "] } }, /^subjects\[0\]: must not be blank$/],
-    ["assertions/aggregate", { query: { units: [] } }, /^query\.units: is not a known key$/],
+    [
+      "assertions/aggregate",
+      { query: { units: [] } },
+      /^query\.units: is not a known key; the known keys are /,
+    ],
     ["assertions/aggregate", { query: { group_by: [] } }, /^group_by: must not be empty$/],
     ["assertions/aggregate", { query: { group_by: ["unit"] } }, /^query\.group_by\[0\]: "unit" is/],
     ["assertions/aggregate", { query: { group_limit: null } }, /^query\.group_limit: null is not/],

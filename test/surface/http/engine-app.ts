@@ -23,6 +23,40 @@ export type OpenedApp = OpenedEngine & {
 /** Each of ada and bob has a key. */
 export const KEYS: AuthSettings = { userKeys: { ada: "key-a", bob: "key-b" } };
 
+/** The HTTP interface of an engine. */
+export function appOf(
+  engine: OpenedEngine["engine"],
+  auth: AuthSettings = {},
+  more: Partial<HttpAppDeps> = {},
+): Pick<OpenedApp, "app" | "ask"> {
+  const app = createHttpApp({
+    engine: () => engine,
+    version: "9.9.9",
+    auth,
+    cors: { origins: [], allowCredentials: false },
+    inspector: true,
+    log: () => {},
+    ...more,
+  });
+  const ask = async (path: string, asked: Asked = {}): Promise<Answer> => {
+    const { body, key, method = body === undefined ? "GET" : "POST", headers } = asked;
+    const answer = await app.request(path, {
+      method,
+      headers: {
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...headers,
+      },
+      ...(body !== undefined && {
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    });
+    // SAFETY: every answer of this interface is a JSON object.
+    return { status: answer.status, json: (await answer.json()) as Json };
+  };
+  return { app, ask };
+}
+
 /** The HTTP interface of engines on real packs; each is closed and its pack deleted after its test. */
 export function useApps() {
   const { open: openEngine } = useEngines();
@@ -33,32 +67,7 @@ export function useApps() {
     more: Partial<HttpAppDeps> = {},
   ): Promise<OpenedApp> => {
     const opened = await openEngine(options);
-    const app = createHttpApp({
-      engine: () => opened.engine,
-      version: "9.9.9",
-      auth,
-      cors: { origins: [], allowCredentials: false },
-      inspector: true,
-      log: () => {},
-      ...more,
-    });
-    const ask = async (path: string, asked: Asked = {}): Promise<Answer> => {
-      const { body, key, method = body === undefined ? "GET" : "POST", headers } = asked;
-      const answer = await app.request(path, {
-        method,
-        headers: {
-          ...(body !== undefined && { "content-type": "application/json" }),
-          ...(key !== undefined && { authorization: `Bearer ${key}` }),
-          ...headers,
-        },
-        ...(body !== undefined && {
-          body: typeof body === "string" ? body : JSON.stringify(body),
-        }),
-      });
-      // SAFETY: every answer of this interface is a JSON object.
-      return { status: answer.status, json: (await answer.json()) as Json };
-    };
-    return { ...opened, ask, app };
+    return { ...opened, ...appOf(opened.engine, auth, more) };
   };
 
   return { open };

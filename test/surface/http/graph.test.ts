@@ -79,7 +79,6 @@ describe("GET /v1/nodes/scan", () => {
     { name: "several states", query: "state=superseded&state=tentative", expected: ["v0", "v2"] },
     { name: "all at once", query: "state=stable&scope=personal&type=fact", expected: [] },
     { name: "the last of two types", query: "type=note&type=fact", expected: ["v1"] },
-    { name: "a parameter that nobody knows", query: "colour=red", expected: ["v1", "v2"] },
   ])("knows $name", async ({ query, expected }) => {
     const { app } = await filled();
 

@@ -82,7 +82,7 @@ describe("POST /v1/ingest", () => {
     {
       name: "an unknown key",
       body: { node_type: "fact" },
-      detail: "node_type: is not a known key",
+      detail: /^node_type: is not a known key; the known keys are content, /,
     },
     { name: "a role that is null", body: { role: null }, detail: "role: null is not text" },
     { name: "an unknown role", body: { role: "robot" }, detail: /^role: "robot" is not one of / },

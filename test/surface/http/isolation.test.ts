@@ -4,7 +4,7 @@ import { asInstant } from "../../../src/lib/instant.ts";
 import type { HttpBinding } from "../../../src/surface/contract/core/operation.ts";
 import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { anAdmission, anEvent } from "../../contract/samples.ts";
-import { type Answer, KEYS, type OpenedApp, useApps } from "./engine-app.ts";
+import { type Answer, appOf, KEYS, type OpenedApp, useApps } from "./engine-app.ts";
 
 const { open } = useApps();
 
@@ -204,7 +204,8 @@ test("naming another owner is 403 wherever an owner can be named", async () => {
     const asked = { key: "key-b", method: http.method.toUpperCase() };
     for (const owner of ["ada", "", "Bob"]) {
       if (http.request.query?.shape["user_id"] !== undefined) {
-        const { status } = await ask(`${pathOf(http, has)}?user_id=${owner}`, asked);
+        const body = http.request.body && bodies[name];
+        const { status } = await ask(`${pathOf(http, has)}?user_id=${owner}`, { ...asked, body });
         expect([name, owner, status]).toEqual([name, owner, 403]);
         named.push(name);
       }
@@ -217,6 +218,42 @@ test("naming another owner is 403 wherever an owner can be named", async () => {
     }
   }
   expect(new Set(named).size).toBeGreaterThan(10);
+  expect(await snapshotOf(ask, has)).toBe(before);
+});
+
+test("an operator who names another owner than that of an id reads nothing and changes nothing", async () => {
+  const { ask, store, engine } = await open(KEYS);
+  const has = await belongingsOf(ask, store);
+  const before = await snapshotOf(ask, has);
+  const { ask: operator } = appOf(engine);
+  const named: string[] = [];
+  for (const { name, http } of ROUTES.filter(({ http: route }) => route.takesOwner)) {
+    const body = http.request.body && bodiesFor(has)[name];
+    const asked = { method: http.method.toUpperCase(), body };
+    const { status } = await operator(`${pathOf(http, has)}?user_id=bob`, asked);
+    expect([name, status]).toEqual([name, 404]);
+    named.push(name);
+  }
+  expect(named.length).toBeGreaterThan(15);
+  expect(await snapshotOf(ask, has)).toBe(before);
+  for (const query of ["", "?user_id=ada"]) {
+    expect((await operator(`/v1/nodes/${has.node}${query}`)).status).toBe(200);
+  }
+});
+
+test("a query parameter that a route does not take is 422 and changes nothing", async () => {
+  const { ask, store } = await open(KEYS);
+  const has = await belongingsOf(ask, store);
+  const before = await snapshotOf(ask, has);
+  for (const { name, http } of ROUTES) {
+    const body = http.request.body && bodiesFor(has)[name];
+    const asked = { method: http.method.toUpperCase(), key: "key-a", body };
+    const { status, json } = await ask(`${pathOf(http, has)}?userid=ada`, asked);
+    const known = Object.keys(http.request.query?.shape ?? {});
+    expect([name, status]).toEqual([name, 422]);
+    expect(json["detail"]).toStartWith("userid: is not a known query parameter; ");
+    for (const parameter of known) expect(json["detail"]).toContain(parameter);
+  }
   expect(await snapshotOf(ask, has)).toBe(before);
 });
 

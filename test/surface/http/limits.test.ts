@@ -198,7 +198,7 @@ describe("a query", () => {
         });
       },
     });
-    await appOf({ engine }).request("/v1/stats?user_id=a&user_id=b&other=1");
+    await appOf({ engine }).request("/v1/stats?user_id=a&user_id=b");
     expect(asked).toEqual(["b"]);
   });
 
@@ -214,13 +214,13 @@ describe("a query", () => {
     const server = await remembering();
     const many = Array.from({ length: 3000 }, (_, at) => `${at.toString(36)}=`).join("&");
     const started = processorMs();
-    expect((await send(server, `/v1/stats?${many}`)).status).toBe(200);
+    expect((await send(server, `/v1/stats?${many}`)).status).toBe(422);
     expect(processorMs() - started).toBeLessThan(500);
   });
 
-  test("with names that mean something to JavaScript is answered", async () => {
+  test("with names that mean something to JavaScript is refused", async () => {
     const server = await remembering();
     const names = "__proto__=1&constructor=2&toString=3&__proto__=4";
-    expect((await send(server, `/v1/stats?${names}`)).status).toBe(200);
+    expect((await send(server, `/v1/stats?${names}`)).status).toBe(422);
   });
 });

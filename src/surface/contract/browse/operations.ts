@@ -147,10 +147,8 @@ const edgesOperation = defineOperation({
     after_id: afterId(),
     limit,
   },
-  run: async ({ engine, caller }, { nodeId, ...query }) =>
-    found(engine().getNodeEdges(nodeId, { ...query, userId: caller.boundUserId }), () =>
-      missingNode(nodeId),
-    ),
+  run: async ({ engine, userId }, { nodeId, ...query }) =>
+    found(engine().getNodeEdges(nodeId, { ...query, userId }), () => missingNode(nodeId)),
   answer: edgePageView,
   http: { route: "get /v1/nodes/{node_id}/edges", statuses: [404] },
 });

@@ -24,6 +24,6 @@ export const CHANGES = { ...ADDS, idempotentHint: true } as const;
 export const RETIRES = { ...CHANGES, destructiveHint: true } as const;
 
 /** The owner whose memories a change may touch, and its actor. @throws SvcError invalid_argument */
-export function callerOf({ caller, operator }: CallContext, actor?: string | null) {
-  return { userId: caller.boundUserId, actorId: actorOf(caller, operator, actor) };
+export function callerOf({ caller, userId, operator }: CallContext, actor?: string | null) {
+  return { userId, actorId: actorOf(caller, operator, actor) };
 }

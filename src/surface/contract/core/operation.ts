@@ -22,6 +22,8 @@ import { parseWire } from "./wire-issues.ts";
 export type CallContext = {
   readonly engine: () => MemoryEngine;
   readonly caller: Caller;
+  /** The owner whose things alone the call reaches by their ids; undefined: those of all. */
+  readonly userId: string | undefined;
   /** The actor if no owner is bound: `api-operator` or `mcp-operator`. */
   readonly operator: string;
   /** Version of the program. */
@@ -97,6 +99,8 @@ export type HttpBinding = HttpShape & {
   /** With `{name}` for path parameters. */
   readonly path: string;
   readonly request: HttpRequest;
+  /** Whether the owner of the ids that it names may stand in the query: `user_id`. */
+  readonly takesOwner: boolean;
   /** The form of the answer. */
   readonly response: View<never>;
   /** Checks the parts; the engine may still refuse the returned call. */
@@ -202,13 +206,14 @@ function bindHttp<F extends Fields, Output>(
 ): HttpBinding {
   // SAFETY: a route is made of the two.
   const [method, path] = route.split(" ") as [Method, string];
-  const { request, read } = httpRequest(fields, path, body);
+  const { request, takesOwner, read } = httpRequest(fields, path, body);
   const inputOf = inputReader(fields, "http");
   return {
     ...shape,
     method,
     path,
     request,
+    takesOwner,
     response: answer,
     prepare: (parts) => {
       const wire = read(parts);

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { invalid } from "../../../domain/errors.ts";
 import { type CamelCase, camelCase } from "../../../lib/case.ts";
 import type { Caller } from "./caller.ts";
-import { parseWire } from "./wire-issues.ts";
+import { knownIn, parseWire } from "./wire-issues.ts";
 
 /** One member of a request, for every surface that takes it. */
 export type Field<T = unknown> = {
@@ -146,12 +147,27 @@ function plainBody(id: string): Body {
 /** The header that makes a retry safe. */
 export const RETRY_HEADER = "Idempotency-Key";
 
-/** The HTTP side of a request: path parameters by the names in the path, the retry header, and the rest in query or body. */
+/** In the query of every route that names something by its id: the owner whose things alone it reaches. */
+export const OWNER_PARAMETER = "user_id";
+const ownerOfIds = z
+  .string()
+  .optional()
+  .meta({ description: "Only what belongs to this owner. Absent: all owners, for an operator." });
+const NAMES_THINGS = /_ids?$/;
+
+/**
+ * The HTTP side of a request: path parameters by the names in the path, the retry header, and the rest in query or body.
+ * `read` throws SvcError invalid_argument, also for a query parameter that the route does not take.
+ */
 export function httpRequest(
   fields: Fields,
   path: string,
   body?: Body | string,
-): { readonly request: HttpRequest; readonly read: (parts: HttpParts) => Wire } {
+): {
+  readonly request: HttpRequest;
+  readonly takesOwner: boolean;
+  readonly read: (parts: HttpParts) => Wire;
+} {
   const members = Object.entries(fields).flatMap(
     ([key, { http, httpName: name = key, ...other }]) =>
       http === undefined ? [] : [{ name, schema: http, ...other }],
@@ -168,20 +184,39 @@ export function httpRequest(
     (typeof body === "string" ? plainBody(body) : body) ?? {};
   const bodySchema = schema?.(shapeOf(others) ?? {});
   const query = bodySchema === undefined ? others : [];
+  const takesOwner =
+    !members.some(({ name }) => name === OWNER_PARAMETER) &&
+    members.some(({ name }) => NAMES_THINGS.test(name));
+  const queryShape = { ...shapeOf(query), ...(takesOwner && { [OWNER_PARAMETER]: ownerOfIds }) };
+  const known = Object.keys(queryShape);
   return {
+    takesOwner,
     request: {
       params: params && z.object(params),
-      query: query.length === 0 ? undefined : z.object(shapeOf(query)),
+      query: known.length === 0 ? undefined : z.object(queryShape),
       headers: headers && z.object(headers),
       body: bodySchema,
     },
-    read: (parts) => ({
-      ...parts.params,
-      ...(bodySchema && flatten(parseWire(bodySchema, parts.body, "body"))),
-      ...Object.fromEntries(query.map((member) => [member.name, fromQuery(member, parts)])),
-      [RETRY_HEADER]: parts.idempotencyKey,
-    }),
+    read: (parts) => {
+      requireKnown(parts.query, known);
+      return {
+        ...parts.params,
+        ...(bodySchema && flatten(parseWire(bodySchema, parts.body, "body"))),
+        ...Object.fromEntries(query.map((member) => [member.name, fromQuery(member, parts)])),
+        [RETRY_HEADER]: parts.idempotencyKey,
+      };
+    },
   };
+}
+
+/** @throws SvcError invalid_argument */
+function requireKnown(query: HttpParts["query"], known: readonly string[]): void {
+  const unknown = Object.keys(query).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw invalid(
+    unknown.slice(0, 80),
+    `is not a known query parameter; ${knownIn(known, "query parameters")}`,
+  );
 }
 
 function fromQuery(

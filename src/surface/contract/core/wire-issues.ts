@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { SvcError } from "../../../domain/errors.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -21,7 +21,8 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /**
  * Reads a value from outside by its schema.
- * @param whole what to call the value itself in messages, for example `body`
+ * @param whole what to call the value itself in messages, for example `body`; of a body, the keys are named that an unknown one
+ *   might have meant
  * @throws SvcError invalid_argument with one line that names every bad field and its value
  */
 export function parseWire<T>(schema: z.ZodType<T>, value: unknown, whole: string): T {
@@ -33,7 +34,12 @@ export function parseWire<T>(schema: z.ZodType<T>, value: unknown, whole: string
     .flatMap((issue) => describe(issue, value, whole))
     .slice(0, SHOWN_ISSUES);
   const rest = countOf(issues) - lines.length;
-  const text = rest > 0 ? [...lines, `and ${rest} more`].join("; ") : lines.join("; ");
+  const unknown = issues.find(({ code }) => code === "unrecognized_keys");
+  const text = [
+    ...lines,
+    ...(rest > 0 ? [`and ${rest} more`] : []),
+    ...(whole === "body" && unknown ? [knownIn(keysAt(schema, unknown.path), "keys")] : []),
+  ].join("; ");
   throw new SvcError(codeOf(issues), text, {
     field: pathText(issues[0]?.path ?? [], whole),
   });
@@ -54,6 +60,24 @@ function countOf(issues: readonly Issue[]): number {
     (count, issue) => count + (issue.code === "unrecognized_keys" ? issue.keys.length : 1),
     0,
   );
+}
+
+/** What an unknown name might have meant. */
+export function knownIn(names: readonly string[], what: string): string {
+  return names.length === 0 ? `there are no ${what}` : `the known ${what} are ${names.join(", ")}`;
+}
+
+/** The keys of the object at a place of a value. */
+function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return keysAt(schema.unwrap(), path);
+  }
+  const [step, ...rest] = path;
+  if (schema instanceof z.ZodArray) return keysAt(schema.element, rest);
+  if (!(schema instanceof z.ZodObject)) return [];
+  if (step === undefined) return Object.keys(schema.shape);
+  const member: z.core.$ZodType | undefined = schema.shape[String(step)];
+  return member === undefined ? [] : keysAt(member, rest);
 }
 
 function describe(issue: Issue, root: unknown, whole: string): string[] {

@@ -74,8 +74,8 @@ const retryOperation = defineOperation({
   description:
     "Makes extraction from an event due now, if it waits or has failed; it is done with what is queued next, or by process_extractions. 404 for an event from which nothing is to be extracted.",
   request: { event_id: id(), replan },
-  run: async ({ engine, caller }, { eventId, replan: isReplan }) =>
-    found(engine().retryExtraction(eventId, { userId: caller.boundUserId, replan: isReplan }), () =>
+  run: async ({ engine, userId }, { eventId, replan: isReplan }) =>
+    found(engine().retryExtraction(eventId, { userId, replan: isReplan }), () =>
       missing("extraction_status", eventId, `Extraction status of event '${eventId}' not found`),
     ),
   answer: extractionStatusView,

@@ -62,8 +62,8 @@ const getOperation = defineOperation({
   summary: "Get what is known of a forgetting",
   description: "What was erased, when, by whom, and how far it has come. No text.",
   request: { forget_id: id() },
-  run: ({ engine, caller }, { forgetId }) =>
-    found(engine().getForgetting(forgetId, caller.boundUserId), () =>
+  run: ({ engine, userId }, { forgetId }) =>
+    found(engine().getForgetting(forgetId, userId), () =>
       missing("forgetting", forgetId, `Forgetting '${forgetId}' not found`),
     ),
   answer: forgettingView,

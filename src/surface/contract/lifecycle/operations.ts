@@ -79,8 +79,8 @@ const reinforceOperation = defineOperation({
   summary: "Strengthen a memory",
   description: "Raises confidence and salience, up to a limit. Without a key every call counts.",
   request: { ...changeRequest, evidence_id: evidenceId },
-  run: async ({ engine, caller }, { nodeId, ...change }) =>
-    engine().reinforce(nodeId, { ...change, userId: caller.boundUserId }),
+  run: async ({ engine, userId }, { nodeId, ...change }) =>
+    engine().reinforce(nodeId, { ...change, userId }),
   answer: nodeForm,
   http: {
     route: "put /v1/nodes/{node_id}/reinforce",

@@ -28,8 +28,8 @@ const getEventOperation = defineOperation({
   summary: "Read one event",
   description: "The source text of memories, exactly as it was given.",
   request,
-  run: async ({ engine, caller }, { eventId }) =>
-    found(engine().getEvent(eventId, caller.boundUserId), () => missingEvent(eventId)),
+  run: async ({ engine, userId }, { eventId }) =>
+    found(engine().getEvent(eventId, userId), () => missingEvent(eventId)),
   answer: eventView,
   http: { route: "get /v1/events/{event_id}", statuses: [404] },
   mcp: {
@@ -47,8 +47,8 @@ const eventNodesOperation = defineOperation({
   summary: "List the memories of an event",
   description: "All that cite it, in any state, by ascending id.",
   request,
-  run: async ({ engine, caller }, { eventId }) =>
-    found(engine().getEventNodes(eventId, caller.boundUserId), () => missingEvent(eventId)),
+  run: async ({ engine, userId }, { eventId }) =>
+    found(engine().getEventNodes(eventId, userId), () => missingEvent(eventId)),
   answer: nodeListView,
   http: { route: "get /v1/events/{event_id}/nodes", statuses: [404] },
 });
@@ -58,8 +58,8 @@ const extractionOperation = defineOperation({
   summary: "Read what was extracted from an event",
   description: "As it was recorded; nothing is extracted now.",
   request,
-  run: async ({ engine, caller }, { eventId }) =>
-    found(engine().getExtraction(eventId, caller.boundUserId), () =>
+  run: async ({ engine, userId }, { eventId }) =>
+    found(engine().getExtraction(eventId, userId), () =>
       missing("extraction", eventId, `Extraction of event '${eventId}' not found`),
     ),
   answer: extractionView,
@@ -78,8 +78,8 @@ const extractionStatusOperation = defineOperation({
   summary: "How far extraction from an event has come",
   description: "404 for an event from which nothing is to be extracted.",
   request,
-  run: async ({ engine, caller }, { eventId }) =>
-    found(engine().extractionStatus(eventId, caller.boundUserId), () =>
+  run: async ({ engine, userId }, { eventId }) =>
+    found(engine().extractionStatus(eventId, userId), () =>
       missing("extraction_status", eventId, `Extraction status of event '${eventId}' not found`),
     ),
   answer: extractionStatusView,
@@ -130,8 +130,8 @@ const processingStatusOperation = defineOperation({
   description:
     "Pending or complete, with the number of tries and the category of the last failure.",
   request,
-  run: async ({ engine, caller }, { eventId }) =>
-    found(engine().processingStatus(eventId, caller.boundUserId), () =>
+  run: async ({ engine, userId }, { eventId }) =>
+    found(engine().processingStatus(eventId, userId), () =>
       missing("processing_status", eventId, `Processing status of event '${eventId}' not found`),
     ),
   answer: processingStatusForm,

@@ -31,8 +31,8 @@ const getNodeOperation = defineOperation({
   summary: "Read one memory",
   description: "One memory in whatever state it is, superseded and archived ones included.",
   request: { node_id: id() },
-  run: async ({ engine, caller }, { nodeId }) => {
-    const options = { userId: caller.boundUserId, includeSuperseded: true };
+  run: async ({ engine, userId }, { nodeId }) => {
+    const options = { userId, includeSuperseded: true };
     return found(engine().getNode(nodeId, options), () => missingNode(nodeId));
   },
   answer: nodeForm,
@@ -118,10 +118,8 @@ const neighborhoodOperation = defineOperation({
   summary: "Read the memories around one",
   description: `The active memories within max_hops edges, in either direction, nearest first. Inactive ones are passed through. The walk visits at most ${LIMITS.neighborhoodVisited} memories.`,
   request: { node_id: id(), max_hops: wholeNumber([1, LIMITS.neighborhoodHops], 2) },
-  run: async ({ engine, caller }, { nodeId, maxHops }) =>
-    found(engine().neighborhood(nodeId, { userId: caller.boundUserId, maxHops }), () =>
-      missingNode(nodeId),
-    ),
+  run: async ({ engine, userId }, { nodeId, maxHops }) =>
+    found(engine().neighborhood(nodeId, { userId, maxHops }), () => missingNode(nodeId)),
   answer: nodeListView,
   http: { route: "get /v1/nodes/{node_id}/neighborhood", statuses: [404] },
 });
@@ -137,10 +135,8 @@ const chainOperation = defineOperation({
       description: "forward: what replaced it; backward: what it replaced.",
     }),
   },
-  run: async ({ engine, caller }, { nodeId, direction }) =>
-    found(engine().chain(nodeId, { userId: caller.boundUserId, direction }), () =>
-      missingNode(nodeId),
-    ),
+  run: async ({ engine, userId }, { nodeId, direction }) =>
+    found(engine().chain(nodeId, { userId, direction }), () => missingNode(nodeId)),
   answer: nodeListView,
   http: { route: "get /v1/nodes/{node_id}/chain", statuses: [404] },
 });
@@ -160,10 +156,8 @@ const provenanceOperation = defineOperation({
     ),
     operation_limit: { ...page, tool: z.int().nullish().meta({ default: 100 }) },
   },
-  run: async ({ engine, caller }, { nodeId, ...options }) =>
-    found(engine().getProvenance(nodeId, { ...options, userId: caller.boundUserId }), () =>
-      missingNode(nodeId),
-    ),
+  run: async ({ engine, userId }, { nodeId, ...options }) =>
+    found(engine().getProvenance(nodeId, { ...options, userId }), () => missingNode(nodeId)),
   answer: provenanceView,
   http: { route: "get /v1/nodes/{node_id}/provenance", statuses: [404] },
   mcp: {

@@ -103,10 +103,8 @@ const nodeRetrievalsOperation = defineOperation({
     ),
     limit: wholeNumber([1, 1000], 100),
   },
-  run: async ({ engine, caller }, { nodeId, ...query }) =>
-    found(engine().nodeRetrievals(nodeId, { ...query, userId: caller.boundUserId }), () =>
-      missingNode(nodeId),
-    ),
+  run: async ({ engine, userId }, { nodeId, ...query }) =>
+    found(engine().nodeRetrievals(nodeId, { ...query, userId }), () => missingNode(nodeId)),
   answer: usesView,
   http: { route: "get /v1/nodes/{node_id}/retrievals", statuses: [404] },
 });

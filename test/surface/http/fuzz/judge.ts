@@ -143,6 +143,8 @@ function namesField(
     ...(body === undefined ? [] : propertiesOf(document, body.schema)),
     ...keysOf(request.body),
   ];
+  // Its name may have bytes that are no letter.
+  if (detail.includes(": is not a known query parameter; ")) return request.target.includes("?");
   return known.some((name) => {
     const shown = name.length > 80 ? name.slice(0, 79) : name;
     return detail.startsWith(shown) && /^…?[.:[]/.test(detail.slice(shown.length));
