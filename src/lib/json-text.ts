@@ -10,7 +10,7 @@ export type ReadJson = {
 /** Nesting of lists and objects. */
 const MAX_DEPTH = 64;
 
-const LEAF = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+const LEAF = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const GAP = /[ \t\n\r]*/y;
 
 /**
@@ -26,6 +26,20 @@ export function readJson(text: string): ReadJson | undefined {
   const reader = new Reader(text);
   const json = reader.value(0);
   return json === undefined ? undefined : { json, ambiguous: reader.ambiguous };
+}
+
+/**
+ * Where a JSON string ends, its quotation mark included; the end of the text if it is cut off. An expression would give up on
+ * megabytes.
+ * @param from the place of the first quotation mark
+ */
+export function stringEnd(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let before = at - 1;
+    while (text[before] === "\\") before -= 1;
+    if ((at - before) % 2 === 1) return at + 1;
+  }
+  return text.length;
 }
 
 /** Reads a text that is known to be JSON. */
@@ -46,14 +60,20 @@ class Reader {
     if (first === "{") return this.#object(depth);
     if (first === "[") return this.#list(depth);
     // SAFETY: the whole text is JSON, so a leaf of it is.
-    return JSON.parse(this.#skip(LEAF)) as Json;
+    return JSON.parse(first === '"' ? this.#string() : this.#skip(LEAF)) as Json;
+  }
+
+  #string(): string {
+    const from = this.#at;
+    this.#at = stringEnd(this.#text, from);
+    return this.#text.slice(from, this.#at);
   }
 
   #object(depth: number): JsonObject | undefined {
     const members: [string, Json][] = [];
     const keys = new Set<string>();
     while (this.#next("}")) {
-      const key: string = JSON.parse(this.#skip(LEAF));
+      const key: string = JSON.parse(this.#string());
       this.#skip(GAP);
       this.#at += 1;
       const inner = this.value(depth + 1);

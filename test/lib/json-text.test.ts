@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readJson } from "../../src/lib/json-text.ts";
 
+test("a text of megabytes is read, and one that is cut off is not", () => {
+  const text = JSON.stringify({ text: `${"x".repeat(2 ** 21)}\\"` });
+  expect(readJson(text)?.json).toEqual(JSON.parse(text));
+  expect(readJson(text.slice(0, -1))).toBeUndefined();
+});
+
 describe("JSON that somebody else wrote", () => {
   test.each([
     ['{"a":[1,-2.5e3,true,false,null,"\\u00e9\\"x"],"b":{}}'],

@@ -1,5 +1,6 @@
 import { SvcError } from "../../domain/errors.ts";
 import { providerHost } from "../../domain/provider-address.ts";
+import { withoutThoughts } from "../../lib/json-answer.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import type { DescribeRequest, VisionModel } from "../../ports/vision-model.ts";
 import { type Called, createCaller } from "./call-model.ts";
@@ -70,9 +71,4 @@ function remedyOf(cause: unknown, { provider, model, baseUrl }: LanguageModelOpt
   if (name === "NotFoundError") return `; get it with: ollama pull ${shellWord(model)}`;
   if (name !== "APIConnectionError") return "";
   return ` (${providerHost(provider, baseUrl)}); start it with: ollama serve, or set SVC_VISION__BASE_URL or SVC_VISION__PROVIDER`;
-}
-
-/** Local servers leave what a model thinks in front of its answer. */
-function withoutThoughts(text: string): string {
-  return text.replace(/^\s*<think>[\s\S]*?<\/think>/i, "");
 }

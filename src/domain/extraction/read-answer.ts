@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
-import { readJson } from "../../lib/json-text.ts";
+import { type AnswerObject, readAnswer } from "../../lib/json-answer.ts";
 import { type ReadRules, type ReadTurn, readTurn } from "./read-result.ts";
 import { DropTally } from "./reasons.ts";
 import { EMPTY_RESULT } from "./result.ts";
@@ -21,40 +21,45 @@ export type BatchAnswer = {
 
 /**
  * Reads the answer to a turn that was asked alone.
- * @returns undefined if it has to be asked again: no JSON, cut off, not the requested form, too long
+ * @returns undefined if it has to be asked again: no JSON, cut off, not the requested form, too long, several answers that differ
  */
 export function readSingleAnswer(
   answer: string,
   rules: Pick<ReadRules, "isCustom"> = {},
 ): ReadTurn | undefined {
-  const read = readText(answer);
-  const turn = read === undefined ? undefined : readTurn(read.json, { ...read, ...rules });
+  if (answer.length > ANSWER_MAX_CHARS) return undefined;
+  const turn = readAnswer(answer, ({ json, ambiguous }) => readTurn(json, { ambiguous, ...rules }));
   return turn?.hasBadEntity === true ? undefined : turn;
 }
 
 /**
  * Reads the answer to several turns, whose indices are 1 to `count`. Entries for other turns are dropped; several entries for one turn
  * are joined.
- * @returns undefined if it cannot be read as a whole
+ * @returns undefined if it cannot be read as a whole, or if none of its entries can
  */
 export function readBatchAnswer(answer: string, count: number): BatchAnswer | undefined {
-  const read = readText(answer);
-  if (read === undefined || !isObject(read.json) || read.ambiguous.has(read.json)) return undefined;
-  const entries = read.json["turns"];
-  if (!Array.isArray(entries)) return undefined;
+  if (answer.length > ANSWER_MAX_CHARS) return undefined;
+  return readAnswer(answer, (object) => readBatch(object, count));
+}
+
+function readBatch({ json, ambiguous }: AnswerObject, count: number): BatchAnswer | undefined {
+  if (ambiguous.has(json)) return undefined;
+  const entries = entriesOf(json, count);
+  if (entries === undefined) return undefined;
   const tally = new DropTally();
   const turns = new Map<number, ReadTurn>();
   const kept: JsonObject[] = [];
   for (const entry of entries.slice(0, MAX_ENTRIES)) {
-    const index = isObject(entry) && !read.ambiguous.has(entry) ? entry["turn"] : undefined;
-    const turn = readTurn(entry, read);
+    const turn = readTurn(entry, { ambiguous });
+    const index = isObject(entry) ? indexOf(entry["turn"], count) : undefined;
     if (turn === undefined || !isObject(entry)) tally.add("malformed");
-    else if (!isIndex(index, count)) tally.add("foreign_turn");
+    else if (index === undefined) tally.add("foreign_turn");
     else {
       turns.set(index, joined(turns.get(index), turn));
       kept.push(entryOf(entry, index));
     }
   }
+  if (turns.size === 0 && entries.length > 0) return undefined;
   tally.add("too_many", Math.max(0, entries.length - MAX_ENTRIES));
   return { turns, leftOut: leftOut(turns, count), tally, response: { turns: kept } };
 }
@@ -98,15 +103,20 @@ function entryOf(entry: JsonObject, turn: number): JsonObject {
   return { turn, entities, facts, relationships };
 }
 
-function isIndex(value: Json | undefined, count: number): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= count;
+/** The entries of an answer. One turn may be answered as if it were asked alone. */
+function entriesOf(json: JsonObject, count: number): readonly Json[] | undefined {
+  const { turns } = json;
+  if (turns === undefined && count === 1) return [json];
+  return Array.isArray(turns) ? turns : undefined;
 }
 
-/** The JSON of an answer, which may stand in a code fence, as small models write it. */
-function readText(answer: string) {
-  if (answer.length > ANSWER_MAX_CHARS) return undefined;
-  const fenced = /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n\s*```\s*$/.exec(answer);
-  return readJson(fenced?.[1] ?? answer);
+/** The index that an entry names, also as text. Where one turn was asked, it may be missing, or counted from 0. */
+function indexOf(value: Json | undefined, count: number): number | undefined {
+  if (count === 1 && (value === undefined || value === null || value === 0)) return 1;
+  const named =
+    typeof value === "string" ? /^\s*(?:turn\s*)?#?(\d{1,9})\s*$/i.exec(value)?.[1] : value;
+  const index = named === undefined ? Number.NaN : Number(named);
+  return Number.isInteger(index) && index >= 1 && index <= count ? index : undefined;
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

@@ -17,11 +17,15 @@ export const CLAIMS_MAX = 500;
 /** UTF-16 units of one text in an answer. */
 const TEXT_MAX = 32_768;
 
+const LISTS = ["entities", "facts", "relationships"] as const;
+/** Nobody knows what an answer says that has none of them, unless it only names its turn. */
+const MEMBERS = [...LISTS, "summary"] as const;
+
 /** How an answer is read. */
 export type ReadRules = {
   /** Objects that have a key twice. */
   readonly ambiguous?: ReadonlySet<JsonObject>;
-  /** A custom provider may leave out polarity and quote. */
+  /** A custom provider may leave out polarity and quote, and what it has nothing of. */
   readonly isCustom?: boolean;
 };
 
@@ -35,13 +39,14 @@ export type ReadTurn = {
 
 /**
  * Reads what a model returned for one turn. Unknown keys are ignored; what has not the requested form is dropped alone and counted.
- * @returns undefined if it is no object, or one of its lists is none
+ * @returns undefined if it is no object, has none of the requested members, or one of its lists is none
  */
 export function readTurn(json: Json | undefined, rules: ReadRules = {}): ReadTurn | undefined {
   if (!isObject(json) || rules.ambiguous?.has(json)) return undefined;
-  const entities = listOf(json["entities"]);
-  const facts = listOf(json["facts"]);
-  const relationships = listOf(json["relationships"]);
+  const isStated = MEMBERS.some((name) => json[name] !== undefined);
+  const isBare = Object.keys(json).join() === "turn";
+  if (!isStated && !isBare && rules.isCustom !== true) return undefined;
+  const [entities, facts, relationships] = LISTS.map((name) => listOf(json[name], rules));
   if (entities === undefined || facts === undefined || relationships === undefined) {
     return undefined;
   }
@@ -86,7 +91,8 @@ function readFact(item: JsonObject, rules: ReadRules): ExtractedClaim | undefine
   const subject = requiredText(item["subject"]);
   const predicate = requiredText(item["predicate"]);
   const object = requiredText(item["object"]);
-  const factType = FACT_TYPES.find((type) => type === (item["fact_type"] ?? "fact"));
+  const wanted = wordOf(item["fact_type"] ?? "fact");
+  const factType = FACT_TYPES.find((type) => type === wanted);
   const texts = optionalTexts(item, [
     "subject_entity_type",
     "object_entity_type",
@@ -151,19 +157,34 @@ function readShared(item: JsonObject, { isCustom = false }: ReadRules) {
   const quote = isCustom
     ? optionalText(item["evidence_quote"])
     : requiredText(item["evidence_quote"]);
-  const confidence = item["confidence"] ?? 0.5;
-  const stated = item["epistemic_type"] ?? "asserted";
-  const wanted = typeof stated === "string" ? stated.toLowerCase() : "";
+  const confidence = confidenceOf(item["confidence"]);
+  const wanted = wordOf(item["epistemic_type"] ?? "asserted");
   const epistemicType = STATED_TYPES.find((type) => type === wanted);
   const condition = optionalText(item["condition"]);
   if (polarity === undefined || epistemicType === undefined || condition === null) return undefined;
   if (quote === null || (quote === undefined && !isCustom)) return undefined;
-  if (typeof confidence !== "number" || confidence < 0 || confidence > 1) return undefined;
+  if (confidence === undefined) return undefined;
   return { polarity, evidenceQuote: quote, confidence, epistemicType, condition };
 }
 
 function polarityOf(given: Json | undefined): Polarity | undefined {
-  return given === "positive" || given === "negative" ? given : undefined;
+  const word = wordOf(given);
+  return word === "positive" || word === "negative" ? word : undefined;
+}
+
+/** A share, also as text and in percent: `0.9`, `"0.9"`, `90`, `"90 %"`. */
+function confidenceOf(given: Json | undefined): number | undefined {
+  if (given === undefined || given === null) return 0.5;
+  const [, text, sign] = /^(\d{1,3}(?:\.\d+)?)\s*(%?)$/.exec(wordOf(given)) ?? [];
+  const value = typeof given === "number" ? given : Number(text ?? Number.NaN);
+  const isPercent = sign === "%" || (Number.isInteger(value) && value > 1);
+  const share = isPercent ? value / 100 : value;
+  return share >= 0 && share <= 1 ? share : undefined;
+}
+
+/** A word of a closed set, in small letters; empty for what is no text. */
+function wordOf(given: Json | undefined): string {
+  return typeof given === "string" ? given.trim().toLowerCase() : "";
 }
 
 function optionalTexts<K extends string>(
@@ -189,8 +210,12 @@ function optionalText(value: Json | undefined): string | undefined | null {
   return requiredText(value) ?? null;
 }
 
-function listOf(value: Json | undefined): readonly Json[] | undefined {
-  if (value === undefined || value === null) return [];
+/** A list that is left out is empty; from a model, `null` may as well be an answer that it failed to give. */
+function listOf(
+  value: Json | undefined,
+  { isCustom = false }: ReadRules,
+): readonly Json[] | undefined {
+  if (value === undefined || (isCustom && value === null)) return [];
   return Array.isArray(value) ? value : undefined;
 }
 

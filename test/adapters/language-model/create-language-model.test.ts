@@ -156,8 +156,13 @@ describe("an answer in another form", () => {
     expect(String(server.received[1]?.body.messages[2]?.content)).toContain("queries.1: ");
   });
 
-  test("is taken from a code fence", async () => {
-    const server = provider("openai", () => `\`\`\`json\n${ANSWER}\n\`\`\``);
+  test.each([
+    ["a code fence", `\`\`\`json\n${ANSWER}\n\`\`\``],
+    ["a code fence in prose", `Sure:\n\`\`\`\n${ANSWER}\n\`\`\`\nThat is all.`],
+    ["thoughts", `<think>{"queries":["draft"]}</think>\n${ANSWER}`],
+    ["an envelope", `\ufeff{"result": ${ANSWER}}`],
+  ])("is taken from %s", async (_, said) => {
+    const server = provider("openai", () => said);
     expect(await model(server).answer(REQUEST)).toEqual({ queries: ["alpha", "beta"] });
     expect(server.received).toHaveLength(1);
   });

@@ -47,9 +47,23 @@ describe("an answer to one turn", () => {
     expect(read?.tally.counts).toEqual({});
   });
 
-  test("may stand in a code fence", () => {
-    const fenced = `\`\`\`json\n${JSON.stringify({ facts: [FACT] })}\n\`\`\``;
-    expect(readSingleAnswer(fenced)?.result.claims).toHaveLength(1);
+  const SAID = JSON.stringify({ facts: [FACT] }, null, 2);
+  test.each([
+    ["a code fence", `\`\`\`json\n${SAID}\n\`\`\``],
+    ["a code fence and an explanation", `\`\`\`\n${SAID}\n\`\`\`\nExplanation: {one} fact.`],
+    ["thoughts", `<think>Perhaps {"facts": []}?</think>\n${SAID}`],
+    ["thoughts whose first tag the server took", `Perhaps {"facts": []}?\n</think>\n${SAID}`],
+    ["prose", `Here are the facts:\n${SAID}\nDo you need more?`],
+    ["a byte order mark", `\ufeff${SAID}`],
+    ["itself, said twice", `${SAID}\n\nOnce more:\n${SAID}`],
+    ["a list", `[${SAID}]`],
+    ["an envelope", `{"result": ${SAID}}`],
+    ["an envelope with more in it", `{"status": "ok", "answer": {"data": ${SAID}}}`],
+    ["all of them", `<thinking>{</thinking>Sure:\n\`\`\`json\n{"output": ${SAID}}\n\`\`\`\nDone.`],
+  ])("is found in %s", (_, answer) => {
+    expect(readSingleAnswer(answer)?.result.claims).toMatchObject([{ object: "Lisbon" }]);
+    const batch = answer.replaceAll(SAID, `{"turns": [{"turn": 2, ${SAID.slice(1)}]}`);
+    expect(readBatchAnswer(batch, 2)?.turns.get(2)?.result.claims).toHaveLength(1);
   });
 
   test.each([
@@ -57,7 +71,14 @@ describe("an answer to one turn", () => {
     ["a list", "[]"],
     ["JSON that was cut off", JSON.stringify({ facts: [FACT] }).slice(0, -3)],
     ["NaN", '{"facts": [], "score": NaN}'],
-    ["something after the value", "{} {}"],
+    ["two answers that differ", `${SAID} {"facts": []}`],
+    ["a part of what was cut off", `{"turns": [${SAID}, {"facts`],
+    ["thoughts without an end", `<think>Perhaps ${SAID}`],
+    ["an envelope around something else", '{"result": {"facts_found": 3}}'],
+    ["an object with none of the members", '{"claims": []}'],
+    ["an empty object", "{}"],
+    ["facts that are null", '{"entities": [], "facts": null, "relationships": []}'],
+    ["an echo of the schema", '{"type": "object", "properties": {"facts": {"type": "array"}}}'],
     ["facts that are no list", '{"facts": {}}'],
     ["a key twice at the top", '{"facts": [], "facts": []}'],
     ["an entity without a type", '{"entities": [{"name": "Clara"}]}'],
@@ -69,11 +90,13 @@ describe("an answer to one turn", () => {
 
   test.each<[string, object]>([
     ["no polarity", { ...FACT, polarity: undefined }],
-    ["another polarity", { ...FACT, polarity: "Positive" }],
+    ["another polarity", { ...FACT, polarity: "neutral" }],
     ["no quote", { ...FACT, evidence_quote: undefined }],
     ["a blank quote", { ...FACT, evidence_quote: "  " }],
     ["confidence above 1", { ...FACT, confidence: 1.5 }],
-    ["confidence as text", { ...FACT, confidence: "high" }],
+    ["confidence in words", { ...FACT, confidence: "high" }],
+    ["confidence above 100 %", { ...FACT, confidence: 101 }],
+    ["confidence below 0", { ...FACT, confidence: -1 }],
     ["a deprecated kind", { ...FACT, epistemic_type: "deprecated" }],
     ["an unknown fact type", { ...FACT, fact_type: "habit" }],
     ["a subject that is a number", { ...FACT, subject: 7 }],
@@ -84,6 +107,19 @@ describe("an answer to one turn", () => {
     const read = single({ facts: [fact, FACT] });
     expect(read?.result.claims).toHaveLength(1);
     expect(read?.tally.counts).toEqual({ malformed: 1 });
+  });
+
+  test.each<[object, object]>([
+    [{ confidence: "0.9" }, { confidence: 0.9 }],
+    [{ confidence: 95 }, { confidence: 0.95 }],
+    [{ confidence: "95 %" }, { confidence: 0.95 }],
+    [{ confidence: 1 }, { confidence: 1 }],
+    [{ confidence: 1e-7 }, { confidence: 1e-7 }],
+    [{ polarity: "Positive" }, { polarity: "positive" }],
+    [{ polarity: " NEGATIVE" }, { polarity: "negative" }],
+    [{ fact_type: "Preference" }, { factType: "preference" }],
+  ])("reads %j as it is meant", (said, meant) => {
+    expect(single({ facts: [{ ...FACT, ...said }] })?.result.claims).toMatchObject([meant]);
   });
 
   test("loses a fact that has a key twice, because nobody knows which one was meant", () => {
@@ -164,7 +200,7 @@ describe("an answer to several turns", () => {
     ]);
   });
 
-  test.each([[0], [4], [1.5], ["1"], [null], [undefined]])(
+  test.each([[0], [4], [1.5], ["4"], ["first"], [null], [undefined]])(
     "drops an entry for turn %p, which covers no turn",
     (turn) => {
       const read = batch([{ turn, facts: [FACT] }, { turn: 1 }], 3);
@@ -172,6 +208,33 @@ describe("an answer to several turns", () => {
       expect(read?.tally.counts).toEqual({ foreign_turn: 1 });
     },
   );
+
+  test.each([["2"], ["turn 2"], ["#2"]])("has its turn as text, %p", (turn) => {
+    expect(batch([{ turn, facts: [FACT] }], 2)?.turns.get(2)?.result.claims).toHaveLength(1);
+  });
+
+  test.each([[{ turn: "1" }], [{ turn: null }], [{ turn: 0 }], [{}]])(
+    "is of the one turn that was asked, with %j",
+    (named) => {
+      const read = batch([{ ...named, facts: [FACT] }], 1);
+      expect(read?.turns.get(1)?.result.claims).toHaveLength(1);
+      expect(read?.response).toMatchObject({ turns: [{ turn: 1, facts: [FACT] }] });
+    },
+  );
+
+  test("is of the one turn that was asked, without a list of turns", () => {
+    const read = readBatchAnswer(JSON.stringify({ facts: [FACT] }), 1);
+    expect(read?.turns.get(1)?.result.claims).toHaveLength(1);
+  });
+
+  test.each<[string, unknown, number]>([
+    ["turns that were not asked", [{ turn: 3, facts: [FACT] }], 2],
+    ["no turn at all", [{ facts: [FACT] }], 2],
+    ["another turn than the one asked", [{ turn: 2, facts: [FACT] }], 1],
+    ["something else", [{ turn: 1, result: { facts: 3 } }], 1],
+  ])("is asked for again when its entries are of %s", (_, turns, count) => {
+    expect(batch(turns, count)).toBeUndefined();
+  });
 
   test("drops malformed entities and facts one by one", () => {
     const read = batch(
