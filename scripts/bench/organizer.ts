@@ -73,7 +73,10 @@ function copied(pack: string, folder: string) {
   copyFileSync(pack, place);
   return {
     open: () =>
-      MemoryEngine.create({ pack_path: place, organizer: { opportunistic_enabled: false } }),
+      MemoryEngine.create({
+        pack_path: place,
+        organizer: { opportunistic_enabled: false, fading: "original" },
+      }),
     add: async (span: Span): Promise<void> => {
       const store = await openStore(place);
       await fillDays(store, span);

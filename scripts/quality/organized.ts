@@ -73,7 +73,11 @@ async function live(
   const end = Math.max(...times) + DAY_MS;
   const simulation = createSimulation(new Date(flags["as-said"] ? Math.min(...times) : end));
   const engine = await openSimulated(path, simulation, embedder, {
-    organizer: { opportunistic_enabled: false, extractive_summaries: flags.summaries },
+    organizer: {
+      opportunistic_enabled: false,
+      extractive_summaries: flags.summaries,
+      fading: "original",
+    },
   });
   try {
     if (flags["as-said"]) {

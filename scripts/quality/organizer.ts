@@ -34,7 +34,11 @@ const SET = (["second", "third", "fourth"] as const).find((set) => set === flags
 const FIRST_FEW = 5;
 const SETTINGS = {
   enable_store_supersedence: true,
-  organizer: { opportunistic_enabled: false, extractive_summaries: flags.summaries },
+  organizer: {
+    opportunistic_enabled: false,
+    extractive_summaries: flags.summaries,
+    fading: "original" as const,
+  },
 };
 
 /** What a question about a topic brought. */

@@ -3,6 +3,7 @@ import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../domain/embedding-models.ts";
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
 import type { PackingSettings } from "../domain/records/packing.ts";
+import { ORIGINAL_TTL_DAYS } from "../domain/retention.ts";
 import type { Fusion, PackFusion, ScoringWeights } from "../domain/scoring.ts";
 import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
@@ -49,7 +50,7 @@ export function toEngineSettings(
     claims: toClaimSettings(config.entailment),
     receiptRetentionDays: config.receipts.retention_days,
     confidenceOverrides: config.confidence_overrides,
-    ttlDefaults: ttlDefaults(config.organizer.default_ttl_days),
+    ttlDefaults: ttlDefaults(config.organizer),
     storeSteps: toStoreSteps(config),
     organizer: toOrganizer(config.organizer),
     summaryModel: toAsking(config.extraction),
@@ -249,7 +250,12 @@ function toUpkeep(organizer: Config["organizer"]): UpkeepSettings | undefined {
   };
 }
 
-function ttlDefaults(days: Readonly<Record<string, number | null>>): EngineSettings["ttlDefaults"] {
+function ttlDefaults({
+  fading,
+  default_ttl_days: days,
+}: Config["organizer"]): EngineSettings["ttlDefaults"] {
+  const isGiven = Object.keys(days).length > 0;
+  if (!isGiven) return fading === "original" ? ORIGINAL_TTL_DAYS : {};
   const defaults: Partial<Record<NodeType, number>> = {};
   for (const type of NODE_TYPES) {
     const value = days[type] ?? undefined;

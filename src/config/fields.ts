@@ -304,6 +304,11 @@ export function mapNumber(bounds: Bounds = {}) {
   return z.preprocess(numberFromText, bounded(z.number(), bounds));
 }
 
+/** Reads the values of a map of whole numbers. */
+export function mapInteger(bounds: Bounds) {
+  return z.preprocess(numberFromText, bounded(z.number().int(), bounds));
+}
+
 /** Reads the values of a map of whole numbers that may be null. */
 export function mapIntegerOrNull(bounds: Bounds) {
   return z.preprocess(

@@ -131,6 +131,8 @@ function mapRules(config: Config): Complaint[] {
   const complaints = [
     ...keysWithin("epistemic_weights", config.epistemic_weights, EPISTEMIC_TYPES),
     ...keysWithin("organizer.default_ttl_days", config.organizer.default_ttl_days, NODE_TYPES),
+    ...keysWithin("organizer.fade_after_days", config.organizer.fade_after_days, NODE_TYPES),
+    ...unseenUses(config),
   ];
   for (const key of Object.keys(config.confidence_overrides)) {
     if (/^[^:]+:[^:]+$/.test(key)) continue;
@@ -138,6 +140,15 @@ function mapRules(config: Config): Complaint[] {
     complaints.push({ setting: "confidence_overrides", reason });
   }
   return complaints;
+}
+
+/** Receipts are what tells that a memory was used. */
+function unseenUses({ organizer, receipts }: Config): Complaint[] {
+  const { retention_days: kept } = receipts;
+  const longest = Math.max(0, ...Object.values(organizer.fade_after_days));
+  if (kept === undefined || longest <= kept) return [];
+  const reason = `is ${longest} days, and receipts, which tell that a memory was used, are kept for ${kept}; raise receipts.retention_days`;
+  return [{ setting: "organizer.fade_after_days", reason }];
 }
 
 function keysWithin(

@@ -1,4 +1,6 @@
-import { decimal, flag, integer } from "./fields.ts";
+import { NODE_TYPES } from "../domain/enums.ts";
+import { FADING_PROFILES } from "../domain/fading.ts";
+import { decimal, flag, integer, mapInteger, mapOf, member } from "./fields.ts";
 
 const SHARE = { min: 0, max: 1 } as const;
 const COUNT = { min: 1, max: 1_000_000 } as const;
@@ -17,6 +19,16 @@ export const ORGANIZER_RULES = {
   promotion_evidence_count: integer(
     { default: 1, min: 0, max: 1_000_000 },
     "Events that must support it by then.",
+  ),
+  fading: member(
+    FADING_PROFILES,
+    "own",
+    "What decays: `own`: only summaries that the organizer wrote; `original`: every memory, and new ones have the specification's retention.",
+  ),
+  fade_after_days: mapOf(
+    mapInteger({ min: 1, max: 1_000_000 }),
+    { default: {}, bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 1` },
+    "Days after which a memory of a type is archived that was in no context and was not reinforced meanwhile; a type that is left out: never. Receipts must be kept that long.",
   ),
   archive_salience_threshold: decimal(
     { default: 0.1, ...SHARE },

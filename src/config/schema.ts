@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { BLOB_LIMIT_BYTES } from "../domain/blob.ts";
 import { NODE_TYPES } from "../domain/enums.ts";
-import { DEFAULT_TTL_DAYS } from "../domain/retention.ts";
 import type { Secret } from "../lib/secret.ts";
 import {
   integer,
@@ -103,22 +102,10 @@ const ORGANIZER = {
   ...ORGANIZER_RULES,
   default_ttl_days: mapOf(
     mapIntegerOrNull({ min: 0, max: 1_000_000 }),
-    {
-      default: defaultTtlDays(),
-      bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0 or null`,
-    },
-    "Days that a new memory of a type is kept; null or left out: for ever.",
+    { default: {}, bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0 or null` },
+    "Days for which a new memory of a type is kept if its caller names none; null or left out: for ever. Empty with `fading` `original`: the specification's (event 365, decision 180, task 90, summary 365, note 90).",
   ),
 };
-
-function defaultTtlDays(): Readonly<Record<string, number | null>> {
-  const kept: Readonly<Record<string, number | null>> = {
-    entity: null,
-    fact: null,
-    preference: null,
-  };
-  return { ...DEFAULT_TTL_DAYS, ...kept };
-}
 
 /** Settings by group. */
 export const GROUP_SETTINGS = {

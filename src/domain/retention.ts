@@ -2,10 +2,11 @@ import { addDays, type Instant } from "../lib/instant.ts";
 import type { NodeType } from "./enums.ts";
 import type { MemoryNode } from "./node.ts";
 
-/** Days a new memory is kept by default; undefined keeps it for ever. */
+/** Days for which a new memory of a type is kept if its caller does not say; a missing type: for ever. */
 export type TtlDefaults = Readonly<Partial<Record<NodeType, number>>>;
 
-export const DEFAULT_TTL_DAYS: TtlDefaults = {
+/** Those of the specification. Nothing has one by default. */
+export const ORIGINAL_TTL_DAYS: TtlDefaults = {
   event: 365,
   decision: 180,
   task: 90,

@@ -1,5 +1,6 @@
 import type { EpistemicType } from "../domain/enums.ts";
 import type { ConfidenceOverrides } from "../domain/epistemics.ts";
+import type { FadingRules } from "../domain/fading.ts";
 import type { NoveltyRules } from "../domain/novelty.ts";
 import type { PackingSettings } from "../domain/records/packing.ts";
 import type { TtlDefaults } from "../domain/retention.ts";
@@ -52,14 +53,10 @@ export type UpkeepSettings = {
 };
 
 /** When the organizer does what. Thresholds are 0 to 1. */
-export type OrganizerSettings = {
+export type OrganizerSettings = FadingRules & {
   readonly defaultOrganizeBudgetMs: number;
   readonly promotionAgeDays: number;
   readonly promotionEvidenceCount: number;
-  readonly archiveSalienceThreshold: number;
-  readonly archiveConfidenceThreshold: number;
-  readonly forceArchiveSalienceThreshold: number;
-  readonly deprecateConfidenceThreshold: number;
   readonly dedupSimilarityThreshold: number;
   readonly aliasSimilarityThreshold: number;
   readonly consolidationMinClusterSize: number;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { DEFAULT_TTL_DAYS } from "../../src/domain/retention.ts";
+import { ORIGINAL_TTL_DAYS } from "../../src/domain/retention.ts";
 import { DEFAULT_SCORING } from "../../src/domain/scoring-defaults.ts";
 
 const NOWHERE = "/nonexistent";
@@ -13,7 +13,7 @@ function settings(environment: Readonly<Record<string, string>> = {}) {
 test("hands the defaults of the product to the engine", () => {
   const engine = settings();
   expect(engine.scoringVersion).toBe("011a2a9ce8e7");
-  expect(engine.ttlDefaults).toEqual(DEFAULT_TTL_DAYS);
+  expect(engine.ttlDefaults).toEqual({});
   expect(engine.scoring).toEqual({
     ...DEFAULT_SCORING,
     fusion: { kind: "rrf", k: 60, recencyBoost: 0.25, tieBreak: "event_time" },
@@ -58,6 +58,13 @@ test("hands the defaults of the product to the engine", () => {
   });
   expect(engine.reranker).toBeUndefined();
   expect(engine.reformulation).toBeUndefined();
+});
+
+test("the specification's retention comes with its profile, and a map takes its place", () => {
+  const original = settings({ SVC_ORGANIZER__FADING: "original" });
+  expect(original.ttlDefaults).toEqual(ORIGINAL_TTL_DAYS);
+  const own = { SVC_ORGANIZER__FADING: "original", SVC_ORGANIZER__DEFAULT_TTL_DAYS: '{"task":3}' };
+  expect(settings(own).ttlDefaults).toEqual({ task: 3 });
 });
 
 test("keeps memories of a type without a number for ever", () => {

@@ -1,14 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { decayed } from "../../src/domain/decay.ts";
-import { DECAY_PROFILES, EPISTEMIC_TYPES, LIFECYCLE_STATES } from "../../src/domain/enums.ts";
+import {
+  DECAY_PROFILES,
+  EPISTEMIC_TYPES,
+  LIFECYCLE_STATES,
+  type NodeType,
+} from "../../src/domain/enums.ts";
 import { canFade } from "../../src/domain/fading.ts";
 import { isActive } from "../../src/domain/lifecycle.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS, type Owner } from "../../src/domain/owner.ts";
+import type { Instant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import type { Aging } from "../../src/ports/store/upkeep.ts";
-import { at, put } from "./samples.ts";
+import { at, freshId, put } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 
 const DAY = 86_400;
@@ -72,31 +78,46 @@ export function describeUpkeep(world: StoreWorld): void {
           decayProfile: fc.constantFrom(...DECAY_PROFILES),
           epistemicType: fc.constantFrom(...EPISTEMIC_TYPES),
           lifecycleState: fc.constantFrom(...LIFECYCLE_STATES),
-          nodeType: fc.constantFrom("note", "fact", "entity"),
+          nodeType: fc.constantFrom("note", "fact", "entity", "summary"),
+          metadata: fc.constantFrom(undefined, { consolidation_summary: true }),
           ttlDays: fc.constantFrom(undefined, 400),
           pinned: fc.boolean(),
         }),
-        { seed: 1, numRuns: 200 },
+        { seed: 1, numRuns: 400 },
       );
       const nodes = await put(store, ...given);
       const now = at(250 * DAY);
-      const open = nodes.filter((node) => isActive(node.lifecycleState) && canFade(node));
-      for (const [salience, confidence] of [
-        [0.1, 0.15],
-        [0.05, 0],
-        [0, 0.4],
+      const alive = nodes.filter((node) => isActive(node.lifecycleState));
+      for (const [fading, salience, confidence] of [
+        ["original", 0.1, 0.15],
+        ["original", 0.05, 0],
+        ["original", 0, 0.4],
+        ["own", 0.4, 0.4],
       ] as const) {
+        const open = alive.filter((node) => canFade(node, fading));
         const faded = open.filter((node) => {
           const values = decayed(node, now);
           return values.salience < salience || values.confidence < confidence;
         });
-        expect(faded.length).toBeGreaterThan(5);
-        const what: Aging = { kind: "faded", now, salience, confidence };
+        expect(faded.length).toBeGreaterThan(2);
+        const unusedBefore = new Map();
+        const what: Aging = { kind: "faded", now, fading, salience, confidence, unusedBefore };
         expect(await walked(store, ALL_OWNERS, what, 7)).toEqual({
           ids: idsOf(faded),
           considered: open.length,
         });
       }
+      const unused = { note: at(40 * DAY), summary: at(100 * DAY) };
+      const ofType = alive.filter(({ nodeType, pinned }) => nodeType in unused && !pinned);
+      const old = ofType.filter(
+        (node) => node.lastReinforcedAt < unused[node.nodeType === "note" ? "note" : "summary"],
+      );
+      expect(old.length).toBeGreaterThan(5);
+      const marks = { now, fading: "own", salience: 0, confidence: 0 } as const;
+      const unusedBefore = new Map(Object.entries(unused)) as ReadonlyMap<NodeType, Instant>;
+      expect(await walked(store, ALL_OWNERS, { kind: "faded", ...marks, unusedBefore }, 7)).toEqual(
+        { ids: idsOf(old), considered: ofType.length },
+      );
     });
 
     test("whose nodes change behind it misses none of the others", async () => {
@@ -120,6 +141,33 @@ export function describeUpkeep(world: StoreWorld): void {
       }
       expect(seen).toEqual(nodes.map(({ id }) => id));
     });
+  });
+
+  test("nodes tell when they were last in a context, and the pack whether anything has a date", async () => {
+    const { store } = await world.fresh();
+    const [used, unused] = await put(store, { second: 1 }, { second: 1, userId: "bob" });
+    const body = new Uint8Array([1]);
+    for (const second of [500, 700, 600]) {
+      await store.saveReceipt(
+        { requestId: freshId(), userId: "ada", createdAt: at(second), body },
+        [{ nodeId: used?.id ?? freshId(), rank: 1, representation: "self" }],
+      );
+    }
+
+    const ids = [used, unused].flatMap((node) => (node === undefined ? [] : [node.id]));
+    expect(Object.fromEntries(await store.lastUses(ids))).toEqual({ [ids[0] ?? ""]: at(700) });
+    expect(await store.lastUses([])).toEqual(new Map());
+
+    expect(await store.isDated(at(0), at(1))).toBe(true);
+    expect(await store.isDated(at(2), at(499))).toBe(false);
+    expect(await store.isDated(at(600), at(600))).toBe(true);
+
+    expect(await store.doubtedClock()).toBeUndefined();
+    await store.doubtClock(at(9));
+    await store.doubtClock(at(8));
+    expect(await store.doubtedClock()).toBe(at(8));
+    await store.doubtClock(undefined);
+    expect(await store.doubtedClock()).toBeUndefined();
   });
 
   test("nodes whose retention ends are counted without pinned and inactive ones", async () => {

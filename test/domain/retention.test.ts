@@ -2,18 +2,18 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { NODE_TYPES } from "../../src/domain/enums.ts";
 import {
-  DEFAULT_TTL_DAYS,
   expiredAt,
   initialTtlDays,
+  ORIGINAL_TTL_DAYS,
   retentionEnd,
 } from "../../src/domain/retention.ts";
 import { parseInstant } from "../../src/lib/instant.ts";
 import { aNode, anEvent, at } from "../contract/samples.ts";
 
 describe("initialTtlDays", () => {
-  test("takes the type's default when nothing is given", () => {
+  test("takes the type's default, for example the specification's, when nothing is given", () => {
     expect(
-      NODE_TYPES.map((type) => [type, initialTtlDays(type, undefined, DEFAULT_TTL_DAYS)]),
+      NODE_TYPES.map((type) => [type, initialTtlDays(type, undefined, ORIGINAL_TTL_DAYS)]),
     ).toEqual([
       ["entity", undefined],
       ["event", 365],
@@ -28,11 +28,11 @@ describe("initialTtlDays", () => {
   });
 
   test.each(NODE_TYPES)("keeps a %s for ever when null is given", (type) => {
-    expect(initialTtlDays(type, null, DEFAULT_TTL_DAYS)).toBeUndefined();
+    expect(initialTtlDays(type, null, ORIGINAL_TTL_DAYS)).toBeUndefined();
   });
 
   test.each([0, 1, 36_500])("uses %d days as given", (days) => {
-    expect(NODE_TYPES.map((type) => initialTtlDays(type, days, DEFAULT_TTL_DAYS))).toEqual(
+    expect(NODE_TYPES.map((type) => initialTtlDays(type, days, ORIGINAL_TTL_DAYS))).toEqual(
       NODE_TYPES.map(() => days),
     );
   });

@@ -53,6 +53,7 @@ export async function openOrganizing(
   clock: Clock = createSystemClock(),
 ): Promise<MemoryEngine> {
   const organizer = {
+    fading: "original",
     extractive_summaries: true,
     opportunistic_enabled: false,
     consolidation_preserve_recent_days: 0,

@@ -13,6 +13,7 @@ const place = usePlace("organizer");
 const environment = {
   ...place.environment(),
   SVC_ORGANIZER__OPPORTUNISTIC_ENABLED: "false",
+  SVC_ORGANIZER__FADING: "original",
   SVC_ORGANIZER__EXTRACTIVE_SUMMARIES: "true",
   SVC_SCORING__FUSION: "weighted",
 };

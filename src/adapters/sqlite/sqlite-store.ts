@@ -21,7 +21,14 @@ import { bindOrganizing } from "./organizing/bind.ts";
 import { createOwners } from "./owners/owners.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { readEventsByTime, readSessions, readStoreState } from "./read/activity.ts";
-import { countRetained, readAging } from "./read/aging.ts";
+import {
+  CLOCK,
+  countRetained,
+  isDated,
+  readAging,
+  readDoubtedClock,
+  readLastUses,
+} from "./read/aging.ts";
 import {
   readAuditRecord,
   readAuditRecords,
@@ -64,6 +71,7 @@ import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, readReceipts, writeReceipt } from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
 import { readPackFusion } from "./schema/pack-fusion.ts";
+import { writePackSetting } from "./schema/pack-settings.ts";
 import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
 import { readEdgesOf } from "./write/edges.ts";
@@ -272,6 +280,10 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
 function bindUpkeep({ read, write }: PackAccess) {
   return {
     walkAging: (walk) => read((database) => readAging(database, walk)),
+    isDated: (from, to) => read((database) => isDated(database, from, to)),
+    doubtedClock: () => read(readDoubtedClock),
+    doubtClock: (at) => write((database) => writePackSetting(database, CLOCK, at)),
+    lastUses: (nodeIds) => read((database) => readLastUses(database, nodeIds)),
     edgesAt: (nodeId) => read((database) => readEdgesOf(database, nodeId)),
     countRetained: (owner) => read((database) => countRetained(database, owner)),
     sweepIndexes: async (owner, limit) => {

@@ -1,12 +1,12 @@
-import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import { expireMemories } from "../lifecycle/expire.ts";
 import type { UpkeepSettings } from "../settings.ts";
 import type { Job } from "./runner.ts";
+import { trustsClock } from "./trust-clock.ts";
 
 /** Archives memories whose retention has ended, batch after batch until none is left: they take places of others in searches. */
 export function expire(
-  deps: Pick<EngineDeps<Graph>, "store" | "clock" | "warn">,
+  deps: Pick<EngineDeps, "store" | "clock" | "settings" | "warn">,
   { cooldownSeconds, budgetMs, batchSize: limit }: UpkeepSettings,
 ): Job {
   return {
@@ -20,6 +20,8 @@ export function expire(
     },
     failure: "expired memories were not archived",
     work: async ({ owner, claim, signal, pause }) => {
+      const isOriginal = deps.settings.organizer.fading === "original";
+      if (!isOriginal && !(await trustsClock(deps, deps.clock.now()))) return undefined;
       for (;;) {
         const options = { owner, limit, budgetMs, signal, claim };
         const { archived, failed } = await expireMemories(deps, options);

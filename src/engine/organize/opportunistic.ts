@@ -8,6 +8,7 @@ import { agingFaded, decaySweep } from "./organizer/fade.ts";
 import { promote } from "./organizer/promote.ts";
 import { runOf } from "./organizer/run-job.ts";
 import type { Job } from "./runner.ts";
+import { trusting } from "./trust-clock.ts";
 
 /** Milliseconds of a pass for what stores have left, at most. */
 const DRAIN_MS = 100;
@@ -20,7 +21,7 @@ export function opportunistic(
   deps: EngineDeps,
   { cooldownSeconds, budgetMs, batchSize: most }: UpkeepSettings,
 ): Job {
-  const jobs = [promote(deps), decaySweep(deps)];
+  const jobs = [promote(deps), decaySweep(deps)].map((job) => trusting(deps, job));
   return {
     kind: "opportunistic",
     after: ["ingest", "retrieval"],

@@ -1,7 +1,7 @@
 import { addDays } from "../../lib/instant.ts";
-import type { ReceiptLog } from "../../ports/store/receipt-log.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Job } from "./runner.ts";
+import { trustsClock } from "./trust-clock.ts";
 
 const COOLDOWN_SECONDS = 3600;
 /** Receipts that one step removes at most, so that others write in between. */
@@ -9,7 +9,7 @@ const LIMIT = 250;
 
 /** Removes receipts that are older than they are to be. @param days that they are kept */
 export function pruneReceipts(
-  { store, clock }: Pick<EngineDeps<ReceiptLog>, "store" | "clock">,
+  { store, clock }: Pick<EngineDeps, "store" | "clock">,
   days: number,
 ): Job {
   return {
@@ -18,8 +18,9 @@ export function pruneReceipts(
     whole: { isByOwner: false, cooldownSeconds: COOLDOWN_SECONDS },
     failure: "old receipts were not removed",
     work: async ({ pause }) => {
-      const before = addDays(clock.now(), -days);
-      if (before === undefined) return undefined;
+      const now = clock.now();
+      const before = addDays(now, -days);
+      if (before === undefined || !(await trustsClock({ store }, now))) return undefined;
       while ((await store.pruneReceipts(before, LIMIT)) >= LIMIT && (await pause()));
       return undefined;
     },

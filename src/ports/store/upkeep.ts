@@ -1,4 +1,5 @@
 import type { Edge } from "../../domain/edge.ts";
+import type { FadingMarks } from "../../domain/fading.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
@@ -8,13 +9,10 @@ import type { Uuid } from "../../lib/uuid.ts";
 export type Aging =
   /** Of the tentative ones that are not younger, those that cite at least so many events (`mayBePromoted`). */
   | { readonly kind: "tentative"; readonly createdBefore: Instant; readonly evidence: number }
-  /** Of those that can fade (`canFade`), the ones whose salience or confidence has faded below these (`decayed`). */
-  | {
-      readonly kind: "faded";
-      readonly now: Instant;
-      readonly salience: number;
-      readonly confidence: number;
-    };
+  /**
+   * Those that are below the marks (`mayHaveFaded`); considered are those that can fade (`canFade`) or are of a type with a mark.
+   */
+  | ({ readonly kind: "faded" } & FadingMarks);
 
 export type AgingWalk = {
   readonly owner: Owner;
@@ -38,6 +36,13 @@ export type AgingPage = {
 export type Upkeep = {
   /** Walks over active nodes, for each owner and state the oldest first. A walk whose nodes change meanwhile misses no other. */
   walkAging(walk: AgingWalk): Promise<AgingPage>;
+  /** When each of these nodes was last in the context of an answer whose receipt is kept; those that never were are left out. */
+  lastUses(nodeIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Instant>>;
+  /** Whether an event or a receipt of anybody is dated in a span: from, inclusive; to, inclusive. */
+  isDated(from: Instant, to: Instant): Promise<boolean>;
+  /** The reading of the clock that a pass doubted last (`doubtClock`). */
+  doubtedClock(): Promise<Instant | undefined>;
+  doubtClock(at: Instant | undefined): Promise<void>;
   /** All edges at a node, in either direction, by (createdAt, id). */
   edgesAt(nodeId: Uuid): Promise<readonly Edge[]>;
   /** Active nodes whose retention ends, those that are pinned left out. */

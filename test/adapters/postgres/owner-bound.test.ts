@@ -189,7 +189,10 @@ async function readsOfOrganizer(store: Store): Promise<void> {
   await store.countRetained("ada");
   await store.walkAging({
     ...{ owner: "ada", limit: 9 },
-    at: { kind: "faded", now: at(9), salience: 0.5, confidence: 0.5 },
+    at: {
+      ...{ kind: "faded", now: at(9), fading: "own", salience: 0.5, confidence: 0.5 },
+      unusedBefore: new Map([["note", at(8)]]),
+    },
   });
   await store.walkAging({
     ...{ owner: "ada", limit: 9 },

@@ -1,13 +1,27 @@
+import type { OrganizerSettings } from "../../../src/engine/settings.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
-import { type EngineOptions, type OpenedEngine, testClock, type useEngines } from "../engines.ts";
+import {
+  DEFAULT_SETTINGS,
+  type EngineOptions,
+  type OpenedEngine,
+  testClock,
+  type useEngines,
+} from "../engines.ts";
 
 export type Aged = OpenedEngine & {
   readonly ids: readonly string[];
   readonly clock: ReturnType<typeof testClock>;
 };
 
-/** Makes packs with memories, and engines on them that do nothing by themselves. @param open of the tests of a file */
-export function agingPacks(open: ReturnType<typeof useEngines>["open"]) {
+/**
+ * Makes packs with memories, and engines on them that do nothing by themselves.
+ * @param open of the tests of a file
+ * @param rules of the organizer that are not the default
+ */
+export function agingPacks(
+  open: ReturnType<typeof useEngines>["open"],
+  rules: Partial<OrganizerSettings> = {},
+) {
   /** Memories of ada, unless told otherwise, at noon of 18 March 2026, seen from the moment `later`. */
   return async (
     inputs: readonly Partial<StoreInput>[],
@@ -15,7 +29,8 @@ export function agingPacks(open: ReturnType<typeof useEngines>["open"]) {
   ): Promise<Aged> => {
     const { later = "2026-03-26T12:00:00Z", ...given } = options;
     const clock = testClock();
-    const settings = { upkeep: undefined, ...given.settings };
+    const organizer = { ...DEFAULT_SETTINGS.organizer, ...rules };
+    const settings = { upkeep: undefined, organizer, ...given.settings };
     const one = await open({ clock, ...given, settings });
     const ids: string[] = [];
     for (const input of inputs) {

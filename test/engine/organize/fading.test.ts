@@ -6,7 +6,7 @@ import { useEngines } from "../engines.ts";
 import { agingPacks, recordsOf, stateOf } from "./aging.ts";
 
 const { open } = useEngines();
-const aged = agingPacks(open);
+const aged = agingPacks(open, { fading: "original" });
 
 /** A moment so many days after the memories were stored. */
 const after = (days: number): string =>

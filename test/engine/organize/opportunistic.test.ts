@@ -2,12 +2,22 @@ import { describe, expect, test } from "bun:test";
 import type { UpkeepSettings } from "../../../src/engine/settings.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { until } from "../../until.ts";
-import { type EngineOptions, type OpenedEngine, testClock, useEngines } from "../engines.ts";
+import {
+  DEFAULT_SETTINGS,
+  type EngineOptions,
+  type OpenedEngine,
+  testClock,
+  useEngines,
+} from "../engines.ts";
 import { stateOf } from "./aging.ts";
 
 const { open, settle } = useEngines();
 
 const UPKEEP: UpkeepSettings = { cooldownSeconds: 3600, budgetMs: 60_000, batchSize: 50 };
+const SETTINGS = {
+  upkeep: UPKEEP,
+  organizer: { ...DEFAULT_SETTINGS.organizer, fading: "original" },
+} as const;
 const OLD = "2026-01-01T00:00:00Z";
 const NOW = "2026-03-20T00:00:00Z";
 const KEPT = { content: "The parcel is at the gate", userId: "ada", ttlDays: null };
@@ -21,7 +31,7 @@ async function opened(inputs: readonly Partial<StoreInput>[], options: EngineOpt
     ids.push((await first.engine.storeWithReceipt({ ...KEPT, ...input })).nodeId);
   }
   clock.set(NOW);
-  const one = await open({ pack: first.pack, clock, settings: { upkeep: UPKEEP }, ...options });
+  const one = await open({ pack: first.pack, clock, settings: SETTINGS, ...options });
   return { ...one, clock, ids };
 }
 
@@ -78,7 +88,7 @@ describe("upkeep beside calls", () => {
   });
 
   test("changes no more memories of a kind in a pass than the batch, the oldest first", async () => {
-    const settings = { upkeep: { ...UPKEEP, batchSize: 2 } };
+    const settings = { ...SETTINGS, upkeep: { ...UPKEEP, batchSize: 2 } };
     const one = await opened([{}, {}, {}], { settings });
 
     await ask(one);
@@ -97,7 +107,7 @@ describe("upkeep beside calls", () => {
     one.clock.set("2026-01-01T12:00:00Z");
     const { nodeId } = await one.engine.storeWithReceipt(KEPT);
     one.clock.set("2026-03-20T00:30:00Z");
-    const two = await open({ pack: one.pack, clock: one.clock, settings: { upkeep: UPKEEP } });
+    const two = await open({ pack: one.pack, clock: one.clock, settings: SETTINGS });
 
     await ask(one);
     await ask(two);
@@ -112,7 +122,7 @@ describe("upkeep beside calls", () => {
   test("writes nothing where there is nothing to do", async () => {
     const claimed: string[] = [];
     const one = await open({
-      settings: { upkeep: UPKEEP },
+      settings: SETTINGS,
       alter: (real) => ({
         takeWork: (work, isDueOnly) => {
           claimed.push(work.kind);

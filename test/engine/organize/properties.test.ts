@@ -7,7 +7,7 @@ import { agingPacks } from "./aging.ts";
 import { EXTRACTIVE } from "./summaries.ts";
 
 const { open } = useEngines();
-const aged = agingPacks(open);
+const aged = agingPacks(open, { fading: "original" });
 
 const LATER = "2026-07-20T12:00:00Z";
 const JOBS = [
@@ -119,7 +119,8 @@ test.each([
 ])(
   "what a run has put in order, the next one leaves as it is: $name",
   async (given) => {
-    const { memories, organizer } = given;
+    const { memories } = given;
+    const organizer = { ...given.organizer, fading: "original" as const };
     const one = await aged(memories, { later: LATER, settings: { organizer } });
     const first = await one.engine.organize({ budgetMs: 60_000 });
     const done = Object.values(first.perJob).filter(({ nodesModified }) => nodesModified > 0);

@@ -7,7 +7,7 @@ import { DEFAULT_SETTINGS, useEngines } from "../engines.ts";
 import { agingPacks, stateOf } from "./aging.ts";
 
 const { open } = useEngines();
-const aged = agingPacks(open);
+const aged = agingPacks(open, { fading: "original" });
 
 const BOTH = ["decay_sweep", "archive"];
 const LATER = "2026-07-20T12:00:00Z";
@@ -47,7 +47,7 @@ async function outcomeOf(
   let walks = 0;
   const one = await aged(inputs, {
     later: LATER,
-    settings: { organizer: { ...DEFAULT_SETTINGS.organizer, ...organizer } },
+    settings: { organizer: { ...DEFAULT_SETTINGS.organizer, fading: "original", ...organizer } },
     alter: (real) => ({
       walkAging: (walk) => {
         if (walk.after === undefined && walk.at.kind === "faded") walks += 1;

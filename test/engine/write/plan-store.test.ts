@@ -9,6 +9,7 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "../../../src/domain/enums.ts";
+import { ORIGINAL_TTL_DAYS } from "../../../src/domain/retention.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { type PlanContext, planRawNote, planStore } from "../../../src/engine/write/plan-store.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
@@ -70,7 +71,7 @@ describe("the plan of a direct store", () => {
       eventTime: undefined,
       validFrom: NOW,
       validTo: undefined,
-      ttlDays: 90,
+      ttlDays: undefined,
       supersededBy: undefined,
       evidenceRefs: [CONTEXT.eventId],
       pinned: false,
@@ -155,24 +156,18 @@ describe("the plan of a direct store", () => {
     ).toBe(0.7);
   });
 
-  const TTL: readonly [NodeType, number | undefined][] = [
-    ["event", 365],
-    ["decision", 180],
-    ["task", 90],
-    ["summary", 365],
-    ["note", 90],
-    ["entity", undefined],
-    ["fact", undefined],
-    ["preference", undefined],
-    ["instruction", undefined],
-  ];
-
-  test.each(TTL)("keeps a %s for %p days", (nodeType, days) => {
-    expect(plan({ nodeType }).node.ttlDays).toBe(days as number);
-    expect(plan({ nodeType, ttlDays: null }).node.ttlDays).toBeUndefined();
-    expect(plan({ nodeType, ttlDays: 0 }).node.ttlDays).toBe(0);
-    expect(plan({ nodeType, ttlDays: 7 }).node.ttlDays).toBe(7);
-  });
+  test.each(NODE_TYPES)(
+    "keeps a %s for ever, unless its caller or the settings say",
+    (nodeType) => {
+      expect(plan({ nodeType }).node.ttlDays).toBeUndefined();
+      const ttlDefaults = ORIGINAL_TTL_DAYS;
+      expect(plan({ nodeType }, { ttlDefaults }).node.ttlDays).toBe(ttlDefaults[nodeType]);
+      expect(plan({ nodeType, ttlDays: null }, { ttlDefaults }).node.ttlDays).toBeUndefined();
+      expect(plan({ nodeType, ttlDays: null }).node.ttlDays).toBeUndefined();
+      expect(plan({ nodeType, ttlDays: 0 }).node.ttlDays).toBe(0);
+      expect(plan({ nodeType, ttlDays: 7 }).node.ttlDays).toBe(7);
+    },
+  );
 
   test("keeps instants in UTC with microseconds", () => {
     const { event, node } = plan({
@@ -322,7 +317,7 @@ describe("the raw note of an event", () => {
       validFrom: NOW,
       lastReinforcedAt: NOW,
       eventTime: asInstant("2026-01-01T00:00:00.000000Z"),
-      ttlDays: 90,
+      ttlDays: undefined,
       evidenceRefs: [event.id],
     });
   });

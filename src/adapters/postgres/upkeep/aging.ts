@@ -1,12 +1,16 @@
-import { DECAY_RATES, decayed } from "../../../domain/decay.ts";
+import { DECAY_RATES } from "../../../domain/decay.ts";
 import { ACTIVE_STATES, type LifecycleState } from "../../../domain/enums.ts";
+import { type FadingProfile, mayHaveFaded } from "../../../domain/fading.ts";
 import { mayBePromoted } from "../../../domain/instruction.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { Aging, AgingPage, AgingWalk } from "../../../ports/store/upkeep.ts";
 import { ACTIVE, FIRST_ID, ofOwner } from "../conditions.ts";
 import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
+import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { ownerAfter } from "../owners/list-owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../rows.ts";
@@ -113,6 +117,7 @@ function ruleOf(at: Aging): Rule {
     };
   }
   const { now, salience, confidence } = at;
+  const canFade = CAN_FADE[at.fading];
   return {
     states: ACTIVE_STATES,
     conditions: (params) => {
@@ -120,18 +125,25 @@ function ruleOf(at: Aging): Rule {
       // A little more, because this is not computed to the last bit. What is too much is sorted out by the exact rule.
       const faded = `n.salience_base * exp(-${lost}) < ${params.add(salience * 1.000_01)}::float8
         OR n.confidence_base * exp(-${lost} / 2) < ${params.add(confidence * 1.000_01)}::float8`;
-      return { within: "true", considered: CAN_FADE, meant: `${CAN_FADE} AND (${faded})` };
+      const unused = [...at.unusedBefore].map(([type, before]) => {
+        const ofType = `n.pinned = 0 AND n.node_type = ${params.add(type)}`;
+        return { ofType, is: `${ofType} AND n.last_reinforced_at < ${params.add(before)}` };
+      });
+      return {
+        within: "true",
+        considered: [canFade, ...unused.map(({ ofType }) => ofType)].join(" OR "),
+        meant: [`${canFade} AND (${faded})`, ...unused.map(({ is }) => is)].join(" OR "),
+      };
     },
-    isMeant: (node) => {
-      const values = decayed(node, now);
-      return values.salience < salience || values.confidence < confidence;
-    },
+    isMeant: (node) => mayHaveFaded(node, at),
   };
 }
 
 /** `canFade` in SQL. */
-const CAN_FADE =
-  "(n.pinned = 0 AND (n.ttl_days IS NOT NULL OR n.node_type NOT IN ('entity', 'fact')))";
+const CAN_FADE: Readonly<Record<FadingProfile, string>> = {
+  own: "(n.pinned = 0 AND n.node_type = 'summary' AND n.metadata::json ->> 'consolidation_summary' = 'true')",
+  original: "(n.pinned = 0 AND (n.ttl_days IS NOT NULL OR n.node_type NOT IN ('entity', 'fact')))",
+};
 
 /** Days since the last reinforcement, and what a memory loses per day, as in `decayed`. */
 function daysBefore(now: string): string {
@@ -150,4 +162,31 @@ export async function countRetained(sql: Sql, owner: Owner): Promise<number> {
     ...params.values,
   );
   return row?.count ?? 0;
+}
+
+/** When nodes were last in the context of an answer. */
+export async function readLastUses(
+  sql: Sql,
+  nodeIds: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, Instant>> {
+  const rows = await sql.all<{ id: Uuid; at: Instant }>(
+    `SELECT n.id, max(r.created_at) AS at FROM nodes n
+     JOIN receipt_nodes c ON c.owner = n.owner AND c.node_id = n.id
+     JOIN receipts r ON r.owner = c.owner AND r.request_id = c.request_id
+     WHERE n.id = ANY ($1::uuid[]) GROUP BY n.id`,
+    listText(nodeIds),
+  );
+  return new Map(rows.map(({ id, at }) => [id, at]));
+}
+
+/** Whether something is dated in a span. */
+export async function isDated(sql: Sql, from: Instant, to: Instant): Promise<boolean> {
+  const row = await sql.get<{ is_dated: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM receipts WHERE created_at BETWEEN $1 AND $2)
+       OR EXISTS (SELECT 1 FROM owners o WHERE EXISTS (
+         SELECT 1 FROM events e WHERE e.owner = o.owner AND e.timestamp BETWEEN $1 AND $2)) AS is_dated`,
+    from,
+    to,
+  );
+  return row?.is_dated === true;
 }

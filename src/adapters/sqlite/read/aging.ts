@@ -1,11 +1,15 @@
 import type { Database } from "bun:sqlite";
-import { DECAY_RATES, decayed } from "../../../domain/decay.ts";
+import { DECAY_RATES } from "../../../domain/decay.ts";
 import { ACTIVE_STATES, type LifecycleState } from "../../../domain/enums.ts";
+import { type FadingProfile, mayHaveFaded } from "../../../domain/fading.ts";
 import { mayBePromoted } from "../../../domain/instruction.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
+import { asInstant, type Instant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { Aging, AgingPage, AgingWalk } from "../../../ports/store/upkeep.ts";
-import { ask } from "../connection/ask.ts";
+import { ask, hasRow } from "../connection/ask.ts";
+import { readPackSetting } from "../schema/pack-settings.ts";
 import { ownerKey, ownerKeyOrAll } from "../write/owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";
@@ -127,24 +131,33 @@ function sqlOf(at: Aging): Sql {
     };
   }
   const { now, salience, confidence } = at;
+  const unused = [...at.unusedBefore];
+  const isUnused = unused.map(
+    (_, place) => `n.node_type = ?${9 + 2 * place} AND n.last_reinforced_at < ?${10 + 2 * place}`,
+  );
+  const ofUnusedType = unused.map((_, place) => `n.node_type = ?${9 + 2 * place}`);
   return {
     states: ACTIVE_STATES,
     within: "true",
-    columns: `${CAN_FADE} AS considered, n.salience_base, n.confidence_base, ${DAYS} * ${RATE} AS faded`,
+    columns: `${CAN_FADE[at.fading]} AS can_fade, n.pinned = 0 AND (${CAN_FADE[at.fading]} OR ${anyOf(ofUnusedType)}) AS considered,
+      n.pinned = 0 AND (${anyOf(isUnused)}) AS unused, n.salience_base, n.confidence_base, ${DAYS} * ${RATE} AS faded`,
     meant:
-      "considered AND (salience_base * exp(-faded) < ?7 OR confidence_base * exp(-faded / 2) < ?8)",
+      "unused OR can_fade AND (salience_base * exp(-faded) < ?7 OR confidence_base * exp(-faded / 2) < ?8)",
     // A little more, because SQLite counts days in milliseconds. What is too much is sorted out by the exact rule.
-    parameters: [now, salience * 1.000_01, confidence * 1.000_01],
-    isMeant: (node) => {
-      const faded = decayed(node, now);
-      return faded.salience < salience || faded.confidence < confidence;
-    },
+    parameters: [now, salience * 1.000_01, confidence * 1.000_01, ...unused.flat()],
+    isMeant: (node) => mayHaveFaded(node, at),
   };
 }
 
+function anyOf(conditions: readonly string[]): string {
+  return conditions.length === 0 ? "0" : conditions.join(" OR ");
+}
+
 /** `canFade` in SQL. */
-const CAN_FADE =
-  "(n.pinned = 0 AND (n.ttl_days IS NOT NULL OR n.node_type NOT IN ('entity', 'fact')))";
+const CAN_FADE: Readonly<Record<FadingProfile, string>> = {
+  own: "(n.pinned = 0 AND n.node_type = 'summary' AND n.metadata ->> '$.consolidation_summary' = 1)",
+  original: "(n.pinned = 0 AND (n.ttl_days IS NOT NULL OR n.node_type NOT IN ('entity', 'fact')))",
+};
 /** Days since the last reinforcement, and what a memory loses per day, as in `decayed`. */
 const DAYS = "max(0, julianday(?6) - julianday(n.last_reinforced_at))";
 const RATE = `CASE n.decay_profile ${Object.entries(DECAY_RATES)
@@ -161,4 +174,34 @@ export function countRetained(database: Database, of: Owner): number {
     ? ask<number>(database, counted)
     : ask<number>(database, `${counted} AND +owner = ?`, owner);
   return count ?? 0;
+}
+
+/** When nodes were last in the context of an answer. */
+export function readLastUses(
+  database: Database,
+  nodeIds: readonly Uuid[],
+): ReadonlyMap<Uuid, Instant> {
+  const rows = database
+    .query<{ id: Uuid; at: Instant }, [string]>(
+      `SELECT n.id, max(r.created_at) AS at FROM json_each(?) i CROSS JOIN nodes n ON n.id = i.value
+       CROSS JOIN receipt_nodes c ON c.node = n.key CROSS JOIN receipts r ON r.key = c.receipt GROUP BY n.key`,
+    )
+    .all(JSON.stringify(nodeIds));
+  return new Map(rows.map(({ id, at }) => [id, at]));
+}
+
+/** Setting of a pack: the reading of the clock that a pass doubted. */
+export const CLOCK = "doubted_clock";
+
+export function readDoubtedClock(database: Database): Instant | undefined {
+  const at = readPackSetting(database, CLOCK);
+  return at === undefined ? undefined : asInstant(at);
+}
+
+/** Whether something is dated in a span, as events are by the memories that they brought. */
+export function isDated(database: Database, from: Instant, to: Instant): boolean {
+  return (
+    hasRow(database, "nodes WHERE created_at BETWEEN ? AND ?", from, to) ||
+    hasRow(database, "receipts WHERE created_at BETWEEN ? AND ?", from, to)
+  );
 }

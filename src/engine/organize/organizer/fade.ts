@@ -1,6 +1,8 @@
-import { type FadingRules, fateOf } from "../../../domain/fading.ts";
+import { type FadingRules, fateOf, unusedBefore } from "../../../domain/fading.ts";
 import { isActive } from "../../../domain/lifecycle.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { Graph } from "../../../ports/store/graph.ts";
 import type { Aging, Upkeep } from "../../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../../deps.ts";
@@ -19,9 +21,15 @@ export function decaySweep(deps: FadeDeps): OrganizerJob {
 
 /** Archives only what has hardly any salience left. */
 export function archive(deps: FadeDeps): OrganizerJob {
-  const never = { archiveSalienceThreshold: 0, archiveConfidenceThreshold: 0 };
-  const { forceArchiveSalienceThreshold } = deps.settings.organizer;
-  const rules = { ...never, deprecateConfidenceThreshold: 0, forceArchiveSalienceThreshold };
+  const { fading, forceArchiveSalienceThreshold } = deps.settings.organizer;
+  const rules = {
+    fading,
+    fadeAfterDays: {},
+    archiveSalienceThreshold: 0,
+    archiveConfidenceThreshold: 0,
+    deprecateConfidenceThreshold: 0,
+    forceArchiveSalienceThreshold,
+  };
   const { name, work } = fade(deps, "archive", rules);
   return { name, work: async (run) => leftBySweep(run) ?? work(run) };
 }
@@ -37,20 +45,41 @@ function leftBySweep({ before, isDryRun }: JobRun): JobCounts | undefined {
 /** What a walk has to stop at, so that no memory is missed that the rules are about. */
 export function agingFaded(rules: FadingRules, now: Instant): Aging {
   const salience = Math.max(rules.archiveSalienceThreshold, rules.forceArchiveSalienceThreshold);
-  return { kind: "faded", now, salience, confidence: rules.deprecateConfidenceThreshold };
+  return {
+    kind: "faded",
+    now,
+    fading: rules.fading,
+    salience,
+    confidence: rules.deprecateConfidenceThreshold,
+    unusedBefore: unusedBefore(now, rules.fadeAfterDays),
+  };
 }
 
 function fade(deps: FadeDeps, name: string, rules: FadingRules): OrganizerJob {
   return {
     name,
     work: (run) =>
-      walkAging(deps, run, agingFaded(rules, run.now), (nodes) =>
-        stepEach(deps, run, nodes, (node) => {
-          const fate = isActive(node.lifecycleState) && fateOf(node, run.now, rules);
+      walkAging(deps, run, agingFaded(rules, run.now), async (nodes, most) => {
+        const uses = await usesOf(deps, nodes, rules);
+        const fateAt = (node: MemoryNode) => fateOf(node, run.now, rules, uses?.get(node.id));
+        // Those that were used lately stay, and keep no other from its turn.
+        const faded = nodes.filter(fateAt).slice(0, most);
+        return stepEach(deps, run, faded, (node) => {
+          const fate = isActive(node.lifecycleState) && fateAt(node);
           if (fate === false || fate === undefined) return undefined;
           const { step, rule: reason, ...values } = fate;
           return { step, why: { job: name, reason, ...values } };
-        }),
-      ),
+        });
+      }),
   };
+}
+
+/** When memories were used; the original profile does not ask. */
+async function usesOf(
+  { store }: FadeDeps,
+  nodes: readonly MemoryNode[],
+  { fading }: FadingRules,
+): Promise<ReadonlyMap<Uuid, Instant> | undefined> {
+  if (fading === "original" || nodes.length === 0) return undefined;
+  return await store.lastUses(nodes.map(({ id }) => id));
 }

@@ -1,4 +1,5 @@
 import type { EngineDeps } from "../../deps.ts";
+import { trusting } from "../trust-clock.ts";
 import { aliasResolve } from "./alias-resolve.ts";
 import { consolidate } from "./consolidate.ts";
 import { deduplicate } from "./deduplicate.ts";
@@ -16,14 +17,14 @@ export function organizerJobs(
   feedbackApply: OrganizerJob,
 ): readonly OrganizerJob[] {
   return [
-    promote(deps),
-    decaySweep(deps),
-    archive(deps),
+    trusting(deps, promote(deps)),
+    trusting(deps, decaySweep(deps)),
+    trusting(deps, archive(deps)),
     deduplicate(deps),
     aliasResolve(deps),
     summarize(deps),
     feedbackApply,
-    tombstoneSweep(deps),
+    trusting(deps, tombstoneSweep(deps)),
     snapshotGeneration(deps),
     consolidate(deps),
     indexCompaction(deps),

@@ -25,8 +25,8 @@ export function promote(
         node.evidenceRefs.length >= evidence
           ? { step: "promote", why: { job: "promote", reason: "age_and_evidence" } }
           : undefined;
-      return walkAging(deps, run, { kind: "tentative", createdBefore, evidence }, (nodes) =>
-        stepEach(deps, run, nodes, choose),
+      return walkAging(deps, run, { kind: "tentative", createdBefore, evidence }, (nodes, most) =>
+        stepEach(deps, run, nodes.slice(0, most), choose),
       );
     },
   };
