@@ -1,6 +1,6 @@
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { cacheDir } from "../adapters/native/cache-dir.ts";
+import { cacheDir, libraryDir } from "../adapters/native/cache-dir.ts";
 import { kernelFailure } from "../adapters/native/kernel.ts";
 import { loadInto } from "../adapters/native/load-library.ts";
 import { openSqlite } from "../adapters/native/open-sqlite.ts";
@@ -217,9 +217,12 @@ function checkCacheFolder(): Finding {
   try {
     const dir = cacheDir();
     accessSync(dir, constants.W_OK);
-    return { name, status: "ok", message: dir };
+    const libraries = libraryDir();
+    const elsewhere = `, and libraries in ${libraries}, since none can be loaded from there`;
+    return { name, status: "ok", message: libraries === dir ? dir : `${dir}${elsewhere}` };
   } catch (error) {
-    const message = `${reasonOf(error)}; point XDG_CACHE_HOME to a writable folder`;
+    const remedy = "; point XDG_CACHE_HOME to a writable folder";
+    const message = `${reasonOf(error)}${error instanceof SvcError ? "" : remedy}`;
     return { name, status: "fail", message };
   }
 }

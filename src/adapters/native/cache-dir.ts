@@ -1,17 +1,31 @@
-import { accessSync, constants, lstatSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
+import { SvcError } from "../../domain/errors.ts";
 import { IS_WINDOWS } from "./platform.ts";
 
 /** The variables that say where caches are. A subset of `process.env`. */
 export type CacheEnvironment = {
   readonly XDG_CACHE_HOME?: string | undefined;
   readonly HOME?: string | undefined;
+  /** A folder of this user in memory. */
+  readonly XDG_RUNTIME_DIR?: string | undefined;
   /** Windows: the folder for a user's files that stay on this machine. Its rights keep other users out. */
   readonly LOCALAPPDATA?: string | undefined;
 };
 
 let chosen: string | undefined;
+let chosenForLibraries: string | undefined;
 
 /**
  * The folder for files unpacked from the executable, the same for the whole process: absolute path, exists, mode 0700,
@@ -21,15 +35,23 @@ let chosen: string | undefined;
  * That is why these variables are read here and not in `src/config`.
  */
 export function cacheDir(): string {
-  chosen ??= chooseCacheDir(
-    {
-      XDG_CACHE_HOME: process.env["XDG_CACHE_HOME"],
-      HOME: process.env["HOME"],
-      LOCALAPPDATA: IS_WINDOWS ? process.env["LOCALAPPDATA"] : undefined,
-    },
-    tmpdir(),
-  );
+  chosen ??= chooseCacheDir(surroundings(), tmpdir());
   return chosen;
+}
+
+/**
+ * The folder for unpacked libraries: the cache folder, or another one like it where the system loads none from there.
+ * @throws SvcError storage_failed that names the mounts and what to set
+ */
+export function libraryDir(): string {
+  chosenForLibraries ??= chooseLibraryDir(cacheDir(), surroundings(), tmpdir());
+  return chosenForLibraries;
+}
+
+function surroundings(): CacheEnvironment {
+  const { XDG_CACHE_HOME, HOME, XDG_RUNTIME_DIR, LOCALAPPDATA } = process.env;
+  const local = IS_WINDOWS ? LOCALAPPDATA : undefined;
+  return { XDG_CACHE_HOME, HOME, XDG_RUNTIME_DIR, LOCALAPPDATA: local };
 }
 
 /** Makes this thread use the folder that the main thread chose: two threads must not choose different temporary folders. */
@@ -52,6 +74,52 @@ export function chooseCacheDir(environment: CacheEnvironment, temporary: string)
     if (state === "unsafe") break;
   }
   return freshDir(temporary);
+}
+
+/**
+ * The first folder from which libraries can be loaded: `first`, else `~/.cache/svc`, `<temporary>/svc-cache-<uid>` or
+ * `$XDG_RUNTIME_DIR/svc`.
+ * @throws SvcError storage_failed
+ */
+export function chooseLibraryDir(
+  first: string,
+  environment: CacheEnvironment,
+  temporary: string,
+): string {
+  if (allowsCode(first)) return first;
+  const { HOME: home, XDG_RUNTIME_DIR: runtime } = environment;
+  const uid = process.getuid?.() ?? 0;
+  const others = [
+    homeCache({ HOME: home }),
+    join(temporary, `svc-cache-${uid}`),
+    runtime !== undefined && isAbsolute(runtime) ? join(runtime, "svc") : undefined,
+  ].filter((dir) => dir !== undefined);
+  const isUsable = (dir: string): boolean =>
+    preparePrivateDir(dir, uid) === "ready" && allowsCode(dir);
+  const found = others.find(isUsable);
+  if (found !== undefined) return found;
+  const mounts = new Set([first, ...others].filter((dir) => existsSync(dir)).map(mountOf));
+  const message = `svc unpacks its libraries into a cache folder, and the system runs no code from ${[...mounts].join(", ")} (mounted noexec); set XDG_CACHE_HOME to a folder on another file system`;
+  throw new SvcError("storage_failed", message, { path: first });
+}
+
+/** Whether the system runs code from a folder. A file system that is mounted noexec denies it of every file. */
+function allowsCode(dir: string): boolean {
+  if (IS_WINDOWS) return true;
+  const probe = join(dir, ".runs");
+  try {
+    if (!existsSync(probe)) writeFileSync(probe, "", { mode: 0o700 });
+    accessSync(probe, constants.X_OK);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "EACCES");
+  }
+}
+
+/** Where the file system of a folder begins. */
+function mountOf(dir: string): string {
+  const parent = dirname(dir);
+  return parent === dir || statSync(parent).dev !== statSync(dir).dev ? dir : mountOf(parent);
 }
 
 function homeCache(environment: CacheEnvironment): string | undefined {

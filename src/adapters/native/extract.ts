@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
-import { cacheDir } from "./cache-dir.ts";
+import { cacheDir, libraryDir } from "./cache-dir.ts";
 import type { EmbeddedAsset } from "./embedded.ts";
 import { isRunning } from "./running.ts";
 import { removeFile, renameFile } from "./system-files.ts";
@@ -22,10 +22,13 @@ const verified = new Set<string>();
 /**
  * A real path of an embedded file: an unpacked copy below `dir`. It is checked against its SHA-256 once per process and thread,
  * and replaced if it differs. Concurrent first starts are safe: each writes its own temporary file and renames it into place.
- * @param dir private folder, default {@link cacheDir}.
+ * @param dir private folder, default {@link libraryDir} for a library, {@link cacheDir} for anything else.
  * @throws SvcError `storage_failed` (`data.path`) if it cannot be written, `internal` if the executable is damaged.
  */
-export function unpack(asset: EmbeddedAsset, dir: string = cacheDir()): string {
+export function unpack(
+  asset: EmbeddedAsset,
+  dir: string = isLibrary(asset.name) ? libraryDir() : cacheDir(),
+): string {
   const path = join(dir, asset.group, asset.name);
   if (verified.has(path)) return path;
   try {

@@ -25,9 +25,15 @@ export function loadInto(database: Database, { title, path, entry }: Extension):
 /** An error of one line that names an unusable library and the reason. Its `data.path` is the file. */
 export function loadFailure(title: string, path: string, cause: unknown): SvcError {
   const reason = reasonFor(path, cause).replaceAll("\n", " ");
-  const message = `the ${title} cannot be loaded (${path}: ${reason})`;
+  const remedy = FORBIDDEN.test(reason)
+    ? "; the system forbids code from there (noexec, SELinux): set XDG_CACHE_HOME to a folder where it may run"
+    : "";
+  const message = `the ${title} cannot be loaded (${path}: ${reason})${remedy}`;
   return new SvcError("internal", message, { path }, { cause });
 }
+
+/** How loaders say that a folder or a policy lets no code run. */
+const FORBIDDEN = /failed to map segment|not permitted|permission denied/i;
 
 /** SQLite reports its second attempt, under a name with another suffix. Ask the system's loader for its own message. */
 function reasonFor(path: string, cause: unknown): string {

@@ -10,7 +10,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chooseCacheDir } from "../../../src/adapters/native/cache-dir.ts";
+import { chooseCacheDir, chooseLibraryDir } from "../../../src/adapters/native/cache-dir.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { leftOut, NOT_LINUX, NOT_ROOT } from "../../left-out.ts";
 
 let place = "";
 let temporary = "";
@@ -85,3 +87,61 @@ describe("chooseCacheDir", () => {
     expect(dir).toBe(join(temporary, `svc-cache-${process.getuid?.()}`));
   });
 });
+
+const lacking = NOT_LINUX ?? NOT_ROOT;
+
+describe.skipIf(lacking !== undefined)(
+  `where a file system is mounted noexec${leftOut(lacking)}`,
+  () => {
+    const mounted: string[] = [];
+
+    function noexec(name: string): string {
+      const dir = join(place, name);
+      mkdirSync(dir, { recursive: true });
+      const mount = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "noexec", "tmpfs", dir]);
+      expect(mount.stderr.toString()).toBe("");
+      mounted.push(dir);
+      return dir;
+    }
+
+    afterEach(() => {
+      for (const dir of mounted.splice(0)) Bun.spawnSync(["umount", dir]);
+    });
+
+    test("libraries are in the next folder, and everything else stays in the cache folder", () => {
+      const environment = { XDG_CACHE_HOME: noexec("xdg"), HOME: join(place, "home") };
+      const first = chooseCacheDir(environment, temporary);
+      expect(first).toBe(join(place, "xdg", "svc"));
+      const dir = chooseLibraryDir(first, environment, temporary);
+      expect(dir).toBe(join(place, "home", ".cache", "svc"));
+      expect(mode(dir)).toBe(0o700);
+      expect(chooseLibraryDir(dir, environment, temporary)).toBe(dir);
+    });
+
+    test("a home folder gives way to a temporary one, and that to the one of the session", () => {
+      const home = noexec("home");
+      const first = chooseCacheDir({ HOME: home }, temporary);
+      const own = join(temporary, `svc-cache-${process.getuid?.()}`);
+      expect(chooseLibraryDir(first, { HOME: home }, temporary)).toBe(own);
+      const forbidden = noexec("forbidden");
+      const environment = { HOME: home, XDG_RUNTIME_DIR: join(place, "run") };
+      expect(chooseLibraryDir(first, environment, forbidden)).toBe(join(place, "run", "svc"));
+    });
+
+    test("the mounts and the variable to set are named if no folder is left", () => {
+      const home = noexec("home");
+      const forbidden = noexec("forbidden");
+      const first = chooseCacheDir({ HOME: home }, forbidden);
+      const choose = () => chooseLibraryDir(first, { HOME: home }, forbidden);
+      expect(choose).toThrow(SvcError);
+      expect(choose).toThrow(`from ${home}, ${forbidden} (mounted noexec); set XDG_CACHE_HOME`);
+    });
+
+    test("a folder that others may write into takes no library", () => {
+      const first = chooseCacheDir({ HOME: noexec("home") }, temporary);
+      mkdirSync(join(temporary, `svc-cache-${process.getuid?.()}`));
+      chmodSync(join(temporary, `svc-cache-${process.getuid?.()}`), 0o777);
+      expect(() => chooseLibraryDir(first, {}, temporary)).toThrow(SvcError);
+    });
+  },
+);
