@@ -2,6 +2,7 @@ import { parse } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { VERSION } from "../app/version.ts";
+import { workingFolder } from "../config/path.ts";
 import type { ServerCommand } from "./server-entry.ts";
 
 /** Result of starting a server and talking to it. */
@@ -47,7 +48,7 @@ export async function tryServer(
     command: server.command,
     args: [...server.args],
     env: { ...server.env },
-    cwd: folder ?? parse(process.cwd()).root,
+    cwd: folder ?? parse(workingFolder()).root,
     stderr: "pipe",
   });
   const said = listen(transport);

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { workingFolder } from "../config/path.ts";
 
 /** What decides where the files of assistants are. */
 export type Surroundings = {
@@ -14,5 +15,5 @@ export type Surroundings = {
 /** The surroundings of this process. */
 export function surroundings(): Surroundings {
   const { platform, env: environment } = process;
-  return { platform, environment, home: homedir(), folder: process.cwd() };
+  return { platform, environment, home: homedir(), folder: workingFolder() };
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
+import { workingFolder } from "./path.ts";
 import { readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
 /** Names the owner of one connection. */
@@ -33,7 +34,7 @@ export type FingerprintSources = {
  * replace each other. 64 hexadecimal digits, which reveal no setting but allow checking a guess: treat it as a secret.
  */
 export function settingsFingerprint(sources: FingerprintSources): string {
-  const { program, version, key, readOnly = false, folder = process.cwd() } = sources;
+  const { program, version, key, readOnly = false, folder = workingFolder() } = sources;
   const file = textOf(sources.file);
   const given = Object.entries(sources.environment ?? process.env);
   const settings = given.filter(([name]) => isShared(name));

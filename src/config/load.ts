@@ -7,7 +7,7 @@ import type { Complaint } from "./complaint.ts";
 import { describeSetting, describeSettings } from "./describe.ts";
 import { type Given, readVariables, type SourceValues } from "./environment.ts";
 import { isLater, passedOver } from "./later-settings.ts";
-import { directorySettings, isFolder } from "./path.ts";
+import { directorySettings, isFolder, workingFolder } from "./path.ts";
 import { type ProviderSources, withProviderVariables } from "./provider-variables.ts";
 import { retrievalWarnings } from "./retrieval-rules.ts";
 import { checkRules } from "./rules.ts";
@@ -50,7 +50,7 @@ const OF_CONSEQUENCE =
 export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const environment = options.environment ?? process.env;
   const file =
-    options.file === undefined ? envFileIn(options.folder ?? process.cwd()) : options.file;
+    options.file === undefined ? envFileIn(options.folder ?? workingFolder()) : options.file;
   const content = readSettingsFile(file ?? undefined);
   const origin = file === null || file.found === "working-directory" ? ".env" : file.path;
   const fromFile = readVariables(content.variables, origin);

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, parse, resolve } from "node:path";
 import { isAddress, shownAddress } from "../domain/database-url.ts";
 import { invalid } from "../domain/errors.ts";
 import { withHome } from "../lib/home-folder.ts";
@@ -8,6 +8,17 @@ import { withHome } from "../lib/home-folder.ts";
 /** Up to the first part of a path in which something waits for a shell: `$NAME`, `${NAME}`, `$(command)`, `%NAME%`, `~user/`. */
 const UNREPLACED =
   /^(?:.*?[\\/])??(?:~[^\\/]+(?=[\\/])|\$\w[^\\/]*|%\w+%[^\\/]*|[^\\/]*\$[{(][^\\/]*)/s;
+
+/** The working directory, or the root of the file system where that was removed. */
+export function workingFolder(): string {
+  const { root } = parse(homedir());
+  try {
+    // It may be one that the runtime remembers.
+    return isFolder(process.cwd()) ? process.cwd() : root;
+  } catch {
+    return root;
+  }
+}
 
 /** The settings of a directory pack. @param folder absolute */
 export function directorySettings(folder: string) {

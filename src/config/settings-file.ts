@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { SvcError } from "../domain/errors.ts";
 import { parseEnvFile } from "./env-file.ts";
-import { expandedPath, isFolder, pathArgument } from "./path.ts";
+import { expandedPath, isFolder, pathArgument, workingFolder } from "./path.ts";
 import type { ConfigInput } from "./schema.ts";
 
 /** Larger than any settings file. */
@@ -59,7 +59,7 @@ export function fileBesidePack(
 
 /** The file in the working directory, if it contains settings of ours but another file, or none, is read. */
 export function unreadFile(file: SettingsFile | undefined): string | undefined {
-  const there = envFileIn(process.cwd());
+  const there = envFileIn(workingFolder());
   if (file?.found === "named" || file?.path === there.path) return undefined;
   try {
     const { text = "" } = readSettingsFile(there);

@@ -40,9 +40,11 @@ async function examineDatabase(config: Config): Promise<Examination> {
 async function run(config: Config, isKept: boolean): Promise<Examination> {
   const path = mainPath(layoutOf(config));
   const key = isKept ? undefined : keyTextOf(config);
+  const { environment, folder } = surroundings();
   const child = Bun.spawn([...SELF, "doctor", path, "--format", "json"], {
+    cwd: folder,
     env: {
-      ...surroundings().environment,
+      ...environment,
       ...(key !== undefined && { SVC_ENCRYPTION_ENABLED: "true", SVC_ENCRYPTION_KEY: key }),
     },
     stdin: "ignore",

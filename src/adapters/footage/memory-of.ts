@@ -14,6 +14,7 @@ export async function memoryOf(pids: readonly number[]): Promise<number | undefi
       return pids.reduce((sum, pid) => sum + residentPages(pid) * PAGE_BYTES, 0);
     case "darwin": {
       const child = Bun.spawn(["/bin/ps", "-o", "rss=", "-p", pids.join(",")], {
+        cwd: "/",
         stderr: "ignore",
       });
       const text = await new Response(child.stdout).text();

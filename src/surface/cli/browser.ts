@@ -6,12 +6,16 @@ const SETTLE_MS = 1000;
 
 /** Opens an address in the person's browser. @returns whether a starter was found and has not failed */
 export async function openInBrowser(address: string): Promise<boolean> {
-  const { platform, environment } = surroundings();
+  const { platform, environment, folder } = surroundings();
   const starter = starterFor(platform, environment);
   if (starter === undefined) return false;
   const [command, ...args] = starter;
   // Not of our process group: the Ctrl-C that ends us must not end the browser.
-  const child = spawn(command, [...args, address], { detached: true, stdio: "ignore" });
+  const child = spawn(command, [...args, address], {
+    cwd: folder,
+    detached: true,
+    stdio: "ignore",
+  });
   child.unref();
   return await new Promise<boolean>((resolve) => {
     const timer = setTimeout(() => resolve(true), SETTLE_MS);

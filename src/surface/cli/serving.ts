@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import { databaseOf } from "../../app/pack-path.ts";
 import { placeWord } from "../../app/place-word.ts";
 import { VERSION } from "../../app/version.ts";
+import { workingFolder } from "../../config/path.ts";
 import type { Config } from "../../config/schema.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { CliContext, RunningServer } from "./context.ts";
@@ -56,6 +57,6 @@ export function packName(config: Config): string {
   const database = databaseOf(config);
   if (database !== undefined) return database;
   const path = config.pack_path ?? config.db_path;
-  const near = relative(process.cwd(), path);
+  const near = relative(workingFolder(), path);
   return near.startsWith("..") ? path : `./${near}`;
 }

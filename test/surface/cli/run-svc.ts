@@ -31,6 +31,7 @@ export type Desk = {
   start(
     args: readonly string[],
     env?: Readonly<Record<string, string>>,
+    cwd?: string,
   ): Bun.Subprocess<"pipe", "pipe", "pipe">;
   /** Stores memories as `svc store` does, with the model that is loaded once for all tests. */
   store(pack: string, userId: string, ...texts: readonly string[]): Promise<void>;
@@ -47,7 +48,7 @@ export type RunExtra = {
 /** Makes a desk; the caller removes it. */
 export function createDesk(parent = tmpdir()): Desk {
   const folder = realpathSync(mkdtempSync(join(parent, "svc-cli-")));
-  const start: Desk["start"] = (args, env = {}) => spawn(folder, args, env);
+  const start: Desk["start"] = (args, env = {}, cwd = folder) => spawn(folder, args, env, cwd);
   return {
     folder,
     start,
@@ -95,9 +96,10 @@ function spawn(
   folder: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  cwd = folder,
 ): Bun.Subprocess<"pipe", "pipe", "pipe"> {
   return Bun.spawn([...PROGRAM, ...args], {
-    cwd: folder,
+    cwd,
     env: {
       PATH: process.env["PATH"] ?? "",
       // What tests make belongs neither into the home folder nor into the secret store of whoever runs them.

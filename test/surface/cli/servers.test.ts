@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { createDesk, type Desk } from "./run-svc.ts";
 
@@ -176,3 +176,43 @@ test.each([[[]], [["--plain"]]])(
     expect(await server.exited).toBe(0);
   },
 );
+
+describe("a server whose working folder was removed meanwhile", () => {
+  beforeAll(async () => {
+    await desk.run(["init", "gone.pack"]);
+    await desk.store("gone.pack", "anna", "Anna prefers tea");
+  });
+
+  test("is still examined", async () => {
+    const gone = join(desk.folder, "gone");
+    mkdirSync(gone);
+    const server = desk.start(["serve", "--db-path", "../gone.pack", "--port", "0"], {}, gone);
+    const url = await awaitLine(server.stderr, /listening on (\S+)/);
+    rmdirSync(gone);
+    const answer = await fetch(`${url}/v1/doctor`);
+    expect([answer.status, await answer.json()]).toMatchObject([200, { failures: 0 }]);
+    server.kill("SIGTERM");
+    expect(await server.exited).toBe(0);
+  });
+
+  test("still opens the pack of an assistant", async () => {
+    const gone = join(desk.folder, "gone");
+    mkdirSync(gone);
+    const server = desk.start(["mcp", "--db-path", join(desk.folder, "gone.pack")], {}, gone);
+    const send = (message: object): void => {
+      server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+      server.stdin.flush();
+    };
+    const clientInfo = { name: "test", version: "1" };
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+    send({ id: 1, method: "initialize", params });
+    await awaitLine(server.stdout, /("serverInfo")/);
+    rmdirSync(gone);
+    send({ method: "notifications/initialized" });
+    const asked = { name: "memory_retrieve", arguments: { query: "tea", user_id: "anna" } };
+    send({ id: 2, method: "tools/call", params: asked });
+    expect(await awaitLine(server.stdout, /(Anna prefers tea)/)).toBe("Anna prefers tea");
+    server.stdin.end();
+    expect(await server.exited).toBe(0);
+  });
+});

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { VERSION } from "../../../app/version.ts";
+import { workingFolder } from "../../../config/path.ts";
 import { envFileIn } from "../../../config/settings-file.ts";
 import { openInBrowser } from "../browser.ts";
 import type { CliContext } from "../context.ts";
@@ -53,7 +54,7 @@ async function open(
   const stop = stopSignal();
   const server = await serving.inspect({
     config,
-    settingsFile: envFileIn(process.cwd()),
+    settingsFile: envFileIn(workingFolder()),
     key: encryptionKey,
     keyIsKept: source.kind === "stored",
     readOnly: readOnly === true,

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { workingFolder } from "../../../config/path.ts";
 import { envFileIn, namedFile } from "../../../config/settings-file.ts";
 import type { LogLevel } from "../../contract/core/log.ts";
 import type { CliContext } from "../context.ts";
@@ -66,7 +67,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   const stop = stopSignal();
   const server = await context.serving.http({
     config,
-    settingsFile: envFile === undefined ? envFileIn(process.cwd()) : namedFile(envFile),
+    settingsFile: envFile === undefined ? envFileIn(workingFolder()) : namedFile(envFile),
     host: options.host,
     port: options.port,
     allowUnauthenticatedExternalBind: options.allowUnauthenticatedExternalBind === true,
