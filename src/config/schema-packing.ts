@@ -27,7 +27,7 @@ export const IGNORED_PACKING = { chars_per_token: 4.2, cross_scope_token_budget:
 const CONTEXT = {
   token_budget: integer(
     { default: 4096, min: 0, max: 10_000_000 },
-    "Tokens of a context when the caller names no budget.",
+    "Tokens of a context when the caller names no budget; above 131072 it counts as that.",
   ),
   overhead_tokens: integer(
     { default: 100, min: 0, max: 1_000_000 },

@@ -13,6 +13,10 @@ export const LIMITS = {
   aliasProposalsMax: 1000,
   /** Code points of a question. Other callers wait while one is analysed. */
   queryMaxChars: 131_072,
+  /** Tokens of a context. Other callers wait while its texts are counted. */
+  contextTokensMax: 131_072,
+  /** UTF-16 units of a text that are read for its wording: dates, updates, the words of an episode. */
+  wordingChars: 64 * 1024,
   /** Value bindings of one memory. */
   valueBindings: 256,
   /** Memories that a new one may replace at once. */

@@ -118,8 +118,8 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
             if (!isReadOnly) await drainBefore(deps, filter.userId, signal);
           },
           keep: async (material) => !isReadOnly && receipts.keep(material),
-          explain: (material) => {
-            const receipt = receipts.make(material);
+          explain: async (material) => {
+            const receipt = await receipts.make(material);
             return { receipt, explanation: explainReceipt(receipt) };
           },
         });

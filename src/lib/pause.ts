@@ -13,3 +13,8 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) onAbort();
   });
 }
+
+/** Lets what waits for the event loop run first. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -44,6 +44,7 @@ import {
 import { readEdges, readNotedContradictions, readStoreCounts } from "./read/edges.ts";
 import { readEntities } from "./read/entities.ts";
 import { readExpired } from "./read/expired.ts";
+import { nodesById, nodesByKey, sessionWindows } from "./read/keyed-nodes.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
 import { readPinned } from "./read/pinned.ts";
 import {
@@ -54,10 +55,7 @@ import {
   readEventsById,
   readNode,
   readNodes,
-  readNodesById,
-  readNodesByKey,
   readNodesCiting,
-  readSessionWindows,
 } from "./read/read.ts";
 import { readReplacedNotes } from "./read/replaced-notes.ts";
 import { readScan } from "./read/scan-nodes.ts";
@@ -271,9 +269,9 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     pinned: reading(access, readPinned),
     contradictions: reading(access, readContradictions),
     replacedNotes: reading(access, readReplacedNotes),
-    nodesById: reading(access, readNodesById),
-    nodesByKey: reading(access, readNodesByKey),
-    sessionWindows: reading(access, readSessionWindows),
+    nodesById: (userId, ids) => nodesById(access.read, userId, ids),
+    nodesByKey: (userId, keys) => nodesByKey(access.read, userId, keys),
+    sessionWindows: (userId, keys, span) => sessionWindows(access.read, userId, keys, span),
   } satisfies Partial<Store<number>>;
 }
 

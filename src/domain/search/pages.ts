@@ -48,6 +48,9 @@ export class PageBuilder<Row, Item> {
   }
 }
 
+/** Bytes of a text above which a search reads it by itself, so that others are served in between. */
+export const SEARCH_READ = 64 * 1024;
+
 // `charsOf` of rows, the same in every store: so pages end at the same place.
 
 export function charsOfNode({

@@ -1,4 +1,6 @@
 import type { RepresentationLevel } from "../../domain/enums.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import type { MemoryNode } from "../../domain/node.ts";
 import type { ReceiptPacking } from "../../domain/records/packing.ts";
 import type {
   ReceiptCandidate,
@@ -11,6 +13,7 @@ import {
   type RetrievalRecord,
 } from "../../domain/records/retrieval-record.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
+import { nextTurn } from "../../lib/pause.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { PackedRecord, ResultCandidate } from "../retrieve/api.ts";
 import type { EngineSettings } from "../settings.ts";
@@ -32,6 +35,23 @@ export const CONTENT_LEVELS: ReadonlySet<RepresentationLevel> = new Set([
   "prose",
   "structured",
 ]);
+
+const digests = new WeakMap<MemoryNode, string>();
+
+function contentDigest(node: MemoryNode): string {
+  const known = digests.get(node) ?? sha256Hex(node.content);
+  digests.set(node, known);
+  return known;
+}
+
+/** Computes the digests of long texts ahead, so that others are served in between. */
+export async function digestLongTexts(results: readonly ResultCandidate[]): Promise<void> {
+  for (const { node } of results) {
+    if (node.content.length <= LIMITS.wordingChars) continue;
+    contentDigest(node);
+    await nextTurn();
+  }
+}
 
 /** Makes the receipt of a retrieval and the record stored with it. Pure. */
 export function buildReceipt(
@@ -109,7 +129,7 @@ function toCandidate(
   return {
     nodeId: node.id,
     scope: node.scope,
-    contentSha256: sha256Hex(node.content),
+    contentSha256: contentDigest(node),
     score: result.compositeScore,
     trace: result.trace,
     rerankerScore: result.rerankerScore,

@@ -8,7 +8,7 @@ import type { Owners } from "../../ports/store/owners.ts";
 import type { ContextNode, ReceiptLog, StoredReceipt } from "../../ports/store/receipt-log.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { ReceiptMaterial } from "./api.ts";
-import { buildReceipt, type ReceiptSurroundings } from "./build.ts";
+import { buildReceipt, digestLongTexts, type ReceiptSurroundings } from "./build.ts";
 import { receiptChecksum, receiptText } from "./canonical.ts";
 import { decodeReceipt, encodeReceipt } from "./codec/codec.ts";
 import { contextOf } from "./context.ts";
@@ -44,7 +44,7 @@ export type ReceiptKeeper = {
    */
   keep(material: ReceiptMaterial): Promise<boolean>;
   /** The receipt as `keep` would write it, checked. @throws SvcError internal for an inconsistent one */
-  make(material: ReceiptMaterial): KeptReceipt;
+  make(material: ReceiptMaterial): Promise<KeptReceipt>;
   /**
    * A receipt, checked again; waits for receipts that this process is still writing. Undefined for an unknown request, or one of
    * another owner.
@@ -69,6 +69,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   const write = async (material: ReceiptMaterial, createdAt: Instant): Promise<boolean> => {
     const { requestId } = material.metadata;
     try {
+      await digestLongTexts(material.results);
       const { stored, context } = toStored(material, surroundings, createdAt);
       await store.saveReceipt(stored, context);
       return true;
@@ -106,7 +107,10 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       });
       return false;
     },
-    make: (material) => fromStored(toStored(material, surroundings, clock.now()).stored),
+    make: async (material) => {
+      await digestLongTexts(material.results);
+      return fromStored(toStored(material, surroundings, clock.now()).stored);
+    },
     read: async (requestId, owner) => {
       await within(settleMs, waiting.get(requestId) ?? Promise.resolve(false));
       const stored = await store.receipt(requestId, owner);

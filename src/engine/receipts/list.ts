@@ -6,7 +6,9 @@ import {
   parsePageLimit,
   parseUserId,
 } from "../../domain/arguments.ts";
+import { LIMITS } from "../../domain/limits.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
+import { nextTurn } from "../../lib/pause.ts";
 import type { ReceiptLog, ReceiptPage, StoredReceipt } from "../../ports/store/receipt-log.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ListedRetrieval, ListedRetrievals, RetrievalsQuery } from "./api.ts";
@@ -15,7 +17,10 @@ import { noteWords } from "./explain-exclusions.ts";
 
 type ListDeps = Pick<EngineDeps<Pick<ReceiptLog, "receipts">>, "store" | "warn">;
 
-/** One page of the retrievals whose receipts are kept, newest first. @throws SvcError invalid_argument */
+/** Receipts that are read at once: others are served in between. */
+const READ_AT_ONCE = 100;
+
+/** One page of the retrievals whose receipts are kept, newest first; ends early at `LIMITS.pageChars` of questions. @throws SvcError invalid_argument */
 export async function listRetrievals(
   { store, warn }: ListDeps,
   query: RetrievalsQuery,
@@ -28,7 +33,7 @@ export async function listRetrievals(
     timeFrom: parseInstantInput(query.timeFrom, "time_from"),
     timeTo: parseInstantInput(query.timeTo, "time_to"),
     before: parseCursor(query.cursor),
-    limit: limit + 1,
+    limit: Math.min(limit + 1, READ_AT_ONCE),
   };
   const isWanted = (one: ListedRetrieval): boolean =>
     (client ?? one.client) === one.client &&
@@ -39,17 +44,29 @@ export async function listRetrievals(
     const stored = await store.receipts(page);
     found.push(...stored.flatMap((receipt) => toListed(receipt, warn) ?? []).filter(isWanted));
     const last = stored.at(-1);
-    if (found.length > limit || last === undefined || stored.length < page.limit) break;
+    if (pageOf(found, limit).length < found.length) break;
+    if (last === undefined || stored.length < page.limit) break;
     page = { ...page, before: { at: last.createdAt, id: last.requestId } };
+    await nextTurn();
   }
-  const retrievals = found.slice(0, limit);
-  const hasMore = found.length > limit;
+  const retrievals = pageOf(found, limit);
+  const hasMore = retrievals.length < found.length;
   const end = hasMore ? retrievals.at(-1) : undefined;
   return {
     retrievals,
     hasMore,
     nextCursor: end && cursorOf({ at: end.createdAt, id: end.requestId }),
   };
+}
+
+/** As many as a page has room for, at least one. */
+function pageOf(found: readonly ListedRetrieval[], limit: number): readonly ListedRetrieval[] {
+  let chars = 0;
+  const end = found.findIndex(({ query }, index) => {
+    chars += query.length;
+    return index === limit || (index > 0 && chars > LIMITS.pageChars);
+  });
+  return end === -1 ? found : found.slice(0, end);
 }
 
 function toListed(

@@ -40,7 +40,7 @@ export type RetrieveContext = {
   /** Takes the material of a receipt, without delay. @returns whether the receipt will be kept */
   readonly keep: (material: ReceiptMaterial) => Promise<boolean>;
   /** Explains an answer from the receipt that the material makes, without keeping that. */
-  readonly explain: (material: ReceiptMaterial) => ExplainedAnswer;
+  readonly explain: (material: ReceiptMaterial) => Promise<ExplainedAnswer>;
 };
 
 type Outcome = {
@@ -103,7 +103,7 @@ export async function retrieve(
     filterMetadata: describeFilter(request),
     crossScopeHints: hints,
     scoreTraces: selection.results.flatMap(({ trace }) => trace ?? []),
-    ...(request.explain && { explained: context.explain(material) }),
+    ...(request.explain && { explained: await context.explain(material) }),
     metadata: { ...metadata, receiptPersisted, timingMs: log.totalMs, stages: log.traces },
   };
 }

@@ -92,7 +92,10 @@ export function parseRequest(
     mode: parseMember(RETRIEVAL_MODES, input.retrievalMode ?? "default", "retrieval_mode"),
     askedAt: now,
     referenceTime: parseInstantInput(input.referenceTime, "reference_time") ?? now,
-    tokenBudget: selection.tokenBudget ?? settings.packing.tokenBudget,
+    tokenBudget: Math.min(
+      selection.tokenBudget ?? settings.packing.tokenBudget,
+      LIMITS.contextTokensMax,
+    ),
     minFidelity: parseMember(
       REPRESENTATION_LEVELS,
       input.minFidelity ?? settings.packing.minFidelity,

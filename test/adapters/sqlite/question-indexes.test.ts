@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { readAuditRecords } from "../../../src/adapters/sqlite/read/audit-records.ts";
 import { readContradictions } from "../../../src/adapters/sqlite/read/contradictions.ts";
+import { readKeyed } from "../../../src/adapters/sqlite/read/keyed-nodes.ts";
 import { readPinned } from "../../../src/adapters/sqlite/read/pinned.ts";
-import { readNodesById } from "../../../src/adapters/sqlite/read/read.ts";
 import { readReplacedNotes } from "../../../src/adapters/sqlite/read/replaced-notes.ts";
 import { searchGraph } from "../../../src/adapters/sqlite/read/search-graph.ts";
 import { pruneReceipts, readReceipt } from "../../../src/adapters/sqlite/receipts/receipts.ts";
@@ -57,7 +57,7 @@ const READS: readonly {
   },
   {
     name: "nodes by id",
-    read: (database) => readNodesById(database, "ada", [freshId()]),
+    read: (database) => readKeyed(database, "ada", { by: "id", names: [freshId()] }),
     indexes: ["sqlite_autoindex_nodes_1"],
   },
   {

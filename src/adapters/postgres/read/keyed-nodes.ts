@@ -1,3 +1,5 @@
+import { SEARCH_READ } from "../../../domain/search/pages.ts";
+import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { KeyedNode, SessionWindow } from "../../../ports/store/search-index.ts";
 import { ACTIVE, isSession } from "../conditions.ts";
@@ -14,13 +16,7 @@ export async function readNodesByKey(
   userId: string,
   keys: readonly number[],
 ): Promise<readonly KeyedNode<number>[]> {
-  if (keys.length === 0) return [];
-  const rows = await sql.all<NodeRow>(
-    `${FROM_NODES} WHERE ${ACTIVE_OF_OWNER} AND n.key = ANY ($2::integer[])`,
-    ownerKey(userId),
-    listText(keys),
-  );
-  return rows.map(toKeyedNode);
+  return await inTurns(sql, userId, "n.key", keys);
 }
 
 /** Active nodes by id. */
@@ -29,13 +25,43 @@ export async function readNodesById(
   userId: string,
   ids: readonly Uuid[],
 ): Promise<readonly KeyedNode<number>[]> {
-  if (ids.length === 0) return [];
+  return await inTurns(sql, userId, "n.id", [...new Set(ids)]);
+}
+
+const TYPES = { "n.key": "integer", "n.id": "uuid" } as const;
+const SHORT = `octet_length(n.content) <= ${SEARCH_READ}`;
+
+/** Those with long texts are read one by one, so that others are served in between. */
+async function inTurns(
+  sql: Sql,
+  userId: string,
+  by: keyof typeof TYPES,
+  names: readonly (number | string)[],
+): Promise<readonly KeyedNode<number>[]> {
+  if (names.length === 0) return [];
+  const owner = ownerKey(userId);
+  const those = `${ACTIVE_OF_OWNER} AND ${by} = ANY ($2::${TYPES[by]}[])`;
   const rows = await sql.all<NodeRow>(
-    `${FROM_NODES} WHERE ${ACTIVE_OF_OWNER} AND n.id = ANY ($2::uuid[])`,
-    ownerKey(userId),
-    listText(ids),
+    `${FROM_NODES} WHERE ${those} AND ${SHORT}`,
+    owner,
+    listText(names),
   );
-  return rows.map(toKeyedNode);
+  const found = rows.map(toKeyedNode);
+  if (found.length === names.length) return found;
+  const known = new Set<number | string>(
+    found.map(({ key, node }) => (by === "n.key" ? key : node.id)),
+  );
+  const long = await sql.all<{ readonly name: number | string }>(
+    `SELECT ${by} AS name FROM nodes n WHERE ${those} AND NOT ${SHORT}`,
+    owner,
+    listText(names.filter((name) => !known.has(name))),
+  );
+  for (const { name } of long) {
+    await nextTurn();
+    const [row] = await sql.all<NodeRow>(`${FROM_NODES} WHERE ${those}`, owner, listText([name]));
+    if (row !== undefined) found.push(toKeyedNode(row));
+  }
+  return found;
 }
 
 type Sides = {

@@ -4,7 +4,7 @@ import type { Slab } from "../../native/slab.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
 import { ownerKey } from "../write/owners.ts";
-import { readNodesByKey } from "./read.ts";
+import { readKeyed } from "./keyed-nodes.ts";
 import { searchIndex } from "./search-vectors.ts";
 
 /** Rows that are looked at for each near node that is wanted; where a filter leaves too few, so many more for each. */
@@ -85,7 +85,11 @@ function withNodes(
   { userId, scope }: NearQuestion,
 ): readonly NearNode<number>[] {
   const keys = hits.map(({ key }) => key);
-  const nodes = new Map(readNodesByKey(database, userId, keys).map(({ key, node }) => [key, node]));
+  const nodes = new Map(
+    readKeyed(database, userId, { by: "key", names: keys, mayBeLong: true }).map(
+      ({ key, node }) => [key, node],
+    ),
+  );
   return hits.flatMap(({ key, score: cosine }) => {
     const node = nodes.get(key);
     return node?.scope === scope ? [{ key, node, cosine }] : [];

@@ -8,7 +8,6 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { EventPage } from "../../../ports/store/event-log.ts";
 import type { NodeFilter } from "../../../ports/store/graph.ts";
 import type { Page } from "../../../ports/store/page.ts";
-import type { KeyedNode, SessionWindow } from "../../../ports/store/search-index.ts";
 import { countRows, type Parameter } from "../connection/ask.ts";
 import { ownerKey, ownerKeyOrAll, userIdOf } from "../write/owners.ts";
 import {
@@ -108,97 +107,6 @@ function containsAny(content: string, needles: readonly string[]): boolean {
   if (needles.length === 0) return true;
   const text = content.toLowerCase();
   return needles.some((needle) => text.includes(needle));
-}
-
-/** Active nodes by key. */
-export function readNodesByKey(
-  database: Database,
-  userId: string,
-  keys: readonly number[],
-): KeyedNode<number>[] {
-  const owner = ownerKey(database, userId);
-  if (owner === undefined || keys.length === 0) return [];
-  return database
-    .query<NodeRow, [string, number]>(
-      `SELECT ${NODE_COLUMNS} FROM json_each(?) k CROSS JOIN nodes n ON n.key = k.value
-       JOIN owners o ON o.owner = n.owner WHERE n.owner = ? AND n.lifecycle_state IN ${ACTIVE}`,
-    )
-    .all(JSON.stringify(keys), owner)
-    .map((row) => ({ key: row.key, node: toNode(row) }));
-}
-
-/** Active nodes by id. */
-export function readNodesById(
-  database: Database,
-  userId: string,
-  ids: readonly Uuid[],
-): KeyedNode<number>[] {
-  const owner = ownerKey(database, userId);
-  if (owner === undefined || ids.length === 0) return [];
-  return database
-    .query<NodeRow, [string, number]>(
-      `SELECT ${NODE_COLUMNS} FROM json_each(?) i CROSS JOIN nodes n ON n.id = i.value
-       JOIN owners o ON o.owner = n.owner WHERE n.owner = ? AND n.lifecycle_state IN ${ACTIVE}`,
-    )
-    .all(JSON.stringify([...new Set(ids)]), owner)
-    .map((row) => ({ key: row.key, node: toNode(row) }));
-}
-
-type Place = {
-  readonly owner: number;
-  readonly session_id: string | null;
-  readonly scope: string;
-  readonly created_at: string;
-  readonly id: string;
-};
-
-/** The active nodes around each node in its own session and scope. Windows overlap, so each node is read once. */
-export function readSessionWindows(
-  database: Database,
-  userId: string,
-  keys: readonly number[],
-  span: number,
-): Map<number, SessionWindow<number>> {
-  const owner = ownerKey(database, userId);
-  if (owner === undefined || span <= 0) return new Map();
-  const place = database.query<Place, [number, number]>(
-    "SELECT owner, session_id, scope, created_at, id FROM nodes WHERE key = ? AND owner = ?",
-  );
-  const sides = keys.flatMap((key) => {
-    const at = place.get(key, owner);
-    if (at === null || at.session_id === null) return [];
-    const before = keysBeside(database, at, at.session_id, { side: "before", span });
-    const after = keysBeside(database, at, at.session_id, { side: "after", span });
-    return [{ key, before, after }];
-  });
-  const wanted = new Set(sides.flatMap(({ before, after }) => [...before, ...after]));
-  const nodes = new Map(
-    readNodesByKey(database, userId, [...wanted]).map((found) => [found.key, found]),
-  );
-  const pick = (beside: readonly number[]) => beside.flatMap((key) => nodes.get(key) ?? []);
-  return new Map(
-    sides.map(({ key, before, after }) => [key, { before: pick(before), after: pick(after) }]),
-  );
-}
-
-type Reach = { readonly side: "before" | "after"; readonly span: number };
-
-/** Nearest first. */
-function keysBeside(
-  database: Database,
-  at: Place,
-  session: string,
-  { side, span }: Reach,
-): number[] {
-  const [compare, order] = side === "before" ? ["<", "DESC"] : [">", "ASC"];
-  return database
-    .query<{ key: number }, Parameter[]>(
-      `SELECT key FROM nodes WHERE owner = ? AND session_id = ? AND scope = ?
-         AND (created_at, id) ${compare} (?, ?) AND lifecycle_state IN ${ACTIVE}
-       ORDER BY created_at ${order}, id ${order} LIMIT ?`,
-    )
-    .all(at.owner, session, at.scope, at.created_at, at.id, span)
-    .map(({ key }) => key);
 }
 
 /** Active nodes of an owner. */

@@ -29,13 +29,11 @@ export function levelTexts(
 ): readonly { readonly level: RepresentationLevel; readonly text: string }[] {
   const lowest = REPRESENTATION_LEVELS.indexOf(rules.minFidelity);
   const allowed = rules.format === "reader" ? READER_LEVELS : REPRESENTATION_LEVELS;
-  const seen = new Set<string>();
   const texts: { level: RepresentationLevel; text: string }[] = [];
   for (const level of REPRESENTATION_LEVELS.slice(0, lowest + 1)) {
     if (!allowed.includes(level)) continue;
     const text = textAt(node, level);
-    if (seen.has(text)) continue;
-    seen.add(text);
+    if (texts.some((higher) => higher.text === text)) continue;
     texts.push({ level, text });
   }
   return texts;

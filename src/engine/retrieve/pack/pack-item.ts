@@ -34,7 +34,11 @@ export type PackItem = {
 /** A candidate at each allowed level; nothing is written or counted yet. */
 export function packItem(
   given: Pick<PackItem, "candidate" | "reference" | "rank">,
-  rules: Omit<LevelRules, "format"> & { readonly format: LineFormat },
+  rules: Omit<LevelRules, "format"> & {
+    readonly format: LineFormat;
+    /** Default: none. */
+    readonly tokenBudget?: number;
+  },
   count: LineCounter,
 ): PackItem {
   const { node, olderThan } = given.candidate;
@@ -49,7 +53,7 @@ export function packItem(
     return {
       level,
       text,
-      least: leastTokens(text) + around,
+      least: leastTokens(text, rules.tokenBudget) + around,
       line: () => {
         counted ??= write();
         return counted;

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { invalid, SvcError } from "../../../domain/errors.ts";
+import { LIMITS } from "../../../domain/limits.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import { explanationView, withTexts } from "../../contract/receipts/explanation-wire.ts";
 import type { CliContext } from "../context.ts";
@@ -54,7 +55,7 @@ async function explain(
       );
     }
     // Their owner may have been renamed since.
-    const told = await withTexts(engine, explanation);
+    const told = await withTexts(engine, explanation, undefined, LIMITS.pageChars);
     if (format === "json") return output.json(explanationView.json(told));
     for (const line of explanationLines(told)) output.line(line);
   });

@@ -4,6 +4,7 @@ import {
   QUERY_INTENTS,
   REPRESENTATION_LEVELS,
 } from "../../../domain/enums.ts";
+import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Explanation } from "../../../domain/records/explanation.ts";
 import { SECTION_NAMES } from "../../../domain/records/retrieval-record.ts";
@@ -19,8 +20,10 @@ import {
   text,
   uuid,
 } from "../../../lib/form.ts";
+import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { noted, told, view } from "../../../lib/view.ts";
+import { textCutter, contentLength as wholeLength, wholeLengths } from "../core/cut-texts.ts";
 import { organizerChange } from "../nodes/organizer-text.ts";
 
 type Explained = Explanation["inContext"][number];
@@ -38,21 +41,29 @@ export type ToldExplanation = Omit<Explanation, "inContext" | "notInContext"> & 
   readonly notInContext: readonly (Excluded & Texted)[];
 };
 
-/** Reads the texts of the memories that an explanation lists, in any state. @param userId absent: of any owner */
+/**
+ * Reads the texts of the memories that an explanation lists, in any state.
+ * @param userId undefined: of any owner
+ * @param maxChars UTF-16 units of all texts; the longest are cut
+ */
 export async function withTexts(
   engine: MemoryEngine,
   explanation: Explanation,
-  userId?: string,
+  userId: string | undefined,
+  maxChars: number,
 ): Promise<ToldExplanation> {
   const { inContext, notInContext } = explanation;
   const ids = [...new Set([...inContext, ...notInContext].map(({ nodeId }) => nodeId))];
-  const nodes = await Promise.all(
-    ids.map((id) => engine.getNode(id, { userId, includeSuperseded: true })),
-  );
   const texts = new Map<Uuid, Texted>();
-  for (const node of nodes) {
+  let room = maxChars;
+  for (const [index, id] of ids.entries()) {
+    const node = await engine.getNode(id, { userId, includeSuperseded: true });
     if (node === undefined) continue;
-    texts.set(node.id, { node, organizer: await organizerChange(engine, node) });
+    // One at a time, so that long ones are neither held together nor keep others waiting.
+    const shown = textCutter([node], Math.floor(room / (ids.length - index)))(node);
+    room -= shown.content.length;
+    texts.set(id, { node: shown, organizer: await organizerChange(engine, node) });
+    if (node.content.length > LIMITS.wordingChars) await nextTurn();
   }
   const withText = <T extends { readonly nodeId: Uuid }>(one: T) => ({
     ...one,
@@ -69,6 +80,8 @@ const content = told(
   noted(nullable(text), { description: "Null once the memory is gone." }),
   ({ node }: Texted) => node?.content,
 );
+
+const contentLength = told(wholeLength, ({ node }: Texted) => node && wholeLengths(node).content);
 
 const organizer = noted(omitted(text), {
   description: "What the organizer made of it last, in words. Absent: nothing.",
@@ -88,6 +101,7 @@ const explained = view<Explained & Texted>()({
   place: noted(count, { description: "From 1, in the order of the context." }),
   nodeId: uuid,
   content,
+  contentLength,
   nodeType: told(nullable(member(NODE_TYPES)), ({ node }) => node?.nodeType),
   lifecycleState: told(nullable(member(LIFECYCLE_STATES)), ({ node }) => node?.lifecycleState),
   eventTime: told(nullable(instant), ({ node }) => node?.eventTime),
@@ -104,6 +118,7 @@ const explained = view<Explained & Texted>()({
 const excluded = view<Excluded & Texted>()({
   nodeId: uuid,
   content,
+  contentLength,
   organizer,
   stage: member(["packing", "selection", "filter"]),
   code: noted(text, { description: "For example result_limit." }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseId } from "../../../domain/arguments.ts";
 import { missing, missingNode } from "../../../domain/errors.ts";
+import { LIMITS } from "../../../domain/limits.ts";
 import {
   type AnswerCitations,
   CITATION_METHODS,
@@ -86,7 +87,7 @@ const explainOperation = defineOperation({
     const explanation = await found(engine().explain(requestId, userId), () =>
       missing("retrieval_receipt", requestId, `Retrieval receipt '${requestId}' not found`),
     );
-    return withTexts(engine(), explanation, caller.boundUserId ?? userId);
+    return withTexts(engine(), explanation, caller.boundUserId ?? userId, LIMITS.pageChars);
   },
   answer: explanationView,
   http: { route: "get /v1/retrievals/{request_id}/explanation", statuses: [404] },

@@ -29,6 +29,7 @@ import {
   uuid,
 } from "../../../lib/form.ts";
 import { noted, told, view, without } from "../../../lib/view.ts";
+import { contentLength, metadataLength, textCutter, wholeLengths } from "../core/cut-texts.ts";
 import { explanationView, type ToldExplanation } from "../receipts/explanation-wire.ts";
 import { receiptView } from "../receipts/wire.ts";
 import { bindingView, bundleView, contextReferencesForm, relevanceOf } from "./bundle-wire.ts";
@@ -61,6 +62,7 @@ const resultView = noted(
   view<ResultCandidate>()({
     nodeId: told(uuid, ({ node }) => node.id),
     content: told(text, ({ node }) => node.content),
+    contentLength: told(contentLength, ({ node }) => wholeLengths(node).content),
     score: told(number, ({ compositeScore }) => compositeScore),
     semanticRelevance: told(relevance, relevanceOf),
     strength,
@@ -78,6 +80,7 @@ const resultView = noted(
     validTo: told(nullable(instant), ({ node }) => node.validTo),
     evidenceRefs: told(list(uuid), ({ node }) => node.evidenceRefs),
     metadata: told(nullable(anyObject), ({ node }) => node.metadata),
+    metadataLength: told(metadataLength, ({ node }) => wholeLengths(node).metadata),
     source: told(source, ({ node }) => seenIn(node.metadata)),
   }),
   { id: "RetrieveResult" },
@@ -104,6 +107,7 @@ export const retrieveView = noted(
 const shortView = view<FoldedHit>()({
   nodeId: told(uuid, ({ hit }) => hit.node.id),
   content: told(text, ({ hit }) => hit.node.content),
+  contentLength: told(contentLength, ({ hit }) => wholeLengths(hit.node).content),
   score: told(number, ({ hit }) => fourDecimals(hit.compositeScore)),
   nodeType: told(member(NODE_TYPES), ({ hit }) => hit.node.nodeType),
   lifecycleState: told(member(LIFECYCLE_STATES), ({ hit }) => hit.node.lifecycleState),
@@ -146,6 +150,25 @@ export const retrieveToolView = view<ToolAnswer>()({
   contextReferences: omitted(contextReferencesForm),
   valueBindings: omitted(list(bindingView)),
 });
+
+/** The answer with at most so many UTF-16 units of text: the longest texts are cut. */
+export function bounded<R extends RetrievalResponse>(response: R, maxChars: number): R {
+  const { results, bundle } = response;
+  const records = [...bundle.sections.values()].flat();
+  const rendered = records.reduce((sum, { renderedText }) => sum + renderedText.length, 0);
+  const nodes = [...results, ...records.map(({ candidate }) => candidate)].map(({ node }) => node);
+  const room = Math.max(maxChars / 4, maxChars - rendered - bundle.renderedContext.length);
+  const cut = textCutter(nodes, room);
+  if (nodes.every((node) => cut(node) === node)) return response;
+  const shortened = (candidate: ResultCandidate) => ({ ...candidate, node: cut(candidate.node) });
+  const sections = new Map(
+    Array.from(bundle.sections, ([name, packed]) => [
+      name,
+      packed.map((record) => ({ ...record, candidate: shortened(record.candidate) })),
+    ]),
+  );
+  return { ...response, results: results.map(shortened), bundle: { ...bundle, sections } };
+}
 
 export function toToolAnswer(
   response: RetrievalResponse,

@@ -25,10 +25,13 @@ import {
   uuid,
 } from "../../../lib/form.ts";
 import { noted, told, view } from "../../../lib/view.ts";
+import { contentLength, metadataLength, wholeLengths } from "../core/cut-texts.ts";
 
 const packedRecordView = noted(
   view<PackedRecord>()({
     node: told(nodeForm, ({ candidate }) => candidate.node),
+    contentLength: told(contentLength, ({ candidate }) => wholeLengths(candidate.node).content),
+    metadataLength: told(metadataLength, ({ candidate }) => wholeLengths(candidate.node).metadata),
     paths: told(
       noted(list(text), { description: "How it was found." }),
       ({ candidate }) => candidate.paths,

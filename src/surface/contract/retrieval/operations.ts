@@ -1,9 +1,13 @@
+import { LIMITS } from "../../../domain/limits.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
 import { withTexts } from "../receipts/explanation-wire.ts";
-import { retrieveToolView, retrieveView, toToolAnswer } from "./answer.ts";
+import { bounded, retrieveToolView, retrieveView, toToolAnswer } from "./answer.ts";
 import { retrieveBody, retrieveRequest, toRetrieveInput } from "./request.ts";
 import { tellRetrieve } from "./text.ts";
+
+/** UTF-16 units of texts in the answer of a tool, which has them twice: as an object and as its JSON. */
+const TOOL_CHARS = LIMITS.pageChars / 4;
 
 const retrieveOperation = defineOperation({
   name: "retrieve",
@@ -14,10 +18,11 @@ const retrieveOperation = defineOperation({
   run: async (context, input) => {
     const response = await context.engine().retrieve(toRetrieveInput(input, context));
     const { explained } = response;
-    if (explained === undefined) return response;
+    if (explained === undefined) return bounded(response, LIMITS.pageChars);
     const userId = context.caller.boundUserId ?? input.userId;
-    const { explanation } = explained;
-    return { ...response, explanation: await withTexts(context.engine(), explanation, userId) };
+    const room = LIMITS.pageChars / 2;
+    const explanation = await withTexts(context.engine(), explained.explanation, userId, room);
+    return { ...bounded(response, room), explanation };
   },
   answer: retrieveView,
   http: { route: "post /v1/retrieve", body: retrieveBody },
@@ -33,7 +38,9 @@ const retrieveOperation = defineOperation({
     annotations: READS,
     output: retrieveToolView,
     write: (response, { includeContext, limit }) =>
-      retrieveToolView.json(toToolAnswer(response, includeContext === true, limit)),
+      retrieveToolView.json(
+        toToolAnswer(bounded(response, TOOL_CHARS), includeContext === true, limit),
+      ),
     tell: tellRetrieve,
     isEmpty: ({ results }) => results.length === 0,
   },

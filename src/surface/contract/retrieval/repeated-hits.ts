@@ -1,6 +1,7 @@
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { ResultCandidate } from "../../../engine/retrieve/api.ts";
 import { normalForm } from "../../../lib/normal-form.ts";
+import { wholeLengths } from "../core/cut-texts.ts";
 
 /** A hit that represents all with the same text. */
 export type FoldedHit = {
@@ -17,7 +18,9 @@ export function foldRepeats(results: readonly ResultCandidate[]): readonly Folde
   const folded = new Map<string, FoldedHit>();
   for (const hit of results) {
     const { node, contradictsId } = hit;
-    const text = normalForm("NFC", node.content).trim();
+    // A cut text does not say whether the rest is the same.
+    const isCut = wholeLengths(node).content !== undefined;
+    const text = isCut ? node.id : normalForm("NFC", node.content).trim();
     const key = JSON.stringify([text, node.scope, storedSpeaker(node.metadata), contradictsId]);
     const known = folded.get(key);
     const repeats = (known?.repeats ?? 0) + 1;

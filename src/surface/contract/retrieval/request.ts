@@ -116,7 +116,8 @@ export const retrieveRequest = {
   token_budget: atLeast(
     z.int(),
     0,
-    "Tokens of the context; 4096 unless the server is set otherwise.",
+    "Tokens of the context, at most 131072; default 4096.",
+    "Tokens of the context.",
   ),
   limit: atLeast(
     z.int(),

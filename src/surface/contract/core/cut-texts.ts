@@ -1,0 +1,74 @@
+import type { MemoryNode } from "../../../domain/node.ts";
+import { count, omitted } from "../../../lib/form.ts";
+import { noted } from "../../../lib/view.ts";
+
+export const contentLength = noted(omitted(count), {
+  description: "UTF-16 units of the whole, where content is cut.",
+});
+export const metadataLength = noted(omitted(count), {
+  description: "UTF-16 units of metadata too long for this answer, which is then null.",
+});
+
+/** Lengths in UTF-16 units of what a memory has and its cut copy has not. */
+export type WholeLengths = {
+  readonly content?: number | undefined;
+  readonly metadata?: number | undefined;
+};
+
+const lengths = new WeakMap<MemoryNode, WholeLengths>();
+
+/** Of a copy that `textCutter` made: the lengths of the whole; empty for any other memory. */
+export function wholeLengths(node: MemoryNode): WholeLengths {
+  return lengths.get(node) ?? {};
+}
+
+/**
+ * Bounds the texts of an answer: the longest are cut, and metadata left out, until all together have at most so many UTF-16 units.
+ * @param nodes each as often as the answer has it
+ * @returns the memory itself, or its copy with shorter texts
+ */
+export function textCutter(
+  nodes: readonly MemoryNode[],
+  maxChars: number,
+): (node: MemoryNode) => MemoryNode {
+  const sizes = nodes.flatMap(({ content, metadata }) => [content.length, sizeOf(metadata)]);
+  const most = longestKept(sizes, maxChars);
+  const copies = new Map<MemoryNode, MemoryNode>();
+  return (node) => {
+    const content = node.content.length > most ? node.content.length : undefined;
+    const size = sizeOf(node.metadata);
+    const metadata = size > most ? size : undefined;
+    if (content === undefined && metadata === undefined) return node;
+    const copy = copies.get(node) ?? {
+      ...node,
+      ...(content !== undefined && { content: beginning(node.content, most) }),
+      ...(metadata !== undefined && { metadata: undefined }),
+    };
+    copies.set(node, copy);
+    lengths.set(copy, { content, metadata });
+    return copy;
+  };
+}
+
+function sizeOf(metadata: MemoryNode["metadata"]): number {
+  return metadata === undefined ? 0 : JSON.stringify(metadata).length;
+}
+
+/** The length to which the longest texts are cut so that all of them fit. */
+function longestKept(sizes: readonly number[], maxChars: number): number {
+  let room = maxChars;
+  if (sizes.reduce((sum, size) => sum + size, 0) <= room) return Number.POSITIVE_INFINITY;
+  const ascending = sizes.toSorted((a, b) => a - b);
+  for (const [index, size] of ascending.entries()) {
+    const share = Math.floor(room / (ascending.length - index));
+    if (size > share) return share;
+    room -= size;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+/** Never ends with half a character. */
+function beginning(text: string, chars: number): string {
+  const last = text.charCodeAt(chars - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? chars - 1 : chars);
+}
