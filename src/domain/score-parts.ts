@@ -95,9 +95,10 @@ function stepsFrom(sum: number) {
     },
     adjust: (adjustment: Adjustment): void => {
       const { kind, coefficient } = adjustment;
-      const isFactor = kind !== "neural_blend" && kind !== "neural_rank_assignment";
-      const factor = isFactor ? coefficient : undefined;
-      add({ kind, factor, adjustment }, applyAdjustment(score, adjustment));
+      const next = applyAdjustment(score, adjustment);
+      const isBlend = kind === "neural_blend" || kind === "neural_rank_assignment";
+      const isFactor = !isBlend && next === score * coefficient;
+      add({ kind, factor: isFactor ? coefficient : undefined, adjustment }, next);
     },
   };
 }

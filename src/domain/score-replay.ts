@@ -106,6 +106,11 @@ export function baseScore({
   return weights.fusion.kind === "weighted" ? weightedScore(trace, weights) : Number.NaN;
 }
 
+/** A score that a factor can move: 0, as the last of a rescaled pool has it, counts as the last decimal of a score. */
+export function movable(score: number): number {
+  return score === 0 ? 1e-10 : score;
+}
+
 /** The score after one adjustment. Pure; the steps of a receipt are replayed with it. */
 export function applyAdjustment(
   score: number,
@@ -121,8 +126,9 @@ export function applyAdjustment(
     case "evidence_augmentation":
     case "session_decay":
     case "episode_decay":
-    case "newer_first":
       return score * coefficient;
+    case "newer_first":
+      return movable(score) * coefficient;
   }
 }
 

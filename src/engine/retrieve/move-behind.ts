@@ -1,5 +1,6 @@
 import { statedTime } from "../../domain/node.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
+import { movable } from "../../domain/score-replay.ts";
 import { compareCodePoints } from "../../lib/text.ts";
 import type { NodeKey } from "../../ports/store/search-index.ts";
 import type { ResultCandidate } from "./api.ts";
@@ -85,12 +86,14 @@ function reordered(
     .sort((a, b) => stepsOf(b) - stepsOf(a));
   for (const link of oldestFirst) {
     const [newer, older] = [now(link.newer), now(link.older)];
-    const factor = older.compositeScore / newer.compositeScore;
-    if (factor > 1) current.set(newer.key, { ...newer, ...stepped(newer, factor, older) });
+    const factor = movable(older.compositeScore) / movable(newer.compositeScore);
+    // From 0 it is raised above all that have 0, too.
+    const raise = newer.compositeScore === 0 ? Math.max(factor, 2) : factor;
+    if (raise > 1) current.set(newer.key, { ...newer, ...stepped(newer, raise, older) });
   }
   for (const link of oldestFirst.toReversed()) {
     const [newer, older] = [now(link.newer), now(link.older)];
-    const factor = Math.min(1, (newer.compositeScore * BEHIND) / older.compositeScore);
+    const factor = Math.min(1, (newer.compositeScore * BEHIND) / movable(older.compositeScore));
     const olderThan = { nodeId: newer.node.id, at: statedTime(newer.node) };
     current.set(older.key, {
       ...older,

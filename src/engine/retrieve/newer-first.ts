@@ -116,9 +116,9 @@ async function wordedLinks(
   );
 }
 
-/** Whether a candidate may be moved: a score of 0 or less cannot be multiplied. */
+/** Whether a candidate may be moved: a score below 0 cannot be multiplied. */
 function isMovable({ node, compositeScore }: ResultCandidate): boolean {
-  return compositeScore > 0 && isStatement(node);
+  return compositeScore >= 0 && isStatement(node);
 }
 
 /** Each memory that says the same as a later one with another value, with the latest of these. */

@@ -5,6 +5,7 @@ import type { ExplainedAnswer } from "../../domain/records/explanation.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { strengthsOf } from "../../domain/strength.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ReceiptMaterial } from "../receipts/api.ts";
@@ -152,7 +153,26 @@ function judged(
       return { text: speaker === undefined ? node.content : `${speaker} ${node.content}`, cosine };
     }),
   );
-  return results.map((result, index) => ({ ...result, strength: strengths[index] }));
+  return withSuccessors(
+    results.map((result, index) => ({ ...result, strength: strengths[index] })),
+  );
+}
+
+/** Whatever makes a strong result outdated is strong as well, so that nobody gets the older one without it. */
+function withSuccessors(results: readonly ResultCandidate[]): readonly ResultCandidate[] {
+  const olderThan = new Map(results.map((result) => [result.node.id, result.olderThan?.nodeId]));
+  const strong = new Set<Uuid>();
+  for (const { node, strength } of results) {
+    if (strength !== "strong") continue;
+    for (let id = olderThan.get(node.id); id !== undefined && !strong.has(id); ) {
+      strong.add(id);
+      id = olderThan.get(id);
+    }
+  }
+  if (strong.size === 0) return results;
+  return results.map((result) =>
+    strong.has(result.node.id) ? { ...result, strength: "strong" } : result,
+  );
 }
 
 function rankingPolicy(ranked: Ranked, { changedOrder }: ExpandedRanking): RankingPolicy {

@@ -1,4 +1,5 @@
 import type { Fusion } from "../../domain/scoring.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type { Exclusion, ResultCandidate } from "./api.ts";
 import { otherSides, withOtherSides } from "./context/conflicts.ts";
 
@@ -54,8 +55,9 @@ export function skipsFloor(
  * Walks the ranking and keeps what reaches the floor, up to the caps and the limit; the first reason wins, and dropped candidates
  * use up no cap. Memories without evidence are under no cap. The two sides of a dispute are kept together or not at all. Pure.
  */
-export function select(ranking: readonly ResultCandidate[], rules: SelectionRules): Selection {
-  const minScoreSkipped = skipsFloor(ranking, rules);
+export function select(given: readonly ResultCandidate[], rules: SelectionRules): Selection {
+  const minScoreSkipped = skipsFloor(given, rules);
+  const ranking = (rules.minScore ?? 0) > 0 ? withRelevanceOfOlder(given) : given;
   const floor = minScoreSkipped ? undefined : rules.minScore;
   const kept = new Kept({ ...rules, minScore: floor });
   const sides = otherSides(ranking);
@@ -74,6 +76,25 @@ export function select(ranking: readonly ResultCandidate[], rules: SelectionRule
     if (reason !== undefined) excluded.push(exclusion(candidate, reason, rules.fusion));
   }
   return { results: ranking.filter((candidate) => kept.has(candidate)), excluded, minScoreSkipped };
+}
+
+/** The same, where what makes another one outdated is at least as relevant: a floor that leaves that one leaves both. */
+function withRelevanceOfOlder(ranking: readonly ResultCandidate[]): readonly ResultCandidate[] {
+  const relevances = new Map<Uuid, number>();
+  // The oldest of a chain stands last.
+  for (const { node, olderThan, semanticRelevance } of ranking.toReversed()) {
+    if (olderThan === undefined) continue;
+    const { nodeId } = olderThan;
+    const own = Math.max(semanticRelevance, relevances.get(node.id) ?? 0);
+    relevances.set(nodeId, Math.max(own, relevances.get(nodeId) ?? 0));
+  }
+  return relevances.size === 0
+    ? ranking
+    : ranking.map((candidate) => {
+        const { semanticRelevance: own } = candidate;
+        const relevance = Math.max(own, relevances.get(candidate.node.id) ?? own);
+        return relevance === own ? candidate : { ...candidate, semanticRelevance: relevance };
+      });
 }
 
 /** What is kept of a ranking, and what that leaves room for. */

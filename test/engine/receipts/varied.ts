@@ -199,6 +199,8 @@ function aged(chance: Chance, results: readonly ResultCandidate[]): readonly Res
   if (newer === undefined || older === undefined || newer === older || likely(chance, 0.7)) {
     return results;
   }
+  // From 0 a step raises it, above a newer one that has 0 itself.
+  if (older.compositeScore === 0) return results;
   const step = adjustment("newer_first", 1 - 1e-9, { sourceNodeId: newer.node.id });
   return [...results.slice(0, -1), { ...older, ...adjusted(older, step) }];
 }

@@ -22,6 +22,12 @@ async function rememberAlike(opened: OpenedEngine, ...memories: readonly Memory[
   return put(opened.store, ...memories.map((memory) => ({ ...memory, vector })));
 }
 
+/** A vector at some degrees from one towards another that is orthogonal to it. */
+function turned(one: Float32Array, other: Float32Array, degrees: number): Float32Array {
+  const angle = (degrees * Math.PI) / 180;
+  return one.map((value, at) => Math.cos(angle) * value + Math.sin(angle) * (other[at] ?? 0));
+}
+
 describe("a memory that a newer one makes outdated", () => {
   test.each(FUSIONS)("stands behind it and is marked, as its receipt tells: %j", async (fusion) => {
     const opened = await open();
@@ -55,6 +61,57 @@ describe("a memory that a newer one makes outdated", () => {
         ),
       ),
     ).toHaveLength(1);
+  });
+
+  test("stands behind it where both are all there is, so that the newer one has a score of 0", async () => {
+    const opened = await open();
+    const [east, west] = ["The API region is east.", "The API region was changed to west."];
+    const question = "What is the current API region?";
+    const asked = await opened.deps.embedder.embedQuery(question);
+    const aside = await opened.deps.embedder.embedDocument("xylophone");
+    await put(
+      opened.store,
+      { content: east, second: 1, vector: turned(asked, aside, 10) },
+      { content: west, second: 2, vector: turned(asked, aside, 30) },
+    );
+    const fusion: Fusion = {
+      kind: "relative",
+      semanticShare: 1,
+      recencyBoost: undefined,
+      tieBreak: undefined,
+    };
+    const scoring = { ...DEFAULT_SETTINGS.scoring, fusion };
+    const off = await ask(withSettings(opened, { scoring, newerFirst: false }), question);
+
+    const answer = await ask(withSettings(opened, { scoring }), question);
+
+    expect(off.results.map(({ compositeScore }) => compositeScore).at(-1)).toBe(0);
+
+    expect(contentsOf(answer.results)).toEqual([west, east]);
+    const kept = await opened.engine.getRetrievalReceipt(answer.metadata.requestId, "ada");
+    expect(kept?.receipt.candidates.map(({ nodeId }) => nodeId)).toEqual(
+      answer.results.map(({ node }) => node.id),
+    );
+  });
+
+  test("is never among strong results, or above a floor, without it", async () => {
+    const opened = await open();
+    const asked = await opened.deps.embedder.embedQuery(QUESTION);
+    const aside = await opened.deps.embedder.embedDocument("xylophone");
+    await put(
+      opened.store,
+      { content: OLD, second: 1, vector: turned(asked, aside, 20) },
+      { content: NEW, second: 2, vector: turned(asked, aside, 50) },
+      { content: "Ann likes tea.", second: 3, vector: aside },
+    );
+
+    const answer = await ask(opened.engine, QUESTION);
+    const high = await ask(opened.engine, QUESTION, { minScore: 0.8 });
+
+    for (const { results } of [answer, high]) {
+      const strong = results.filter(({ strength }) => strength === "strong");
+      expect(contentsOf(strong).slice(0, 2)).toEqual([NEW, OLD]);
+    }
   });
 
   test("stands where its score puts it with the setting off", async () => {
