@@ -2,6 +2,7 @@ import type { QueryIntent, RetrievalMode } from "../../domain/enums.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/date-reader.ts";
 import type { EngineSettings } from "../settings.ts";
+import { askedIn } from "./analysis/asked.ts";
 import {
   isName,
   keepsAlone,
@@ -14,6 +15,8 @@ import { phrase, phrases } from "./analysis/phrases.ts";
 /** What a question asks for, judged by its wording. */
 export type QueryAnalysis = {
   readonly query: string;
+  /** Of a long question: what it asks, without what was pasted around that. */
+  readonly asked: readonly string[];
   readonly intent: QueryIntent;
   /** Names and quoted texts, in order, without repeats; at most 64. */
   readonly entities: readonly string[];
@@ -51,7 +54,10 @@ const FACTUAL = phrases("what, how, why, does, is it true, fact, facts");
  * Deterministic; linear in the length of the question. Dates are read in `languagesOfDates`, for which `context.dates`
  * must be ready.
  */
-export function analyze(query: string, context: AnalysisContext): QueryAnalysis {
+export function analyze(whole: string, context: AnalysisContext): QueryAnalysis {
+  const { parts, sentence } = askedIn(whole);
+  // Of a pasted log, dates and numbers are not what is asked for.
+  const query = sentence ?? whole;
   const { names, all } = findEntities(query);
   const temporalFirst = context.intentOrder === "temporal_first";
   const signals = findDates(query, context).filter(
@@ -60,7 +66,8 @@ export function analyze(query: string, context: AnalysisContext): QueryAnalysis 
   const isTemporal = TEMPORAL.test(query) || signals.length > 0;
   const isLookup = LOOKUP_START.test(query) || names.length > 0;
   return {
-    query,
+    query: whole,
+    asked: parts,
     intent:
       isTemporal && (temporalFirst || !isLookup)
         ? "temporal"

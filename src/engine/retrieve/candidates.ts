@@ -24,15 +24,21 @@ export type SearchLimits = {
   readonly pins: boolean;
 };
 
+/** What is searched for by words and by meaning. */
+export type SearchedText = {
+  readonly text: string;
+  /** Its vector; computed at most once. */
+  readonly vector: () => Promise<Float32Array>;
+};
+
 /** Input of the searches. */
 export type Question = {
-  readonly text: string;
+  /** The question, and of a long one also what it asks: a memory counts by the text that it suits best. */
+  readonly texts: readonly SearchedText[];
   /** Names and quoted texts of the question. */
   readonly entities: readonly string[];
   readonly isAggregation: boolean;
   readonly filter: CandidateFilter;
-  /** The question's vector; computed at most once. */
-  readonly vector: () => Promise<Float32Array>;
   /** False if the vectors of the configured model cannot be compared with the pack's. */
   readonly comparable: boolean;
 };
@@ -84,7 +90,9 @@ export async function generateCandidates(
   const { store } = deps;
   const { filter } = question;
   const searches = new Searches(deps);
-  const vectors = searches.run("VECTOR", () => searchVectors(deps, question, limits));
+  const vectors = question.texts.map((searched) =>
+    searches.run("VECTOR", () => searchVectors(deps, question, searched, limits)),
+  );
   // These need no vector, so they run while the model embeds the question.
   const [graph, pinned, scan] = await Promise.all([
     searches.run("GRAPH", async () =>
@@ -100,24 +108,34 @@ export async function generateCandidates(
     ),
     question.isAggregation ? scanWords(deps, question, searches) : NO_SCAN,
   ]);
-  const vector = await vectors;
-  const elsewhere = unique([vector, graph, pinned, scan.hits]);
-  const lexical = await searches.run("LEXICAL", () =>
-    store.searchText(question.text, filter, limits.lexicalK, elsewhere),
-  );
+  const nearest = await Promise.all(vectors);
+  const near = bestOf(nearest.map(counted)).slice(0, limits.vectorK);
+  const elsewhere = unique([near, graph, pinned, scan.hits]);
+  const lexical = await searchTexts(deps, question, searches, limits.lexicalK, elsewhere);
   const byWords = lexical.slice(0, limits.lexicalK);
-  const byVector = new Set(vector.map(({ key }) => key));
-  const missing = unique([byWords, graph, pinned, scan.hits]).filter((key) => !byVector.has(key));
-  const cosines = await searches.run("VECTOR", async () =>
-    searches.failures.VECTOR !== undefined || limits.vectorK === 0
-      ? []
-      : store.cosines(await question.vector(), filter.userId, missing),
+  const all = unique([near, byWords, graph, pinned, scan.hits]);
+  const compared = await Promise.all(
+    question.texts.map(({ vector }, at) => {
+      const isNear = new Set(nearest[at]?.map(({ key }) => key));
+      const missing = all.filter((key) => !isNear.has(key));
+      return searches.run("VECTOR", async () =>
+        searches.failures.VECTOR !== undefined || limits.vectorK === 0
+          ? []
+          : store.cosines(await vector(), filter.userId, missing),
+      );
+    }),
   );
+  const byVector = new Set(near.map(({ key }) => key));
+  const cosines = bestOf([...nearest.map(counted), ...compared.map(counted)]);
+  const vector = cosines.filter(({ key }) => byVector.has(key));
   const found = new Set(unique([vector, byWords, graph, pinned]));
   return {
     hits: { GRAPH: graph, VECTOR: vector, LEXICAL: byWords, PINNED: pinned },
     scanned: unique([scan.hits]).filter((key) => !found.has(key)),
-    completed: { VECTOR: cosines, LEXICAL: lexical.slice(limits.lexicalK) },
+    completed: {
+      VECTOR: cosines.filter(({ key }) => !byVector.has(key)),
+      LEXICAL: lexical.slice(limits.lexicalK),
+    },
     failures: searches.failures,
     atLimit: pathsAtLimit(
       {
@@ -166,13 +184,51 @@ class Searches {
 async function searchVectors(
   { store }: EngineDeps<SearchIndex>,
   question: Question,
+  { vector }: SearchedText,
   { vectorK }: SearchLimits,
 ): Promise<readonly Hit[]> {
   if (!question.comparable) {
     throw new SvcError("embedding_mismatch", "the stored vectors come from another model");
   }
   if (vectorK === 0) return [];
-  return store.searchVectors(await question.vector(), question.filter, vectorK);
+  return store.searchVectors(await vector(), question.filter, vectorK);
+}
+
+/** What hits of the whole of a long question count beside those of what it asks. */
+const WHOLE_COUNTS = 0.85;
+
+function counted<Found extends Hit>(hits: readonly Found[], at: number, lists: readonly unknown[]) {
+  const isWhole = at === 0 && lists.length > 1;
+  return isWhole ? hits.map((hit) => ({ ...hit, score: hit.score * WHOLE_COUNTS })) : hits;
+}
+
+/** Hits of several lists, each with its best score, best first; those of one list as they are. */
+function bestOf<Found extends Hit>(lists: readonly (readonly Found[])[]): readonly Found[] {
+  const [only = [], ...others] = lists;
+  if (others.every((list) => list.length === 0)) return only;
+  const best = new Map<NodeKey, Found>();
+  for (const hit of lists.flat()) {
+    if (hit.score > (best.get(hit.key)?.score ?? Number.NEGATIVE_INFINITY)) best.set(hit.key, hit);
+  }
+  return [...best.values()].sort((a, b) => b.score - a.score || a.key - b.key);
+}
+
+/** The word search of each text; of several, a memory counts by the largest share of one that it explains. */
+async function searchTexts(
+  { store }: Pick<EngineDeps<SearchIndex>, "store">,
+  { texts, filter }: Question,
+  searches: Searches,
+  k: number,
+  others: readonly NodeKey[],
+): Promise<readonly TextHit[]> {
+  const found = await Promise.all(
+    texts.map(({ text }) =>
+      searches.run("LEXICAL", () => store.searchText(text, filter, k, others)),
+    ),
+  );
+  if (found.length === 1) return found.flat();
+  const known = found.flat().reduce((most, hit) => Math.max(most, hit.known), 0);
+  return bestOf(found.map((hits) => hits.map((hit) => ({ ...hit, score: hit.coverage, known }))));
 }
 
 /** @property most the number of hits of the most frequent word */
@@ -187,7 +243,7 @@ async function scanWords(
 ): Promise<Scan> {
   const hits: Hit[] = [];
   let most = 0;
-  for (const term of scanTerms(question.text)) {
+  for (const term of scanTerms(question.texts.at(-1)?.text ?? "")) {
     const found = await searches.run("LEXICAL_AGG", () =>
       store.searchText(term, question.filter, SCAN_HITS),
     );

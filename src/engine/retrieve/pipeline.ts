@@ -183,7 +183,7 @@ function rankingPolicy(ranked: Ranked, { changedOrder }: ExpandedRanking): Ranki
 function selected(
   deps: Pick<EngineDeps, "embedder">,
   request: RetrievalRequest,
-  { sets }: Ranked,
+  { sets, analysis }: Ranked,
   ranking: readonly ResultCandidate[],
 ): Selection {
   const selection = select(ranking, {
@@ -191,7 +191,10 @@ function selected(
     fusion: request.weights.fusion.kind,
     vectorFailed: sets.failures.VECTOR !== undefined,
   });
-  return { ...selection, results: judged(deps, request.query, selection.results) };
+  return {
+    ...selection,
+    results: judged(deps, analysis.asked.join(" ") || request.query, selection.results),
+  };
 }
 
 async function packed(

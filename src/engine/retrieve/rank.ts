@@ -137,21 +137,20 @@ async function analyzed(
 function toQuestion(
   { embedder }: EngineDeps<SearchIndex>,
   { filter }: RetrievalRequest,
-  { query, entities, isAggregation }: QueryAnalysis,
+  { query, asked, entities, isAggregation }: QueryAnalysis,
   comparable: boolean,
 ): Question {
-  let vector: Promise<Float32Array> | undefined;
-  return {
-    text: query,
-    entities,
-    isAggregation,
-    filter,
-    comparable,
-    vector: () => {
-      vector ??= embedder.embedQuery(query);
-      return vector;
-    },
-  };
+  const texts = [query, ...asked].map((text) => {
+    let vector: Promise<Float32Array> | undefined;
+    return {
+      text,
+      vector: () => {
+        vector ??= embedder.embedQuery(text);
+        return vector;
+      },
+    };
+  });
+  return { texts, entities, isAggregation, filter, comparable };
 }
 
 type Pool = SearchedPool & Pick<Ranked, "reformulated" | "reformulation">;

@@ -280,6 +280,7 @@ describe("the window", () => {
 test("an analysis repeats the question and the mode", () => {
   expect(read("green tea", { mode: "explicit" })).toEqual({
     query: "green tea",
+    asked: [],
     intent: "semantic",
     entities: [],
     isAggregation: false,
@@ -287,6 +288,34 @@ test("an analysis repeats the question and the mode", () => {
     timeFrom: undefined,
     timeTo: undefined,
     retrievalMode: "explicit",
+  });
+});
+
+describe("a long question", () => {
+  const log = "2023-05-07 ERROR total of 3 requests, how many retries left\n".repeat(30);
+  const asks = "Where does Anna live?";
+
+  test.each([
+    ["behind what was pasted", `${log}${asks}`],
+    ["before it", `${asks}\n${log}`],
+    ["between the two, with thanks", `Hello.\n${log}${asks} Thanks a lot!`],
+  ])("is read by what it asks %s", (_, query) => {
+    expect(read(query)).toMatchObject({ query, isAggregation: false, temporalSignals: [] });
+    expect(read(query).asked).toEqual([expect.stringContaining(asks)]);
+  });
+
+  test("has the sentence before a short one with it", () => {
+    expect(read(`${log}Anna moved last year. Where to?`).asked).toEqual([
+      "Anna moved last year. Where to?",
+    ]);
+    expect(read(`${"日志".repeat(400)}。安娜住在哪里？`).asked).toHaveLength(1);
+  });
+
+  test("without a question mark may be asked by its first or its last sentence", () => {
+    expect(read(`Find Anna's address\n${log}tell me where Anna lives today`).asked).toEqual([
+      "Find Anna's address",
+      "tell me where Anna lives today",
+    ]);
   });
 });
 

@@ -221,3 +221,31 @@ describe("the fusion that is chosen by the settings", () => {
     expect(kept?.receipt.scoring).toEqual(weights);
   });
 });
+
+describe("a question in or around a pasted log", () => {
+  const log = Array.from(
+    { length: 40 },
+    (_, line) => `08:00:${line + 10} WARN [worker-3] connection to upstream reset, attempt ${line}`,
+  ).join("\n");
+  const asks = "Which pet is frightened by storms?";
+
+  test.each([
+    ["behind it", `${log}\n${asks}`],
+    ["before it", `${asks}\n${log}`],
+  ])("finds %s what it finds alone, by either fusion", async (_, query) => {
+    const opened = await open({ embedder: REAL_MODEL });
+    const others = Array.from({ length: 12 }, (_, second) => ({
+      content: `The bakery number ${second} opens at six and has fresh bread.`,
+      second: 10 + second,
+    }));
+    await remember(opened, ...NEAR_AND_FAR, ...others);
+    const { rrf, relative } = enginesOf(opened);
+
+    for (const engine of [rrf, relative]) {
+      const [alone] = (await ask(engine, asks)).results;
+      const [best] = (await ask(engine, query)).results;
+      expect(best?.node.content).toBe(alone?.node.content);
+      expect(best?.strength).toBe("strong");
+    }
+  });
+});
