@@ -146,6 +146,15 @@ export function describeReads(world: StoreWorld): void {
       expect(await page({ userId: "eve" })).toEqual([]);
     });
 
+    test("tell the latest moment of an owner", async () => {
+      const { store } = await world.fresh();
+      const times = [3, 9, 5].map((second) => anEvent({ timestamp: at(second) }));
+      await store.admit(anAdmission([...times, anEvent({ userId: "bob", timestamp: at(99) })]));
+
+      expect(await store.lastEventAt("ada")).toBe(at(9));
+      expect(await store.lastEventAt("eve")).toBeUndefined();
+    });
+
     test("count by owner", async () => {
       const { store } = await world.fresh();
       await store.admit(anAdmission([anEvent(), anEvent(), anEvent({ userId: "bob" })]));

@@ -53,6 +53,7 @@ import {
   readEvent,
   readEvents,
   readEventsById,
+  readLastEventAt,
   readNode,
   readNodes,
   readNodesCiting,
@@ -181,6 +182,7 @@ function bindEvents({ access, clock }: SqliteStoreParts, holder: string) {
     event: reading(access, readEvent),
     events: reading(access, readEvents),
     eventsById: reading(access, readEventsById),
+    lastEventAt: reading(access, readLastEventAt),
     countEvents: reading(access, countEvents),
   } satisfies Partial<Store>;
 }

@@ -1,6 +1,7 @@
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
+import { nextInstant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -78,9 +79,9 @@ function belongTogether(one: Turn, other: Turn): boolean {
 function pairOf(
   node: MemoryNode,
   turns: readonly Turn[],
-  { ids, clock }: Pick<EngineDeps, "ids" | "clock">,
+  { ids }: Pick<EngineDeps, "ids">,
 ): MemoryNode {
-  const now = clock.now();
+  const now = nextInstant(node.createdAt);
   return {
     ...node,
     id: ids.next(),

@@ -12,13 +12,16 @@ import type { EngineDeps } from "../deps.ts";
 import { type NamedRecords, operationIdFor } from "../owner-names.ts";
 import type { FastIngestInput, FastIngestManyInput } from "./api.ts";
 import { draftEvent, type EventDraft, toEvent } from "./plan-event.ts";
+import { stampsFor } from "./stamp.ts";
 
 /** Admits one event durably without indexing it. @returns the event's id */
 export async function ingestFast(
   deps: EngineDeps<EventLog>,
   input: FastIngestInput,
 ): Promise<Uuid> {
-  const event = toEvent(draftEvent(input, input.userId), deps.ids.next(), deps.clock.now());
+  const draft = draftEvent(input, input.userId);
+  const stamp = await stampsFor(deps, draft.userId);
+  const event = toEvent(draft, deps.ids.next(), stamp());
   await deps.store.admit({ events: [event], auditRecords: [], leaseJobs: false });
   return event.id;
 }
@@ -38,7 +41,8 @@ export async function ingestFastMany(
   const requestId = parseOptionalId(input.requestId, "request_id");
   if (drafts.length === 0) return [];
   const now = deps.clock.now();
-  const events = drafts.map((draft) => toEvent(draft, deps.ids.next(), deps.clock.now()));
+  const stamp = await stampsFor(deps, userId);
+  const events = drafts.map((draft) => toEvent(draft, deps.ids.next(), stamp()));
   const ids = events.map(({ id }) => id);
   if (requestId === undefined) {
     await deps.store.admit({ events, auditRecords: [], leaseJobs: false });

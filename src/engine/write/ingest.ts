@@ -9,6 +9,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { EventBlob } from "../../ports/store/blobs.ts";
 import type { ExtractionStart, IngestBatchInput, IngestInput, IngestMessage } from "./api.ts";
 import { draftEvent, type EventDraft, toEvent } from "./plan-event.ts";
+import { stampsFor } from "./stamp.ts";
 import { type StoreDeps, type StoreOptions, store } from "./store.ts";
 
 export type IngestDeps = StoreDeps & {
@@ -33,7 +34,9 @@ export async function ingest(
   const { extractions } = deps;
   if (extractions === undefined) return await storeMessage(deps, input, kept);
   const blobs = parseBlobs(kept.blobs, deps.settings);
-  const event = newEvent(deps, draftMessage(input), kept.eventId);
+  const draft = draftMessage(input);
+  const stamp = await stampsFor(deps, draft.userId);
+  const event = toEvent(draft, kept.eventId ?? deps.ids.next(), stamp());
   await admit(
     deps,
     [event],
@@ -62,12 +65,13 @@ export async function ingestBatch(
     for (const one of inputs) ids.push(await storeMessage(deps, one));
     return ids;
   }
-  const events = drafts.map((draft) => newEvent(deps, draft));
-  const [first] = events;
-  if (first === undefined) return [];
+  const [sample] = drafts;
+  if (sample === undefined) return [];
+  const stamp = await stampsFor(deps, sample.userId);
+  const events = drafts.map((draft) => toEvent(draft, deps.ids.next(), stamp()));
   await admit(deps, events);
   if (isAwaited) await extractions.waitFor(events);
-  else extractions.soon(first);
+  else for (const event of events.slice(0, 1)) extractions.soon(event);
   return events.map(({ id }) => id);
 }
 
@@ -78,10 +82,6 @@ async function storeMessage(deps: StoreDeps, input: IngestInput, kept?: KeptWith
     isRawNote: true,
   });
   return eventId;
-}
-
-function newEvent({ ids, clock }: StoreDeps, draft: EventDraft, id = ids.next()): MemoryEvent {
-  return toEvent(draft, id, clock.now());
 }
 
 async function admit(

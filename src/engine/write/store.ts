@@ -24,6 +24,7 @@ import { type NamedRecords, operationOf } from "../owner-names.ts";
 import type { StoreInput, StoreReceipt, StoreSteps } from "./api.ts";
 import { type Embedding, embed } from "./materialize.ts";
 import { planStore, type StorePlan } from "./plan-store.ts";
+import { stampsFor } from "./stamp.ts";
 
 /** Dependencies of a store. */
 export type StoreDeps = EngineDeps<EventLog & WorkQueue & SearchIndex & NamedRecords> & {
@@ -70,15 +71,14 @@ export async function store(
     requestId === undefined
       ? (options.eventId ?? deps.ids.next())
       : await eventOf(deps, input.userId, requestId);
-  const planned = planStore(input, {
-    extra: options.extra,
-    now: deps.clock.now(),
-    eventId,
-    nodeId: options.isRawNote === true ? eventId : deps.ids.next(),
-    settings: deps.settings,
-  });
+  const nodeId = options.isRawNote === true ? eventId : deps.ids.next();
+  const context = { extra: options.extra, eventId, nodeId, settings: deps.settings };
+  const draft = planStore(input, { ...context, now: deps.clock.now() });
   // The model works while the disk does, unless a step needs the vector first.
-  const embedding = embed(deps, planned.node);
+  const embedding = embed(deps, draft.node);
+  const stamp = await stampsFor(deps, draft.event.userId);
+  const now = stamp(draft.event.timestamp);
+  const planned = now === draft.event.timestamp ? draft : planStore(input, { ...context, now });
   const { before, after, replace, near } = deps.steps;
   const plan =
     before === undefined

@@ -2,6 +2,7 @@ import type { Scope } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { PlannedStore } from "../../domain/planned-store.ts";
+import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
 import type { EventBlob } from "./blobs.ts";
@@ -57,5 +58,7 @@ export type EventLog = {
   events(page: EventPage): Promise<readonly MemoryEvent[]>;
   /** Events by id, in no particular order; missing ones are left out. Request the rest again by their ids. */
   eventsById(ids: readonly Uuid[], owner: Owner): Promise<Page<MemoryEvent>>;
+  /** The latest moment of an owner's events. */
+  lastEventAt(userId: string): Promise<Instant | undefined>;
   countEvents(owner: Owner): Promise<number>;
 };

@@ -184,3 +184,51 @@ describe("a clock that was set wrong", () => {
     expect(await receipts()).toHaveLength(3);
   });
 });
+
+describe("the order of what was said", () => {
+  test.each([
+    { name: "1970", to: "1970-01-01T00:00:00Z" },
+    { name: "two hours back", to: after(-1 / 12) },
+    { name: "a year back, after it was ahead", to: after(-365) },
+  ])("is that of the log where the clock is at $name", async ({ to }) => {
+    const clock = testClock();
+    const one = await open({ clock, isClockKnown: false });
+    const said = ["one", "two", "three", "four", "five", "six"];
+    const say = (content: string | undefined) =>
+      one.engine.store({ content: content ?? "", userId: "ada", sessionId: "s" });
+    await say(said[0]);
+    clock.set(to);
+    await say(said[1]);
+    await Promise.all([say(said[2]), one.engine.ingest({ content: "three b", userId: "bob" })]);
+    await one.engine.ingestFastMany({
+      items: [{ content: "four" }, { content: "five" }],
+      userId: "ada",
+    });
+    await one.engine.processPending({ budgetMs: 60_000 });
+    clock.set(after(0.01));
+    await say(said[5]);
+
+    const nodes = await one.engine.queryNodes({ userId: "ada", limit: 100 });
+    expect(nodes.map(({ content }) => content)).toEqual(said.toReversed());
+    const events = await one.store.events({ userId: "ada", limit: 100, offset: 0 });
+    expect(events.map(({ content }) => content)).toEqual(said.toReversed());
+    for (const { validFrom, createdAt } of nodes) expect(validFrom).toBe(createdAt);
+    // Another owner's days are not moved.
+    const [other] = await one.engine.queryNodes({ userId: "bob" });
+    expect(other?.createdAt.slice(0, 10)).toBe(to.slice(0, 10));
+  });
+
+  test("holds for calls that overlap", async () => {
+    const clock = testClock(after(100));
+    const one = await open({ clock });
+    await one.engine.store({ content: "ahead", userId: "ada" });
+    clock.set(after(0));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) => one.engine.store({ content: `${at}`, userId: "ada" })),
+    );
+    const nodes = await one.engine.queryNodes({ userId: "ada", limit: 100 });
+    expect(new Set(nodes.map(({ createdAt }) => createdAt)).size).toBe(21);
+    const order = nodes.slice(0, 20).map(({ content }) => Number(content));
+    expect(order).toEqual(Array.from({ length: 20 }, (_, at) => 19 - at));
+  });
+});

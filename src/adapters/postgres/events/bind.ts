@@ -8,7 +8,13 @@ import { change } from "../graph/change.ts";
 import type { Parts } from "../parts.ts";
 import { newLease } from "../work/lease.ts";
 import { ownersOf, writeAdmission } from "./admit.ts";
-import { countEvents, readEvent, readEvents, readEventsById } from "./read-events.ts";
+import {
+  countEvents,
+  readEvent,
+  readEvents,
+  readEventsById,
+  readLastEventAt,
+} from "./read-events.ts";
 
 /** What the server says of a key that is there already. */
 const TAKEN = "23505";
@@ -43,6 +49,7 @@ export function bindEvents(parts: Parts): EventLog {
     event: (id, owner) => database.read(owner, (sql) => readEvent(sql, id, owner)),
     events: (page) => database.read(page.userId, (sql) => readEvents(sql, page)),
     eventsById: (ids, owner) => database.read(owner, (sql) => readEventsById(sql, ids, owner)),
+    lastEventAt: (userId) => database.read(userId, (sql) => readLastEventAt(sql, userId)),
     countEvents: (owner) => database.read(owner, (sql) => countEvents(sql, owner)),
   };
 }

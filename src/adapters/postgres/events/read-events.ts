@@ -1,5 +1,6 @@
 import type { MemoryEvent } from "../../../domain/event.ts";
 import type { Owner } from "../../../domain/owner.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EventPage } from "../../../ports/store/event-log.ts";
 import type { Page } from "../../../ports/store/page.ts";
@@ -64,4 +65,13 @@ export async function countEvents(sql: Sql, owner: Owner): Promise<number> {
     ...params.values,
   );
   return row?.count ?? 0;
+}
+
+/** The latest moment of an owner's events. */
+export async function readLastEventAt(sql: Sql, userId: string): Promise<Instant | undefined> {
+  const row = await sql.get<{ at: Instant }>(
+    "SELECT timestamp AS at FROM events WHERE owner = $1::bigint ORDER BY timestamp DESC LIMIT 1",
+    ownerKey(userId),
+  );
+  return row?.at;
 }

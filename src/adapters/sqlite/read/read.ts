@@ -4,11 +4,12 @@ import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";
+import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EventPage } from "../../../ports/store/event-log.ts";
 import type { NodeFilter } from "../../../ports/store/graph.ts";
 import type { Page } from "../../../ports/store/page.ts";
-import { countRows, type Parameter } from "../connection/ask.ts";
+import { ask, countRows, type Parameter } from "../connection/ask.ts";
 import { ownerKey, ownerKeyOrAll, userIdOf } from "../write/owners.ts";
 import {
   EVENT_COLUMNS,
@@ -112,6 +113,17 @@ function containsAny(content: string, needles: readonly string[]): boolean {
 /** Active nodes of an owner. */
 export function countNodes(database: Database, owner: Owner): number {
   return count(database, `nodes WHERE lifecycle_state IN ${ACTIVE}`, owner);
+}
+
+/** The latest moment of an owner's events. */
+export function readLastEventAt(database: Database, userId: string): Instant | undefined {
+  const at = ask<string>(
+    database,
+    `SELECT e.timestamp FROM owners o CROSS JOIN events e ON e.owner = o.owner
+     WHERE o.user_id = ? ORDER BY e.timestamp DESC LIMIT 1`,
+    userId,
+  );
+  return at === undefined ? undefined : asInstant(at);
 }
 
 export function countEvents(database: Database, owner: Owner): number {
