@@ -1,4 +1,4 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { mainFileOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
@@ -41,6 +41,10 @@ function whyNotTried(
     return `the pack was last opened by svc ${shownName(manifest.softwareVersion)}, and the next start brings it up to date`;
   }
   if (pendingJobs > 0) return "the next start does the work that is pending";
+  // Of a process that was killed, or that has just written.
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    return "the pack has a log, which the next start moves into the file";
+  }
   return canBeOpened(key)
     ? undefined
     : `the key of the pack is not kept on this machine, so that an assistant cannot open it unless its own settings have the key; svc key import ${shellWord(path)} keeps it`;

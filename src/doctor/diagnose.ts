@@ -6,12 +6,13 @@ import { loadInto } from "../adapters/native/load-library.ts";
 import { openSqlite } from "../adapters/native/open-sqlite.ts";
 import { IS_WINDOWS } from "../adapters/native/platform.ts";
 import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
-import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { filesOf, mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
+import { hiddenFilesOf } from "../adapters/sqlite/copy/hidden-file.ts";
 import { type FoundKey, findKey, type KeyRequest } from "../app/find-key.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
-import { SvcError, UNSAFE_FILE } from "../domain/errors.ts";
+import { FOREIGN_LOG, SvcError, UNSAFE_FILE } from "../domain/errors.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import {
@@ -61,6 +62,7 @@ export async function diagnose(
     ...findings,
     checkPermissions(path),
     checkDisk(path),
+    ...checkLeftovers(config),
     ...surroundings,
   ];
   const isSound = examined.every(({ name, status }) => status === "ok" || isHarmless(name, status));
@@ -143,7 +145,8 @@ function openFailure(error: unknown): string {
   // The general advice for such a failure is to run doctor.
   const reason = error.data["reason"];
   // Without one it is no failure of the store, such as a library that cannot be unpacked, and says itself what to do.
-  if (reason === undefined || reason === UNSAFE_FILE) return error.message;
+  if (reason === undefined || reason === UNSAFE_FILE || reason === FOREIGN_LOG)
+    return error.message;
   return reason === "SQLITE_CORRUPT"
     ? "is damaged and cannot be read. Restore the pack from a copy"
     : `cannot be read (${String(reason)}). Check the permissions of file and folder, and the disk`;
@@ -185,6 +188,14 @@ function checkPermissions(path: string): Finding {
     return { name, status: "warn", message };
   }
   return { name, status: "ok", message: `mode ${shown}, writable for this user` };
+}
+
+/** Copies on which another process may be at work. */
+function checkLeftovers(config: Config): readonly Finding[] {
+  const left = filesOf(layoutOf(config)).flatMap((file) => hiddenFilesOf(file));
+  if (left.length === 0) return [];
+  const message = `temporary copies lie beside the pack, which may hold what was forgotten since: ${left.join(", ")}. The next start for writing removes those of processes of this machine that have ended; remove the others if nothing is at work on the pack`;
+  return [{ name: "copies", status: "warn", message }];
 }
 
 function checkDisk(path: string): Finding {

@@ -7,6 +7,8 @@ import { type ObservationReport, observationReportForm } from "./records/observa
 export const PACK_MOVED = "pack_moved";
 /** The reason in a `storage_failed` for a file beside the pack that somebody else may have made. Nothing was opened. */
 export const UNSAFE_FILE = "unsafe_file";
+/** The reason in a `storage_failed` for a log that was written for another state of the pack. Nothing was opened. */
+export const FOREIGN_LOG = "foreign_log";
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 export type ErrorData = { readonly [key: string]: Json };

@@ -1,8 +1,13 @@
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { packDamaged } from "../adapters/crypt/failures.ts";
+import { removeFile, renameFile, syncToDisk } from "../adapters/native/system-files.ts";
+import { openExclusively } from "../adapters/sqlite/connection/exclusive.ts";
 import { requirePack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
+import { asidePath } from "../adapters/sqlite/connection/own-log.ts";
+import type { Cipher } from "../adapters/sqlite/connection/pack-files.ts";
 import { backUpFiles } from "../adapters/sqlite/copy/backup-files.ts";
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { withCleanup } from "../adapters/sqlite/copy/rewrite-pack.ts";
@@ -13,12 +18,15 @@ import { directoryLayout, layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
 import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
-import { invalid } from "../domain/errors.ts";
-import { hiddenBeside } from "./hidden-pack.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
+import { hiddenBeside, packPlace } from "./hidden-pack.ts";
+import { reportOnPack } from "./inspect-pack.ts";
 
 export type BackupRequest = {
   /** The file, or for a directory pack the folder, to make. */
   readonly to: string;
+  /** Puts the copy in the place of a pack, which is set aside with its log. Default false: the name must be free. */
+  readonly isReplacement?: boolean | undefined;
   readonly signal: AbortSignal;
   /** Called now and then with the bytes copied so far. */
   readonly onProgress: (done: number, total: number) => void;
@@ -37,23 +45,27 @@ export type Backup = {
   readonly encrypted: boolean;
   /** Warning about an original, and so its copy, that lacks its log; undefined if nothing is missing. */
   readonly missing: string | undefined;
+  /** What had the place, under its new names. */
+  readonly setAside: readonly string[];
 };
 
 /**
  * Copies the configured pack as of one moment, while others may use it. The copy opens with the same key. It appears under
  * its name once it is complete, compared and on disk; until then, and if anything fails, there is none.
  * @throws SvcError not_found, invalid_argument if the name is taken or unfit, pack_in_use, encryption_failed, disk_full,
- *   pack_damaged and others; the signal's reason
+ *   pack_damaged and others; the signal's reason; a replaced pack is then as it was
  */
 export async function backUpPack(config: Config, request: BackupRequest): Promise<Backup> {
   const layout = layoutOf(config, "back a database up with pg_dump (docs/scale.md#backup)");
   const source = mainPath(layout);
   requirePack(source, "nothing was changed");
   const target = targetFor(layout, request.to);
-  const { signal, onProgress } = request;
+  const { signal, onProgress, isReplacement = false } = request;
+  if (isReplacement) await requireSound(config, source);
   const clock = createSystemClock();
   return await withCipher(layout, keyTextOf(config), async (cipher) => {
-    const pack = prepare(target);
+    if (isReplacement) requireUnused(target, config, cipher);
+    const pack = prepare(target, isReplacement);
     return await withCleanup(pack.remove, async () => {
       const { gap, ...done } = await backUpFiles({
         layout,
@@ -69,16 +81,49 @@ export async function backUpPack(config: Config, request: BackupRequest): Promis
       if (encrypted && pack.layout.kind === "directory") {
         writeEncryptionManifest(pack.layout, clock.now());
       }
+      if (isReplacement) requireUnused(target, config, cipher);
+      const setAside = isReplacement ? putAside(target) : [];
       pack.publish();
       const destination = mainPath(target);
-      return { source, destination, ...done, encrypted, missing: gap && tellGap(source, gap) };
+      const missing = gap && tellGap(source, gap);
+      return { source, destination, ...done, encrypted, missing, setAside };
     });
   });
 }
 
-function prepare(target: PackLayout): ReturnType<typeof hiddenBeside> {
+/** @throws SvcError pack_damaged and what looking at it throws */
+async function requireSound(config: Config, path: string): Promise<void> {
+  const { damage = [] } = await reportOnPack(config, true);
+  if (damage.length > 0) throw packDamaged(path);
+}
+
+/**
+ * Whatever else is wrong with what has the place: it is set aside.
+ * @throws SvcError pack_in_use
+ */
+function requireUnused(layout: PackLayout, config: Config, cipher: Cipher | undefined): void {
   try {
-    return hiddenBeside(target, "backup");
+    openExclusively({ layout, cipher, ...opening(config) }).close();
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "pack_in_use") throw error;
+  }
+}
+
+/** Gives what has the place of a pack other names, under which it can be opened. The log goes first: it is no other file's. */
+function putAside(target: PackLayout): readonly string[] {
+  const place = packPlace(target);
+  const aside = asidePath(place);
+  const names = target.kind === "file" ? ["-wal", "-journal", ""] : [""];
+  const moved = names.filter((suffix) => existsSync(`${place}${suffix}`));
+  for (const suffix of moved) renameFile(`${place}${suffix}`, `${aside}${suffix}`);
+  if (target.kind === "file") removeFile(`${place}-shm`);
+  syncToDisk(dirname(place));
+  return moved.map((suffix) => `${aside}${suffix}`);
+}
+
+function prepare(target: PackLayout, isReplacement: boolean): ReturnType<typeof hiddenBeside> {
+  try {
+    return hiddenBeside(target, isReplacement ? "restore" : "backup", isReplacement);
   } catch (error) {
     throw toSvcError(error, mainPath(target));
   }

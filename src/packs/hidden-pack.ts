@@ -6,8 +6,7 @@ import {
   renameFile,
   syncToDisk,
 } from "../adapters/native/system-files.ts";
-import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
-import { filesOf } from "../adapters/sqlite/connection/open-database.ts";
+import { filesOf, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import {
   discard,
   hiddenBeside as hiddenName,
@@ -30,11 +29,16 @@ export type HiddenPack = {
 /**
  * Prepares a place for a pack that will be called as `layout` says.
  * @param purpose part of the hidden name, for a person who finds one after a crash
+ * @param isReplacement what has the name is out of the way by the time it is published
  * @throws SvcError invalid_argument when there is something by that name; nothing was touched then
  */
-export function hiddenBeside(layout: PackLayout, purpose: Purpose): HiddenPack {
-  const target = targetOf(layout);
-  requireFree(target);
+export function hiddenBeside(
+  layout: PackLayout,
+  purpose: Purpose,
+  isReplacement = false,
+): HiddenPack {
+  const target = packPlace(layout);
+  if (!isReplacement) requireFree(target);
   const place = hiddenName(target, purpose);
   mkdirSync(dirname(target), { recursive: true });
   removeLeftovers(target);
@@ -68,7 +72,7 @@ export function hiddenBeside(layout: PackLayout, purpose: Purpose): HiddenPack {
 }
 
 /** What is renamed: the file, or the folder around the files. */
-function targetOf(layout: PackLayout): string {
+export function packPlace(layout: PackLayout): string {
   if (layout.kind === "file") return layout.path;
   const folder = dirname(layout.databasePath);
   if (dirname(layout.vectorPath) !== folder || dirname(layout.lexicalPath) !== folder) {

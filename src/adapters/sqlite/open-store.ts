@@ -2,14 +2,16 @@ import type { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { NamespaceIdentity } from "../../domain/namespace.ts";
+import { atExit } from "../../lib/at-exit.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
 import { packInUse } from "../crypt/failures.ts";
 import { wipe } from "../crypt/keys.ts";
 import { isBusy, noSuchPack, packMoved, toSvcError } from "./connection/failures.ts";
-import { lexicalFile, mainPath, type PackLayout } from "./connection/layout.ts";
+import { filesOf, lexicalFile, mainPath, type PackLayout } from "./connection/layout.ts";
 import { findLogGap, noteLostLog, tellGap } from "./connection/log-mark.ts";
+import { MainFile } from "./connection/main-file.ts";
 import {
   type DatabaseOptions,
   hasMoved,
@@ -19,6 +21,7 @@ import {
 } from "./connection/open-database.ts";
 import { beginPackWith, type Cipher, packKey } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
+import { removeLeftovers } from "./copy/hidden-file.ts";
 import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
 import { begunModel } from "./rebuild/rebuild-state.ts";
 import { readManifest, requireFormat } from "./schema/manifest.ts";
@@ -172,6 +175,7 @@ async function patiently<T>({ busyTimeoutMs }: SqliteStoreOptions, open: () => T
 
 function openWriter(options: ConnectionOptions, path: string): Database {
   const created = prepareFolder(options, path);
+  for (const file of filesOf(options.layout)) removeLeftovers(file);
   const writer = openDatabase(databaseOptions(options, "writer", created));
   try {
     requireReadable(writer, options.layout);
@@ -204,13 +208,19 @@ async function openOn(
     capacity: options.writeQueueSize,
     busyTimeoutMs: options.busyTimeoutMs,
     path,
+    beforeBegin: () => file?.requireOurs(),
     beforeCommit: () => {
       requireOurs(writer, path);
       log.beforeCommit();
     },
     afterCommit: () => log.afterCommit(),
   });
-  const log: LogKeeper = new LogKeeper(writer, { ...options, isIdle: () => queue.isIdle });
+  let file: MainFile | undefined;
+  const log: LogKeeper = new LogKeeper(writer, {
+    ...options,
+    file: () => file,
+    isIdle: () => queue.isIdle,
+  });
   const gap = findLogGap(writer);
   const unreadable = unreadableSteps(writer);
   await queue.run(() => {
@@ -230,7 +240,18 @@ async function openOn(
     openDatabase(databaseOptions(options, "reader", false)),
   );
   reader.run("PRAGMA query_only = ON");
-  return accessTo({ writer, reader, queue, log, path, layout: options.layout, onClosed });
+  file = new MainFile(writer, options.cipher);
+  // The end of the process closes the connections, and with them the log.
+  const forget = atExit(() => {
+    if (writer.inTransaction) writer.run("ROLLBACK");
+    log.empty();
+  });
+  const closed = (): void => {
+    forget();
+    file?.close();
+    onClosed();
+  };
+  return accessTo({ writer, reader, queue, log, path, layout: options.layout, onClosed: closed });
 }
 
 function databaseOptions(

@@ -42,6 +42,8 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   export: async (context) => (await import("./commands/export.ts")).exportCommand(context),
   import: async (context) => (await import("./commands/import.ts")).importCommand(context),
   backup: async (context) => (await import("./commands/backup.ts")).backupCommand(context),
+  "restore-backup": async (context) =>
+    (await import("./commands/restore-backup.ts")).restoreBackupCommand(context),
   compact: async (context) => (await import("./commands/compact.ts")).compactCommand(context),
   migrate: async (context) => (await import("./commands/migrate.ts")).migrateCommand(context),
   rekey: async (context) => (await import("./commands/rekey.ts")).rekeyCommand(context),

@@ -15,8 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
-import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import { filesOf } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { pinPack } from "../../../src/adapters/sqlite/copy/pinned.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
@@ -24,7 +23,8 @@ import { settingsForPath } from "../../../src/app/pack-path.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
 import { backUpPack } from "../../../src/packs/backup-pack.ts";
-import type { SqlitePack } from "../../contract/sqlite-pack.ts";
+import { put } from "../../contract/samples.ts";
+import { openSqlitePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { answers, cipherOf, KINDS, makePack } from "./whole-packs.ts";
 
 setDefaultTimeout(120_000);
@@ -227,5 +227,64 @@ describe.each([...KINDS])("a backup of $name", ({ at }) => {
     const { copy } = await backUp(pack, join(tmpdir(), `${folder}-copies/memory.pack`));
     expect(inspect(copy)).toMatchObject({ damage: [], eventCount: 3 });
     expect(readdirSync(folder, { recursive: true }).length).toBe(names);
+  });
+});
+
+/** Puts a backup in the place of a pack. */
+async function restore(backup: SqlitePack, { layout }: SqlitePack) {
+  const to = layout.kind === "file" ? layout.path : dirname(layout.databasePath);
+  const signal = new AbortController().signal;
+  return await backUpPack(configOf(backup), {
+    to,
+    isReplacement: true,
+    signal,
+    onProgress: () => {},
+  });
+}
+
+describe.each([...KINDS])("a backup of $name in the place of a pack", ({ at }) => {
+  test("opens as the backup did, and what was there opens under its new name", async () => {
+    const pack = at(join(folder, "live"));
+    mkdirSync(join(folder, "live"));
+    await makePack(pack, 5);
+    const { copy } = await backUp(pack);
+    const before = await answers(copy);
+    const store = await openSqlitePack(pack);
+    await put(store, { content: "later", second: 90 });
+    await store.close();
+    const { setAside } = await restore(copy, pack);
+    expect(await answers(pack)).toEqual(before);
+    expect(inspect(pack)).toMatchObject({ damage: [], logGap: undefined, logLost: undefined });
+    const former = setAside.at(-1) ?? "";
+    const formerPack: SqlitePack =
+      pack.layout.kind === "file"
+        ? { ...pack, layout: { kind: "file", path: former } }
+        : at(former);
+    expect(inspect(formerPack)).toMatchObject({ damage: [], eventCount: 6 });
+  });
+
+  test("takes the place of a pack that is damaged, or has the log of another one", async () => {
+    const pack = at(join(folder, "live"));
+    mkdirSync(join(folder, "live"));
+    await makePack(pack, 5);
+    const { copy } = await backUp(pack);
+    writeFileSync(mainPath(pack.layout), "damaged");
+    writeFileSync(`${mainPath(pack.layout)}-wal`, "of nobody");
+    const { setAside } = await restore(copy, pack);
+    expect(setAside.map((path) => existsSync(path))).not.toContain(false);
+    expect(inspect(pack)).toMatchObject({ damage: [], eventCount: 5 });
+  });
+
+  test("is refused while the pack is open, and where it is damaged itself", async () => {
+    const pack = at(join(folder, "live"));
+    mkdirSync(join(folder, "live"));
+    await makePack(pack, 5);
+    const { copy } = await backUp(pack);
+    const store = await openSqlitePack(pack);
+    await expect(restore(copy, pack)).rejects.toMatchObject({ code: "pack_in_use" });
+    await store.close();
+    writeFileSync(mainPath(copy.layout), "damaged");
+    await expect(restore(copy, pack)).rejects.toThrow();
+    expect(inspect(pack)).toMatchObject({ damage: [], eventCount: 5 });
   });
 });

@@ -13,8 +13,8 @@ import {
 import { join, resolve } from "node:path";
 import { processTag } from "../../../src/adapters/native/process-identity.ts";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
-import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import { filesOf, openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { freshKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
 import { rewritePack } from "../../../src/adapters/sqlite/copy/rewrite-pack.ts";
 import { put } from "../../contract/samples.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { countFileKeys } from "../../../src/adapters/crypt/cipher.ts";
-import { filesOf } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { filesOf } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { anAdmission, anEvent } from "../../contract/samples.ts";

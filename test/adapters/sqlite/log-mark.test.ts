@@ -3,12 +3,12 @@ import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
-import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import { filesOf } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { inspectPack, openToInspect } from "../../../src/adapters/sqlite/read/inspect.ts";
+import { FOREIGN_LOG } from "../../../src/domain/errors.ts";
 import { put } from "../../contract/samples.ts";
 import { encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
-import { useFolders } from "./folder.ts";
+import { failure, useFolders } from "./folder.ts";
 import { cipherOf, compact, KINDS, makePack } from "./whole-packs.ts";
 
 const SAMPLE_PACKS = join(import.meta.dir, "../../contract/sqlite-pack.ts");
@@ -175,7 +175,7 @@ describe("the mark", () => {
     expect(look(now, false).logGap).toBeUndefined();
   });
 
-  test("misses the log where that of another encrypted file lies beside a copy", async () => {
+  test("refuses the log of another encrypted file beside a copy", async () => {
     const [pack, other, copy] = [folder(), folder(), folder()].map((at) => encrypted(filePack(at)));
     if (pack === undefined || other === undefined || copy === undefined) throw new Error("no pack");
     for (const each of [pack, other]) {
@@ -184,7 +184,9 @@ describe("the mark", () => {
     }
     copyFiles(pack, copy);
     cpSync(`${mainPath(other.layout)}-wal`, `${mainPath(copy.layout)}-wal`);
-    expect(look(copy, false).logGap).toMatchObject({ isTorn: false });
+    expect(await failure((async () => look(copy, false))())).toMatchObject({
+      data: { reason: FOREIGN_LOG },
+    });
   });
 
   test("is not believed where a program that does not know it has written since", async () => {

@@ -4,16 +4,9 @@ import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import { codeOf, isBusy, notAPack, readOnly, toSvcError } from "./failures.ts";
-import { mainPath, type PackLayout } from "./layout.ts";
+import { filesOf, mainPath, type PackLayout, schemasOf } from "./layout.ts";
 import { isLogInUse, writeMark } from "./log-mark.ts";
-import {
-  type DatabaseOptions,
-  filesOf,
-  hasManifest,
-  hasMoved,
-  openDatabase,
-  schemasOf,
-} from "./open-database.ts";
+import { type DatabaseOptions, hasManifest, hasMoved, openDatabase } from "./open-database.ts";
 import type { Cipher } from "./pack-files.ts";
 
 export type WholePack = Pick<DatabaseOptions, "namespace"> & {

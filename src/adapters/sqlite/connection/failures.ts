@@ -1,7 +1,7 @@
 import { SQLiteError } from "bun:sqlite";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, parse } from "node:path";
-import { PACK_MOVED, SvcError } from "../../../domain/errors.ts";
+import { PACK_MOVED, SvcError, UNSAFE_FILE } from "../../../domain/errors.ts";
 import { editDistance } from "../../../lib/edit-distance.ts";
 import { packDamaged } from "../../crypt/failures.ts";
 
@@ -46,6 +46,19 @@ export function packMoved(path: string, cause?: unknown): SvcError {
     `${path}: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what is there now.`,
     { path, reason: PACK_MOVED },
     cause === undefined ? undefined : { cause },
+  );
+}
+
+/** The error for a main file that another program has written in place. @param aside where its log is now; empty without one */
+export function fileOverwritten(path: string, aside: string): SvcError {
+  const rest =
+    aside === ""
+      ? ""
+      : ` What was acknowledged and is not in the file is in its former log, now ${aside}.`;
+  return new SvcError(
+    "storage_failed",
+    `${path}: was overwritten while this process had it open; nothing of this operation was stored.${rest} Restart this process to use what is there now.`,
+    { path, reason: PACK_MOVED },
   );
 }
 
@@ -105,6 +118,15 @@ export function requirePack(path: string, advice?: string): void {
 export function keptUnchanged(path: string): SvcError {
   const message = `${path}: was opened read-only; nothing was changed. Leave out --read-only to write.`;
   return new SvcError("pack_read_only", message, { path });
+}
+
+/** The error for a pack that has another name, under which its log would be another one. */
+export function secondName(path: string): SvcError {
+  return new SvcError(
+    "storage_failed",
+    `${path}: has a second name (a hard link), and written by two names a pack is destroyed; nothing was changed. Remove the other name (find -samefile finds it), or use a copy.`,
+    { path, reason: UNSAFE_FILE },
+  );
 }
 
 export function notAPack(path: string, reason: string, cause?: unknown): SvcError {

@@ -18,3 +18,15 @@ export function mainPath(layout: PackLayout): string {
 export function lexicalFile(lexicalPath: string): string {
   return `${lexicalPath}/lexical.db`;
 }
+
+/** The files of a pack, main file first. */
+export function filesOf(layout: PackLayout): readonly string[] {
+  return layout.kind === "file"
+    ? [layout.path]
+    : [layout.databasePath, layout.vectorPath, lexicalFile(layout.lexicalPath)];
+}
+
+/** SQLite's names of the files of a pack on a connection. */
+export function schemasOf(layout: PackLayout): readonly string[] {
+  return layout.kind === "file" ? ["main"] : ["main", "vector_file", "lexical_file"];
+}

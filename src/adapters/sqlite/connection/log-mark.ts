@@ -5,8 +5,7 @@ import { asInstant, type Instant } from "../../../lib/instant.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { ask } from "./ask.ts";
-import type { PackLayout } from "./layout.ts";
-import { schemasOf } from "./open-database.ts";
+import { type PackLayout, schemasOf } from "./layout.ts";
 
 /**
  * What a pack records about its log. The main file says that the log is in use before the first change that is only in the log is
@@ -24,6 +23,8 @@ export type LogMark = {
   readonly version: string;
   /** `used`: the first salt of the log at that time, 8 hexadecimal digits; it grows by one each time SQLite restarts the log. */
   readonly log?: string | undefined;
+  /** `new`, `empty`: the ids of the marks that the main file may still have, with blanks between them; absent: unknown. */
+  readonly follows?: string | undefined;
 };
 
 /**
@@ -57,10 +58,10 @@ export function readMarkText(database: Database): string | undefined {
 }
 
 export function parseMark(text: string | undefined): LogMark | undefined {
-  const { state, since, id, version, log } = fieldsOf(text);
+  const { state, since, id, version, log, follows } = fieldsOf(text);
   if (state !== "new" && state !== "used" && state !== "empty") return undefined;
   if (since === undefined || id === undefined || version === undefined) return undefined;
-  return { state, since: asInstant(since), id, version, log };
+  return { state, since: asInstant(since), id, version, log, follows };
 }
 
 /** Whether a pack says that its log contains changes that the main file may lack. */
@@ -69,8 +70,29 @@ export function isLogInUse(database: Database): boolean {
   return state !== "empty";
 }
 
-export function freshMark(state: "new" | "empty", since: Instant, version: string): LogMark {
-  return { state, since, id: randomBytes(8).toString("hex"), version };
+/** @param former the mark that it takes the place of */
+export function freshMark(
+  state: "new" | "empty",
+  since: Instant,
+  version: string,
+  former?: { readonly mark: LogMark | undefined; readonly isInMainFile: boolean },
+): LogMark {
+  const { mark, isInMainFile = false } = former ?? {};
+  const isArrived = isInMainFile || mark?.state === "used";
+  const rest = isArrived ? "" : mark?.follows && ` ${mark.follows}`;
+  const follows = mark && rest !== undefined ? `${mark.id}${rest}` : undefined;
+  return { state, since, id: randomBytes(8).toString("hex"), version, follows };
+}
+
+/**
+ * Whether a log belongs to the main file beside it: the mark that is read with the log must be that of the main file, or one
+ * that was written after it.
+ * @param own the mark in the main file alone
+ */
+export function isOwnLog(own: LogMark | undefined, withLog: LogMark | undefined): boolean {
+  if (withLog === undefined || withLog.id === own?.id) return true;
+  if (withLog.state === "used") return false;
+  return withLog.follows === undefined || withLog.follows.split(" ").includes(own?.id ?? "");
 }
 
 /**
@@ -123,17 +145,21 @@ function isWhole(database: Database, mark: LogMark): boolean {
 function hasLog(database: Database, mark: LogMark): boolean {
   if (framesInLog(database) > 0) return true;
   const salt = firstSalt(database);
-  if (salt === undefined || mark.log === undefined) return salt !== undefined;
-  return (Number.parseInt(salt, 16) - Number.parseInt(mark.log, 16)) >>> 0 < BEGINNINGS_MAX;
+  return salt !== undefined && isLaterLog(mark, salt);
+}
+
+/** Whether a log can be the one that was there when the mark was written, restarted or not. */
+export function isLaterLog({ log }: LogMark, salt: string): boolean {
+  if (log === undefined) return true;
+  return (Number.parseInt(salt, 16) - Number.parseInt(log, 16)) >>> 0 < BEGINNINGS_MAX;
 }
 
 /** The first salt of the log beside the main file, 8 hexadecimal digits; undefined if there is no log or an empty one. */
 export function firstSalt(database: Database): string | undefined {
-  const path = ask(database, "SELECT file FROM pragma_database_list WHERE name = 'main'");
   const header = Buffer.alloc(20);
   try {
     // SQLite holds no lock on this file that closing its descriptor could drop.
-    const file = openSync(`${path}-wal`, "r");
+    const file = openSync(`${mainFileOf(database)}-wal`, "r");
     try {
       return readSync(file, header) < header.length ? undefined : header.toString("hex", 16);
     } finally {
@@ -142,6 +168,11 @@ export function firstSalt(database: Database): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The main file of a connection, without links. */
+export function mainFileOf(database: Database): string {
+  return ask(database, "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? "";
 }
 
 /** Frames that belong to the main file; 0 without a log. */

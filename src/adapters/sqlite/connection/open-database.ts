@@ -10,7 +10,8 @@ import { requireNamespace } from "../schema/namespace-identity.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { ask } from "./ask.ts";
 import { kernelOn } from "./kernel-on.ts";
-import { lexicalFile, mainPath, type PackLayout } from "./layout.ts";
+import { filesOf, mainPath, type PackLayout, schemasOf } from "./layout.ts";
+import { requireOwnLog } from "./own-log.ts";
 import { type Cipher, type NamedFile, type OpenMode, withPackFiles } from "./pack-files.ts";
 import { requireSafeSidecars } from "./sidecars.ts";
 
@@ -89,7 +90,9 @@ function openFiles(
   options: DatabaseOptions,
   isLast: boolean,
 ): Database | undefined {
-  const database = connect(files[0]?.name ?? "", options.mode);
+  const [main] = files;
+  if (main !== undefined && options.mode !== "immutable") requireOwnLog(main);
+  const database = connect(main?.name ?? "", options.mode);
   try {
     setUp(database, files, options);
     requireExpected(database, options);
@@ -142,18 +145,6 @@ function setUp(
   for (const schema of schemasOf(layout)) applyPragmas(database, schema, options);
   // Last, because it reads a file.
   kernelOn(database);
-}
-
-/** The files of a pack, main file first. */
-export function filesOf(layout: PackLayout): readonly string[] {
-  return layout.kind === "file"
-    ? [layout.path]
-    : [layout.databasePath, layout.vectorPath, lexicalFile(layout.lexicalPath)];
-}
-
-/** SQLite's names of the files of a pack on a connection. */
-export function schemasOf(layout: PackLayout): readonly string[] {
-  return layout.kind === "file" ? ["main"] : ["main", "vector_file", "lexical_file"];
 }
 
 function connect(name: string, mode: OpenMode): Database {

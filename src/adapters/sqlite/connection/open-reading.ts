@@ -5,9 +5,9 @@ import { SvcError } from "../../../domain/errors.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import { codeOf } from "./failures.ts";
-import type { PackLayout } from "./layout.ts";
+import { filesOf, type PackLayout } from "./layout.ts";
 import { keepLogInUse } from "./log-mark.ts";
-import { type DatabaseOptions, filesOf, openDatabase } from "./open-database.ts";
+import { type DatabaseOptions, openDatabase } from "./open-database.ts";
 import type { OpenMode } from "./pack-files.ts";
 
 /** How to connect to a pack, for any purpose. */

@@ -1,7 +1,6 @@
 import { constants } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, rmSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import {
   dropFileKey,
   encryptedUri,
@@ -16,9 +15,10 @@ import { deriveMasterKey, KEY_BYTES, SALT_BYTES, wipe } from "../../crypt/keys.t
 import { hasKeyCheck, masterKeyOf } from "../../crypt/master-key.ts";
 import { openSqlite } from "../../native/open-sqlite.ts";
 import { renameFile } from "../../native/system-files.ts";
+import { hiddenBeside, removeLeftovers } from "../copy/hidden-file.ts";
 import { publishFile } from "../copy/swap-files.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
-import { codeOf, notAPack, readOnly } from "./failures.ts";
+import { codeOf, notAPack, readOnly, secondName } from "./failures.ts";
 import { requireSafeSidecars } from "./sidecars.ts";
 
 /** `immutable`: read-only, without locks or files beside it, ignoring any log. For files that nobody writes. */
@@ -115,11 +115,27 @@ function requirePackFile(path: string, mode: OpenMode, cipher: Cipher | undefine
   if (!stat.isFile()) throw notAPack(path, stat.isDirectory() ? "it is a folder" : "it is no file");
   // The superuser could write it anyway, but the permission was removed on purpose.
   if (isForWriting(mode) && (stat.mode & 0o222) === 0) throw readOnly(path);
+  if (isForWriting(mode)) requireOneName(path);
   const header = readPackHeader(path);
   // SQLite reports a file that cannot be opened.
   if (header === undefined || stat.size === 0) return;
   requireHeader(path, Buffer.from(header), cipher);
   if (isCut(path, Buffer.from(header))) throw packDamaged(path);
+}
+
+/** Milliseconds for a process that makes the pack to take away the name under which it began. */
+const NAMES_WAIT_MS = 200;
+
+/**
+ * SQLite keeps the log beside the name under which a file was opened: by two names, two processes would each write a log of their
+ * own.
+ */
+function requireOneName(path: string): void {
+  for (let waited = 0; (statSync(path, { throwIfNoEntry: false })?.nlink ?? 1) > 1; waited += 5) {
+    if (waited >= NAMES_WAIT_MS) throw secondName(path);
+    removeLeftovers(path);
+    Bun.sleepSync(5);
+  }
 }
 
 /** Whether a file ends in the middle of a page, without a file beside it from which SQLite would complete that page. */
@@ -175,6 +191,16 @@ function registerKeyOf(path: string, cipher: Cipher, saltOfNew = newSalt()): Key
   return registerFileKey({ masterKey: cipher.masterKey, salt, pageSize: PAGE_SIZE });
 }
 
+/** A name for SQLite that stays valid until it is released. */
+export type HeldName = { readonly name: string; release(): void };
+
+/** The name of the main file of a pack that is there. */
+export function holdName(path: string, cipher: Cipher | undefined): HeldName {
+  if (cipher === undefined) return { name: plainUri(path), release: () => {} };
+  const kid = registerKeyOf(path, cipher);
+  return { name: encryptedUri(path, kid), release: () => dropFileKey(kid) };
+}
+
 function newSalt(): Uint8Array {
   return randomBytes(SALT_BYTES);
 }
@@ -185,8 +211,7 @@ function newSalt(): Uint8Array {
  */
 function createFile(path: string, cipher: Cipher, salt = newSalt()): void {
   if (isFilled(path)) return;
-  const name = `.${basename(path)}.${process.pid}.${randomBytes(6).toString("hex")}.new`;
-  const temporary = join(dirname(path), name);
+  const temporary = hiddenBeside(path, "new");
   try {
     writeFirstPage(temporary, cipher, salt);
     linkOrRename(temporary, path);

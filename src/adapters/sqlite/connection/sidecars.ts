@@ -61,7 +61,8 @@ function isOwner(uid: number, database: string): boolean {
   return uid === process.geteuid() || uid === statSync(database, { throwIfNoEntry: false })?.uid;
 }
 
-function realPath(path: string): string {
+/** A path without links. */
+export function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {

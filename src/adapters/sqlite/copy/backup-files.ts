@@ -7,9 +7,10 @@ import { syncToDisk } from "../../native/system-files.ts";
 import { countRows } from "../connection/ask.ts";
 import { openAlone, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
-import { mainPath, type PackLayout } from "../connection/layout.ts";
-import { type LogGap, readMarkText, writeMark } from "../connection/log-mark.ts";
-import { filesOf, schemasOf } from "../connection/open-database.ts";
+import { filesOf, mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
+import { freshMark, type LogGap, writeMark } from "../connection/log-mark.ts";
+import { hasTable } from "../schema/has-table.ts";
+import { readManifest } from "../schema/manifest.ts";
 import { requireSameShape } from "./compare.ts";
 import { createHidden } from "./hidden-file.ts";
 import { type Pinned, pinPack } from "./pinned.ts";
@@ -127,15 +128,16 @@ function compareAndFinish(
   { database, gap }: Pinned,
   input: BackupInput,
 ): Pick<BackedUp, "events" | "nodes"> {
-  const { layout, target, cipher, vecExtensionPath } = input;
+  const { layout, target, cipher, vecExtensionPath, clock } = input;
   const copy = openAlone({ layout: target, cipher, vecExtensionPath });
   try {
     for (const schema of schemasOf(layout)) {
       requireSameShape({ database, schema }, { database: copy, schema }, mainPath(target));
     }
-    // All of the log is in the copy, unless the original lacks it too.
-    if (gap === undefined && readMarkText(copy) !== undefined) {
-      copy.transaction(() => writeMark(copy, undefined)).immediate();
+    // All of the log is in the copy, unless the original lacks it too. Its own mark: no log of the original may be read with it.
+    const mark = freshMark("empty", clock.now(), readManifest(copy)?.softwareVersion ?? "");
+    if (gap === undefined && hasTable(copy, "pack_settings")) {
+      copy.transaction(() => writeMark(copy, mark)).immediate();
     }
     return { events: countRows(copy, "main.events"), nodes: countRows(copy, "main.nodes") };
   } finally {

@@ -2,8 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Instant } from "../../../lib/instant.ts";
 import { renameFile, syncToDisk } from "../../native/system-files.ts";
-import type { PackLayout } from "../connection/layout.ts";
-import { filesOf } from "../connection/open-database.ts";
+import { filesOf, type PackLayout } from "../connection/layout.ts";
 
 type DirectoryLayout = Extract<PackLayout, { kind: "directory" }>;
 

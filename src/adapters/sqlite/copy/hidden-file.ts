@@ -1,13 +1,21 @@
-import { chmodSync, chownSync, closeSync, openSync, readdirSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isTagGone, processTag } from "../../native/process-identity.ts";
 import { removeFile, removeFolder } from "../../native/system-files.ts";
 
 /** The purpose of a file under construction; part of its name. */
-export type Purpose = "compact" | "rekey" | "migrate" | "backup" | "import";
+export type Purpose = "compact" | "rekey" | "migrate" | "backup" | "import" | "restore" | "new";
 
 const HIDDEN =
-  /^\.(?<name>.+)\.(?<tag>[0-9a-f]{32})\.(?:compact|rekey|migrate|backup|import)(?:-wal|-shm|-journal)?$/;
+  /^\.(?<name>.+)\.(?<tag>[0-9a-f]{32})\.(?:compact|rekey|migrate|backup|import|restore|new)(?:-wal|-shm|-journal)?$/;
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
 /** A fresh name `.<name>.<32 hex digits>.<purpose>` in the folder of `path`, for a file that will become `path`. */
@@ -23,11 +31,22 @@ export function isHiddenFor(hidden: string, path: string): boolean {
 
 /** Removes the files and folders beside `path` that were left by processes that are gone. */
 export function removeLeftovers(path: string): void {
+  for (const hidden of hiddenFilesOf(path)) {
+    if (!isTagGone(HIDDEN.exec(basename(hidden))?.groups?.["tag"] ?? "")) continue;
+    (lstatSync(hidden).isDirectory() ? removeFolder : removeFile)(hidden);
+  }
+}
+
+/** The files and folders under construction for `path`, or left of such work. */
+export function hiddenFilesOf(path: string): readonly string[] {
   const folder = dirname(path);
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const { name, tag = "" } = HIDDEN.exec(entry.name)?.groups ?? {};
-    if (name !== basename(path) || !isTagGone(tag)) continue;
-    (entry.isDirectory() ? removeFolder : removeFile)(join(folder, entry.name));
+  try {
+    return readdirSync(folder)
+      .filter((name) => HIDDEN.exec(name)?.groups?.["name"] === basename(path))
+      .map((name) => join(folder, name));
+  } catch {
+    // Missing, or not to be listed by this user.
+    return [];
   }
 }
 

@@ -7,9 +7,9 @@ import { syncToDisk } from "../../native/system-files.ts";
 import { ask, hasRow } from "../connection/ask.ts";
 import { inUse, openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
-import { mainPath } from "../connection/layout.ts";
+import { filesOf, mainPath, schemasOf } from "../connection/layout.ts";
 import { forgetLostLog } from "../connection/log-mark.ts";
-import { filesOf, schemasOf, turnToLog } from "../connection/open-database.ts";
+import { turnToLog } from "../connection/open-database.ts";
 import { requireSameShape } from "./compare.ts";
 import { type CopyKey, copyFile } from "./copy-pack.ts";
 import {

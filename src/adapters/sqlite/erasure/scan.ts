@@ -3,8 +3,7 @@ import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { type Needles, needlesOf } from "../../../domain/search/needles.ts";
 import type { ErasureScan } from "../../../ports/store/erasures.ts";
 import { ask } from "../connection/ask.ts";
-import type { PackLayout } from "../connection/layout.ts";
-import { schemasOf } from "../connection/open-database.ts";
+import { type PackLayout, schemasOf } from "../connection/layout.ts";
 import type { PackAccess } from "../pack-access.ts";
 import { userIdOf } from "../write/owners.ts";
 

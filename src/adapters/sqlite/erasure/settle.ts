@@ -1,5 +1,4 @@
-import type { PackLayout } from "../connection/layout.ts";
-import { schemasOf } from "../connection/open-database.ts";
+import { type PackLayout, schemasOf } from "../connection/layout.ts";
 import type { PackAccess } from "../pack-access.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { noteSettled, readUnsettled } from "./erase.ts";

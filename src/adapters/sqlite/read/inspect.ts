@@ -5,10 +5,9 @@ import type { FailingWork, StoreInspection } from "../../../ports/store/inspecti
 import { inspectBlobs } from "../blobs/blobs.ts";
 import { ask, countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
-import { mainPath, type PackLayout } from "../connection/layout.ts";
+import { mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
 import { findLogGap, type LogGap, type LostLog, readLostLog } from "../connection/log-mark.ts";
 import type { DatabaseOptions } from "../connection/open-database.ts";
-import { schemasOf } from "../connection/open-database.ts";
 import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { readPackOwner } from "../owners/pack-owner.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../../ports/clock.ts";
 import { ask, checkpoint } from "../connection/ask.ts";
-import type { PackLayout } from "../connection/layout.ts";
+import { type PackLayout, schemasOf } from "../connection/layout.ts";
 import {
   firstSalt,
   freshMark,
@@ -11,7 +11,7 @@ import {
   readMarkText,
   writeMark,
 } from "../connection/log-mark.ts";
-import { schemasOf } from "../connection/open-database.ts";
+import type { MainFile } from "../connection/main-file.ts";
 
 /** Milliseconds after the last write of this process at which the log is moved into the pack. */
 const IDLE_MS = 2000;
@@ -24,6 +24,8 @@ export type LogKeeperOptions = {
   readonly layout: PackLayout;
   readonly clock: Clock;
   readonly softwareVersion: string;
+  /** The main file, which must not be written from outside. Default: not looked at. */
+  readonly file?: (() => MainFile | undefined) | undefined;
   /** Whether the writing connection is free. */
   readonly isIdle: () => boolean;
 };
@@ -44,6 +46,8 @@ export class LogKeeper {
   #used: string | undefined;
   #arrived: string | undefined;
   #toCarry: string | undefined;
+  /** First salt of the log for which the mark needs no further check. */
+  #log: string | undefined;
   /** Whether a reader kept the last mark out of the main file for longer than writes wait. */
   #isHeldUp = false;
   #isFirst = true;
@@ -62,23 +66,28 @@ export class LogKeeper {
     this.#changes = changes;
     this.#isOurs = true;
     const text = readMarkText(this.#writer);
-    if (text === undefined || text !== this.#used) this.#mark(text);
+    const log = firstSalt(this.#writer);
+    if (text === undefined || text !== this.#used || log !== this.#log) this.#mark(text, log);
   }
 
-  #mark(text: string | undefined): void {
+  #mark(text: string | undefined, log: string | undefined): void {
     const { clock, softwareVersion: version } = this.#options;
     const mark = parseMark(text);
     const isKept = mark !== undefined && mark.state !== "empty";
     if (isKept && (mark.version === version || !this.#isFirst)) {
-      if (mark.state === "used") this.#used = text;
-      else if (mark.id !== this.#arrived) this.#toCarry = mark.id;
+      if (mark.state === "used" && mark.log === log) this.#used = text;
+      else if (mark.state === "new" && mark.id !== this.#arrived) this.#toCarry = mark.id;
       else {
-        const log = firstSalt(this.#writer);
-        this.#used = writeMark(this.#writer, { ...mark, state: "used", log });
-        this.#toCarry = mark.id;
+        // Again for each beginning of the log, so that it always holds a mark.
+        this.#used = writeMark(this.#writer, { ...mark, state: "used", log, follows: undefined });
+        if (mark.state === "new") this.#toCarry = mark.id;
       }
+      this.#log = log;
     } else {
-      const fresh = freshMark("new", clock.now(), version);
+      const fresh = freshMark("new", clock.now(), version, {
+        mark,
+        isInMainFile: log === undefined,
+      });
       writeMark(this.#writer, fresh);
       this.#toCarry = fresh.id;
     }
@@ -89,6 +98,7 @@ export class LogKeeper {
 
   /** What the callers of a committed transaction must wait for: until it settles, a copy would not know about the log. */
   afterCommit(): Promise<void> | undefined {
+    this.#options.file?.()?.accept();
     if (this.#isOurs) this.#watch();
     const id = this.#toCarry;
     if (id === undefined) return undefined;
@@ -107,6 +117,7 @@ export class LogKeeper {
     }
     this.#isHeldUp = false;
     this.#arrived = id;
+    this.#options.file?.()?.accept();
   }
 
   /** Takes over the log of a process that did not end normally. */
@@ -151,6 +162,13 @@ export class LogKeeper {
    * @returns false if other processes are active; the pack is then as before, or its log is still full
    */
   empty(): boolean {
+    if (this.#options.file?.()?.isOurs === false) return false;
+    const isEmpty = this.#empty();
+    this.#options.file?.()?.accept();
+    return isEmpty;
+  }
+
+  #empty(): boolean {
     const [main = "main", ...indexes] = schemasOf(this.#options.layout);
     if (indexes.some((schema) => !this.#checkpoint(schema, "TRUNCATE"))) return false;
     if (!this.#checkpoint(main, "PASSIVE")) return false;
@@ -162,7 +180,8 @@ export class LogKeeper {
     const { clock, softwareVersion } = this.#options;
     try {
       this.#writer.run("BEGIN IMMEDIATE");
-      writeMark(this.#writer, freshMark("empty", clock.now(), softwareVersion));
+      const former = { mark: parseMark(readMarkText(this.#writer)), isInMainFile: false };
+      writeMark(this.#writer, freshMark("empty", clock.now(), softwareVersion, former));
       this.#writer.run("COMMIT");
       return true;
     } catch {

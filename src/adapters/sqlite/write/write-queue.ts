@@ -17,6 +17,8 @@ export type WriteQueueOptions = {
   readonly path: string;
   /** If given, nothing may be written, and every caller gets this error. */
   readonly refusal?: SvcError | undefined;
+  /** Called before each transaction; if it throws, the callers get the error. Default: nothing. */
+  readonly beforeBegin?: (() => void) | undefined;
   /** Called before each commit; if it throws, the whole group is rolled back and its callers get the error. Default: nothing. */
   readonly beforeCommit?: (() => void) | undefined;
   /** Called after each commit; the callers are told when it settles. Never rejects. Default: nothing. */
@@ -85,6 +87,7 @@ export class WriteQueue {
 
   async #commit(group: readonly Task[]): Promise<void> {
     try {
+      this.#options.beforeBegin?.();
       await this.#begin();
       const [only] = group;
       // A call that is alone in its transaction needs no savepoint: rolling it back rolls back the transaction.

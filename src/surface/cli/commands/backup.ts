@@ -1,5 +1,6 @@
+import type { CliContext } from "../context.ts";
 import { configFor } from "../options.ts";
-import { printMembers } from "../output.ts";
+import { type Member, printMembers } from "../output.ts";
 import { PACK, type PackOptions, packCommand } from "../pack-command.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 
@@ -19,26 +20,42 @@ export const backupCommand = packCommand(
     arguments: [PACK, ["<to>", "the file to make; for a directory pack, the folder"]],
     examples: EXAMPLES,
   },
-  async (context, path: string, to: string, { encryptionKey, format }: PackOptions) => {
-    const { output } = context;
-    const config = await configFor(context, path, encryptionKey);
-    const signal = stopSignal();
-    const bar = await output.progressBar("copying");
-    const { backUpPack } = await import("../../../packs/backup-pack.ts");
-    const done = await backUpPack(config, { to, signal, onProgress: bar.show })
-      .catch((error: unknown) => {
-        throw signal.aborted ? new Interrupted("Interrupted: no copy was made.") : error;
-      })
-      .finally(bar.stop);
-    if (done.missing !== undefined) output.note(`Warning: ${done.missing}`);
-    printMembers(output, format, [
-      ["source", done.source, "Source"],
-      ["destination", done.destination, "Destination"],
-      ["events", done.events, "Events"],
-      ["nodes", done.nodes, "Nodes"],
-      ["bytes", done.bytes, "Bytes"],
-      ["encrypted", done.encrypted, "Encrypted"],
-      ["missing", done.missing ?? null],
-    ]);
-  },
+  (context, path: string, to: string, options: PackOptions) => copyPack(context, path, to, options),
 );
+
+/** Copies a pack, to a free name or in the place of another pack, and prints what was done. */
+export async function copyPack(
+  context: CliContext,
+  path: string,
+  to: string,
+  { encryptionKey, format }: PackOptions,
+  isReplacement = false,
+): Promise<void> {
+  const { output } = context;
+  const config = await configFor(context, path, encryptionKey);
+  const signal = stopSignal();
+  const bar = await output.progressBar("copying");
+  const { backUpPack } = await import("../../../packs/backup-pack.ts");
+  const done = await backUpPack(config, { to, isReplacement, signal, onProgress: bar.show })
+    .catch((error: unknown) => {
+      throw signal.aborted ? new Interrupted("Interrupted: no copy was made.") : error;
+    })
+    .finally(bar.stop);
+  if (done.missing !== undefined) output.note(`Warning: ${done.missing}`);
+  printMembers(output, format, [
+    ["source", done.source, "Source"],
+    ["destination", done.destination, "Destination"],
+    ["events", done.events, "Events"],
+    ["nodes", done.nodes, "Nodes"],
+    ["bytes", done.bytes, "Bytes"],
+    ["encrypted", done.encrypted, "Encrypted"],
+    ["missing", done.missing ?? null],
+    ...(isReplacement ? [asideMember(done.setAside)] : []),
+  ]);
+}
+
+/** The pack, whose log lies beside it under the same name, or a log alone. */
+function asideMember(names: readonly string[]): Member {
+  const name = names.at(-1);
+  return name === undefined ? ["set_aside", null] : ["set_aside", name, "Set aside"];
+}

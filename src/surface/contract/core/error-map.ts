@@ -1,4 +1,10 @@
-import { type ErrorCode, PACK_MOVED, SvcError, UNSAFE_FILE } from "../../../domain/errors.ts";
+import {
+  type ErrorCode,
+  FOREIGN_LOG,
+  PACK_MOVED,
+  SvcError,
+  UNSAFE_FILE,
+} from "../../../domain/errors.ts";
 
 /** How an error reaches the callers of each surface. */
 export type ErrorTreatment = {
@@ -78,7 +84,7 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
 };
 
 /** Reasons of a `storage_failed` whose message says what to do: nobody but the caller may notice it. */
-const TOLD_REASONS: ReadonlySet<unknown> = new Set([PACK_MOVED, UNSAFE_FILE]);
+const TOLD_REASONS: ReadonlySet<unknown> = new Set([PACK_MOVED, UNSAFE_FILE, FOREIGN_LOG]);
 const TOLD = failed(500);
 
 /** What to tell the caller about any thrown value. */

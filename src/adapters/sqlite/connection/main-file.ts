@@ -1,0 +1,94 @@
+import type { Database } from "bun:sqlite";
+import { copyFileSync, statSync, truncateSync } from "node:fs";
+import { ask } from "./ask.ts";
+import { fileOverwritten } from "./failures.ts";
+import { isOwnLog, type LogMark, mainFileOf, parseMark, readMarkText } from "./log-mark.ts";
+import { hasMoved } from "./open-database.ts";
+import { asidePath, isMarkedSo } from "./own-log.ts";
+import { type Cipher, type HeldName, holdName } from "./pack-files.ts";
+
+/** Notices a main file that another program has written in place while it is open, for example `cp` over it. */
+export class MainFile {
+  readonly #database: Database;
+  readonly #path: string;
+  readonly #held: HeldName;
+  /** Time and size of the file when it was right. */
+  #stamp = "";
+  /** The mark of the pack at that time, and what changes with each commit of another connection. */
+  #mark: string | undefined;
+  #version: number | undefined;
+  /** Where the log was set aside; empty: there was none. */
+  #aside: string | undefined;
+
+  constructor(database: Database, cipher: Cipher | undefined) {
+    this.#database = database;
+    this.#path = mainFileOf(database);
+    this.#held = holdName(this.#path, cipher);
+    this.accept();
+  }
+
+  /** The file is as this connection has left it. */
+  accept(): void {
+    this.#stamp = this.#now();
+    // In this order: a commit in between shows at the next look.
+    this.#version = this.#changes();
+    this.#mark = readMarkText(this.#database);
+  }
+
+  /**
+   * Runs outside of transactions.
+   * @throws SvcError storage_failed if the file is not what it was; its log is then set aside, so that nothing of it gets into the file
+   */
+  requireOurs(): void {
+    if (this.#aside === undefined) {
+      // Moved away is told apart, at the commit.
+      if (this.#now() === this.#stamp || hasMoved(this.#database, "main")) return;
+      // What the connection reads may come from the new content: without a commit of another one, the mark is known.
+      const isRight = (own: LogMark | undefined): boolean => {
+        const isKnown = this.#changes() === this.#version;
+        return isOwnLog(own, parseMark(isKnown ? this.#mark : readMarkText(this.#database)));
+      };
+      if (isMarkedSo(this.#held.name, isRight)) {
+        this.accept();
+        return;
+      }
+      this.#aside = this.#setLogAside();
+    }
+    throw fileOverwritten(this.#path, this.#aside);
+  }
+
+  /** Whether {@link requireOurs} passes. */
+  get isOurs(): boolean {
+    try {
+      this.requireOurs();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Forgets the key. */
+  close(): void {
+    this.#held.release();
+  }
+
+  #changes(): number | undefined {
+    return ask(this.#database, "PRAGMA data_version");
+  }
+
+  #now(): string {
+    const stat = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    return `${stat?.mtimeNs} ${stat?.size}`;
+  }
+
+  /** @returns the name of the copy; empty without a log */
+  #setLogAside(): string {
+    const log = `${this.#path}-wal`;
+    if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0) return "";
+    const aside = asidePath(log);
+    copyFileSync(log, aside);
+    // SQLite would move it into the file with the last connection that closes; it cannot read it any more.
+    truncateSync(log);
+    return aside;
+  }
+}

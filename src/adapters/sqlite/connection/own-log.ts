@@ -1,0 +1,100 @@
+import { constants, type Database } from "bun:sqlite";
+import { existsSync, statSync } from "node:fs";
+import { join, parse } from "node:path";
+import { FOREIGN_LOG, SvcError } from "../../../domain/errors.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
+import { openSqlite } from "../../native/open-sqlite.ts";
+import { codeOf } from "./failures.ts";
+import {
+  firstSalt,
+  isLaterLog,
+  isOwnLog,
+  type LogMark,
+  parseMark,
+  readMarkText,
+} from "./log-mark.ts";
+import type { NamedFile } from "./pack-files.ts";
+import { realPath } from "./sidecars.ts";
+
+/** How often to look again, after how many milliseconds, while another process moves the log into the file. */
+const LOOKS_MAX = 20;
+const LOOK_PAUSE_MS = 2;
+
+/**
+ * Refuses a log that was written for another state of the main file: a copy was put in its place, and the two together are neither
+ * the one nor the other. A damaged file passes.
+ * @throws SvcError storage_failed with `data.reason` "foreign_log"; nothing was changed
+ */
+export function requireOwnLog({ path, name }: NamedFile): void {
+  const real = realPath(path);
+  if ((statSync(`${real}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  // It cannot move the log into the file when it is closed.
+  const database = readOnly(name);
+  const isOurs = (own: LogMark | undefined): boolean => {
+    const salt = firstSalt(database);
+    const isLater = own?.state !== "used" || salt === undefined || isLaterLog(own, salt);
+    return isLater && isOwnLog(own, parseMark(readMarkText(database)));
+  };
+  try {
+    if (!isMarkedSo(name, isOurs)) throw foreignLog(real);
+  } finally {
+    database.close();
+  }
+}
+
+/** Whether the mark in the main file alone is right. What cannot be read passes: SQLite tells what is wrong with it. */
+export function isMarkedSo(name: string, isRight: (own: LogMark | undefined) => boolean): boolean {
+  for (let looks = 0, before: string | null | undefined; looks < LOOKS_MAX; looks += 1) {
+    const text = markInFile(name);
+    if (text === undefined) Bun.sleepSync(LOOK_PAUSE_MS);
+    else if (isRightOrUnread(() => isRight(parseMark(text ?? undefined)))) return true;
+    // Meanwhile nobody has moved a log into the file.
+    else if (text === before) return false;
+    before = text;
+  }
+  return true;
+}
+
+function isRightOrUnread(isRight: () => boolean): boolean {
+  try {
+    return isRight();
+  } catch (error) {
+    // The file alone can be read.
+    return codeOf(error)?.startsWith("SQLITE_CORRUPT") !== true;
+  }
+}
+
+/** The mark in the main file alone; null without one, undefined if the file cannot be read. */
+function markInFile(name: string): string | null | undefined {
+  try {
+    const alone = readOnly(`${name}&immutable=1`);
+    try {
+      return readMarkText(alone) ?? null;
+    } finally {
+      alone.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function readOnly(name: string): Database {
+  return openSqlite(name, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+}
+
+function foreignLog(path: string): SvcError {
+  const log = `${path}-wal`;
+  const aside = asidePath(log);
+  const message = `${log}: is not the log of ${path} as it is now: a copy was put in the place of the pack, and the log of the former one was left. Nothing was opened or changed. To use the copy, set the log aside: mv ${shellWord(log)} ${shellWord(aside)}`;
+  return new SvcError("storage_failed", message, { path, reason: FOREIGN_LOG });
+}
+
+/** A free name beside a file or folder, with the time, for what must not be used but not be lost either. */
+export function asidePath(path: string): string {
+  const time = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
+  const { dir, name, ext } = parse(path);
+  for (let i = 0; ; i += 1) {
+    const free = join(dir, `${name}.set-aside-${time}${i === 0 ? "" : `-${i}`}${ext}`);
+    if (!existsSync(free)) return free;
+  }
+}

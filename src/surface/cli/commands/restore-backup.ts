@@ -1,0 +1,24 @@
+import { type PackOptions, packCommand } from "../pack-command.ts";
+import { copyPack } from "./backup.ts";
+
+const EXAMPLES = `
+Examples:
+  svc restore-backup /mnt/usb/memory-2026-03-01.pack ./memory.pack
+
+First stop what uses the pack. The backup is checked and copied, and opens with the key that it had. The pack that was there
+and its log are set aside under the names that are printed; nothing is deleted.`;
+
+/** `svc restore-backup`: puts a copy in the place of a pack. */
+export const restoreBackupCommand = packCommand(
+  {
+    name: "restore-backup",
+    description: "put a backup in the place of a pack, which is set aside",
+    arguments: [
+      ["<backup>", "what svc backup made"],
+      ["<pack>", "the pack to replace, or to make"],
+    ],
+    examples: EXAMPLES,
+  },
+  (context, path: string, to: string, options: PackOptions) =>
+    copyPack(context, path, to, options, true),
+);
