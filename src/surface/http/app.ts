@@ -24,9 +24,9 @@ import { accessLog, answerFailure } from "./access-log.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerBlob } from "./blob-answer.ts";
 import { addCorsHeaders, answerPreflight, type CorsSettings } from "./cors.ts";
-import { addDocumentation } from "./documentation.ts";
+import { addDocumentation, DOCUMENTATION_PATHS } from "./documentation.ts";
 import { headLength } from "./head-length.ts";
-import { addInspector } from "./inspector.ts";
+import { addInspector, INSPECTOR_PATH } from "./inspector.ts";
 import { addInspectorSession, type InspectorSession } from "./inspector-session.ts";
 import { addMetrics, type MetricsAccess } from "./metrics-endpoint.ts";
 import { readQuery } from "./query.ts";
@@ -122,12 +122,17 @@ function addOriginCheck(app: HttpApp, deps: HttpAppDeps): void {
       (isOpen ? undefined : refuseUnreadable(request)) ??
       (isChecked ? check.host(request) : undefined) ??
       answerPreflight(cors, request) ??
-      (isChecked || MCP_PATHS.includes(path) ? check.origin(request) : undefined);
+      (isChecked || MCP_PATHS.includes(path) ? check.origin(request, isPage(path)) : undefined);
     if (refusal === undefined) await next();
     else context.res = refusal;
     if (cors.origins.length === 0) return;
     addCorsHeaders(context.res.headers, cors, request.headers.get("origin"));
   });
+}
+
+/** Whether a path is a page without memories, which links of other sites may open. */
+function isPage(path: string): boolean {
+  return DOCUMENTATION_PATHS.some((page) => page === path) || `${path}/`.startsWith(INSPECTOR_PATH);
 }
 
 /** The same keys and names as for all routes; the protocol itself handles methods and bodies. */

@@ -1,4 +1,5 @@
 import type { KeptBlob } from "../../domain/blob.ts";
+import { NO_FRAME } from "../listener/answers.ts";
 import { isNamed } from "./etag.ts";
 
 /** What a browser shows as a picture. Everything else may hold code, also a picture in SVG, and is only handed over. */
@@ -14,7 +15,7 @@ export const OTHER_TYPE = "application/octet-stream";
 
 /** Whatever it is: nothing in it runs, nothing guesses its type, no other site embeds it, and no shared cache keeps it. */
 const HEADERS = {
-  "content-security-policy": "default-src 'none'; sandbox",
+  "content-security-policy": `default-src 'none'; sandbox; ${NO_FRAME}`,
   "x-content-type-options": "nosniff",
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",

@@ -1,6 +1,6 @@
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { requireOperator } from "../contract/core/caller.ts";
-import { refuseMethod } from "../listener/answers.ts";
+import { NO_FRAME, refuseMethod } from "../listener/answers.ts";
 import { type Authenticate, isKnown } from "../listener/auth.ts";
 import type { HttpApp } from "./app-env.ts";
 
@@ -50,7 +50,11 @@ export function addMetrics(
       requireOperator(authenticate(authorization));
     }
     return new Response(await metrics.text(engine()), {
-      headers: { "content-type": metrics.contentType, "cache-control": "no-store" },
+      headers: {
+        "content-type": metrics.contentType,
+        "cache-control": "no-store",
+        "content-security-policy": NO_FRAME,
+      },
     });
   });
   app.all(METRICS_PATH, (context) => {

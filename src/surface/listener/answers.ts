@@ -1,10 +1,14 @@
 import type { ErrorCode } from "../../domain/errors.ts";
 
+/** No page shows the answer in a frame. */
+export const NO_FRAME = "frame-ancestors 'none'";
+
 /** An answer may contain memories: no cache keeps it, and no browser interprets it as anything but JSON. */
 const JSON_HEADERS = {
   "content-type": "application/json",
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",
+  "content-security-policy": NO_FRAME,
 };
 
 /** A JSON answer with the headers that every one of them carries. */

@@ -28,9 +28,10 @@ export type OriginCheck = {
   host(request: Request): Response | undefined;
   /**
    * Refuses pages of other origins, whatever they request: a browser would only keep them from reading the answer, not from
-   * writing.
+   * writing. What another site opens, as a window or in a frame, is refused, too, unless it is a page.
+   * @param isPage whether the path is a page that anybody may link to. Default false
    */
-  origin(request: Request): Response | undefined;
+  origin(request: Request, isPage?: boolean): Response | undefined;
 };
 
 /** Keeps web pages away from a memory that trusts every program on its machine. */
@@ -46,7 +47,7 @@ export function createOriginCheck(rules: OriginRules): OriginCheck {
     isExact
       ? origin === `http://${headers.get("host")}`
       : isOpen || rules.corsOrigins.includes(origin) || isOurs(pageName(origin));
-  /** Where a request comes from that does not name its page: one for an image or a script. */
+  /** Where a request comes from that does not name its page: one for an image or a script, or for a window or a frame. */
   const foreignSites = isExact ? ["cross-site", "same-site"] : ["cross-site"];
   return {
     host: (request) => {
@@ -56,15 +57,14 @@ export function createOriginCheck(rules: OriginRules): OriginCheck {
       latest = host;
       return undefined;
     },
-    origin: ({ headers }) => {
+    origin: ({ headers }, isPage = false) => {
       const origin = headers.get("origin");
       if (origin !== null) {
         return mayCall(origin, headers) ? undefined : foreignPage(origin, isConfigurable);
       }
-      const isEmbedded =
-        foreignSites.includes(headers.get("sec-fetch-site") ?? "") &&
-        headers.get("sec-fetch-mode") === "no-cors";
-      return isEmbedded && !isOpen ? foreignPage("unnamed", isConfigurable) : undefined;
+      const isForeign = foreignSites.includes(headers.get("sec-fetch-site") ?? "");
+      const isLinked = isPage && headers.get("sec-fetch-mode") === "navigate";
+      return isForeign && !isLinked && !isOpen ? foreignPage("unnamed", isConfigurable) : undefined;
     },
   };
 }

@@ -8,7 +8,7 @@ import {
 import { SvcError } from "../../domain/errors.ts";
 import type { Caller } from "../contract/core/caller.ts";
 import { describeCause } from "../contract/core/log.ts";
-import { answerJson } from "../listener/answers.ts";
+import { answerJson, NO_FRAME } from "../listener/answers.ts";
 import { type BodyLimits, createBodyLimits, withJsonBody } from "../listener/body.ts";
 import type { BodyTimes } from "../listener/body-clock.ts";
 import type { Turn } from "../listener/door.ts";
@@ -207,6 +207,7 @@ async function untilGone(answer: Promise<Response>, signal: AbortSignal): Promis
 function sealed(answer: Response): Response {
   answer.headers.set("cache-control", "no-store");
   answer.headers.set("x-content-type-options", "nosniff");
+  answer.headers.set("content-security-policy", NO_FRAME);
   return answer;
 }
 

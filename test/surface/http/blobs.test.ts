@@ -52,7 +52,7 @@ describe("GET /v1/blobs/{blob_key}", () => {
       "cache-control": "private, no-cache",
       vary: "authorization",
       "x-content-type-options": "nosniff",
-      "content-security-policy": "default-src 'none'; sandbox",
+      "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
       "cross-origin-resource-policy": "same-origin",
     });
     const headers = { "if-none-match": `"other", W/${etag}` };
@@ -79,7 +79,9 @@ describe("GET /v1/blobs/{blob_key}", () => {
       const { headers } = await app.request("/v1/blobs/frames%2F0a.jpg");
       expect(headers.get("content-type")).toBe("application/octet-stream");
       expect(headers.get("content-disposition")).toBe("attachment");
-      expect(headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+      expect(headers.get("content-security-policy")).toBe(
+        "default-src 'none'; sandbox; frame-ancestors 'none'",
+      );
     },
   );
 

@@ -260,8 +260,33 @@ describe("a page of another origin, where no keys are configured", () => {
     expect((await asked({ ...embedded, "sec-fetch-site": "same-origin" })).status).toBe(200);
   });
 
-  test("may link to the documentation", async () => {
-    const followed = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
-    expect((await asked(followed, "/docs")).status).toBe(200);
+  describe("that opens an address, as a window or in a frame", () => {
+    const opened = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+
+    test.each(["/docs", "/redoc", "/openapi.json", "/"])("may open the page %s", async (path) => {
+      expect((await asked(opened, path)).status).toBeLessThan(400);
+    });
+
+    test.each(["/v1/stats", "/v1/nodes", "/v1/doctor", "/v1/nope", "/mcp"])(
+      "may not open %s",
+      async (path) => {
+        for (const dest of ["document", "iframe", "object"]) {
+          const answer = await asked({ ...opened, "sec-fetch-dest": dest }, path);
+          expect([answer.status, await answer.json()]).toMatchObject([
+            403,
+            { code: "foreign_origin" },
+          ]);
+        }
+        const typed = await asked({ ...opened, "sec-fetch-site": "none" }, path);
+        expect(typed.status).not.toBe(403);
+      },
+    );
+
+    test("shows no answer in a frame", async () => {
+      for (const path of ["/v1/stats", "/v1/nope", "/docs"]) {
+        const { headers } = await asked({}, path);
+        expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+      }
+    });
   });
 });
