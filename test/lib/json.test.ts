@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { canonicalJson, copyJson, type Json } from "../../src/lib/json.ts";
+import { canonicalJson, copyJson, type Json, parseJson } from "../../src/lib/json.ts";
 
 function copied(value: unknown): Json {
   const result = copyJson(value);
@@ -167,5 +167,59 @@ describe("canonicalJson", () => {
         expect(canonicalJson(copied(reversed))).toBe(canonicalJson(copied(value)));
       }),
     );
+  });
+});
+
+describe("reading a number of a JSON text", () => {
+  test.each([
+    "0",
+    "-0",
+    "0.0",
+    "12345678901234567000",
+    "9007199254740992",
+    "-9007199254740991",
+    "1e21",
+    "100000000000000000000",
+    "0.1",
+    "0.10000000000000001",
+    "123456789012345.25",
+    "5e-324",
+    "1.7976931348623157e308",
+    "1.0000000000000000000000",
+    "1e400",
+    "17.50e-3",
+  ])("takes %s", (source) => {
+    expect(parseJson(`{"a":[${source}]}`)).toEqual({ a: [Number(source)] });
+  });
+
+  test.each([
+    "1234567890123456789",
+    "9007199254740993",
+    "-9007199254740993",
+    "9007199254740993.0",
+    "90071992547409930e-1",
+    "0.1000000000000000055511151231257827",
+    "123456789.1234567891",
+    "1e-400",
+    "1234567890123456789e3",
+  ])("refuses %s by its name", (source) => {
+    const json = parseJson(`{"text":"${source}","a":{"b":[1,${source}]}}`);
+    expect(copyJson(json)).toEqual({
+      problem: {
+        path: "a.b[1]",
+        reason: `${source} has more digits than a number of JSON keeps; write it as a text`,
+      },
+    });
+  });
+
+  test("reads everything else as JSON.parse does", () => {
+    const texts = [
+      '{"__proto__":{"a":12345678901234567890123456789012345.5}}',
+      "1e5x",
+      '{"a":1e5,"a":2}',
+    ];
+    expect(() => parseJson("1e55x")).toThrow(SyntaxError);
+    expect(Object.keys(parseJson(texts[0] ?? "") as object)).toEqual(["__proto__"]);
+    expect(parseJson(texts[2] ?? "")).toEqual({ a: 2 });
   });
 });

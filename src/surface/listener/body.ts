@@ -1,4 +1,5 @@
 import { invalid, SvcError } from "../../domain/errors.ts";
+import { parseJson } from "../../lib/json.ts";
 import { refuse } from "./answers.ts";
 import {
   type BodyClock,
@@ -132,13 +133,13 @@ function parse(bytes: Uint8Array, { isOptional }: BodyOptions): unknown {
   }
   const complaint = complaintAboutJson(text);
   if (complaint !== undefined) throw invalid("body", complaint);
-  const value = parseJson(text);
+  const value = parsed(text);
   return isOptional ? (value ?? {}) : value;
 }
 
-function parseJson(text: string): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     throw new SvcError("invalid_argument", `body: is not valid JSON: ${problemOf(cause)}`, {
       field: "body",

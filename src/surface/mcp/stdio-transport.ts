@@ -1,10 +1,11 @@
 import type { Readable, Writable } from "node:stream";
 import {
-  deserializeMessage,
   type JSONRPCMessage,
+  parseJSONRPCMessage,
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
+import { parseJson } from "../../lib/json.ts";
 import { PENDING_MAX } from "./link/limits.ts";
 import { LineReader, lineOf, NOT_UTF8 } from "./link/lines.ts";
 
@@ -158,7 +159,7 @@ class Connection implements Transport {
     if (line.trim() === "") return;
     let message: JSONRPCMessage;
     try {
-      message = deserializeMessage(line);
+      message = parseJSONRPCMessage(parseJson(line));
     } catch {
       this.#refuse(line);
       return;

@@ -274,6 +274,12 @@ const DAMAGES: readonly Damage[] = [
     line: 4,
     change: (lines) => void lines.splice(3, 1, "[1]"),
   },
+  {
+    name: "a number with more digits than are kept",
+    says: "more digits than a number of JSON keeps: 1234567890123456789",
+    line: 2,
+    change: replaceIn("owner", "}", ',"x":{"a":[1234567890123456789]}}'),
+  },
   { name: "an unknown kind", says: "unknown kind", change: replaceIn("job", '"job"', '"jab"') },
   {
     name: "a second header",

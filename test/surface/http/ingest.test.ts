@@ -140,6 +140,12 @@ describe("POST /v1/ingest", () => {
       detail: "metadata.a: Infinity is not a JSON number",
     },
     {
+      name: "a number with more digits than are kept",
+      body: '{"content":"tea","user_id":"ada","metadata":{"a":{"id":[1234567890123456789]}}}',
+      detail:
+        "metadata.a.id[0]: 1234567890123456789 has more digits than a number of JSON keeps; write it as a text",
+    },
+    {
       name: "NaN",
       body: '{"content":"tea","user_id":"ada","metadata":{"a":NaN}}',
       detail: /^body: is not valid JSON/,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { PassThrough } from "node:stream";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { parseMetadata } from "../../../src/domain/metadata.ts";
 import { serveMcpStdio } from "../../../src/surface/mcp/stdio.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { BARE_NODE, NODE_ID } from "../fixtures.ts";
@@ -166,7 +167,14 @@ test("an unexpected failure says nothing but the tool's name", async () => {
 test("the stateless revision is served without a handshake", async () => {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
-  const engine = fakeEngine({ getNode: () => Promise.resolve(BARE_NODE) });
+  const engine = fakeEngine({
+    getNode: () => Promise.resolve(BARE_NODE),
+    claimPack: () => Promise.resolve(undefined),
+    storeWithReceipt: async ({ metadata }) => {
+      parseMetadata(metadata);
+      throw new Error("not refused");
+    },
+  });
   const served = serveMcpStdio({
     openEngine: () => Promise.resolve(engine),
     version: "9.9.9",
@@ -186,6 +194,13 @@ test("the stateless revision is served without a handshake", async () => {
   request(1, "server/discover", {});
   request(2, "tools/list", {});
   request(3, "tools/call", { name: "memory_get_node", arguments: { node_id: NODE_ID } });
+  const store = {
+    name: "memory_store",
+    arguments: { user_id: "ada", content: "x", metadata: { id: "HUGE" } },
+  };
+  stdin.write(
+    `${JSON.stringify({ jsonrpc: "2.0", id: 4, method: "tools/call", params: { ...store, _meta: meta } }).replace('"HUGE"', "1234567890123456789")}\n`,
+  );
   stdin.end();
   await served;
   stdout.end();
@@ -194,4 +209,7 @@ test("the stateless revision is served without a handshake", async () => {
   expect(JSON.stringify(results.get(1))).toContain(NEXT_REVISION);
   expect(results.get(2).tools).toHaveLength(31);
   expect(results.get(3).structuredContent).toMatchObject({ id: NODE_ID });
+  expect(results.get(4)).toMatchObject({
+    structuredContent: { error: expect.stringContaining("metadata.id: 1234567890123456789 has") },
+  });
 });

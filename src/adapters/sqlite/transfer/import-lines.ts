@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { SvcError } from "../../../domain/errors.ts";
+import { parseJson } from "../../../lib/json.ts";
 
 /** A line of a file to import, without its line feed. */
 export type ImportLine = { readonly number: number; readonly bytes: Uint8Array };
@@ -38,14 +39,19 @@ export async function* readLines(
   if (begunBytes > 0) throw notAnExport(name, number, "the file ends in the middle of this line");
 }
 
+const INEXACT = "it has a number with more digits than a number of JSON keeps";
+
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The JSON object of a line. @throws SvcError not_an_export */
 export function parseLine(line: ImportLine, name: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(line.bytes));
-  } catch {
+    value = parseJson(utf8.decode(line.bytes), (source) => {
+      throw notAnExport(name, line.number, `${INEXACT}: ${source.slice(0, 40)}`);
+    });
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
     // The parser's own message may quote the line.
     throw notAnExport(name, line.number, "it is not JSON");
   }

@@ -9,6 +9,7 @@ import {
 } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { StoreReceipt } from "../../../engine/write/api.ts";
+import { parseJson } from "../../../lib/json.ts";
 import { age } from "../../contract/core/tool-text.ts";
 import { nearView } from "../../contract/store/near-wire.ts";
 import type { CliContext } from "../context.ts";
@@ -130,7 +131,7 @@ function nearLines({ node: fresh, near = [] }: StoreReceipt, path: string): read
 
 function parseMetadata(text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined) return undefined;
-  const value = parseJson(text);
+  const value = jsonOf(text);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalid(
       "metadata",
@@ -140,9 +141,9 @@ function parseMetadata(text: string | undefined): Record<string, unknown> | unde
   return Object.fromEntries(Object.entries(value));
 }
 
-function parseJson(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }
