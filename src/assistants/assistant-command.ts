@@ -4,7 +4,12 @@ import type { Config } from "../config/schema.ts";
 import { type KeyStatus, keyStatus } from "../packs/key-custody.ts";
 import { findClient } from "./catalogue.ts";
 import { SELF } from "./self.ts";
-import { CONFIG_FOLDER_VARIABLE, OWNER_VARIABLE, type ServerCommand } from "./server-entry.ts";
+import {
+  CONFIG_FOLDER_VARIABLE,
+  NO_CREATE,
+  OWNER_VARIABLE,
+  type ServerCommand,
+} from "./server-entry.ts";
 import { type Surroundings, surroundings } from "./surroundings.ts";
 
 export type AssistantCommandInput = {
@@ -17,7 +22,10 @@ export type AssistantCommandInput = {
   readonly client?: string | undefined;
 };
 
-/** How an assistant starts this program for the configured pack. @param key what is known about its key, if there is one */
+/**
+ * How an assistant starts this program for the configured pack, which exists: where it was moved, the assistant is told, and gets
+ * no second memory. @param key what is known about its key, if there is one
+ */
 export function assistantCommand(
   { pack, userId, tools, client }: AssistantCommandInput,
   key: KeyStatus | undefined,
@@ -29,7 +37,7 @@ export function assistantCommand(
   const form = readsText ? ["--answers", "text"] : [];
   return {
     command,
-    args: [...rest, "mcp", "--db-path", pack, ...set, ...form],
+    args: [...rest, "mcp", "--db-path", pack, NO_CREATE, ...set, ...form],
     env: {
       ...(userId !== undefined && { [OWNER_VARIABLE]: userId }),
       ...keyFolderVariable(key, here),

@@ -76,7 +76,7 @@ function requirePackOf(config: Config): void {
 function packConcerns(key: KeyStatus | undefined, pack: string): readonly string[] {
   if (key === undefined) {
     return [
-      `there is no pack yet; the first start makes an encrypted one and keeps its key on this machine. To choose a passphrase, run: svc init ${shellWord(pack)}`,
+      `there is no pack yet, and the assistant makes none; make it with: svc init ${shellWord(pack)}`,
     ];
   }
   if (canBeOpened(key)) return [];

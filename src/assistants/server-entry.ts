@@ -57,6 +57,9 @@ export function isOurs(entry: unknown): boolean {
   return at >= 0 && (isNamed || /^--db-path(=|$)/.test(server.args[at + 1] ?? ""));
 }
 
+/** The option by which a server makes no pack where there is none. */
+export const NO_CREATE = "--no-create";
+
 /** The pack that a server is started with, as written; undefined if its settings decide. */
 export function packArgumentOf({ args }: ServerCommand): string | undefined {
   const rest = args.slice(args.indexOf("mcp") + 1);

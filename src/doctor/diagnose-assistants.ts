@@ -5,6 +5,7 @@ import { VERSION } from "../app/version.ts";
 import { assistantCommand, canBeOpened, keyOfPack } from "../assistants/assistant-command.ts";
 import { type Connection, connectionsTo } from "../assistants/connections.ts";
 import { tryServer } from "../assistants/round-trip.ts";
+import { NO_CREATE } from "../assistants/server-entry.ts";
 import { surroundings } from "../assistants/surroundings.ts";
 import type { Config } from "../config/schema.ts";
 import { shellWord } from "../lib/shell-word.ts";
@@ -63,7 +64,11 @@ export async function checkConnected(config: Config): Promise<Finding> {
     return { name, status: "warn", message };
   }
   if (connections.length > 0) {
-    return { name, status: "ok", message: connections.map(inWords).join(", ") };
+    const making = connections.filter(({ server }) => !server.args.includes(NO_CREATE));
+    const again = making.map((connection) => commandFor(connection, pack)).join("; ");
+    const remark = `. If this pack is moved, a new, empty one takes its place; so that it does not, run again: ${again}`;
+    const message = `${connections.map(inWords).join(", ")}${making.length > 0 ? remark : ""}`;
+    return { name, status: "ok", message };
   }
   const message = `none of the known assistants; one is connected with: svc connect <client> --db-path ${shellWord(pack)}`;
   return { name, status: "ok", message };
@@ -78,13 +83,18 @@ function isProgram(path: string): boolean {
   }
 }
 
-function brokenInWords({ client, scope, name, server }: Connection, pack: string): string {
+function brokenInWords(connection: Connection, pack: string): string {
+  const { client, server } = connection;
+  return `${client} starts ${server.command}, which is missing or no program; run: ${commandFor(connection, pack)}`;
+}
+
+function commandFor({ client, scope, name }: Connection, pack: string): string {
   const options = [
     `--db-path ${shellWord(pack)}`,
     ...(name === DEFAULT_NAME ? [] : [`--name ${shellWord(name)}`]),
     ...(scope === "user" ? [] : [`--scope ${scope}`]),
   ];
-  return `${client} starts ${server.command}, which is missing or no program; run: svc connect ${client} ${options.join(" ")}`;
+  return `svc connect ${client} ${options.join(" ")}`;
 }
 
 function inWords({ client, file }: Connection): string {

@@ -67,13 +67,14 @@ export async function createPack(
 }
 
 /**
- * Opens the configured pack for a server. A missing one is created as `svc init` does, unless the settings say how; `warn` is told.
+ * Opens the configured pack for a server. A missing one is created as `svc init` does, unless the settings say how; `warn` is told,
+ * and `madeAt` says where.
  * @throws SvcError as `createPack` and `openEngine`
  */
 export async function openOrMake(
   config: Config,
   warn: (message: string) => void,
-): Promise<MemoryEngine> {
+): Promise<MemoryEngine & { readonly madeAt?: string }> {
   if (databaseOf(config) !== undefined) return await openFollowing(config, { warn });
   const layout = layoutOf(config);
   const path = mainPath(layout);
@@ -82,7 +83,7 @@ export async function openOrMake(
   if (config.encryption_enabled !== undefined) {
     const { config: chosen, told } = await chooseModel(config, warn);
     if (told !== undefined) warn(`${path}: ${told}`);
-    return await openFollowing(chosen, { warn });
+    return { ...(await openFollowing(chosen, { warn })), madeAt: path };
   }
   const key = keyInSettings(config);
   const newKey: NewKey =
@@ -93,7 +94,7 @@ export async function openOrMake(
     warn(
       `made ${path}, encrypted; its key is kept in ${made.keptIn}. If you lose the key, you lose the pack; back it up with: svc key export ${shellWord(path)}`,
     );
-    return await openFollowing(made.config, { warn });
+    return { ...(await openFollowing(made.config, { warn })), madeAt: path };
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== "pack_in_use") throw error;
     // Another process has created it meanwhile, after saving its key.

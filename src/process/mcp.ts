@@ -115,7 +115,7 @@ async function plainSession(args: readonly string[]): Promise<Session | undefine
   const options = plainOptions(args);
   const owner = ownerInEnvironment();
   if (options === undefined || owner === undefined) return undefined;
-  const { dbPath, encryptionKey: key, tools, answers } = options;
+  const { dbPath, encryptionKey: key, create, tools, answers } = options;
   const pack = await packAt(dbPath);
   if (pack === undefined || hasSettings(pack.settingsFile)) return undefined;
   return {
@@ -123,7 +123,7 @@ async function plainSession(args: readonly string[]): Promise<Session | undefine
     guest: { ...owner, tools, answers },
     openEngine: async () => {
       const { openNamedMemory } = await import("../surface/cli/mcp-memory.ts");
-      return await openNamedMemory(dbPath, key);
+      return await openNamedMemory(dbPath, { key, create });
     },
     log: stderrLog("warn"),
     // From now on: a process that ends in between would leave its place behind.

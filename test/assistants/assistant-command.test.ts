@@ -19,6 +19,7 @@ test("assistants whose model reads the text of an answer get it readable, all ot
       "mcp",
       "--db-path",
       "/home/ada/m.pack",
+      "--no-create",
     ]);
   }
 });

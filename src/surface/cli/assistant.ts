@@ -1,18 +1,20 @@
 import { realpathSync } from "node:fs";
 import { SELF } from "../../assistants/self.ts";
+import type { ServerCommand } from "../../assistants/server-entry.ts";
 import { shellWord } from "../../lib/shell-word.ts";
+
+const [command, ...REST] = SELF;
 
 /**
  * Lines that connect assistants to a pack, by command or ready to be pasted.
  * @param pack absolute path
- * @param env variables that the assistant must set in addition to those it passes on
+ * @param server how an assistant starts this program. Default: so that it makes the pack if it is missing
  */
 export function assistantLines(
   pack: string,
-  env: Readonly<Record<string, string>> = {},
+  server: Omit<ServerCommand, "command"> = { args: [...REST, "mcp", "--db-path", pack], env: {} },
 ): readonly string[] {
-  const [command, ...rest] = SELF;
-  const args = [...rest, "mcp", "--db-path", pack];
+  const { args, env } = server;
   const variables = Object.entries(env);
   const entry = { command, args, ...(variables.length > 0 && { env }) };
   const json = { mcpServers: { memory: entry } };

@@ -11,7 +11,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/core/log.ts";
 import { configWithoutKey } from "./options.ts";
-import { openToServe } from "./serving.ts";
+import { openToServe, type ServeAs } from "./serving.ts";
 import { stderrLog } from "./stderr-log.ts";
 
 export const TRANSPORTS = ["stdio", "streamable-http"] as const;
@@ -41,16 +41,16 @@ export function mcpConfig(dbPath: string | undefined, file: SettingsFile | undef
 
 /**
  * Opens the memory for a client on stdin and stdout as named by a command line, with all settings.
- * @param key as given on the command line
+ * @param how `key` as given on the command line
  * @throws SvcError `invalid_config` if the settings cannot be used, and as opening a pack does
  */
 export async function openNamedMemory(
   dbPath: string,
-  key: string | undefined,
+  { key, create }: { readonly key: string | undefined; readonly create: boolean },
 ): Promise<MemoryEngine> {
   const config = mcpConfig(dbPath, mcpSettingsFile(dbPath, undefined));
   requireKeysFor("stdio", config);
-  return await openWithKey(config, { key, readOnly: false }, stderrLog("warn"));
+  return await openWithKey(config, { key, readOnly: false, create }, stderrLog("warn"));
 }
 
 /** The output of commands listens to its streams, and this is called again after each failure. */
@@ -61,14 +61,14 @@ function note(line: string): void {
 /** Opens the configured memory for a client on stdin and stdout. `key` is as given on the command line. */
 export async function openWithKey(
   config: Config,
-  { key, readOnly }: { readonly key: string | undefined; readonly readOnly: boolean },
+  { key, ...how }: ServeAs & { readonly key: string | undefined },
   log: Log,
 ): Promise<MemoryEngine> {
   // Standard input belongs to the assistant: there is no prompt.
   const { findKey } = await import("../../app/find-key.ts");
   const { config: opened } = await findKey(config, { given: key });
   const warn = (message: string): void => log("warn", message);
-  return await openToServe(opened, readOnly, warn);
+  return await openToServe(opened, how, warn);
 }
 
 /** Over stdio nobody sends a key; over a network everybody must. */

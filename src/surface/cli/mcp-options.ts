@@ -1,4 +1,5 @@
 /** The options of `svc mcp` with which a client can be served before settings are read and commander is loaded. */
+import { NO_CREATE } from "../../assistants/server-entry.ts";
 import type { AnswerForm, ToolSet } from "../contract/core/operation.ts";
 
 export const TOOL_SETS: readonly ToolSet[] = ["core", "full"];
@@ -16,18 +17,20 @@ export const FLAGS = {
 export type PlainOptions = {
   readonly dbPath: string;
   readonly encryptionKey: string | undefined;
+  /** Whether a missing pack is made. */
+  readonly create: boolean;
   readonly tools: ToolSet;
   readonly answers: AnswerForm;
 };
 
 /**
- * Reads a command line that names nothing but the pack, its key, the tools and the form of answers.
+ * Reads a command line that names nothing but the pack, whether it is made, its key, the tools and the form of answers.
  * @returns undefined for any other: the command reads it, and reports errors
  */
 export function plainOptions(args: readonly string[]): PlainOptions | undefined {
   const values = new Map<string, string>();
   const known: readonly string[] = Object.values(FLAGS);
-  const rest = args.slice(1);
+  const rest = args.slice(1).filter((arg) => arg !== NO_CREATE);
   while (rest.length > 0) {
     const [name = "", inline] = (rest.shift() ?? "").split(/=(.*)/s);
     const value = inline ?? rest.shift();
@@ -41,5 +44,6 @@ export function plainOptions(args: readonly string[]): PlainOptions | undefined 
   const tools = chosen(FLAGS.tools, TOOL_SETS, DEFAULT_TOOLS);
   const answers = chosen(FLAGS.answers, ANSWER_FORMS, DEFAULT_ANSWERS);
   if (dbPath === undefined || tools === undefined || answers === undefined) return undefined;
-  return { dbPath, encryptionKey: values.get(FLAGS.encryptionKey), tools, answers };
+  const create = !args.includes(NO_CREATE);
+  return { dbPath, encryptionKey: values.get(FLAGS.encryptionKey), create, tools, answers };
 }

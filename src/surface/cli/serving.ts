@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
 import { relative } from "node:path";
-import { databaseOf } from "../../app/pack-path.ts";
+import { databaseOf, mainFileOf } from "../../app/pack-path.ts";
 import { placeWord } from "../../app/place-word.ts";
 import { VERSION } from "../../app/version.ts";
 import { workingFolder } from "../../config/path.ts";
 import type { Config } from "../../config/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { CliContext, RunningServer } from "./context.ts";
 import { aborted } from "./signals.ts";
@@ -15,16 +17,38 @@ export const READ_ONLY_OPTION = [
   "write nothing (automatic if the pack cannot be written)",
 ] as const;
 
-/** Opens the memory of a server; a missing pack is created, unless nothing may be written. */
+export type ServeAs = {
+  /** Whether nothing may be written. */
+  readonly readOnly: boolean;
+  /** Whether a missing pack is made, if that may be written. Default true. */
+  readonly create?: boolean | undefined;
+};
+
+/**
+ * Opens the memory of a server. @param create false where the pack was there before
+ * @throws SvcError not_found if it is not there then; as `openOrMake` and `openFollowing`
+ */
 export async function openToServe(
   config: Config,
-  readOnly: boolean,
+  { readOnly, create = true }: ServeAs,
   warn: (message: string) => void,
 ): Promise<MemoryEngine> {
-  const { openOrMake } = await import("../../packs/create-pack.ts");
-  if (!readOnly) return await openOrMake(config, warn);
+  if (create && !readOnly) {
+    const { openOrMake } = await import("../../packs/create-pack.ts");
+    return await openOrMake(config, warn);
+  }
+  if (!create) requireWhereItWas(config);
   const { openFollowing } = await import("../../app/following-engine.ts");
   return await openFollowing(config, { createIfMissing: false, readOnly, warn });
+}
+
+/** A pack that was connected and is gone: whoever stores must not get a second memory. */
+function requireWhereItWas(config: Config): void {
+  if (databaseOf(config) !== undefined) return;
+  const path = mainFileOf(config);
+  if (existsSync(path)) return;
+  const message = `${path}: this assistant was connected to the pack that was here, and it was moved or removed. Move it back, or connect where it is now: svc connect <client> --db-path <pack>`;
+  throw new SvcError("not_found", message, { kind: "pack", id: path });
 }
 
 /** How a server speaks to whoever started it: to a person, or into a structured log. */

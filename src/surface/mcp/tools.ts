@@ -95,7 +95,7 @@ async function answer(
       signal,
     };
     const told = await withOtherOwners(await checked.call(context, toolSet), engine, deps);
-    return toAnswer(told, answers);
+    return withNews(toAnswer(told, answers), engine, deps);
   } catch (error) {
     // A cancelled call fails because of that, and nobody reads its answer.
     const log: Log = signal.aborted ? () => {} : deps.log;
@@ -105,6 +105,17 @@ async function answer(
     const text = explain(error, message, toolSet);
     return toResult({ ...told, error: answers === "json" ? text : message }, text, answers);
   }
+}
+
+const TOLD = new WeakSet<MemoryEngine>();
+
+/** Says once that the pack was made just now: where another one was expected, nobody would notice. */
+function withNews(result: CallToolResult, engine: MemoryEngine, deps: McpDeps): CallToolResult {
+  const madeAt = "madeAt" in engine && deps.hidesPlace !== true ? engine.madeAt : undefined;
+  if (typeof madeAt !== "string" || TOLD.has(engine)) return result;
+  TOLD.add(engine);
+  const text = `New, empty memory at ${madeAt}: no pack was there, so this session made one. If memories are expected, tell the user that the pack was moved or that its path is wrong.`;
+  return { ...result, content: [...result.content, { type: "text", text }] };
 }
 
 /** The object for programs, the text for models, and for an answer about one memory, its resource. */

@@ -168,13 +168,31 @@ describe("svc connect", () => {
     const { code, stdout, stderr } = await run("connect foo --print --db-path new.pack", env);
     expect(code).toBe(0);
     expect(stderr).toContain("SVC_DEFAULT_TOKEN_BUDGET");
-    expect(stderr).toContain("the first start makes an encrypted one");
+    expect(stderr).toContain(`make it with: svc init ${at("new.pack")}`);
     expect(stderr).not.toMatch(/2000|raw_key/);
-    expect(JSON.parse(stdout).mcpServers.memory.args.slice(-2)).toEqual([
+    expect(JSON.parse(stdout).mcpServers.memory.args.slice(-3)).toEqual([
       "--db-path",
       at("new.pack"),
+      "--no-create",
     ]);
     expect(existsSync(at("new.pack"))).toBeFalse();
+  });
+
+  test("makes a pack that is missing, and so that no entry makes a second one where it is moved; doctor names those that do", async () => {
+    const { code, stderr } = await run("connect codex --db-path moved.pack --yes");
+    expect({ code, isMade: existsSync(at("moved.pack")) }).toEqual({ code: 0, isMade: true });
+    expect(stderr).toContain(`made ${at("moved.pack")}, encrypted`);
+    const file = at("home/.codex/config.toml");
+    const entry = readFileSync(file, "utf8");
+    expect(entry).toContain('"--no-create"');
+    writeFileSync(file, entry.replace(/, "--no-create"/, ""));
+    const found = (): Promise<{ stdout: string }> => run("doctor moved.pack");
+    const again = `svc connect codex --db-path ${at("moved.pack")}`;
+    expect((await found()).stdout).toContain(again);
+    await run("connect codex --db-path moved.pack --yes --no-verify");
+    expect(readFileSync(file, "utf8")).toBe(entry);
+    expect((await found()).stdout).not.toContain(again);
+    await run("disconnect codex --yes");
   });
 
   test.each([
@@ -201,9 +219,9 @@ describe("svc connect", () => {
   });
 
   test("warns of a path that assistants may not read as it is written", async () => {
-    const { stderr } = await run("connect cursor --db-path $a.pack --dry-run");
-    expect(stderr).toContain(`${at("$a.pack")} has a $`);
-    expect(stderr).toContain(`svc init '${at("$a.pack")}'`);
+    const { stderr } = await run("connect cursor --db-path a$b.pack --dry-run");
+    expect(stderr).toContain(`${at("a$b.pack")} has a $`);
+    expect(stderr).toContain(`svc init '${at("a$b.pack")}'`);
   });
 
   test("binds the connection to the owner of the settings, unless another one is named", async () => {

@@ -177,6 +177,60 @@ test.each([[[]], [["--plain"]]])(
   },
 );
 
+/** An assistant that has opened its session; `say` calls a tool and gives the answer. */
+async function assistant(args: readonly string[], cwd?: string) {
+  const server = desk.start(["mcp", ...args], {}, cwd);
+  let id = 0;
+  const send = (message: object): void => {
+    server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    server.stdin.flush();
+  };
+  const ask = async (method: string, params: object): Promise<string> => {
+    id += 1;
+    send({ id, method, params });
+    return await awaitLine(server.stdout, new RegExp(`^(.*"id":${id}\\b.*)\\n`, "m"));
+  };
+  const clientInfo = { name: "test", version: "1" };
+  await ask("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+  send({ method: "notifications/initialized" });
+  return {
+    call: (name: string, given: object) => ask("tools/call", { name, arguments: given }),
+    leave: async (): Promise<number> => {
+      await server.stdin.end();
+      return await server.exited;
+    },
+  };
+}
+
+describe("an assistant whose pack is not where it was", () => {
+  const QUESTION = { query: "tea" };
+
+  test("is told where it was and makes none, if it was connected, and finds it once it is back", async () => {
+    const path = join(desk.folder, "connected.pack");
+    const { call, leave } = await assistant(["--db-path", path, "--no-create"]);
+    for (const _ of [1, 2]) {
+      const answer = await call("memory_store", { content: "Anna prefers tea" });
+      expect(answer).toContain('"isError":true');
+      expect(answer).toContain(`${path}: this assistant was connected to the pack that was here`);
+    }
+    expect(existsSync(path)).toBeFalse();
+    await desk.run(["init", "connected.pack"]);
+    expect(await call("memory_retrieve", QUESTION)).not.toContain('"isError":true');
+    expect(await leave()).toBe(0);
+  });
+
+  test("is told once that its memory is new and empty, if it makes one", async () => {
+    const path = join(desk.folder, "fresh.pack");
+    const { call, leave } = await assistant(["--db-path", path]);
+    expect(await call("memory_retrieve", QUESTION)).toContain(`New, empty memory at ${path}`);
+    expect(await call("memory_retrieve", QUESTION)).not.toContain("New, empty memory");
+    expect(await leave()).toBe(0);
+    const later = await assistant(["--db-path", path]);
+    expect(await later.call("memory_retrieve", QUESTION)).not.toContain("New, empty memory");
+    expect(await later.leave()).toBe(0);
+  });
+});
+
 describe("a server whose working folder was removed meanwhile", () => {
   beforeAll(async () => {
     await desk.run(["init", "gone.pack"]);
@@ -198,21 +252,10 @@ describe("a server whose working folder was removed meanwhile", () => {
   test("still opens the pack of an assistant", async () => {
     const gone = join(desk.folder, "gone");
     mkdirSync(gone);
-    const server = desk.start(["mcp", "--db-path", join(desk.folder, "gone.pack")], {}, gone);
-    const send = (message: object): void => {
-      server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-      server.stdin.flush();
-    };
-    const clientInfo = { name: "test", version: "1" };
-    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
-    send({ id: 1, method: "initialize", params });
-    await awaitLine(server.stdout, /("serverInfo")/);
+    const { call, leave } = await assistant(["--db-path", join(desk.folder, "gone.pack")], gone);
     rmdirSync(gone);
-    send({ method: "notifications/initialized" });
-    const asked = { name: "memory_retrieve", arguments: { query: "tea", user_id: "anna" } };
-    send({ id: 2, method: "tools/call", params: asked });
-    expect(await awaitLine(server.stdout, /(Anna prefers tea)/)).toBe("Anna prefers tea");
-    server.stdin.end();
-    expect(await server.exited).toBe(0);
+    const answer = await call("memory_retrieve", { query: "tea", user_id: "anna" });
+    expect(answer).toContain("Anna prefers tea");
+    expect(await leave()).toBe(0);
   });
 });

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { mainFileOf } from "../../../app/pack-path.ts";
 import type { ClientChange, ClientEntry } from "../../../assistants/client-desk.ts";
 import type { RoundTrip } from "../../../assistants/round-trip.ts";
 import type { ServerCommand } from "../../../assistants/server-entry.ts";
+import type { Config } from "../../../config/schema.ts";
 import type { ToolSet } from "../../contract/core/operation.ts";
 import {
   type ChangeOptions,
@@ -86,19 +88,26 @@ async function connect(
   const userId = options.userId ?? config.mcp.user_id;
   const wish = { pack: packOf(resolve(config.pack_path ?? config.db_path)), userId, tools, client };
   const desk = await import("../../../assistants/client-desk.ts");
-  const { server, concerns } = await desk.assistantOf(config, wish);
   const warn = (concern: string): void => output.note(`Warning: ${concern}`);
+  const planned = () => desk.assistantOf(config, wish);
   if (options.print === true) {
+    const { server, concerns } = await planned();
     concerns.forEach(warn);
-    const snippet = await desk.snippetFor(client, name, server);
-    if (snippet.similar.length > 0) {
-      warn(`${client} is not known; most assistants read this. ${meant(snippet.similar)}`);
+    const { text, similar } = await desk.snippetFor(client, name, server);
+    if (similar.length > 0) {
+      warn(`${client} is not known; most assistants read this. ${meant(similar)}`);
     }
-    output.line(snippet.text.trimEnd());
+    output.line(text.trimEnd());
     return;
   }
   const entry = { client, scope, name };
-  const change = await desk.connectionChange(entry, server, options.force === true);
+  const changed = (server: ServerCommand) =>
+    desk.connectionChange(entry, server, options.force === true);
+  if (options.dryRun !== true) {
+    await makeIfMissing(context, config, async () => changed((await planned()).server));
+  }
+  const { server, concerns } = await planned();
+  const change = await changed(server);
   const isNew = change.before === undefined && scope === "user";
   if (isNew && !existsSync(dirname(change.file))) {
     warn(`${dirname(change.file)} is missing: ${change.title} may not be installed`);
@@ -112,6 +121,19 @@ async function connect(
   const done: Done = { entry, server, concerns, change, outcome, trip, undo: undoCommand(entry) };
   if (options.format === "json") output.json(toJson(done));
   else report(context, done);
+}
+
+/** Makes a missing pack, as `svc init` does: the assistant makes none. @param check throws where it would be for nothing */
+async function makeIfMissing(
+  { output }: CliContext,
+  config: Config,
+  check: () => Promise<unknown>,
+): Promise<void> {
+  if (existsSync(mainFileOf(config))) return;
+  await check();
+  const { openOrMake } = await import("../../../packs/create-pack.ts");
+  const engine = await openOrMake(config, (message) => output.note(message));
+  await engine.close();
 }
 
 function meant(names: readonly string[]): string {

@@ -65,7 +65,7 @@ async function init(context: CliContext, path: string, options: InitOptions): Pr
   const { assistantOf } = await import("../../../assistants/client-desk.ts");
   const wish = { pack: resolve(file), userId: config.mcp.user_id, tools: "full" } as const;
   const { server } = await assistantOf(config, wish);
-  for (const line of assistantLines(file, server.env)) output.line(line);
+  for (const line of assistantLines(file, server)) output.line(line);
   output.line();
   output.line("Or try it here:");
   const word = packWord(path);

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { NO_CREATE } from "../../../assistants/server-entry.ts";
 import type { Config } from "../../../config/schema.ts";
 import type { SettingsFile } from "../../../config/settings-file.ts";
 import { invalid } from "../../../domain/errors.ts";
@@ -38,6 +39,7 @@ type McpOptions = {
   readonly tools: ToolSet;
   readonly answers?: AnswerForm;
   readonly readOnly?: true;
+  readonly create: boolean;
 };
 
 /** `svc mcp`: the tool server of an assistant. */
@@ -65,6 +67,10 @@ export function mcpCommand(context: CliContext): Command {
       ).choices(ANSWER_FORMS),
     )
     .option(...READ_ONLY_OPTION)
+    .option(
+      NO_CREATE,
+      "refuse a missing pack, as the entries of svc connect do, in place of making one",
+    )
     .addHelpText("after", EXAMPLES)
     .action((options: McpOptions) => mcp(context, options));
 }
@@ -88,8 +94,9 @@ async function overStdio(
   settingsFile: SettingsFile | undefined,
 ): Promise<void> {
   const log = stderrLog("warn", config.log_format);
-  const { encryptionKey: key, tools, readOnly = false, answers = config.mcp.answers } = options;
-  const openEngine = async () => await openWithKey(config, { key, readOnly }, log);
+  const { encryptionKey: key, tools, readOnly = false, create } = options;
+  const { answers = config.mcp.answers } = options;
+  const openEngine = async () => await openWithKey(config, { key, readOnly, create }, log);
   const serve = { config, settingsFile, key, readOnly, tools, answers, openEngine, log };
   await context.serving.mcp(serve, stopSignal());
 }
@@ -101,7 +108,7 @@ async function overHttp(
   settingsFile: SettingsFile | undefined,
 ): Promise<void> {
   const { findKey } = await import("../../../app/find-key.ts");
-  const { encryptionKey: key, tools, readOnly = false, port = DEFAULT_PORT } = options;
+  const { encryptionKey: key, tools, readOnly = false, create, port = DEFAULT_PORT } = options;
   const { answers = config.mcp.answers } = options;
   const { config: opened } = await findKey(config, keyRequest(key));
   const log = stderrLog("warn", config.log_format);
@@ -114,7 +121,7 @@ async function overHttp(
     tools,
     answers,
     port,
-    openEngine: () => openToServe(opened, readOnly, (message) => log("warn", message)),
+    openEngine: () => openToServe(opened, { readOnly, create }, (message) => log("warn", message)),
     log,
   });
   await serveUntilStopped(context, server, config, stop);

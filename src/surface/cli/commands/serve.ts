@@ -75,7 +75,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     keyIsKept: source.kind === "stored",
     key: encryptionKey,
     readOnly,
-    openEngine: () => openToServe(config, readOnly, warn),
+    openEngine: () => openToServe(config, { readOnly }, warn),
     log,
   });
   const hints = [`Open ${server.url}/docs in a browser to read and try every route`];
