@@ -32,6 +32,9 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(versionReport());
     return 0;
   }
+  // Before anything reads a key.
+  const { protectProcess } = await import("./process/protect.ts");
+  protectProcess();
   // Before the command line is parsed: a process that only forwards messages does not need the parser.
   if (args[0] === "mcp") {
     const { runMcp } = await import("./process/mcp.ts");

@@ -15,6 +15,7 @@ export async function memoryOf(pids: readonly number[]): Promise<number | undefi
     case "darwin": {
       const child = Bun.spawn(["/bin/ps", "-o", "rss=", "-p", pids.join(",")], {
         cwd: "/",
+        env: {},
         stderr: "ignore",
       });
       const text = await new Response(child.stdout).text();

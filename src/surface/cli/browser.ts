@@ -13,6 +13,7 @@ export async function openInBrowser(address: string): Promise<boolean> {
   // Not of our process group: the Ctrl-C that ends us must not end the browser.
   const child = spawn(command, [...args, address], {
     cwd: folder,
+    env: withoutKeys(environment),
     detached: true,
     stdio: "ignore",
   });
@@ -26,6 +27,14 @@ export async function openInBrowser(address: string): Promise<boolean> {
     child.once("error", () => settle(false));
     child.once("exit", (code) => settle(code === 0));
   });
+}
+
+/** The environment without our settings and the keys of providers. */
+export function withoutKeys(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  const entries = Object.entries(environment).filter(([name]) => !/^SVC_|_API_KEY$/i.test(name));
+  return Object.fromEntries(entries);
 }
 
 /** The program of the system that opens an address; undefined where nobody would see the browser. */

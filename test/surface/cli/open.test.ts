@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { starterFor } from "../../../src/surface/cli/browser.ts";
+import { starterFor, withoutKeys } from "../../../src/surface/cli/browser.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.
@@ -181,4 +181,15 @@ test.each([
   { platform: "linux", environment: { DISPLAY: "" }, starter: undefined },
 ])("on $platform with $environment a browser is started by $starter", (given) => {
   expect(starterFor(given.platform, given.environment)).toEqual(given.starter as never);
+});
+
+test("the browser gets none of the keys of this process", () => {
+  const kept = { PATH: "/bin", DISPLAY: ":0", KEYBOARD: "de" };
+  const keys = {
+    SVC_ENCRYPTION_KEY: "k",
+    svc_api_api_key: "k",
+    OPENAI_API_KEY: "k",
+    SVC_API: "{}",
+  };
+  expect(withoutKeys({ ...kept, ...keys })).toEqual(kept);
 });
