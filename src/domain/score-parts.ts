@@ -97,7 +97,7 @@ function stepsFrom(sum: number) {
       const { kind, coefficient } = adjustment;
       const next = applyAdjustment(score, adjustment);
       const isBlend = kind === "neural_blend" || kind === "neural_rank_assignment";
-      const isFactor = !isBlend && next === score * coefficient;
+      const isFactor = !isBlend && Object.is(next, score * coefficient);
       add({ kind, factor: isFactor ? coefficient : undefined, adjustment }, next);
     },
   };
