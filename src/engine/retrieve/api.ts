@@ -126,6 +126,8 @@ export type PackedRecord = {
   readonly renderedText: string;
   /** What the line shows as the text of the memory, before it is written as JSON. */
   readonly text: string;
+  /** How many of the results have its text, which stands in the context once; undefined for one. */
+  readonly repeats?: number | undefined;
   /** `m1`, `m2`, ...; undefined if the format shows none. */
   readonly reference: string | undefined;
 };
@@ -142,6 +144,8 @@ export type MemoryBundle = {
   readonly oneSidedIds: readonly Uuid[];
   /** The excluded ids whose text is part of a record in the context, with that record; never on the wire. */
   readonly folded: ReadonlyMap<Uuid, Uuid>;
+  /** The least `tokenBudget` that holds a record; undefined unless something was found and none fits. */
+  readonly neededTokens?: number | undefined;
   /** Tokens of `renderedContext`, counted exactly. */
   readonly tokensUsed: number;
   readonly tokenBudget: number;

@@ -11,7 +11,7 @@ export type CoverageFacts = {
   readonly backendFailures: Readonly<Record<string, string>>;
   /** See `pathsAtLimit`. */
   readonly candidateLimitPaths: readonly string[];
-  readonly bundle: Pick<MemoryBundle, "includedCount" | "excludedIds" | "blankIds">;
+  readonly bundle: Pick<MemoryBundle, "includedCount" | "excludedIds" | "blankIds" | "folded">;
 };
 
 /** How complete the answer to a question for a count or a complete list can be. Pure. */
@@ -24,7 +24,7 @@ export function aggregationCoverage(facts: CoverageFacts): Coverage {
     ["backend_failure", Object.keys(facts.backendFailures).length > 0],
     ["score_floor", dropped("below_threshold")],
     ["result_limit", dropped("result_limit") || dropped("one_sided")],
-    ["token_budget", bundle.excludedIds.length > bundle.blankIds.length],
+    ["token_budget", bundle.excludedIds.length > bundle.blankIds.length + bundle.folded.size],
   ];
   const limitations = conditions.filter(([, holds]) => holds).map(([name]) => name);
   return {

@@ -2,6 +2,7 @@ import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import { endsAnother } from "../../domain/ends-another.ts";
 import type { NodeType } from "../../domain/enums.ts";
 import { analyse } from "../../domain/lexical-analysis.ts";
+import { nearnessTo } from "../../domain/nearness.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
@@ -46,7 +47,8 @@ export async function newerFirst(
   const known = await replacedLinks(store, userId, best);
   const compared = statements(best);
   const worded = await wordedLinks({ store, embedder }, userId, compared);
-  return moveBehind(ranking, [...known, ...worded, ...laterLinks(query, compared)], policy);
+  const later = await laterLinks({ store, embedder }, { userId, query }, compared);
+  return moveBehind(ranking, [...known, ...worded, ...later], policy);
 }
 
 /** Notes of which the store knows that all they said was replaced, each with the best of what replaced it. */
@@ -95,22 +97,10 @@ async function wordedLinks(
       mayReplace(newer.statement, older.statement, isSaid(newer, older)) &&
       !endsAnother(newer.statement, older.statement),
   );
-  if (pairs.length === 0) return [];
-  const { likeMemories } = modelRules(embedder.identity.model);
-  const keys = pairs.flatMap(({ newer, older }) => [newer.candidate.key, older.candidate.key]);
-  const vectors = await store.ownVectors(userId, [...new Set(keys)]);
+  const cosines = await cosinesOf({ store, embedder }, userId, pairs);
   return nearestLinks(
-    pairs.flatMap(({ newer, older }): WordedLink[] => {
-      const one = vectors.get(newer.candidate.key);
-      const other = vectors.get(older.candidate.key);
-      if (one === undefined || other === undefined) return [];
-      const link = {
-        newer: newer.candidate,
-        older: older.candidate,
-        isOutdated: true,
-        cosine: unitCosine(one, other),
-      };
-      const cosine = onScale(likeMemories, link.cosine);
+    [...cosines].flatMap(([{ newer, older }, cosine]): WordedLink[] => {
+      const link = { newer: newer.candidate, older: older.candidate, isOutdated: true, cosine };
       return replaces(newer.statement, older.statement, cosine, isSaid(newer, older)) ? [link] : [];
     }),
   );
@@ -121,22 +111,60 @@ function isMovable({ node, compositeScore }: ResultCandidate): boolean {
   return compositeScore >= 0 && isStatement(node);
 }
 
-/** Each memory that says the same as a later one with another value, with the latest of these. */
-function laterLinks(query: string, compared: readonly Compared[]): readonly Link[] {
+/** Each memory that says the same as a later one with another value, with the latest of these; notes only of those near to them. */
+async function laterLinks(
+  { store, embedder }: Deps,
+  { userId, query }: { readonly userId: string; readonly query: string },
+  compared: readonly Compared[],
+): Promise<readonly Link[]> {
   const asked = new Set(analyse(query));
-  const latest = new Map<NodeKey, Link>();
   const pairs = pairsOf(
-    compared.filter(({ candidate }) => CLAIMS.has(candidate.node.nodeType)),
+    compared.filter(({ candidate }) => mayBeLater(candidate.node)),
     ({ statement: newer }, { statement: older }) =>
       saysTheSame(newer, older) && !asksFor(asked, older, newer),
   );
-  for (const { newer, older } of pairs) {
-    const known = latest.get(older.candidate.key)?.newer;
-    if (known !== undefined && byAge(newer.candidate, known) < 0) continue;
-    const link = { newer: newer.candidate, older: older.candidate, isOutdated: false };
-    latest.set(older.candidate.key, link);
+  const noted = pairs.filter(({ newer, older }) => !(isClaim(newer) && isClaim(older)));
+  const cosines = await cosinesOf({ store, embedder }, userId, noted);
+  const latest = new Map<NodeKey, Link>();
+  for (const pair of pairs) {
+    const { newer, older } = { newer: pair.newer.candidate, older: pair.older.candidate };
+    const cosine = cosines.get(pair);
+    const isNear = cosine !== undefined && nearnessTo(newer.node)(older.node, cosine) !== undefined;
+    if (noted.includes(pair) && !isNear) continue;
+    const known = latest.get(older.key)?.newer;
+    if (known !== undefined && byAge(newer, known) < 0) continue;
+    latest.set(older.key, { newer, older, isOutdated: false });
   }
   return [...latest.values()];
+}
+
+/** Claims, and what somebody noted by itself: turns of a conversation may be about any moment. */
+function mayBeLater(node: MemoryNode): boolean {
+  return CLAIMS.has(node.nodeType) || (node.nodeType === "note" && node.sessionId === undefined);
+}
+
+function isClaim({ candidate }: Compared): boolean {
+  return CLAIMS.has(candidate.node.nodeType);
+}
+
+/** The cosine of each pair whose vectors are known, on the scale of the model for two memories. */
+async function cosinesOf(
+  { store, embedder }: Deps,
+  userId: string,
+  pairs: readonly Pair[],
+): Promise<ReadonlyMap<Pair, number>> {
+  if (pairs.length === 0) return new Map();
+  const { likeMemories } = modelRules(embedder.identity.model);
+  const keys = pairs.flatMap(({ newer, older }) => [newer.candidate.key, older.candidate.key]);
+  const vectors = await store.ownVectors(userId, [...new Set(keys)]);
+  return new Map(
+    pairs.flatMap((pair) => {
+      const one = vectors.get(pair.newer.candidate.key);
+      const other = vectors.get(pair.older.candidate.key);
+      if (one === undefined || other === undefined) return [];
+      return [[pair, onScale(likeMemories, unitCosine(one, other))] as const];
+    }),
+  );
 }
 
 function statements(best: readonly ResultCandidate[]): readonly Compared[] {

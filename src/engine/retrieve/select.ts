@@ -57,7 +57,8 @@ export function skipsFloor(
  */
 export function select(given: readonly ResultCandidate[], rules: SelectionRules): Selection {
   const minScoreSkipped = skipsFloor(given, rules);
-  const ranking = (rules.minScore ?? 0) > 0 ? withRelevanceOfOlder(given) : given;
+  const isFloored = (rules.minScore ?? 0) > 0 && rules.fusion !== "weighted";
+  const ranking = isFloored ? withRelevanceOfOlder(given) : given;
   const floor = minScoreSkipped ? undefined : rules.minScore;
   const kept = new Kept({ ...rules, minScore: floor });
   const sides = otherSides(ranking);

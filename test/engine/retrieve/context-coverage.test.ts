@@ -13,11 +13,16 @@ const COMPLETE: CoverageFacts = {
   excluded: [],
   backendFailures: {},
   candidateLimitPaths: [],
-  bundle: { includedCount: 9, excludedIds: [], blankIds: [] },
+  bundle: { includedCount: 9, excludedIds: [], blankIds: [], folded: new Map() },
 };
 const dropped = (reason: string) => ({ excluded: [{ reason }] });
 const leftOut = (blank: boolean) => ({
-  bundle: { includedCount: 8, excludedIds: [idOf(1)], blankIds: blank ? [idOf(1)] : [] },
+  bundle: {
+    includedCount: 8,
+    excludedIds: [idOf(1)],
+    blankIds: blank ? [idOf(1)] : [],
+    folded: new Map(),
+  },
 });
 
 describe("coverage of a count or a list", () => {

@@ -207,3 +207,87 @@ describe("folding", () => {
     ]);
   });
 });
+
+describe("copies", () => {
+  const COPY = "Ken was out with Rosa on Friday";
+  const copies = Array.from({ length: 31 }, (_, index) =>
+    record(index, ` ${COPY}`.slice(index % 2)),
+  );
+  const others = [
+    record(60, "Ken is on parental leave until May"),
+    record(61, "Ken's deputy is Rosa"),
+  ];
+
+  test.each(["reader", "compact", "auditable"] as const)(
+    "are one line with how often, and leave the budget to others: %s",
+    (contextFormat) => {
+      const bundle = pack([...copies, ...others], tokenizer, packRules(400, { contextFormat }));
+
+      expect(bundle.includedCount).toBe(3);
+      expect(bundle.renderedContext.split(COPY)).toHaveLength(2);
+      expect(bundle.renderedContext).toMatch(/31 times|"repeats":31/);
+      expect(bundle.folded.size).toBe(30);
+      expect(bundle.tokensUsed).toBe(tokenizer.count(bundle.renderedContext));
+    },
+  );
+
+  const apart: readonly (readonly [string, Partial<MemoryNode>])[] = [
+    ["happened at another time", { eventTime: minute("03-01T10:00") }],
+    ["was said by somebody else", { metadata: { svc_speaker_v1: "Bo" } }],
+    ["is pinned", { pinned: true }],
+    ["is contested", { lifecycleState: "contested" }],
+  ];
+  test.each(apart)("are none where one %s", (_, given) => {
+    expect(contents([record(1, COPY), record(2, COPY, given)])).toEqual([COPY, COPY]);
+  });
+});
+
+describe("what is outdated", () => {
+  const [OLD, NEW] = [
+    "The API region is east",
+    "The API region was changed to west, as we agreed with all",
+  ];
+  const older = (number: number, given: Partial<MemoryNode> = {}) =>
+    record(number, OLD, given, { olderThan: { nodeId: idOf(2), at: minute("03-01T10:00") } });
+
+  test("stands behind what outdates it, in the section of that", () => {
+    // By its worth, by its section and by its rank it would come first.
+    for (const given of [{}, { nodeType: "decision" }, { pinned: true }] as const) {
+      const results = [record(2, NEW), older(3, given), record(4, "Ann likes tea")];
+      expect(contents(results).slice(0, 2)).toEqual([NEW, OLD]);
+    }
+  });
+
+  test("is left out where that does not fit", () => {
+    const results = [record(2, NEW.repeat(40)), older(3), record(4, "Ann likes tea")];
+    expect(contents(results, {}, 120)).toEqual(["Ann likes tea"]);
+  });
+});
+
+test("what says nearly the same with another value shows when it was stored", () => {
+  const homes = [
+    record(1, "Anna lives in Graz", { createdAt: minute("03-01T10:00") }),
+    record(2, "Anna lives in Linz", { createdAt: minute("03-02T10:00") }),
+    record(3, "Tom likes tea", { createdAt: minute("03-03T10:00") }),
+  ];
+  const { renderedContext } = pack(homes, tokenizer, packRules(4096));
+
+  expect(renderedContext).toContain('- [stored 2026-03-01 10:00:00] "Anna lives in Graz"');
+  expect(renderedContext).toContain('- [stored 2026-03-02 10:00:00] "Anna lives in Linz"');
+  expect(renderedContext).toContain('- "Tom likes tea"');
+});
+
+test("a context that holds nothing says what budget holds something", () => {
+  const results = [record(1, "word ".repeat(200)), record(2, "word ".repeat(90))];
+  const rules = { settings: { overheadTokens: 10 }, notice: "Coverage: some" };
+  const packed = (budget: number) =>
+    pack(results, tokenizer, packRules(budget, rules.settings, { notice: rules.notice }));
+
+  const { includedCount, neededTokens = 0 } = packed(50);
+
+  expect(includedCount).toBe(0);
+  expect(packed(neededTokens)).toMatchObject({ includedCount: 1, neededTokens: undefined });
+  expect(packed(neededTokens - 1)).toMatchObject({ includedCount: 0, neededTokens });
+  expect(packed(2).neededTokens).toBe(neededTokens);
+  expect(pack([], tokenizer, packRules(50)).neededTokens).toBeUndefined();
+});

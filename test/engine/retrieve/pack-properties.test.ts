@@ -15,6 +15,7 @@ import {
 import type { SectionName } from "../../../src/domain/records/retrieval-record.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { ContextMeter, sectionHeading } from "../../../src/engine/retrieve/pack/context-meter.ts";
+import { storedTimes, withoutCopies } from "../../../src/engine/retrieve/pack/copies.ts";
 import { foldsInto } from "../../../src/engine/retrieve/pack/fold.ts";
 import {
   contextHeader,
@@ -312,10 +313,11 @@ function packNaively(results: readonly ResultCandidate[], rules: PackRules): str
   const available = Math.max(0, rules.tokenBudget - rules.settings.overheadTokens);
   const count = (sections: NaiveSections) => tokenizer.count(renderNaively(sections, rules));
   if (count(new Map()) > available) return "";
-  const write = naiveWriter(results, rules);
+  const copies = naiveCopies(results, rules);
+  const write = naiveWriter(results, rules, copies);
   const folds = rules.settings.foldRepeatedText && rules.settings.contextFormat === "reader";
   let sections: NaiveSections = new Map();
-  for (const candidate of naiveOrder(results, rules, write)) {
+  for (const candidate of naiveOrder(results, copies.kept, rules, write)) {
     const packed = [...sections.values()].flat();
     if (folds && packed.some((other) => foldsInto(candidate.node, other.candidate.node))) continue;
     const grown = write(candidate)
@@ -356,19 +358,39 @@ function headingOf(name: SectionName): string {
   return `[${name}]${name === "system_instructions" ? remark : ""}`;
 }
 
+function naiveWindows(results: readonly ResultCandidate[], { settings }: PackRules) {
+  return settings.sessionContextPacking === "adjacent" ? windowPlaces(results) : new Map();
+}
+
+function naiveCopies(results: readonly ResultCandidate[], rules: PackRules) {
+  const { sessionContextPacking, contextFormat } = rules.settings;
+  const mustHaveText = requiresText({ format: contextFormat, minFidelity: rules.minFidelity });
+  return withoutCopies(
+    results.filter(({ node: { content } }) => !mustHaveText || content.trim() !== ""),
+    packingRanks(results, sessionContextPacking),
+    naiveWindows(results, rules),
+  );
+}
+
 /** Writes a candidate at every level that is allowed. */
-function naiveWriter(results: readonly ResultCandidate[], rules: PackRules) {
+function naiveWriter(
+  results: readonly ResultCandidate[],
+  rules: PackRules,
+  { kept, repeats: counts }: ReturnType<typeof naiveCopies>,
+) {
+  const times = storedTimes(kept);
   const ids = results.map(({ node }) => node.id).sort();
-  const windows =
-    rules.settings.sessionContextPacking === "adjacent" ? windowPlaces(results) : undefined;
+  const windows = naiveWindows(results, rules);
   return (candidate: ResultCandidate): NaiveRecord[] => {
     const { node: memory } = candidate;
     const format = formatOf(rules);
     return levelTexts(memory, { format: format.name, minFidelity: rules.minFidelity }).map(
       (one) => {
         const reference = `m${ids.indexOf(memory.id) + 1}`;
-        const { head, body, namesSpeaker } = recordLine(memory, { ...one, reference }, format);
-        const window = windows?.get(memory.id);
+        const [repeats, stored] = [counts.get(memory.id), times.get(memory.id)];
+        const shown = { ...one, reference, repeats, stored };
+        const { head, body, namesSpeaker } = recordLine(memory, shown, format);
+        const window = windows.get(memory.id);
         return { candidate, shown: head + body, namesSpeaker, window, isBeside: false };
       },
     );
@@ -377,12 +399,11 @@ function naiveWriter(results: readonly ResultCandidate[], rules: PackRules) {
 
 function naiveOrder(
   results: readonly ResultCandidate[],
+  usable: readonly ResultCandidate[],
   rules: PackRules,
   write: (candidate: ResultCandidate) => NaiveRecord[],
 ): readonly ResultCandidate[] {
-  const { multipathOrdering: ordering, sessionContextPacking, contextFormat } = rules.settings;
-  const mustHaveText = requiresText({ format: contextFormat, minFidelity: rules.minFidelity });
-  const usable = results.filter(({ node: { content } }) => !mustHaveText || content.trim() !== "");
+  const { multipathOrdering: ordering, sessionContextPacking } = rules.settings;
   const head = usable.filter((one) => !hasOwnClaim(one)).sort(byScore)[0];
   const ranks = packingRanks(results, sessionContextPacking);
   const valued = usable.map((candidate) => {

@@ -14,6 +14,8 @@ export type PlacedRecord = MeteredLine & {
   readonly candidate: ResultCandidate;
   readonly reference: string;
   readonly form: LevelForm;
+  /** How many memories have its text; undefined for one. */
+  readonly repeats: number | undefined;
 };
 
 export type PackingOutcome = {
@@ -29,6 +31,8 @@ export type PackingOutcome = {
   readonly blank?: ReadonlySet<Uuid>;
   /** Candidates that were left out because a packed record contained their text, with that record. */
   readonly folded?: ReadonlyMap<Uuid, Uuid>;
+  /** The least budget with which there would be a record, where there is none. */
+  readonly neededTokens?: number | undefined;
   /** Candidates that were left out because the other side of their dispute did not fit. */
   readonly oneSided?: ReadonlySet<Uuid>;
 };
@@ -62,8 +66,11 @@ export function toBundle(outcome: PackingOutcome): MemoryBundle {
     includedCount: included.size,
     excludedIds,
     folded: new Map(
-      [...(outcome.folded ?? [])].map(([id, host]) => [id, lastHost(host, outcome.folded)]),
+      [...(outcome.folded ?? [])]
+        .map(([id, host]) => [id, lastHost(host, outcome.folded)] as const)
+        .filter(([, host]) => included.has(host)),
     ),
+    neededTokens: included.size === 0 ? outcome.neededTokens : undefined,
     blankIds: excludedIds.filter((id) => outcome.blank?.has(id) === true),
     oneSidedIds: excludedIds.filter((id) => outcome.oneSided?.has(id) === true),
     tokensUsed,
@@ -98,7 +105,7 @@ function guidanceThatFits({
 }
 
 function toPackedRecord(
-  { candidate, form, tokens, reference }: PlacedRecord,
+  { candidate, form, tokens, reference, repeats }: PlacedRecord,
   isCited: boolean,
 ): PackedRecord {
   const { head, body } = form.line();
@@ -108,6 +115,7 @@ function toPackedRecord(
     tokenCost: tokens.alone,
     renderedText: head + body,
     text: form.text,
+    repeats,
     reference: isCited ? reference : undefined,
   };
 }

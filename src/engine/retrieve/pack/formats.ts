@@ -5,7 +5,7 @@ import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { OlderThan } from "../api.ts";
 import { jsonLine } from "./json-line.ts";
-import { olderTag, readerParts, seenTags } from "./reader-line.ts";
+import { readerParts, seenTags, shownTags } from "./reader-line.ts";
 import { isoTime } from "./times.ts";
 
 /** How records are written. */
@@ -19,6 +19,10 @@ export type Shown = {
   readonly reference: string;
   /** A newer memory that makes this one outdated. */
   readonly olderThan?: OlderThan | undefined;
+  /** How many memories have the text; undefined for one. */
+  readonly repeats?: number | undefined;
+  /** When it was stored, where a reader has to know. */
+  readonly stored?: Instant | undefined;
 };
 
 /** The line of a record: `head` followed by `body`. */
@@ -66,14 +70,17 @@ export function recordLine(node: MemoryNode, shown: Shown, format: LineFormat): 
     case "compact":
       return { ...compactArray(node, shown), namesSpeaker: false };
     case "reader": {
-      const { text, namesSpeaker } = readerParts(node, shown.text, shown.olderThan);
+      const { text, namesSpeaker } = readerParts(node, shown);
       const head = format.citations ? `- [${shown.reference}]` : "-";
       return { head, body: ` ${text}`, namesSpeaker };
     }
   }
 }
 
-function auditableObject(node: MemoryNode, { level, text, olderThan }: Shown): string {
+function auditableObject(
+  node: MemoryNode,
+  { level, text, olderThan, repeats, stored }: Shown,
+): string {
   const speaker = storedSpeaker(node.metadata);
   const [seen] = seenTags(node);
   return jsonLine({
@@ -91,10 +98,13 @@ function auditableObject(node: MemoryNode, { level, text, olderThan }: Shown): s
     ...(speaker === undefined ? {} : { speaker }),
     ...(seen === undefined ? {} : { seen }),
     ...(olderThan === undefined ? {} : { older_than: olderThan.nodeId }),
+    ...(repeats === undefined ? {} : { repeats }),
+    ...(stored === undefined ? {} : { stored: isoTime(stored) }),
   });
 }
 
-function compactArray(node: MemoryNode, { level, text, reference, olderThan }: Shown) {
+function compactArray(node: MemoryNode, shown: Shown) {
+  const { level, text, reference } = shown;
   const head = `["${reference}`;
   const fields = [
     node.nodeType,
@@ -108,7 +118,7 @@ function compactArray(node: MemoryNode, { level, text, reference, olderThan }: S
     timeOrNull(node.validTo),
     text,
     ...seenTags(node),
-    ...(olderThan === undefined ? [] : [olderTag(olderThan)]),
+    ...shownTags(shown),
   ];
   return { head, body: `",${jsonLine(fields).slice(1)}` };
 }

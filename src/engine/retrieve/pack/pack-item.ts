@@ -1,4 +1,5 @@
 import type { RepresentationLevel } from "../../../domain/enums.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import type { ResultCandidate } from "../api.ts";
 import { type LineFormat, type RecordLine, recordLine } from "./formats.ts";
 import { type LevelRules, levelTexts } from "./levels.ts";
@@ -23,6 +24,10 @@ export type PackItem = {
   readonly reference: string;
   /** See `packingRanks`. */
   readonly rank: number;
+  /** How many memories have its text; undefined for one. */
+  readonly repeats?: number | undefined;
+  /** When it was stored, where its line shows that. */
+  readonly stored?: Instant | undefined;
   /** With the stored text. */
   readonly full: LevelForm;
   /** From the highest level down, starting with `full`. */
@@ -33,7 +38,7 @@ export type PackItem = {
 
 /** A candidate at each allowed level; nothing is written or counted yet. */
 export function packItem(
-  given: Pick<PackItem, "candidate" | "reference" | "rank">,
+  given: Pick<PackItem, "candidate" | "reference" | "rank" | "repeats" | "stored">,
   rules: Omit<LevelRules, "format"> & {
     readonly format: LineFormat;
     /** Default: none. */
@@ -46,7 +51,8 @@ export function packItem(
   const form = (level: RepresentationLevel, text: string): LevelForm => {
     let counted: CountedLine | undefined;
     const write = (): CountedLine => {
-      const shown = { level, text, reference: given.reference, olderThan };
+      const { reference, repeats, stored } = given;
+      const shown = { level, text, reference, olderThan, repeats, stored };
       const line = recordLine(node, shown, rules.format);
       return { ...line, tokens: count(line) };
     };

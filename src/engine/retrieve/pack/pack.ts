@@ -6,6 +6,7 @@ import { otherSides, withOtherSides } from "../context/conflicts.ts";
 import { compareIds } from "../score/order.ts";
 import { type PlacedRecord, toBundle } from "./bundle.ts";
 import { ContextMeter } from "./context-meter.ts";
+import { storedTimes, withoutCopies } from "./copies.ts";
 import { FoldIndex } from "./fold.ts";
 import { contextHeader, type LineFormat } from "./formats.ts";
 import { requiresText, showsText } from "./levels.ts";
@@ -46,30 +47,80 @@ export function pack(
   const available = Math.max(0, rules.tokenBudget - settings.overheadTokens);
   // Without the notice, the records would seem to cover more than they do.
   const frame = { results, tokenizer, rules, format, available };
-  if (meter.total > available) return toBundle({ ...frame, meter: undefined });
   const mustHaveText = requiresText({ format: format.name, minFidelity: rules.minFidelity });
   const isBlank = ({ node }: ResultCandidate) => mustHaveText && node.content.trim() === "";
   const ranks = packingRanks(results, settings.sessionContextPacking);
   const references = referencesOf(results);
   const count = createLineCounter(tokenizer);
-  const items = results
-    .filter((candidate) => !isBlank(candidate))
-    .map((candidate) => {
-      const reference = references.get(candidate.node.id) ?? "";
-      const rank = ranks.get(candidate.node.id) ?? 0;
-      return packItem({ candidate, reference, rank }, { ...rules, format }, count);
-    });
+  const windows =
+    settings.sessionContextPacking === "adjacent"
+      ? windowPlaces(results)
+      : new Map<Uuid, WindowPlace>();
+  const { kept, repeats, folded } = withoutCopies(
+    results.filter((candidate) => !isBlank(candidate)),
+    ranks,
+    windows,
+  );
+  const stored = storedTimes(kept);
+  const items = kept.map((candidate) => {
+    const { id } = candidate.node;
+    const given = {
+      candidate,
+      reference: references.get(id) ?? "",
+      rank: ranks.get(id) ?? 0,
+      repeats: repeats.get(id),
+      stored: stored.get(id),
+    };
+    return packItem(given, { ...rules, format }, count);
+  });
+  const neededTokens = () => leastBudget(meter, items, settings.overheadTokens);
+  if (meter.total > available) {
+    return toBundle({ ...frame, meter: undefined, neededTokens: neededTokens() });
+  }
   const leftOut = new Filling(meter, new PackingQueue(items, settings.multipathOrdering), {
     available,
     disputed: disputedItems(items),
-    windows:
-      settings.sessionContextPacking === "adjacent"
-        ? windowPlaces(results)
-        : new Map<Uuid, never>(),
+    windows,
+    newerOf: newerItems(items, folded),
     folds: format.name === "reader" && settings.foldRepeatedText,
   }).fill();
   const blank = new Set(results.filter(isBlank).map(({ node }) => node.id));
-  return toBundle({ ...frame, meter, blank, folded: leftOut.folded, oneSided: leftOut.oneSided });
+  return toBundle({
+    ...frame,
+    meter,
+    blank,
+    folded: new Map([...folded, ...leftOut.folded]),
+    oneSided: leftOut.oneSided,
+    neededTokens: meter.sections.size === 0 ? neededTokens() : undefined,
+  });
+}
+
+/** The budget that the shortest text needs. */
+function leastBudget(
+  meter: ContextMeter<Placed>,
+  items: readonly PackItem[],
+  overheadTokens: number,
+): number | undefined {
+  const lengthOf = ({ candidate }: PackItem) => candidate.node.content.length;
+  const [shortest] = items.toSorted((a, b) => lengthOf(a) - lengthOf(b));
+  if (shortest === undefined) return undefined;
+  const totals = shortest.forms.map((form) => meter.totalWith(placed(shortest, form)));
+  return Math.min(...totals) + overheadTokens;
+}
+
+/** The item of what makes each outdated one outdated, by the id of that one. */
+function newerItems(
+  items: readonly PackItem[],
+  folded: ReadonlyMap<Uuid, Uuid>,
+): ReadonlyMap<Uuid, PackItem> {
+  const byId = new Map(items.map((item) => [item.candidate.node.id, item]));
+  return new Map(
+    items.flatMap(({ candidate: { node, olderThan } }) => {
+      const id = olderThan && (folded.get(olderThan.nodeId) ?? olderThan.nodeId);
+      const newer = id === undefined ? undefined : byId.get(id);
+      return newer === undefined ? [] : [[node.id, newer] as const];
+    }),
+  );
 }
 
 type FillRules = {
@@ -77,6 +128,8 @@ type FillRules = {
   readonly disputed: Disputed;
   /** Windows of the candidates that are put beside each other. */
   readonly windows: ReadonlyMap<Uuid, WindowPlace>;
+  /** What makes an item outdated, by the id of that. */
+  readonly newerOf: ReadonlyMap<Uuid, PackItem>;
   /** Whether a record is left out if another one contains its text. */
   readonly folds: boolean;
 };
@@ -104,7 +157,7 @@ class Filling implements LeftOut {
   readonly #queue: PackingQueue;
   readonly #rules: FillRules;
   readonly #packed = new FoldIndex<Placed>();
-  /** Members of disputes that were packed as a whole. */
+  /** Taken before their turn: members of disputes that were packed as a whole, and what makes another one outdated. */
   readonly #together = new Set<Uuid>();
 
   constructor(meter: ContextMeter<Placed>, queue: PackingQueue, rules: FillRules) {
@@ -129,6 +182,7 @@ class Filling implements LeftOut {
       this.folded.set(node.id, host.node.id);
       return;
     }
+    if (!this.#takeNewer(node.id)) return;
     const alone = this.#place(item);
     if (alone === undefined) return;
     const placed = isDisputed ? this.#withOthers(alone, item) : [alone];
@@ -137,9 +191,28 @@ class Filling implements LeftOut {
     for (const record of placed) this.#foldInto(record);
   }
 
+  /** Takes what makes a memory outdated before that memory. @returns false where it does not fit: nobody gets the older one alone */
+  #takeNewer(id: Uuid): boolean {
+    const newer = this.#rules.newerOf.get(id);
+    if (newer === undefined) return true;
+    const newerId = newer.candidate.node.id;
+    if (!this.#together.has(newerId) && this.#recordOf(newerId) === undefined) this.#take(newer);
+    const isThere = this.#recordOf(newerId) !== undefined || this.folded.has(newerId);
+    if (isThere) this.#together.add(newerId);
+    return isThere;
+  }
+
+  #recordOf(id: Uuid): Placed | undefined {
+    return [...this.#meter.sections.values()].flat().find(({ node }) => node.id === id);
+  }
+
+  /** Behind what makes it outdated and the records there, else where its window or its section ends. */
   #place(item: PackItem): Placed | undefined {
-    const { windows, available } = this.#rules;
-    return place(this.#meter, item, windows.get(item.candidate.node.id), available);
+    const { windows, available, newerOf } = this.#rules;
+    const { node } = item.candidate;
+    const newer = newerOf.get(node.id);
+    const behind = newer && this.#recordOf(newer.candidate.node.id);
+    return place(this.#meter, item, { window: windows.get(node.id), behind }, available);
   }
 
   /**
@@ -192,34 +265,58 @@ class Filling implements LeftOut {
   }
 }
 
+type Beside = { readonly window: WindowPlace | undefined; readonly behind: Placed | undefined };
+
 /** Adds an item at the first level at which the complete text fits; undefined if none does. */
 function place(
   meter: ContextMeter<Placed>,
   item: PackItem,
-  window: WindowPlace | undefined,
+  { window, behind }: Beside,
   available: number,
 ): Placed | undefined {
-  const section = sectionOf(item.candidate.node);
-  const beside = placeInWindow(meter.sections.get(section) ?? [], window);
+  const own = sectionOf(item.candidate.node);
+  // An outdated instruction stands with what outdates it; nothing else comes among the instructions.
+  const section =
+    behind === undefined || behind.section === "system_instructions" ? own : behind.section;
+  const lines = meter.sections.get(section) ?? [];
+  const inWindow = placeInWindow(lines, window);
+  const beside = inWindow ?? placeBehind(lines, behind);
   const remaining = available - meter.total;
   for (const form of item.forms) {
     if (form.least > remaining || form.line().tokens.alone > remaining) continue;
-    const placed: Placed = {
-      section,
-      tokens: form.line().tokens,
-      namesSpeaker: form.line().namesSpeaker,
-      node: item.candidate.node,
-      candidate: item.candidate,
-      reference: item.reference,
-      form,
-      window,
-      isBeside: beside !== undefined,
-    };
-    if (meter.totalWith(placed, beside) > available) continue;
-    meter.add(placed, beside);
-    return placed;
+    const record = { ...placed(item, form), section, window, isBeside: inWindow !== undefined };
+    if (meter.totalWith(record, beside) > available) continue;
+    meter.add(record, beside);
+    return record;
   }
   return undefined;
+}
+
+/** A record as it stands by itself. */
+function placed(item: PackItem, form: LevelForm): Placed {
+  const { candidate, reference, repeats } = item;
+  return {
+    section: sectionOf(candidate.node),
+    tokens: form.line().tokens,
+    namesSpeaker: form.line().namesSpeaker,
+    node: candidate.node,
+    candidate,
+    reference,
+    repeats,
+    form,
+    window: undefined,
+    isBeside: false,
+  };
+}
+
+/** The place behind a record, and behind what that makes outdated; undefined if it is not among these. */
+function placeBehind(lines: readonly Placed[], behind: Placed | undefined): number | undefined {
+  const at = behind === undefined ? -1 : lines.indexOf(behind);
+  if (at < 0) return undefined;
+  const next = lines.findIndex(
+    ({ candidate: { olderThan } }, index) => index > at && olderThan === undefined,
+  );
+  return next < 0 ? lines.length : next;
 }
 
 /** `m1`, `m2`, ... by ascending id, whether packed or not. */

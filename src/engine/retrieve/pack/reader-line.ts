@@ -6,7 +6,7 @@ import { beginsWithSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { OlderThan } from "../api.ts";
 import { jsonLine } from "./json-line.ts";
-import { shortTime } from "./times.ts";
+import { shortTime, storedTime } from "./times.ts";
 
 /** The content of a reader line: its parts joined by blanks, and whether it names a speaker. */
 export type ReaderParts = { readonly text: string; readonly namesSpeaker: boolean };
@@ -15,23 +15,13 @@ export type ReaderParts = { readonly text: string; readonly namesSpeaker: boolea
  * Date, status, speaker and text of a memory, each only if there is something to say. Speaker and text are JSON strings, so that
  * no memory can pose as a heading, a reference or a status. Node ids never appear.
  */
-export function readerParts(
-  node: MemoryNode,
-  text: string,
-  olderThan?: OlderThan | undefined,
-): ReaderParts {
+export function readerParts(node: MemoryNode, shown: ShownTags & { text: string }): ReaderParts {
   const speaker = shownSpeaker(node);
   const parts = [
     bracketed(dateLabel(node)),
-    bracketed(
-      [
-        ...statusTags(node),
-        ...seenTags(node),
-        ...(olderThan === undefined ? [] : [olderTag(olderThan)]),
-      ].join(", "),
-    ),
+    bracketed([...statusTags(node), ...seenTags(node), ...shownTags(shown)].join(", ")),
     speaker === undefined ? "" : `${jsonLine(speaker)}:`,
-    jsonLine(text),
+    jsonLine(shown.text),
   ];
   return {
     text: parts.filter((part) => part !== "").join(" "),
@@ -39,9 +29,19 @@ export function readerParts(
   };
 }
 
-/** The tag of a record that a newer one makes outdated. While lines are written it is unknown which records will be shown. */
-export function olderTag({ at }: OlderThan): string {
-  return `older than a record of ${shortTime(at)}`;
+type ShownTags = {
+  readonly olderThan?: OlderThan | undefined;
+  readonly repeats?: number | undefined;
+  readonly stored?: Instant | undefined;
+};
+
+/** What is said of a record beside others. While lines are written it is unknown which records will be shown. */
+export function shownTags({ olderThan, repeats, stored }: ShownTags): readonly string[] {
+  return [
+    ...(olderThan === undefined ? [] : [`older than a record of ${shortTime(olderThan.at)}`]),
+    ...(stored === undefined ? [] : [`stored ${storedTime(stored)}`]),
+    ...(repeats === undefined ? [] : [`${repeats} times`]),
+  ];
 }
 
 /** In which photo or frame it was seen, if in any; the name of a file is a JSON string. */

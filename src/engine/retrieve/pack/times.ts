@@ -6,6 +6,11 @@ export function isoTime(instant: Instant): string {
   return `${instant.slice(0, 19)}${fraction === ".000000" ? "" : fraction}+00:00`;
 }
 
+/** Date and second in UTC. */
+export function storedTime(instant: Instant): string {
+  return `${instant.slice(0, 10)} ${instant.slice(11, 19)}`;
+}
+
 /** Date and minute in UTC; midnight is shown as the date alone. */
 export function shortTime(instant: Instant): string {
   const time = instant.slice(11, 16);

@@ -5,6 +5,7 @@ import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { shownHits } from "../../contract/retrieval/hits.ts";
 import type { FoldedHit } from "../../contract/retrieval/repeated-hits.ts";
+import { emptyContext } from "../../contract/retrieval/text.ts";
 import type { CliContext } from "../context.ts";
 import { packWord } from "../default-pack.ts";
 import { withEngine } from "../engine.ts";
@@ -96,6 +97,7 @@ function print(
     return;
   }
   if (options.context === true) {
+    for (const line of emptyContext(response.bundle)) output.note(line);
     output.line(renderedContext);
     return;
   }

@@ -134,6 +134,7 @@ type ToolAnswer = {
   readonly results: readonly FoldedHit[];
   readonly metrics: RetrievalMetadata;
   readonly context: string | undefined;
+  readonly neededTokens: number | undefined;
   readonly contextReferences: MemoryBundle["contextReferences"] | undefined;
   readonly valueBindings: readonly VisibleBinding[] | undefined;
 };
@@ -147,6 +148,7 @@ export const retrieveToolView = view<ToolAnswer>()({
   count: told(count, ({ results }) => results.length),
   metrics: without(metricsView, "stages"),
   context: omitted(text),
+  neededTokens: omitted(count),
   contextReferences: omitted(contextReferencesForm),
   valueBindings: omitted(list(bindingView)),
 });
@@ -181,6 +183,7 @@ export function toToolAnswer(
     results: shownHits(response, limit).hits,
     metrics: metadata,
     context: includeContext ? bundle.renderedContext : undefined,
+    neededTokens: includeContext ? bundle.neededTokens : undefined,
     contextReferences: includeContext ? references : undefined,
     valueBindings: includeContext ? valueBindings : undefined,
   };

@@ -60,6 +60,9 @@ const packedRecordView = noted(
     representation: member(REPRESENTATION_LEVELS),
     tokenCost: count,
     renderedText: text,
+    repeats: noted(omitted(count), {
+      description: "Results with this text, which stands here once. Absent: one.",
+    }),
     conflictFlag: told(
       noted(flag, { description: "Another memory contradicts it." }),
       ({ candidate }) => candidate.conflictFlag,
@@ -83,6 +86,10 @@ export const bundleView = noted(
     tokensUsed: count,
     tokenBudget: count,
     budgetRemaining: integer,
+    neededTokens: noted(omitted(count), {
+      description:
+        "The least token_budget that holds a record. Absent: one is there, or nothing was found.",
+    }),
     minFidelity: member(REPRESENTATION_LEVELS),
     renderedContext: text,
     tokenizer: text,

@@ -1,5 +1,9 @@
 import { seenIn, seenInWords } from "../../../domain/seen.ts";
-import type { RetrievalResponse, VisibleBinding } from "../../../engine/retrieve/api.ts";
+import type {
+  MemoryBundle,
+  RetrievalResponse,
+  VisibleBinding,
+} from "../../../engine/retrieve/api.ts";
 import type { ToolSet } from "../core/operation.ts";
 import {
   aboutNode,
@@ -37,9 +41,22 @@ export function tellRetrieve(response: RetrievalResponse, input: Asked, toolSet:
   if (toolSet === "full" && response.results.length > 0) {
     parts.push(`request_id ${response.metadata.requestId}`);
   }
+  if (withContext) parts.push(...emptyContext(bundle));
   if (withContext) parts.push(...listed(response.valueBindings, bindingLine));
   if (withContext && bundle.renderedContext !== "") parts.push("", bundle.renderedContext);
   return parts.join("\n");
+}
+
+/** Why there is no context, where something was found. */
+export function emptyContext({
+  neededTokens,
+  tokenBudget,
+}: Pick<MemoryBundle, "neededTokens" | "tokenBudget">): string[] {
+  return neededTokens === undefined
+    ? []
+    : [
+        `The context is empty: no record fits into token_budget ${tokenBudget}; it takes ${neededTokens} or more.`,
+      ];
 }
 
 /** A short form of the context, and its replacement for lookups. */

@@ -1,0 +1,88 @@
+import { readStatement } from "../../../domain/replacement.ts";
+import { saysTheSame } from "../../../domain/same-saying.ts";
+import { storedSpeaker } from "../../../domain/speaker.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import { normalForm } from "../../../lib/normal-form.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { ResultCandidate } from "../api.ts";
+import { byScore } from "../score/order.ts";
+import { seenTags, statusTags, validityLabel } from "./reader-line.ts";
+import type { WindowPlace } from "./session-windows.ts";
+import { sectionOf } from "./tiers.ts";
+import { storedTime } from "./times.ts";
+
+/** Candidates of which each text is there once. */
+export type WithoutCopies = {
+  readonly kept: readonly ResultCandidate[];
+  /** How many have the text of a kept one, itself included; only where there are several. */
+  readonly repeats: ReadonlyMap<Uuid, number>;
+  /** The others, each with the kept one. */
+  readonly folded: ReadonlyMap<Uuid, Uuid>;
+};
+
+/**
+ * Keeps the best of those whose lines would say the same at the same place, which a loop stores again and again. Sides of a
+ * dispute stay.
+ * @param ranks see `packingRanks`
+ * @param windows see `windowPlaces`: members stay
+ */
+export function withoutCopies(
+  candidates: readonly ResultCandidate[],
+  ranks: ReadonlyMap<Uuid, number>,
+  windows: ReadonlyMap<Uuid, WindowPlace>,
+): WithoutCopies {
+  const kept = new Map<string, ResultCandidate>();
+  const repeats = new Map<Uuid, number>();
+  const folded = new Map<Uuid, Uuid>();
+  for (const candidate of [...candidates].sort(byScore)) {
+    const { node, contradictsId, olderThan } = candidate;
+    const staysAlone =
+      contradictsId !== undefined || node.lifecycleState === "contested" || windows.has(node.id);
+    const key = JSON.stringify([
+      normalForm("NFC", node.content).trim(),
+      [node.scope, node.sourceType, storedSpeaker(node.metadata), node.eventTime],
+      [statusTags(node), seenTags(node), validityLabel(node), olderThan?.nodeId],
+      [staysAlone ? node.id : undefined, sectionOf(node), ranks.get(node.id)],
+    ]);
+    const first = kept.get(key);
+    if (first === undefined) kept.set(key, candidate);
+    else {
+      repeats.set(first.node.id, (repeats.get(first.node.id) ?? 1) + 1);
+      folded.set(node.id, first.node.id);
+    }
+  }
+  return { kept: [...kept.values()], repeats, folded };
+}
+
+/** Candidates that are compared with one another, the best. */
+const COMPARED = 20;
+
+/**
+ * When those were stored that say nearly the same as another one with another value, and that show no time: a reader can decide by
+ * it. Not those that are marked as outdated or contested, and none that were stored within one second.
+ */
+export function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap<Uuid, Instant> {
+  const compared = candidates
+    .filter(({ node }) => node.lifecycleState !== "contested")
+    .sort(byScore)
+    .slice(0, COMPARED)
+    .flatMap((candidate) => {
+      const statement = readStatement(candidate.node.content);
+      return statement === undefined ? [] : [{ ...candidate, statement }];
+    });
+  const times = new Map<Uuid, Instant>();
+  for (const one of compared) {
+    const { node, olderThan, statement } = one;
+    if (node.eventTime !== undefined || olderThan !== undefined) continue;
+    const isNearly = compared.some(
+      (other) =>
+        other !== one &&
+        other.node.scope === node.scope &&
+        storedSpeaker(other.node.metadata) === storedSpeaker(node.metadata) &&
+        storedTime(other.node.createdAt) !== storedTime(node.createdAt) &&
+        saysTheSame(statement, other.statement),
+    );
+    if (isNearly) times.set(node.id, node.createdAt);
+  }
+  return times;
+}
