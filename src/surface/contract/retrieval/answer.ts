@@ -118,7 +118,7 @@ const shortView = view<FoldedHit>()({
   }),
   repeats: told(
     noted(omitted(count), {
-      description: "Memories with this text, where there are several; the newest is shown.",
+      description: "Memories with this text; the newest is shown.",
     }),
     ({ repeats }) => (repeats > 1 ? repeats : undefined),
   ),
