@@ -3,6 +3,7 @@ import { VERSION } from "../../app/version.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { ERROR_MAP } from "../contract/core/error-map.ts";
 import type { CliContext, Serving } from "./context.ts";
+import { refuseForeignBytes, withDashedTexts } from "./dashed-texts.ts";
 import { type Output, processOutput } from "./output.ts";
 import { exitOnInterrupt, INTERRUPTED, Interrupted } from "./signals.ts";
 
@@ -101,7 +102,8 @@ export async function runCli(
       program.outputHelp();
       return EXIT.refused;
     }
-    await program.parseAsync(args, { from: "user" });
+    refuseForeignBytes(args);
+    await program.parseAsync(withDashedTexts(args, program), { from: "user" });
     return exitCode;
   } catch (error) {
     return reportFailure(error, output);
@@ -114,7 +116,9 @@ async function createProgram(args: readonly string[], context: CliContext): Prom
     .version(VERSION, "-V, --version", "print the version; with --verbose also what it is made of")
     .addHelpText("after", EXAMPLES)
     .showSuggestionAfterError()
-    .configureOutput({ writeErr: (text) => void process.stderr.write(withoutValues(text)) })
+    .configureOutput({
+      writeErr: (text) => void process.stderr.write(helpful(withoutValues(text))),
+    })
     .exitOverride();
   const wanted = COMMANDS[args[0] ?? ""];
   const builders = wanted === undefined ? Object.values(COMMANDS) : [wanted];
@@ -133,6 +137,17 @@ function withoutValues(complaint: string): string {
     .replace(/(unknown option '-[^='\n]*=)[\s\S]*'/, "$1…'")
     .replace(/'[^'\n]*:\/[\s\S]*'/, "'…'")
     .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, "$1.\n");
+}
+
+/** Never suggests what destroys, and says how a text is told from an option. */
+function helpful(complaint: string): string {
+  return complaint
+    .replace(/\n\(Did you mean forget\?\)/, "")
+    .replace(/(?<=\(Did you mean one of [^)]*)(?:forget, |, forget(?=\?))/, "")
+    .replace(
+      /^(error: unknown option .*)\n(?!\(Did)/,
+      "$1\nPut -- before a text that begins with a dash.\n",
+    );
 }
 
 /** Reports on stderr what was wrong, unless already reported. @returns the exit code */

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createDesk, type Desk, PROGRAM } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
 setDefaultTimeout(120_000);
@@ -124,6 +124,14 @@ const USAGE: readonly { args: readonly string[]; says: string; env?: Record<stri
   { args: ["bogus"], says: "unknown command 'bogus'" },
   { args: ["serch", "good.pack", "x"], says: "Did you mean search?" },
   { args: ["store"], says: "missing required argument" },
+  { args: ["store", "good.pack", "-x"], says: "Put -- before a text that begins with a dash" },
+  { args: ["search", "good.pack", "--fail-fast"], says: "Put -- before a text" },
+  { args: ["list", "good.pack", "--limi", "3"], says: "(Did you mean --limit?)" },
+  { args: ["search", "good.pack", " "], says: "query: is empty" },
+  {
+    args: ["store", "good.pack", "x", "--metadata", '{"id":1234567890123456789}'],
+    says: "metadata.id: 1234567890123456789",
+  },
   { args: ["info", "good.pack", "--nope"], says: "unknown option '--nope'" },
   { args: ["info", ""], says: "path: is empty" },
   { args: ["store", "good.pack", "x", "--type", "thing"], says: "Allowed choices are entity" },
@@ -143,6 +151,32 @@ const USAGE: readonly { args: readonly string[]; says: string; env?: Record<stri
   { args: ["info", "good.pack"], says: "SVC_API_KEY", env: { SVC_API_KEY: "hidden" } },
   { args: ["info", "good.pack"], says: "encrypt", env: { SVC_ENCRYPTION_ENABLED: "yes" } },
 ];
+
+test.each(["rm", "get", "forgt", "orget"])("%s is no way to forget", async (name) => {
+  const { code, stderr } = await desk.run([name, "good.pack"]);
+  expect(stderr).toContain(`unknown command '${name}'`);
+  expect(stderr).not.toMatch(/forget/);
+  expect(code).toBe(2);
+});
+
+test.skipIf(process.platform !== "linux")("an argument that is not UTF-8 is refused", async () => {
+  const program = PROGRAM.map((word) => `"${word}"`).join(" ");
+  const { stderr, exitCode } = Bun.spawnSync(
+    ["sh", "-c", `${program} store good.pack "$(printf 'a\\377b')"`],
+    { cwd: desk.folder, stderr: "pipe" },
+  );
+  expect([exitCode, String(stderr)]).toEqual([2, "Error: arguments: are not valid UTF-8\n"]);
+});
+
+test("a text with a blank may begin with a dash", async () => {
+  await desk.run(["init", "dashes.pack", "--plain", "--owner", "u"]);
+  const store = (...args: string[]) => desk.run(["store", "dashes.pack", ...args]);
+  await store("- a list item", "--type", "fact");
+  await store("--user-id", "u", "-5 degrees");
+  await store("--user-id=u", "--metadata", '{"a": 1}', "--", "-x");
+  const { stdout } = await desk.run(["list", "dashes.pack", "--user-id", "u"]);
+  for (const text of ["- a list item", "-5 degrees", "-x"]) expect(stdout).toContain(text);
+});
 
 test.each([...USAGE])("refuses $args: $says", async ({ args, says, env }) => {
   const before = snapshot();

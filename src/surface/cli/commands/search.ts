@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { invalid } from "../../../domain/errors.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { seenIn, seenInWords } from "../../../domain/seen.ts";
 import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
@@ -42,6 +43,7 @@ export const searchCommand = packCommand(
     examples: EXAMPLES,
   },
   async (context, path: string, query: string, options: SearchOptions) => {
+    if (query.trim() === "") throw invalid("query", "is empty; svc list shows all memories");
     const config = await configFor(context, path, options.encryptionKey);
     await withEngine(context, config, async (engine) => {
       const stopProgress = await context.output.progress("searching");
