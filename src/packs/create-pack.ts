@@ -25,6 +25,7 @@ import { parseOptionalUserId } from "../domain/arguments.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import { shellWord } from "../lib/shell-word.ts";
+import { requireLasting } from "./lasting-key.ts";
 
 /** How a new pack is encrypted. */
 export type NewKey =
@@ -105,6 +106,7 @@ export async function openOrMake(
 /**
  * Starts a new pack at `path` with its key, and calls `use` to finish it. A kept key is saved first; if `use` fails, it is
  * forgotten again, unless the pack exists.
+ * @throws SvcError encryption_failed if a random key would be kept where it is gone before the pack
  */
 export async function withNewKey<T>(
   config: Config,
@@ -123,6 +125,7 @@ export async function withNewKey<T>(
   try {
     const place = await store?.save(salt, masterKey);
     try {
+      if (newKey.kind === "generated" && place?.kind === "file") requireLasting(place.path, path);
       mkdirSync(dirname(path), { recursive: true });
       beginPack(path, { masterKey }, salt);
       if (!isSalt(saltAt(path), salt)) throw madeMeanwhile(path);
