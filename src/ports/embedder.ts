@@ -29,10 +29,15 @@ export type EmbedderUse = {
  */
 export type Embedder = {
   readonly identity: EmbeddingIdentity;
-  /** The vector for indexing a memory. Text beyond the model's limit does not change it. */
-  embedDocument(text: string): Promise<Float32Array>;
+  /**
+   * The vector for indexing a memory. Text beyond the model's limit does not change it.
+   * @param of whose text it is: what is remembered of one owner makes no call of another quicker. Absent: it is not remembered
+   */
+  embedDocument(text: string, of?: string): Promise<Float32Array>;
   /** The vector of a question, encoded with the model's question prefix if it has one. */
-  embedQuery(text: string): Promise<Float32Array>;
+  embedQuery(text: string, of?: string): Promise<Float32Array>;
+  /** Drops what is remembered of an owner. Absent: nothing is remembered. */
+  readonly forget?: (of: string) => void;
   /** Absent: it does not count. */
   readonly use?: () => EmbedderUse;
   /** Finishes queued calls, or has a server's rejected, and releases the model. Later calls reject with `SvcError("engine_closed")`. */

@@ -35,8 +35,8 @@ export function identityOf(
  * An embedder that runs a model of the table on this machine, without network.
  *
  * The model is loaded on the first call, in its own thread. Texts are embedded strictly one at a time; the latest 512
- * questions and 512 documents are cached, and concurrent calls with equal texts share one computation. Returned arrays
- * belong to the caller.
+ * questions and 512 documents are cached, each for its owner alone, and concurrent calls of one owner with equal texts share one
+ * computation. Returned arrays belong to the caller.
  */
 export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedder {
   const {
@@ -53,11 +53,19 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
   let closing: Promise<void> | undefined;
   const isClosed = () => closing !== undefined;
   const use = noUse();
+  const after = (prefix: string) =>
+    remembering((text) => thread.embed(prefix + text), isClosed, use);
+  const documents = after(model.documentPrefix);
+  const questions = after(model.questionPrefix);
 
   return {
     identity: identityOf(model, maxTokens),
-    embedDocument: remembering((text) => thread.embed(model.documentPrefix + text), isClosed, use),
-    embedQuery: remembering((text) => thread.embed(model.questionPrefix + text), isClosed, use),
+    embedDocument: documents.embed,
+    embedQuery: questions.embed,
+    forget: (of) => {
+      documents.forget(of);
+      questions.forget(of);
+    },
     use: () => ({ ...use }),
     close: () => {
       closing ??= thread.close();

@@ -4,6 +4,8 @@ export type Lru<V> = {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   delete(key: string): void;
+  /** Deletes all keys that begin so. */
+  deleteAll(prefix: string): void;
 };
 
 /** An empty cache of at most `capacity` entries. */
@@ -26,6 +28,9 @@ export function createLru<V>(capacity: number): Lru<V> {
     },
     delete: (key) => {
       entries.delete(key);
+    },
+    deleteAll: (prefix) => {
+      for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
     },
   };
 }

@@ -1,12 +1,17 @@
 import { SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
-import type { EmbedderUse } from "../../ports/embedder.ts";
+import type { Embedder, EmbedderUse } from "../../ports/embedder.ts";
 import { createLru } from "./lru.ts";
 
 const CACHED_VECTORS = 512;
 
 /** Turns one text into a vector. */
 export type EmbedText = (text: string) => Promise<Float32Array>;
+
+type Remembering = {
+  readonly embed: Embedder["embedDocument"];
+  readonly forget: (of: string) => void;
+};
 
 type Counts = { -readonly [Name in keyof EmbedderUse]: EmbedderUse[Name] };
 
@@ -16,24 +21,28 @@ export function noUse(): Counts {
 }
 
 /**
- * Remembers the latest 512 vectors. Concurrent calls with equal texts share one computation, failures are not kept, and returned
- * arrays belong to the caller.
+ * Remembers the latest 512 vectors, each for its owner alone: how quick a call is tells nobody what others have. Concurrent calls of
+ * one owner with equal texts share one computation, failures are not kept, and returned arrays belong to the caller.
  * @param isClosed whether calls are refused with `engine_closed`
  * @param use where the calls are counted
  */
-export function remembering(embed: EmbedText, isClosed: () => boolean, use: Counts): EmbedText {
+export function remembering(embed: EmbedText, isClosed: () => boolean, use: Counts): Remembering {
   const known = createLru<Promise<Float32Array>>(CACHED_VECTORS);
-  return async (text) => {
-    if (isClosed()) throw new SvcError("engine_closed", "the embedder was closed");
-    const key = sha256Hex(text);
-    use.asked += 1;
-    let vector = known.get(key);
-    if (vector === undefined) {
-      vector = counted(embed(text), use);
-      known.set(key, vector);
-      vector.catch(() => known.delete(key));
-    }
-    return (await vector).slice();
+  return {
+    embed: async (text, of) => {
+      if (isClosed()) throw new SvcError("engine_closed", "the embedder was closed");
+      use.asked += 1;
+      if (of === undefined) return await counted(embed(text), use);
+      const key = `${sha256Hex(of)} ${sha256Hex(text)}`;
+      let vector = known.get(key);
+      if (vector === undefined) {
+        vector = counted(embed(text), use);
+        known.set(key, vector);
+        vector.catch(() => known.delete(key));
+      }
+      return (await vector).slice();
+    },
+    forget: (of) => known.deleteAll(`${sha256Hex(of)} `),
   };
 }
 

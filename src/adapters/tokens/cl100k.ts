@@ -10,27 +10,32 @@ const MEMO_MAX_ENTRIES = 20_000;
 const MEMO_MAX_CHARS = 4_000_000;
 
 type Count = (text: string) => number;
+type Known = Required<Pick<Tokenizer, "count" | "forget">>;
+/** Counts by text, by owner. */
+type Generation = Map<string, Map<string, number>>;
 
 /**
  * Counts tokens of `cl100k_base` exactly. The table (1 MB) is loaded by `ready`. Counts of up to 20,000 texts below
- * 20,000 characters are cached within about 8 MB, since the same memories are packed again and again. Counting a text of n
+ * 20,000 characters are cached within about 8 MB, each for its owner alone, since the same memories are packed again and again. Counting a text of n
  * characters takes O(n log n) time, whatever its content: one to two seconds for a million at worst. `count` throws a plain
  * Error if `ready` has not resolved: a fault of the caller.
  */
 export function createCl100kTokenizer(): Tokenizer {
   let loading: Promise<void> | undefined;
-  let count: Count = () => {
-    throw new Error("the tokenizer is not loaded: wait for ready() before count()");
-  };
+  let known: Known | undefined;
   return {
     name: "cl100k_base",
     ready: () => {
       loading ??= loadCounter().then((loaded) => {
-        count = memoise(loaded);
+        known = memoise(loaded);
       });
       return loading;
     },
-    count: (text) => count(text),
+    count: (text, of) => {
+      if (known !== undefined) return known.count(text, of);
+      throw new Error("the tokenizer is not loaded: wait for ready() before count()");
+    },
+    forget: (of) => known?.forget(of),
   };
 }
 
@@ -52,25 +57,36 @@ async function loadCounter(): Promise<Count> {
  * A cache of two generations: when the young one is full, it becomes the old one; entries not used again are dropped with
  * the next change. No entry is ever removed by itself, which in a large Map costs more than counting.
  */
-function memoise(count: Count): Count {
-  let young = new Map<string, number>();
-  let old = new Map<string, number>();
+function memoise(count: Count): Known {
+  let young: Generation = new Map();
+  let old: Generation = new Map();
+  let entries = 0;
   let chars = 0;
-  const remember = (text: string, tokens: number): void => {
-    if (young.size >= MEMO_MAX_ENTRIES / 2 || chars >= MEMO_MAX_CHARS / 2) {
+  const remember = (of: string, text: string, tokens: number): void => {
+    if (entries >= MEMO_MAX_ENTRIES / 2 || chars >= MEMO_MAX_CHARS / 2) {
       old = young;
       young = new Map();
+      entries = 0;
       chars = 0;
     }
-    young.set(text, tokens);
+    const own = young.get(of);
+    if (own === undefined) young.set(of, new Map([[text, tokens]]));
+    else own.set(text, tokens);
+    entries += 1;
     chars += text.length;
   };
-  return (text) => {
-    if (text.length >= MEMO_MAX_TEXT_CHARS) return count(text);
-    const known = young.get(text);
-    if (known !== undefined) return known;
-    const tokens = old.get(text) ?? count(text);
-    remember(text, tokens);
-    return tokens;
+  return {
+    count: (text, of) => {
+      if (of === undefined || text.length >= MEMO_MAX_TEXT_CHARS) return count(text);
+      const known = young.get(of)?.get(text);
+      if (known !== undefined) return known;
+      const tokens = old.get(of)?.get(text) ?? count(text);
+      remember(of, text, tokens);
+      return tokens;
+    },
+    forget: (of) => {
+      young.delete(of);
+      old.delete(of);
+    },
   };
 }

@@ -20,7 +20,17 @@ export function createSharedEmbedders(create = createConfiguredEmbedder): Shared
       made.set(key, making);
       // The next pack tries again.
       making.catch(() => made.delete(key));
-      return { ...(await making), close: async () => {} };
+      const embedder = await making;
+      // An owner of the same name in another pack is somebody else.
+      const pack = crypto.randomUUID();
+      const here = (of: string | undefined) => (of === undefined ? undefined : `${pack} ${of}`);
+      return {
+        ...embedder,
+        embedDocument: (text, of) => embedder.embedDocument(text, here(of)),
+        embedQuery: (text, of) => embedder.embedQuery(text, here(of)),
+        forget: (of) => embedder.forget?.(`${pack} ${of}`),
+        close: async () => {},
+      };
     },
     close: async () => {
       for (const embedder of made.values()) await (await embedder).close();

@@ -30,7 +30,7 @@ export async function derive(
   const { store, clock } = deps;
   if (claim.plan !== undefined) {
     const plan = fromPlanPayload(claim.plan.payload);
-    const vectors = await vectorsOf(deps, plan, options.signal);
+    const vectors = await vectorsOf(deps, plan, claim.event.userId, options.signal);
     return staleness(await store.publishPlan(claim, { plan, vectors, at: clock.now() }));
   }
   const extracted =
@@ -41,7 +41,7 @@ export async function derive(
   const result = resultOf(extracted.record);
   const plan = await planFor(deps, claim, result);
   if (typeof plan === "string") return plan;
-  const vectors = await vectorsOf(deps, plan, options.signal);
+  const vectors = await vectorsOf(deps, plan, claim.event.userId, options.signal);
   const at = clock.now();
   // Calls that overlap are committed together, in their order: the plan is kept even if it is not carried out.
   const [, stale] = await Promise.all([
@@ -94,6 +94,7 @@ async function planFor(
 async function vectorsOf(
   { store, embedder }: ExtractDeps,
   { vectorTexts }: DerivationPlan,
+  userId: string,
   signal: AbortSignal,
 ): Promise<readonly (Float32Array | undefined)[]> {
   if (vectorTexts.length > 0 && !(await store.hasModel(embedder.identity))) {
@@ -102,7 +103,7 @@ async function vectorsOf(
   const vectors: (Float32Array | undefined)[] = [];
   for (const text of vectorTexts) {
     signal.throwIfAborted();
-    vectors.push(hasText(text) ? await embedder.embedDocument(text) : undefined);
+    vectors.push(hasText(text) ? await embedder.embedDocument(text, userId) : undefined);
   }
   return vectors;
 }

@@ -51,7 +51,11 @@ async function nearTo(
     excludeNodeTypes: NODE_TYPES.filter((type) => !STATEMENTS.has(type)),
     aliveAt: clock.now(),
   };
-  const hits = await store.searchVectors(await embedder.embedDocument(content), filter, LOOKED_AT);
+  const hits = await store.searchVectors(
+    await embedder.embedDocument(content, userId),
+    filter,
+    LOOKED_AT,
+  );
   const scores = new Map(hits.map(({ key, score }) => [key, score]));
   const nodes = await store.nodesByKey(userId, [...scores.keys()]);
   return nodes

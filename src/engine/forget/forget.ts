@@ -21,7 +21,8 @@ import { issue, NOT_REACHED, type ReceiptDeps } from "./receipt.ts";
 /** Milliseconds that a call waits for other processes to let go of the log. What is left is done by a job. */
 const SETTLE_MS = 5000;
 
-type ForgetDeps = ReceiptDeps & Pick<EngineDeps<PlanStore & NamedRecords>, "store">;
+type ForgetDeps = ReceiptDeps &
+  Pick<EngineDeps<PlanStore & NamedRecords>, "store" | "embedder" | "tokenizer">;
 
 /** @throws SvcError as `ForgetMethods.forget` */
 export async function forget(deps: ForgetDeps, input: ForgetInput): Promise<ForgetAnswer> {
@@ -90,6 +91,8 @@ async function erase(deps: ForgetDeps, plan: ForgetPlan, actorId: string): Promi
       createdAt: at,
     }),
   });
+  deps.embedder.forget?.(userId);
+  deps.tokenizer.forget?.(userId);
   // Somebody else has done the same at the same moment, and makes the receipt.
   if (record.createdAt !== at) return repeated(deps, record, false);
   const stage = (await settle(deps)) ? "physical" : "logical";

@@ -153,7 +153,7 @@ export type StatsDetails = {
   readonly jobs: { readonly pending: number; readonly failed: number };
   /** Extraction from messages that is not done yet, and how much of it ended in failure. */
   readonly extractions: { readonly pending: number; readonly failed: number };
-  /** The work of the embedding model in this process; undefined where it is not counted. */
+  /** The work of the embedding model in this process; undefined where it is not counted, and for one owner. */
   readonly embeddings: EmbedderUse | undefined;
   /** Receipts that are kept. */
   readonly receipts: number;

@@ -66,7 +66,7 @@ async function readDetails(
     states,
     jobs,
     extractions,
-    embeddings: embedder.use?.(),
+    embeddings: isEverybody(owner) ? embedder.use?.() : undefined,
     receipts,
     blobs,
   };

@@ -51,7 +51,7 @@ export function createTurnPairs(
     const previous = replace(JSON.stringify([node.userId, node.sessionId, node.scope]), turn);
     if (previous === undefined || !belongTogether(previous, turn)) return;
     const pair = pairOf(node, [previous, turn], deps);
-    const vector = await deps.embedder.embedDocument(pair.content);
+    const vector = await deps.embedder.embedDocument(pair.content, node.userId);
     // A turn retired meanwhile must not come back in a pair.
     const active = await deps.store.nodesById(node.userId, [previous.nodeId, turn.nodeId]);
     if (active.length < 2) return;

@@ -96,7 +96,7 @@ type Said = {
 /** Asks the model, and compares what it says. What fails here would fail for the next frame, too. */
 async function describe(
   deps: ObserveDeps,
-  { footage, vision, signal }: Scene,
+  { footage, vision, signal, wish: { userId } }: Scene,
   { index, picture }: Seen,
   previous: string | undefined,
 ): Promise<Said> {
@@ -112,7 +112,7 @@ async function describe(
       signal,
     });
     outcome = { ...outcome, description, describeSeconds: secondsSince(begun) };
-    const similarity = await similarityOf(deps, previous, description);
+    const similarity = await similarityOf(deps, userId, previous, description);
     if (similarity !== undefined) outcome = { ...outcome, similarity: rounded(similarity, 4) };
     const isRepeat = similarity !== undefined && similarity >= repeatSimilarity;
     if (isRepeat) outcome = { ...outcome, status: "repeat" };
@@ -130,12 +130,13 @@ async function describe(
 /** The cosine of two descriptions; undefined: they differ in what they quote, or there is nothing to compare. */
 async function similarityOf(
   { embedder }: Pick<ObserveDeps, "embedder">,
+  userId: string,
   previous: string | undefined,
   description: string,
 ): Promise<number | undefined> {
   if (previous === undefined || !quotesTheSame(previous, description)) return undefined;
   const [one, other] = await Promise.all(
-    [previous, description].map((text) => embedder.embedDocument(text)),
+    [previous, description].map((text) => embedder.embedDocument(text, userId)),
   );
   return one === undefined || other === undefined ? undefined : unitCosine(one, other);
 }

@@ -72,7 +72,9 @@ async function ofScope(deps: Deps, wanted: Wanted): Promise<number> {
     const found = await mentioning(deps, wanted, name);
     const previous = profiles.get(name) ?? [];
     if (found.length >= LEAST) {
-      const text = profileText(name, found, wanted.max, (part) => deps.tokenizer.count(part));
+      const text = profileText(name, found, wanted.max, (part) =>
+        deps.tokenizer.count(part, wanted.userId),
+      );
       if (text === undefined) continue;
       await replace(deps, { wanted, name, previous, text, available: found.length });
       published += 1;
@@ -134,7 +136,7 @@ type Replacement = {
 /** One transaction: the new profile is active and the former ones are archived, or nothing has happened. @throws SvcError stale_profile */
 async function replace(deps: Deps, replacement: Replacement): Promise<void> {
   const { text, previous, wanted, name } = replacement;
-  const vector = text && (await deps.embedder.embedDocument(text.content));
+  const vector = text && (await deps.embedder.embedDocument(text.content, wanted.userId));
   const former = previous.map((node) => node.id).sort();
   // Whoever replaces the same ones at the same time makes the same profile, and one of the two is too late.
   const id = uuidV5(

@@ -206,7 +206,11 @@ async function packed(
   await tokenizer.ready();
   const { contextGuidanceMode: mode, contextFormat: format } = settings.packing;
   const { knowledgeAt } = request.filter;
-  return pack(results, tokenizer, {
+  const own = {
+    ...tokenizer,
+    count: (text: string) => tokenizer.count(text, request.filter.userId),
+  };
+  return pack(results, own, {
     ...request,
     settings: settings.packing,
     notice: coverageNotice({ ...analysis, knowledgeAt }),

@@ -145,7 +145,7 @@ function toQuestion(
     return {
       text,
       vector: () => {
-        vector ??= embedder.embedQuery(text);
+        vector ??= embedder.embedQuery(text, filter.userId);
         return vector;
       },
     };

@@ -49,7 +49,7 @@ export function vectorOf(
   deps: Pick<EngineDeps, "embedder">,
   node: MemoryNode,
 ): Promise<Float32Array> {
-  return deps.embedder.embedDocument(embeddingText(node));
+  return deps.embedder.embedDocument(embeddingText(node), node.userId);
 }
 
 /** Whether vectors of the configured model can be compared with those of the pack. */

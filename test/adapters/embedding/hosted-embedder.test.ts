@@ -89,9 +89,9 @@ describe("the hosted embedder", () => {
 
   test("asks once for equal texts, and separately for questions", async () => {
     const one = embedder({ model: model({ documentPrefix: "doc: ", questionPrefix: "query: " }) });
-    await Promise.all([one.embedDocument("pot"), one.embedDocument("pot")]);
-    await one.embedDocument("pot");
-    await one.embedQuery("pot");
+    await Promise.all([one.embedDocument("pot", "ada"), one.embedDocument("pot", "ada")]);
+    await one.embedDocument("pot", "ada");
+    await one.embedQuery("pot", "ada");
     expect(server.received.map(({ body }) => body.input)).toEqual([["doc: pot"], ["query: pot"]]);
   });
 

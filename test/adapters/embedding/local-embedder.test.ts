@@ -82,10 +82,26 @@ describe("createLocalEmbedder", () => {
   });
 
   test("remembers vectors: a repeated text costs no run", async () => {
-    await embedder.embedQuery("repeated");
+    await embedder.embedQuery("repeated", "ada");
     const started = processorMs();
-    for (let i = 0; i < 200; i++) await embedder.embedQuery("repeated");
+    for (let i = 0; i < 200; i++) await embedder.embedQuery("repeated", "ada");
     expect(processorMs() - started).toBeLessThan(200);
+  });
+
+  test("remembers vectors for their owner alone, until that owner forgets", async () => {
+    const runs = async (owner: string | undefined): Promise<number> => {
+      const before = embedder.use!().computed;
+      await embedder.embedDocument("the PIN is 4711", owner);
+      return embedder.use!().computed - before;
+    };
+    expect(await runs("ada")).toBe(1);
+    expect(await runs("ada")).toBe(0);
+    expect(await runs("ad")).toBe(1);
+    expect(await runs(undefined)).toBe(1);
+    expect(await runs(undefined)).toBe(1);
+    embedder.forget!("ad");
+    expect(await runs("ada")).toBe(0);
+    expect(await runs("ad")).toBe(1);
   });
 });
 

@@ -1,9 +1,11 @@
 /** What the key of one owner reaches of another's memories, on every route that there is. Real engine, real pack. */
 import { expect, test } from "bun:test";
+import { noUse, remembering } from "../../../src/adapters/embedding/remember.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import type { HttpBinding } from "../../../src/surface/contract/core/operation.ts";
 import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { anAdmission, anEvent } from "../../contract/samples.ts";
+import { wordEmbedder } from "../../engine/engines.ts";
 import { type Answer, appOf, KEYS, type OpenedApp, useApps } from "./engine-app.ts";
 
 const { open } = useApps();
@@ -192,6 +194,28 @@ test("what a key erases tells nothing of what others hold, whether a guess is ri
     told.push([answer["stage"], answer["counts"], receipt.scan, known["counts"]]);
   }
   expect(told).toEqual(told.map(() => told[0]));
+});
+
+test("an owner's numbers tell nothing of what others have", async () => {
+  const use = noUse();
+  const words = wordEmbedder();
+  const { embed } = remembering(
+    (text) => words.embedDocument(text),
+    () => false,
+    use,
+  );
+  const embedder = { ...words, embedDocument: embed, use: () => ({ ...use }) };
+  const { ask } = await open(KEYS, { embedder });
+  await ask("/v1/store", { key: "key-a", body: { content: PRIVATE } });
+  const risen: number[] = [];
+  for (const content of [PRIVATE, `${PRIVATE}!`]) {
+    const before = use.computed;
+    await ask("/v1/store", { key: "key-b", body: { content } });
+    risen.push(use.computed - before);
+    const { json } = await ask("/v1/stats", { key: "key-b" });
+    expect(json).toMatchObject({ details: { embeddings: null, bytes: null } });
+  }
+  expect(risen).toEqual([1, 1]);
 });
 
 test("naming another owner is 403 wherever an owner can be named", async () => {

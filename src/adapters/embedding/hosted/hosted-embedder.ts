@@ -61,15 +61,21 @@ export function createHostedEmbedder(options: HostedEmbedderOptions): Embedder {
   const isClosed = () => closing.signal.aborted;
   const use = noUse();
   const gathered = gathering((texts) => oneByOne(sendAll, texts));
+  const documents = remembering(
+    (text) => orFailed(gathered(model.documentPrefix + cut(text))),
+    isClosed,
+    use,
+  );
+  const questions = remembering((text) => orFailed(embedQuestion(cut(text))), isClosed, use);
 
   return {
     identity: identityOf(model, maxTokens),
-    embedDocument: remembering(
-      (text) => orFailed(gathered(model.documentPrefix + cut(text))),
-      isClosed,
-      use,
-    ),
-    embedQuery: remembering((text) => orFailed(embedQuestion(cut(text))), isClosed, use),
+    embedDocument: documents.embed,
+    embedQuery: questions.embed,
+    forget: (of) => {
+      documents.forget(of);
+      questions.forget(of);
+    },
     use: () => ({ ...use }),
     close: async () => {
       closing.abort(new SvcError("engine_closed", "the embedder was closed"));

@@ -42,7 +42,9 @@ export async function publishSummary(
   const generation = Math.max(0, ...previous.map((one) => one.generation)) + 1;
   const name = ["svc:summary:v1", userId, scope, draft.about, generation, draft.requestHash];
   const id = uuidV5("url", JSON.stringify(name));
-  const vector = run.isDryRun ? new Float32Array() : await embedder.embedDocument(draft.content);
+  const vector = run.isDryRun
+    ? new Float32Array()
+    : await embedder.embedDocument(draft.content, userId);
   const reads = {
     nodeIds: [id, ...draft.selected.map((node) => node.id), ...previous.map((one) => one.id)],
     auditRecordIds: [],

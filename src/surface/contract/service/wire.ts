@@ -52,7 +52,10 @@ const details = noted(
           seconds: number,
         }),
       ),
-      { description: "Calls of the embedding model by this process; the rest was remembered." },
+      {
+        description:
+          "Calls of the embedding model by this process; the rest was remembered. Null where an owner is named.",
+      },
     ),
     receipts: noted(count, { description: "Receipts that are kept." }),
     blobs: noted(object<StatsDetails["blobs"]>({ count, bytes: count }), {
