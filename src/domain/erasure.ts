@@ -43,6 +43,11 @@ const OF_SEVERAL: ReadonlySet<string> = new Set([
 ]);
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
+/** The ids in some texts, each once. */
+export function idsIn(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts.flatMap((text) => text.match(ID) ?? []))];
+}
+
 /** Whether a text contains one of some ids. */
 export function namesAny(text: string, ids: ReadonlySet<string>): boolean {
   return text.match(ID)?.some((id) => ids.has(id)) ?? false;

@@ -1,3 +1,4 @@
+import type { BuiltReceipt } from "./receipts/build.ts";
 import { decodeReceipt } from "./receipts/codec/codec.ts";
 
 /** Whether the stored form of a receipt is intact. */
@@ -13,7 +14,11 @@ export function isReceiptWhole(body: Uint8Array): boolean {
 
 /** What a receipt asks, and all that it names, as text with every id in it. @throws RangeError, FormError for a damaged one */
 export function toldByReceipt(body: Uint8Array): { readonly query: string; readonly ids: string } {
-  const { receipt, record } = decodeReceipt(body);
-  const ids = JSON.stringify([receipt.candidates.map(({ nodeId }) => nodeId), record]);
-  return { query: receipt.query, ids };
+  const stored = decodeReceipt(body);
+  return { query: stored.receipt.query, ids: idsInReceipt(stored) };
+}
+
+/** A text with every id that a receipt names. */
+export function idsInReceipt({ receipt, record }: BuiltReceipt): string {
+  return JSON.stringify([receipt.candidates.map(({ nodeId }) => nodeId), record]);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ERASED_HASH, erasedBy, erasedPayload, FORGOTTEN } from "../../src/domain/erasure.ts";
+import { isTakenOver } from "../../src/domain/jobs.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
@@ -173,6 +174,33 @@ export function describeErasures(world: StoreWorld): void {
       expect(await store.receipt(told.requestId, "ada")).toBeUndefined();
       expect(await store.receipt(untold.requestId, "ada")).toEqual(untold);
       expect(await store.receipt(foreign.requestId, "bob")).toEqual(foreign);
+    });
+
+    test("keeps what was made of it before from being written after it", async () => {
+      const { store } = await world.fresh();
+      const [, secret, stays] = await conversation(store);
+      const event = anEvent({ sessionId: "s" });
+      await store.admit(anAdmission([event], { extracts: true, leaseJobs: false }));
+      const claim = await store.claimExtraction({ owner: "ada", isDueOnly: false }, 60);
+      await store.erase(anErasure([secret]));
+      const ofBoth = aReceipt();
+      const ofOne = aReceipt();
+      const about = anAuditRecord({ targetId: event.id, payload: { events: [secret.id] } });
+
+      expect(await store.saveReceipt(ofBoth, [], [stays.id, secret.id])).toBe(false);
+      expect(await store.saveReceipt(ofOne, [], [stays.id])).toBe(true);
+      expect(await store.receipt(ofBoth.requestId, "ada")).toBeUndefined();
+      expect(await store.receipt(ofOne.requestId, "ada")).toEqual(ofOne);
+      const refusal = new Error("forgotten");
+      const citing = (node: MemoryNode) => ({
+        ...anAdmission([], { auditRecords: [anAuditRecord()] }),
+        named: { userId: "ada", ids: [node.id], refusal },
+      });
+      await expect(store.admitOnce(citing(secret), freshId())).rejects.toBe(refusal);
+      expect(await store.admitOnce(citing(stays), freshId())).toBeUndefined();
+      if (claim === undefined) throw new Error("no claim");
+      expect(await store.saveExtractions(claim, [about]).catch(isTakenOver)).toBe(true);
+      expect(await store.auditRecord(about.id, ALL_OWNERS)).toBeUndefined();
     });
 
     test("is done once: the same again changes nothing and gives the first record", async () => {

@@ -67,7 +67,7 @@ async function measureTimes(pack: string, size: number, count: number): Promise<
   const nowhere = createReceiptKeeper({
     ...deps,
     store: {
-      saveReceipt: async () => {},
+      saveReceipt: async () => true,
       receipt: async () => undefined,
       owners: { names: async () => [] },
     },

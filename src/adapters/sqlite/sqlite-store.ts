@@ -128,10 +128,10 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     blob: reading(access, readBlob),
     blobTotals: reading(access, readBlobTotals),
     addNodes: writing(access, adderOf(embedding)),
-    saveReceipt: (receipt, context = []) => {
+    saveReceipt: (receipt, context = [], named = []) => {
       // Before the transaction, for which others wait.
       const body = packBody(receipt.body);
-      return access.write((database) => writeReceipt(database, receipt, body, context));
+      return access.write((database) => writeReceipt(database, receipt, body, context, named));
     },
     usesOf: reading(access, readUses),
     hasUntoldContexts: reading(access, hasUntoldContexts),

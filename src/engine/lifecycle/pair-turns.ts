@@ -1,9 +1,10 @@
 import type { MemoryEvent } from "../../domain/event.ts";
+import { isActive } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import { nextInstant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { SearchIndex } from "../../ports/store/search-index.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { StoredMemory } from "../write/api.ts";
 
@@ -31,7 +32,7 @@ export type TurnPairs = {
  * Previous turns are those that this process stored. Call `add` for each stored memory, in order.
  */
 export function createTurnPairs(
-  deps: Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "clock" | "ids">,
+  deps: Pick<EngineDeps<Graph>, "store" | "embedder" | "clock" | "ids">,
 ): TurnPairs {
   const last = new Map<string, Turn>();
   /** Replaces the previous turn with this one, and returns the previous one. */
@@ -52,10 +53,17 @@ export function createTurnPairs(
     if (previous === undefined || !belongTogether(previous, turn)) return;
     const pair = pairOf(node, [previous, turn], deps);
     const vector = await deps.embedder.embedDocument(pair.content, node.userId);
-    // A turn retired meanwhile must not come back in a pair.
-    const active = await deps.store.nodesById(node.userId, [previous.nodeId, turn.nodeId]);
-    if (active.length < 2) return;
-    await deps.store.addNodes([{ node: pair, vector, at: deps.clock.now() }]);
+    const nodeIds = [previous.nodeId, turn.nodeId];
+    await deps.store.change({ nodeIds, auditRecordIds: [], eventIds: [] }, ({ at, nodes }) => {
+      // A turn retired or forgotten meanwhile must not come back in a pair.
+      const isThere = nodeIds.every((id) => {
+        const found = nodes.get(id);
+        return found !== undefined && isActive(found.lifecycleState);
+      });
+      const added = [{ node: pair, vector, at }];
+      const change = { nodes: [], added, edges: [], auditRecords: [] };
+      return { change: isThere ? change : undefined, result: undefined };
+    });
   };
   return { add, forget: () => last.clear() };
 }

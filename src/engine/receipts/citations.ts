@@ -78,13 +78,7 @@ export async function recordAnswerCitations(
   // A retry is answered even if the receipt no longer exists.
   if (earlier !== undefined) return firstRecord(earlier, submission);
   const kept = await deps.receipts.read(submission.requestId, owner);
-  if (kept === undefined) {
-    const { requestId } = submission;
-    throw new SvcError("not_found", `there is no receipt of a retrieval ${requestId}`, {
-      kind: "retrieval",
-      id: requestId,
-    });
-  }
+  if (kept === undefined) throw noReceipt(submission);
   requireCitable(submission.citedNodeIds, kept);
   const id = operationId(owner, citationId);
   const record: AnswerCitations = {
@@ -104,11 +98,20 @@ export async function recordAnswerCitations(
     namespaceId: owner,
     createdAt: record.recordedAt,
   };
+  // What was cited may have been forgotten since the receipt was read, and the receipt with it.
+  const named = { userId: owner, ids: submission.citedNodeIds, refusal: noReceipt(submission) };
   const other = await deps.store.admitOnce(
-    { events: [], auditRecords: [operation], leaseJobs: false },
+    { events: [], auditRecords: [operation], named, leaseJobs: false },
     id,
   );
   return other === undefined ? record : firstRecord(other, submission);
+}
+
+function noReceipt({ requestId }: Submission): SvcError {
+  return new SvcError("not_found", `there is no receipt of a retrieval ${requestId}`, {
+    kind: "retrieval",
+    id: requestId,
+  });
 }
 
 /** A recorded report. Undefined for an unknown one, or one of another owner. @throws SvcError invalid_argument, storage_failed */

@@ -1,3 +1,4 @@
+import { idsIn } from "../../domain/erasure.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { KeptReceipt } from "../../domain/records/explanation.ts";
@@ -6,6 +7,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Owners } from "../../ports/store/owners.ts";
 import type { ContextNode, ReceiptLog, StoredReceipt } from "../../ports/store/receipt-log.ts";
+import { idsInReceipt } from "../receipt-check.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { ReceiptMaterial } from "./api.ts";
 import { buildReceipt, digestLongTexts, type ReceiptSurroundings } from "./build.ts";
@@ -39,7 +41,7 @@ export type ReceiptKeeperDeps = {
 export type ReceiptKeeper = {
   /**
    * Makes, checks and writes a receipt. Never rejects.
-   * @returns whether it is durable. False if none is kept (retention of 0 days), while too many are waiting (this one is
+   * @returns whether it is durable. False if none is kept (retention of 0 days), if what it names was forgotten meanwhile, while too many are waiting (this one is
    *   dropped), after `close`, if it could not be written, and if that takes longer than `answerMs`: it may be written later
    */
   keep(material: ReceiptMaterial): Promise<boolean>;
@@ -70,9 +72,10 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
     const { requestId } = material.metadata;
     try {
       await digestLongTexts(material.results);
-      const { stored, context } = toStored(material, surroundings, createdAt);
-      await store.saveReceipt(stored, context);
-      return true;
+      const { stored, context, named } = toStored(material, surroundings, createdAt);
+      if (await store.saveReceipt(stored, context, named)) return true;
+      warn(`the receipt of retrieval ${requestId} was not written (what it names was forgotten)`);
+      return false;
     } catch (error) {
       warn(`the receipt of retrieval ${requestId} was not written (${whyNot(error)})`);
       return false;
@@ -147,7 +150,11 @@ function toStored(
   material: ReceiptMaterial,
   surroundings: ReceiptSurroundings,
   createdAt: Instant,
-): { readonly stored: StoredReceipt; readonly context: readonly ContextNode[] } {
+): {
+  readonly stored: StoredReceipt;
+  readonly context: readonly ContextNode[];
+  readonly named: readonly string[];
+} {
   const built = buildReceipt(material, surroundings);
   const [problem] = receiptProblems(built);
   if (problem !== undefined) throw new SvcError("internal", problem);
@@ -156,6 +163,7 @@ function toStored(
   return {
     stored: { requestId, userId, createdAt, body: encodeReceipt({ ...built, checksum }) },
     context: contextOf(built.receipt),
+    named: idsIn([idsInReceipt(built)]),
   };
 }
 

@@ -32,6 +32,10 @@ export type Admission = {
   readonly leaseJobs: boolean;
   /** Whether the events are to be extracted as well; then each gets that work, too. Absent: no. */
   readonly extracts?: boolean;
+  /** What it names: if one of these was erased, nothing is written and the refusal is thrown. Absent: nothing. */
+  readonly named?:
+    | { readonly userId: string; readonly ids: readonly Uuid[]; readonly refusal: Error }
+    | undefined;
   /** What the events name. Of a key that the owner has already, the blob stays as it is. Absent: nothing. */
   readonly blobs?: readonly EventBlob[] | undefined;
 };
@@ -46,7 +50,7 @@ export type EventPage = {
 
 /** The events of a pack, which never change and are never removed. */
 export type EventLog = {
-  /** Appends events, their pending jobs, the operations and the nodes, and makes the change. @throws what the change throws */
+  /** Appends events, their pending jobs, the operations and the nodes, and makes the change. @throws what the change throws; the refusal */
   admit(admission: Admission): Promise<void>;
   /**
    * Like `admit`, unless an operation with the id of `guard` already exists: then nothing is written and that operation is

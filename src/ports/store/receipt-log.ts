@@ -49,8 +49,17 @@ export type ReceiptPage = {
 
 /** The records of retrievals, for as long as they are kept. */
 export type ReceiptLog = {
-  /** Stores a receipt with what was in the context. An existing request id is left as it is. @param context default: nothing */
-  saveReceipt(receipt: StoredReceipt, context?: readonly ContextNode[]): Promise<void>;
+  /**
+   * Stores a receipt with what was in the context. An existing request id is left as it is.
+   * @param context default: nothing
+   * @param named the ids in it. If one of them was erased meanwhile, nothing is stored. Default: none
+   * @returns whether the request has a receipt
+   */
+  saveReceipt(
+    receipt: StoredReceipt,
+    context?: readonly ContextNode[],
+    named?: readonly string[],
+  ): Promise<boolean>;
   /** Undefined for an unknown request, or one of another owner. */
   receipt(requestId: Uuid, owner: Owner): Promise<StoredReceipt | undefined>;
   /** A body that cannot be read is empty. */

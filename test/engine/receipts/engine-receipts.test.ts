@@ -132,7 +132,7 @@ describe("the receipt of an answer", () => {
     const gate = Promise.withResolvers<void>();
     const { engine } = await engines.open({
       answerMs: 500,
-      alter: () => ({ saveReceipt: () => gate.promise }),
+      alter: () => ({ saveReceipt: () => gate.promise.then(() => true) }),
     });
     await talk(engine);
     for (const query of QUESTIONS) {

@@ -152,7 +152,7 @@ describe("keep", () => {
           order.push(receipt.requestId);
           if (order.length === 5) gate.resolve();
           await gate.promise;
-          await store.saveReceipt(receipt);
+          return await store.saveReceipt(receipt);
         },
       }),
     });

@@ -71,8 +71,9 @@ describe("the receipt of an answer", () => {
       alter: (store) => ({
         saveReceipt: async (receipt: StoredReceipt) => {
           order.push("writing");
-          await store.saveReceipt(receipt);
+          const isKept = await store.saveReceipt(receipt);
           order.push("written");
+          return isKept;
         },
       }),
     });
@@ -91,7 +92,7 @@ describe("the receipt of an answer", () => {
     const gate = Promise.withResolvers<void>();
     const opened = await open({
       answerMs: 500,
-      alter: () => ({ saveReceipt: () => gate.promise }),
+      alter: () => ({ saveReceipt: () => gate.promise.then(() => true) }),
     });
     await remember(opened, tea(1));
 

@@ -10,6 +10,7 @@ import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
 import { readSetting, writeSetting } from "../schema/settings.ts";
 import { evict } from "../search/evict.ts";
+import { keepFromErasing } from "./names-erased.ts";
 import { readReached, readResting } from "./reached.ts";
 
 /** Setting of a database: the erasures that are not settled, by id, with blanks between them. */
@@ -30,6 +31,7 @@ export async function noteSettled(sql: Sql, settled: readonly string[]): Promise
 export async function erase(sql: Sql, erasure: Erasure): Promise<AuditRecord> {
   const earlier = await readAuditRecord(sql, erasure.forgetId);
   if (earlier !== undefined) return earlier;
+  await keepFromErasing(sql, ownerKey(erasure.userId), "alone");
   await requireFits(sql, erasure);
   const { forgetId, actorId, at, userId, events, nodes } = erasure;
   const owner = ownerKey(userId);

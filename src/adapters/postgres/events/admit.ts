@@ -9,6 +9,7 @@ import { writeAuditRecords } from "../audit/write-records.ts";
 import { writeBlobs } from "../blobs/blobs.ts";
 import { insertNumbered, type NumberedTable } from "../connection/insert-many.ts";
 import type { Sql } from "../connection/sql.ts";
+import { keepFromErasing, namesErased } from "../erasure/names-erased.ts";
 import { writeNodes } from "../graph/write-nodes.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
 import { EVENT_TABLE, eventValues } from "../rows.ts";
@@ -36,13 +37,20 @@ export function ownersOf({ events, nodes = [] }: Admission): readonly string[] {
   return [...events.map(({ userId }) => userId), ...nodes.map(({ node }) => node.userId)];
 }
 
-/** Appends an admission, but for its change. Runs inside a write transaction with the locks of its owners. */
+/**
+ * Appends an admission, but for its change. Runs inside a write transaction with the locks of its owners.
+ * @throws the refusal of what it names
+ */
 export async function writeAdmission(
   sql: Sql,
   admission: Admission,
   lease: JobLease,
 ): Promise<void> {
-  const { nodes = [], plans = [], auditRecords } = admission;
+  const { nodes = [], plans = [], auditRecords, named } = admission;
+  if (named !== undefined) {
+    await keepFromErasing(sql, ownerKey(named.userId), "shared");
+    if (await namesErased(sql, named.ids)) throw named.refusal;
+  }
   const byOwner = Map.groupBy(admission.events, ({ userId }) => ownerKey(userId));
   for (const [owner, events] of byOwner) {
     await writeEvents(sql, owner, events, { lease, extracts: admission.extracts === true });

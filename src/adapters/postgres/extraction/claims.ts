@@ -18,6 +18,7 @@ import { writeAuditRecords } from "../audit/write-records.ts";
 import { isSession } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
+import { requireUnerased } from "../erasure/names-erased.ts";
 import { readEvent } from "../events/read-events.ts";
 import { ownerKey } from "../owner-key.ts";
 import { type EventRow, FROM_EVENTS, toEvent } from "../rows.ts";
@@ -135,6 +136,7 @@ export async function saveExtractions(
 ): Promise<void> {
   const row = await heldJob(sql, claim);
   if (row === undefined) throw takenOver();
+  await requireUnerased(sql, records);
   const kept = await keptIds(
     sql,
     records.map(({ id }) => id),

@@ -25,6 +25,7 @@ import { readAuditRecord } from "../audit/read-records.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
+import { requireUnerased } from "../erasure/names-erased.ts";
 import { writeEdge } from "../graph/edges.ts";
 import { readNodeRows } from "../graph/read-nodes.ts";
 import { writeNodes } from "../graph/write-nodes.ts";
@@ -54,6 +55,7 @@ export async function savePlan(
   const kept = await readAuditRecord(sql, plan.id);
   if (kept !== undefined) return kept;
   const record = toPreparedRecord(plan, claim.event, at);
+  await requireUnerased(sql, [record]);
   await writeAuditRecords(sql, row.owner, [record]);
   return record;
 }

@@ -97,12 +97,19 @@ export async function isAnyStale(
 /** The vector of a node. */
 export type PlacedVector = NodePlace & Omit<NodeVector<number>, "key">;
 
-/** Keeps vectors beside the index until all of them exist. Runs inside a transaction. */
+/** Keeps vectors beside the index until all of them exist; none of a memory that is gone. Runs inside a transaction. */
 export async function stageVectors(
   sql: Sql,
   entries: readonly PlacedVector[],
   { model, version, dimension }: EmbeddingIdentity,
 ): Promise<void> {
+  const rows = await sql.all<{ place: number }>(
+    `SELECT u.place::integer AS place FROM unnest($1::bigint[], $2::integer[]) WITH ORDINALITY u (owner, key, place)
+     JOIN nodes n ON n.owner = u.owner AND n.key = u.key FOR KEY SHARE OF n`,
+    listText(entries.map(({ owner }) => owner)),
+    listText(entries.map(({ key }) => key)),
+  );
+  const there = rows.flatMap(({ place }) => entries[place - 1] ?? []);
   await insertMany(
     sql,
     "vector_staging",
@@ -115,7 +122,7 @@ export async function stageVectors(
       ["dimension", "integer"],
       ["embedding", "vector"],
     ],
-    entries.map(({ owner, key, contentHash, vector }) => [
+    there.map(({ owner, key, contentHash, vector }) => [
       ...[owner, key, contentHash, model, version, dimension, writeVector(vector)],
     ]),
     `ON CONFLICT (owner, key) DO UPDATE SET content_hash = excluded.content_hash, model = excluded.model,

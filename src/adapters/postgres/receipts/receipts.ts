@@ -10,6 +10,7 @@ import type {
 import { END_OF_TIME, FIRST_ID } from "../conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
+import { keepFromErasing, namesErased } from "../erasure/names-erased.ts";
 import { ownerKey, ownerKeyOrNull } from "../owner-key.ts";
 import { fillContexts, hasUntoldContexts, readUses } from "./contexts.ts";
 import { type ReceiptRow, toReceipt } from "./receipt-row.ts";
@@ -19,9 +20,8 @@ const FROM_RECEIPTS = "SELECT request_id, user_id, created_at, body FROM receipt
 /** The records of retrievals. The server compresses their bodies. */
 export function bindReceipts({ read, writeAny }: Database) {
   return {
-    // One statement, which may run twice, needs no transaction around it.
-    saveReceipt: (receipt, context) =>
-      read(receipt.userId, (sql) => writeReceipt(sql, receipt, context)),
+    saveReceipt: (receipt, context, named = []) =>
+      writeAny((sql) => writeReceipt(sql, receipt, context, named)),
     receipt: (requestId, owner) => read(owner, (sql) => readReceipt(sql, requestId, owner)),
     receipts: (page) => read(page.userId, (sql) => readReceipts(sql, page)),
     usesOf: (page) => read(page.userId, (sql) => readUses(sql, page)),
@@ -31,12 +31,22 @@ export function bindReceipts({ read, writeAny }: Database) {
   } satisfies ReceiptLog;
 }
 
-/** Keeps a receipt with what was in the context, unless its request has one. */
+/**
+ * Keeps a receipt with what was in the context, unless its request has one. Runs inside a transaction.
+ * @returns false if it names something that was erased meanwhile
+ */
 async function writeReceipt(
   sql: Sql,
   receipt: StoredReceipt,
   context: readonly ContextNode[] | undefined,
-): Promise<void> {
+  named: readonly string[],
+): Promise<boolean> {
+  // Pipelined: no erasure of the owner is under way from here on.
+  const [, isErased] = await Promise.all([
+    keepFromErasing(sql, ownerKey(receipt.userId), "shared"),
+    namesErased(sql, named),
+  ]);
+  if (isErased) return false;
   const { requestId, userId, createdAt, body } = receipt;
   const of = (member: keyof ContextNode) => listText((context ?? []).map((node) => node[member]));
   await sql.run(
@@ -49,6 +59,7 @@ async function writeReceipt(
     ...[ownerKey(userId), requestId, userId, createdAt, body, context === undefined ? 0 : 1],
     ...[of("nodeId"), of("rank"), of("representation")],
   );
+  return true;
 }
 
 async function readReceipt(

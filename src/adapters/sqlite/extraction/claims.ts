@@ -15,6 +15,7 @@ import type {
   WaitingTurn,
 } from "../../../ports/store/extraction-queue.ts";
 import { ask } from "../connection/ask.ts";
+import { requireUnerased } from "../erasure/names-erased.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { ownerKeyOrAll } from "../write/owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "../write/rows.ts";
@@ -132,6 +133,7 @@ export function saveExtractions(
   records: readonly AuditRecord[],
 ): void {
   if (heldJob(database, claim) === undefined) throw takenOver();
+  requireUnerased(database, records);
   for (const record of records) {
     if (!isKept(database, record.id)) writeAuditRecord(database, record);
   }

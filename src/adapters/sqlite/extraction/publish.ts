@@ -23,6 +23,7 @@ import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/extraction-queue.ts";
 import { ask } from "../connection/ask.ts";
+import { requireUnerased } from "../erasure/names-erased.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
@@ -54,6 +55,7 @@ export function savePlan(
   const kept = readAuditRecord(database, plan.id);
   if (kept !== undefined) return kept;
   const record = toPreparedRecord(plan, claim.event, at);
+  requireUnerased(database, [record]);
   writeAuditRecord(database, record);
   return record;
 }

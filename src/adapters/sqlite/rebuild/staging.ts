@@ -73,7 +73,7 @@ export function isAnyStale(
   }
 }
 
-/** Keeps vectors beside the index until all of them exist. Runs inside a write transaction. */
+/** Keeps vectors beside the index until all of them exist; none of a memory that is gone. Runs inside a write transaction. */
 export function stageVectors(
   database: Database,
   entries: readonly NodeVector<number>[],
@@ -81,7 +81,7 @@ export function stageVectors(
 ): void {
   const stage = database.query(
     `INSERT OR REPLACE INTO vector_staging (node_key, content_hash, model, version, dimension, embedding)
-     VALUES (?, ?, ?, ?, ?, ?)`,
+     SELECT key, ?2, ?3, ?4, ?5, ?6 FROM nodes WHERE key = ?1`,
   );
   const { model, version, dimension } = identity;
   for (const { key, contentHash, vector } of entries) {

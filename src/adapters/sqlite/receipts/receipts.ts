@@ -3,26 +3,34 @@ import type { Owner } from "../../../domain/owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ContextNode, ReceiptPage, StoredReceipt } from "../../../ports/store/receipt-log.ts";
+import { namesErased } from "../erasure/names-erased.ts";
 import { hasTable } from "../schema/has-table.ts";
 import { userIdOf } from "../write/owners.ts";
 import { toStoredReceipt, writeContext } from "./contexts.ts";
 import { bodyOf, fromIdBytes, type ReceiptRow, type StoredBody, toIdBytes } from "./receipt-row.ts";
 
-/** Keeps a receipt unless its request has one. Runs inside a write transaction. @param body result of `packBody` */
+/**
+ * Keeps a receipt unless its request has one. Runs inside a write transaction.
+ * @param body result of `packBody`
+ * @returns false if it names something that was erased meanwhile
+ */
 export function writeReceipt(
   database: Database,
   receipt: StoredReceipt,
   body: StoredBody,
   context: readonly ContextNode[],
-): void {
+  named: readonly string[],
+): boolean {
   const id = toIdBytes(receipt.requestId);
-  if (database.query("SELECT 1 FROM receipts WHERE request_id = ?").get(id) !== null) return;
+  if (database.query("SELECT 1 FROM receipts WHERE request_id = ?").get(id) !== null) return true;
+  if (namesErased(database, () => named)) return false;
   const { lastInsertRowid: key } = database
     .query(
       "INSERT INTO receipts (request_id, user_id, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?)",
     )
     .run(id, receipt.userId, receipt.createdAt, body.isCompressed ? 1 : 0, body.bytes);
   writeContext(database, Number(key), context);
+  return true;
 }
 
 /** The receipt of an owner's request. @throws SvcError storage_failed if its body is damaged */

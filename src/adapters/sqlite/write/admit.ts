@@ -5,6 +5,7 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Admission } from "../../../ports/store/event-log.ts";
 import { ADMITTED } from "../../../ports/store/work-queue.ts";
 import { writeBlobs } from "../blobs/blobs.ts";
+import { namesErased } from "../erasure/names-erased.ts";
 import { change } from "./change.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
@@ -24,7 +25,7 @@ const INSERT_EXTRACTIONS = `INSERT INTO work (subject, kind, owner, lane, status
 
 /**
  * Appends an admission. Runs inside a write transaction, which must be rolled back when it throws.
- * @throws what the decision of its change throws
+ * @throws what the decision of its change throws; the refusal of what it names
  */
 export function writeAdmission(
   database: Database,
@@ -32,6 +33,8 @@ export function writeAdmission(
   lease: Lease | undefined,
   now: Instant,
 ): void {
+  const { named } = admission;
+  if (named !== undefined && namesErased(database, () => named.ids)) throw named.refusal;
   const insertEvent = database.query(INSERT_EVENT);
   const claim = lease === undefined ? [0, null, null] : [ADMITTED, lease.holder, lease.until];
   const owners = new Map<string, number>();

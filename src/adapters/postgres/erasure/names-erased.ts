@@ -1,0 +1,38 @@
+import { idsIn } from "../../../domain/erasure.ts";
+import { takenOver } from "../../../domain/jobs.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import { beyondWall } from "../connection/row-security.ts";
+import type { Sql } from "../connection/sql.ts";
+import { listText } from "../connection/values.ts";
+import type { OwnerKey } from "../owner-key.ts";
+
+/** Whether something that was erased is named. What was made before the erasure must not be written after it. */
+export async function namesErased(sql: Sql, ids: readonly string[]): Promise<boolean> {
+  if (ids.length === 0) return false;
+  const row = await beyondWall(sql).get(
+    "SELECT 1 FROM erasures WHERE event_id = ANY ($1::uuid[]) LIMIT 1",
+    listText(ids),
+  );
+  return row !== undefined;
+}
+
+/** @throws SvcError (`isTakenOver`) if records of extraction name something that was erased: it is done again without that */
+export async function requireUnerased(sql: Sql, records: readonly AuditRecord[]): Promise<void> {
+  const named = records.flatMap(({ targetId, payload }) => [targetId, JSON.stringify(payload)]);
+  if (await namesErased(sql, idsIn(named))) throw takenOver();
+}
+
+/**
+ * Keeps the erasures of an owner apart from what is written without the owner's lock, until the transaction ends: an erasure
+ * has to see all of it, and all of it every erasure.
+ */
+export async function keepFromErasing(
+  sql: Sql,
+  owner: OwnerKey,
+  mode: "shared" | "alone",
+): Promise<void> {
+  await sql.get(
+    `SELECT pg_advisory_xact_lock${mode === "shared" ? "_shared" : ""}(hashtext('erasing'), hashtext($1))`,
+    owner,
+  );
+}
