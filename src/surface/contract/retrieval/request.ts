@@ -153,7 +153,7 @@ export const retrieveRequest = {
   ...filters,
   include_context: toolField(
     z.boolean().nullish().meta({
-      description: "Also return the memories packed as text for a prompt.",
+      description: "Also return a context.",
       default: false,
     }),
   ),
