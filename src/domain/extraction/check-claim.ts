@@ -2,11 +2,13 @@ import { groundQuantity } from "../quantity.ts";
 import { isOnlyAttempted } from "./attempts.ts";
 import { endsValue, stanceOn } from "./clauses.ts";
 import { hasCue, hasCueBeside } from "./cues.ts";
+import { sideOf } from "./exchanges.ts";
 import { isMentioned, isNamed } from "./mentions.ts";
 import { findQuote, Passages, type Span } from "./passages.ts";
 import type { DropReason, DropTally } from "./reasons.ts";
 import type { ReadDates } from "./relative-date.ts";
 import type { ExtractedClaim } from "./result.ts";
+import { hasVerbAgainst } from "./taken-away.ts";
 import type { Turn } from "./turn.ts";
 import { isOfOther, isOnlyAdvice, isOnlyAsked, ordersFrom } from "./voices.ts";
 
@@ -159,19 +161,26 @@ const WAS_ITSELF =
   /(?:^|_|\b)(?:former\w*|previous\w*|past|used|was|were|had|did|went|drove|took|kept|ran|made|wore|wrote|taught)(?:_|\b)|^(?!(?:bas|locat|call|nam|marri|employ|interest|relat|need)ed)\p{L}+ed(?:_|$)/iu;
 /** A predicate that says itself that something ended or was refused. */
 const ENDS_ITSELF =
-  /(?:^|_|\b)(?:avoid|stop|quit|hate|refus|reject|declin|turn\w*_down|allerg|intoler|miss|cancel|left|leav|end(?:s|ed)?(?:_|\b)|lost|los|sold|sell|from|switch|replac|gave|giv|mov|abandon|abolish|drop|chang)/i;
+  /(?:^|_|\b)(?:avoid|stop|quit|hat(?:e|ing)|detest|loath|despis|abhor|resign|refus|reject|declin|turn\w*_down|allerg|intoler|miss|cancel|left|leav|end(?:s|ed)?(?:_|\b)|lost|los|sold|sell|from|switch|swap|trade|trading|exchang|ditch|dump|replac|gave|giv|mov|abandon|abolish|drop|chang)/i;
+
+/** A predicate that leaves it to the text what is said of the object. */
+const SAYS_NOTHING = /^(?:does|do|did|says?|said|states?|mentions?|feels?(?:_about)?)$/i;
 
 /** Whether the text affirms what the claim affirms, and denies what it denies. */
 function polarityProblem(
-  { polarity, predicate, object }: ExtractedClaim,
+  claim: ExtractedClaim,
   passage: string,
   { language }: Turn,
 ): DropReason | undefined {
+  const { polarity, predicate, object } = claim;
   if (polarity === "unknown") return undefined;
   const isOwn = DENIES_ITSELF.test(predicate);
+  const isEnding = isOwn || ENDS_ITSELF.test(predicate);
+  const taken =
+    isEnding || SAYS_NOTHING.test(predicate) ? undefined : takenFrom(claim, passage, language);
+  if (taken !== undefined) return takenProblem(claim, taken, passage, language);
+  const stance = stanceOn(object, passage, language, isEnding ? "negation" : "negation or ending");
   const saysPast = WAS_ITSELF.test(predicate);
-  const denial = isOwn || ENDS_ITSELF.test(predicate) ? "negation" : "negation or ending";
-  const stance = stanceOn(object, passage, language, denial);
   const isPast = !isOwn && !saysPast && isOnlyPast(object, passage, language);
   if (polarity === "negative") return stance.denies || isPast ? undefined : "negation_invented";
   return isOwn ||
@@ -181,6 +190,33 @@ function polarityProblem(
     isMoved(predicate, stance.denies, passage, language)
     ? undefined
     : "negation_lost";
+}
+
+/** Whether a passage takes the object of a claim from its subject, or gives it in place of another one, by a verb alone. */
+function takenFrom(
+  claim: ExtractedClaim,
+  passage: string,
+  language: Turn["language"],
+): "taken" | "given" | undefined {
+  const side = sideOf(claim.object, passage);
+  if (side === "newer") return "given";
+  const isTaken = side === "older" || hasVerbAgainst(claim, passage, language);
+  return isTaken ? "taken" : undefined;
+}
+
+function takenProblem(
+  { polarity, predicate, object }: ExtractedClaim,
+  taken: "taken" | "given",
+  passage: string,
+  language: Turn["language"],
+): DropReason | undefined {
+  const isNegative = polarity === "negative";
+  if (taken === "given") return isNegative ? "negation_invented" : undefined;
+  // A denied denial, as in `I don't hate jazz`, says nothing more.
+  const isDenied = stanceOn(object, passage, language, "negation").denies;
+  if (isNegative) return isDenied ? "negation_invented" : undefined;
+  // What is gone was there.
+  return WAS_ITSELF.test(predicate) && !isDenied ? undefined : "negation_lost";
 }
 
 /** Whether a claim is about the value that was given up, as in `moved_from`. */
@@ -228,7 +264,8 @@ function withoutUnstated(
   const isReplaced = replaces === undefined || isGivenUp(replaces, claim, passage, language);
   if (!isReplaced) tally.add("replaced_value_not_in_text");
   const isUpdate = claim.temporalIntent === "update";
-  const changes = !isUpdate || hasCue(passage, language, "change");
+  const changes =
+    !isUpdate || hasCue(passage, language, "change") || sideOf(claim.object, passage) === "newer";
   if (!changes) tally.add("update_not_stated");
   return {
     ...claim,
@@ -252,7 +289,11 @@ function isGivenUp(
 ): boolean {
   if (polarity === "negative") return isMentioned(value, object);
   if (!isMentioned(value, passage) || isMentioned(value, object)) return false;
-  return endsValue(value, passage, language) || isOnlyPast(value, passage, language);
+  return (
+    endsValue(value, passage, language) ||
+    isOnlyPast(value, passage, language) ||
+    (sideOf(object, passage) === "newer" && sideOf(value, passage) === "older")
+  );
 }
 
 /** Whether the amount of a claim, if it has one, is exactly what the passage says. */

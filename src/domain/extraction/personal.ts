@@ -35,7 +35,7 @@ const OTHER_TYPES = new Set(
  */
 const SPANISH_VERB = new RegExp(
   String.raw`(?:^\s*|[.,;:!¡¿?(]\s*|\b(?:y|pero|que|porque|aunque|ni|cuando|donde|si)\s+)(?:(?:no|ya|ahora|antes|tal vez|quizás?|probablemente|posiblemente|le|también|tampoco|siempre|nunca|hoy|ayer|actualmente|desde \p{L}+|solo|sólo|apenas|casi)\s+){0,3}(?:${[
-    "vivo|trabajo|prefiero|uso|utilizo|tengo|soy|estoy|voy|hago|quiero|querría|quisiera|necesito|estudio|toco|juego|odio|llevo",
+    "vivo|trabajo|prefiero|uso|utilizo|tengo|soy|estoy|voy|hago|quiero|querría|quisiera|necesito|estudio|toco|juego|odio|detesto|aborrezco|evito|adoro|amo|llevo",
     "hablo|nací|compré|vendí|cambié|dejé|empecé|terminé|aprendí|aprendo|viajo|viajé|corro|corrí|nado|nadé|como|bebo|tomo|leo",
     "escribo|cocino|conduzco|monto|colecciono|pago|pagué|gané|gano|debo|puedo|podría|creo|pienso|espero|planeo|intento|intenté",
     "decidí|elegí|acepté|rechacé|visité|conocí|terminé|perdí|encontré|reservé|pedí|mandé|envié|recibí|soñé|fui|estuve|tuve|hice",

@@ -179,12 +179,37 @@ function asks(
   sentence: string,
   language: CueLanguage,
 ): boolean {
+  const stated = rememberedIn(sentence);
+  if (stated !== undefined) return stated === "" || PLEA.test(stated);
   const isQuestion = /\?["'”’»)\]]*\s*$/.test(sentence);
   if (!isQuestion) return PLEA.test(sentence);
   if (cuesOf(language).some(({ question }) => question.test(sentence))) return true;
   // "I live in Denver, where can I swim?": what stands before the last comma is stated.
-  const stated = sentence.slice(0, Math.max(0, sentence.search(/,[^,]*$/)));
-  return !(isNamed(claim.subject, stated, language) && isMentioned(claim.object, stated));
+  const first = sentence.slice(0, Math.max(0, sentence.search(/,[^,]*$/)));
+  return !(isNamed(claim.subject, first, language) && isMentioned(claim.object, first));
+}
+
+const ASKED = String.raw`^[\s¿¡]*(?:(?:(?:can|could|would|will) you|kannst du|können sie|könntest du|puedes|podrías)\s+)?(?:(?:dir|sich)\s+)?(?:(?:please|kindly|bitte|por favor)[,\s]+)?`;
+const KEPT = String.raw`(?:[,\s]+(?:please|bitte|por favor),?)?(?:\s+(?:this|the following|down|for me|folgendes|esto|lo siguiente))*`;
+/** Requests to remember what follows them, which states it. */
+const REMEMBER: readonly RegExp[] = [
+  `(?:remember|note|notice|keep in mind|bear in mind|be aware|(?:do not|don['’]t) forget|make a note|take note)${KEPT}(?:\\s*:|,?\\s+that(?![\\p{L}])|\\s+(?!(?:to|me|us|about|when|how|what|where|who\\p{L}*|why|which|all|everything)(?![\\p{L}])))`,
+  `(?:save|store|memori[sz]e|record|(?:write|jot) (?:this )?down)${KEPT}(?:\\s*:|\\s+that(?![\\p{L}]))`,
+  `(?:merk(?:e|en)?(?: (?:dir|sie sich))?|(?:notier|beacht|speicher|behalt)(?:e|en sie)?|schreib(?:e|en sie)?(?: dir)? auf|denk(?:e|en sie)? daran|(?:vergiss|vergessen sie) nicht)${KEPT}(?:\\s*:|,?\\s+dass(?![\\p{L}]))`,
+  `(?:recuerd[ae]|recordar|ten(?:ga)? (?:en cuenta|presente)|apunt[ae]|anot[ae]|guard[ae]|memoriz[ae]|toma nota|no olvid(?:es|e)|lembr[ae](?:-\\p{L}+)?)${KEPT}(?:\\s*:|,?\\s+(?:de )?que(?![\\p{L}]))`,
+].map((form) => new RegExp(ASKED + form.replaceAll(" ", "\\s+"), "iu"));
+/** What is to be remembered is open: `remember whether`. */
+const OPEN = /^\s*(?:whether|if|ob|si)(?![\p{L}])/iu;
+
+/** What a sentence asks to be remembered; empty if that is a question; undefined if it asks for nothing of the kind. */
+function rememberedIn(sentence: string): string | undefined {
+  for (const form of REMEMBER) {
+    const found = form.exec(sentence);
+    if (found === null) continue;
+    const rest = sentence.slice(found[0].length);
+    return OPEN.test(rest) ? "" : rest;
+  }
+  return undefined;
 }
 
 /** Beginnings of sentences that request, suppose or give an example without a question mark. */

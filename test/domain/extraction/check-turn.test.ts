@@ -270,6 +270,85 @@ describe("a claim of a model", () => {
   });
 });
 
+describe("a verb that says no by itself", () => {
+  const NOT = { polarity: "negative" } as const;
+  test.each<[string, string, Partial<ExtractedClaim>?]>([
+    ["I hate tea.", "I | likes | tea", NOT],
+    ["I hate tea.", "I | hates | tea"],
+    ["We avoid fish and nuts.", "We | eats | nuts", NOT],
+    ["I left Acme in March.", "I | works_at | Acme", NOT],
+    ["I left Acme in March.", "I | worked_at | Acme"],
+    ["I sold my bike and bought a boat.", "I | owns | a boat"],
+    ["I hate Mondays and love coffee.", "I | loves | coffee"],
+    ["I hate paying rent.", "I | pays | rent"],
+    ["I left my bag on the train.", "I | owns | my bag"],
+    ["Tom sold me his bike.", "I | owns | his bike"],
+    ["Ich hasse Zwiebeln.", "Ich | likes | Zwiebeln", NOT],
+    ["Mein Fahrrad habe ich verkauft.", "ich | owns | Mein Fahrrad", NOT],
+    ["Odio el cilantro.", "yo | likes | cilantro", NOT],
+    ["I gave up coffee for tea.", "I | drinks | tea"],
+  ])("leaves of %j: %s (%j)", (content, line, part = {}) => {
+    expect(check(turn(content), fact(line, part))).toMatchObject({ claims: [{}], counts: {} });
+  });
+
+  test.each<[string, string, Partial<ExtractedClaim>?]>([
+    ["I hate tea.", "I | likes | tea"],
+    ["I detest tea.", "I | detests | tea", NOT],
+    ["I don't hate jazz.", "I | likes | jazz", NOT],
+    ["I left Acme in March.", "I | works_at | Acme"],
+    ["I sold my bike.", "I | owns | my bike"],
+    ["Ich habe Acme verlassen.", "Ich | works_at | Acme"],
+    ["Odio el cilantro.", "yo | likes | cilantro"],
+    ["I gave up coffee for tea.", "I | drinks | coffee"],
+  ])("leaves nothing of %j: %s (%j)", (content, line, part = {}) => {
+    expect(check(turn(content), fact(line, part)).claims).toEqual([]);
+  });
+
+  test.each([
+    ["I left Acme for Globex.", "I | works_at | Globex", "Acme"],
+    ["She ditched her Fiat for a Tesla.", "She | drives | a Tesla", "her Fiat"],
+    ["I gave up coffee for tea.", "I | drinks | tea", "coffee"],
+    ["Wir haben den Fiat gegen einen Tesla getauscht.", "Wir | drives | einen Tesla", "den Fiat"],
+    ["Dejé Acme por Globex.", "yo | works_at | Globex", "Acme"],
+  ])("retires what it replaces: %s", (content, line, replacesObject) => {
+    const claim = fact(line, { temporalIntent: "update", replacesObject });
+    expect(check(turn(content), claim).claims).toMatchObject([{ replacesObject }]);
+  });
+
+  test.each([
+    ["I left Oslo for a week.", "I | visits | a week", "Oslo"],
+    ["I didn't trade my Vespa for a Honda.", "I | drives | a Honda", "my Vespa"],
+  ])("retires nothing for a while, or where it did not happen: %s", (content, line, replaces) => {
+    const claim = fact(line, { temporalIntent: "update", replacesObject: replaces });
+    const [kept] = check(turn(content), claim).claims;
+    expect(kept?.replacesObject).toBeUndefined();
+  });
+});
+
+describe("a request to remember", () => {
+  test.each([
+    ["Please remember: my locker code is 4711.", "my locker code | is | 4711"],
+    ["Please note that Lena is vegan.", "Lena | is | vegan"],
+    ["Could you please keep in mind that Lena is vegan?", "Lena | is | vegan"],
+    ["Please remember my code is 4711.", "my code | is | 4711"],
+    ["Bitte merk dir: Mein Code ist 4711.", "Mein Code | is | 4711"],
+    ["Kannst du dir bitte merken, dass Lena vegan ist?", "Lena | is | vegan"],
+    ["Por favor, recuerda que Lena es vegana.", "Lena | is | vegana"],
+  ])("states what follows it: %s", (content, line) => {
+    expect(check(turn(content), fact(line))).toMatchObject({ claims: [{}], counts: {} });
+  });
+
+  test.each([
+    ["Please remember to book the ferry.", "I | booked | the ferry"],
+    ["Please remember whether Lena is vegan.", "Lena | is | vegan"],
+    ["Please write that the moon is green.", "the moon | is | green"],
+    ["Bitte denk daran, die Fähre zu buchen.", "Ich | booked | die Fähre"],
+  ])("states nothing where it is a task or a question: %s", (content, line) => {
+    const entities = [entity("I"), entity("Ich"), entity(line.split(" | ")[0] ?? "")];
+    expect(check(turn(content), fact(line), entities).claims).toEqual([]);
+  });
+});
+
 describe("an amount", () => {
   const amountOf = (
     content: string,
@@ -444,6 +523,11 @@ describe("a hostile text of a hundred thousand characters", () => {
     "Ich möchte ",
     "kein a b c d ",
     "bin von ",
+    "left ",
+    "left a for b, ",
+    "hate b, ",
+    "habe a gegen b ",
+    "please remember ",
     "no quiero ",
     "😀",
   ];

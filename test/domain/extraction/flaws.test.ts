@@ -5,6 +5,7 @@ import {
   readConversations,
   readFourthSet,
   readSecondSet,
+  readSixthSet,
   readThirdSet,
 } from "../../../scripts/quality/extraction-set.ts";
 
@@ -62,6 +63,7 @@ test.each([
   ["second", readSecondSet(), 1],
   ["third", readThirdSet(), 2],
   ["fourth", readFourthSet(), 3],
+  ["sixth", readSixthSet(), 1],
 ] as const)("a %s set, written after the first, has as few mistakes", (_, set, dropped) => {
   const all = set.flatMap((conversation) => judge(conversation, set));
   const isWrong = ({ planted }: (typeof all)[number]) => planted.flaw !== undefined;
