@@ -14,6 +14,7 @@ import type { BodyTimes } from "../listener/body-clock.ts";
 import type { Turn } from "../listener/door.ts";
 import type { McpEndpoint } from "../listener/mcp-endpoint.ts";
 import { accepts, JSON_TYPE, STREAM_TYPE } from "./accept.ts";
+import { withoutNulls } from "./nulls.ts";
 import { createMcpServer } from "./server.ts";
 import type { McpDeps } from "./tools.ts";
 
@@ -78,7 +79,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     return await streams.fetch(request, { parsedBody: message });
   };
   const answerBody = async (request: Request, body: unknown, caller: Caller): Promise<Response> => {
-    const message = asMessage(body);
+    const message = asMessage(withoutNulls(body));
     if (message === undefined) return refuse(400, CODE.invalidRequest, complaintAbout(body));
     const toolSet = toolSetOf(request) ?? served.toolSet;
     const { boundUserId } = caller;

@@ -8,6 +8,7 @@ import {
 import { parseJson } from "../../lib/json.ts";
 import { PENDING_MAX } from "./link/limits.ts";
 import { LineReader, lineOf, NOT_UTF8 } from "./link/lines.ts";
+import { withoutNulls } from "./nulls.ts";
 
 /** Milliseconds for finishing running requests after the client has closed its end. */
 const DRAIN_MS = 10_000;
@@ -159,7 +160,7 @@ class Connection implements Transport {
     if (line.trim() === "") return;
     let message: JSONRPCMessage;
     try {
-      message = parseJSONRPCMessage(parseJson(line));
+      message = parseJSONRPCMessage(withoutNulls(parseJson(line)));
     } catch {
       this.#refuse(line);
       return;

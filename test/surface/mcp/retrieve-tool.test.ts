@@ -95,7 +95,7 @@ describe("memory_retrieve", () => {
 
   test.each([
     { args: { max_per_source: true }, text: "max_per_source: true is not a number" },
-    { args: { max_per_evidence: "2" }, text: 'max_per_evidence: "2" is not' },
+    { args: { max_per_evidence: "two" }, text: 'max_per_evidence: "two" is not' },
     {
       args: { ranking_multipliers: { paths: 1 } },
       text: "ranking_multipliers.paths: is not a known",

@@ -174,8 +174,8 @@ describe("arguments that break the schema are an error with a readable text", ()
     },
     {
       tool: "memory_retrieve",
-      args: { query: "x", user_id: "a", limit: "7" },
-      text: 'limit: "7" is not ',
+      args: { query: "x", user_id: "a", limit: "many" },
+      text: 'limit: "many" is not a number',
     },
   ])("$tool: $text", async ({ tool, args, text }) => {
     const result = await call(tool, args);

@@ -3,7 +3,7 @@ import { count, omitted } from "../../../lib/form.ts";
 import { noted } from "../../../lib/view.ts";
 
 export const contentLength = noted(omitted(count), {
-  description: "UTF-16 units of the whole, where content is cut.",
+  description: "Length of the whole where content is cut.",
 });
 export const metadataLength = noted(omitted(count), {
   description: "UTF-16 units of metadata too long for this answer, which is then null.",

@@ -6,6 +6,7 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { View } from "../../../lib/view.ts";
 import type { Caller } from "./caller.ts";
 import type { Examine } from "./examination.ts";
+import { readArguments } from "./meant-arguments.ts";
 import {
   type Body,
   type Fields,
@@ -16,7 +17,6 @@ import {
   inputReader,
   toolSchema,
 } from "./request.ts";
-import { parseWire } from "./wire-issues.ts";
 
 /** What an operation runs with. */
 export type CallContext = {
@@ -237,7 +237,7 @@ function bindTool<F extends Fields, Output>(
     output: mcp.output ?? answer,
     needsOwner: fields["user_id"]?.tool !== undefined && fields["user_id"].isOpen !== true,
     prepare: (args) => {
-      const wire = parseWire(input, args, "arguments");
+      const wire = readArguments(input, args);
       return async (context, set) => {
         const given = inputOf(wire, context.caller);
         const output = await run(context, given);

@@ -28,7 +28,7 @@ const KINDS: Readonly<Record<string, string>> = {
 export function parseWire<T>(schema: z.ZodType<T>, value: unknown, whole: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const { issues } = result.error;
+  const issues = withoutConsequences(result.error.issues);
   const lines = issues
     .slice(0, SHOWN_ISSUES)
     .flatMap((issue) => describe(issue, value, whole))
@@ -43,6 +43,16 @@ export function parseWire<T>(schema: z.ZodType<T>, value: unknown, whole: string
   throw new SvcError(codeOf(issues), text, {
     field: pathText(issues[0]?.path ?? [], whole),
   });
+}
+
+/** Without what follows from a value of the wrong kind: a text is no list, whatever its length. */
+function withoutConsequences(issues: readonly Issue[]): readonly Issue[] {
+  const wrong = new Set(
+    issues.flatMap(({ code, path }) => (code === "invalid_type" ? [path.join("\n")] : [])),
+  );
+  return wrong.size === 0
+    ? issues
+    : issues.filter(({ code, path }) => code === "invalid_type" || !wrong.has(path.join("\n")));
 }
 
 /** Under this name an issue carries the code of the rule that raised it. */

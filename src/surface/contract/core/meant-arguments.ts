@@ -1,0 +1,68 @@
+import type { z } from "zod";
+import { parseJson } from "../../../lib/json.ts";
+import type { Wire } from "./request.ts";
+import { parseWire } from "./wire-issues.ts";
+
+/** The URI under which tools show a memory. */
+const NODE_URI = /^memory:\/\/nodes\/([^/?#]+)$/;
+/** Arguments that name memories, events or records by their ids. */
+const NAMES_IDS = /^(?!user_id$|session_id$)(?:.*_)?ids?$|^supersedes$/;
+
+/**
+ * Reads the arguments of a tool as clients send them. Where an argument is not what its schema wants, a text that is the JSON of
+ * that is taken for it (`"5"`, `"[\"…\"]"`, `"{…}"`), and one entry for a list of it; the URI of a memory stands for its id.
+ * @throws SvcError invalid_argument
+ */
+export function readArguments(schema: z.ZodObject, args: unknown): Wire {
+  const given = isObject(args) ? withoutUris(args) : (args ?? {});
+  const result = schema.safeParse(given);
+  if (result.success && !Object.values(result.data).some(looksLikeList)) return result.data;
+  const meant = isObject(given) ? asMeant(schema, given) : given;
+  return parseWire(schema, meant, "arguments");
+}
+
+/** A name of a closed set may be given alone or in a list, and no such name begins so. */
+function looksLikeList(value: unknown): value is string {
+  return typeof value === "string" && /^\s*\[\s*"/.test(value);
+}
+
+function asMeant(schema: z.ZodObject, args: Wire): Wire {
+  const entries = Object.entries(args).map(([name, value]) => {
+    const own = schema.shape[name];
+    if (own === undefined || typeof value !== "string") return [name, value] as const;
+    const isTaken = own.safeParse(value).success;
+    if (isTaken && !looksLikeList(value)) return [name, value] as const;
+    const readings = [jsonOf(value), ...(isTaken ? [] : [[value]])].map((reading) =>
+      inIds(name, reading),
+    );
+    const meant = readings.find(
+      (reading) => reading !== undefined && own.safeParse(reading).success,
+    );
+    return [name, meant === undefined ? value : meant] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Undefined for what is no JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutUris(args: Wire): Wire {
+  const entries = Object.entries(args).map(([name, value]) => [name, inIds(name, value)] as const);
+  return Object.fromEntries(entries);
+}
+
+function inIds(name: string, value: unknown): unknown {
+  if (!NAMES_IDS.test(name)) return value;
+  if (Array.isArray(value)) return value.map((one) => inIds(name, one));
+  return typeof value === "string" ? (NODE_URI.exec(value.trim())?.[1] ?? value) : value;
+}
+
+function isObject(value: unknown): value is Wire {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

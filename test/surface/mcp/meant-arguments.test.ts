@@ -1,0 +1,63 @@
+/** Arguments as clients send them. */
+import { describe, expect, test } from "bun:test";
+import { idIn, useTools } from "./served-tools.ts";
+
+const { open } = useTools();
+
+type Json = Readonly<Record<string, unknown>>;
+
+async function connect() {
+  const ada = await (await open()).connect("ada", "full", "json");
+  const stored = async (content: string, args: Json = {}) =>
+    idIn(await ada.answer("memory_store", { content, ...args }), "node_id");
+  const node = (id: string) => ada.answer("memory_get_node", { node_id: id });
+  return { ...ada, stored, node };
+}
+
+describe("an argument is taken for what is meant", () => {
+  test("where its text is the JSON of that", async () => {
+    const { answer, stored, node } = await connect();
+    const [one, two] = [await stored("tea"), await stored("tea, green")];
+    const both = JSON.stringify([one, `memory://nodes/${two}`]);
+    const id = await stored("coffee", { metadata: '{"a":[1]}', supersedes: both });
+    expect(await node(id)).toMatchObject({ metadata: { a: [1] } });
+    expect(await node(one)).toMatchObject({ superseded_by: id });
+    expect(await node(two)).toMatchObject({ superseded_by: id });
+    const asked = { query: "coffee", limit: "5", min_score: "0.0", include_context: "true" };
+    expect(await answer("memory_retrieve", asked)).toHaveProperty("context");
+    const scoped = { query: "coffee", scope: '["personal","project"]' };
+    expect(await answer("memory_retrieve", scoped)).toMatchObject({ count: 1 });
+  });
+
+  test("where one id stands for a list of it, or a URI for an id", async () => {
+    const { answer, stored, node } = await connect();
+    const old = await stored("tea");
+    const id = await stored("coffee", { supersedes: `memory://nodes/${old}` });
+    expect(await node(old)).toMatchObject({ superseded_by: id });
+    expect(await answer("memory_get_node", { node_id: `memory://nodes/${id}` })).toMatchObject({
+      id,
+    });
+  });
+
+  test("but never a text that may be a text", async () => {
+    const { stored, node } = await connect();
+    for (const content of ["5", "true", '{"a":1}', '["x"]', "memory://nodes/7", "null"]) {
+      expect(await node(await stored(content))).toMatchObject({ content });
+    }
+  });
+});
+
+test.each([
+  { args: { metadata: "[1]" }, says: 'metadata: "[1]" is not an object' },
+  {
+    args: { metadata: '{"id":1234567890123456789}' },
+    says: "metadata.id: 1234567890123456789 has",
+  },
+  { args: { supersedes: 7 }, says: "supersedes: 7 is not a list" },
+  { args: { supersedes: "tea" }, says: 'supersedes[0]: "tea" is not a UUID' },
+])("what is meant by $args is said", async ({ args, says }) => {
+  const { call } = await connect();
+  const { structured } = await call("memory_store", { content: "x", ...args });
+  expect(structured["error"]).toContain(says);
+  expect(structured["error"]).not.toContain("characters");
+});
