@@ -43,7 +43,15 @@ export function isCompatible(one: MemoryNode, other: MemoryNode): boolean {
 /** What duplicates have in common besides being compatible. */
 export function sameness(node: MemoryNode): string {
   if (node.nodeType === "entity") return nameKey(node.content);
-  return JSON.stringify([node.content, node.validFrom]);
+  return JSON.stringify([node.content, isDated(node) ? node.validFrom : undefined]);
+}
+
+/**
+ * Whether the beginning of a memory's validity tells it from others with its text: somebody named it, or it is a turn of a
+ * conversation, where what was said twice was said twice. Else it is only when a loop stored it once more.
+ */
+function isDated({ nodeType, sessionId, validFrom, createdAt }: MemoryNode): boolean {
+  return validFrom !== createdAt || (nodeType === "note" && sessionId !== undefined);
 }
 
 /** Whether two memories are one and the same, and both may still be merged. */
@@ -80,7 +88,7 @@ export function namesMatch(
 /** Why two memories are merged. */
 export type MergeKind = "duplicate" | "alias";
 
-/** The two memories of a merge, the one that is kept first. */
+/** The two memories of a merge, the one that is kept first: of duplicates the one that was said last. */
 export function keptFirst(
   kind: MergeKind,
   one: MemoryNode,
@@ -88,7 +96,11 @@ export function keptFirst(
 ): readonly [kept: MemoryNode, retired: MemoryNode] {
   const nameLength = (node: MemoryNode) => [...node.content.trim()].length;
   const order =
-    (kind === "alias" ? nameLength(other) - nameLength(one) : 0) ||
+    (kind === "alias"
+      ? nameLength(other) - nameLength(one)
+      : one.nodeType === "entity"
+        ? 0
+        : compareUnits(other.validFrom, one.validFrom)) ||
     other.confidenceBase - one.confidenceBase ||
     other.evidenceRefs.length - one.evidenceRefs.length ||
     compareUnits(one.createdAt, other.createdAt) ||

@@ -109,6 +109,26 @@ describe("two memories with one text, of one moment", () => {
   });
 });
 
+test("what a loop stores again and again becomes one, which counts as said last", async () => {
+  const world = await opened();
+  const { engine } = world;
+  for (const nodeType of ["note", "fact"] as const) {
+    const nodes = [await remember(engine, "The editor is Vim", { nodeType, confidence: 0.9 })];
+    const between = await remember(engine, "The editor is Helix", { nodeType });
+    for (let at = 0; at < 5; at += 1) {
+      nodes.push(await remember(engine, "The editor is Vim", { nodeType, confidence: 0.8 }));
+    }
+
+    expect((await run(world)).nodesModified).toBe(5);
+
+    const last = await reread(engine, nodes.at(-1)?.id ?? between.id);
+    expect(await merged(world, nodes)).toBe(5);
+    expect(last).toMatchObject({ lifecycleState: "tentative", confidence: 0.8 });
+    expect(last.evidenceRefs.toSorted()).toEqual(nodes.flatMap((node) => node.evidenceRefs).sort());
+    expect(await reread(engine, between.id)).toMatchObject({ lifecycleState: "tentative" });
+  }
+});
+
 describe("two memories with one text are kept apart", () => {
   const CASES: Readonly<Record<string, Partial<StoreInput>>> = {
     "of other sessions": { sessionId: "s2" },
@@ -135,9 +155,12 @@ describe("two memories with one text are kept apart", () => {
     expect(await merged(world, nodes)).toBe(0);
   });
 
-  test("as plain notes, which are valid from when they were stored", async () => {
+  test("as turns of a conversation, where what was said twice was said twice", async () => {
     const world = await opened();
-    const nodes = [await remember(world.engine, "Tea"), await remember(world.engine, "Tea")];
+    const nodes = [
+      await remember(world.engine, "Tea", { sessionId: "s1" }),
+      await remember(world.engine, "Tea", { sessionId: "s1" }),
+    ];
 
     expect(await run(world)).toEqual({
       ...NOTHING,
