@@ -125,6 +125,33 @@ describe("memories that mean nearly the same", () => {
     expect(now.map(({ lifecycleState }) => lifecycleState)).toEqual(Array(3).fill("tentative"));
   });
 
+  test("are replaced once they are old enough, by the summary of when they were new", async () => {
+    const world = await opened();
+    const nodes = await alike(world, 3, DOUBTFUL);
+    const states = async () => {
+      const now = await Promise.all(nodes.map(({ id }) => reread(world.engine, id)));
+      return now.map(({ lifecycleState }) => lifecycleState);
+    };
+    await consolidate(world);
+    world.clock.set("2026-03-08T11:00:00Z");
+    expect((await consolidate(world)).details?.["nodes_archived"]).toBe(0);
+    const pinned = nodes[0]?.id ?? "";
+    await world.engine.pin(pinned, true, { userId: "ada" });
+
+    world.clock.set("2026-03-08T15:00:00Z");
+    expect((await consolidate(world)).details).toMatchObject({
+      nodes_archived: 2,
+      summaries_created: 0,
+    });
+    expect(await states()).toEqual(["tentative", "superseded", "superseded"]);
+    const [summary, ...others] = await summariesOf(world);
+    expect(others).toEqual([]);
+    expect(await world.engine.chain(nodes[1]?.id ?? "")).toMatchObject([{ id: summary?.id }]);
+
+    world.clock.set("2026-03-31T12:00:00Z");
+    expect((await consolidate(world)).nodesModified).toBe(0);
+  });
+
   test("are left alone if they are too few, of other scopes, or of other owners", async () => {
     const world = await opened();
     await alike(world, 2, DOUBTFUL);

@@ -4,6 +4,7 @@ import { canReplace } from "../../../domain/lifecycle.ts";
 import { isPinned, type MemoryNode, statedTime } from "../../../domain/node.ts";
 import { groupKey, groupSummary, requestHashOf } from "../../../domain/organize/summary.ts";
 import { addDays, type Instant } from "../../../lib/instant.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import { unitCosine } from "../../../lib/unit-cosine.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
@@ -86,15 +87,56 @@ class Groups {
   async go(): Promise<void> {
     const { store } = this.#deps;
     await this.#renewOutdated();
-    const seen = seenIn(await store.walkPlace(JOB, this.#userId));
+    const place = await store.walkPlace(JOB, this.#userId);
+    const seen = seenIn(place);
+    const aged = await this.#retireAged(agedIn(place));
     const newest = await store.newestKey(this.#userId);
-    if (newest <= seen) return;
+    if (newest <= seen && aged === agedIn(place)) return;
     const { errors } = this.#counts;
-    const candidates = await this.#candidates();
-    const isDone = await this.#group(candidates, seen);
+    const isDone = newest <= seen || (await this.#group(await this.#candidates(), seen));
     // The next run comes back to what failed.
-    if (isDone && !this.#run.isDryRun && this.#counts.errors === errors)
-      await store.saveWalkPlace(JOB, this.#userId, { seen: newest });
+    const isWhole = isDone && this.#counts.errors === errors;
+    if (!this.#run.isDryRun)
+      await store.saveWalkPlace(JOB, this.#userId, { seen: isWhole ? newest : seen, aged });
+  }
+
+  /**
+   * Retires what was too new when its summary was made and is old enough now.
+   * @param after key of the newest summary of which everything was
+   * @returns the same afterwards
+   */
+  async #retireAged(after: number): Promise<number> {
+    const { store } = this.#deps;
+    const cutoff = this.#cutoff();
+    let aged = after;
+    for (const { key, id, level, isOutdated } of await store.publishedSummaries(this.#userId)) {
+      if (level !== undefined || isOutdated || key <= after) continue;
+      if (this.#run.isOver()) return after;
+      const summary = await store.node(id, this.#userId);
+      if (summary === undefined) continue;
+      // SAFETY: `groupSummary` wrote the list.
+      const shown = (summary.metadata?.["selected_source_node_ids"] ?? []) as readonly Uuid[];
+      const reads = { nodeIds: [id, ...shown], auditRecordIds: [], eventIds: [] };
+      const retired = await this.#run.change(reads, ({ nodes, at }) => {
+        const now = nodes.get(id);
+        const sources = shown
+          .flatMap((source) => nodes.get(source) ?? [])
+          .filter(({ content }) => summary.content.includes(content));
+        const isOpen = now !== undefined && canReplace(now.lifecycleState);
+        const change = isOpen ? this.#retired(sources, now, at) : undefined;
+        const count = change?.nodes.length ?? 0;
+        return { change: count === 0 ? undefined : change, result: count };
+      });
+      this.#counts.retired += retired;
+      if (cutoff !== undefined && summary.createdAt <= cutoff) aged = Math.max(aged, key);
+    }
+    return aged;
+  }
+
+  /** What was stored until then is old. */
+  #cutoff(): Instant | undefined {
+    const { consolidationPreserveRecentDays: days } = this.#deps.settings.organizer;
+    return addDays(this.#run.now, -days);
   }
 
   /** In the order in which groups begin. */
@@ -182,6 +224,7 @@ class Groups {
         this.#retired(
           sources.filter(({ id }) => whole.has(id)),
           summary,
+          summary.createdAt,
         );
       const publication = { userId: this.#userId, scope, draft, previous, retire };
       const done = await publishSummary(this.#deps, this.#run, publication);
@@ -197,14 +240,14 @@ class Groups {
   }
 
   /** What retires those members that are old and doubtful; the others stay beside the summary. */
-  #retired(sources: readonly MemoryNode[], summary: MemoryNode): Change {
+  #retired(sources: readonly MemoryNode[], summary: MemoryNode, at: Instant): Change {
     const { organizer } = this.#deps.settings;
-    const cutoff = addDays(this.#run.now, -organizer.consolidationPreserveRecentDays);
+    const cutoff = this.#cutoff();
     const evidence = new Set(summary.evidenceRefs);
     const changes = sources
       .filter((node) => mayRetire(node, cutoff, organizer.consolidationMinConfidencePreserve))
       .filter(({ evidenceRefs }) => evidenceRefs.every((id) => evidence.has(id)))
-      .map((node) => replacedBy(summary, node));
+      .map((node) => replacedBy(summary, node, at));
     return {
       nodes: changes.flatMap(({ nodes }) => nodes),
       edges: changes.flatMap(({ edges }) => edges),
@@ -249,6 +292,12 @@ class Groups {
     }
     return left.sort(inOrder);
   }
+}
+
+/** Key of the newest summary whose members are all old or were looked at when they were. */
+function agedIn(place: JsonObject | undefined): number {
+  const aged = place?.["aged"];
+  return typeof aged === "number" ? aged : 0;
 }
 
 /** Memories around which groups are looked for before other calls get their turn. */

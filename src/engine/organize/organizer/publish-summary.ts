@@ -222,12 +222,11 @@ function recordsOf(
 }
 
 /** What a summary that shows a memory whole does with it: the memory is replaced. */
-export function replacedBy(summary: MemoryNode, before: MemoryNode): Change {
-  const { createdAt: at } = summary;
+export function replacedBy(summary: MemoryNode, before: MemoryNode, at: Instant): Change {
   const operationId = uuidV5(before.id, `svc:consolidation-retired:v1:${summary.id}`);
   const lifecycleState = requireStep("supersede", before);
   const after = { ...before, lifecycleState, supersededBy: summary.id, updatedAt: at };
-  const edge = inPlaceOf(summary, before);
+  const edge = { ...inPlaceOf(summary, before), validFrom: at, createdAt: at };
   const payload = checksummed({
     version: 1,
     operation_id: operationId,
