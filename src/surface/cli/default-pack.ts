@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { shownPlace } from "../../domain/database-url.ts";
 import { shellWord } from "../../lib/shell-word.ts";
@@ -12,8 +12,8 @@ const DEFAULT_PACK = "./memory.pack";
 export function configOfPack(context: CliContext, path: string | undefined): Config {
   const configured = loadedFor(path);
   const { pack_path: packPath, db_path: dbPath, database_url: url } = configured.config;
-  const isNamed =
-    path !== undefined || packPath !== undefined || url !== undefined || existsSync(dbPath);
+  const isSet = resolve(dbPath) !== resolve("memory.db") || existsSync(dbPath);
+  const isNamed = path !== undefined || packPath !== undefined || url !== undefined || isSet;
   return told(context, isNamed ? configured : loadedFor(DEFAULT_PACK));
 }
 

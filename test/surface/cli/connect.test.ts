@@ -195,6 +195,13 @@ describe("svc connect", () => {
     await run("disconnect codex --yes");
   });
 
+  test("takes the folder of a directory pack from the settings, also one without a pack yet", async () => {
+    mkdirSync(at("folder"));
+    const env = { SVC_PACK_PATH: "./folder" };
+    const { stdout } = await run("connect foo --print", env);
+    expect(JSON.parse(stdout).mcpServers.memory.args).toContain(at("folder"));
+  });
+
   test.each([
     { client: "vscode", path: ["servers", "notes", "type"], value: "stdio" },
     { client: "zed", path: ["context_servers", "notes", "env", "SVC_MCP_USER_ID"], value: "ada" },
