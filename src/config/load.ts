@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { inspect, isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
+import { withoutPassword } from "../domain/database-url.ts";
 import { SvcError } from "../domain/errors.ts";
 import { Secret } from "../lib/secret.ts";
 import type { Complaint } from "./complaint.ts";
@@ -199,7 +200,7 @@ function complaint(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): 
 function shown(value: unknown): string {
   const text =
     typeof value === "string"
-      ? JSON.stringify(value)
+      ? JSON.stringify(withoutPassword(value))
       : inspect(value, { breakLength: Number.POSITIVE_INFINITY });
   return text.length > 100 ? `${text.slice(0, 99)}…` : text;
 }

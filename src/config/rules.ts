@@ -1,4 +1,4 @@
-import { databaseUrlProblem } from "../domain/database-url.ts";
+import { databaseUrlProblem, withoutPassword } from "../domain/database-url.ts";
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import type { Secret } from "../lib/secret.ts";
 import { parseUuid } from "../lib/uuid.ts";
@@ -65,7 +65,7 @@ function originRules({ api }: Config): Complaint[] {
     if (sent === origin) return [];
     const instead =
       sent === undefined ? 'for example "http://localhost:3000"' : JSON.stringify(sent);
-    const reason = `${JSON.stringify(origin)} is no origin, so no page would match it; write ${instead}`;
+    const reason = `${JSON.stringify(withoutPassword(origin))} is no origin, so no page would match it; write ${instead}`;
     return [{ setting: "api.cors_origins", reason }];
   });
 }

@@ -1,3 +1,4 @@
+import { withoutPassword } from "../domain/database-url.ts";
 import { DEFAULT_MODEL, EMBEDDING_MODELS, findModel } from "../domain/embedding-models.ts";
 import { type HostedModelChoice, hostedModel, hostedName } from "../domain/hosted-models.ts";
 import type { Complaint } from "./complaint.ts";
@@ -107,7 +108,7 @@ function hostedComplaints(
     const reason = `is missing; name a model of ${choice.provider}, such as nomic-embed-text`;
     complaints.push({ setting: "embedding.model_name", reason });
   } else if (hostedModel(choice) === undefined) {
-    const reason = `is missing; how many numbers the vectors of ${JSON.stringify(name)} have is not known, so set it`;
+    const reason = `is missing; how many numbers the vectors of ${JSON.stringify(withoutPassword(name))} have is not known, so set it`;
     complaints.push({ setting: "embedding.dimension", reason });
   }
   if (baseUrl !== undefined && !(/^https?:\/\/[^\s/]/i.test(baseUrl) && URL.canParse(baseUrl))) {
@@ -123,7 +124,7 @@ function localComplaints(embedding: EmbeddingConfig): readonly Complaint[] {
   if (model === undefined) {
     if (name !== undefined && namesOtherModel(name)) return [];
     const known = EMBEDDING_MODELS.map((one) => one.name).join(" or ");
-    const reason = `${JSON.stringify(name)} is not part of this build; use ${known}, a folder (/path, ./path) or owner/name of a model on the hub, or unset it`;
+    const reason = `${JSON.stringify(withoutPassword(name ?? ""))} is not part of this build; use ${known}, a folder (/path, ./path) or owner/name of a model on the hub, or unset it`;
     return [{ setting: "embedding.model_name", reason }];
   }
   if (dimension !== undefined && dimension !== model.dimension) {

@@ -79,6 +79,12 @@ export function unusableAddress(text: string): SvcError {
   return new SvcError("invalid_config", message, { setting: "database_url" });
 }
 
+/** A text as a message may repeat it: of an address without what may be a password. */
+export function withoutPassword(text: string): string {
+  if (!isAddress(text)) return text;
+  return text.replace(/:(\/*).*@/s, ":$1…@").replace(/(password\s*=).*/is, "$1…");
+}
+
 /** The scheme of an address, without the rest. */
 export function shownAddress(text: string): string {
   const scheme = /^\s*([a-z][a-z0-9+.-]+):/i.exec(text)?.[1];

@@ -226,6 +226,26 @@ describe("values", () => {
   });
 });
 
+test.each([
+  "postgres://anna:hunter2@db/m",
+  '"postgres://anna:hun ter2/#@db/m"',
+  "postgres:anna:hunter2@db/m",
+  "host=db user=anna password=hunter2",
+  "https://anna:hunter2@example.com/x",
+])("a value at the wrong place is repeated without its password: %s", (value) => {
+  const settings = [
+    "SVC_API__CORS_ORIGINS",
+    "SVC_KEY_STORE",
+    "SVC_WRITE_QUEUE_SIZE",
+    "SVC_PACK_PATH",
+  ];
+  const cases: Environment[] = settings.map((name) => ({ [name]: value }));
+  cases.push({ SVC_EMBEDDING__MODEL_NAME: value });
+  cases.push({ SVC_EMBEDDING__MODEL_NAME: value, SVC_EMBEDDING__PROVIDER: "ollama" });
+  cases.push({ SVC_API__CORS_ORIGINS: '["https://anna:hunter2@example.com/x"]' });
+  for (const environment of cases) expect(refusal(environment).message).not.toMatch(/hun ?ter2/);
+});
+
 describe("refusals", () => {
   const CASES: readonly { name: string; environment: Environment; says: string }[] = [
     {
