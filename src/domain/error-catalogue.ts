@@ -14,6 +14,8 @@ export const ERROR_CATALOGUE = {
    * `data.action`, `data.id`, and if a state is the reason `data.from`, `data.to`. Nothing was changed.
    */
   invalid_transition: { retry: false },
+  /** A memory that is to be restored was replaced. `data.id`, `data.standing_id`: what stands in its place. Nothing was changed. */
+  memory_replaced: { retry: false },
   /** A memory that was proposed as an alias has changed since. `data.id` of the proposal. Nothing was changed. */
   stale_proposal: { retry: false },
   /** What a profile is made from changed while it was made. Nothing was changed; calling again makes it from what is there now. */

@@ -42,6 +42,7 @@ export class InvalidArgumentError extends SvcError {
     | "invalid_argument"
     | "invalid_speaker"
     | "invalid_transition"
+    | "memory_replaced"
     | "request_conflict"
     | "stale_proposal"
     | "stale_profile"
@@ -62,7 +63,7 @@ export class SpeakerError extends InvalidArgumentError {
 
 /** The state of the memory does not allow the operation, or it was done before with different inputs. */
 export class InvalidTransitionError extends InvalidArgumentError {
-  declare readonly code: "invalid_transition";
+  declare readonly code: "invalid_transition" | "memory_replaced";
 }
 
 /** A request identifier was used before with different inputs. */
@@ -237,6 +238,7 @@ const ERROR_CLASSES: Readonly<
   invalid_speaker: { of: SpeakerError, name: "SpeakerError" },
   request_conflict: { of: RequestConflictError, name: "RequestConflictError" },
   invalid_transition: { of: InvalidTransitionError, name: "InvalidTransitionError" },
+  memory_replaced: { of: InvalidTransitionError, name: "InvalidTransitionError" },
   stale_proposal: { of: StaleAliasProposalError, name: "StaleAliasProposalError" },
   stale_profile: { of: StaleProfileError, name: "StaleProfileError" },
   stale_consolidation: { of: StaleConsolidationError, name: "StaleConsolidationError" },

@@ -32,6 +32,7 @@ import { changePair } from "./lifecycle/pair.ts";
 import { pin } from "./lifecycle/pin.ts";
 import { reinforce } from "./lifecycle/reinforce.ts";
 import { RESOLVE } from "./lifecycle/resolve.ts";
+import { restore, restoreFaded } from "./lifecycle/restore.ts";
 import { SUPERSEDE } from "./lifecycle/supersede.ts";
 import { transition } from "./lifecycle/transition.ts";
 import { Lifetime } from "./lifetime.ts";
@@ -350,6 +351,8 @@ function bindChanges(deps: EngineDeps, life: Lifetime) {
       life.use(() => transition(deps, "promote", nodeId, options ?? undefined)),
     archive: (nodeId, options) =>
       life.use(() => transition(deps, "archive", nodeId, options ?? undefined)),
+    restore: (nodeId, options) => life.use(() => restore(deps, nodeId, options ?? undefined)),
+    restoreFaded: (input) => life.use(() => restoreFaded(deps, input ?? {}, life.closing)),
     pin: (nodeId, isPinned, options) =>
       life.use(() => pin(deps, nodeId, isPinned, options ?? undefined)),
     reinforce: (nodeId, options) => life.use(() => reinforce(deps, nodeId, options ?? undefined)),

@@ -159,6 +159,8 @@ describe("every method", () => {
       extractionStatus: [eventId, userId],
       promote: [nodeId, nobody],
       archive: [other],
+      restore: [other, { userId, reason: " " }],
+      restoreFaded: [{ userId, dryRun: true }],
       pin: [other, true, { userId }],
       listRetrievals: [{ userId, limit: 5 }],
       reinforce: [nodeId, { userId, evidenceId: other }],

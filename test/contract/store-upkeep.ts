@@ -14,8 +14,9 @@ import { ALL_OWNERS, type Owner } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import type { Aging } from "../../src/ports/store/upkeep.ts";
-import { at, freshId, put } from "./samples.ts";
+import { anAuditRecord, at, freshId, put, unit } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
+import { ANYTHING } from "./store-vectors.ts";
 
 const DAY = 86_400;
 
@@ -141,6 +142,66 @@ export function describeUpkeep(world: StoreWorld): void {
       }
       expect(seen).toEqual(nodes.map(({ id }) => id));
     });
+  });
+
+  test("nodes that are retired, and those with a retention, are walked over", async () => {
+    const { store } = await world.fresh();
+    const nodes = await put(
+      store,
+      { second: 1, lifecycleState: "archived" },
+      { second: 2, lifecycleState: "deprecated", userId: "bob" },
+      { second: 3, lifecycleState: "superseded" },
+      { second: 4, ttlDays: 3 },
+      { second: 5, ttlDays: 9, pinned: true },
+    );
+    const ids = (...places: readonly number[]) =>
+      idsOf(places.flatMap((place) => nodes[place] ?? []));
+    for (const limit of [1, 10]) {
+      const walk = async (owner: Owner, kind: "retired" | "retained") =>
+        (await walked(store, owner, { kind }, limit)).ids;
+      expect(await walk(ALL_OWNERS, "retired")).toEqual(ids(0, 1));
+      expect(await walk("ada", "retired")).toEqual(ids(0));
+      expect(await walk("ada", "retained")).toEqual(ids(3));
+    }
+    expect(await store.countRetained("ada", at(3 * DAY + 4))).toBe(0);
+    expect(await store.countRetained("ada", at(3 * DAY + 5))).toBe(1);
+    expect(await store.countRetained(ALL_OWNERS, at(900 * DAY))).toBe(1);
+  });
+
+  test("a node that is active again is found again, and the last step of each is told", async () => {
+    const { store } = await world.fresh();
+    const [node, other] = await put(
+      store,
+      { second: 1, content: "lantern", vector: unit(1) },
+      { second: 2, content: "lantern", vector: unit(0, 1) },
+    );
+    if (node === undefined || other === undefined) throw new Error("nothing was stored");
+    const move = async (lifecycleState: "archived" | "stable", opType: string, second: number) => {
+      const record = anAuditRecord({ opType, targetId: node.id, createdAt: at(second) });
+      await store.change({ nodeIds: [node.id], auditRecordIds: [], eventIds: [] }, ({ nodes }) => {
+        const after = { ...(nodes.get(node.id) ?? node), lifecycleState };
+        const isBack = lifecycleState === "stable";
+        const added = isBack ? [{ node: after, vector: unit(1), at: at(second) }] : [];
+        return {
+          change: { nodes: [after], added, edges: [], auditRecords: [record] },
+          result: undefined,
+        };
+      });
+      return record;
+    };
+    const found = async () => [
+      (await store.searchText("lantern", ANYTHING, 9)).length,
+      (await store.searchVectors(unit(1), ANYTHING, 9)).length,
+    ];
+    const whole = await found();
+    const archived = await move("archived", "LIFECYCLE_CHANGED", 5);
+    expect(await found()).toEqual([1, 1]);
+    expect(await store.lastSteps([node.id, other.id])).toEqual(new Map([[node.id, archived]]));
+    const swept = await move("archived", "TOMBSTONE_SWEEP", 6);
+    await move("stable", "MEMORY_RESTORED", 7);
+    expect(await found()).toEqual(whole);
+    expect(whole).toEqual([2, 2]);
+    expect(await store.lastSteps([node.id])).toEqual(new Map([[node.id, swept]]));
   });
 
   test("nodes tell when they were last in a context, and the pack whether anything has a date", async () => {

@@ -74,6 +74,7 @@ describe("the class of an error", () => {
       "invalid_speaker",
       "request_conflict",
       "invalid_transition",
+      "memory_replaced",
       "stale_proposal",
       "stale_profile",
       "bad_citation",

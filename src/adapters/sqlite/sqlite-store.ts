@@ -27,6 +27,7 @@ import {
   isDated,
   readAging,
   readDoubtedClock,
+  readLastSteps,
   readLastUses,
 } from "./read/aging.ts";
 import {
@@ -285,7 +286,8 @@ function bindUpkeep({ read, write }: PackAccess) {
     doubtClock: (at) => write((database) => writePackSetting(database, CLOCK, at)),
     lastUses: (nodeIds) => read((database) => readLastUses(database, nodeIds)),
     edgesAt: (nodeId) => read((database) => readEdgesOf(database, nodeId)),
-    countRetained: (owner) => read((database) => countRetained(database, owner)),
+    lastSteps: (nodeIds) => read((database) => readLastSteps(database, nodeIds)),
+    countRetained: (owner, until) => read((database) => countRetained(database, owner, until)),
     sweepIndexes: async (owner, limit) => {
       const stale = await read((database) => findStaleEntries(database, owner));
       if (limit === 0 || stale.length === 0) return { found: stale.length, removed: 0 };

@@ -3,6 +3,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import { SvcError } from "../errors.ts";
 import { isActive } from "../lifecycle.ts";
 import type { MemoryNode } from "../node.ts";
+import { hasText } from "./turns.ts";
 
 /** What a change of memories may do, so that their index entries stay correct. */
 
@@ -32,13 +33,16 @@ export type NodeChange = { readonly before: MemoryNode; readonly after: MemoryNo
 /**
  * The changes that a decision wants to make to nodes.
  * @param found the nodes that were read for the decision
+ * @param added those that get index entries
  * @throws SvcError internal for a node that is written twice or was not read, whose lasting members change, or that goes
- *   back to an active state
+ *   back to an active state without its index entries
  */
 export function nodeChanges(
   nodes: readonly MemoryNode[],
   found: ReadonlyMap<Uuid, MemoryNode>,
+  added: readonly { readonly node: MemoryNode }[] = [],
 ): readonly NodeChange[] {
+  const indexed = new Set(added.map(({ node }) => node.id));
   if (new Set(nodes.map(({ id }) => id)).size < nodes.length) {
     throw brokenChange("a node is written twice");
   }
@@ -48,9 +52,10 @@ export function nodeChanges(
       throw brokenChange(`the node ${after.id} is written but was not read`);
     const altered = LASTING_MEMBERS.find((name) => after[name] !== before[name]);
     if (altered !== undefined) throw brokenChange(`the node ${after.id} gets another ${altered}`);
-    if (isActive(after.lifecycleState) && !isActive(before.lifecycleState)) {
+    const isBack = isActive(after.lifecycleState) && !isActive(before.lifecycleState);
+    if (isBack && hasText(after.content) && !indexed.has(after.id)) {
       throw brokenChange(
-        `the node ${after.id} goes from ${before.lifecycleState} back to an active state`,
+        `the node ${after.id} goes from ${before.lifecycleState} back to an active state without index entries`,
       );
     }
     return { before, after };

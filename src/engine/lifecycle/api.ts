@@ -17,6 +17,19 @@ export type TransitionOptions = ChangeCaller & {
   readonly requestId?: string | null | undefined;
 };
 
+export type RestoreOptions = TransitionOptions & {
+  /** Why, for the record. Not blank, at most 4000 characters. */
+  readonly reason?: string | null | undefined;
+};
+
+export type RestoreFadedInput = ChangeCaller & {
+  /** Only counts. Default false. */
+  readonly dryRun?: boolean | null | undefined;
+};
+
+/** Memories that are back, those that lost a retention which nobody chose, and those that could not be changed. */
+export type RestoredMany = Readonly<Record<"restored" | "kept" | "failed", number>>;
+
 export type ReinforceOptions = {
   readonly userId?: string | null | undefined;
   /** An event of the memory's owner and scope. */
@@ -57,8 +70,20 @@ export type LifecycleMethods = {
    * @throws SvcError not_found; invalid_transition; request_conflict if `requestId` was used for something else
    */
   promote(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
-  /** Permanently retires a memory; it is no longer found. Otherwise like `promote`. */
+  /** Retires a memory; it is no longer found. Otherwise like `promote`. */
   archive(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
+  /**
+   * Brings back a memory that time, a person or an assistant has archived: it is found as before, and a retention that has ended is
+   * gone. Its state is the one it had.
+   * @throws SvcError not_found, which says so if the memory was forgotten; memory_replaced while another one stands in its place;
+   *   invalid_transition; request_conflict; embedding_failed
+   */
+  restore(nodeId: string, options?: RestoreOptions): Promise<MemoryNode>;
+  /**
+   * Brings back what has faded of an owner's memories, or of everybody's: what time has archived though nobody named a day for it. What
+   * has a retention that was once the default of its type, and is no longer, is kept for ever.
+   */
+  restoreFaded(input?: RestoreFadedInput): Promise<RestoredMany>;
   /**
    * Pins a memory in any state, or releases it: a pinned one is a candidate for every question and does not expire. Doing it again
    * changes nothing.

@@ -9,6 +9,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeSnapshot } from "../../ports/store/changes.ts";
 import type { Graph } from "../../ports/store/graph.ts";
+import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import { type NamedRecords, operationIdFor } from "../owner-names.ts";
 import { requireNode } from "./found.ts";
@@ -59,6 +60,8 @@ type Changed = {
   readonly after: MemoryNode;
   readonly actorId: string;
   readonly record: JsonObject;
+  /** The index entries of a memory that becomes active again. */
+  readonly added?: readonly IndexedNode[];
 };
 
 /**
@@ -84,10 +87,10 @@ export async function changeOne(
       if (repeated) return { change: undefined, result: before };
       const changed = decide(before, snapshot);
       if (changed === undefined) return { change: undefined, result: before };
-      const { after, actorId, record } = changed;
+      const { after, actorId, record, added } = changed;
       const dated = { operationId, actorId, at: snapshot.at };
       const auditRecords = [changeEntry(opType, { before, after, record }, dated)];
-      return { change: { nodes: [after], edges: [], auditRecords }, result: after };
+      return { change: { nodes: [after], added, edges: [], auditRecords }, result: after };
     },
   );
 }

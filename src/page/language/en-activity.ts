@@ -29,6 +29,7 @@ export const activity = {
     CONTRADICTION_RESOLVED: "settled",
     EPISTEMIC_TRANSITION: "evaluated",
     REINFORCE: "reinforced",
+    MEMORY_RESTORED: "brought back",
     PIN: "pinned",
     RELEASE: "released",
     ORGANIZER_MERGED: "merged",

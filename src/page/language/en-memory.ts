@@ -83,6 +83,7 @@ export const memory = {
       CONTRADICTION_RESOLVED: "The contradiction was settled",
       EPISTEMIC_TRANSITION: "Its condition was evaluated",
       REINFORCE: "It was reinforced",
+      MEMORY_RESTORED: "It was brought back",
       PIN: "It was pinned or released",
       DIRECT_STORE_REQUESTED: "It was stored",
       DERIVATION_COMMITTED: "It was extracted from a message",

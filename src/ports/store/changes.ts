@@ -39,7 +39,10 @@ export type Change = {
    * may not.
    */
   readonly nodes: readonly MemoryNode[];
-  /** New nodes with their index entries, as `SearchIndex.addNodes` writes them. Absent: none. */
+  /**
+   * New nodes, and nodes that become active again, with their index entries, as `SearchIndex.addNodes` writes them once `nodes`
+   * are written. Absent: none.
+   */
   readonly added?: readonly IndexedNode[] | undefined;
   /** New edges between nodes of one owner, of which new ones are written first. */
   readonly edges: readonly Edge[];

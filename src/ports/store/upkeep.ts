@@ -4,15 +4,20 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { AuditRecord } from "./audit-record.ts";
 
-/** At which active nodes a walk stops. */
+/** At which nodes a walk stops. */
 export type Aging =
   /** Of the tentative ones that are not younger, those that cite at least so many events (`mayBePromoted`). */
   | { readonly kind: "tentative"; readonly createdBefore: Instant; readonly evidence: number }
   /**
    * Those that are below the marks (`mayHaveFaded`); considered are those that can fade (`canFade`) or are of a type with a mark.
    */
-  | ({ readonly kind: "faded" } & FadingMarks);
+  | ({ readonly kind: "faded" } & FadingMarks)
+  /** All that are archived or deprecated: not active ones. */
+  | { readonly kind: "retired" }
+  /** All whose retention ends, those that are pinned left out. */
+  | { readonly kind: "retained" };
 
 export type AgingWalk = {
   readonly owner: Owner;
@@ -45,8 +50,10 @@ export type Upkeep = {
   doubtClock(at: Instant | undefined): Promise<void>;
   /** All edges at a node, in either direction, by (createdAt, id). */
   edgesAt(nodeId: Uuid): Promise<readonly Edge[]>;
-  /** Active nodes whose retention ends, those that are pinned left out. */
-  countRetained(owner: Owner): Promise<number>;
+  /** What moved each of these nodes to its next state last: `LIFECYCLE_CHANGED` or `TOMBSTONE_SWEEP`; others are left out. */
+  lastSteps(nodeIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, AuditRecord>>;
+  /** Active nodes whose retention ends, by a moment if one is given; those that are pinned left out. */
+  countRetained(owner: Owner, until?: Instant): Promise<number>;
   /**
    * Removes entries from both indexes that belong to no active node. Looks through all of the owner's.
    * @param limit nodes whose entries are removed at most; 0 only counts

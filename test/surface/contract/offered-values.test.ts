@@ -63,6 +63,8 @@ function defaultOf(schema: Schema): unknown {
 type Filled = Pick<World, "known"> & {
   readonly queued: string;
   readonly proposals: Json;
+  /** An archived memory. */
+  readonly retired: string;
   /** A memory to erase, and what confirms that. */
   readonly erased: Json;
 };
@@ -74,7 +76,15 @@ async function filled(engine: MemoryEngine, store: Store): Promise<Filled> {
   const { nodeId } = await engine.storeWithReceipt({ userId: "ada", content: "Soon forgotten." });
   const { confirm } = await engine.forget({ userId: "ada", ids: [nodeId] });
   const erased = { ids: [nodeId], confirm };
-  return { known, queued: event.id, proposals: await proposalsOf(engine), erased };
+  const retired = await engine.storeWithReceipt({ userId: "ada", content: "An old list." });
+  await engine.archive(retired.nodeId);
+  return {
+    known,
+    retired: retired.nodeId,
+    queued: event.id,
+    proposals: await proposalsOf(engine),
+    erased,
+  };
 }
 
 /** Proposed aliases of ada: each decision is about another one, because it is final. */
@@ -99,7 +109,7 @@ function requestOf(operation: string, value: unknown, world: Filled): Json {
   const isForgetting = operation.includes("forget");
   const [node] = operation.includes("condition") ? known.conditional : known.nodes;
   const ids: Json = {
-    node_id: node,
+    node_id: "restore" in given ? world.retired : node,
     event_id: queued,
     request_id: known.requests[0],
     proposal_operation_id: proposals[String(given["decision"])],

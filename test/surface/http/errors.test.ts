@@ -35,6 +35,10 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
   invalid_speaker: { here: true },
   request_conflict: { here: true },
   invalid_transition: { here: true },
+  memory_replaced: {
+    file: "test/surface/http/lifecycle.test.ts",
+    test: "restore brings an archived memory back, and not one that was replaced or forgotten",
+  },
   stale_proposal: {
     file: "test/surface/http/alias-proposals.test.ts",
     test: "of a memory that has changed since is stale",

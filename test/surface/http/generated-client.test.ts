@@ -223,6 +223,7 @@ describe("through the client", () => {
       condition_evaluated_at: "2026-03-01T10:00:00.000000Z",
     });
     expect(at("archived.lifecycle_state")).toBe("archived");
+    expect(at("restored.lifecycle_state")).toBe("tentative");
   });
 
   test("a memory replaces another, two contradict each other, and one of them wins", () => {

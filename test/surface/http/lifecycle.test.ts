@@ -148,6 +148,28 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
     expect(json["detail"]).toStartWith(`archive: memory ${id} is archived already`);
   });
 
+  test("restore brings an archived memory back, and not one that was replaced or forgotten", async () => {
+    const app = await open();
+    const { id } = await remember(app.engine, "tea");
+    const { id: next } = await remember(app.engine, "coffee");
+    await put(app, `${id}/archive`);
+    const { status, json } = await put(app, `${id}/restore`, { body: { reason: "asked for" } });
+    expect([status, json["lifecycle_state"]]).toEqual([200, "tentative"]);
+    expect((await put(app, `${id}/restore`)).status).toBe(422);
+    expect((await put(app, `${id}/restore`, { body: { reason: " " } })).status).toBe(422);
+
+    await app.engine.supersede(id, next);
+    expect(await put(app, `${id}/restore`)).toEqual({
+      status: 409,
+      json: { code: "memory_replaced", detail: expect.stringContaining(next) },
+    });
+    const ids = { userId: "ada", ids: [next] };
+    const { confirm } = await app.engine.forget(ids);
+    await app.engine.forget({ ...ids, mode: "erase", confirm });
+    const gone = await put(app, `${next}/restore`);
+    expect(gone.status).toBe(404);
+  });
+
   test("the actor of an operator's change is api-operator, of a reinforcement the owner", async () => {
     const app = await open({ apiKey: "k" });
     const { id } = await rememberConditional(app.engine);

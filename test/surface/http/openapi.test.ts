@@ -129,6 +129,7 @@ test.each([
   ["post", "/v1/ingest/fast"],
   ["put", "/v1/nodes/{node_id}/promote"],
   ["put", "/v1/nodes/{node_id}/archive"],
+  ["put", "/v1/nodes/{node_id}/restore"],
   ["put", "/v1/nodes/{node_id}/reinforce"],
   ["put", "/v1/nodes/{node_id}/condition"],
   ["post", "/v1/supersedences"],

@@ -97,8 +97,13 @@ export async function change<T>(
   };
   const decision = decide(snapshot);
   if (decision.change !== undefined) {
-    const changes = nodeChanges(decision.change.nodes, nodes);
     const { added = [] } = decision.change;
+    const changes = nodeChanges(decision.change.nodes, nodes, added);
+    for (const { before, after } of changes) {
+      const update = updateOfNode(before, after);
+      if (update === undefined) continue;
+      await sql.run(update.sql, ownerKey(after.userId), after.id, ...update.values);
+    }
     if (added.length > 0) {
       if (!mayAdd) throw brokenChange("it adds nodes");
       await addNodes(sql, added, embedding);
@@ -114,11 +119,6 @@ async function writeChange(
   nodes: readonly NodeChange[],
   rows: readonly NodeRow[],
 ): Promise<void> {
-  for (const { before, after } of nodes) {
-    const update = updateOfNode(before, after);
-    if (update === undefined) continue;
-    await sql.run(update.sql, ownerKey(after.userId), after.id, ...update.values);
-  }
   for (const edge of edges) await writeEdge(sql, edge);
   const written = [...nodes.map(({ after }) => after), ...added.map(({ node }) => node)];
   await appendRecords(sql, auditRecords, written[0]);

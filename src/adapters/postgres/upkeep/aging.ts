@@ -5,15 +5,24 @@ import { mayBePromoted } from "../../../domain/instruction.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { Uuid } from "../../../lib/uuid.ts";
+import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Aging, AgingPage, AgingWalk } from "../../../ports/store/upkeep.ts";
-import { ACTIVE, FIRST_ID, ofOwner } from "../conditions.ts";
+import { ACTIVE, endedBefore, FIRST_ID, ofOwner } from "../conditions.ts";
 import { Params } from "../connection/params.ts";
+import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { ownerAfter } from "../owners/list-owners.ts";
-import { NODE_COLUMNS, type NodeRow, toNode } from "../rows.ts";
+import {
+  FROM_OPERATIONS,
+  NODE_COLUMNS,
+  type NodeRow,
+  type OperationRow,
+  toAuditRecord,
+  toNode,
+} from "../rows.ts";
 
 /** A place in the walk: behind a node, or before the first of an owner and state. */
 type Place = {
@@ -116,6 +125,15 @@ function ruleOf(at: Aging): Rule {
       isMeant: mayBePromoted,
     };
   }
+  if (at.kind === "retired" || at.kind === "retained") {
+    const isRetired = at.kind === "retired";
+    const within = isRetired ? "true" : "n.ttl_days IS NOT NULL AND n.pinned = 0";
+    return {
+      states: isRetired ? ["archived", "deprecated"] : ACTIVE_STATES,
+      conditions: () => ({ within, considered: "true", meant: "true" }),
+      isMeant: () => true,
+    };
+  }
   const { now, salience, confidence } = at;
   const canFade = CAN_FADE[at.fading];
   return {
@@ -154,11 +172,12 @@ const RATE = `CASE n.decay_profile ${Object.entries(DECAY_RATES)
   .join(" ")} END`;
 
 /** Active nodes whose retention ends. */
-export async function countRetained(sql: Sql, owner: Owner): Promise<number> {
+export async function countRetained(sql: Sql, owner: Owner, until?: Instant): Promise<number> {
   const params = new Params();
+  const ending = until === undefined ? "true" : endedBefore(params, until);
   const row = await sql.get<{ count: number }>(
     `SELECT count(*)::float8 AS count FROM nodes n
-     WHERE n.ttl_days IS NOT NULL AND n.pinned = 0 AND n.lifecycle_state IN ${ACTIVE} AND ${ofOwner(params, "n", owner)}`,
+     WHERE n.ttl_days IS NOT NULL AND n.pinned = 0 AND n.lifecycle_state IN ${ACTIVE} AND ${ending} AND ${ofOwner(params, "n", owner)}`,
     ...params.values,
   );
   return row?.count ?? 0;
@@ -189,4 +208,18 @@ export async function isDated(sql: Sql, from: Instant, to: Instant): Promise<boo
     to,
   );
   return row?.is_dated === true;
+}
+
+/** What moved nodes to their next state last. */
+export async function readLastSteps(
+  sql: Sql,
+  nodeIds: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, AuditRecord>> {
+  const rows = await beyondWall(sql).all<OperationRow>(
+    `SELECT s.* FROM unnest($1::uuid[]) i CROSS JOIN LATERAL (${FROM_OPERATIONS}
+       WHERE target_id = i::text AND op_type IN ('LIFECYCLE_CHANGED', 'TOMBSTONE_SWEEP')
+       ORDER BY created_at DESC, id DESC LIMIT 1) s`,
+    listText(nodeIds),
+  );
+  return new Map(rows.map(toAuditRecord).map((record) => [asUuid(record.targetId), record]));
 }

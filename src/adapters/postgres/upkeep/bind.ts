@@ -4,7 +4,7 @@ import type { Upkeep } from "../../../ports/store/upkeep.ts";
 import type { Database } from "../connection/sql.ts";
 import { readEdgesOf } from "../graph/edges.ts";
 import { readSetting, writeSetting } from "../schema/settings.ts";
-import { countRetained, isDated, readAging, readLastUses } from "./aging.ts";
+import { countRetained, isDated, readAging, readLastSteps, readLastUses } from "./aging.ts";
 import { sweepIndexes } from "./sweep-indexes.ts";
 
 /** The reading of the clock that a pass doubted. */
@@ -23,7 +23,8 @@ export function bindUpkeep(database: Database) {
     doubtClock: (at) => writeAny((sql) => writeSetting(sql, CLOCK, at)),
     lastUses: (nodeIds) => read(ALL_OWNERS, (sql) => readLastUses(sql, nodeIds)),
     edgesAt: (nodeId) => read(ALL_OWNERS, (sql) => readEdgesOf(sql, nodeId)),
-    countRetained: (owner) => read(owner, (sql) => countRetained(sql, owner)),
+    lastSteps: (nodeIds) => read(ALL_OWNERS, (sql) => readLastSteps(sql, nodeIds)),
+    countRetained: (owner, until) => read(owner, (sql) => countRetained(sql, owner, until)),
     sweepIndexes: (owner, limit) => sweepIndexes(database, owner, limit),
   } satisfies Upkeep;
 }

@@ -7,12 +7,15 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Aging, AgingPage, AgingWalk } from "../../../ports/store/upkeep.ts";
 import { ask, hasRow } from "../connection/ask.ts";
 import { readPackSetting } from "../schema/pack-settings.ts";
 import { ownerKey, ownerKeyOrAll } from "../write/owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";
+import { FROM_OPERATIONS, type OperationRow, toAuditRecord } from "./audit-records.ts";
+import { endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
 
 /** A place in the walk: behind a node, or before the first of an owner and state. */
 type Place = {
@@ -130,6 +133,17 @@ function sqlOf(at: Aging): Sql {
       isMeant: mayBePromoted,
     };
   }
+  if (at.kind === "retired" || at.kind === "retained") {
+    const isRetired = at.kind === "retired";
+    return {
+      states: isRetired ? ["archived", "deprecated"] : ACTIVE_STATES,
+      within: isRetired ? "true" : "n.ttl_days IS NOT NULL AND n.pinned = 0",
+      columns: "1 AS considered",
+      meant: "true",
+      parameters: [],
+      isMeant: () => true,
+    };
+  }
   const { now, salience, confidence } = at;
   const unused = [...at.unusedBefore];
   const isUnused = unused.map(
@@ -165,15 +179,33 @@ const RATE = `CASE n.decay_profile ${Object.entries(DECAY_RATES)
   .join(" ")} END`;
 
 /** Active nodes whose retention ends. */
-export function countRetained(database: Database, of: Owner): number {
+export function countRetained(database: Database, of: Owner, until?: Instant): number {
   const owner = ownerKeyOrAll(database, of);
   if (owner === undefined) return 0;
-  const counted = `SELECT count(*) FROM nodes
-    WHERE ttl_days IS NOT NULL AND pinned = 0 AND lifecycle_state IN ${ACTIVE}`;
+  const ending = until === undefined ? "true" : endedBefore("?1", "?2");
+  const moment = until === undefined ? [] : [secondOf(until), fractionOf(until)];
+  const counted = `SELECT count(*) FROM nodes n
+    WHERE n.ttl_days IS NOT NULL AND n.pinned = 0 AND n.lifecycle_state IN ${ACTIVE} AND ${ending}`;
   const count = isEverybody(owner)
-    ? ask<number>(database, counted)
-    : ask<number>(database, `${counted} AND +owner = ?`, owner);
+    ? ask<number>(database, counted, ...moment)
+    : ask<number>(database, `${counted} AND +n.owner = ?`, ...moment, owner);
   return count ?? 0;
+}
+
+/** What moved nodes to their next state last. */
+export function readLastSteps(
+  database: Database,
+  nodeIds: readonly Uuid[],
+): ReadonlyMap<Uuid, AuditRecord> {
+  const read = database.query<OperationRow, [string]>(
+    `${FROM_OPERATIONS} WHERE target_id = ? AND op_type IN ('LIFECYCLE_CHANGED', 'TOMBSTONE_SWEEP')
+     ORDER BY created_at DESC, id DESC LIMIT 1`,
+  );
+  const steps = nodeIds.flatMap((id) => {
+    const row = read.get(id);
+    return row === null ? [] : [[id, toAuditRecord(row)] as const];
+  });
+  return new Map(steps);
 }
 
 /** When nodes were last in the context of an answer. */

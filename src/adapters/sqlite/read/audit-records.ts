@@ -16,10 +16,10 @@ import { ownerKey } from "../write/owners.ts";
 import { Conditions } from "./filter-sql.ts";
 import { readPage } from "./pages.ts";
 
-type OperationRow = RowOf<AuditRecord>;
-const toAuditRecord = rowReader(auditRecordForm);
+export type OperationRow = RowOf<AuditRecord>;
+export const toAuditRecord = rowReader(auditRecordForm);
 
-const FROM_OPERATIONS =
+export const FROM_OPERATIONS =
   "SELECT id, op_type, target_id, payload, actor_id, namespace_id, created_at FROM operations";
 /** Sorts after every instant. */
 const END_OF_TIME = "~";

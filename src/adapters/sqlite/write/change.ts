@@ -55,8 +55,13 @@ export function change<T>(
     edgesOf: reads.edgesOf === undefined ? [] : readEdgesOf(database, reads.edgesOf),
   });
   if (decision.change !== undefined) {
-    const changes = nodeChanges(decision.change.nodes, nodes);
     const { added = [] } = decision.change;
+    const changes = nodeChanges(decision.change.nodes, nodes, added);
+    for (const { before, after } of changes) {
+      const update = updateOfNode(before, after);
+      const key = found.get(after.id)?.key ?? 0;
+      if (update !== undefined) database.query(update.sql).run(...update.values, key);
+    }
     if (added.length > 0) {
       if (add === undefined) throw brokenChange("it adds nodes");
       add(database, added);
@@ -112,10 +117,6 @@ function writeChange(
   nodes: readonly NodeChange[],
   keyOf: (node: MemoryNode) => number,
 ): void {
-  for (const { before, after } of nodes) {
-    const update = updateOfNode(before, after);
-    if (update !== undefined) database.query(update.sql).run(...update.values, keyOf(after));
-  }
   for (const edge of edges) writeEdge(database, edge);
   requireNew(database, auditRecords);
   for (const record of auditRecords) writeAuditRecord(database, record);

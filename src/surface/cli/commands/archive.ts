@@ -20,16 +20,16 @@ Examples:
   svc archive ./memory.pack 0198a2b4-0000-7000-8000-000000000001
   svc archive ./memory.pack 0198a2b4 0198a2b5 --yes     without a question
 
-An archived memory is never found again and cannot be taken back. Its text stays in the log of the pack; svc show reads it.
-To replace what a memory says: svc edit.`;
+An archived memory is no longer found; svc restore brings it back, svc show reads it. To replace what a memory says: svc edit.
+To erase its text: svc forget.`;
 
 type ArchiveOptions = MemoryOptions & { readonly yes?: true };
 
-/** `svc archive`: retires memories permanently. */
+/** `svc archive`: retires memories. */
 export const archiveCommand = packCommand(
   {
     name: "archive",
-    description: "retire memories permanently, so that they are no longer found",
+    description: "retire memories, so that they are no longer found",
     arguments: [PACK, ["<id...>", ID_ARGUMENT]],
     options: [ownerOption(), new Option("--yes", "do not ask")],
     examples: EXAMPLES,
@@ -66,5 +66,5 @@ async function isAgreed(output: Output, nodes: readonly MemoryNode[]): Promise<b
   if (!isTerminal()) throw invalid("--yes", "is needed where there is no terminal to ask on");
   for (const line of memoryTable(nodes)) output.note(line);
   const what = nodes.length === 1 ? "this memory" : `these ${nodes.length} memories`;
-  return await confirm(`Archive ${what} permanently?`, false);
+  return await confirm(`Archive ${what}?`, false);
 }

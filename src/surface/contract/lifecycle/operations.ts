@@ -6,7 +6,7 @@ import { EVALUATION_METHODS } from "../../../engine/lifecycle/api.ts";
 import { boundedText, id, instantIn, optionalId, retryId } from "../core/fields.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { ADDS, CHANGES, callerOf, RETIRES } from "../core/operation-parts.ts";
-import { field, httpField, optional, required, withDefault } from "../core/request.ts";
+import { field, httpField, optional, required, toolField, withDefault } from "../core/request.ts";
 import { nodeListView } from "../nodes/wire.ts";
 import {
   tellArchived,
@@ -14,6 +14,7 @@ import {
   tellContradicted,
   tellPromoted,
   tellResolved,
+  tellRestored,
   tellSuperseded,
 } from "./text.ts";
 
@@ -56,21 +57,49 @@ const promoteOperation = defineOperation({
 const archiveOperation = defineOperation({
   name: "archive_node",
   summary: "Retire a memory",
-  description: "It stays in the pack and is no longer found. This cannot be undone.",
-  request: changeRequest,
-  run: async (context, { nodeId, requestId }) =>
-    context.engine().archive(nodeId, { ...callerOf(context), requestId }),
+  description: "It stays in the pack and is no longer found. Restoring it brings it back.",
+  request: {
+    ...changeRequest,
+    restore: toolField(z.boolean().nullish().meta({ description: "Bring it back." })),
+  },
+  run: async (context, { nodeId, requestId, restore }) => {
+    const options = { ...callerOf(context), requestId };
+    return restore === true
+      ? context.engine().restore(nodeId, options)
+      : context.engine().archive(nodeId, options);
+  },
   answer: nodeForm,
   http: { route: "put /v1/nodes/{node_id}/archive", statuses: [404, 409] },
   mcp: {
     tool: "memory_archive_node",
-    title: "Retire a memory",
-    description:
-      "Permanently retire a memory, when the user wants it forgotten: it is no longer found. " +
-      "For one that has changed use memory_supersede.",
+    title: "Retire or restore",
+    description: "Retire a memory, or restore it. If it has changed use memory_supersede.",
     toolSet: "core",
     annotations: RETIRES,
-    tell: tellArchived,
+    tell: (node, { restore }) => (restore === true ? tellRestored(node) : tellArchived(node)),
+  },
+});
+
+const restoreOperation = defineOperation({
+  name: "restore_node",
+  summary: "Bring a retired memory back",
+  description:
+    "What time, a person or an assistant has archived is found again as before, and a retention that has ended is gone. 409 `memory_replaced` names the memory that stands in the place of one that was replaced.",
+  request: {
+    ...changeRequest,
+    reason: field(
+      boundedText(LIMITS.reasonMaxChars).nullish().meta({ description: "Why, for the record." }),
+      z.string().nullish(),
+    ),
+  },
+  run: async (context, { nodeId, ...change }) =>
+    context.engine().restore(nodeId, { ...change, ...callerOf(context) }),
+  answer: nodeForm,
+  http: {
+    route: "put /v1/nodes/{node_id}/restore",
+    body: "RestoreRequest",
+    bodyIsOptional: true,
+    statuses: [404, 409],
   },
 });
 
@@ -224,6 +253,7 @@ export const LIFECYCLE_OPERATIONS = part(
   "lifecycle",
   promoteOperation,
   archiveOperation,
+  restoreOperation,
   reinforceOperation,
   pinOperation,
   conditionOperation,

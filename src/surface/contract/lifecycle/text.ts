@@ -14,6 +14,10 @@ export function tellArchived(node: MemoryNode): string {
   return `Archived; it is no longer found: ${line(node)}`;
 }
 
+export function tellRestored(node: MemoryNode): string {
+  return `Restored; it is found again: ${line(node)}`;
+}
+
 export function tellCondition(node: MemoryNode, state: ConditionState): string {
   return `Recorded, condition ${state}: ${line(node)}`;
 }
