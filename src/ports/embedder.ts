@@ -29,6 +29,8 @@ export type EmbedderUse = {
  */
 export type Embedder = {
   readonly identity: EmbeddingIdentity;
+  /** Tokens that it reads of a text. Absent: all. */
+  readonly maxTokens?: number;
   /**
    * The vector for indexing a memory. Text beyond the model's limit does not change it.
    * @param of whose text it is: what is remembered of one owner makes no call of another quicker. Absent: it is not remembered

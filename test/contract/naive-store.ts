@@ -42,6 +42,7 @@ import {
   newestFirst,
   surestFirst,
 } from "../../src/domain/search/order.ts";
+import { nearestPart, packParts } from "../../src/domain/search/parts.ts";
 import { PIN_KINDS, PIN_STATES, PINS_MAX } from "../../src/domain/search/pins.ts";
 import { isTurn, type Surrounded, surroundings } from "../../src/domain/search/turns.ts";
 import { questionWords } from "../../src/domain/stemmed-words.ts";
@@ -58,6 +59,7 @@ import type {
   Replacement,
   SessionWindow,
   TextHit,
+  TextParts,
 } from "../../src/ports/store/search-index.ts";
 import type { Materialization } from "../../src/ports/store/work-queue.ts";
 import { nodeKey } from "../node-keys.ts";
@@ -75,6 +77,8 @@ export class NaivePack {
   texts = new Set<Uuid>();
   /** Vectors of the nodes' own texts. */
   vectors = new Map<Uuid, Float32Array>();
+  /** Vectors of the parts of long texts, in bytes. */
+  parts = new Map<Uuid, Uint8Array>();
 
   copy(): NaivePack {
     return Object.assign(new NaivePack(), {
@@ -85,6 +89,7 @@ export class NaivePack {
       jobs: new Map(this.jobs),
       texts: new Set(this.texts),
       vectors: new Map(this.vectors),
+      parts: new Map(this.parts),
     });
   }
 }
@@ -278,6 +283,23 @@ export class NaiveStore implements RetrievalStore {
     return this.#compare(vector, this.#owned(userId, keys));
   }
 
+  async putParts(texts: readonly TextParts[]): Promise<void> {
+    for (const { nodeId, vectors } of texts) {
+      const node = this.#findable().find((found) => found.node.id === nodeId);
+      if (node !== undefined && this.#pack.vectors.has(nodeId)) {
+        this.#pack.parts.set(nodeId, packParts(vectors));
+      }
+    }
+  }
+
+  async textsWithoutParts(bytes: number, limit: number): Promise<readonly MemoryNode[]> {
+    return this.#findable()
+      .map(({ node }) => node)
+      .filter(({ id, content }) => Buffer.byteLength(content) > bytes && !this.#pack.parts.has(id))
+      .filter(({ id }) => this.#pack.vectors.has(id))
+      .slice(0, limit);
+  }
+
   async ownVectors(
     userId: string,
     keys: readonly NodeKey[],
@@ -295,7 +317,9 @@ export class NaiveStore implements RetrievalStore {
     const leaning = this.#leaning();
     return nodes.flatMap(({ key, node }) => {
       const indexed = leaning.get(node.id) ?? this.#pack.vectors.get(node.id);
-      return indexed === undefined ? [] : [{ key, score: cosine(vector, indexed) }];
+      if (indexed === undefined) return [];
+      const part = nearestPart(vector, this.#pack.parts.get(node.id) ?? new Uint8Array(0));
+      return [{ key, score: Math.max(cosine(vector, indexed), part) }];
     });
   }
 

@@ -5,6 +5,7 @@ import type { NodeVector, RebuildPlan } from "../../src/ports/store/rebuild.ts";
 import type { KeyedNode } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { aMaterialization, aNode, anAdmission, anEvent, DIMENSION, put, unit } from "./samples.ts";
+import { retire } from "./store-change.ts";
 import type { StoreWorld } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
 
@@ -60,6 +61,29 @@ const FIVE = ["a", "bb", "ccc", "dddd", "eeeee"].map((content) => ({
 /** The rebuild of both indexes. */
 export function describeRebuild(world: StoreWorld): void {
   describe("a rebuild", () => {
+    test("and a memory that is archived leave no vectors of parts", async () => {
+      const { store: old, place } = await world.fresh();
+      const content = "word ".repeat(300);
+      const nodes = await put(
+        old,
+        { content, vector: unit(1) },
+        { content: `${content}b`, vector: unit(1) },
+      );
+      const parts = nodes.map(({ id, userId }) => ({ nodeId: id, userId, vectors: [unit(0, 1)] }));
+      await old.putParts(parts);
+      await retire(old, "archived", nodes[0]);
+      await old.putParts(parts);
+      expect(await old.searchVectors(unit(0, 1), ANYTHING, 9)).toHaveLength(1);
+
+      const store = await world.open(place, { embedding: OTHER });
+      await rebuildAll(store, OTHER);
+
+      expect((await store.textsWithoutParts(1000, 9)).map(({ id }) => id)).toEqual(
+        nodes.slice(1).map(({ id }) => id),
+      );
+      await expect(old.putParts(parts)).rejects.toMatchObject({ code: "embedding_mismatch" });
+    });
+
     test.each([
       { name: "the same dimension", identity: OTHER },
       { name: "another dimension", identity: SMALL },

@@ -139,6 +139,60 @@ export function describeVectorSearch(world: World): void {
     });
   });
 
+  describe("the parts of long texts", () => {
+    const LONG = "word ".repeat(300);
+    const partsOf = ({ id: nodeId, userId }: MemoryNode, ...vectors: readonly Float32Array[]) => ({
+      ...{ nodeId, userId, vectors },
+    });
+
+    test("make a memory as near as the nearest of them, and no other one", async () => {
+      const { store } = await world.fresh();
+      const [long] = await put(
+        store,
+        { content: LONG, vector: unit(1), scope: "project" },
+        { content: "near", vector: unit(0, 1, 1) },
+        { content: "far", vector: unit(0, -1), scope: "project" },
+      );
+      const wanted = unit(0, 1);
+      const search = (k: number, filter = {}) =>
+        store.searchVectors(wanted, { ...ANYTHING, ...filter }, k);
+      expect(await contentsOf(store, await search(1))).toEqual(["near"]);
+
+      if (long) await store.putParts([partsOf(long, unit(0, 0, 1), wanted)]);
+
+      const hits = await search(3);
+      expect(await contentsOf(store, hits)).toEqual([LONG, "near", "far"]);
+      expect(hits[0]?.score).toBeCloseTo(1, 5);
+      expect(await contentsOf(store, await search(1))).toEqual([LONG]);
+      expect(await contentsOf(store, await search(3, { scopes: ["personal"] }))).toEqual(["near"]);
+      const keys = hits.map(({ key }) => key);
+      const cosines = await store.cosines(wanted, "ada", keys);
+      expect(cosines.toSorted((a, b) => b.score - a.score)).toEqual([...hits]);
+      expect(await store.searchVectors(wanted, { ...ANYTHING, userId: "bob" }, 3)).toEqual([]);
+    });
+
+    test("are missing where a long text has a vector and none of them is kept", async () => {
+      const { store } = await world.fresh();
+      const [long, other] = await put(
+        store,
+        { content: LONG, vector: unit(1) },
+        { content: `${LONG}again`, vector: unit(1), userId: "bob" },
+        { content: "short", vector: unit(1) },
+        { content: `${LONG}gone`, vector: unit(1), lifecycleState: "archived" },
+      );
+      const ids = async (limit: number): Promise<(string | undefined)[]> =>
+        (await store.textsWithoutParts(1000, limit)).map(({ id }) => id);
+      expect((await ids(9)).sort()).toEqual([long?.id, other?.id].sort());
+      expect(await ids(1)).toHaveLength(1);
+      expect(await store.textsWithoutParts(2000, 9)).toEqual([]);
+
+      if (long) await store.putParts([partsOf(long)]);
+
+      expect(await ids(9)).toEqual([other?.id]);
+      expect((await store.searchVectors(unit(0, 1), ANYTHING, 9))[0]?.score).toBeCloseTo(0, 5);
+    });
+  });
+
   describe("vector search", () => {
     test("orders by cosine as computing all of them does", async () => {
       const { store, nodes, vectors } = await variety(world);

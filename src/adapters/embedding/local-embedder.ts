@@ -46,10 +46,8 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
     modelRoot,
     spawn,
   } = options;
-  const thread = createModelThread({
-    ...{ model, threads, modelRoot, spawn },
-    maxTokens: Math.min(maxTokens, model.other?.maxTokens ?? maxTokens),
-  });
+  const tokens = Math.min(maxTokens, model.other?.maxTokens ?? maxTokens);
+  const thread = createModelThread({ model, threads, modelRoot, spawn, maxTokens: tokens });
   let closing: Promise<void> | undefined;
   const isClosed = () => closing !== undefined;
   const use = noUse();
@@ -60,6 +58,7 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
 
   return {
     identity: identityOf(model, maxTokens),
+    maxTokens: tokens,
     embedDocument: documents.embed,
     embedQuery: questions.embed,
     forget: (of) => {

@@ -72,6 +72,7 @@ import { pruneReceipts, readReceipt, readReceipts, writeReceipt } from "./receip
 import { readManifest } from "./schema/manifest.ts";
 import { readPackFusion } from "./schema/pack-fusion.ts";
 import { writePackSetting } from "./schema/pack-settings.ts";
+import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
 import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
 import { readEdgesOf } from "./write/edges.ts";
@@ -261,6 +262,12 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     cosines: (vector, userId, keys) =>
       readVectors((database) => cosines(database, vector, userId, keys)),
     ownVectors: (userId, keys) => readVectors((database) => ownVectors(database, userId, keys)),
+    putParts: (texts) =>
+      access.write((database) => {
+        requireModel(database, embedding);
+        putParts(database, texts);
+      }),
+    textsWithoutParts: reading(access, readTextsWithoutParts),
     searchText: (query, filter, k, others = []) =>
       access.read((database) => searchText(database, query, filter, { k, others })),
     hasFormerTexts: reading(access, hasFormerTexts),

@@ -1,5 +1,6 @@
 import type { ContextNode, StoredReceipt } from "../../ports/store/receipt-log.ts";
 import type { EngineDeps } from "../deps.ts";
+import { embedOlderParts } from "./embed-parts.ts";
 import { expire } from "./expire.ts";
 import { fillContexts } from "./fill-contexts.ts";
 import { materialize } from "./materialize.ts";
@@ -19,6 +20,7 @@ export function jobsOf(
   return [
     materialize(deps),
     renewTexts(deps),
+    embedOlderParts(deps),
     fillContexts(deps, contextOf),
     settleErasures(deps),
     ...(upkeep === undefined ? [] : [expire(deps, upkeep), opportunistic(deps, upkeep)]),

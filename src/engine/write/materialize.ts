@@ -16,6 +16,7 @@ import type {
 import type { EngineDeps } from "../deps.ts";
 import { whileHeld } from "../while-held.ts";
 import type { ProcessPendingInput } from "./api.ts";
+import { embedParts } from "./embed-parts.ts";
 import { planRawNote } from "./plan-store.ts";
 
 /** Index entries of a node, or why its vector is missing. */
@@ -135,6 +136,10 @@ async function runGroup(
     // One bad item must not hold up the others.
     return runAlone(deps, items);
   }
+  await embedParts(
+    deps,
+    items.map(({ node }) => node),
+  );
   return countComplete(items);
 }
 

@@ -22,6 +22,7 @@ import { ADMITTED, type Materialization, type WorkQueue } from "../../ports/stor
 import type { EngineDeps } from "../deps.ts";
 import { type NamedRecords, operationOf } from "../owner-names.ts";
 import type { StoreInput, StoreReceipt, StoreSteps } from "./api.ts";
+import { embedParts } from "./embed-parts.ts";
 import { type Embedding, embed } from "./materialize.ts";
 import { planStore, type StorePlan } from "./plan-store.ts";
 import { stampsFor } from "./stamp.ts";
@@ -96,6 +97,7 @@ export async function store(
   const found = await nearest?.(vector);
   const generation = kept === plan ? ADMITTED : undefined;
   const processingStatus = await settle(deps, kept, { ...embedded, generation });
+  await embedParts(deps, [node]);
   if (kept === plan) await after({ event, node, vector, supersedes });
   return {
     eventId: event.id,

@@ -31,6 +31,14 @@ export type IndexedNode = {
   readonly at: Instant;
 };
 
+/** The vectors of the parts of a long text behind what the model reads of it (`domain/search/parts.ts`). */
+export type TextParts = {
+  readonly nodeId: Uuid;
+  readonly userId: string;
+  /** None: there is nothing in them. */
+  readonly vectors: readonly Float32Array[];
+};
+
 /** How far a walk over edges goes. */
 export type GraphReach = {
   /** 1 to 3. */
@@ -61,7 +69,8 @@ export type SearchIndex<Key = NodeKey> = {
    */
   addNodes(items: readonly IndexedNode[]): Promise<void>;
   /**
-   * The `k` active nodes nearest to `vector` by cosine among those that pass the filter; ties by key. Score = cosine.
+   * The `k` active nodes nearest to `vector` by cosine among those that pass the filter; ties by key. Score = cosine; of a long
+   * text, that of its nearest part.
    * @throws SvcError embedding_mismatch if the pack's vectors are of another model than the store was opened for
    */
   searchVectors(
@@ -82,8 +91,12 @@ export type SearchIndex<Key = NodeKey> = {
   ): Promise<readonly NearNode<Key>[]>;
   /** Does the part of an owner's next `nearNodes` that needs no vector. @throws SvcError embedding_mismatch */
   readyForNear(userId: string): Promise<void>;
-  /** The cosine of `vector` with each of the owner's active nodes in `keys` that has a vector, in no particular order. */
+  /** The score of `searchVectors` of each of the owner's active nodes in `keys` that has a vector, in no particular order. */
   cosines(vector: Float32Array, userId: string, keys: readonly Key[]): Promise<readonly Hit<Key>[]>;
+  /** Keeps the vectors of parts; those of nodes that are not active, or have no vector, are left out. @throws SvcError embedding_mismatch */
+  putParts(texts: readonly TextParts[]): Promise<void>;
+  /** Active nodes of any owner with a vector and a text of more bytes than that, for whose parts nothing was kept; at most `limit`. */
+  textsWithoutParts(bytes: number, limit: number): Promise<readonly MemoryNode[]>;
   /** The vector of the own text of each of the owner's active nodes in `keys` that has one; L2-normalised. */
   ownVectors(userId: string, keys: readonly Key[]): Promise<ReadonlyMap<Key, Float32Array>>;
   /**

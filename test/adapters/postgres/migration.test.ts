@@ -19,6 +19,8 @@ import {
 
 /** Takes away what later versions have added. */
 const TO_VERSION_4 = [
+  "DROP TABLE vector_parts",
+  "DROP INDEX nodes_with_parts",
   "DROP POLICY IF EXISTS of_owners ON erasures",
   "DROP INDEX erasures_by_event",
   "ALTER TABLE erasures DROP COLUMN owner, ADD PRIMARY KEY (event_id)",
@@ -68,7 +70,7 @@ test.skipIf(NO_POSTGRES !== undefined)(
       expect((await store.changesOf({ userId: "ada", limit: 9 })).items).toEqual([pin]);
       expect(
         await onServer("SELECT value FROM settings WHERE name = 'schema_version'", name),
-      ).toEqual([{ value: "5" }]);
+      ).toEqual([{ value: "6" }]);
       await Promise.all([store.close(), other.close()]);
     } finally {
       await dropDatabase(name);

@@ -70,6 +70,7 @@ export function createHostedEmbedder(options: HostedEmbedderOptions): Embedder {
 
   return {
     identity: identityOf(model, maxTokens),
+    maxTokens,
     embedDocument: documents.embed,
     embedQuery: questions.embed,
     forget: (of) => {

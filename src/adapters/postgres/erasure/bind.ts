@@ -9,7 +9,7 @@ import { readReached, readResting } from "./reached.ts";
 const SIGNING_KEY = "forget_signing_key";
 /** The tables that had what was erased. */
 const TABLES =
-  "events, operations, nodes, edges, node_evidence, work, receipts, receipt_nodes, vectors, vector_staging, lexical_documents, lexical_postings, blobs, blob_uses";
+  "events, operations, nodes, edges, node_evidence, work, receipts, receipt_nodes, vectors, vector_parts, vector_staging, lexical_documents, lexical_postings, blobs, blob_uses";
 
 export function bindErasures(database: Database) {
   const { read, write, writeAny } = database;

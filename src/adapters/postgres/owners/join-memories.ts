@@ -56,7 +56,7 @@ export async function joinMemories(sql: Sql, source: OwnerKey, target: OwnerKey)
 /** Removes all that holds keys and is written again. */
 async function forgetEntries(sql: Sql, source: OwnerKey, target: OwnerKey): Promise<void> {
   await sql.run("DELETE FROM vectors WHERE owner = $1::bigint", source);
-  for (const table of ["vector_staging", "lexical_documents", "lexical_postings"]) {
+  for (const table of ["vector_staging", "vector_parts", "lexical_documents", "lexical_postings"]) {
     await sql.run(`DELETE FROM ${table} WHERE owner IN ($1::bigint, $2::bigint)`, source, target);
   }
   await sql.run(

@@ -144,6 +144,7 @@ export async function replaceVectors(
   // First, since vectors carry the version of their owner.
   await sql.run("UPDATE owners SET version = version + 1");
   await sql.run("DELETE FROM vectors");
+  await sql.run("DELETE FROM vector_parts");
   const staged = `FROM vector_staging s WHERE s.model = $1 AND s.version = $2 AND s.dimension = $3
     AND n.owner = s.owner AND n.key = s.key AND n.lifecycle_state IN ${ACTIVE}`;
   await sql.run(`UPDATE nodes n SET embedding = s.embedding ${staged}`, model, version, dimension);

@@ -14,6 +14,7 @@ import { BLOB_TABLES } from "./tables-blobs.ts";
 import { CORE_TABLES } from "./tables-core.ts";
 import { ERASURE_TABLES } from "./tables-erasure.ts";
 import { OWNED_ERASURE_TABLES } from "./tables-owned-erasures.ts";
+import { PARTS_TABLES } from "./tables-parts.ts";
 import { SEARCH_TABLES } from "./tables-search.ts";
 import { WORK_TABLES } from "./tables-work.ts";
 
@@ -24,6 +25,7 @@ const STEPS: readonly (readonly string[])[] = [
   ERASURE_TABLES,
   BLOB_TABLES,
   OWNED_ERASURE_TABLES,
+  PARTS_TABLES,
 ];
 /** The functions that triggers of the tables call. */
 export const FUNCTIONS: ReadonlySet<string> = new Set(

@@ -2,6 +2,7 @@ import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Store } from "../../../ports/store/store.ts";
 import type { Sql } from "../connection/sql.ts";
+import { ownerKey } from "../owner-key.ts";
 import type { Parts } from "../parts.ts";
 import { readContradictions } from "../read/contradictions.ts";
 import { readNodesById, readNodesByKey, readSessionWindows } from "../read/keyed-nodes.ts";
@@ -9,6 +10,7 @@ import { readManifest, requireModel } from "../schema/manifest.ts";
 import { LengthsCache } from "./lengths-cache.ts";
 import { nearNodes } from "./near-nodes.ts";
 import { readOwnVectors } from "./own-vectors.ts";
+import { putParts, readTextsWithoutParts } from "./parts.ts";
 import { readPinned } from "./pinned.ts";
 import { hasFormerTexts, renewTexts } from "./renew-texts.ts";
 import { readReplacedNotes } from "./replaced-notes.ts";
@@ -36,6 +38,16 @@ export function bindSearches({ database, embedding }: Parts) {
     cosines: (vector, userId, keys) =>
       readVectors(userId, (sql) => readCosines(sql, vector, userId, keys)),
     ownVectors: (userId, keys) => readVectors(userId, (sql) => readOwnVectors(sql, userId, keys)),
+    putParts: async (texts) => {
+      for (const [userId, some] of Map.groupBy(texts, (text) => text.userId)) {
+        await database.write(userId, async (sql) => {
+          await requireModel(sql, embedding);
+          await putParts(sql, ownerKey(userId), some);
+        });
+      }
+    },
+    textsWithoutParts: (bytes, limit) =>
+      database.read(ALL_OWNERS, (sql) => readTextsWithoutParts(sql, bytes, limit)),
     searchText: (question, filter, k, others = []) =>
       searchText({ database, lengths }, { question, filter, k, others }),
     hasFormerTexts: () => hasFormerTexts(database),

@@ -2,7 +2,7 @@ import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { everythingOf } from "../../../domain/candidate-filter.ts";
 import type { NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
 import { readNodesByKey } from "../read/keyed-nodes.ts";
-import { searchVectors } from "./search-vectors.ts";
+import { searchTexts } from "./search-vectors.ts";
 import type { VectorReads } from "./vector-reads.ts";
 
 /** What is looked for beside a vector. */
@@ -17,7 +17,7 @@ export async function nearNodes(
   choose: Choose,
 ): Promise<readonly NearNode<number>[]> {
   const filter: CandidateFilter = { ...everythingOf(userId), scopes: [scope] };
-  const hits = await searchVectors(reads, { vector, filter, k: count });
+  const hits = await searchTexts(reads, { vector, filter, k: count });
   const keys = hits.map(({ key }) => key);
   const found = await reads.database.read(userId, (sql) => readNodesByKey(sql, userId, keys));
   const nodes = new Map(found.map(({ key, node }) => [key, node]));

@@ -1,4 +1,5 @@
 import { bestFirst } from "../../../domain/search/order.ts";
+import { nearestWithParts, withParts } from "../../../domain/search/parts.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import { Params } from "../connection/params.ts";
@@ -7,6 +8,7 @@ import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
 import { requireModel } from "../schema/manifest.ts";
 import { isCandidate, ofKind, passes } from "./candidates.ts";
+import { nearestParts, nearestPartsOf } from "./parts.ts";
 import { searchResident } from "./search-resident.ts";
 import { storedModel } from "./stored-model.ts";
 import { cosine, HALF_ERROR, readVector, writeVector } from "./vector-bytes.ts";
@@ -27,7 +29,7 @@ const SUM_ERROR = 2 ** -22;
  * as the owner asks for the second time.
  * @throws SvcError embedding_mismatch
  */
-export async function searchVectors(
+export async function searchTexts(
   reads: VectorReads,
   search: VectorSearch,
 ): Promise<readonly Hit<number>[]> {
@@ -37,6 +39,20 @@ export async function searchVectors(
     if (hits !== undefined) return hits;
   }
   return await searchOnServer(reads, search);
+}
+
+/** The same with the parts of long texts. @throws SvcError embedding_mismatch */
+export async function searchVectors(
+  reads: VectorReads,
+  search: VectorSearch,
+): Promise<readonly Hit<number>[]> {
+  const { vector, filter, k } = search;
+  if (k === 0) return [];
+  const [hits, parts] = await Promise.all([
+    searchTexts(reads, search),
+    reads.database.read(filter.userId, (sql) => nearestParts(sql, vector, filter)),
+  ]);
+  return nearestWithParts(hits, parts, k);
 }
 
 async function searchOnServer(
@@ -139,12 +155,14 @@ export async function readCosines(
   keys: readonly number[],
 ): Promise<readonly Hit<number>[]> {
   if (keys.length === 0) return [];
+  const owner = ownerKey(userId);
   const rows = await sql.all<VectorRow>(
     `SELECT v.key, vector_send(coalesce(v.exact, n.embedding)) AS sent
      FROM vectors v JOIN nodes n ON n.owner = $1::bigint AND n.key = v.key
      WHERE v.owner = $1::bigint AND v.key = ANY ($2::integer[])`,
-    ownerKey(userId),
+    owner,
     listText(keys),
   );
-  return rows.map(({ key, sent }) => ({ key, score: cosine(readVector(sent), vector) }));
+  const hits = rows.map(({ key, sent }) => ({ key, score: cosine(readVector(sent), vector) }));
+  return withParts(hits, await nearestPartsOf(sql, vector, owner, keys));
 }

@@ -86,11 +86,13 @@ function requireDimension(vector: Float32Array, { dimension }: EmbeddingIdentity
 
 async function removeVectors(sql: Sql, owner: OwnerKey, keys: readonly number[]): Promise<void> {
   const list = listText(keys);
-  await sql.run(
-    "DELETE FROM vectors WHERE owner = $1::bigint AND key = ANY ($2::integer[])",
-    owner,
-    list,
-  );
+  for (const table of ["vectors", "vector_parts"]) {
+    await sql.run(
+      `DELETE FROM ${table} WHERE owner = $1::bigint AND key = ANY ($2::integer[])`,
+      owner,
+      list,
+    );
+  }
   await sql.run(
     `UPDATE nodes SET embedding = NULL
      WHERE owner = $1::bigint AND key = ANY ($2::integer[]) AND embedding IS NOT NULL`,

@@ -22,6 +22,7 @@ export const DATABASE_TABLES: Readonly<Record<string, TableUse>> = {
   },
   settings: { kind: "setting", own: [] },
   vector_staging: { leftOut: "a database with a rebuild that has begun is refused" },
+  vector_parts: derived("the nodes"),
   receipt_nodes: derived("the receipts"),
   node_evidence: derived("the nodes"),
   lexical_documents: derived("the nodes"),

@@ -2,10 +2,12 @@ import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { fromPayload } from "../../../domain/search/lean.ts";
 import { bestFirst } from "../../../domain/search/order.ts";
+import { nearestWithParts, withParts } from "../../../domain/search/parts.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import type { Slab } from "../../native/slab.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { exactCosines } from "../vectors/exact.ts";
+import { nearestParts } from "../vectors/parts.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
 import { ownerKey } from "../write/owners.ts";
 import { activeOf, allowedKeys, type Condition, candidateCondition } from "./filter-sql.ts";
@@ -40,7 +42,8 @@ export function searchVectors(
   if (owner === undefined || k === 0) return [];
   const search = { vector, owner, narrowed: candidateCondition(filter), k };
   const slab = resident?.slabOf(database, owner, vector.length);
-  return (slab && searchSlab(database, slab, search)) ?? searchIndex(database, search);
+  const hits = (slab && searchSlab(database, slab, search)) ?? searchIndex(database, search);
+  return [...nearestWithParts(hits, nearestParts(database, vector, owner, search.narrowed), k)];
 }
 
 /** The cosine of each given node of the owner that has a vector. */
@@ -51,7 +54,13 @@ export function cosines(
   keys: readonly number[],
 ): Hit<number>[] {
   const owner = ownerKey(database, userId);
-  return owner === undefined ? [] : exactCosines(database, vector, owner, keys);
+  if (owner === undefined || keys.length === 0) return [];
+  const among = {
+    sql: "n.key IN (SELECT value FROM json_each(?))",
+    parameters: [JSON.stringify(keys)],
+  };
+  const parts = nearestParts(database, vector, owner, among);
+  return [...withParts(exactCosines(database, vector, owner, keys), parts)];
 }
 
 /** The own-text vector of each given node of the owner that has one. The indexed vector of a turn is a different one. */

@@ -103,7 +103,8 @@ export function replaceVectors(
 ): void {
   database.run(`DROP TABLE ${schema}.vectors`);
   database.run(createVectors(`${schema}.vectors`, identity.dimension));
-  for (const table of ["vector_metadata", "vector_payloads"]) database.run(`DELETE FROM ${table}`);
+  for (const table of ["vector_metadata", "vector_payloads", "vector_parts"])
+    database.run(`DELETE FROM ${table}`);
   const revision = nextRevision(database);
   const staged = `FROM vector_staging s CROSS JOIN nodes n ON n.key = s.node_key
     WHERE s.model = ?1 AND s.version = ?2 AND s.dimension = ?3 AND n.lifecycle_state IN ${ACTIVE} ORDER BY s.node_key`;

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { PARTS_FROM } from "../../../domain/search/parts.ts";
 import { adoptVectors, hasForeignVectors } from "../vectors/write-vectors.ts";
 import { hasForeignDocuments, renumberDocuments } from "../write/lexical-index.ts";
 import { BLOBS } from "./steps-blobs.ts";
@@ -60,6 +61,17 @@ CREATE TABLE vector_staging (
 ) STRICT;
 `;
 
+// The vectors of parts of long texts, in a byte for each number. An empty list: there are none.
+const VECTOR_PARTS = `
+CREATE TABLE vector_parts (
+  node_key INTEGER PRIMARY KEY,
+  owner INTEGER NOT NULL,
+  parts BLOB NOT NULL
+) STRICT;
+CREATE INDEX vector_parts_by_owner ON vector_parts (owner);
+`;
+const LONG_TEXTS = `CREATE INDEX IF NOT EXISTS nodes_with_parts ON nodes (key) WHERE octet_length(content) > ${PARTS_FROM};`;
+
 // An owner's changes get ever higher numbers, so that a process with vectors in memory reads only new ones. A turn's own vector
 // is stored beside the one that leans towards its neighbours; it names the neighbours that have one.
 const VECTOR_CHANGES = `
@@ -106,6 +118,7 @@ export function migrations(part: PackPart, dimension: number): readonly SchemaSt
         { version: 10, name: "what has happened", sql: ACTIVITY, table: "receipt_nodes" },
         { version: 11, name: "content that is forgotten", sql: ERASURES, table: "erasures" },
         { version: 12, name: "blobs", sql: BLOBS, table: "blobs" },
+        { version: 13, name: "long texts", sql: LONG_TEXTS },
       ];
     case "vectors":
       return [
@@ -129,6 +142,8 @@ export function migrations(part: PackPart, dimension: number): readonly SchemaSt
           fill: adoptVectors,
           isFilled: (database) => !hasForeignVectors(database),
         },
+        // The parts of texts that are there are embedded afterwards, beside the calls: `embedParts`.
+        { version: 4, name: "parts of long texts", sql: VECTOR_PARTS, table: "vector_parts" },
       ];
     case "lexical":
       return [

@@ -28,6 +28,7 @@ export const PACK_TABLES: Readonly<Record<string, TableUse>> = {
   rebuild_state: { leftOut: "a pack with a rebuild that has begun is refused" },
   vector_staging: { leftOut: "a pack with a rebuild that has begun is refused" },
   vector_revision: derived("the vectors"),
+  vector_parts: derived("the nodes"),
   receipt_nodes: derived("the receipts"),
   memory_operations: derived("the operations"),
   node_evidence: derived("the nodes"),

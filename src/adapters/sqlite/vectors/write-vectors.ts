@@ -18,6 +18,7 @@ import {
   type Turn,
   turnsAround,
 } from "../write/turns.ts";
+import { removeParts } from "./parts.ts";
 
 /** A turn without a vector yet is not a neighbour: what is indexed depends only on existing vectors. */
 const WITH_VECTOR = `${IS_TURN} AND key IN (SELECT node_key FROM vector_payloads)`;
@@ -110,6 +111,7 @@ export function removeVectors(database: Database, keys: readonly number[]): void
       .query(`DELETE FROM ${table} WHERE node_key IN (SELECT value FROM json_each(?))`)
       .run(JSON.stringify(keys));
   }
+  removeParts(database, keys);
 }
 
 /** Those of some keys that a table has. */
