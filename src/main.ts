@@ -1,5 +1,6 @@
 /** Entry of the process. It loads only what the current command needs. */
 import { VERSION } from "./app/version.ts";
+import { watchStandardOutput } from "./lib/standard-output.ts";
 import type { Serving } from "./surface/cli/context.ts";
 
 /** Milliseconds for which an idle process may linger. */
@@ -46,4 +47,5 @@ async function main(args: readonly string[]): Promise<number> {
   return await runCommand();
 }
 
+watchStandardOutput();
 process.exitCode = await main(process.argv.slice(2));

@@ -1,5 +1,9 @@
-/** Invisible characters: format characters, and those that every renderer leaves out. */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+/**
+ * What nobody sees of a text, or sees as something else: format characters and those that every renderer leaves out, control
+ * characters but the ends of lines, halves of pairs, private ones, and blanks that are taken for others.
+ */
+const INVISIBLE =
+  /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u2800]|(?![\t\n\r])\p{Cc}/gu;
 const JOINER = /^[\u200c\u200d]$/;
 /** What joiners follow and precede in words and in emoji. Anchored at both ends: one code point is tested, and with `$` alone Chromium misses pairs. */
 const JOINED_BEFORE = /^[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u;
@@ -21,15 +25,14 @@ const SELECTORS: readonly { readonly selector: RegExp; readonly base: RegExp }[]
  * the same value. Joiners between letters and emoji stay, and so does one selector after a character that has forms to select.
  */
 export function withoutInvisible(text: string): string {
-  if (!/[\u0080-\uffff]/.test(text)) return text;
+  if (!/[^\t\n\r\x20-\x7e]/.test(text)) return text;
   return text.replace(INVISIBLE, (found, at: number) =>
     hasPlace(found, text, at) ? found : escaped(found),
   );
 }
 
-/** What nobody sees of a text, or sees as something else: also control characters, halves of pairs, and private ones. */
-const UNSEEN =
-  /(?:[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Cs}\p{Co}\p{Zl}\p{Zp}]|(?![\t\n])\p{Cc})+/gu;
+/** Runs of the same, and carriage returns. */
+const UNSEEN = new RegExp(`(?:${INVISIBLE.source}|\\r)+`, "gu");
 
 /** The runs of a text that nobody sees, in their order. Joiners and selectors that have a place are none. */
 export function* invisibleParts(

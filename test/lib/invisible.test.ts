@@ -19,6 +19,8 @@ describe("what is invisible in a text", () => {
     ["a\ufe00b\ufe01", "a\\ufe00b\\ufe01"],
     ["😀\ufe0f\ufe0f\ufe01", "😀\ufe0f\\ufe0f\\ufe01"],
     ["😀\u{e0100}", "😀\\udb40\\udd00"],
+    ["a\u007fb\u009bc\u0000", "a\\u007fb\\u009bc\\u0000"],
+    ["a\ue000b\u2028c\u2800d\ud800", "a\\ue000b\\u2028c\\u2800d\\ud800"],
     ["葛\u{e0100}\u{e0101}", "葛\u{e0100}\\udb40\\udd01"],
   ])("%j is written as %j", (text, shown) => {
     expect(withoutInvisible(text)).toBe(shown);

@@ -9,6 +9,7 @@ import {
 } from "../../config/settings-file.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import { printError } from "../../lib/standard-output.ts";
 import type { Log } from "../contract/core/log.ts";
 import { configWithoutKey } from "./options.ts";
 import { openToServe, type ServeAs } from "./serving.ts";
@@ -55,7 +56,7 @@ export async function openNamedMemory(
 
 /** The output of commands listens to its streams, and this is called again after each failure. */
 function note(line: string): void {
-  process.stderr.write(`${line}\n`);
+  printError(`${line}\n`);
 }
 
 /** Opens the configured memory for a client on stdin and stdout. `key` is as given on the command line. */

@@ -1,4 +1,5 @@
 import kleur from "kleur";
+import { forTerminal, print, printAndWait, printError } from "../../lib/standard-output.ts";
 
 /** The forms in which a command prints its result. */
 export const FORMATS = ["table", "json"] as const;
@@ -25,24 +26,24 @@ export type ProgressBar = {
   stop(): void;
 };
 
-/** The output of this process. A reader that has seen enough (`svc … | head`) ends it quietly. */
+/** The output of this process. Results throw `Unwritten` where nobody reads on, or nothing can be written. */
 export function processOutput(): Output {
-  process.stdout.on("error", endWhenUnread);
   return {
-    line: (text = "") => void process.stdout.write(`${text}\n`),
-    json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
-    note: (text) => void process.stderr.write(`${text}\n`),
+    line: (text = "") => print(`${text}\n`),
+    json: (value) => print(`${JSON.stringify(value, null, 2)}\n`),
+    note: (text) => printError(`${text}\n`),
     progress: async (text) => {
       if (!canAnimate()) return () => {};
       const { default: ora } = await import("ora");
-      const spinner = ora({ text, stream: process.stderr, discardStdin: false }).start();
+      const spinner = ora({
+        text: forTerminal(text),
+        stream: process.stderr,
+        discardStdin: false,
+      }).start();
       return () => void spinner.stop();
     },
     progressBar,
-    piece: async (text) => {
-      if (process.stdout.write(text)) return;
-      await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
-    },
+    piece: printAndWait,
   };
 }
 
@@ -57,20 +58,19 @@ const BAR_WIDTH = 24;
 async function progressBar(label: string): Promise<ProgressBar> {
   if (!canAnimate()) return { show: () => {}, stop: () => {} };
   const { default: ora } = await import("ora");
-  const spinner = ora({ text: label, stream: process.stderr, discardStdin: false }).start();
+  const spinner = ora({
+    text: forTerminal(label),
+    stream: process.stderr,
+    discardStdin: false,
+  }).start();
   return {
     show: (done, total, shown = label) => {
       const share = total === 0 ? 1 : Math.min(1, done / total);
       const bar = "#".repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, "-");
-      spinner.text = `${shown} [${bar}] ${Math.floor(share * 100)}% (${done}/${total})`;
+      spinner.text = `${forTerminal(shown)} [${bar}] ${Math.floor(share * 100)}% (${done}/${total})`;
     },
     stop: () => void spinner.stop(),
   };
-}
-
-function endWhenUnread(error: Error): void {
-  if ("code" in error && error.code === "EPIPE") process.exit(0);
-  throw error;
 }
 
 /** Rows under their headings, columns aligned; `(no results)` when there are none. */

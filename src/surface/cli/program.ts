@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../../app/version.ts";
 import { SvcError } from "../../domain/errors.ts";
+import { print, printError, Unwritten } from "../../lib/standard-output.ts";
 import { ERROR_MAP } from "../contract/core/error-map.ts";
 import type { CliContext, Serving } from "./context.ts";
 import { refuseForeignBytes, withDashedTexts } from "./dashed-texts.ts";
@@ -119,7 +120,8 @@ async function createProgram(args: readonly string[], context: CliContext): Prom
     .addHelpText("after", EXAMPLES)
     .showSuggestionAfterError()
     .configureOutput({
-      writeErr: (text) => void process.stderr.write(helpful(withoutValues(text))),
+      writeOut: print,
+      writeErr: (text) => printError(helpful(withoutValues(text))),
     })
     .exitOverride();
   const wanted = COMMANDS[args[0] ?? ""];
@@ -156,6 +158,7 @@ function helpful(complaint: string): string {
 export function reportFailure(error: unknown, output: Output = processOutput()): number {
   // Commander has already printed its help or its error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
+  if (error instanceof Unwritten) return error.isUnread ? EXIT.done : EXIT.failed;
   if (error instanceof SvcError) {
     output.note(`Error: ${error.message}`);
     return ERROR_MAP[error.code].exitCode;

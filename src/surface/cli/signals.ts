@@ -1,5 +1,7 @@
 /** Exit code of a command that a person interrupted. */
 export const INTERRUPTED = 130;
+/** Exit code after SIGTERM, as of a process that does not handle it. */
+const TERMINATED = 143;
 
 /** Thrown by a command that stopped because it was asked to. The message says what remains and how to continue. */
 export class Interrupted extends Error {
@@ -16,14 +18,19 @@ function interrupt(): void {
 }
 
 /**
- * The request to stop a server or long work: aborts at SIGINT or SIGTERM. A second Ctrl-C ends the process at once; a SIGTERM after
- * it does not, since the parent process may pass one on for the same Ctrl-C.
+ * The request to stop a server or long work: aborts at SIGINT or SIGTERM. The second of a kind ends the process at once; one of each
+ * does not, since the parent process may pass a SIGTERM on for a Ctrl-C.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   let isInterrupted = false;
   process.off("SIGINT", interrupt);
-  process.on("SIGTERM", () => controller.abort());
+  let isTerminated = false;
+  process.on("SIGTERM", () => {
+    if (isTerminated) process.exit(TERMINATED);
+    isTerminated = true;
+    controller.abort();
+  });
   process.on("SIGINT", () => {
     if (isInterrupted) interrupt();
     isInterrupted = true;

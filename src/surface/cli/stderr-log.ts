@@ -1,4 +1,5 @@
 import type { Config } from "../../config/schema.ts";
+import { printError } from "../../lib/standard-output.ts";
 import type { Log, LogLevel } from "../contract/core/log.ts";
 
 export const LOG_LEVELS = ["info", "warn", "error"] as const satisfies readonly LogLevel[];
@@ -10,7 +11,7 @@ export function stderrLog(least: LogLevel, format: Config["log_format"] = "text"
   const threshold = LOG_LEVELS.indexOf(least);
   const write = format === "json" ? asJson : asText;
   return (...line) => {
-    if (LOG_LEVELS.indexOf(line[0]) >= threshold) process.stderr.write(`${write(...line)}\n`);
+    if (LOG_LEVELS.indexOf(line[0]) >= threshold) printError(`${write(...line)}\n`);
   };
 }
 

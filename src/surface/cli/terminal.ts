@@ -1,3 +1,4 @@
+import { forTerminal } from "../../lib/standard-output.ts";
 import { INTERRUPTED } from "./signals.ts";
 
 /** A person's keyboard and screen, as needed for prompts. */
@@ -57,7 +58,7 @@ async function ask(question: string, terminal: Terminal, isShown: boolean): Prom
   const { input, output } = terminal;
   // Before the prompt: the terminal itself must not echo anything typed once it is visible.
   input.setRawMode(true);
-  output.write(question);
+  output.write(forTerminal(question));
   input.setEncoding("utf8");
   input.resume();
   try {

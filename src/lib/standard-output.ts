@@ -1,0 +1,77 @@
+/** Standard output that cannot be written: a full disk, a quota, a terminal that is gone. It has been told on stderr. */
+export class Unwritten extends Error {
+  override readonly name = "Unwritten";
+  /** Nobody reads on, which is no failure: `svc … | head`. */
+  readonly isUnread: boolean;
+
+  constructor(cause: Error) {
+    const code = "code" in cause ? String(cause.code) : cause.message;
+    super(`standard output cannot be written: ${REASONS[code] ?? code}`, { cause });
+    this.isUnread = code === "EPIPE";
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the quota of the disk is used up",
+  EIO: "the terminal or the disk is gone",
+};
+
+let failure: Unwritten | undefined;
+/** Wakes who waits for a write that did not fit. */
+let wake: (() => void) | undefined;
+
+/** Notices what the streams of this process report; unheard, it would end the process with a dump. */
+export function watchStandardOutput(): void {
+  process.stdout.on("error", (error) => {
+    if (failure === undefined) {
+      failure = new Unwritten(error);
+      if (!failure.isUnread) process.stderr.write(`Error: ${failure.message}\n`);
+    }
+    wake?.();
+  });
+  process.stdout.on("drain", () => wake?.());
+  // There is no other place to tell it.
+  process.stderr.on("error", () => {});
+  process.on("exit", () => {
+    if (failure?.isUnread === false) process.exitCode = 1;
+  });
+}
+
+/** Text for people. @throws Unwritten after a failure */
+export function print(text: string): void {
+  if (failure !== undefined) throw failure;
+  process.stdout.write(forTerminal(text));
+}
+
+/** The styles that svc itself writes, which neither move the cursor nor hide text. */
+const STYLE = String.raw`\u001b\[(?:1|2|22|3[1-3]|39)m`;
+/**
+ * What steers a terminal or hides text: control characters but tabs and line feeds, halves of pairs, other line ends, changes of
+ * direction.
+ */
+const UNSAFE = String.raw`[\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|(?![\t\n])\p{Cc}`;
+const STEERING = new RegExp(`${STYLE}|${UNSAFE}`, "gu");
+
+/** A text for a terminal: whatever is in it, it is shown and does nothing. In JSON it means the same. */
+export function forTerminal(text: string): string {
+  return text.replace(STEERING, (found) =>
+    found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Text for people on stderr. */
+export function printError(text: string): void {
+  process.stderr.write(forTerminal(text));
+}
+
+/** A piece of data. Resolves when standard output takes more. @throws Unwritten */
+export async function printAndWait(text: string): Promise<void> {
+  if (failure !== undefined) throw failure;
+  // Elsewhere it stays as it is, to the byte.
+  if (process.stdout.write(process.stdout.isTTY ? forTerminal(text) : text)) return;
+  await new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  if (failure !== undefined) throw failure;
+}
