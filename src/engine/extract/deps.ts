@@ -20,6 +20,8 @@ export type ExtractDeps = Pick<
 export type JobOptions = {
   /** Highest order of the turns that a request may take along. */
   readonly upTo: number | undefined;
+  /** Turns of a request at most. Absent: as many as fit. */
+  readonly maxTurns?: number | undefined;
   /** Tells the work to end. */
   readonly signal: AbortSignal;
 };

@@ -70,11 +70,12 @@ export class Extractions {
     const done = await this.#lanes.exclusive(lanes, () => {
       // Time spent behind other work does not count.
       const end = performance.now() + budgetMs;
-      const goesOn = (tried: ReadonlyMap<Uuid, JobEnd>) =>
-        tried.size < limit && performance.now() < end;
-      return this.#run({ userId, upTo, isDueOnly: true, goesOn });
+      const goesOn = () => performance.now() < end;
+      return this.#run({ userId, upTo, isDueOnly: true, limit, goesOn });
     });
-    for (const lane of await store.extractionLanes(userId)) this.#armRest(lane);
+    // What a pass had no room for waits as if it had just been queued.
+    const { delayMs } = this.#deps.settings;
+    for (const lane of await store.extractionLanes(userId)) this.#armRest(lane, delayMs);
     return [...done.values()].filter(({ kind }) => kind === "complete").length;
   }
 
@@ -99,15 +100,17 @@ export class Extractions {
     this.#lanes.arm(lane, "flush", delayMs, () => this.#background(lane));
   }
 
-  /** What is left of a lane is tried when it is due. */
+  /** What is left of a lane is tried when it is due. @param overdueMs how long what is due already waits */
   #armRest(
     rest: LaneName & { readonly due: Parameters<typeof toEpochMillis>[0] | undefined },
+    overdueMs = 0,
   ): void {
     if (this.#closing.hasBegun || this.#stop.signal.aborted) return;
     const { settings, clock } = this.#deps;
     if (rest.due === undefined) this.#arm(rest, settings.delayMs);
     else {
-      const delayMs = Math.max(0, toEpochMillis(rest.due) - toEpochMillis(clock.now()));
+      const dueMs = toEpochMillis(rest.due) - toEpochMillis(clock.now());
+      const delayMs = dueMs > 0 ? dueMs : overdueMs;
       this.#lanes.arm(rest, "retry", delayMs, () => this.#background(rest));
     }
   }

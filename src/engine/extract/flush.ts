@@ -13,6 +13,8 @@ export type FlushBounds = {
   readonly upTo: number | undefined;
   /** Whether what waits after a failure is passed over. */
   readonly isDueOnly: boolean;
+  /** Events at most. Absent: all. */
+  readonly limit?: number | undefined;
   /** Asked before each event. Absent: as long as there are any. */
   readonly goesOn?: ((done: ReadonlyMap<Uuid, JobEnd>) => boolean) | undefined;
   readonly signal: AbortSignal;
@@ -28,14 +30,15 @@ export async function flush(
   bounds: FlushBounds,
 ): Promise<ReadonlyMap<Uuid, JobEnd>> {
   const { userId: owner, scope, upTo, isDueOnly, goesOn = () => true, signal } = bounds;
+  const { limit = Number.POSITIVE_INFINITY } = bounds;
   const { store, settings } = deps;
   const filter = { owner, scope, upTo, isDueOnly };
   const done = new Map<Uuid, JobEnd>();
-  while (!signal.aborted && goesOn(done)) {
+  while (!signal.aborted && done.size < limit && goesOn(done)) {
     const claim = await store.claimExtraction(filter, settings.leaseSeconds);
     if (claim === undefined) break;
     const isTriedAgain = done.has(claim.event.id);
-    const end = await runHeld(deps, claim, { upTo, signal });
+    const end = await runHeld(deps, claim, { upTo, maxTurns: limit - done.size, signal });
     done.set(claim.event.id, end);
     const isBlocked = end.kind !== "complete" && end.kind !== "failed";
     if (isTriedAgain || (isBlocked && (scope !== undefined || end.kind === "cancelled"))) break;

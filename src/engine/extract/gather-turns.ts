@@ -38,9 +38,9 @@ export async function turnAlone(
 export async function gatherTurns(
   deps: Pick<ExtractDeps, "store" | "tokenizer" | "settings">,
   claim: ExtractionClaim,
-  options: Pick<JobOptions, "upTo">,
+  options: Pick<JobOptions, "upTo" | "maxTurns">,
 ): Promise<readonly AskedTurn[]> {
-  const events = await eventsFor(deps, claim, options);
+  const events = (await eventsFor(deps, claim, options)).slice(0, options.maxTurns);
   const around = languageOf(events.map(({ content }) => content).join("\n"));
   const asked = events.map((event) => ({ event, turn: turnOf(event, around) }));
   // Stable: turns of one moment stay in the order of the queue.

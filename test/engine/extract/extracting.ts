@@ -10,7 +10,7 @@ import { DEFAULT_SETTINGS, type EngineOptions, useEngines } from "../engines.ts"
 
 /** Engines that extract with a scripted provider over HTTP. */
 export function useExtracting() {
-  const { open, newPack } = useEngines();
+  const { open, newPack, settle } = useEngines();
   const servers: ScriptedProvider[] = [];
   afterEach(() => {
     for (const server of servers.splice(0)) server.stop();
@@ -36,7 +36,7 @@ export function useExtracting() {
     });
     return { ...opened, provider };
   };
-  return { extracting, start, open, newPack };
+  return { extracting, start, open, newPack, settle };
 }
 
 export function modelOf({ url }: ScriptedProvider) {

@@ -7,7 +7,7 @@ import { DEFAULT_SETTINGS } from "../engines.ts";
 import { runRaw } from "../retrieve/pipeline-world.ts";
 import { claimsOf, useExtracting } from "./extracting.ts";
 
-const { extracting, start, open } = useExtracting();
+const { extracting, start, open, settle } = useExtracting();
 const message = (content: string, more: object = {}) => ({
   content,
   userId: "ada",
@@ -265,5 +265,26 @@ describe("owners", () => {
       pending: 0,
       failed: 0,
     });
+  });
+});
+
+describe("a pass over the queue with a limit", () => {
+  test.each([
+    ["of one conversation", { sessionId: "s" }, 1],
+    ["of one conversation", { sessionId: "s" }, 3],
+    ["of no conversation", {}, 1],
+  ])("of messages %s asks about as many as it says: %j, %d", async (_, session, limit) => {
+    const { engine, provider } = await extracting();
+    for (const lamp of [1, 2, 3, 4]) {
+      await engine.ingest({ ...message(`I own lamp${lamp}.`), ...session });
+    }
+    expect(await engine.processExtractions({ userId: "ada", limit })).toMatchObject({
+      processed: limit,
+      pending: 4 - limit,
+    });
+    await settle();
+    expect(provider.asked.flatMap(({ turns }) => turns)).toHaveLength(limit);
+    await engine.processExtractions({ userId: "ada" });
+    expect(await claimsOf(engine)).toHaveLength(4);
   });
 });
