@@ -8,6 +8,7 @@ import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
+import { keepFormerNames } from "../domain/owner.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { ExtractionProvider } from "../engine/extract/api.ts";
@@ -95,6 +96,7 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
   const embedder = await embedderOf(config, model, options);
   try {
     const { embedding } = await store.manifest();
+    keepFormerNames(await store.owners.unusualNames());
     const settings = toEngineSettings(config, {
       model: isHosted(model) ? undefined : model,
       fusion: await store.packFusion(),

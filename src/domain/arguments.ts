@@ -1,22 +1,29 @@
 import { type Instant, parseInstant } from "../lib/instant.ts";
+import { nameForm } from "../lib/normal-form.ts";
 import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { parseMember } from "./enums.ts";
 import { invalid, type SvcError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
-import { type Owner, toOwner } from "./owner.ts";
+import { type Owner, ownerName, toOwner } from "./owner.ts";
 
 /** A visible character: no blank, no control or format character, nothing default-ignorable. */
 const VISIBLE = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Checks of arguments that several calls share. Each throws SvcError invalid_argument naming the field. */
 
-/** An owner: text that is not blank. */
+/** An owner: text that is not blank, in one form. */
 export function parseUserId(value: unknown): string {
   if (typeof value !== "string" || value.trim() === "") {
     throw invalid("user_id", "must be non-blank text");
   }
   // As UTF-8, all lone surrogates look the same: two owners would become one.
-  return parseText(value, "user_id");
+  return ownerName(parseText(value, "user_id"));
+}
+
+/** A conversation, or undefined when absent. */
+export function parseSessionId(value: unknown): string | undefined {
+  const text = parseOptionalText(value, "session_id");
+  return text === undefined ? undefined : nameForm(text);
 }
 
 /** An owner, or undefined when absent. */

@@ -1,4 +1,5 @@
 import { withoutInvisible } from "../lib/invisible.ts";
+import { nameForm } from "../lib/normal-form.ts";
 import { foldCase } from "../lib/text.ts";
 import { SvcError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
@@ -24,13 +25,13 @@ function problemOf(name: string): string | undefined {
 }
 
 /**
- * Reads a speaker's name: trimmed, 1 to 200 code points.
+ * Reads a speaker's name: in NFC, trimmed, 1 to 200 code points.
  * @throws SvcError invalid_speaker
  */
 export function parseSpeaker(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") throw speakerError("speaker", "must be text");
-  const name = value.trim();
+  const name = nameForm(value);
   const problem = problemOf(name);
   if (problem !== undefined) throw speakerError("speaker", problem);
   if (withoutInvisible(name) !== name) {
@@ -49,9 +50,9 @@ export function storedSpeaker(
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): string | undefined {
   const value = metadata?.[SPEAKER_KEY];
-  return typeof value === "string" && problemOf(value.trim()) === undefined
-    ? value.trim()
-    : undefined;
+  if (typeof value !== "string") return undefined;
+  const name = nameForm(value);
+  return problemOf(name) === undefined ? name : undefined;
 }
 
 /**

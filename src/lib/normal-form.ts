@@ -16,3 +16,8 @@ export function streamSafe(text: string): string {
 export function normalForm(form: "NFC" | "NFD" | "NFKC", text: string): string {
   return streamSafe(text).normalize(form);
 }
+
+/** The one form of a name that is compared exactly: names that look alike, but for blanks at their ends, are one. */
+export function nameForm(name: string): string {
+  return normalForm("NFC", name).trim();
+}

@@ -6,6 +6,7 @@ import {
   parseOptionalMembers,
   parseOptionalText,
   parsePageLimit,
+  parseSessionId,
   parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
@@ -37,7 +38,7 @@ export async function listEvents(
   const order = parseOptionalMember(BROWSE_ORDERS, query.order, "order") ?? "newest";
   const { items: events, hasMore } = await store.eventsByTime({
     userId: parseUserId(query.userId),
-    sessionId: parseOptionalText(query.sessionId, "session_id"),
+    sessionId: parseSessionId(query.sessionId),
     scopes: parseOptionalMembers(SCOPES, query.scopes, "scopes"),
     oldestFirst: order === "oldest",
     after: parseCursor(query.cursor),

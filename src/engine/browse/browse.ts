@@ -7,6 +7,7 @@ import {
   parseOptionalMembers,
   parseOptionalText,
   parsePageLimit,
+  parseSessionId,
   parseUserId,
 } from "../../domain/arguments.ts";
 import {
@@ -183,7 +184,7 @@ function parseFilters(query: BrowseFilters): BrowseFilter {
     scopes: parseOptionalMembers(SCOPES, query.scopes, "scopes"),
     sourceTypes: parseOptionalMembers(SOURCE_TYPES, query.sourceTypes, "source_types"),
     epistemicTypes: parseOptionalMembers(EPISTEMIC_TYPES, query.epistemicTypes, "epistemic_types"),
-    sessionId: parseOptionalText(query.sessionId, "session_id"),
+    sessionId: parseSessionId(query.sessionId),
     validAt: parseInstantInput(query.validAt, "valid_at"),
     timeFrom: parseInstantInput(query.timeFrom, "time_from"),
     timeTo: parseInstantInput(query.timeTo, "time_to"),

@@ -3,6 +3,8 @@ import {
   parseOptionalBoolean,
   parseOptionalList,
   parseOptionalText,
+  parseSessionId,
+  parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
@@ -109,10 +111,10 @@ function requireFew(count: number): void {
 async function choose(store: PlanStore, userId: string, input: ForgetInput): Promise<Chosen> {
   const given = parseOptionalList(input.ids, "ids") ?? [];
   const ids = [...new Set(given.map((id, index) => parseId(id, `ids[${index}]`)))];
-  const sessionId = parseOptionalText(input.sessionId, "session_id");
+  const sessions = sessionNames(input.sessionId);
   const containing = parseOptionalText(input.containing, "containing");
   if (containing?.trim() === "") throw invalid("containing", "must not be blank");
-  if (ids.length === 0 && sessionId === undefined && containing === undefined) {
+  if (ids.length === 0 && sessions.length === 0 && containing === undefined) {
     throw invalid("ids", "or session_id or containing is needed: what is to be forgotten");
   }
   requireFew(ids.length);
@@ -124,9 +126,15 @@ async function choose(store: PlanStore, userId: string, input: ForgetInput): Pro
     if (node !== undefined) nodes.set(id, node);
     if (event === undefined && node === undefined) throw missingNode(id);
   }
-  if (sessionId !== undefined) await addSession(store, userId, sessionId, events);
+  for (const name of sessions) await addSession(store, userId, name, events);
   if (containing !== undefined) await addContaining(store, userId, containing, nodes);
   return { events, nodes };
+}
+
+/** A conversation by its name, and as it was stored before names had one form. */
+function sessionNames(given: unknown): readonly string[] {
+  const name = parseSessionId(given);
+  return name === undefined ? [] : [...new Set([name, parseText(given, "session_id")])];
 }
 
 async function addSession(

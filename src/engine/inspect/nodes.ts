@@ -6,8 +6,8 @@ import {
   parseOptionalMember,
   parseOptionalMembers,
   parseOptionalNumber,
-  parseOptionalText,
   parseOwner,
+  parseSessionId,
   parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
@@ -24,6 +24,7 @@ import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import { given as withoutAbsent } from "../../lib/case.ts";
+import { nameForm } from "../../lib/normal-form.ts";
 import type { EventPage } from "../../ports/store/event-log.ts";
 import type { Graph, NodeFilter } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -46,7 +47,7 @@ export function parseNodeQuery(query: NodeQuery): NodeFilter {
   const given = {
     nodeType: parseOptionalMember(NODE_TYPES, query.nodeType, "node_type"),
     scopes: scopes === "none" ? undefined : scopes,
-    sessionIds: texts(query.sessionIds, "session_ids"),
+    sessionIds: texts(query.sessionIds, "session_ids")?.flatMap((id) => [id, nameForm(id)]),
     validAt: parseInstantInput(query.validAt, "valid_at"),
     minConfidence: parseOptionalNumber(query.minConfidence, "min_confidence", 0, 1),
     minSalience: parseOptionalNumber(query.minSalience, "min_salience", 0, 1),
@@ -75,7 +76,7 @@ function parsePlace(place: NodeQuery["olderThan"]): NodeFilter["olderThan"] {
 /** Checks an event query and fills in its defaults. */
 export function parseEventQuery(query: EventQuery): EventPage {
   const given = {
-    sessionId: parseOptionalText(query.sessionId, "session_id"),
+    sessionId: parseSessionId(query.sessionId),
     scopes: parseOptionalMembers(SCOPES, query.scopes, "scopes"),
   };
   return {

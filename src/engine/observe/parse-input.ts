@@ -1,4 +1,4 @@
-import { parseOptionalText, parseUserId } from "../../domain/arguments.ts";
+import { parseOptionalText, parseSessionId, parseUserId } from "../../domain/arguments.ts";
 import { parseMember, SCOPES, type Scope } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
 import { copyMetadata } from "../../domain/metadata.ts";
@@ -30,7 +30,7 @@ export function parseObserveInput(input: ObserveInput): Wish {
     scope: parseMember(SCOPES, input.scope ?? "personal", "scope"),
     capturedAt: parseInstantInput(input.capturedAt, "captured_at"),
     sourceName: parseName(input.sourceName, "source_name"),
-    sessionId: parseOptionalText(input.sessionId, "session_id"),
+    sessionId: parseSessionId(input.sessionId),
     metadata: copyMetadata(input.metadata) ?? {},
     signal: input.signal ?? undefined,
     onFrame: input.onFrame,

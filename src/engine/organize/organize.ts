@@ -1,8 +1,8 @@
 import {
   parseOptionalBoolean,
   parseOptionalList,
-  parseOptionalText,
   parseOwner,
+  parseSessionId,
   parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
@@ -90,7 +90,7 @@ export async function endSession(
   signal: AbortSignal,
 ): Promise<OrganizeResult> {
   const userId = parseUserId(input.userId);
-  parseOptionalText(input.sessionId, "session_id");
+  parseSessionId(input.sessionId);
   return organize(deps, jobs, { userId, jobs: ["promote"], budgetMs: END_BUDGET_MS }, signal);
 }
 

@@ -1,4 +1,4 @@
-import { parseContent, parseOptionalText, parseUserId } from "../../domain/arguments.ts";
+import { parseContent, parseSessionId, parseUserId } from "../../domain/arguments.ts";
 import { parseMember, parseRole, type Role, SCOPES, type Scope } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import { parseMetadata } from "../../domain/metadata.ts";
@@ -39,7 +39,7 @@ export function draftEvent(
     content: parseContent(input.content, "content"),
     role: input.role === undefined ? "user" : parseRole(input.role),
     scope: parseMember(SCOPES, input.scope ?? "personal", "scope"),
-    sessionId: parseOptionalText(input.sessionId, "session_id"),
+    sessionId: parseSessionId(input.sessionId),
     metadata:
       metadata === undefined && Object.keys(added).length === 0
         ? undefined

@@ -9,6 +9,7 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "../../../src/domain/enums.ts";
+import { ownerName } from "../../../src/domain/owner.ts";
 import { ORIGINAL_TTL_DAYS } from "../../../src/domain/retention.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { type PlanContext, planRawNote, planStore } from "../../../src/engine/write/plan-store.ts";
@@ -271,7 +272,7 @@ describe("the plan of a direct store", () => {
         const { event, node } = planStore(input, CONTEXT);
 
         expect(node).toMatchObject({
-          userId: input.userId,
+          userId: ownerName(input.userId),
           content: input.content,
           nodeType: input.nodeType ?? "note",
           scope: input.scope ?? "personal",

@@ -3,7 +3,7 @@ import { movable } from "../../../domain/pack-owner.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Owners } from "../../../ports/store/owners.ts";
 import type { Database } from "../connection/sql.ts";
-import { listOwners, readOwnersWithMemories } from "./list-owners.ts";
+import { listOwners, readOwnersWithMemories, readUnusualNames } from "./list-owners.ts";
 import { moveOwner } from "./move-owner.ts";
 import { readOwnerNames } from "./owner-names.ts";
 import { claimPack, readPackOwner, writePackOwner } from "./pack-owner.ts";
@@ -16,6 +16,7 @@ export function createOwners(database: Database, clock: Clock): Owners {
     usePack: (userId, record) => writeAny((sql) => writePackOwner(sql, userId, record)),
     withMemories: (limit) => read(ALL_OWNERS, (sql) => readOwnersWithMemories(sql, limit)),
     list: () => read(ALL_OWNERS, listOwners),
+    unusualNames: () => read(ALL_OWNERS, readUnusualNames),
     names: (userId) => read(userId, (sql) => readOwnerNames(sql, userId)),
     previewMove: async (wish) => movable(await read(ALL_OWNERS, listOwners), wish),
     // Inside the transaction: everything that others have recorded before is older.

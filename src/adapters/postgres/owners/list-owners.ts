@@ -59,3 +59,10 @@ export async function ownerAfter(
     owner ?? null,
   );
 }
+
+export async function readUnusualNames(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql.all<{ readonly user_id: string }>(
+    "SELECT user_id FROM owners WHERE user_id ~ '[^!-~]'",
+  );
+  return rows.map(({ user_id }) => user_id);
+}

@@ -26,3 +26,10 @@ export function listOwners(database: Database): readonly OwnerSummary[] {
       lastUsed: lastUsed === null ? undefined : asInstant(lastUsed),
     }));
 }
+
+export function readUnusualNames(database: Database): readonly string[] {
+  return database
+    .query<{ user_id: string }, []>("SELECT user_id FROM owners WHERE user_id GLOB '*[^!-~]*'")
+    .all()
+    .map(({ user_id }) => user_id);
+}

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Owners } from "../../../ports/store/owners.ts";
-import { listOwners } from "./list-owners.ts";
+import { listOwners, readUnusualNames } from "./list-owners.ts";
 import { moveOwner, previewMove } from "./move-owner.ts";
 import { readOwnerNames } from "./owner-names.ts";
 import { readOwnersWithMemories, readPackOwner, writePackOwner } from "./pack-owner.ts";
@@ -23,6 +23,7 @@ export function createOwners({ read, write }: DatabaseAccess, clock: Clock): Own
     usePack: (userId, record) => write((database) => writePackOwner(database, userId, record)),
     withMemories: (limit) => read((database) => readOwnersWithMemories(database, limit)),
     list: () => read(listOwners),
+    unusualNames: () => read(readUnusualNames),
     names: (userId) => read((database) => readOwnerNames(database, userId)),
     previewMove: (wish) => read((database) => previewMove(database, wish)),
     // Inside the transaction: everything that others have recorded before is older.

@@ -1,5 +1,6 @@
 import { parseText } from "../../../domain/arguments.ts";
 import { invalid, SvcError } from "../../../domain/errors.ts";
+import { ownerName } from "../../../domain/owner.ts";
 
 /** On whose behalf a request runs. */
 export type Caller = {
@@ -22,13 +23,14 @@ export function optionalOwner(
     if (given === "") throw invalid("user_id", "is empty; leave it out for all owners");
     return given ?? undefined;
   }
-  if (given !== undefined && given !== null && given !== caller.boundUserId) {
+  const { boundUserId } = caller;
+  if (given !== undefined && given !== null && ownerName(given) !== ownerName(boundUserId)) {
     throw new SvcError(
       "forbidden",
       `user_id: ${JSON.stringify(given.slice(0, 80))} is not the owner of this connection; leave user_id out`,
     );
   }
-  return caller.boundUserId;
+  return boundUserId;
 }
 
 /**

@@ -1,0 +1,82 @@
+/** Names of owners, conversations and speakers that look alike. Real engines and packs, through HTTP and settings. */
+import { Database } from "bun:sqlite";
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openEngine } from "../../src/app/open-engine.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { wordEmbedder } from "../engine/engines.ts";
+import { useApps } from "./http/engine-app.ts";
+
+const { open } = useApps();
+const folder = mkdtempSync(join(tmpdir(), "svc-names-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const NFC = "josé";
+const NFD = "jose\u0301";
+const FORMS = [NFC, NFD, ` ${NFC}`, `${NFD}\u00a0`, `${NFD}\n`];
+
+test("one owner, conversation and speaker are found under every form of their name", async () => {
+  const { ask, engine } = await open();
+  for (const [index, name] of FORMS.entries()) {
+    const body = { user_id: name, session_id: name, speaker: name.trim(), content: `tea ${index}` };
+    expect((await ask("/v1/ingest", { body })).status).toBe(200);
+  }
+  expect(await engine.listOwners()).toMatchObject([{ userId: NFC, memories: FORMS.length }]);
+  for (const name of FORMS) {
+    const encoded = encodeURIComponent(name);
+    const events = await ask(`/v1/events?user_id=${encoded}&session_id=${encoded}`);
+    expect(events.json["count"]).toBe(FORMS.length);
+    const found = await ask("/v1/retrieve", { body: { user_id: name, query: "tea" } });
+    expect(found.json["results"]).toHaveLength(FORMS.length);
+  }
+  const nodes = await engine.queryNodes({ userId: NFC });
+  expect(new Set(nodes.map(({ metadata }) => metadata?.["svc_speaker_v1"]))).toEqual(
+    new Set([NFC]),
+  );
+});
+
+test("a key of an owner in one form opens the memories of the other, and nobody else's", async () => {
+  const { ask, engine } = await open({ userKeys: { [NFD]: "key" } });
+  await engine.store({ userId: NFC, content: "tea" });
+  await engine.store({ userId: "jose", content: "coffee" });
+  for (const user_id of [undefined, NFC, NFD]) {
+    const { json } = await ask("/v1/retrieve", {
+      key: "key",
+      body: { user_id, query: "tea coffee" },
+    });
+    expect(json["results"]).toMatchObject([{ content: "tea" }]);
+  }
+  const other = await ask("/v1/retrieve", { key: "key", body: { user_id: "jose", query: "x" } });
+  expect(other.status).toBe(403);
+});
+
+test("an owner whose name was stored in another form is still found under that, until renamed", async () => {
+  const path = join(folder, "former.pack");
+  const { config } = loadConfig({ environment: { SVC_PACK_PATH: path }, file: null });
+  const openIt = () => openEngine(config, { embedder: wordEmbedder() });
+  const former = `Rene\u0301e `;
+  const first = await openIt();
+  await first.store({ userId: "plain", content: "tea" });
+  await first.close();
+  const database = new Database(path);
+  const triggers = database
+    .query<{ name: string; sql: string }, []>(
+      "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'owners'",
+    )
+    .all();
+  for (const { name } of triggers) database.run(`DROP TRIGGER ${name}`);
+  database.run("UPDATE owners SET user_id = ? WHERE user_id = 'plain'", [former]);
+  for (const { sql } of triggers) database.run(sql);
+  database.close();
+
+  const second = await openIt();
+  expect(await second.queryNodes({ userId: former })).toMatchObject([{ content: "tea" }]);
+  expect(await second.queryNodes({ userId: "Renée" })).toEqual([]);
+  await second.store({ userId: former, content: "more tea" });
+  expect(await second.listOwners()).toMatchObject([{ userId: former, memories: 2 }]);
+  await second.moveOwner({ from: former, into: "Renée", isJoin: false, actorId: "test" });
+  expect(await second.queryNodes({ userId: "Renée" })).toHaveLength(2);
+  await second.close();
+});
