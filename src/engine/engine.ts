@@ -35,6 +35,7 @@ import { RESOLVE } from "./lifecycle/resolve.ts";
 import { restore, restoreFaded } from "./lifecycle/restore.ts";
 import { SUPERSEDE } from "./lifecycle/supersede.ts";
 import { transition } from "./lifecycle/transition.ts";
+import { opponentsOf, settleUnopposed } from "./lifecycle/unopposed.ts";
 import { Lifetime } from "./lifetime.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
 import type { ObserveDeps } from "./observe/deps.ts";
@@ -350,8 +351,17 @@ function bindChanges(deps: EngineDeps, life: Lifetime) {
     promote: (nodeId, options) =>
       life.use(() => transition(deps, "promote", nodeId, options ?? undefined)),
     archive: (nodeId, options) =>
-      life.use(() => transition(deps, "archive", nodeId, options ?? undefined)),
-    restore: (nodeId, options) => life.use(() => restore(deps, nodeId, options ?? undefined)),
+      life.use(async () => {
+        const archived = await transition(deps, "archive", nodeId, options ?? undefined);
+        await settleUnopposed(deps, await opponentsOf(deps, [archived]));
+        return archived;
+      }),
+    restore: (nodeId, options) =>
+      life.use(async () => {
+        const restored = await restore(deps, nodeId, options ?? undefined);
+        const [settled] = await settleUnopposed(deps, [restored]);
+        return settled ?? restored;
+      }),
     restoreFaded: (input) => life.use(() => restoreFaded(deps, input ?? {}, life.closing)),
     pin: (nodeId, isPinned, options) =>
       life.use(() => pin(deps, nodeId, isPinned, options ?? undefined)),

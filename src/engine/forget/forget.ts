@@ -12,6 +12,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ErasureCounts } from "../../ports/store/erasures.ts";
 import type { EngineDeps } from "../deps.ts";
+import { isContested, opponentsOf, settleUnopposed } from "../lifecycle/unopposed.ts";
 import type { NamedRecords } from "../owner-names.ts";
 import { FORGET_MODES, type ForgetAnswer, type ForgetInput } from "./api.ts";
 import { recordOf, toErased, toForgetting } from "./forgettings.ts";
@@ -22,7 +23,7 @@ import { issue, NOT_REACHED, type ReceiptDeps } from "./receipt.ts";
 const SETTLE_MS = 5000;
 
 type ForgetDeps = ReceiptDeps &
-  Pick<EngineDeps<PlanStore & NamedRecords>, "store" | "embedder" | "tokenizer">;
+  Pick<EngineDeps<PlanStore & NamedRecords>, "store" | "embedder" | "tokenizer" | "ids">;
 
 /** @throws SvcError as `ForgetMethods.forget` */
 export async function forget(deps: ForgetDeps, input: ForgetInput): Promise<ForgetAnswer> {
@@ -75,6 +76,10 @@ async function erase(deps: ForgetDeps, plan: ForgetPlan, actorId: string): Promi
   const { userId, confirm, events, nodes } = plan;
   const forgetId = forgetIdOf(userId, confirm);
   const at = clock.now();
+  const opponents = await opponentsOf(
+    deps,
+    plan.nodesGone.map(({ node }) => node).filter(isContested),
+  );
   const record = await store.erase({
     ...plan,
     forgetId,
@@ -91,6 +96,7 @@ async function erase(deps: ForgetDeps, plan: ForgetPlan, actorId: string): Promi
       createdAt: at,
     }),
   });
+  await settleUnopposed(deps, opponents);
   deps.embedder.forget?.(userId);
   deps.tokenizer.forget?.(userId);
   // Somebody else has done the same at the same moment, and makes the receipt.

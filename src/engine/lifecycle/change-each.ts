@@ -22,6 +22,8 @@ export type EachRun = {
   /** Asked between two transactions. */
   readonly pause: () => Promise<boolean>;
   readonly isOver: () => boolean;
+  /** Whether nothing is changed. */
+  readonly isDryRun?: boolean;
   /** Reports what could not be changed, by the category of the cause. */
   readonly report: (id: Uuid, reason: string) => void;
 };

@@ -18,6 +18,7 @@ import {
   type Target,
 } from "./change-each.ts";
 import { logEntry } from "./log-entry.ts";
+import { isContested, opponentsOf, settleUnopposed } from "./unopposed.ts";
 
 const OPERATION = "TOMBSTONE_SWEEP";
 const POLICY = "ttl_expiration_v1";
@@ -37,7 +38,7 @@ export type ExpireOptions = {
 /** How many memories were archived, and how many could not be. */
 export type Expiry = { readonly archived: number; readonly failed: number };
 
-type ExpireDeps = Pick<EngineDeps<Graph>, "store" | "clock" | "warn">;
+type ExpireDeps = Pick<EngineDeps<Graph>, "store" | "clock" | "warn" | "ids">;
 
 /**
  * Archives active memories whose retention has ended, the earliest ended first, each in a transaction of its own.
@@ -69,10 +70,11 @@ export async function expireMemories(
  * one record.
  */
 export async function expireSome(
-  { store, warn }: Pick<ExpireDeps, "store" | "warn">,
+  deps: Pick<ExpireDeps, "store" | "warn" | "ids">,
   read: ExpiredRead,
   run: Omit<EachRun, "report">,
 ): Promise<Tally> {
+  const { store, warn } = deps;
   const nodes = await store.expired(read);
   const targets = nodes.flatMap((node): Target[] => {
     const endsAt = retentionEnd(node);
@@ -82,7 +84,10 @@ export async function expireSome(
   // The cause may contain memory text; only its category leaves this place.
   const report = (id: Uuid, reason: string) =>
     warn(`expired memory ${id} was not archived (${reason})`);
-  return await changeEach({ ...run, report }, targets, decideExpiry);
+  const tally = await changeEach({ ...run, report }, targets, decideExpiry);
+  if (!run.isDryRun)
+    await settleUnopposed(deps, await opponentsOf(deps, nodes.filter(isContested)));
+  return tally;
 }
 
 /** Undefined unless the memory is active and its retention is over. */

@@ -6,7 +6,7 @@ import { trustsClock } from "./trust-clock.ts";
 
 /** Archives memories whose retention has ended, batch after batch until none is left: they take places of others in searches. */
 export function expire(
-  deps: Pick<EngineDeps, "store" | "clock" | "settings" | "warn">,
+  deps: Pick<EngineDeps, "store" | "clock" | "ids" | "settings" | "warn">,
   { cooldownSeconds, budgetMs, batchSize: limit }: UpkeepSettings,
 ): Job {
   return {

@@ -20,6 +20,8 @@ import {
 
 const engines = useEngines();
 
+type TestClock = ReturnType<typeof testClock>;
+
 async function pairOf(engine: MemoryEngine) {
   const a = await remember(engine, "ada was born in London");
   const b = await remember(engine, "ada was born in Paris");
@@ -242,4 +244,49 @@ test("two memories that an edge of another origin calls contradictory are not ma
   expect(code).toBe("invalid_transition");
   expect(message).toContain("contradicted each other before");
   expect(await reread(engine, a.id)).toEqual(a);
+});
+
+describe("a memory whose opponent is gone", () => {
+  const WAYS: Readonly<
+    Record<string, (engine: MemoryEngine, id: string, clock: TestClock) => Promise<unknown>>
+  > = {
+    archived: (engine, id) => engine.archive(id, { userId: "ada" }),
+    forgotten: async (engine, id) => {
+      const ids = [id];
+      const { confirm } = await engine.forget({ userId: "ada", ids });
+      return engine.forget({ userId: "ada", ids, mode: "erase", confirm });
+    },
+    "at the end of its retention": (engine, _, clock) => {
+      clock.set("2026-09-01T00:00:00Z");
+      return engine.organize({ jobs: ["tombstone_sweep"] });
+    },
+  };
+
+  test.each(Object.entries(WAYS))("is contested no longer: %s", async (way, leave) => {
+    const clock = testClock();
+    const { engine, store } = await engines.open({ clock, settings: { upkeep: undefined } });
+    const stays = await remember(engine, "ada was born in London", { ttlDays: null });
+    const goes = await remember(engine, "ada was born in Paris", { ttlDays: 30 });
+    const others = [await remember(engine, "tea"), await remember(engine, "no tea")] as const;
+    await engine.contradict(goes.id, stays.id, { userId: "ada" });
+    await engine.contradict(others[0].id, others[1].id, { userId: "ada" });
+
+    await leave(engine, goes.id, clock);
+
+    expect(await reread(engine, stays.id)).toMatchObject({ lifecycleState: "stable" });
+    for (const { id } of others) {
+      expect(await reread(engine, id)).toMatchObject({ lifecycleState: "contested" });
+    }
+    const reasons = (await logOf(store, stays.id)).map(({ payload }) => payload["reason"]);
+    expect(reasons).toContain("contradiction_unopposed");
+    if (way === "archived") {
+      const restored = await engine.restore(goes.id, { userId: "ada" });
+      expect(restored).toMatchObject({ lifecycleState: "stable" });
+      expect(await reread(engine, goes.id)).toEqual(restored);
+    }
+    const { results } = await engine.retrieve({ query: "where was ada born?", userId: "ada" });
+    expect(results.some(({ conflictFlag, node }) => node.id === stays.id && conflictFlag)).toBe(
+      false,
+    );
+  });
 });

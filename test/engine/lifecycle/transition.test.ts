@@ -80,15 +80,6 @@ describe("archive", () => {
     expect(await engine.getNode(id)).toBeUndefined();
     expect(await reread(engine, id)).toEqual(after);
   });
-
-  test("of one side of a contradiction leaves the other one contested", async () => {
-    const { engine } = await engines.open();
-    const { id } = await remember(engine, "tea");
-    const { id: other } = await remember(engine, "coffee");
-    await engine.contradict(id, other);
-    await engine.archive(id);
-    expect((await reread(engine, other)).lifecycleState).toBe("contested");
-  });
 });
 
 describe("the record", () => {

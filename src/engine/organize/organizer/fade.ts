@@ -6,6 +6,7 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { Graph } from "../../../ports/store/graph.ts";
 import type { Aging, Upkeep } from "../../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../../deps.ts";
+import { isContested, opponentsOf, settleUnopposed } from "../../lifecycle/unopposed.ts";
 import type { JobCounts, JobRun, OrganizerJob } from "./job.ts";
 import { stepEach } from "./step-each.ts";
 import { walkAging } from "./walk.ts";
@@ -64,12 +65,16 @@ function fade(deps: FadeDeps, name: string, rules: FadingRules): OrganizerJob {
         const fateAt = (node: MemoryNode) => fateOf(node, run.now, rules, uses?.get(node.id));
         // Those that were used lately stay, and keep no other from its turn.
         const faded = nodes.filter(fateAt).slice(0, most);
-        return stepEach(deps, run, faded, (node) => {
+        const tally = await stepEach(deps, run, faded, (node) => {
           const fate = isActive(node.lifecycleState) && fateAt(node);
           if (fate === false || fate === undefined) return undefined;
           const { step, rule: reason, ...values } = fate;
           return { step, why: { job: name, reason, ...values } };
         });
+        if (!run.isDryRun) {
+          await settleUnopposed(deps, await opponentsOf(deps, faded.filter(isContested)));
+        }
+        return tally;
       }),
   };
 }

@@ -10,7 +10,7 @@ const NOTE = "Archived memories keep their text; nothing is removed.";
 
 /** Archives what its retention has ended for, the earliest ended first. */
 export function tombstoneSweep(
-  deps: Pick<EngineDeps<Graph & Upkeep>, "store" | "warn">,
+  deps: Pick<EngineDeps<Graph & Upkeep>, "store" | "warn" | "ids">,
 ): OrganizerJob {
   return {
     name: "tombstone_sweep",
