@@ -6,7 +6,7 @@ import { SvcError } from "../domain/errors.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { shownName } from "../lib/shown-name.ts";
-import type { PackReport } from "../packs/inspect-pack.ts";
+import { type PackReport, reportOnFading } from "../packs/inspect-pack.ts";
 import type { Finding } from "./finding.ts";
 
 // What is asked of a pack and of a database alike.
@@ -57,6 +57,31 @@ export function checkPictures({ blobs: { count, bytes, stray } }: PackReport): r
     return [{ name, status: "ok", message: `${kept}, each of an event of its owner` }];
   const message = `${kept}; ${stray} without an event, or named and not there. No svc leaves such: something else has written here. Restore a copy`;
   return [{ name, status: "warn", message }];
+}
+
+/** What goes by time, and what has gone by it although nobody asked for that. @param pack as an argument of a command */
+export async function checkFading(config: Config, pack: string): Promise<Finding> {
+  const name = "fading";
+  const counts = await reportOnFading(config);
+  if (counts === undefined) {
+    const message = "nothing is known before the pack was opened by this version";
+    return { name, status: "ok", message };
+  }
+  const { soon, restorable, retained } = counts;
+  const { fading, fade_after_days: days, default_ttl_days: kept } = config.organizer;
+  const isChosen = fading === "original" || Object.keys({ ...days, ...kept }).length > 0;
+  const message = [
+    soon === 0
+      ? "nothing fades within 30 days"
+      : `${soon} fade within 30 days unless they are used or pinned`,
+    ...(restorable === 0 ? [] : [`${restorable} have faded before`]),
+    ...(retained === 0 ? [] : [`${retained} have the retention that was once the default`]),
+  ].join("; ");
+  const isOffered = restorable + retained > 0;
+  const offer = isOffered
+    ? `. To have them back and keep them: svc restore ${shellWord(pack)} --faded`
+    : "";
+  return { name, status: isOffered && !isChosen ? "warn" : "ok", message: `${message}${offer}` };
 }
 
 /** Whether work waits or fails. */

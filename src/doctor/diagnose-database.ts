@@ -7,6 +7,7 @@ import { healthOfDatabase } from "../packs/inspect-database.ts";
 import { type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import {
   checkEmbedding,
+  checkFading,
   checkFormat,
   checkIndexes,
   checkJobs,
@@ -57,6 +58,7 @@ export async function diagnoseDatabase(config: Config): Promise<readonly Finding
     checkIndexes(report),
     ...checkPictures(report),
     checkJobs(report),
+    await checkFading(config, report.path),
     checkExtraction(config, report),
     checkEmbedding(config, report),
   ];

@@ -17,6 +17,7 @@ import { shellWord } from "../lib/shell-word.ts";
 import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import {
   checkEmbedding,
+  checkFading,
   checkFormat,
   checkIndexes,
   checkJobs,
@@ -135,6 +136,7 @@ async function checkContent(config: Config, report: PackReport): Promise<readonl
     ...checkPictures(report),
     checkReceipts(report),
     checkJobs(report),
+    await checkFading(config, report.path),
     checkExtraction(config, report),
     checkEmbedding(config, report),
   ];

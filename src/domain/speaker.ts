@@ -3,6 +3,7 @@ import { nameForm } from "../lib/normal-form.ts";
 import { foldCase } from "../lib/text.ts";
 import { SvcError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
+import type { MemoryNode } from "./node.ts";
 
 /** Metadata key under which event and node keep the name of who spoke. */
 export const SPEAKER_KEY = "svc_speaker_v1";
@@ -77,4 +78,11 @@ export function namesSpeaker(text: string, name: string): boolean {
 
 function wordsOf(text: string): readonly string[] {
   return foldCase(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+}
+
+/** A turn is embedded with its speaker's name, which tells the model who "I" is. */
+export function embeddingText(node: Pick<MemoryNode, "content" | "metadata">): string {
+  const speaker = storedSpeaker(node.metadata);
+  if (speaker === undefined || beginsWithSpeaker(node.content, speaker)) return node.content;
+  return `${speaker}: ${node.content}`;
 }

@@ -6,6 +6,7 @@ import { textsTo } from "../app/model-warning.ts";
 import { argumentOf, databaseOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { ALL_OWNERS } from "../domain/owner.ts";
+import type { Upkeep } from "../ports/store/upkeep.ts";
 
 const READING = { poolSize: 1, isReadOnly: true };
 
@@ -46,4 +47,13 @@ export async function healthOfDatabase(config: Config): Promise<DatabaseHealth> 
   return await withDatabase(config, READING, (database) =>
     database.read(ALL_OWNERS, (sql) => readHealth(sql, Date.now)),
   );
+}
+
+/** Reads about what fades in the configured database. @throws SvcError storage_unavailable, storage_failed */
+export async function fadingOfDatabase<T>(
+  config: Config,
+  use: (reads: Upkeep) => Promise<T>,
+): Promise<T> {
+  const { bindUpkeep } = await import("../adapters/postgres/upkeep/bind.ts");
+  return await withDatabase(config, READING, (database) => use(bindUpkeep(database)));
 }

@@ -3,17 +3,21 @@ import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import {
+  fadingReads,
   inspectPack,
   openToInspect,
   type PackInspection,
 } from "../adapters/sqlite/read/inspect.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
 import { modelOfPack } from "../app/configured-embedder.ts";
+import { toEngineSettings } from "../app/engine-settings.ts";
 import { extractor } from "../app/extraction-state.ts";
 import { textsTo } from "../app/model-warning.ts";
 import { opening } from "../app/pack-connection.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
+import { countFading, type FadingCounts } from "../engine/count-fading.ts";
 import { isReceiptWhole } from "../engine/receipt-check.ts";
 
 /** A pack as `svc info` shows it. */
@@ -65,6 +69,30 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
     textsTo: model && textsTo(config, model),
     extractor: extractor(config),
   };
+}
+
+/**
+ * Counts what fades in the configured pack or database, without changing it; undefined for a pack of an earlier version that was not
+ * opened since.
+ * @throws SvcError as `reportOnPack`
+ */
+export async function reportOnFading(config: Config): Promise<FadingCounts | undefined> {
+  const settings = toEngineSettings(config);
+  const now = createSystemClock().now();
+  if (databaseOf(config) !== undefined) {
+    const { fadingOfDatabase } = await import("./inspect-database.ts");
+    return await fadingOfDatabase(config, (store) => countFading({ store, settings }, now));
+  }
+  const layout = layoutOf(config);
+  const reading = await withCipher(layout, keyTextOf(config), (cipher) =>
+    openToInspect({ layout, ...opening(config), cipher }),
+  );
+  try {
+    const store = fadingReads(reading.database);
+    return store && (await countFading({ store, settings }, now));
+  } finally {
+    reading.close();
+  }
 }
 
 /**

@@ -14,6 +14,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { isEverybody, type Owner } from "../../domain/owner.ts";
 import { ORIGINAL_TTL_DAYS, retentionEnd, type TtlDefaults } from "../../domain/retention.ts";
 import { hasText } from "../../domain/search/turns.ts";
+import { embeddingText } from "../../domain/speaker.ts";
 import { asInstant, type Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -21,7 +22,6 @@ import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { Upkeep } from "../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { EngineSettings } from "../settings.ts";
-import { vectorOf } from "../write/materialize.ts";
 import type { RestoredMany, RestoreFadedInput, RestoreOptions } from "./api.ts";
 import { parseCaller } from "./caller.ts";
 import { isOutOfReach } from "./change-each.ts";
@@ -57,7 +57,7 @@ export async function restore(
   const vector =
     isActive(found.lifecycleState) || !hasText(found.content)
       ? undefined
-      : await vectorOf(deps, found);
+      : await deps.embedder.embedDocument(embeddingText(found));
   return changeOne(
     deps,
     {
@@ -252,7 +252,7 @@ async function bringBack(
 ): Promise<boolean> {
   const node = await deps.store.node(id, userId);
   const isWanted = last !== undefined && hasText(content) && node !== undefined;
-  const vector = isWanted ? await vectorOf(deps, node) : undefined;
+  const vector = isWanted ? await deps.embedder.embedDocument(embeddingText(node)) : undefined;
   const operationId = deps.ids.next();
   const reads = { nodeIds: [id], auditRecordIds: [], eventIds: [] };
   return await deps.store.change(reads, ({ nodes, at }) => {

@@ -4,7 +4,7 @@ import type { ProcessingResult } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
 import { hasText } from "../../domain/search/turns.ts";
-import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
+import { embeddingText } from "../../domain/speaker.ts";
 import { untilAborted } from "../../lib/until-aborted.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
@@ -56,13 +56,6 @@ export function vectorOf(
 /** Whether vectors of the configured model can be compared with those of the pack. */
 export function matchesPack({ store, embedder }: EngineDeps<SearchIndex>): Promise<boolean> {
   return store.hasModel(embedder.identity);
-}
-
-/** A turn is embedded with its speaker's name, which tells the model who "I" is. */
-function embeddingText(node: MemoryNode): string {
-  const speaker = storedSpeaker(node.metadata);
-  if (speaker === undefined || beginsWithSpeaker(node.content, speaker)) return node.content;
-  return `${speaker}: ${node.content}`;
 }
 
 export type DrainOptions = {

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { asInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { FailingWork, StoreInspection } from "../../../ports/store/inspection.ts";
+import type { Upkeep } from "../../../ports/store/upkeep.ts";
 import { inspectBlobs } from "../blobs/blobs.ts";
 import { ask, countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
@@ -20,6 +21,7 @@ import { appliedVersion, isUpTo } from "../schema/migrate.ts";
 import { vectorFileOf } from "../vectors/exact.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ACTIVE, HAS_TEXT, HAS_WORDS } from "../write/turns.ts";
+import { countRetained, readAging, readLastSteps, readLastUses } from "./aging.ts";
 import { inspectExtraction } from "./inspect-extraction.ts";
 
 /** What a pack says about itself. */
@@ -82,6 +84,22 @@ export function openToInspect(
     cipher: options.cipher,
     namespace: options.namespace,
   });
+}
+
+/**
+ * Reads about what fades, on a connection that inspects; undefined for a pack of an earlier version, which lacks what tells it until
+ * it is opened for writing.
+ */
+export function fadingReads(
+  database: Database,
+): Pick<Upkeep, "walkAging" | "lastSteps" | "lastUses" | "countRetained"> | undefined {
+  if (!hasTable(database, "receipt_nodes")) return undefined;
+  return {
+    walkAging: async (walk) => readAging(database, walk),
+    lastSteps: async (nodeIds) => readLastSteps(database, nodeIds),
+    lastUses: async (nodeIds) => readLastUses(database, nodeIds),
+    countRetained: async (owner, until) => countRetained(database, owner, until),
+  };
 }
 
 /** Work that writes memories and index entries. */

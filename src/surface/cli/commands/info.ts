@@ -17,10 +17,13 @@ Examples:
 export const infoCommand = packCommand(
   { name: "info", description: "show what a pack holds", examples: EXAMPLES },
   async (context, path: string, { encryptionKey, format }: PackOptions) => {
-    const { reportOnPack } = await import("../../../packs/inspect-pack.ts");
-    const report = await reportOnPack(await configFor(context, path, encryptionKey), false);
+    const { reportOnFading, reportOnPack } = await import("../../../packs/inspect-pack.ts");
+    const config = await configFor(context, path, encryptionKey);
+    const report = await reportOnPack(config, false);
+    const fading = await reportOnFading(config);
     if (report.missing !== undefined) warnOn(context)(report.missing);
-    if (format === "json") return context.output.json(toJson(report));
+    if (format === "json")
+      return context.output.json({ ...toJson(report), fading: fading ?? null });
     const { manifest } = report;
     const isDatabase = isDatabaseUrl(path);
     const entries: [string, string | number][] = [
@@ -33,6 +36,7 @@ export const infoCommand = packCommand(
       ...picturesOf(report),
       ["Owners", report.ownerCount],
       [`Owner of the ${isDatabase ? "database" : "pack"}`, ownerOf(report)],
+      ["Fade within 30 days", fading?.soon ?? "N/A"],
       ["Pending jobs", report.pendingJobs],
       ["Last modified", report.lastModified ?? "N/A"],
       ["Format version", manifest.formatVersion],
