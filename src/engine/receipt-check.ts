@@ -18,6 +18,15 @@ export function toldByReceipt(body: Uint8Array): { readonly query: string; reado
   return { query: stored.receipt.query, ids: idsInReceipt(stored) };
 }
 
+/** What a receipt asks; nothing for a damaged one. */
+export function questionIn(body: Uint8Array): string {
+  try {
+    return decodeReceipt(body).receipt.query;
+  } catch {
+    return "";
+  }
+}
+
 /** A text with every id that a receipt names. */
 export function idsInReceipt({ receipt, record }: BuiltReceipt): string {
   return JSON.stringify([receipt.candidates.map(({ nodeId }) => nodeId), record]);

@@ -177,6 +177,25 @@ export function describeChanges(world: World): void {
       });
     });
 
+    test("of an owner sees nothing of others", async () => {
+      const { store } = await world.fresh();
+      const [mine] = await two(store);
+      const [bobs] = await put(store, { userId: "bob", content: "Bob's own." });
+      if (bobs === undefined) throw new Error("no memory");
+      const eventIds = [...mine.evidenceRefs, ...bobs.evidenceRefs];
+      const reads = { nodeIds: [mine.id, bobs.id], auditRecordIds: [], eventIds };
+      const seen = (owner?: string) =>
+        store.change({ ...reads, owner }, ({ nodes, events }) => ({
+          change: undefined,
+          result: [[...nodes.keys()], [...events.keys()]],
+        }));
+
+      expect(await seen("ada")).toEqual([[mine.id], [...mine.evidenceRefs]]);
+      expect(await seen("bob")).toEqual([[bobs.id], [...bobs.evidenceRefs]]);
+      expect((await seen()).map((ids) => ids.length)).toEqual([2, eventIds.length]);
+      expect(await seen("nobody")).toEqual([[], []]);
+    });
+
     test("writes all of a node that may change, edges and operations, and gives its result", async () => {
       const { store, place } = await world.fresh();
       const other = await world.open(place);

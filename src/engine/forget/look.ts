@@ -2,6 +2,7 @@ import { inJson } from "../../domain/erasure.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Erasures } from "../../ports/store/erasures.ts";
+import { questionIn } from "../receipt-check.ts";
 
 /** Bytes of each piece of a text that is looked for, and how far the pieces are apart at least. */
 const WINDOW = 24;
@@ -57,7 +58,7 @@ export async function lookFor(
   owner: Owner,
 ): Promise<JsonObject | null> {
   const pieces = piecesOf(texts);
-  const scan = await store.scan(pieces, owner);
+  const scan = await store.scan(pieces, owner, questionIn);
   if (scan === undefined) return null;
   const { pages, held, heldBy } = scan;
   return {

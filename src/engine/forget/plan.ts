@@ -126,8 +126,15 @@ async function choose(store: PlanStore, userId: string, input: ForgetInput): Pro
     if (node !== undefined) nodes.set(id, node);
     if (event === undefined && node === undefined) throw missingNode(id);
   }
-  for (const name of sessions) await addSession(store, userId, name, events);
-  if (containing !== undefined) await addContaining(store, userId, containing, nodes);
+  for (const name of sessions) await addEvents(store, { userId, sessionId: name }, events);
+  if (containing !== undefined) {
+    await addContaining(store, userId, containing, nodes);
+    // A memory may have another text than its message, and a message no memory yet.
+    const said = containing.toLowerCase();
+    await addEvents(store, { userId }, events, (event) =>
+      event.content.toLowerCase().includes(said),
+    );
+  }
   return { events, nodes };
 }
 
@@ -137,16 +144,16 @@ function sessionNames(given: unknown): readonly string[] {
   return name === undefined ? [] : [...new Set([name, parseText(given, "session_id")])];
 }
 
-async function addSession(
+async function addEvents(
   store: PlanStore,
-  userId: string,
-  sessionId: string,
+  of: { readonly userId: string; readonly sessionId?: string },
   events: Chosen["events"],
+  isMeant: (event: MemoryEvent) => boolean = () => true,
 ): Promise<void> {
   for (let after: { at: MemoryEvent["timestamp"]; id: Uuid } | undefined; ; ) {
-    const walk = { userId, sessionId, oldestFirst: true, after, limit: PAGE };
+    const walk = { ...of, oldestFirst: true, after, limit: PAGE };
     const { items, hasMore } = await store.eventsByTime(walk);
-    for (const event of items) events.set(event.id, event);
+    for (const event of items) if (isMeant(event)) events.set(event.id, event);
     requireFew(events.size);
     const last = items.at(-1);
     if (!hasMore || last === undefined) return;

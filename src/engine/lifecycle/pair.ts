@@ -143,8 +143,10 @@ export function parsePair(
 }
 
 /** What a change of two memories reads. */
-export function readsOf({ ids, operationId, reverseId, evidenceId }: PairRequest): ChangeReads {
+export function readsOf(request: PairRequest): ChangeReads {
+  const { ids, owner, operationId, reverseId, evidenceId } = request;
   return {
+    owner,
     nodeIds: ids,
     auditRecordIds: [operationId, reverseId],
     eventIds: evidenceId === undefined ? [] : [evidenceId],

@@ -76,7 +76,7 @@ export async function changeOne(
   const operationId = await operationIdOf(deps, idKind, { id, owner, requestId });
   const eventIds = evidenceId === undefined ? [] : [evidenceId];
   return deps.store.change(
-    { nodeIds: [id], auditRecordIds: [operationId], eventIds },
+    { owner, nodeIds: [id], auditRecordIds: [operationId], eventIds },
     (snapshot) => {
       const before = requireNode(snapshot, id, owner);
       const repeated = isRetry(

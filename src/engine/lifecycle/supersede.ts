@@ -50,6 +50,7 @@ export function planSupersedes(
   const reads = requests.map(readsOf);
   return {
     reads: {
+      owner: replacement.userId,
       nodeIds: [...nodeIds, replacement.id],
       auditRecordIds: reads.flatMap(({ auditRecordIds }) => auditRecordIds),
       eventIds: [],

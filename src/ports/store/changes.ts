@@ -1,6 +1,7 @@
 import type { Edge } from "../../domain/edge.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
@@ -9,6 +10,8 @@ import type { WorkClaim } from "./work-queue.ts";
 
 /** Input of a decision. All of it is read in the transaction that writes the result. */
 export type ChangeReads = {
+  /** Whose nodes and events are read: those of others are missing, as if they did not exist. Absent: anybody's. */
+  readonly owner?: Owner | undefined;
   /** Locked until the change is done. */
   readonly nodeIds: readonly Uuid[];
   readonly auditRecordIds: readonly Uuid[];

@@ -46,7 +46,7 @@ export type ErasureScan = {
     | undefined;
   /** Those that the stored form of something of the owner contains. */
   readonly held: ReadonlySet<number>;
-  /** The ids of such things: events, memories, operations, edges and names of owners; at most 100. */
+  /** The ids of such things: events, memories, operations, edges, requests of receipts and names of owners; at most 100. */
   readonly heldBy: readonly string[];
 };
 
@@ -78,8 +78,13 @@ export type Erasures = {
   /**
    * Looks for texts in what an owner has, and in all pages, free ones too, if nobody but the owner has anything in them. Lets other
    * work run meanwhile. Undefined: this store cannot look at its pages.
+   * @param questionOf the question in the body of a receipt. Absent: they are not looked at
    */
-  scan(texts: readonly string[], owner: Owner): Promise<ErasureScan | undefined>;
+  scan(
+    texts: readonly string[],
+    owner: Owner,
+    questionOf?: (body: Uint8Array) => string,
+  ): Promise<ErasureScan | undefined>;
   /** The key that signs what is said of erasures. The first that is given is kept. */
   signingKey(made: string): Promise<string>;
 };

@@ -23,6 +23,68 @@ async function forgetAll(engine: MemoryEngine, ids: readonly string[]) {
   return { preview, answer };
 }
 
+describe("by what a text contains", () => {
+  test("a message goes that has no memory yet, and one whose memory has another text", async () => {
+    const { engine } = await open();
+    const waiting = await engine.ingestFast({ content: SECRET, userId });
+    const { eventId, nodeId } = await engine.storeWithReceipt({
+      ...{ content: SECRET, retrievalContent: "how it opens", userId },
+    });
+    const { nodeId: other } = await engine.storeWithReceipt({
+      ...{ content: "Ask Bob.", retrievalContent: SECRET, userId },
+    });
+    await engine.ingestFast({ content: SECRET, userId: "bob" });
+    const preview = await engine.forget({ userId, containing: "MARMALADE" });
+
+    expect(preview.events.map(({ id }) => id)).toContain(waiting);
+    expect(preview.events.map(({ id }) => id)).toContain(eventId);
+    expect(preview.events).toHaveLength(3);
+    expect(preview.memories.map(({ id }) => id).sort()).toEqual([nodeId, other].sort());
+    await engine.forget({
+      ...{ userId, containing: "MARMALADE", mode: "erase", confirm: preview.confirm },
+    });
+    await engine.processPending();
+    expect((await engine.getEvent(waiting, userId))?.content).toBe("");
+    expect((await engine.stats(userId)).nodeCount).toBe(0);
+  });
+});
+
+test("a batch of texts whose message was forgotten is refused under its request id", async () => {
+  const { engine } = await open();
+  // The second is dated after all that the owner has, later than the clock.
+  await engine.ingestFast({ content: "before", userId });
+  const requestId = freshId();
+  const batch = { userId, requestId, items: [{ content: SECRET }] };
+  const [eventId = ""] = await engine.ingestFastMany(batch);
+  await forgetAll(engine, [eventId]);
+
+  expect(engine.ingestFastMany(batch)).rejects.toMatchObject({ code: "request_conflict" });
+});
+
+test("the scan names questions and citations that keep a piece of the text", async () => {
+  const { engine } = await open();
+  const { nodeId } = await store(engine, `${SECRET} ${"It stands on the third shelf. ".repeat(3)}`);
+  const { nodeId: tea } = await store(engine, "Tea is green.");
+  await engine.archive(nodeId, { userId });
+  const asked = await engine.retrieve({ query: `Tea: ${SECRET} It stands on`, userId });
+  const { requestId } = asked.metadata;
+  const { citationId } = await engine.recordAnswerCitations(
+    {
+      ...{ requestId, answerId: `${SECRET} It stands`, citedNodeIds: [tea] },
+      ...{ answerSha256: "0".repeat(64), method: "model_reported" },
+    },
+    userId,
+  );
+  const { answer } = await forgetAll(engine, [nodeId]);
+
+  expect(answer.receipt?.["scan"]).toMatchObject({ hits: 0 });
+  const scan = JSON.stringify(answer.receipt?.["scan"]);
+  expect(scan).toContain(requestId);
+  expect(scan).toContain(
+    uuidV5("url", JSON.stringify(["svc:answer-citations:v1", userId, citationId])),
+  );
+});
+
 describe("a preview", () => {
   test("lists a memory with the event that it came from, and changes nothing", async () => {
     const { engine } = await open();

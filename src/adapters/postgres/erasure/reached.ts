@@ -1,5 +1,6 @@
 import { keepsErased } from "../../../domain/erasure.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ErasureCounts, ErasureScope } from "../../../ports/store/erasures.ts";
 import { countBlobsOf } from "../blobs/blobs.ts";
@@ -104,7 +105,10 @@ async function readReceipts(
     "SELECT request_id, body FROM receipts WHERE owner = $1::bigint",
     owner,
   );
-  return rows.flatMap(({ request_id: id, body }) =>
-    isTold(new Uint8Array(body.buffer, body.byteOffset, body.byteLength)) ? [id] : [],
-  );
+  const told: string[] = [];
+  for (const { request_id: id, body } of rows) {
+    if (isTold(new Uint8Array(body.buffer, body.byteOffset, body.byteLength))) told.push(id);
+    await nextTurn();
+  }
+  return told;
 }

@@ -17,7 +17,7 @@ import { writeAuditRecords } from "../audit/write-records.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { readEventRows } from "../events/read-events.ts";
-import { NO_OWNER, ownerKey } from "../owner-key.ts";
+import { NO_OWNER, ownerKey, ownerKeyOrNull } from "../owner-key.ts";
 import { type NodeRow, toEvent, toNode, updateOfNode } from "../rows.ts";
 import { evict } from "../search/evict.ts";
 import { addNodes } from "../work/materialize.ts";
@@ -55,13 +55,14 @@ export async function changeAlone<T>(
 
 /** The owners of what is read. */
 async function ownersOf(sql: Sql, reads: ChangeReads): Promise<readonly string[]> {
-  const { nodeIds, eventIds, edgesOf, claim } = reads;
+  const { nodeIds, eventIds, edgesOf, claim, owner = ALL_OWNERS } = reads;
   const nodes = listText([...nodeIds, ...(edgesOf === undefined ? [] : [edgesOf])]);
   const rows = await sql.all<{ user_id: string }>(
     `SELECT user_id FROM owners WHERE owner IN (SELECT owner FROM nodes WHERE id = ANY ($1::uuid[])
-       UNION SELECT owner FROM events WHERE id = ANY ($2::uuid[]))`,
+       UNION SELECT owner FROM events WHERE id = ANY ($2::uuid[])) AND ($3::bigint IS NULL OR owner = $3::bigint)`,
     nodes,
     listText(eventIds),
+    ownerKeyOrNull(owner),
   );
   const claimed = claim === undefined || isEverybody(claim.owner) ? [] : [claim.owner];
   return [...new Set([...rows.map(({ user_id: userId }) => userId), ...claimed])];
@@ -77,12 +78,12 @@ export async function change<T>(
   decide: Decide<T>,
   { clock, embedding, mayAdd = true }: ChangeParts,
 ): Promise<T> {
-  const { claim } = reads;
+  const { claim, owner = ALL_OWNERS } = reads;
   if (claim !== undefined && (await failuresOf(sql, claim)) === undefined) throw takenOver();
   const [rows, auditRecords, events, edges, edgesOf] = await Promise.all([
-    readNodeRows(sql, reads.nodeIds),
+    readNodeRows(sql, reads.nodeIds, owner),
     readAuditRecordsById(sql, reads.auditRecordIds),
-    reads.eventIds.length === 0 ? [] : readEventRows(sql, reads.eventIds, ALL_OWNERS),
+    reads.eventIds.length === 0 ? [] : readEventRows(sql, reads.eventIds, owner),
     readEdgesAmong(sql, reads.nodeIds),
     reads.edgesOf === undefined ? [] : readEdgesOf(sql, reads.edgesOf),
   ]);

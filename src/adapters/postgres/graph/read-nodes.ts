@@ -1,6 +1,6 @@
 import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { Owner } from "../../../domain/owner.ts";
+import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ExpiredRead, NodeFilter, NodeScan } from "../../../ports/store/graph.ts";
@@ -10,7 +10,7 @@ import { NODE_PAGE, pageOf } from "../connection/pages.ts";
 import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
-import { type OwnerKey, ownerKey } from "../owner-key.ts";
+import { type OwnerKey, ownerKey, ownerKeyOrNull } from "../owner-key.ts";
 import { FROM_NODES, type NodeRow, toNode } from "../rows.ts";
 
 export async function readNode(sql: Sql, id: Uuid, owner: Owner): Promise<MemoryNode | undefined> {
@@ -23,9 +23,17 @@ export async function readNode(sql: Sql, id: Uuid, owner: Owner): Promise<Memory
 }
 
 /** Nodes of any owner, by id. */
-export async function readNodeRows(sql: Sql, ids: readonly Uuid[]): Promise<NodeRow[]> {
+export async function readNodeRows(
+  sql: Sql,
+  ids: readonly Uuid[],
+  owner: Owner = ALL_OWNERS,
+): Promise<NodeRow[]> {
   if (ids.length === 0) return [];
-  return await sql.all<NodeRow>(`${FROM_NODES} WHERE n.id = ANY ($1::uuid[])`, listText(ids));
+  return await sql.all<NodeRow>(
+    `${FROM_NODES} WHERE n.id = ANY ($1::uuid[]) AND ($2::bigint IS NULL OR n.owner = $2::bigint)`,
+    listText(ids),
+    ownerKeyOrNull(owner),
+  );
 }
 
 /** Rows that are read at a time where a text decides which of them count. */

@@ -3,7 +3,7 @@ import type { PackLayout } from "../connection/layout.ts";
 import type { PackAccess } from "../pack-access.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { erase, readUnsettled } from "./erase.ts";
-import { readReached, readResting } from "./reached.ts";
+import { lookAtReceipts, readReached, readResting } from "./reached.ts";
 import { scan } from "./scan.ts";
 import { settleErasures } from "./settle.ts";
 
@@ -20,13 +20,19 @@ export function bindErasures({
   const { read, write } = access;
   return {
     restingOn: (userId, events) => read((database) => readResting(database, userId, events)),
-    reached: (scope) => read((database) => readReached(database, scope).counts),
-    erase: (erasure) => write((database) => erase(database, erasure)),
+    reached: async (scope) => {
+      const told = await lookAtReceipts(access, scope);
+      return read((database) => readReached(database, scope, told).counts);
+    },
+    erase: async (erasure) => {
+      const told = await lookAtReceipts(access, erasure);
+      return write((database) => erase(database, erasure, told));
+    },
     hasUnsettledErasures: () => read((database) => readUnsettled(database).length > 0),
     erasureStage: (forgetId) =>
       read((database) => (readUnsettled(database).includes(forgetId) ? "logical" : "physical")),
     settleErasures: (waitMs) => settleErasures(access, layout, waitMs),
-    scan: (texts, owner) => scan(access, layout, { texts, owner }),
+    scan: (texts, owner, questionOf = () => "") => scan(access, layout, { texts, owner, questionOf }),
     signingKey: (made) =>
       write((database) => {
         const kept = readPackSetting(database, SIGNING_KEY);

@@ -10,7 +10,7 @@ import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { evict } from "../write/change.ts";
 import { ownerKey } from "../write/owners.ts";
 import { writeAuditRecord } from "../write/write-audit-record.ts";
-import { keysOf, readReached, readResting } from "./reached.ts";
+import { keysOf, readReached, readResting, type Told } from "./reached.ts";
 import { erasing } from "./secure-delete.ts";
 
 /** Setting of a pack: the erasures that are not settled, by id, with blanks between them. */
@@ -28,11 +28,11 @@ export function noteSettled(database: Database, settled: readonly string[]): voi
 }
 
 /** Erases in the caller's write transaction, which must be rolled back when it throws. @throws SvcError request_conflict */
-export function erase(database: Database, erasure: Erasure): AuditRecord {
+export function erase(database: Database, erasure: Erasure, told: Told): AuditRecord {
   const earlier = readAuditRecord(database, erasure.forgetId);
   if (earlier !== undefined) return earlier;
   requireFits(database, erasure);
-  return erasing(database, () => eraseAll(database, erasure));
+  return erasing(database, () => eraseAll(database, erasure, told));
 }
 
 /** Whether everything is as the erasure takes it to be. @throws SvcError request_conflict */
@@ -53,9 +53,9 @@ function requireFits(database: Database, { userId, events, nodes, kept }: Erasur
   if (there !== events.length || known !== nodes.length || !isWhole) throw erasureConflict();
 }
 
-function eraseAll(database: Database, erasure: Erasure): AuditRecord {
+function eraseAll(database: Database, erasure: Erasure, told: Told): AuditRecord {
   const { forgetId, actorId, at, events, nodes } = erasure;
-  const reached = readReached(database, erasure);
+  const reached = readReached(database, erasure, told);
   const eventKeys = keysOf(database, "events", events);
   const nodeKeys = keysOf(database, "nodes", nodes);
   const note = database.query(

@@ -1,10 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { keepsErased } from "../../../domain/erasure.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ErasureCounts, ErasureScope } from "../../../ports/store/erasures.ts";
 import { countBlobsOf } from "../blobs/blobs.ts";
 import { ask } from "../connection/ask.ts";
+import type { PackAccess } from "../pack-access.ts";
 import { bodyOf, fromIdBytes, type ReceiptRow } from "../receipts/receipt-row.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
@@ -35,7 +37,7 @@ export function readResting(
 }
 
 /** What goes with an erasure. */
-export function readReached(database: Database, scope: ErasureScope): Reached {
+export function readReached(database: Database, scope: ErasureScope, told: Told): Reached {
   const owner = ownerKey(database, scope.userId) ?? 0;
   const nodes = keysOf(database, "nodes", scope.nodes);
   const edges = database
@@ -44,8 +46,8 @@ export function readReached(database: Database, scope: ErasureScope): Reached {
     )
     .all(nodes);
   const ids = new Set<string>([...scope.events, ...scope.nodes, ...edges.map(({ id }) => id)]);
-  const operations = readOperations(database, scope, ids);
-  const receipts = readReceipts(database, scope);
+  const operations = readOperations(database, scope, { owner, ids });
+  const receipts = readReceipts(database, scope, told);
   const count = (sql: string): number => ask<number>(database, sql, nodes, owner) ?? 0;
   return {
     edges: edges.map(({ key }) => key),
@@ -84,7 +86,7 @@ export function keysOf(
 function readOperations(
   database: Database,
   { events, texts }: ErasureScope,
-  ids: ReadonlySet<string>,
+  { owner, ids }: { readonly owner: number; readonly ids: ReadonlySet<string> },
 ): readonly number[] {
   const own = database
     .query<{ key: number }, [string]>(
@@ -94,19 +96,13 @@ function readOperations(
     .map(({ key }) => key);
   const found = new Set(own);
   const isKept = keepsErased(ids, texts);
-  // An operation cannot tell of what came after it.
-  const since = ask<string>(
-    database,
-    `SELECT min(coalesce(e.timestamp, n.created_at)) FROM json_each(?) i
-       LEFT JOIN events e ON e.id = i.value LEFT JOIN nodes n ON n.id = i.value`,
-    JSON.stringify(events.length > 0 ? events : [...ids]),
-  );
-  const others = database.prepare<{ key: number; opType: string; payload: string }, [string]>(
+  const since = firstPlace(database, owner, events);
+  const others = database.prepare<{ key: number; opType: string; payload: string }, [number]>(
     `SELECT key, op_type AS opType, payload FROM operations
-     WHERE op_type <> 'DIRECT_STORE_REQUESTED' AND created_at >= ? AND payload ->> 'erased' IS NULL`,
+     WHERE op_type <> 'DIRECT_STORE_REQUESTED' AND key > ? AND payload ->> 'erased' IS NULL`,
   );
   try {
-    for (const operation of others.iterate(since ?? "")) {
+    for (const operation of others.iterate(since)) {
       if (!found.has(operation.key) && isKept(operation)) found.add(operation.key);
     }
   } finally {
@@ -115,22 +111,82 @@ function readOperations(
   return [...found];
 }
 
+/** Events before the erased ones that are looked at. */
+const EARLIER = 10_000;
+
+/**
+ * A place in the log behind which everything is that tells of the events: an operation cannot tell of what came after it. By the
+ * order of the log, since clocks jump: that of the plan of the last event before them which was stored with one.
+ */
+function firstPlace(database: Database, owner: number, events: readonly Uuid[]): number {
+  return (
+    ask<number>(
+      database,
+      `SELECT p.key FROM (SELECT e.key, e.id FROM events e WHERE e.owner = ?1 AND e.key <
+           (SELECT min(f.key) FROM json_each(?2) i CROSS JOIN events f ON f.id = i.value) ORDER BY e.key DESC LIMIT ${EARLIER}) e
+         CROSS JOIN operations p ON p.target_id = e.id AND p.op_type = 'DIRECT_STORE_REQUESTED' ORDER BY e.key DESC LIMIT 1`,
+      owner,
+      JSON.stringify(events),
+    ) ?? 0
+  );
+}
+
 type BodyRow = Omit<ReceiptRow, "user_id" | "created_at">;
+
+/** Of receipts that were looked at, by their requests, whether they are told of it. */
+export type Told = ReadonlyMap<string, boolean>;
+
+/** Receipts that are read at a time, and milliseconds of looking at them before other work runs. */
+const RECEIPTS = 20;
+const TURN_MS = 10;
+
+/** Looks at all receipts of an owner, which takes long, before the erasure looks at those that came since. */
+export async function lookAtReceipts(
+  access: Pick<PackAccess, "read">,
+  { userId, isTold }: Pick<ErasureScope, "userId" | "isTold">,
+): Promise<Told> {
+  const told = new Map<string, boolean>();
+  let turn = performance.now();
+  for (let after = -1; ; ) {
+    const rows = await access.read((database) =>
+      database
+        .query<BodyRow, [string, number, number]>(
+          `SELECT key, request_id, is_compressed, body FROM receipts WHERE user_id = ? AND key > ? ORDER BY key LIMIT ?`,
+        )
+        .all(userId, after, RECEIPTS),
+    );
+    for (const row of rows) {
+      told.set(row.request_id.toHex(), isReceiptTold(row, isTold));
+      if (performance.now() - turn < TURN_MS) continue;
+      await nextTurn();
+      turn = performance.now();
+    }
+    const last = rows.at(-1);
+    if (last === undefined) return told;
+    after = last.key;
+  }
+}
 
 function readReceipts(
   database: Database,
   { userId, isTold }: Pick<ErasureScope, "userId" | "isTold">,
+  told: Told,
 ): readonly number[] {
-  const rows = database.prepare<BodyRow, [string]>(
-    "SELECT key, request_id, is_compressed, body FROM receipts WHERE user_id = ?",
+  const rows = database
+    .query<Pick<BodyRow, "key" | "request_id">, [string]>(
+      "SELECT key, request_id FROM receipts WHERE user_id = ?",
+    )
+    .all(userId);
+  const body = database.query<BodyRow, [number]>(
+    "SELECT key, request_id, is_compressed, body FROM receipts WHERE key = ?",
   );
-  const found: number[] = [];
-  try {
-    for (const row of rows.iterate(userId)) if (isReceiptTold(row, isTold)) found.push(row.key);
-  } finally {
-    rows.finalize();
-  }
-  return found;
+  const isOne = (key: number): boolean => {
+    const row = body.get(key);
+    return row !== null && isReceiptTold(row, isTold);
+  };
+  return rows.flatMap(({ key, request_id: id }) =>
+    (told.get(id.toHex()) ?? isOne(key)) ? [key] : [],
+  );
 }
 
 function isReceiptTold(row: BodyRow, isTold: ErasureScope["isTold"]): boolean {

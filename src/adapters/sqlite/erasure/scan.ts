@@ -1,10 +1,13 @@
 import type { Database } from "bun:sqlite";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { type Needles, needlesOf } from "../../../domain/search/needles.ts";
+import { nextTurn } from "../../../lib/pause.ts";
 import type { ErasureScan } from "../../../ports/store/erasures.ts";
 import { ask } from "../connection/ask.ts";
 import { type PackLayout, schemasOf } from "../connection/layout.ts";
 import type { PackAccess } from "../pack-access.ts";
+import { toStoredReceipt } from "../receipts/contexts.ts";
+import type { ReceiptRow } from "../receipts/receipt-row.ts";
 import { userIdOf } from "../write/owners.ts";
 
 /** Bytes of a file above which its pages are not looked at, by a server and by an operator: they have to fit into memory. */
@@ -16,9 +19,10 @@ const ROWS = 100;
 const HOLDERS_MAX = 100;
 
 const OWNER = "(SELECT o.user_id FROM owners o WHERE o.owner = t.owner)";
-/** Of the memory, or the event, that an operation is about. */
-const TARGETS_OWNER = `(SELECT o.user_id FROM owners o WHERE o.owner = coalesce(
-  (SELECT n.owner FROM nodes n WHERE n.id = t.target_id), (SELECT e.owner FROM events e WHERE e.id = t.target_id)))`;
+/** Of the memory, or the event, that an operation is about; a citation is about an answer. */
+const TARGETS_OWNER = `CASE t.op_type WHEN 'ANSWER_CITATIONS_RECORDED' THEN t.namespace_id ELSE
+  (SELECT o.user_id FROM owners o WHERE o.owner = coalesce(
+    (SELECT n.owner FROM nodes n WHERE n.id = t.target_id), (SELECT e.owner FROM events e WHERE e.id = t.target_id))) END`;
 
 /** What an owner has, each table by its keys. `?1` is the user id, or null for all. */
 const HELD = [
@@ -32,14 +36,23 @@ const HELD = [
     WHERE t.key > ?2 AND (?1 IS NULL OR ${owner} = ?1) ORDER BY t.key LIMIT ${ROWS}`,
 );
 
+/** Their questions stand in them compressed. */
+const RECEIPTS = `SELECT * FROM receipts WHERE key > ?2 AND (?1 IS NULL OR user_id = ?1) ORDER BY key LIMIT ${ROWS}`;
+
+type Sought = {
+  readonly texts: readonly string[];
+  readonly owner: Owner;
+  readonly questionOf: (body: Uint8Array) => string;
+};
+
 /** Looks for texts in what an owner has, and in every page, free ones too, as SQLite reads it: decrypted. */
 export async function scan(
   access: Pick<PackAccess, "read">,
   layout: PackLayout,
-  { texts, owner }: { readonly texts: readonly string[]; readonly owner: Owner },
+  { texts, owner, questionOf }: Sought,
 ): Promise<ErasureScan> {
   const needles = needlesOf(texts);
-  const held = await readHeld(access, needles, owner);
+  const held = await readHeld(access, needles, { owner, questionOf });
   const found = new Set<number>();
   let count = 0;
   let bytes = 0;
@@ -72,24 +85,30 @@ function imageOf(database: Database, schema: string, owner: Owner) {
 async function lookThrough(needles: Needles, bytes: Uint8Array, found: Set<number>): Promise<void> {
   for (let at = 0; at < bytes.length; at += SLICE) {
     needles.look(bytes.subarray(at, at + SLICE + needles.longest), found);
-    await letOthers();
+    await nextTurn();
   }
 }
 
 async function readHeld(
   access: Pick<PackAccess, "read">,
   needles: Needles,
-  owner: Owner,
+  { owner, questionOf }: Pick<Sought, "owner" | "questionOf">,
 ): Promise<Pick<ErasureScan, "held" | "heldBy">> {
   const held = new Set<number>();
   const heldBy = new Set<string>();
+  const look = async (id: string, text: string): Promise<void> => {
+    const places = new Set<number>();
+    await lookThrough(needles, new TextEncoder().encode(text), places);
+    for (const place of places) held.add(place);
+    if (places.size > 0 && heldBy.size < HOLDERS_MAX) heldBy.add(id);
+  };
   for (const sql of HELD) {
-    for await (const { id, text } of rowsOf(access, sql, owner)) {
-      const places = new Set<number>();
-      await lookThrough(needles, new TextEncoder().encode(text ?? ""), places);
-      for (const place of places) held.add(place);
-      if (places.size > 0 && heldBy.size < HOLDERS_MAX) heldBy.add(id);
-    }
+    for await (const { id, text } of rowsOf<HeldRow>(access, sql, owner))
+      await look(id, text ?? "");
+  }
+  for await (const row of rowsOf<ReceiptRow>(access, RECEIPTS, owner)) {
+    const { requestId, body } = toStoredReceipt(row);
+    await look(requestId, questionOf(body));
   }
   return { held, heldBy: [...heldBy] };
 }
@@ -97,21 +116,17 @@ async function readHeld(
 type HeldRow = { readonly key: number; readonly id: string; readonly text: string | null };
 
 /** What one of the statements gives, some rows at a time. */
-async function* rowsOf(
+async function* rowsOf<Row extends { readonly key: number }>(
   access: Pick<PackAccess, "read">,
   sql: string,
   owner: Owner,
-): AsyncGenerator<HeldRow> {
+): AsyncGenerator<Row> {
   for (let after: number | undefined = -1; after !== undefined; ) {
     const since: number = after;
     const rows = await access.read((database) =>
-      database.query<HeldRow, [string | null, number]>(sql).all(whoseIn(database, owner), since),
+      database.query<Row, [string | null, number]>(sql).all(whoseIn(database, owner), since),
     );
     yield* rows;
     after = rows.at(-1)?.key;
   }
-}
-
-function letOthers(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import { takenOver } from "../../../domain/jobs.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
 import {
   brokenChange,
   isRetired,
@@ -21,6 +21,7 @@ import { evictVectors } from "../vectors/write-vectors.ts";
 import { readEdgesAmong, readEdgesOf, writeEdge } from "./edges.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { removeDocuments } from "./lexical-index.ts";
+import { userIdOf } from "./owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode, updateOfNode } from "./rows.ts";
 import { readTurns } from "./turns.ts";
 import { failuresOf } from "./work.ts";
@@ -39,15 +40,15 @@ export function change<T>(
   now: Instant,
   add?: (database: Database, items: readonly IndexedNode[]) => void,
 ): T {
-  const { claim } = reads;
+  const { claim, owner = ALL_OWNERS } = reads;
   if (claim !== undefined && failuresOf(database, claim) === undefined) throw takenOver();
-  const found = readNodes(database, reads.nodeIds);
+  const found = readNodes(database, reads.nodeIds, owner);
   const nodes = new Map([...found].map(([id, { node }]) => [id, node]));
   const decision = decide({
     at: momentAfter(nodes.values(), now),
     nodes,
     auditRecords: readAuditRecordsById(database, reads.auditRecordIds),
-    events: readEvents(database, reads.eventIds),
+    events: readEvents(database, reads.eventIds, owner),
     edges: readEdgesAmong(
       database,
       [...found.values()].map(({ key }) => key),
@@ -71,17 +72,18 @@ export function change<T>(
   return decision.result;
 }
 
-/** Nodes of any owner, by id. */
+/** Nodes of an owner, by id. */
 export function readNodes(
   database: Database,
   ids: readonly Uuid[],
+  owner: Owner = ALL_OWNERS,
 ): ReadonlyMap<Uuid, KeyedNode<number>> {
   const rows = database
-    .query<NodeRow, [string]>(
-      `SELECT ${NODE_COLUMNS} FROM json_each(?) i CROSS JOIN nodes n ON n.id = i.value
-       JOIN owners o ON o.owner = n.owner`,
+    .query<NodeRow, [string, string | null]>(
+      `SELECT ${NODE_COLUMNS} FROM json_each(?1) i CROSS JOIN nodes n ON n.id = i.value
+       JOIN owners o ON o.owner = n.owner WHERE ?2 IS NULL OR n.owner = (SELECT owner FROM owners WHERE user_id = ?2)`,
     )
-    .all(JSON.stringify([...new Set(ids)]));
+    .all(JSON.stringify([...new Set(ids)]), userIdOf(owner));
   return new Map(
     rows.map((row) => {
       const node = toNode(row);
@@ -102,10 +104,14 @@ function readAuditRecordsById(
   );
 }
 
-function readEvents(database: Database, ids: readonly Uuid[]): ReadonlyMap<Uuid, MemoryEvent> {
+function readEvents(
+  database: Database,
+  ids: readonly Uuid[],
+  owner: Owner,
+): ReadonlyMap<Uuid, MemoryEvent> {
   return new Map(
     ids.flatMap((id) => {
-      const event = readEvent(database, id, ALL_OWNERS);
+      const event = readEvent(database, id, owner);
       return event === undefined ? [] : [[id, event] as const];
     }),
   );
