@@ -109,6 +109,7 @@ function bodiesFor({ node, other, event, receipt }: Belongings): Readonly<Record
     aggregate_quantities_from_text: { question: "How much tea did I drink?" },
     get_nodes: { node_ids: [node, other] },
     pin_node: { pinned: true },
+    restore_node: { reason: "wanted" },
     reinforce_node: { evidence_id: event },
     evaluate_condition: { state: "true" },
     supersede_node: { old_node_id: node, new_node_id: other },
