@@ -53,7 +53,6 @@ export const searchCommand = packCommand(
         const response = await engine.retrieve({
           query,
           userId,
-          limit: options.limit,
           client: "svc search",
         });
         stopProgress();
