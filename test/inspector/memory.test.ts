@@ -56,6 +56,22 @@ describe.skipIf(NO_BROWSER !== undefined)(`a memory${leftOut(NO_BROWSER)}`, () =
     await close();
   });
 
+  test("that was archived is brought back by a button", async () => {
+    const { url, engine } = await serve({ fill: async () => {} });
+    const { nodeId } = await engine.storeWithReceipt(said("The spare key is under the pot."));
+    await engine.archive(nodeId);
+    const { page, go, axe, close, faults } = await look(url);
+    await go(`memory/${nodeId}`);
+    const button = page.getByRole("button", { name: "Restore" });
+    await button.click();
+    await page.getByRole("button", { name: "Archive" }).waitFor();
+    expect(await button.count()).toBe(0);
+    expect((await engine.getNode(nodeId))?.lifecycleState).toBe("tentative");
+    expect(await axe()).toEqual([]);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test("is dated by when it was said, and shows beside its state when it happens", async () => {
     const input = {
       ...said("Anna has a dentist's appointment."),

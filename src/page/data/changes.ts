@@ -1,4 +1,10 @@
-import { archiveNode, pinNode, promoteNode, reinforceNode } from "../client/sdk.gen.ts";
+import {
+  archiveNode,
+  pinNode,
+  promoteNode,
+  reinforceNode,
+  restoreNode,
+} from "../client/sdk.gen.ts";
 import type { Node } from "../client/types.gen.ts";
 import { t } from "../language/texts.ts";
 import { number } from "../parts/format.ts";
@@ -9,7 +15,7 @@ import { hexOf } from "./hex.ts";
 import { answered, key } from "./http.ts";
 import { storeChanged } from "./server.ts";
 
-/** How long an archiving is held back. The engine cannot undo one. */
+/** How long an archiving is held back. */
 const HELD_MS = 6000;
 
 /**
@@ -74,6 +80,14 @@ export async function reinforce({ id }: Node): Promise<boolean> {
   return await change(
     () => answered(reinforceNode({ path: { node_id: id }, headers })),
     t.changes.reinforced,
+  );
+}
+
+export async function restore({ id }: Node): Promise<boolean> {
+  const headers = callId();
+  return await change(
+    () => answered(restoreNode({ path: { node_id: id }, headers })),
+    t.changes.restored,
   );
 }
 

@@ -3,6 +3,7 @@ import { counted } from "./plural.ts";
 /** What was done, as it is told. */
 export const changes = {
   promoted: "Stable now.",
+  restored: "Restored. It is found again.",
   reinforced: "Reinforced.",
   pinned: "Pinned: a candidate for every question, and kept.",
   released: "No longer pinned.",

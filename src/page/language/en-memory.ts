@@ -30,6 +30,7 @@ export const memory = {
     save: { replace: "Replace it", contradict: "Mark both as contested" },
   },
   archive: "Archive",
+  restore: "Restore",
   trueFrom: (from: string) => `true from ${from}, no end`,
   trueBetween: (from: string, to: string) => `true from ${from} to ${to}`,
   happened: "happened",

@@ -39,13 +39,14 @@ export const timeline = {
   nothingText: "Without one of them there are:",
   archiveMany: (count: number) => `Archive ${counted(count, "memory", "memories")}?`,
   archiveManyText:
-    "They are found no more. Archiving cannot be undone later; all that go are listed here:",
+    "They are found no more, until they are restored. All that go are listed here:",
   archive: "Archive",
   keys: {
     select: "select the row",
     selectNext: "select down to the next row",
     selectBefore: "select up to the row before",
     archive: "archive",
+    restore: "bring back",
     pin: "pin or release",
     promote: "make stable",
     reinforce: "reinforce",

@@ -267,3 +267,32 @@ describe("svc archive", () => {
     });
   });
 });
+
+describe("svc restore", () => {
+  test("brings archived memories back, and says why it cannot", async () => {
+    const [id, old, next] = await useEngine(async (engine) => {
+      const store = async (content: string, supersedes: readonly string[] = []) =>
+        (await engine.storeWithReceipt({ content, userId: "anna", supersedes })).nodeId;
+      const first = await store("a list");
+      const second = await store("the code is 11");
+      await engine.archive(first);
+      return [first, second, await store("the code is 22", [second])] as const;
+    });
+
+    const done = await desk.run(["restore", PACK, id, "--reason", "asked for"]);
+    expect(done).toMatchObject({ code: 0, stdout: `Restored note ${id}\n` });
+    expect(await json("show", PACK, id)).toMatchObject({ lifecycle_state: "tentative" });
+    const refused = await desk.run(["restore", PACK, old]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(next) });
+
+    expect((await desk.run(["restore", PACK])).code).toBe(2);
+    expect((await desk.run(["restore", PACK, id, "--faded"])).code).toBe(2);
+    expect(await json("restore", PACK, "--faded", "--dry-run")).toEqual({
+      ...{ restored: 0, kept: 0, failed: 0 },
+    });
+    const pinned = await json("pin", PACK, id);
+    expect(pinned.nodes).toMatchObject([{ id, pinned: true }]);
+    const released = await desk.run(["pin", PACK, id, "--release"]);
+    expect(released).toMatchObject({ code: 0, stdout: `Released note ${id}\n` });
+  });
+});

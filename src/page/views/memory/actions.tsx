@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import type { Node } from "../../client/types.gen.ts";
-import { archive, pin, promote, reinforce } from "../../data/changes.ts";
+import { archive, pin, promote, reinforce, restore } from "../../data/changes.ts";
 import { go, withQuery } from "../../data/place.ts";
 import { canChange } from "../../data/server.ts";
 import { t } from "../../language/texts.ts";
@@ -54,7 +54,10 @@ function actionsOf(node: Node): readonly Action[] {
     run: () => go(withQuery({ do: "forget" }), "replace"),
     isLast: true,
   };
-  if (state === "archived" || state === "deprecated") return [forget];
+  if (state === "archived" || state === "deprecated") {
+    const { restore: name } = t.memory;
+    return [{ keys: "b", name, text: keys.restore, run: () => void restore(node) }, forget];
+  }
   return [
     ...(canBeReplaced(node)
       ? [
