@@ -38,6 +38,7 @@ export async function reportOnDatabase(config: Config) {
     includesModel: model !== undefined,
     textsTo: model && textsTo(config, model),
     extractor: extractor(config),
+    receiptDays: config.receipts.retention_days,
   };
 }
 

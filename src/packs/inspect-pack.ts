@@ -36,6 +36,8 @@ export type PackReport = PackInspection & {
   readonly textsTo: { readonly provider: string; readonly host: string } | undefined;
   /** Who extracts facts from ingested messages, and where their text goes; undefined if nobody does. */
   readonly extractor: ReturnType<typeof extractor>;
+  /** Days for which receipts of questions are kept; 0: none is; undefined: for ever. */
+  readonly receiptDays: number | undefined;
   /** Warning about a copy that lacks its log; undefined if nothing is missing. */
   readonly missing: string | undefined;
 };
@@ -68,6 +70,7 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
     includesModel: model !== undefined,
     textsTo: model && textsTo(config, model),
     extractor: extractor(config),
+    receiptDays: config.receipts.retention_days,
   };
 }
 

@@ -23,6 +23,8 @@ export type StoreInspection = {
   readonly ownerCount: number;
   readonly owner: PackOwner;
   readonly blobs: BlobInspection;
+  /** Kept receipts of questions, and the bytes of all of them as they are stored. */
+  readonly receipts: { readonly count: number; readonly bytes: number };
   readonly vectorCount: number;
   readonly lexicalCount: number;
   /** Active nodes with text that are missing or incomplete in an index, although no job will add them. */

@@ -190,3 +190,18 @@ test("svc config-audit lists provisional settings and which of them take effect"
   expect(table[0]).toMatch(/^SETTING +STATE +CUSTOM +VALUE +ENVIRONMENT$/);
   expect(table.at(-1)).toMatch(/^\d+ settings, \d+ effective, 0 customized$/);
 });
+
+test("svc info says what questions cost and how long their receipts are kept", async () => {
+  await desk.run(["init", "asked.pack", "--plain", "--owner", "anna"]);
+  expect((await desk.run(["info", "asked.pack"])).stdout).toMatch(
+    /^Receipts +0; kept for 365 days$/m,
+  );
+  await desk.run(["search", "asked.pack", "tea"]);
+  const told = await json("info", "asked.pack");
+  expect(told).toMatchObject({ receipt_count: 1, receipt_days: 365 });
+  expect(told["receipt_bytes"]).toBeGreaterThan(100);
+  const { stdout } = await desk.run(["info", "asked.pack"], {
+    env: { SVC_RECEIPTS__RETENTION_DAYS: "0" },
+  });
+  expect(stdout).toContain(`1 (${told["receipt_bytes"]} bytes a question); none is kept now`);
+});

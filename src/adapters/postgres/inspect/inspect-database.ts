@@ -44,6 +44,9 @@ const COUNTS = `SELECT
   greatest((SELECT max(updated_at) FROM nodes), (SELECT max(timestamp) FROM events)) AS "lastModified",
   pg_database_size(current_database())::float8 AS bytes`;
 
+const RECEIPTS = `SELECT count(*)::float8 AS count, coalesce(sum(octet_length(body)), 0)::float8 AS bytes
+  FROM receipts`;
+
 type Counts = Omit<
   DatabaseInspection,
   | "manifest"
@@ -52,6 +55,7 @@ type Counts = Omit<
   | "partitions"
   | "owner"
   | "blobs"
+  | "receipts"
   | "extraction"
   | "failingWork"
   | "lastModified"
@@ -81,6 +85,7 @@ export async function inspectDatabase(sql: Sql): Promise<DatabaseInspection> {
     partitions: await readPartitions(sql),
     owner: await readPackOwner(sql),
     blobs: await inspectBlobs(sql),
+    receipts: (await sql.get<DatabaseInspection["receipts"]>(RECEIPTS)) ?? { count: 0, bytes: 0 },
     extraction: await inspectExtraction(sql),
     failingWork: await sql.all(
       `SELECT kind, max(attempts) AS attempts, max(last_error) AS "lastError" FROM work

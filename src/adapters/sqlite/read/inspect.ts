@@ -127,6 +127,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     ownerCount: countRows(database, "owners"),
     owner: readPackOwner(database),
     blobs: inspectBlobs(database),
+    receipts: countReceipts(database),
     keyBackup: readKeyBackup(database),
     vectorCount: countRows(database, "vector_metadata"),
     lexicalCount: countRows(database, "lexical_documents_docsize"),
@@ -144,6 +145,13 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     logGap: findLogGap(database),
     logLost: readLostLog(database),
   };
+}
+
+function countReceipts(database: Database): StoreInspection["receipts"] {
+  const sql =
+    "SELECT count(*) AS count, coalesce(sum(octet_length(body)), 0) AS bytes FROM receipts";
+  const none = { count: 0, bytes: 0 };
+  return database.query<StoreInspection["receipts"], []>(sql).get() ?? none;
 }
 
 /** The work of one kind of all owners as one. */

@@ -41,6 +41,7 @@ export const infoCommand = packCommand(
       ["Last modified", report.lastModified ?? "N/A"],
       ["Format version", manifest.formatVersion],
       ["Written by", `svc ${shownName(manifest.softwareVersion)}`],
+      ["Receipts", receiptsOf(report)],
       ["Embedding", embeddingOf(report)],
       ["Extraction", extractionOf(report)],
       ["Created", oneLine(manifest.createdAt)],
@@ -52,6 +53,12 @@ export const infoCommand = packCommand(
 
 function picturesOf({ blobs: { count, bytes } }: PackReport): [string, string][] {
   return count === 0 ? [] : [["Pictures", `${count} (${bytes} bytes)`]];
+}
+
+function receiptsOf({ receipts: { count, bytes }, receiptDays }: PackReport): string {
+  const each = count === 0 ? "" : ` (${Math.ceil(bytes / count)} bytes a question)`;
+  if (receiptDays === 0) return `${count}${each}; none is kept now`;
+  return `${count}${each}; kept ${receiptDays === undefined ? "for ever" : `for ${receiptDays} days`}`;
 }
 
 function embeddingOf({
@@ -119,6 +126,9 @@ function toJson(report: PackReport): Record<string, unknown> {
     event_count: report.eventCount,
     blob_count: report.blobs.count,
     blob_bytes: report.blobs.bytes,
+    receipt_count: report.receipts.count,
+    receipt_bytes: report.receipts.bytes,
+    receipt_days: report.receiptDays ?? null,
     owner_count: report.ownerCount,
     owner: "userId" in report.owner ? report.owner.userId : null,
     pending_jobs: report.pendingJobs,
