@@ -53,7 +53,7 @@ export function accessTo(files: PackFiles): PackAccess {
       }
     },
     write: (work) => queue.run(() => work(writer)),
-    purge: (work, waitMs) => purge(files, work, waitMs),
+    purge: (work, waitMs) => purge(files, work, { waitMs, isClosed: () => closing !== undefined }),
     close: () => {
       closing ??= closeFiles(files, resident);
       return closing;
@@ -69,10 +69,11 @@ const PURGE_PAUSE_MS = 50;
 async function purge(
   { queue, log, writer, path }: PackFiles,
   work: (database: Database) => void,
-  waitMs: number,
+  { waitMs, isClosed }: { readonly waitMs: number; readonly isClosed: () => boolean },
 ): Promise<boolean> {
   const end = performance.now() + waitMs;
   for (let isDone = false; ; ) {
+    if (isClosed()) return false;
     if (queue.isIdle) {
       isDone ||= isRun(writer, work, path);
       if (isDone && log.empty()) return true;

@@ -1,3 +1,5 @@
+import { nextTurn } from "../../lib/pause.ts";
+
 /** Finding many texts in many bytes in one pass. */
 
 /** Bytes by which the place of a needle is recognized before it is compared. */
@@ -15,8 +17,11 @@ export type Needles = {
   look(bytes: Uint8Array, found: Set<number>): void;
 };
 
-/** @param texts of at least four bytes each; shorter ones are never found */
-export function needlesOf(texts: readonly string[]): Needles {
+/** Needles that are put in order before other work runs. */
+const AT_ONCE = 500;
+
+/** Lets other work run meanwhile. @param texts of at least four bytes each; shorter ones are never found */
+export async function needlesOf(texts: readonly string[]): Promise<Needles> {
   const heads = new Uint8Array(1 << BITS);
   const tree = new Tree();
   let longest = 0;
@@ -25,6 +30,7 @@ export function needlesOf(texts: readonly string[]): Needles {
     if (bytes.length < HEAD) continue;
     heads[slotOf(headAt(bytes, 0))] = 1;
     tree.add(bytes, place);
+    if (place % AT_ONCE === 0) await nextTurn();
     longest = Math.max(longest, bytes.length);
   }
   return {

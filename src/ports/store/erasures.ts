@@ -70,9 +70,10 @@ export type Erasures = {
   /** Whether an erasure of this id is settled, `physical`, or not. */
   erasureStage(forgetId: Uuid): Promise<ForgetStage>;
   /**
-   * Removes the bytes of what was erased from the files, as far as the store reaches. Can be repeated.
-   * @param waitMs milliseconds to wait for other processes
-   * @returns whether everything is settled; false: another process did not let go
+   * Removes the bytes of what was erased from the files, as far as the store reaches. Can be repeated. Calls that overlap share a
+   * pass over the files, and passes rest in between.
+   * @param waitMs milliseconds to wait for other processes, and for the pass; one that has begun goes on
+   * @returns whether everything is settled; false: another process did not let go, or the pass is not over
    */
   settleErasures(waitMs: number): Promise<boolean>;
   /**

@@ -1,4 +1,5 @@
 import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { sharedPasses } from "../../../lib/shared-passes.ts";
 import type { Erasures } from "../../../ports/store/erasures.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { readSetting, writeSetting } from "../schema/settings.ts";
@@ -13,6 +14,13 @@ const TABLES =
 
 export function bindErasures(database: Database) {
   const { read, write, writeAny } = database;
+  const pass = sharedPasses(async () => {
+    const unsettled = await read(ALL_OWNERS, readUnsettled);
+    // Dead rows that somebody's snapshot still sees stay until the server's own next run.
+    if (unsettled.length > 0) await database.alone(`VACUUM ${TABLES}`);
+    await writeAny((sql) => noteSettled(sql, unsettled));
+    return true;
+  });
   return {
     restingOn: (userId, events) => read(userId, (sql) => readResting(sql, userId, events)),
     reached: (scope) => read(scope.userId, async (sql) => (await readReached(sql, scope)).counts),
@@ -23,15 +31,10 @@ export function bindErasures(database: Database) {
       read(ALL_OWNERS, async (sql) =>
         (await readUnsettled(sql)).includes(forgetId) ? "logical" : "physical",
       ),
-    settleErasures: async () => {
-      const unsettled = await read(ALL_OWNERS, readUnsettled);
-      if (unsettled.length === 0) return true;
+    settleErasures: async (waitMs) => {
+      if ((await read(ALL_OWNERS, readUnsettled)).length === 0) return true;
       // Where it may not, the server only warns and does nothing.
-      if (!(await read(ALL_OWNERS, mayVacuum))) return false;
-      // Dead rows that somebody's snapshot still sees stay until the server's own next run.
-      await database.alone(`VACUUM ${TABLES}`);
-      await writeAny((sql) => noteSettled(sql, unsettled));
-      return true;
+      return (await read(ALL_OWNERS, mayVacuum)) && (await pass(waitMs));
     },
     // Pages, the log of the server and its replicas are not within reach of a client.
     scan: async () => undefined,

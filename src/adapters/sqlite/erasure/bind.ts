@@ -1,3 +1,4 @@
+import { sharedPasses } from "../../../lib/shared-passes.ts";
 import type { Erasures } from "../../../ports/store/erasures.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import type { PackAccess } from "../pack-access.ts";
@@ -18,6 +19,8 @@ export function bindErasures({
   readonly layout: PackLayout;
 }) {
   const { read, write } = access;
+  const pass = sharedPasses((waitMs) => settleErasures(access, layout, waitMs));
+  const hasUnsettled = () => read((database) => readUnsettled(database).length > 0);
   return {
     restingOn: (userId, events) => read((database) => readResting(database, userId, events)),
     reached: async (scope) => {
@@ -28,11 +31,12 @@ export function bindErasures({
       const told = await lookAtReceipts(access, erasure);
       return write((database) => erase(database, erasure, told));
     },
-    hasUnsettledErasures: () => read((database) => readUnsettled(database).length > 0),
+    hasUnsettledErasures: hasUnsettled,
     erasureStage: (forgetId) =>
       read((database) => (readUnsettled(database).includes(forgetId) ? "logical" : "physical")),
-    settleErasures: (waitMs) => settleErasures(access, layout, waitMs),
-    scan: (texts, owner, questionOf = () => "") => scan(access, layout, { texts, owner, questionOf }),
+    settleErasures: async (waitMs) => !(await hasUnsettled()) || (await pass(waitMs)),
+    scan: (texts, owner, questionOf = () => "") =>
+      scan(access, layout, { texts, owner, questionOf }),
     signingKey: (made) =>
       write((database) => {
         const kept = readPackSetting(database, SIGNING_KEY);

@@ -51,7 +51,7 @@ export async function scan(
   layout: PackLayout,
   { texts, owner, questionOf }: Sought,
 ): Promise<ErasureScan> {
-  const needles = needlesOf(texts);
+  const needles = await needlesOf(texts);
   const held = await readHeld(access, needles, { owner, questionOf });
   const found = new Set<number>();
   let count = 0;
