@@ -470,9 +470,4 @@ describe("the source", () => {
     expect(planted.flatMap(guessesOfSpeed)).toHaveLength(2);
     expect(inTests(guessesOfSpeed)).toEqual([]);
   });
-
-  test("keeps every file at 400 lines or fewer", () => {
-    const long = SOURCES.filter(({ file }) => file.getLineStarts().length > 401);
-    expect(long.map(({ path }) => path)).toEqual([]);
-  });
 });
