@@ -36,10 +36,12 @@ export function packCommand<Given extends readonly unknown[]>(
       ({ long }) => !options.some((own) => own.long === long),
     );
     for (const option of [...options, ...common]) command.addOption(option);
-    return command.action((...given: readonly unknown[]) =>
-      // SAFETY: the arguments and the options, as they are declared. The last is the command itself.
-      run(context, ...(given.slice(0, -1) as unknown as Given)),
-    );
+    return command.action((...given: readonly unknown[]) => {
+      // Options that a command has in common with the one that it is a part of are read by that one.
+      const all = [...given.slice(0, -2), command.optsWithGlobals()];
+      // SAFETY: the arguments and the options, as they are declared. Last came the options and the command itself.
+      return run(context, ...(all as unknown as Given));
+    });
   };
 }
 

@@ -25,3 +25,30 @@ test("what is forgotten is counted in the words of its number", async () => {
   const both = two.map(({ nodeId }) => nodeId);
   expect((await forget(...both, "--yes")).stdout).toStartWith("Forgotten: 2 memories, 2 events (");
 });
+
+test("verify honours its key and form, and refuses a receipt with a name twice", async () => {
+  const key = `raw_key:${Buffer.alloc(32, 7).toString("base64url")}`;
+  await desk.run(["init", "sealed.pack", "--owner", "anna", "--encryption-key", key]);
+  const told = await desk.run([
+    "store",
+    "sealed.pack",
+    "The vault opens.",
+    "--format",
+    "json",
+    "--encryption-key",
+    key,
+  ]);
+  const id = JSON.parse(told.stdout).node_id;
+  const given = ["--encryption-key", key];
+  await desk.run(["forget", "sealed.pack", id, "--yes", "--receipt", "r.json", ...given]);
+  const verify = (file: string, ...more: readonly string[]) =>
+    desk.run(["forget", "verify", "sealed.pack", file, ...more]);
+  const { code, stdout } = await verify("r.json", ...given, "--format", "json");
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+  const receipt = await Bun.file(`${desk.folder}/r.json`).text();
+  await Bun.write(`${desk.folder}/forged.json`, receipt.replace("{", '{"forget_id": "forged", '));
+  const forged = await verify("forged.json", ...given);
+  expect(forged.code).toBe(2);
+  expect(forged.stderr).toContain("twice");
+});

@@ -8,9 +8,13 @@ export type ImportLine = { readonly number: number; readonly bytes: Uint8Array }
 /** No export has a longer line: the longest text that a pack accepts is far shorter. */
 const LINE_MAX_BYTES = 256 * 1024 * 1024;
 const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+const CLOSING_BRACE = 125;
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 /**
- * Splits a stream of bytes into lines. Holds one line at a time.
+ * Splits a stream of bytes into lines, and takes away what editors and git change: a byte order mark, carriage returns before line
+ * feeds, the last line feed. Holds one line at a time.
  * @throws SvcError not_an_export if the last line is incomplete or a line is too long
  */
 export async function* readLines(
@@ -24,7 +28,10 @@ export async function* readLines(
     let from = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
       const piece = chunk.subarray(from, end);
-      yield { number, bytes: begun.length === 0 ? piece : Buffer.concat([...begun, piece]) };
+      yield {
+        number,
+        bytes: restored(begun.length === 0 ? piece : Buffer.concat([...begun, piece]), number),
+      };
       number += 1;
       begun = [];
       begunBytes = 0;
@@ -36,7 +43,19 @@ export async function* readLines(
     begunBytes += chunk.length - from;
     if (begunBytes > LINE_MAX_BYTES) throw notAnExport(name, number, "the line is too long");
   }
-  if (begunBytes > 0) throw notAnExport(name, number, "the file ends in the middle of this line");
+  if (begunBytes === 0) return;
+  const last = restored(Buffer.concat(begun), number);
+  if (last.at(-1) !== CLOSING_BRACE) {
+    throw notAnExport(name, number, "the file ends in the middle of this line");
+  }
+  yield { number, bytes: last };
+}
+
+/** A line as it was written. */
+function restored(line: Uint8Array, number: number): Uint8Array {
+  const isMarked = number === 1 && BYTE_ORDER_MARK.equals(line.subarray(0, 3));
+  const end = line.at(-1) === CARRIAGE_RETURN ? -1 : undefined;
+  return line.subarray(isMarked ? BYTE_ORDER_MARK.length : 0, end);
 }
 
 const INEXACT = "it has a number with more digits than a number of JSON keeps";

@@ -8,6 +8,7 @@ import { asUuid } from "../../../lib/uuid.ts";
 import { packBody, toIdBytes } from "../receipts/receipt-row.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
 import { BLOB, RECEIPT, SECTIONS, type Section, VECTOR } from "./export-records.ts";
+import { GivenKeys } from "./given-keys.ts";
 import { checkLine, type ImportLine, notAnExport } from "./import-lines.ts";
 
 /** Model of the vectors in a file. */
@@ -32,15 +33,21 @@ export function createTakers(
   vectors: FileVectors | undefined,
   blobMaxBytes: number,
 ): readonly Taker[] {
+  const keys = new GivenKeys();
   const rows = [
-    ...SECTIONS.map((section) => createRowTaker(database, section, name)),
-    createReceiptTaker(database, name),
-    createBlobTaker(database, name, blobMaxBytes),
+    ...SECTIONS.map((section) => createRowTaker(database, section, name, keys)),
+    createReceiptTaker(database, name, keys),
+    createBlobTaker(database, name, keys, blobMaxBytes),
   ];
-  return vectors === undefined ? rows : [...rows, createVectorTaker(database, name, vectors)];
+  return vectors === undefined ? rows : [...rows, createVectorTaker(database, name, keys, vectors)];
 }
 
-function createRowTaker(database: Database, section: Section, name: string): Taker {
+function createRowTaker(
+  database: Database,
+  section: Section,
+  name: string,
+  keys: GivenKeys,
+): Taker {
   const columns = Object.keys(section.columns);
   const schema = z.strictObject({ record: z.literal(section.record), ...section.columns });
   const insert = database.query<unknown, (string | number | null)[]>(
@@ -55,7 +62,11 @@ function createRowTaker(database: Database, section: Section, name: string): Tak
       requireContentHash(value, line, name);
       try {
         // The parsed value, not the one that the schema returns, so that no member of a JSON column is lost.
-        insert.run(...columns.map((column) => toColumn(section, column, value[column])));
+        insert.run(
+          ...columns.map((column) =>
+            toColumn(section, column, keys.valueOf(section.record, column, value[column])),
+          ),
+        );
       } catch (error) {
         throw contradiction(error, line, name);
       }
@@ -114,7 +125,7 @@ function contradiction(error: unknown, line: ImportLine, name: string): unknown 
   );
 }
 
-function createReceiptTaker(database: Database, name: string): Taker {
+function createReceiptTaker(database: Database, name: string, keys: GivenKeys): Taker {
   const insert = database.query(
     "INSERT INTO receipts (key, request_id, user_id, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?, ?)",
   );
@@ -132,7 +143,14 @@ function createReceiptTaker(database: Database, name: string): Taker {
       requireAscending(value, line);
       const { bytes, isCompressed } = packBody(Uint8Array.fromBase64(body));
       try {
-        insert.run(key, toIdBytes(asUuid(id)), userId, at, isCompressed ? 1 : 0, bytes);
+        insert.run(
+          keys.give("receipt", key),
+          toIdBytes(asUuid(id)),
+          userId,
+          at,
+          isCompressed ? 1 : 0,
+          bytes,
+        );
       } catch (error) {
         throw contradiction(error, line, name);
       }
@@ -153,7 +171,12 @@ function requireSmall(data: string, blobMaxBytes: number, line: ImportLine, name
   );
 }
 
-function createBlobTaker(database: Database, name: string, blobMaxBytes: number): Taker {
+function createBlobTaker(
+  database: Database,
+  name: string,
+  keys: GivenKeys,
+  blobMaxBytes: number,
+): Taker {
   const insert = database.query(
     "INSERT INTO blobs (owner, key, media_type, size, data, created_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
@@ -167,12 +190,13 @@ function createBlobTaker(database: Database, name: string, blobMaxBytes: number)
       const blob = checkLine(BLOB, value, line, name);
       requireAscending(value, line);
       requireSmall(blob.data, blobMaxBytes, line, name);
-      const { owner, key } = blob;
+      const { key } = blob;
+      const owner = keys.of("owner", blob.owner);
       const data = Uint8Array.fromBase64(blob.data);
       try {
         insert.run(owner, key, blob.media_type, data.length, data, blob.created_at);
         for (const event of blob.events) {
-          if (use.run(key, event, owner).changes === 1) continue;
+          if (use.run(key, keys.of("event", event), owner).changes === 1) continue;
           throw notAnExport(
             name,
             line.number,
@@ -186,7 +210,12 @@ function createBlobTaker(database: Database, name: string, blobMaxBytes: number)
   };
 }
 
-function createVectorTaker(database: Database, name: string, vectors: FileVectors): Taker {
+function createVectorTaker(
+  database: Database,
+  name: string,
+  keys: GivenKeys,
+  vectors: FileVectors,
+): Taker {
   const { identity, isUsable } = vectors;
   const known = database.query<{ key: number }, [number]>("SELECT key FROM nodes WHERE key = ?");
   const requireAscending = ascending(["node_key"], name);
@@ -195,7 +224,8 @@ function createVectorTaker(database: Database, name: string, vectors: FileVector
     take: (value, line) => {
       const entry = checkLine(VECTOR, value, line, name);
       requireAscending(value, line);
-      if (known.get(entry.node_key) === null) {
+      const key = keys.of("node", entry.node_key);
+      if (known.get(key) === null) {
         throw notAnExport(name, line.number, "node_key: no earlier line has this node");
       }
       const bytes = Buffer.from(entry.embedding, "base64");
@@ -208,7 +238,7 @@ function createVectorTaker(database: Database, name: string, vectors: FileVector
         throw notAnExport(name, line.number, "embedding: contains something that is not a number");
       }
       if (!isUsable) return;
-      const { node_key: key, content_hash: contentHash, created_at: at } = entry;
+      const { content_hash: contentHash, created_at: at } = entry;
       putVectors(database, [{ key, contentHash, vector, at: asInstant(at) }], identity);
     },
   };

@@ -58,7 +58,7 @@ export type ImportResult = {
 const BATCH = 1000;
 
 /**
- * Makes a pack from a file that `exportLines` wrote: the same rows under the same keys, with a lexical index, and with the file's
+ * Makes a pack from a file that `exportLines` wrote: the same rows under keys of its own, with a lexical index, and with the file's
  * vectors if they are of the model of the new pack. Holds one batch at a time. If it rejects, the files at `layout` are worthless; the
  * caller removes them.
  * @throws SvcError not_an_export and too_large naming the line, pack_too_new; the signal's reason when aborted; SQLiteError

@@ -4,6 +4,7 @@ import { pathArgument } from "../../../config/path.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { ForgetAnswer, ForgetInput } from "../../../engine/forget/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import { doubledName } from "../../../lib/doubled-name.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import { counted } from "../../contract/core/tool-text.ts";
 import { forgetView, verificationView } from "../../contract/forget/wire.ts";
@@ -220,9 +221,16 @@ async function verify(
 /** @throws SvcError invalid_argument */
 function readReceipt(named: string): unknown {
   const file = pathArgument("receipt", named);
+  let text: string;
+  let receipt: unknown;
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    text = readFileSync(file, "utf8");
+    receipt = JSON.parse(text);
   } catch {
     throw invalid("receipt", `${oneLine(file)} cannot be read as JSON`);
   }
+  // Others may read the first of two members, where the last one was signed.
+  const doubled = doubledName(text);
+  if (doubled === undefined) return receipt;
+  throw invalid("receipt", `${oneLine(file)} has "${oneLine(doubled)}" twice in one object`);
 }
