@@ -14,6 +14,7 @@ import { VERSION } from "../app/version.ts";
 import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid } from "../domain/errors.ts";
+import { requireNoCompanion } from "./companions.ts";
 import { withPassingPack } from "./through-pack.ts";
 
 export type ExportRequest = {
@@ -94,6 +95,7 @@ async function exportFiles(
 }
 
 function requireWritableTarget(target: string, pack: readonly string[], force: boolean): void {
+  requireNoCompanion("output", target);
   const stat = statSync(target, { throwIfNoEntry: false });
   if (stat === undefined) {
     const folder = statSync(dirname(target), { throwIfNoEntry: false });

@@ -14,6 +14,7 @@ import {
   removeLeftovers,
 } from "../adapters/sqlite/copy/hidden-file.ts";
 import { invalid } from "../domain/errors.ts";
+import { requireNoCompanion } from "./companions.ts";
 
 /** A pack under construction, under a hidden name beside its final one. */
 export type HiddenPack = {
@@ -82,6 +83,7 @@ export function packPlace(layout: PackLayout): string {
 }
 
 function requireFree(target: string): void {
+  requireNoCompanion("path", target);
   const stat = statSync(target, { throwIfNoEntry: false });
   const isFree =
     stat === undefined ||

@@ -256,3 +256,20 @@ describe("Ctrl-C", () => {
     expect(names().filter((name) => !/-wal|-shm/.test(name))).toEqual([...before]);
   });
 });
+
+test("no output takes the name of a file that belongs to a pack", async () => {
+  for (const args of [
+    ...["-wal", "-shm", "-journal"].map((end) => [
+      "export",
+      "a.pack",
+      "--output",
+      `a.pack${end}`,
+      "--force",
+    ]),
+    ["backup", "a.pack", "a.pack-wal"],
+  ]) {
+    const before = readdirSync(desk.folder);
+    expect({ args, code: (await desk.run(args)).code }).toEqual({ args, code: 2 });
+    expect(readdirSync(desk.folder)).toEqual(before);
+  }
+});

@@ -1,5 +1,5 @@
 import { SQLiteError } from "bun:sqlite";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statfsSync } from "node:fs";
 import { basename, dirname, join, parse } from "node:path";
 import { PACK_MOVED, SvcError, UNSAFE_FILE } from "../../../domain/errors.ts";
 import { editDistance } from "../../../lib/edit-distance.ts";
@@ -18,7 +18,7 @@ export function toSvcError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
   const data = { path };
-  if (code.startsWith("SQLITE_FULL") || code === "ENOSPC") {
+  if (code.startsWith("SQLITE_FULL") || FULL.includes(code) || isFullAt(code, path)) {
     const message = `${path}: the disk is full; nothing of this operation was stored. Free some space and try again.`;
     return new SvcError("disk_full", message, data, { cause: error });
   }
@@ -37,6 +37,21 @@ export function toSvcError(error: unknown, path: string): unknown {
   }
   const message = `${path}: cannot be read or written (${code}). Check permissions and the disk, then run: svc doctor ${path}`;
   return new SvcError("storage_failed", message, { ...data, reason: code }, { cause: error });
+}
+
+const FULL = ["ENOSPC", "EDQUOT"];
+/** Less room than SQLite needs to begin a log and its index. */
+const NO_ROOM_BYTES = 64 * 1024;
+
+/** Whether a failure for which SQLite has no reason comes from a full disk, as that of the index of a log does. */
+function isFullAt(code: string, path: string): boolean {
+  if (!code.startsWith("SQLITE_IOERR") && !code.startsWith("SQLITE_CANTOPEN")) return false;
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < NO_ROOM_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 /** The error for a pack whose main file is no longer under its name. */
