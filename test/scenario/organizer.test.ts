@@ -120,7 +120,7 @@ const SURFACES = {
 } as const;
 
 const stateOf = async (id: string): Promise<unknown> =>
-  (await ask(`/v1/nodes/${id}?include_superseded=true`))["lifecycle_state"];
+  (await ask(`/v1/nodes/${id}`))["lifecycle_state"];
 
 async function recordsOf(id: string): Promise<readonly Json[]> {
   const { operations } = await ask(`/v1/nodes/${id}/provenance`);
