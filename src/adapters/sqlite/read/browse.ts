@@ -18,6 +18,7 @@ import { NODE_COLUMNS, type NodeRow } from "../write/rows.ts";
 import { type Condition, Conditions } from "./filter-sql.ts";
 import { NODE_PAGE, nodeReader, readPage } from "./pages.ts";
 import { endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
+import { damaged } from "./sound.ts";
 
 /** The moment of a node `n` by each clock. */
 const MOMENT = {
@@ -60,7 +61,8 @@ export function readBrowse(database: Database, page: BrowsePage): Page<MemoryNod
     )) {
       const row = readRow(key);
       // SQLite folds only ASCII, so the texts are compared here.
-      if (row === undefined || !row.content.toLowerCase().includes(needle ?? "")) continue;
+      if (row === undefined) throw damaged(database);
+      if (!row.content.toLowerCase().includes(needle ?? "")) continue;
       if (!found.add(row)) break;
     }
   } finally {

@@ -22,6 +22,7 @@ import {
 import { ACTIVE } from "../write/turns.ts";
 import { nodeCondition } from "./filter-sql.ts";
 import { EVENT_PAGE, NODE_PAGE, nodeReader, readPage } from "./pages.ts";
+import { damaged, requireSound } from "./sound.ts";
 import { readInOrder } from "./walks.ts";
 
 export function readEvent(database: Database, id: Uuid, owner: Owner): MemoryEvent | undefined {
@@ -74,6 +75,15 @@ export function readNode(database: Database, id: Uuid, owner: Owner): MemoryNode
 
 /** Nodes that pass a filter, newest first unless requested otherwise. */
 export function readNodes(database: Database, filter: NodeFilter): readonly MemoryNode[] {
+  const nodes = findNodes(database, filter);
+  // Not where a question, or the end of a list, finds nothing more.
+  const { contentContainsAny: words = [], validAt, olderThan } = filter;
+  const isList = words.length === 0 && (validAt ?? olderThan) === undefined;
+  if (isList && nodes.length === 0) requireSound(database);
+  return nodes;
+}
+
+function findNodes(database: Database, filter: NodeFilter): readonly MemoryNode[] {
   const owner = ownerKeyOrAll(database, filter.owner);
   if (owner === undefined) return [];
   const condition = nodeCondition(filter, owner);
@@ -91,7 +101,8 @@ export function readNodes(database: Database, filter: NodeFilter): readonly Memo
     const most = needles.length === 0 ? filter.limit : NO_LIMIT;
     for (const { key } of keys.iterate(...condition.parameters, most)) {
       const row = readRow(key);
-      if (row === undefined || !containsAny(row.content, needles)) continue;
+      if (row === undefined) throw damaged(database);
+      if (!containsAny(row.content, needles)) continue;
       if (!page.add(row) || page.isFull) break;
     }
   } finally {
