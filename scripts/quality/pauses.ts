@@ -8,6 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { exportPack } from "../../src/packs/export-pack.ts";
+import { importPack } from "../../src/packs/import-pack.ts";
 import { createRandom } from "../bench/sentences.ts";
 
 const OWNER = "ada";
@@ -49,6 +52,38 @@ async function ask(engine: MemoryEngine, pack: string): Promise<void> {
   }
 }
 
+/** Exports and imports 3,000 memories, and forgets 1,000 of them. */
+async function copyAndForget(): Promise<void> {
+  const pack_path = join(folder, "many.pack");
+  const engine = await MemoryEngine.create({ pack_path });
+  for (let from = 0; from < 3000; from += 500) {
+    const items = Array.from({ length: 500 }, (_, at) => ({
+      content: `${from + at} ${words(60)}`,
+      role: "user" as const,
+      sessionId: `s${Math.floor((from + at) / 1000)}`,
+    }));
+    await engine.ingestFastMany({ userId: OWNER, items });
+  }
+  while ((await engine.processPending({ userId: OWNER, budgetMs: 5000 })).pending > 0);
+  const { config } = loadConfig({ explicit: { pack_path } });
+  const output = join(folder, "many.jsonl");
+  const { signal } = new AbortController();
+  await exportPack(config, {
+    ...{ form: "jsonl", withVectors: true, output, force: false, signal },
+    write: async () => {},
+  });
+  const copy = loadConfig({ explicit: { pack_path: join(folder, "copy.pack") } }).config;
+  await longestPause("an import of 3,000 memories", () =>
+    importPack(copy, { kind: "plain" }, { file: output, signal, onProgress: () => {} }),
+  );
+  const question = { userId: OWNER, sessionId: "s0" };
+  const { confirm } = await engine.forget({ ...question, mode: "preview" });
+  await longestPause("a forget of 1,000 memories", () =>
+    engine.forget({ ...question, mode: "erase", confirm }),
+  );
+  await engine.close();
+}
+
 try {
   console.log("| what | took | longest pause | |\n|---|---|---|---|");
   const notes = await MemoryEngine.create({ pack_path: join(folder, "notes.pack") });
@@ -63,6 +98,7 @@ try {
   }
   await ask(texts, `${flags.megabytes} texts of a megabyte`);
   await texts.close();
+  await copyAndForget();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,5 +1,5 @@
 import { reasonCode } from "../../domain/errors.ts";
-import { bytesRead } from "../../domain/search/parts.ts";
+import { longFrom } from "../../domain/search/parts.ts";
 import { PARTS_FAILURE, type PartsDeps, putParts } from "../write/embed-parts.ts";
 import type { Job } from "./runner.ts";
 
@@ -10,7 +10,7 @@ const TEXTS_A_STEP = 4;
 export function embedOlderParts(deps: PartsDeps): Job {
   const { maxTokens } = deps.embedder;
   const next = async (limit: number) =>
-    maxTokens === undefined ? [] : await deps.store.textsWithoutParts(bytesRead(maxTokens), limit);
+    maxTokens === undefined ? [] : await deps.store.textsWithoutParts(longFrom(maxTokens), limit);
   return {
     kind: "embed-parts",
     after: ["opening"],

@@ -2,6 +2,7 @@ import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { PackingSettings } from "../../domain/records/packing.ts";
 import { PINS_MAX } from "../../domain/search/pins.ts";
+import { nextTurn } from "../../lib/pause.ts";
 import type { Hit, NodeKey, SearchIndex, TextHit } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import { pathsAtLimit } from "./coverage.ts";
@@ -221,11 +222,12 @@ async function searchTexts(
   k: number,
   others: readonly NodeKey[],
 ): Promise<readonly TextHit[]> {
-  const found = await Promise.all(
-    texts.map(({ text }) =>
-      searches.run("LEXICAL", () => store.searchText(text, filter, k, others)),
-    ),
-  );
+  const found: (readonly TextHit[])[] = [];
+  for (const { text } of texts) {
+    // To search for many words takes a while: others come in between.
+    if (found.length > 0) await nextTurn();
+    found.push(await searches.run("LEXICAL", () => store.searchText(text, filter, k, others)));
+  }
   if (found.length === 1) return found.flat();
   const known = found.flat().reduce((most, hit) => Math.max(most, hit.known), 0);
   return bestOf(found.map((hits) => hits.map((hit) => ({ ...hit, score: hit.coverage, known }))));

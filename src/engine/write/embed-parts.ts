@@ -1,10 +1,14 @@
 import { reasonCode } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { partsOf } from "../../domain/search/parts.ts";
+import { isOfConversation } from "../../domain/search/turns.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 
 export type PartsDeps = Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "warn">;
+
+/** Parts that wait for the model together: other texts come in between. */
+const AT_ONCE = 8;
 
 /** What is reported when parts cannot be embedded. */
 export const PARTS_FAILURE = "parts of long texts have no vectors yet";
@@ -23,15 +27,21 @@ export async function embedParts(deps: PartsDeps, nodes: readonly MemoryNode[]):
   }
 }
 
-function partsIn({ embedder }: PartsDeps, { content }: MemoryNode): readonly string[] {
-  return embedder.maxTokens === undefined ? [] : partsOf(content, embedder.maxTokens);
+/** Of a turn none: what is indexed of it leans towards its neighbours. */
+function partsIn({ embedder }: PartsDeps, node: MemoryNode): readonly string[] {
+  const { maxTokens } = embedder;
+  return maxTokens === undefined || isOfConversation(node) ? [] : partsOf(node.content, maxTokens);
 }
 
 /** @throws SvcError embedding_failed, embedding_mismatch, and what the store throws */
 export async function putParts(deps: PartsDeps, nodes: readonly MemoryNode[]): Promise<void> {
   for (const node of nodes) {
-    const parts = partsIn(deps, node).map((part) => deps.embedder.embedDocument(part));
-    const vectors = await Promise.all(parts);
+    const parts = partsIn(deps, node);
+    const vectors: Float32Array[] = [];
+    for (let at = 0; at < parts.length; at += AT_ONCE) {
+      const some = parts.slice(at, at + AT_ONCE);
+      vectors.push(...(await Promise.all(some.map((part) => deps.embedder.embedDocument(part)))));
+    }
     await deps.store.putParts([{ nodeId: node.id, userId: node.userId, vectors }]);
   }
 }

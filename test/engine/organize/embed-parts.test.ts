@@ -8,7 +8,7 @@ import { type OpenedEngine, useEngines, wordEmbedder } from "../engines.ts";
 const { open, newPack } = useEngines();
 
 const FILLER = "The list was read aloud and nobody objected to it. ";
-const LONG = `${FILLER.repeat(120)}A heron sleeps on the roof.`;
+const LONG = `${FILLER.repeat(180)}A heron sleeps on the roof.`;
 
 /** A model that reads the first 900 characters. @param isTold whether it says so */
 function reader(isTold: boolean): Embedder {
@@ -33,7 +33,7 @@ test("a long text is found by its last part as soon as it is stored or ingested"
   expect(await nearest(opened)).toBe(LONG);
 
   const other = await open({ embedder: reader(true) });
-  await other.engine.ingestFast({ userId: "ada", content: LONG, role: "user", sessionId: "s" });
+  await other.engine.ingestFast({ userId: "ada", content: LONG, role: "user" });
   await other.engine.processPending({ userId: "ada" });
   expect(await nearest(other)).toBe(LONG);
 });
@@ -50,6 +50,23 @@ test("a long text of an earlier version gets the vectors of its parts beside the
   await until(async () => (await opened.store.textsWithoutParts(1000, 9)).length === 0);
 
   expect(await nearest(opened)).toBe(LONG);
+});
+
+test("a long turn of a conversation has no parts, and is not asked for again", async () => {
+  const opened = await open({ embedder: reader(true) });
+  await opened.engine.store({ userId: "ada", content: LONG, sessionId: "s" });
+  await opened.engine.close();
+
+  const again = await open({ pack: opened.pack, embedder: reader(true) });
+  await until(async () => (await again.store.textsWithoutParts(1000, 9)).length === 0);
+
+  const plain = await open({ embedder: reader(false) });
+  await plain.engine.store({ userId: "ada", content: LONG, sessionId: "s" });
+  const vector = await wordEmbedder().embedQuery("heron sleeps");
+  const [one, other] = await Promise.all(
+    [again, plain].map(({ store }) => store.searchVectors(vector, ANYTHING, 1)),
+  );
+  expect(one?.[0]?.score).toBe(other?.[0]?.score);
 });
 
 test("a memory whose parts cannot be embedded is stored, and found by its beginning", async () => {
@@ -69,7 +86,7 @@ test("a memory whose parts cannot be embedded is stored, and found by its beginn
 });
 
 test("the parts of a text reach to its end, are as many as are worth it, and none where all is read", () => {
-  expect(partsOf(FILLER.repeat(10), 256)).toEqual([]);
+  expect(partsOf(FILLER.repeat(100), 256)).toEqual([]);
   const parts = partsOf(LONG, 256);
   expect(parts.at(-1)).toEndWith("A heron sleeps on the roof.");
   expect(parts.join("").length).toBeGreaterThan(LONG.length - 900);

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import { nextTurn } from "../../../lib/pause.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import { missingBlobs } from "../blobs/blobs.ts";
 import type { PackLayout } from "../connection/layout.ts";
@@ -8,7 +9,7 @@ import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
 import { restoreExtraction } from "../extraction/restore.ts";
 import { adoptPackOwner } from "../owners/pack-owner.ts";
-import { isAnyStale } from "../rebuild/staging.ts";
+import { findStale } from "../rebuild/staging.ts";
 import { tooNew } from "../schema/manifest.ts";
 import { migrate } from "../schema/migrate.ts";
 import { writeNamespace } from "../schema/namespace-identity.ts";
@@ -56,6 +57,8 @@ export type ImportResult = {
 
 /** Records per transaction. */
 const BATCH = 1000;
+/** Texts that are indexed before others run. */
+const TEXTS_A_STEP = 100;
 
 /**
  * Makes a pack from a file that `exportLines` wrote: the same rows under keys of its own, with a lexical index, and with the file's
@@ -84,14 +87,28 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
       database.run(LIST_CHANGES);
       restoreExtraction(database);
     })();
-    for (const _ of writeTexts(database));
+    for (const _ of writeTexts(database)) await nextTurn();
     database.transaction(() => adoptPackOwner(database))();
-    const lacksVectors = isAnyStale(database, "repair", embedding);
+    const lacksVectors = await lacksAny(database, embedding);
     const missingPictures = missingBlobs(database);
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     return { counts, lacksVectors, missingPictures };
   } finally {
     database.close();
+  }
+}
+
+/** Whether any memory has yet to be embedded. Others run between two looks. */
+async function lacksAny(database: Database, embedding: EmbeddingIdentity): Promise<boolean> {
+  for (let after = 0; ; ) {
+    const { nodes, scannedTo, hasMore } = findStale(database, "repair", embedding, {
+      after,
+      limit: 1,
+    });
+    if (nodes.length > 0) return true;
+    if (!hasMore) return false;
+    after = scannedTo;
+    await nextTurn();
   }
 }
 
@@ -160,6 +177,7 @@ async function takeAll(
       if (records.total % BATCH !== 0) continue;
       database.run("COMMIT");
       onProgress(records.total, total);
+      await nextTurn();
       signal?.throwIfAborted();
       database.run("BEGIN IMMEDIATE");
     }
@@ -229,7 +247,7 @@ async function requireEnd(lines: AsyncGenerator<ImportLine>, name: string): Prom
 export function* writeTexts(database: Database): Generator<number> {
   for (let after = 0, hasMore = true; hasMore; yield after) {
     database.transaction(() => {
-      ({ cursor: after, hasMore } = rewriteDocuments(database, after, BATCH));
+      ({ cursor: after, hasMore } = rewriteDocuments(database, after, TEXTS_A_STEP));
     })();
   }
   database.transaction(() => {
