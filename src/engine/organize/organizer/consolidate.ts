@@ -89,15 +89,14 @@ class Groups {
     await this.#renewOutdated();
     const place = await store.walkPlace(JOB, this.#userId);
     const seen = seenIn(place);
-    const aged = await this.#retireAged(agedIn(place));
     const newest = await store.newestKey(this.#userId);
-    if (newest <= seen && aged === agedIn(place)) return;
     const { errors } = this.#counts;
     const isDone = newest <= seen || (await this.#group(await this.#candidates(), seen));
     // The next run comes back to what failed.
-    const isWhole = isDone && this.#counts.errors === errors;
-    if (!this.#run.isDryRun)
-      await store.saveWalkPlace(JOB, this.#userId, { seen: isWhole ? newest : seen, aged });
+    const reached = isDone && this.#counts.errors === errors ? newest : seen;
+    const aged = await this.#retireAged(agedIn(place));
+    if (!this.#run.isDryRun && (reached > seen || aged > agedIn(place)))
+      await store.saveWalkPlace(JOB, this.#userId, { seen: reached, aged });
   }
 
   /**
@@ -109,25 +108,36 @@ class Groups {
     const { store } = this.#deps;
     const cutoff = this.#cutoff();
     let aged = after;
-    for (const { key, id, level, isOutdated } of await store.publishedSummaries(this.#userId)) {
-      if (level !== undefined || isOutdated || key <= after) continue;
-      if (this.#run.isOver()) return after;
+    const groups = (await store.publishedSummaries(this.#userId))
+      .filter(({ key, level, isOutdated }) => level === undefined && !isOutdated && key > after)
+      .sort((a, b) => a.key - b.key);
+    for (const { key, id } of groups) {
+      if (this.#run.isOver()) return aged;
       const summary = await store.node(id, this.#userId);
       if (summary === undefined) continue;
       // SAFETY: `groupSummary` wrote the list.
       const shown = (summary.metadata?.["selected_source_node_ids"] ?? []) as readonly Uuid[];
-      const reads = { nodeIds: [id, ...shown], auditRecordIds: [], eventIds: [] };
-      const retired = await this.#run.change(reads, ({ nodes, at }) => {
-        const now = nodes.get(id);
-        const sources = shown
-          .flatMap((source) => nodes.get(source) ?? [])
-          .filter(({ content }) => summary.content.includes(content));
-        const isOpen = now !== undefined && canReplace(now.lifecycleState);
-        const change = isOpen ? this.#retired(sources, now, at) : undefined;
-        const count = change?.nodes.length ?? 0;
-        return { change: count === 0 ? undefined : change, result: count };
-      });
-      this.#counts.retired += retired;
+      const retire = (sources: readonly MemoryNode[], at: Instant) =>
+        this.#retired(
+          sources.filter(({ content }) => summary.content.includes(content)),
+          summary,
+          at,
+        );
+      const known = await Promise.all(shown.map((source) => store.node(source, this.#userId)));
+      const due = retire(
+        known.flatMap((node) => node ?? []),
+        summary.createdAt,
+      );
+      if ((due.nodes ?? []).length > 0) {
+        const reads = { nodeIds: [id, ...shown], auditRecordIds: [], eventIds: [] };
+        this.#counts.retired += await this.#run.change(reads, ({ nodes, at }) => {
+          const isOpen = canReplace(nodes.get(id)?.lifecycleState ?? "archived");
+          const sources = isOpen ? shown.flatMap((source) => nodes.get(source) ?? []) : [];
+          const change = retire(sources, at);
+          const count = change.nodes?.length ?? 0;
+          return { change: count === 0 ? undefined : change, result: count };
+        });
+      }
       if (cutoff !== undefined && summary.createdAt <= cutoff) aged = Math.max(aged, key);
     }
     return aged;
