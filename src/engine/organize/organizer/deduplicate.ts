@@ -86,7 +86,7 @@ class Walk {
     if (isDone && place.upTo <= SEARCHED_MAX) await this.#alike(place.seen);
     if (this.#run.isDryRun) return;
     const next = isDone ? { seen: place.upTo } : { ...place, after: after ?? LAST };
-    await store.saveWalkPlace(JOB, this.#userId, next);
+    await store.saveWalkPlace(JOB, this.#userId, { ...next, rule: RULE });
   }
 
   /** @returns the hash of the last text that was looked at; undefined once all were */
@@ -196,9 +196,12 @@ class Walk {
 
 /** Sorts after every hash. */
 const LAST = "~";
+/** What was looked at under another rule for what is the same is looked at again. */
+const RULE = 2;
 
 /** @param newest key of the newest memory */
-function placeOf(saved: JsonObject | undefined, newest: number): Place {
+function placeOf(found: JsonObject | undefined, newest: number): Place {
+  const saved = found?.["rule"] === RULE ? found : undefined;
   const { upTo, after } = saved ?? {};
   const isUnderWay = typeof upTo === "number" && typeof after === "string";
   return {
