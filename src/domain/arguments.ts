@@ -126,13 +126,15 @@ export function parseOptionalMember<T extends string>(
   return value === undefined || value === null ? undefined : parseMember(members, value, field);
 }
 
-/** A list of members of a closed set, or undefined when absent. */
+/** A list of members of a closed set, each once, or undefined when absent. */
 export function parseOptionalMembers<T extends string>(
   members: readonly T[],
   value: unknown,
   field: string,
 ): readonly T[] | undefined {
-  return parseOptionalList(value, field)?.map((item) => parseMember(members, item, field));
+  const list = parseOptionalList(value, field);
+  // However often they are named: each becomes a parameter of a statement.
+  return list && [...new Set(list.map((item) => parseMember(members, item, field)))];
 }
 
 /** Text that is not blank. */

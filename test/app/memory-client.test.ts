@@ -388,6 +388,18 @@ describe("a walk over memories", () => {
   });
 });
 
+test("what is too deep or too long is refused or answered, and the client goes on", () => {
+  const client = open();
+  client.store({ content: "one", userId: "anna" });
+  let deep: Record<string, unknown> = {};
+  for (let level = 0; level < 100_000; level += 1) deep = { deep };
+  const error = raised(() => client.store({ content: "x", userId: "anna", metadata: deep }));
+  expect(error).toMatchObject({ code: "invalid_argument", data: { field: "store" } });
+  const scopes = Array.from({ length: 500_000 }, () => "personal" as const);
+  expect(client.getEvents({ userId: "anna", scopes })).toHaveLength(1);
+  expect(client.queryNodes({ userId: "anna", scopes })).toHaveLength(1);
+});
+
 describe("the process", () => {
   test.each([
     { name: "closed", ending: "client.close();" },

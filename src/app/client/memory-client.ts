@@ -143,6 +143,11 @@ function sendOver(send: (call: Call) => Answer, call: Call): Answer {
         { cause },
       );
     }
+    if (cause instanceof RangeError) {
+      const field = "method" in call ? call.method : "settings";
+      const reason = "lists and objects are nested too deep to cross to the engine's thread";
+      throw new SvcError("invalid_argument", `${field}: ${reason}`, { field }, { cause });
+    }
     const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
     const message = `the engine's thread failed (${reason}); open the memory again`;
     throw new SvcError("internal", message, {}, { cause });

@@ -168,5 +168,5 @@ function parseScopes(value: RetrieveInput["scope"]): readonly Scope[] | undefine
   if (typeof value === "string") return [parseMember(SCOPES, value, "scope")];
   const scopes = parseOptionalMembers(SCOPES, value, "scope") ?? [];
   if (scopes.length === 0) throw invalid("scope", "an empty list allows nothing; leave it out");
-  return [...new Set(scopes)];
+  return scopes;
 }
