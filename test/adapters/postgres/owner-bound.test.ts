@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { openConnection } from "../../../src/adapters/postgres/connection/open-connection.ts";
+import { ownerKey } from "../../../src/adapters/postgres/owner-key.ts";
 import { createPostgresStore } from "../../../src/adapters/postgres/postgres-store.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { everythingOf } from "../../../src/domain/candidate-filter.ts";
@@ -254,5 +255,33 @@ test.skipIf(NO_POSTGRES !== undefined)(
     const all = new Set([...statements.values()].flatMap((each) => [...each]));
     expect(Object.keys(UNBOUND).filter((statement) => !all.has(statement))).toEqual([]);
     expect(without.toSorted()).toEqual(Object.keys(WITHOUT_OWNER).toSorted());
+  },
+);
+
+test.skipIf(NO_POSTGRES !== undefined)(
+  `a user id with the number of another one reads nothing of that one${leftOut(NO_POSTGRES)}`,
+  async () => {
+    const name = await makeDatabase();
+    const url = databaseUrl(name);
+    const options = { url, poolSize: 4, prepare: false, statementTimeoutMs: 60_000 };
+    await (await openPostgres({ url })).close();
+    const database = openConnection(options);
+    const clock = createSystemClock();
+    const store = createPostgresStore({ database, clock, embedding: EMBEDDING });
+    try {
+      // As if the two had one number.
+      await store.admit(anAdmission([anEvent({ userId: "mallory" })]));
+      const moved = "UPDATE owners SET user_id = $2 WHERE owner = $1::bigint";
+      await database.writeAny((sql) => sql.run(moved, ownerKey("mallory"), "ada"));
+
+      const refused = { code: "internal" };
+      await expect(store.countEvents("mallory")).rejects.toMatchObject(refused);
+      await expect(store.countNodes("mallory")).rejects.toMatchObject(refused);
+      await expect(store.receipt(freshId(), "mallory")).rejects.toMatchObject(refused);
+      expect(await store.countEvents("nobody")).toBe(0);
+    } finally {
+      await database.close();
+      await dropDatabase(name);
+    }
   },
 );

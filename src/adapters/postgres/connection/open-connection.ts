@@ -2,6 +2,7 @@ import { databasePlace } from "../../../domain/database-url.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
 import { isConflict, isLost, toSvcError } from "./failures.ts";
+import { OwnerNames } from "./owner-names.ts";
 import { CONNECT_LIMIT_MS, type Connection, Pool } from "./pool.ts";
 import { APPLICATION, SEE, visible } from "./row-security.ts";
 import { Sight } from "./sight.ts";
@@ -75,11 +76,12 @@ export function openConnection(options: ConnectionOptions): Database {
     ...sqlOn(statementsOf(pool, sight.of(owner))),
     beyondWall: sqlOn(statementsOf(pool, sight.of(ALL_OWNERS))),
   });
+  const names = new OwnerNames();
   return {
     read: (owner, work) =>
       counted(() =>
         again(
-          () => work(readingOf(owner)),
+          () => names.reading(owner, work)(readingOf(owner)),
           (error) => isLost(error) || sight.adapts(error),
           READ_TRIES,
         ),
@@ -87,7 +89,7 @@ export function openConnection(options: ConnectionOptions): Database {
     snapshot: (owner, work) =>
       counted(() =>
         again(
-          () => inTransaction(pool, [SNAPSHOT, sight.of(owner)], work),
+          () => inTransaction(pool, [SNAPSHOT, sight.of(owner)], names.reading(owner, work)),
           (error) => isLost(error) || isPassing(error),
           READ_TRIES,
         ),

@@ -135,7 +135,8 @@ async function lockOwners(sql: Sql, userIds: readonly string[], mode: Mode): Pro
   return { ...sql, knows: (userId) => known.has(userId) };
 }
 
-function sharedKey(userId: string): SvcError {
+/** Of two user ids with one number, the later one has nothing and gets nothing. */
+export function sharedKey(userId: string): SvcError {
   return new SvcError(
     "internal",
     `the user id has the number ${ownerKey(userId)}, as another one has that is in use; choose another user id`,
