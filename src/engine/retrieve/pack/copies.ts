@@ -1,3 +1,4 @@
+import type { MemoryNode } from "../../../domain/node.ts";
 import { readStatement } from "../../../domain/replacement.ts";
 import { saysTheSame } from "../../../domain/same-saying.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
@@ -54,16 +55,21 @@ export function withoutCopies(
   return { kept: [...kept.values()], repeats, folded };
 }
 
+/** Whether it was said in a conversation, where much is said alike. */
+function isTurn({ nodeType, sessionId }: MemoryNode): boolean {
+  return nodeType === "note" && sessionId !== undefined;
+}
+
 /** Candidates that are compared with one another, the best. */
 const COMPARED = 20;
 
 /**
  * When those were stored that say nearly the same as another one with another value, and that show no time: a reader can decide by
- * it. Not those that are marked as outdated or contested, and none that were stored within one second.
+ * it. Not turns of a conversation, not those that are marked as outdated or contested, and none that were stored within one second.
  */
 export function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap<Uuid, Instant> {
   const compared = candidates
-    .filter(({ node }) => node.lifecycleState !== "contested")
+    .filter(({ node }) => node.lifecycleState !== "contested" && !isTurn(node))
     .sort(byScore)
     .slice(0, COMPARED)
     .flatMap((candidate) => {
