@@ -172,8 +172,16 @@ export function firstSalt(database: Database): string | undefined {
 
 /** The main file of a connection, without links. */
 export function mainFileOf(database: Database): string {
-  return ask(database, "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? "";
+  let path = mainFiles.get(database);
+  if (path === undefined) {
+    path = ask<string>(database, "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? "";
+    mainFiles.set(database, path);
+  }
+  return path;
 }
+
+// Asked for in every write.
+const mainFiles = new WeakMap<Database, string>();
 
 /** Frames that belong to the main file; 0 without a log. */
 function framesInLog(database: Database): number {
