@@ -188,6 +188,7 @@ async function readsOfOrganizer(store: Store): Promise<void> {
   await store.consolidatedIds("ada");
   await store.aliasProposals({ ...OF_ADA, limit: 9 });
   await store.countRetained("ada");
+  await store.lastEventAt("ada");
   await store.walkAging({
     ...{ owner: "ada", limit: 9 },
     at: {
@@ -205,7 +206,9 @@ async function readsOfOrganizer(store: Store): Promise<void> {
 const OF_ALL: readonly (keyof Store)[] = [
   ...(["backend", "rebuild", "owners", "manifest", "packFusion", "hasModel", "close"] as const),
   ...(["pruneReceipts", "hasFormerTexts", "renewTexts"] as const),
-  ...(["hasUntoldContexts", "fillContexts"] as const),
+  ...(["hasUntoldContexts", "fillContexts", "isDated", "doubtedClock", "doubtClock"] as const),
+  // As `edgesAt`: of nodes that a walk for the owner has found.
+  ...(["lastSteps", "lastUses"] as const),
   ...(["hasUnsettledErasures", "erasureStage", "settleErasures"] as const),
   ...(["scan", "signingKey"] as const),
 ];
