@@ -236,14 +236,12 @@ export {
   renderValueBindings,
   resolveArguments,
 } from "./engine/retrieve/pack/resolve-arguments.ts";
-export type {
-  AnswerabilityAssessment,
-  AnswerabilityInput,
-  ClaimVerification,
-  Evidence,
-  VerifyBundleOptions,
-  VerifyClaimOptions,
-} from "./engine/verify/api.ts";
+export {
+  type BundleVerification,
+  type VerifiedCitation,
+  type VerifiedPassage,
+  verifyBundle,
+} from "./engine/retrieve/verify-bundle.ts";
 export type {
   FastIngestInput,
   FastIngestItem,

@@ -65,6 +65,7 @@ export const {
   resolveArguments,
   resolveContextRef,
   startHttpServer,
+  verifyBundle,
   visibleBindings,
 } = requireBun();
 

@@ -116,7 +116,6 @@ const PLANTS: readonly Plant[] = [
   { rule: "engine-observe-siblings", from: "engine/observe/sibling", to: "engine/extract/target" },
   { rule: "engine-inspect-siblings", from: "engine/inspect/sibling", to: "engine/write/target" },
   { rule: "engine-browse-siblings", from: "engine/browse/sibling", to: "engine/write/target" },
-  { rule: "engine-verify-siblings", from: "engine/verify/sibling", to: "engine/retrieve/target" },
   {
     rule: "engine-lifecycle-siblings",
     from: "engine/lifecycle/sibling",

@@ -17,7 +17,6 @@ const CAPABILITIES = {
   browse: [],
   retrieve: [],
   organize: ["lifecycle", "write"],
-  verify: [],
   receipts: [],
   lifecycle: [],
   aggregate: [],

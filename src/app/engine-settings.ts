@@ -18,7 +18,6 @@ import type {
   StoreStepSettings,
   UpkeepSettings,
 } from "../engine/settings.ts";
-import type { AnswerabilitySettings, ClaimSettings } from "../engine/verify/api.ts";
 import { camelKeys } from "../lib/case.ts";
 
 /**
@@ -46,8 +45,6 @@ export function toEngineSettings(
     temporalLanguages: config.temporal_languages,
     reranker: toRerankerSettings(config),
     reformulation: toReformulationSettings(config),
-    answerability: toAnswerabilitySettings(config.answerability),
-    claims: toClaimSettings(config.entailment),
     receiptRetentionDays: config.receipts.retention_days,
     confidenceOverrides: config.confidence_overrides,
     ttlDefaults: ttlDefaults(config.organizer),
@@ -151,20 +148,6 @@ function toReformulationSettings(config: Config): ReformulationSettings | undefi
     mergePolicy: config.query_reformulation_merge_policy,
     timeoutMs: Math.ceil(config.extraction.timeout * 1000),
   };
-}
-
-function toAnswerabilitySettings(check: Config["answerability"]): AnswerabilitySettings {
-  return {
-    baseUrl: check.base_url,
-    maxRetries: check.max_retries,
-    timeoutMs: Math.ceil(check.timeout * 1000),
-    temperature: check.temperature,
-    reasoningEffort: check.reasoning_effort,
-  };
-}
-
-function toClaimSettings({ model: _loaded, ...check }: Config["entailment"]): ClaimSettings {
-  return camelKeys(check);
 }
 
 function toStoreSteps(config: Config): StoreStepSettings {

@@ -1,7 +1,6 @@
 import { createFootageReader } from "../adapters/footage/footage-reader.ts";
 import { createLanguageModel } from "../adapters/language-model/create-language-model.ts";
 import { createVisionModel } from "../adapters/language-model/create-vision-model.ts";
-import { createLocalEntailment } from "../adapters/rerank/local-entailment.ts";
 import { createLocalReranker } from "../adapters/rerank/local-reranker.ts";
 import { progressLines } from "../adapters/rerank/progress-lines.ts";
 import type { Config } from "../config/schema.ts";
@@ -10,14 +9,7 @@ import type { Clock } from "../ports/clock.ts";
 
 type OptionalModels = Pick<
   EngineDeps,
-  | "reranker"
-  | "entailment"
-  | "languageModel"
-  | "extractionModel"
-  | "summaryModel"
-  | "answerabilityModel"
-  | "visionModel"
-  | "footage"
+  "reranker" | "languageModel" | "extractionModel" | "summaryModel" | "visionModel" | "footage"
 >;
 
 /**
@@ -30,7 +22,7 @@ export function createOptionalModels(
   clock: Clock,
   warn: (line: string) => void,
 ): OptionalModels {
-  const { models, extraction, answerability, entailment } = config;
+  const { models, extraction } = config;
   const local = {
     threads: models.threads,
     hubUrl: models.hub_url,
@@ -42,18 +34,9 @@ export function createOptionalModels(
     reranker: config.enable_reranker
       ? createLocalReranker({ ...local, model: config.reranker_model })
       : undefined,
-    entailment:
-      entailment.model === undefined
-        ? undefined
-        : createLocalEntailment({
-            ...local,
-            model: entailment.model,
-            revision: entailment.revision,
-          }),
     languageModel: config.enable_query_reformulation ? languageModel(extraction) : undefined,
     extractionModel: config.isExtractionOn === true ? languageModel(extraction) : undefined,
     summaryModel: config.isExtractionOn === true ? languageModel(extraction) : undefined,
-    answerabilityModel: languageModel(answerability),
     visionModel: config.vision.enabled ? visionModel(config.vision) : undefined,
     footage: config.vision.enabled
       ? createFootageReader({ clock, environment: process.env })
@@ -75,7 +58,7 @@ function visionModel({
 }
 
 function languageModel(
-  group: Config["extraction"] | Config["answerability"],
+  group: Config["extraction"],
 ): ReturnType<typeof createLanguageModel> | undefined {
   const { provider, model } = group;
   if (provider === undefined || model === undefined) return undefined;

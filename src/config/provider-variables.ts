@@ -35,7 +35,7 @@ export type Completed = {
   readonly withheld: readonly GroupName[];
 };
 
-type GroupName = "extraction" | "answerability" | "embedding" | "vision";
+type GroupName = "extraction" | "embedding" | "vision";
 type ModelGroup = Config[GroupName];
 
 /**
@@ -45,19 +45,17 @@ type ModelGroup = Config[GroupName];
  */
 export function withProviderVariables(config: Config, sources: ProviderSources): Completed {
   const extraction = completed("extraction", config.extraction, sources);
-  const answerability = completed("answerability", config.answerability, sources);
   const embedding = completed("embedding", config.embedding, sources);
   // Off, it is nobody's business what it would use.
   const vision = config.vision.enabled
     ? completed("vision", config.vision, sources)
     : asGiven(config.vision);
-  const all = [extraction, answerability, embedding, vision];
+  const all = [extraction, embedding, vision];
   return {
     config: {
       ...config,
       vision: vision.group,
       extraction: extraction.group,
-      answerability: answerability.group,
       embedding: embedding.group,
     },
     fromFile: [...new Set(all.flatMap(({ addressInFile }) => addressInFile ?? []))],

@@ -19,7 +19,7 @@ import { DATABASE } from "./schema-database.ts";
 import { EMBEDDING } from "./schema-embedding.ts";
 import { EXTRACTION, EXTRACTION_READING, EXTRACTION_STEPS } from "./schema-extraction.ts";
 import { IDLE_SETTINGS } from "./schema-idle.ts";
-import { ANSWERABILITY, ENTAILMENT, MODELS } from "./schema-models.ts";
+import { MODELS } from "./schema-models.ts";
 import { ORGANIZER_RULES } from "./schema-organizer.ts";
 import { PACKING } from "./schema-packing.ts";
 import { RECEIPTS, RETRIEVAL_SETTINGS } from "./schema-retrieval.ts";
@@ -118,8 +118,6 @@ export const GROUP_SETTINGS = {
   packing: PACKING,
   receipts: RECEIPTS,
   models: MODELS,
-  answerability: ANSWERABILITY,
-  entailment: ENTAILMENT,
   organizer: ORGANIZER,
 };
 
@@ -145,8 +143,6 @@ export const CONFIG_SCHEMA = z.strictObject({
   packing: z.strictObject(PACKING).prefault({}),
   receipts: z.strictObject(RECEIPTS).prefault({}),
   models: z.strictObject(MODELS).prefault({}),
-  answerability: z.strictObject(ANSWERABILITY).prefault({}),
-  entailment: z.strictObject(ENTAILMENT).prefault({}),
   organizer: z.strictObject(ORGANIZER).prefault({}),
 });
 

@@ -4,9 +4,9 @@ import type { Embedder } from "../ports/embedder.ts";
 import type { FootageReader } from "../ports/footage.ts";
 import type { IdSource } from "../ports/ids.ts";
 import type { LanguageModel, TextModel } from "../ports/language-model.ts";
+import type { Reranker } from "../ports/reranker.ts";
 import type { PackLock } from "../ports/store/pack-lock.ts";
 import type { Store } from "../ports/store/store.ts";
-import type { EntailmentModel, Reranker } from "../ports/text-pairs.ts";
 import type { Tokenizer } from "../ports/tokenizer.ts";
 import type { VisionModel } from "../ports/vision-model.ts";
 import type { ExtractionProvider } from "./extract/api.ts";
@@ -33,14 +33,10 @@ export type EngineDeps<Roles = Store> = {
   readonly summaryModel?: LanguageModel | undefined;
   /** Absent: nothing is extracted from messages. */
   readonly extractionModel?: TextModel | ExtractionProvider | undefined;
-  /** Absent: contexts are not assessed. */
-  readonly answerabilityModel?: LanguageModel | undefined;
   /** Reads photos and videos. Absent: none are observed. */
   readonly footage?: FootageReader | undefined;
   /** Describes pictures. Absent: none are observed. */
   readonly visionModel?: VisionModel | undefined;
-  /** Absent: claims are not verified. */
-  readonly entailment?: EntailmentModel | undefined;
   /** Identity of the running code for receipts: names and versions, no secrets. */
   readonly features: Readonly<Record<string, string>>;
   /** Whose a pack is that nobody has used yet. Absent: its first user has to be named. */

@@ -67,8 +67,6 @@ import { listRetrievals } from "./receipts/list.ts";
 import { listUses } from "./receipts/uses.ts";
 import { requireInputs } from "./require-input.ts";
 import { retrieve } from "./retrieve/pipeline.ts";
-import { assessAnswerability } from "./verify/answerability.ts";
-import { verifyBundle, verifyClaim } from "./verify/claims.ts";
 import { ingest, ingestBatch } from "./write/ingest.ts";
 import { ingestFast, ingestFastMany } from "./write/ingest-fast.ts";
 import { drainBefore, matchesPack, processPending } from "./write/materialize.ts";
@@ -130,7 +128,6 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
         return answer;
       }),
     ...bindReceipts(deps, life, receipts),
-    ...bindChecks(deps, life),
     ...bindOwners(deps, life, receipts),
     stats: (userId) => life.use(() => readStats(deps, toOwner(userId))),
     isReadOnly: () => life.use(async () => isReadOnly),
@@ -252,24 +249,6 @@ function bindOwners(deps: EngineDeps, life: Lifetime, receipts: ReceiptKeeper) {
     ownersWithMemories: () => life.use(() => ownersWithMemories(deps)),
     listOwners: () => life.use(() => deps.store.owners.list()),
     moveOwner: (input) => life.use(() => moveOwner(deps, input)),
-  } satisfies Partial<MemoryEngine>;
-}
-
-/** The checks of a context and of claims against it. */
-function bindChecks(deps: EngineDeps, life: Lifetime) {
-  const claims = { entailment: deps.entailment, settings: deps.settings.claims };
-  return {
-    assessAnswerability: (input) =>
-      life.use(() =>
-        assessAnswerability(
-          { languageModel: deps.answerabilityModel, settings: deps.settings.answerability },
-          input,
-        ),
-      ),
-    verifyClaim: (claim, evidence, options) =>
-      life.use(() => verifyClaim(claims, claim, evidence, options ?? undefined)),
-    verifyBundle: (claim, bundle, options) =>
-      life.use(() => verifyBundle(claims, claim, bundle, options ?? undefined)),
   } satisfies Partial<MemoryEngine>;
 }
 

@@ -71,7 +71,6 @@ export class Lifetime {
     await this.#finish();
     await this.#deps.embedder.close();
     await this.#deps.reranker?.close();
-    await this.#deps.entailment?.close();
     await this.#deps.store.close();
   }
 }

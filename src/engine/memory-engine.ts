@@ -11,7 +11,6 @@ import type { OwnerMethods } from "./owners/api.ts";
 import type { ProfileMethods } from "./profiles/api.ts";
 import type { ReceiptMethods } from "./receipts/api.ts";
 import type { RetrieveMethods } from "./retrieve/api.ts";
-import type { VerifyMethods } from "./verify/api.ts";
 import type { WriteMethods } from "./write/api.ts";
 
 /**
@@ -26,7 +25,6 @@ export type MemoryEngine = WriteMethods &
   AggregateMethods &
   RetrieveMethods &
   ReceiptMethods &
-  VerifyMethods &
   OwnerMethods &
   OrganizeMethods &
   ObserveMethods &

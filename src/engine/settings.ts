@@ -7,7 +7,6 @@ import type { TtlDefaults } from "../domain/retention.ts";
 import type { ScoringWeights } from "../domain/scoring.ts";
 import type { ExtractionSettings } from "./extract/api.ts";
 import type { ObservationSettings } from "./observe/api.ts";
-import type { AnswerabilitySettings, ClaimSettings } from "./verify/api.ts";
 
 export const RERANKER_POLICIES = ["legacy", "score_envelope", "anchored_score_envelope"] as const;
 export type RerankerPolicy = (typeof RERANKER_POLICIES)[number];
@@ -97,8 +96,6 @@ export type EngineSettings = {
   /** Undefined: off. */
   readonly reranker: RerankerSettings | undefined;
   readonly reformulation: ReformulationSettings | undefined;
-  readonly answerability: AnswerabilitySettings;
-  readonly claims: ClaimSettings;
   /** Days that receipts are kept; 0: none is written; undefined: for ever. */
   readonly receiptRetentionDays: number | undefined;
   readonly confidenceOverrides: ConfidenceOverrides;

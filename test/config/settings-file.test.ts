@@ -18,7 +18,7 @@ function load(dotenv: string, environment: Environment = {}) {
 }
 
 describe("an address from a file", () => {
-  const CHECK = "SVC_ANSWERABILITY__PROVIDER=openai\nSVC_ANSWERABILITY__MODEL=m\n";
+  const VISION = "SVC_VISION__ENABLED=true\nSVC_VISION__PROVIDER=openai\nSVC_VISION__MODEL=m\n";
 
   test.each([
     { name: "ours", line: "SVC_EXTRACTION__BASE_URL=http://a.test" },
@@ -57,13 +57,10 @@ describe("an address from a file", () => {
   });
 
   test("of one model leaves the key of the other alone", () => {
-    const { extraction, answerability } = load(
-      `${CHECK}SVC_ANSWERABILITY__BASE_URL=http://a.test`,
-      {
-        OPENAI_API_KEY: "mine",
-      },
-    );
-    expect([extraction.api_key?.reveal(), answerability.api_key]).toEqual(["mine", undefined]);
+    const { extraction, vision } = load(`${VISION}SVC_VISION__BASE_URL=http://a.test`, {
+      OPENAI_API_KEY: "mine",
+    });
+    expect([extraction.api_key?.reveal(), vision.api_key]).toEqual(["mine", undefined]);
   });
 
   test("counts only where the environment has none", () => {

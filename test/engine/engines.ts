@@ -133,13 +133,7 @@ export type EngineOptions = {
   /** Models that are off by default. */
   readonly models?: Pick<
     EngineDeps,
-    | "reranker"
-    | "languageModel"
-    | "summaryModel"
-    | "entailment"
-    | "extractionModel"
-    | "footage"
-    | "visionModel"
+    "reranker" | "languageModel" | "summaryModel" | "extractionModel" | "footage" | "visionModel"
   >;
   /** The user of the system. */
   readonly personName?: string;

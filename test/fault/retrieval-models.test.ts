@@ -4,7 +4,7 @@ import type { RetrievalResponse } from "../../src/engine/retrieve/api.ts";
 import type { ReformulationSettings, RerankerSettings } from "../../src/engine/settings.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import type { LanguageModel, ModelRequest } from "../../src/ports/language-model.ts";
-import type { Reranker } from "../../src/ports/text-pairs.ts";
+import type { Reranker } from "../../src/ports/reranker.ts";
 import { type OpenedEngine, useEngines } from "../engine/engines.ts";
 import {
   ask,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { withHome } from "../../lib/home-folder.ts";
@@ -51,12 +51,4 @@ export function downloadFolder(cacheDir: string, id: string, revision: string): 
 /** Whether a folder holds a complete download. */
 export function isDownloaded(folder: string): boolean {
   return existsSync(join(folder, RECEIPT_NAME));
-}
-
-/** The commit that a folder was downloaded from; undefined if it is unknown, or the folder was provided by the user. */
-export function readCommit(folder: string): string | undefined {
-  if (!isDownloaded(folder)) return undefined;
-  const receipt: unknown = JSON.parse(readFileSync(join(folder, RECEIPT_NAME), "utf8"));
-  if (typeof receipt !== "object" || receipt === null || !("commit" in receipt)) return undefined;
-  return typeof receipt.commit === "string" ? receipt.commit : undefined;
 }

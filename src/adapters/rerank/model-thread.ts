@@ -11,13 +11,10 @@ export type ModelThreadOptions = {
   readonly spawn?: (() => Worker) | undefined;
 };
 
-/** A model's judgement of one pair. */
-export type Judgement = { readonly values: readonly number[]; readonly revision: string };
-
 /** A model in its own thread. */
 export type ModelThread = {
-  /** Starts the thread if there is none. @throws SvcError model_failed */
-  judge(first: string, second: string): Promise<Judgement>;
+  /** The relevance of the second text, 0 to 1. Starts the thread if there is none. @throws SvcError model_failed */
+  judge(first: string, second: string): Promise<number>;
   /** Rejects pending calls with engine_closed, then ends the thread after the pair it is reading. */
   close(): Promise<void>;
 };
@@ -36,7 +33,7 @@ export function createModelThread({ start, spawn = startWorker }: ModelThreadOpt
     failed: (reason) => new SvcError("model_failed", `${reason}; the call may be repeated`),
   });
   return {
-    judge: (first, second) => calls.call({ kind: "judge", first, second }),
+    judge: async (first, second) => (await calls.call({ kind: "judge", first, second })).relevance,
     close: () => calls.end(new SvcError("engine_closed", "the model was closed")),
   };
 }

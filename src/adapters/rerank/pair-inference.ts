@@ -1,17 +1,12 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { forbidTelemetry } from "../native/no-telemetry.ts";
-import type { PairKind } from "./messages.ts";
-import { readCommit } from "./model-folder.ts";
 import { framePair, type PairTokenizer, readFrame } from "./pair-frame.ts";
-import { labelOrder, sigmoid, softmax } from "./probabilities.ts";
 
 /** How a model is run. */
 export type PairInferenceOptions = {
   /** Absolute path of the folder with `config.json`, `tokenizer.json` and the weights. */
   readonly folder: string;
-  readonly pairKind: PairKind;
   /** Threads within one run. More than 1 pays off only on idle cores: waiting threads spin. */
   readonly threads: number;
   /** Length limit of the pair in tokens, special tokens included. The model's own limit also applies. */
@@ -20,10 +15,8 @@ export type PairInferenceOptions = {
 
 /** A loaded model. One call at a time: the caller waits for each before the next. */
 export type PairInference = {
-  /** The commit that the weights were downloaded from, else `sha256:` and their hash. */
-  readonly revision: string;
-  /** `[relevance]`, or `[entailment, contradiction, neutral]`. Blocks the thread while the model runs. */
-  judge(first: string, second: string): Promise<readonly number[]>;
+  /** The relevance of the second text to the first, 0 to 1. Blocks the thread while the model runs. */
+  judge(first: string, second: string): Promise<number>;
   /** Releases the model. */
   close(): Promise<void>;
 };
@@ -79,14 +72,10 @@ export async function loadPairInference(options: PairInferenceOptions): Promise<
     },
   };
   const frame = readFrame(pairs);
-  // SAFETY: transformers types a configuration as an open record; this member is checked by labelOrder.
-  const labels = (model.config as { readonly id2label?: Record<string, string> }).id2label ?? {};
-  const interpret = interpretation(options.pairKind, labels);
   const maxTokens = Math.min(options.maxTokens, tokenizer.model_max_length);
   const plain = (text: string) => pairs.plain(text.slice(0, maxTokens * CHARS_PER_TOKEN));
 
   return {
-    revision: readCommit(options.folder) ?? (await weightsHash(join(options.folder, weights.path))),
     judge: async (first, second) => {
       const { ids, types } = framePair(frame, plain(first), plain(second), maxTokens);
       const shape = [1, ids.length];
@@ -95,7 +84,7 @@ export async function loadPairInference(options: PairInferenceOptions): Promise<
         attention_mask: new Tensor("int64", new BigInt64Array(ids.length).fill(1n), shape),
         token_type_ids: new Tensor("int64", BigInt64Array.from(types, BigInt), shape),
       });
-      return interpret([...output.logits.data]);
+      return relevanceIn([...output.logits.data]);
     },
     close: async () => {
       await model.dispose();
@@ -103,32 +92,10 @@ export async function loadPairInference(options: PairInferenceOptions): Promise<
   };
 }
 
-/** How a model's output is interpreted. */
-function interpretation(
-  kind: PairKind,
-  labels: Readonly<Record<string, string>>,
-): (logits: readonly number[]) => readonly number[] {
-  if (kind === "relevance") {
-    return (logits) => {
-      const [logit, ...more] = logits;
-      if (logit === undefined || more.length > 0 || !Number.isFinite(logit)) {
-        throw new RangeError("the model gave no single finite number");
-      }
-      return [sigmoid(logit)];
-    };
+/** The logistic function of a model's one number, without overflow. */
+function relevanceIn([logit, ...more]: readonly number[]): number {
+  if (logit === undefined || more.length > 0 || !Number.isFinite(logit)) {
+    throw new RangeError("the model gave no single finite number");
   }
-  const order = labelOrder(labels);
-  return (logits) => {
-    if (logits.length !== 3 || !logits.every(Number.isFinite)) {
-      throw new RangeError("the model gave no three finite numbers");
-    }
-    const shares = softmax(logits);
-    return [order.entailment, order.contradiction, order.neutral].map((at) => shares[at] ?? 0);
-  };
-}
-
-async function weightsHash(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const piece of createReadStream(path)) hash.update(piece);
-  return `sha256:${hash.digest("hex")}`;
+  return logit >= 0 ? 1 / (1 + Math.exp(-logit)) : Math.exp(logit) / (1 + Math.exp(logit));
 }

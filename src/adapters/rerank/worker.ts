@@ -11,8 +11,7 @@ answerCalls<Start, Judge, PairInference, FromWorker>({
   answer: async (inference, { id, first, second }) => ({
     kind: "judged",
     id,
-    values: await inference.judge(first, second),
-    revision: inference.revision,
+    relevance: await inference.judge(first, second),
   }),
   about: "a pair of texts",
 });

@@ -1,5 +1,5 @@
 import { SvcError } from "../../domain/errors.ts";
-import type { Reranker } from "../../ports/text-pairs.ts";
+import type { Reranker } from "../../ports/reranker.ts";
 import type { RerankerSettings } from "../settings.ts";
 import type { ResultCandidate } from "./api.ts";
 import { hasOwnClaim } from "./pack/tiers.ts";

@@ -3,17 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import { createLocalEntailment } from "../../../src/adapters/rerank/local-entailment.ts";
 import { createLocalReranker } from "../../../src/adapters/rerank/local-reranker.ts";
 import { startWorker } from "../../../src/adapters/rerank/model-thread.ts";
-import { COMMIT, MODEL, startHub, startSilentHost } from "./hub.ts";
+import { MODEL, startHub, startSilentHost } from "./hub.ts";
 import { relevanceOf, writeTinyModel } from "./tiny-model.ts";
 
 const LIVELY = new AbortController().signal;
 
 const place = mkdtempSync(join(tmpdir(), "svc-reranker-"));
 const relevanceFolder = writeTinyModel("relevance", join(place, "relevance"));
-const entailmentFolder = writeTinyModel("entailment", join(place, "entailment"));
 const reranker = createLocalReranker({ model: relevanceFolder });
 
 afterAll(async () => {
@@ -228,7 +226,7 @@ describe("failure", () => {
   });
 
   test("refuses a model with more than one number as a reranker", async () => {
-    const wrong = createLocalReranker({ model: entailmentFolder });
+    const wrong = createLocalReranker({ model: writeTinyModel("labels", join(place, "labels")) });
     await expect(wrong.score("ann", ["ann"], LIVELY)).rejects.toMatchObject({
       code: "model_failed",
     });
@@ -254,33 +252,6 @@ describe("failure", () => {
     expect(performance.now() - started).toBeLessThan(stallTimeoutMs);
     await lost.close();
     host.stop();
-  });
-});
-
-describe("createLocalEntailment", () => {
-  test("judges pairs in their order and knows its weights afterwards", async () => {
-    const model = createLocalEntailment({ model: entailmentFolder });
-    expect(model.model).toBe(entailmentFolder);
-    expect(model.revision).toBeUndefined();
-    const [yes, no, unrelated] = await model.judge([
-      { premise: "Ann likes tea", claim: "Ann likes tea" },
-      { premise: "Ann never likes tea", claim: "Ann likes tea" },
-      { premise: "Bob moved", claim: "Ann likes tea" },
-    ]);
-    expect(yes?.entailment).toBeGreaterThan(0.9);
-    expect(no?.contradiction).toBeGreaterThan(0.9);
-    expect(unrelated?.neutral).toBeGreaterThan(0.9);
-    expect(model.revision).toMatch(/^sha256:[0-9a-f]{64}$/);
-    await model.close();
-  });
-
-  test("knows the commit of a model that was downloaded", async () => {
-    const hub = startHub({ kind: "entailment" });
-    const model = createLocalEntailment({ model: MODEL, hubUrl: hub.url, cacheDir: place });
-    await model.judge([{ premise: "Ann", claim: "Ann" }]);
-    expect(model.revision).toBe(COMMIT);
-    await model.close();
-    hub.stop();
   });
 });
 

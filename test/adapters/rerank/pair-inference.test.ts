@@ -7,26 +7,21 @@ import {
   type PairInference,
 } from "../../../src/adapters/rerank/pair-inference.ts";
 import { processorMs } from "../../processor-time.ts";
-import { relevanceOf, tinyModelFiles, writeTinyModel } from "./tiny-model.ts";
+import { relevanceOf, writeTinyModel } from "./tiny-model.ts";
 
 const place = mkdtempSync(join(tmpdir(), "svc-pairs-"));
 const relevanceFolder = writeTinyModel("relevance", join(place, "relevance"));
-const entailmentFolder = writeTinyModel("entailment", join(place, "entailment"));
 
 let relevance: PairInference;
-let entailment: PairInference;
 
-const load = (folder: string, pairKind: "relevance" | "entailment", maxTokens = 512) =>
-  loadPairInference({ folder, pairKind, threads: 1, maxTokens });
+const load = (folder: string) => loadPairInference({ folder, threads: 1, maxTokens: 512 });
 
 beforeAll(async () => {
-  relevance = await load(relevanceFolder, "relevance");
-  entailment = await load(entailmentFolder, "entailment");
+  relevance = await load(relevanceFolder);
 });
 
 afterAll(async () => {
   await relevance.close();
-  await entailment.close();
   rmSync(place, { recursive: true, force: true });
 });
 
@@ -37,13 +32,13 @@ describe("relevance", () => {
     { text: "Ann lives in Oslo", shared: 3 },
     { text: "Ann and Ann", shared: 2 },
   ])("is the logistic function of the model's number for '$text'", async ({ text, shared }) => {
-    const [value] = await relevance.judge("ann lives oslo", text);
+    const value = await relevance.judge("ann lives oslo", text);
     expect(value).toBeCloseTo(relevanceOf(shared), 6);
   });
 
   test("tells the two texts apart", async () => {
-    expect(await relevance.judge("ann ann", "")).toEqual([relevanceOf(0)]);
-    expect((await relevance.judge("ann", "ann"))[0]).toBeCloseTo(relevanceOf(1), 6);
+    expect(await relevance.judge("ann ann", "")).toEqual(relevanceOf(0));
+    expect(await relevance.judge("ann", "ann")).toBeCloseTo(relevanceOf(1), 6);
   });
 
   test("does not depend on what was read before", async () => {
@@ -54,9 +49,9 @@ describe("relevance", () => {
 
   test("keeps both texts within the model's limit, and both ends of the frame", async () => {
     // 64 tokens less [CLS] and two [SEP] leave 61, of which the question has 31.
-    const [value] = await relevance.judge("ann ".repeat(100), `${"tea ".repeat(29)}ann`);
+    const value = await relevance.judge("ann ".repeat(100), `${"tea ".repeat(29)}ann`);
     expect(value).toBeCloseTo(relevanceOf(31), 6);
-    const [cut] = await relevance.judge("ann ".repeat(100), `${"tea ".repeat(30)}ann`);
+    const cut = await relevance.judge("ann ".repeat(100), `${"tea ".repeat(30)}ann`);
     expect(cut).toBeCloseTo(relevanceOf(0), 6);
   });
 
@@ -67,41 +62,8 @@ describe("relevance", () => {
   });
 
   test("reads empty texts and unknown characters", async () => {
-    expect(await relevance.judge("", "")).toEqual([relevanceOf(0)]);
-    expect(await relevance.judge("\u{1F9FF}\u0000", "\uD800")).toEqual([relevanceOf(0)]);
-  });
-});
-
-describe("entailment", () => {
-  const judged = async (premise: string, claim: string) => {
-    const [supports = 0, contradicts = 0, neutral = 0] = await entailment.judge(premise, claim);
-    return { supports, contradicts, neutral };
-  };
-
-  test("reads the labels from the model's configuration", async () => {
-    // logits: contradiction -4, entailment 6, neutral 3
-    const sum = Math.exp(-4) + Math.exp(6) + Math.exp(3);
-    const result = await judged("Ann likes tea", "Ann likes tea");
-    expect(result.supports).toBeCloseTo(Math.exp(6) / sum, 6);
-    expect(result.contradicts).toBeCloseTo(Math.exp(-4) / sum, 6);
-    expect(result.neutral).toBeCloseTo(Math.exp(3) / sum, 6);
-  });
-
-  test("gives three numbers that sum to 1", async () => {
-    for (const premise of ["Ann never likes tea", "Bob moved", "", "not not not not"]) {
-      const { supports, contradicts, neutral } = await judged(premise, "Ann likes tea");
-      expect(supports + contradicts + neutral).toBeCloseTo(1, 12);
-    }
-  });
-
-  test("names the version of the weights by their hash", () => {
-    const hash = new Bun.CryptoHasher("sha256");
-    hash.update(tinyModelFiles("entailment")["onnx/model.onnx"]!);
-    expect(entailment.revision).toBe(`sha256:${hash.digest("hex")}`);
-  });
-
-  test("refuses a model whose labels are others", async () => {
-    await expect(load(relevanceFolder, "entailment")).rejects.toThrow("its labels are LABEL_0");
+    expect(await relevance.judge("", "")).toEqual(relevanceOf(0));
+    expect(await relevance.judge("\u{1F9FF}\u0000", "\uD800")).toEqual(relevanceOf(0));
   });
 });
 
@@ -109,28 +71,28 @@ describe("a folder", () => {
   test("may hold the weights beside the other files", async () => {
     const flat = writeTinyModel("relevance", join(place, "flat"));
     renameSync(join(flat, "onnx/model.onnx"), join(flat, "model.onnx"));
-    const model = await load(flat, "relevance");
-    expect((await model.judge("ann", "ann"))[0]).toBeCloseTo(relevanceOf(1), 6);
+    const model = await load(flat);
+    expect(await model.judge("ann", "ann")).toBeCloseTo(relevanceOf(1), 6);
     await model.close();
   });
 
   test("without weights is named with what it should hold", async () => {
     const empty = join(place, "empty");
     mkdirSync(empty);
-    await expect(load(empty, "relevance")).rejects.toThrow(`${empty} holds none of onnx/model_`);
+    await expect(load(empty)).rejects.toThrow(`${empty} holds none of onnx/model_`);
   });
 
   test("with damaged weights is refused", async () => {
     const damaged = writeTinyModel("relevance", join(place, "damaged"));
     writeFileSync(join(damaged, "onnx/model.onnx"), "no model");
-    await expect(load(damaged, "relevance")).rejects.toThrow();
+    await expect(load(damaged)).rejects.toThrow();
   });
 });
 
 test("leaves nothing in the home folder and reports to nobody", async () => {
   const home = mkdtempSync(join(tmpdir(), "svc-test-"));
   const file = join(import.meta.dir, "../../../src/adapters/rerank/pair-inference.ts");
-  const options = { folder: relevanceFolder, pairKind: "relevance", threads: 1, maxTokens: 64 };
+  const options = { folder: relevanceFolder, threads: 1, maxTokens: 64 };
   const program = `
     const { loadPairInference } = await import(${JSON.stringify(file)});
     const model = await loadPairInference(${JSON.stringify(options)});

@@ -3,23 +3,19 @@ import { join } from "node:path";
 import { type Constant, type Operation, onnxModel } from "./onnx-writer.ts";
 
 /**
- * Two models of a few kilobytes for the real runtime, whose answers a test can work out: they count the pairs of equal
- * words in the two texts ("shared") and the words `not` and `never` in the first one ("negations").
- * - relevance: logit = shared - 2
- * - entailment: contradiction = 10 * negations - 4, entailment = 2 * shared - 10 * negations, neutral = 3
+ * Two models of a few kilobytes for the real runtime: `relevance` answers with the number of pairs of equal words in the two texts,
+ * less 2, `labels` with three numbers.
  */
-export type TinyKind = "relevance" | "entailment";
+export type TinyKind = "relevance" | "labels";
 
 const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] as const;
-const NEGATIONS = ["not", "never"] as const;
 const WORDS =
   "ann bob likes drinks tea coffee lives in oslo bergen moved the a e1 e2 key lies under flower pot 1 2 3 5 may".split(
     " ",
   );
-const VOCABULARY = [...SPECIAL, ...NEGATIONS, ...WORDS];
+const VOCABULARY = [...SPECIAL, ...WORDS];
 
-/** Labels of the entailment model, in an order of their own. */
-const LABELS = { 0: "CONTRADICTION", 1: "Entailment", 2: "neutral" } as const;
+const LABELS = { 0: "no", 1: "yes", 2: "neither" } as const;
 
 /** Files of a model by name below its folder. */
 export function tinyModelFiles(kind: TinyKind): Readonly<Record<string, Uint8Array>> {
@@ -118,21 +114,16 @@ function tokenizer(): object {
 
 function weights(kind: TinyKind): Uint8Array {
   const isWord = (word: string): boolean => WORDS.includes(word);
-  const isNegation = (word: string): boolean => NEGATIONS.some((known) => known === word);
   const size = VOCABULARY.length;
-  // Rows: shared, negations. Columns: one for each label.
   const head =
-    kind === "relevance"
-      ? { matrix: [1, 0], bias: [-2] }
-      : { matrix: [0, 2, 0, 10, -10, 0], bias: [-4, 0, 3] };
+    kind === "relevance" ? { matrix: [1], bias: [-2] } : { matrix: [1, 1, 1], bias: [0, 0, 0] };
   const labels = head.bias.length;
   const constants: readonly Constant[] = [
     { name: "words", dims: [size], floats: VOCABULARY.map((word) => Number(isWord(word))) },
-    { name: "negations", dims: [size], floats: VOCABULARY.map((word) => Number(isNegation(word))) },
     { name: "one", dims: [], floats: [1] },
     { name: "axis1", dims: [1], integers: [1] },
     { name: "axis2", dims: [1], integers: [2] },
-    { name: "matrix", dims: [2, labels], floats: head.matrix },
+    { name: "matrix", dims: [1, labels], floats: head.matrix },
     { name: "bias", dims: [labels], floats: head.bias },
   ];
   const step = (
@@ -156,11 +147,7 @@ function weights(kind: TinyKind): Uint8Array {
     step("first_down", "Unsqueeze", ["word_first", "axis2"]),
     step("counted", "Mul", ["first_down", "matches"]),
     step("shared", "ReduceSum", ["counted", "axis1"], { keepdims: 0 }),
-    step("is_negation", "Gather", ["negations", "input_ids"]),
-    step("negation_first", "Mul", ["is_negation", "is_first"]),
-    step("negated", "ReduceSum", ["negation_first", "axis1"], { keepdims: 1 }),
-    step("features", "Concat", ["shared", "negated"], { axis: 1 }),
-    step("logits", "Gemm", ["features", "matrix", "bias"]),
+    step("logits", "Gemm", ["shared", "matrix", "bias"]),
   ];
   const inputs = ["input_ids", "attention_mask", "token_type_ids"].map((name) => ({
     name,

@@ -11,7 +11,7 @@ import type { Fusion, ScoringWeights } from "../../../src/domain/scoring.ts";
 import { type EngineSettings, RERANKER_POLICIES } from "../../../src/engine/settings.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { LanguageModel } from "../../../src/ports/language-model.ts";
-import type { Reranker } from "../../../src/ports/text-pairs.ts";
+import type { Reranker } from "../../../src/ports/reranker.ts";
 import { at } from "../../contract/samples.ts";
 import { DEFAULT_SETTINGS, tokenizer, useEngines } from "../engines.ts";
 import { fillWorld, linesOf, packing, withSettings } from "./pipeline-world.ts";

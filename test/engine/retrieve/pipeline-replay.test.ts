@@ -8,7 +8,7 @@ import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import type { EngineSettings } from "../../../src/engine/settings.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { LanguageModel } from "../../../src/ports/language-model.ts";
-import type { Reranker } from "../../../src/ports/text-pairs.ts";
+import type { Reranker } from "../../../src/ports/reranker.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
 import { ask, fillWorld, packing, readRaw, runRaw, withSettings } from "./pipeline-world.ts";
 

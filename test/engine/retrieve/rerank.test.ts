@@ -4,7 +4,7 @@ import { applyAdjustment } from "../../../src/domain/score-replay.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { mergeNeuralScores, rerank } from "../../../src/engine/retrieve/rerank.ts";
 import type { RerankerPolicy, RerankerSettings } from "../../../src/engine/settings.ts";
-import type { Reranker } from "../../../src/ports/text-pairs.ts";
+import type { Reranker } from "../../../src/ports/reranker.ts";
 import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aResult } from "./pool.ts";
 

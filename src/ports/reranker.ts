@@ -13,20 +13,3 @@ export type Reranker = {
   ): Promise<readonly number[]>;
   close(): Promise<void>;
 };
-
-/** The relation of a text to a claim; the three sum to 1. */
-export type Entailment = {
-  readonly entailment: number;
-  readonly contradiction: number;
-  readonly neutral: number;
-};
-
-export type EntailmentModel = {
-  readonly model: string;
-  /** The version of the weights, as far as known. */
-  readonly revision: string | undefined;
-  judge(
-    pairs: readonly { readonly premise: string; readonly claim: string }[],
-  ): Promise<readonly Entailment[]>;
-  close(): Promise<void>;
-};
