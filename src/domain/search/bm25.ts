@@ -62,7 +62,7 @@ export function withCoverage<Hit extends { readonly score: number }>(
 }
 
 /** Words of a question by which documents are ranked. */
-export const RANKED_WORDS_MAX = 128;
+export const RANKED_WORDS_MAX = 64;
 /** Documents up to which those with a word are counted to find the rarest words. */
 export const COUNTED_MAX = 2000;
 
