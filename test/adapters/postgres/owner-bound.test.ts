@@ -86,6 +86,7 @@ async function writesOf(store: Store): Promise<void> {
       return { change, result: undefined };
     },
   );
+  await store.putParts([{ nodeId: node.id, userId: "ada", vectors: [unit(1)] }]);
   await store.saveReceipt(aReceipt());
   await store.saveWalkPlace("merge", "ada", { seen: 1 });
   const work = await store.takeWork({ kind: "sweep", owner: "ada" }, true);
@@ -205,7 +206,7 @@ async function readsOfOrganizer(store: Store): Promise<void> {
 /** What is asked of a database as a whole, whoever asks. */
 const OF_ALL: readonly (keyof Store)[] = [
   ...(["backend", "rebuild", "owners", "manifest", "packFusion", "hasModel", "close"] as const),
-  ...(["pruneReceipts", "hasFormerTexts", "renewTexts"] as const),
+  ...(["pruneReceipts", "hasFormerTexts", "renewTexts", "textsWithoutParts"] as const),
   ...(["hasUntoldContexts", "fillContexts", "isDated", "doubtedClock", "doubtClock"] as const),
   // As `edgesAt`: of nodes that a walk for the owner has found.
   ...(["lastSteps", "lastUses"] as const),
