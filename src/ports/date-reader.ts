@@ -17,10 +17,10 @@ export type DateSignal = {
  */
 export type DateReader = {
   /**
-   * Loads what reading needs; given a text, only what that text needs. Never rejects.
+   * Loads what reading needs. Never rejects.
    * @param languages as of `read`; absent: those that the reader was made for
    */
-  ready(text?: string, languages?: readonly string[]): Promise<void>;
+  ready(languages?: readonly string[]): Promise<void>;
   /**
    * @param reference the moment that relative dates count from
    * @param languages two-letter codes; empty: all supported ones

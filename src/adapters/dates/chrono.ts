@@ -1,19 +1,11 @@
-import { asInstant, type Instant } from "../../lib/instant.ts";
+import type { Chrono, Component, ParsedResult } from "chrono-node/en";
+import { asInstant, fromDate, type Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/date-reader.ts";
-import { toMoment } from "./calendar.ts";
-import { readWords, readYears } from "./english.ts";
-import { ORDINAL } from "./english-months.ts";
-import { type Expression, masked, toSignals } from "./expressions.ts";
-import { type Parser, readFigures } from "./figures.ts";
-import { readOtherDays, readOtherMonths } from "./other-words.ts";
+import { phraseParsers } from "./phrases.ts";
 
-/** Loads the parser of each supported language. */
-const LANGUAGES: Readonly<Record<string, () => Promise<Parser>>> = {
-  en: async () => {
-    const { Chrono, configuration } = await import("chrono-node/en");
-    // The strict form reads only numeric dates, as intended: our own rules read words.
-    return new Chrono(configuration.createConfiguration(true, false));
-  },
+/** Loads the parser of each supported language. English first: it reads finer than the others. */
+const LANGUAGES: Readonly<Record<string, () => Promise<Chrono>>> = {
+  en: async () => (await import("chrono-node/en")).casual,
   ar: async () => (await import("chrono-node/ar")).casual,
   de: async () => (await import("chrono-node/de")).casual,
   es: async () => (await import("chrono-node/es")).casual,
@@ -32,7 +24,7 @@ const LANGUAGES: Readonly<Record<string, () => Promise<Parser>>> = {
 };
 
 /** Read once, so that patterns are compiled before the first question. */
-const WARM_UP = "at 5:30 pm on 7 May 2023, May 7, 2023, 2023-05-07T10:00Z, 5/7/2023 and 7.5.2023";
+const WARM_UP = "at 5:30 pm on 7 May 2023, last week, May 7, 2023, 2023-05-07T10:00Z and 5/7/2023";
 const EPOCH = asInstant("1970-01-01T00:00:00.000000Z");
 
 export type DateReaderOptions = {
@@ -43,14 +35,12 @@ export type DateReaderOptions = {
 };
 
 /**
- * Reads dates with chrono-node, with other defaults where its own do not suit memories: weekdays and amounts lie in the
- * past, and missing parts come from the reference. Our own rules read English words, so the parser is loaded only for the
- * first text with digits.
+ * Reads dates with chrono-node, with other defaults where its own do not suit memories: weekdays lie in the past, and missing
+ * parts come from the reference.
  */
 export function createChronoDateReader({ languages, warn }: DateReaderOptions): DateReader {
-  const parsers = new Map<string, Parser>();
+  const parsers = new Map<string, Chrono>();
   const loading = new Map<string, Promise<void>>();
-  let warmed = false;
   const report = (what: string, error: unknown): void =>
     warn(`dates: ${what} (${error instanceof Error ? error.name : typeof error})`);
   const readDates: DateReader["read"] = (text, reference, wanted) => {
@@ -61,70 +51,344 @@ export function createChronoDateReader({ languages, warn }: DateReaderOptions): 
       return [];
     }
   };
-  const warmUp = (): void => {
-    readDates(WARM_UP, EPOCH, languages);
-    warmed = true;
+  const load = async (code: string): Promise<void> => {
+    try {
+      const [original, { ParsingComponents }] = await Promise.all([
+        LANGUAGES[code]?.(),
+        import("chrono-node/en"),
+      ]);
+      if (original === undefined) return;
+      const parser = original.clone();
+      parser.parsers.unshift(
+        ...phraseParsers(code, ({ reference }, duration) =>
+          ParsingComponents.createRelativeFromReference(reference, duration),
+        ),
+      );
+      parser.refiners.push(WEEKDAY_BESIDE_DATE, SHARED_YEAR);
+      parsers.set(code, parser);
+      readDates(WARM_UP, EPOCH, [code]);
+    } catch (error) {
+      report("the parser could not be loaded", error);
+    }
   };
   return {
-    ready: async (text, wanted = languages) => {
-      const codes = codesOf(wanted).filter((code) => text === undefined || needsParser(code, text));
-      for (const code of codes) {
-        const parser =
-          loading.get(code) ??
-          load(code, parsers).then(warmUp, (error: unknown) =>
-            report("the parser could not be loaded", error),
-          );
-        loading.set(code, parser);
-        await parser;
+    ready: async (wanted = languages) => {
+      for (const code of codesOf(wanted)) {
+        const loaded = loading.get(code) ?? load(code);
+        loading.set(code, loaded);
+        await loaded;
       }
-      if (!warmed) warmUp();
     },
     read: readDates,
   };
 }
 
-/** English first: its rules are finer. */
 function codesOf(languages: readonly string[]): readonly string[] {
   return languages.length > 0 ? languages : Object.keys(LANGUAGES);
 }
 
-async function load(code: string, parsers: Map<string, Parser>): Promise<void> {
-  const parser = await LANGUAGES[code]?.();
-  if (parser !== undefined) parsers.set(code, parser);
-}
+type Parts = ParsedResult["start"];
+type Refiner = Chrono["refiners"][number];
 
-const DAY_IN_WORDS = new RegExp(ORDINAL, "i");
-const MONTH_IN_WORDS = /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
+const DAY_MS = 86_400_000;
 
-/** Whether a text holds anything that only the parser of this language reads. */
-function needsParser(code: string, text: string): boolean {
-  return code !== "en" || /\d/.test(text) || (DAY_IN_WORDS.test(text) && MONTH_IN_WORDS.test(text));
-}
+/** `the Sunday before October 25, 2022` counts from that date; `Sunday the 23rd of October` is that date. */
+const WEEKDAY_BESIDE_DATE: Refiner = {
+  refine: ({ text }, results) =>
+    results.filter((result, index) => {
+      const next = results[index + 1];
+      if (next === undefined || !isWeekday(result.start) || !next.start.isCertain("day"))
+        return true;
+      const gap = text.slice(result.index + result.text.length, next.index);
+      const isSameDay = /^,?\s*(?:the\s+)?\(?$/i.test(gap);
+      const [, which] = /^\s+(before|prior\s+to|after|following)\s+(?:the\s+)?$/i.exec(gap) ?? [];
+      if (isSameDay || which === undefined) return !isSameDay;
+      const anchor = next.start.date();
+      const back = (anchor.getUTCDay() - (result.start.get("weekday") ?? 0) + 7) % 7;
+      // The weekend before a Sunday is not the one that the Sunday belongs to.
+      const same = /weekend/i.test(result.text) ? 1 : 0;
+      const isLater = /^[af]/i.test(which);
+      const days = isLater ? 7 - back : back <= same ? -back - 7 : -back;
+      const day = new Date(anchor.getTime() + days * DAY_MS);
+      next.start.assign("year", day.getUTCFullYear());
+      next.start.assign("month", day.getUTCMonth() + 1);
+      next.start.assign("day", day.getUTCDate());
+      next.text = text.slice(result.index, next.index + next.text.length);
+      next.index = result.index;
+      return false;
+    }),
+};
 
+const SPAN_GAP = /^\s*(?:,|and|or|to|-|–|until|till|through)\s*$/i;
+
+/** Gives a date without a year the year of the next one, in a span or a list. */
+const SHARED_YEAR: Refiner = {
+  refine: ({ text }, results) => {
+    results.forEach((result, index) => {
+      const { start, end } = results[index + 1] ?? {};
+      const gap = text.slice(result.index + result.text.length, results[index + 1]?.index);
+      const year = (end ?? start)?.get("year");
+      if (year === null || year === undefined || !start?.isCertain("month")) return;
+      if (!result.start.isCertain("month") || result.start.isCertain("year")) return;
+      if ((end ?? start)?.isCertain("year") === true && SPAN_GAP.test(gap)) {
+        result.start.assign("year", year);
+      }
+    });
+    return results;
+  },
+};
+
+type Found = {
+  readonly at: number;
+  readonly end: number;
+  readonly moments: readonly (Instant | undefined)[];
+};
+
+/** The dates of a text, in its order; each language reads what those before it have left. */
 function read(
   text: string,
   reference: Instant,
   codes: readonly string[],
-  parsers: ReadonlyMap<string, Parser>,
+  parsers: ReadonlyMap<string, Chrono>,
 ): DateSignal[] {
-  const now = toMoment(reference);
-  const found: Expression[] = [];
+  const now = new Date(`${reference.slice(0, 23)}Z`);
+  const all: Found[] = [];
   let rest = withoutTelephones(text);
-  const take = (expressions: readonly Expression[]): void => {
-    found.push(...expressions);
-    rest = masked(rest, expressions);
+  const take = (found: readonly Found[]): void => {
+    all.push(...found);
+    for (const { at, end } of found) {
+      rest = rest.slice(0, at) + "\u0000".repeat(end - at) + rest.slice(end);
+    }
   };
   for (const code of codes) {
-    const isEnglish = code === "en";
-    take(isEnglish ? readWords(rest, now) : readOtherDays(code, rest, now));
-    const parser = parsers.get(code);
-    if (parser !== undefined && needsParser(code, rest)) {
-      take(readFigures(parser, rest, now, { relative: !isEnglish }));
-    }
-    if (!isEnglish) take(readOtherMonths(code, rest, now));
+    const results = parsers.get(code)?.parse(rest, { instant: now, timezone: "UTC" }) ?? [];
+    take(results.flatMap((result) => findDates(result, rest, reference)));
   }
-  take(readYears(rest, now));
-  return toSignals(text, found, now);
+  take(findYears(rest, reference, now));
+  return all
+    .sort((a, b) => a.at - b.at)
+    .flatMap(({ at, end, moments }) => {
+      const value = text.slice(at, end).trim();
+      const type = /\d/.test(value) ? "ABSOLUTE" : "RELATIVE";
+      return moments.flatMap((resolved) => (resolved ? [{ type, value, resolved } as const] : []));
+    });
+}
+
+function findDates(result: ParsedResult, text: string, reference: Instant): Found[] {
+  const end = result.index + result.text.length;
+  const place: Place = {
+    result,
+    before: text.slice(Math.max(0, result.index - 24), result.index),
+    after: text.slice(end),
+    reference,
+  };
+  if (!isDate(place)) return [];
+  const parts = [result.start, ...(result.end ? [result.end] : [])];
+  const at = result.index - prefixOf(place.before).length;
+  return [{ at, end, moments: parts.map((part) => resolve(part, place)) }];
+}
+
+function findYears(text: string, reference: Instant, now: Date): Found[] {
+  return [...text.matchAll(YEAR)].flatMap(({ index, groups = {}, 0: { length } }) => {
+    const before = text.slice(Math.max(0, index - 24), index);
+    if (BEFORE_NO_YEAR.test(before)) return [];
+    const month = Number(groups["month"] ?? now.getUTCMonth() + 1);
+    const ms = dayOf(Number(groups["year"]), month, now.getUTCDate());
+    return [
+      {
+        at: index - prefixOf(before).length,
+        end: index + length,
+        moments: [toInstant(ms, reference)],
+      },
+    ];
+  });
+}
+
+function prefixOf(before: string): string {
+  return PREFIX.exec(before)?.[0] ?? "";
+}
+
+/** A year by itself, or with the number of a month. */
+const YEAR =
+  /(?<![\p{L}\p{N}_])(?<year>(?:19|20)\d\d)(?:[-/](?<month>0[1-9]|1[0-2])(?![-/.]?\d)|(?!%|\d|[.,:/]\d|[-–](?!(?:19|20)\d\d(?!\d))\d))(?![\p{L}_])/gu;
+/** Amounts of money, grouped numbers, times and paths contain four digits too. */
+const BEFORE_NO_YEAR = /(?:[$€£¥#.:/+]|\d[ ,]|(?<!\p{L}|(?:19|20)\d\d)[-–])$/u;
+
+/** Words before a date that belong to it. */
+const PREFIX =
+  /(?<![\p{L}\p{N}_])(?:(?:in|on|at|by|during|since|until|till|over|early|mid|late|the|this|last|past|previous|next|coming)[\s-]+){1,3}$/iu;
+/** Ordinary words, unless a word before them says otherwise. */
+const AMBIGUOUS = /^(?:[Mm]ay|mar(?:ch)?|sat|sun|mon|wed)$/;
+const BEFORE_NAME =
+  /(?<![\p{L}])(?:in|on|by|during|since|until|till|early|mid|late|this|last|past|previous|next|coming)[\s-]+$/iu;
+/** `3/4` is a date only if the words around it say so. */
+const FRACTION = /^\d{1,2}\/\d{1,2}$/;
+const BEFORE_FRACTION = /\b(?:on|by|since|until|till|before|after|from|to|of|for|between|and)\s+$/i;
+
+/** A span that the reference lies in. */
+const CURRENT = /^this\s+(?:week|month|year)$/i;
+
+function isDate({ result: { text, start }, before, after }: Place): boolean {
+  if (AMBIGUOUS.test(text)) return BEFORE_NAME.test(before);
+  if (FRACTION.test(text)) return BEFORE_FRACTION.test(before);
+  // "five years old" and "the day after the party" name no moment.
+  if (/^(?:\s+|-)old\b/i.test(after)) return false;
+  if (/^(?:the\s+)?\w+\s+(?:before|after|from)$/i.test(text)) return false;
+  return !onlyTime(start) || isCounted(start) || CURRENT.test(text) || TIME.test(text);
+}
+
+/** Where a part of a result stands. */
+type Place = {
+  readonly result: ParsedResult;
+  readonly before: string;
+  readonly after: string;
+  readonly reference: Instant;
+};
+
+/**
+ * The moment of a part. Only what is written is taken from the parser; the rest comes from the reference, in UTC.
+ * @returns undefined outside the years 1 to 9999
+ */
+function resolve(part: Parts, place: Place): Instant | undefined {
+  const { result, reference } = place;
+  const now = Date.parse(`${reference.slice(0, 23)}Z`);
+  if (CURRENT.test(result.text)) return reference;
+  return toInstant(momentOf(part, place, now), reference);
+}
+
+function momentOf(part: Parts, place: Place, now: number): number {
+  const { result } = place;
+  if (isWeekday(part)) return atClock(onWeekday(part, place, now), part, result);
+  if (/^midnight$/i.test(result.text)) return startOfDay(now);
+  if (isCounted(part)) return countedFrom(now, part, place);
+  if (onlyTime(part)) return atClock(startOfDay(now), part, result);
+  const day = onDate(part, place, new Date(now));
+  const isNamed = part.isCertain("day") && !/\d/.test(result.text);
+  return isNamed ? day + now - startOfDay(now) : atClock(day, part, result);
+}
+
+function countedFrom(now: number, part: Parts, { result, before }: Place): number {
+  const exact = lastDayIfLacking(part, new Date(now)).getTime();
+  // Noon is what the parser gives a day without a time.
+  const isNoon = exact - startOfDay(exact) === DAY_MS / 2 && !part.isCertain("hour");
+  if (isNoon && now - startOfDay(now) !== DAY_MS / 2) return startOfDay(exact);
+  // "For 2 hours" lasts until now.
+  const isLength =
+    /^(?:for|over|during)\s/i.test(result.text) || /\s(?:for|over)\s+$/i.test(before);
+  return isLength && exact > now ? 2 * now - exact : exact;
+}
+
+function startOfDay(ms: number): number {
+  return Math.floor(ms / DAY_MS) * DAY_MS;
+}
+
+/** With the microseconds of the reference where it has its time of day. */
+function toInstant(ms: number, reference: Instant): Instant | undefined {
+  const date = new Date(ms);
+  const year = date.getUTCFullYear();
+  if (!(year >= 1 && year <= 9999)) return undefined;
+  const instant = fromDate(date);
+  const isSameTime = instant.slice(10, 23) === reference.slice(10, 23);
+  return isSameTime ? asInstant(`${instant.slice(0, 23)}${reference.slice(23)}`) : instant;
+}
+
+function isWeekday(part: Parts): boolean {
+  return part.isCertain("weekday") && !part.isCertain("day") && !part.isCertain("month");
+}
+
+function onlyTime(part: Parts): boolean {
+  return !(["year", "month", "day", "weekday"] as const).some((name) => part.isCertain(name));
+}
+
+/** Whether the parser counted it from the reference. */
+function isCounted(part: Parts): boolean {
+  return [...part.tags()].some((tag) => /^(?:result\/relative|casualReference\/)/.test(tag));
+}
+
+/** "Last month" of 31 March is 28 February, which the parser takes for 3 March. */
+function lastDayIfLacking(part: Parts, now: Date): Date {
+  const date = part.date();
+  if (part.isCertain("day") || part.isCertain("hour") || date.getUTCDate() >= now.getUTCDate())
+    return date;
+  return part.tags().has("result/relativeDate")
+    ? new Date(date.getTime() - date.getUTCDate() * DAY_MS)
+    : date;
+}
+
+/** Midnight of a date. */
+function onDate(part: Parts, { result, before }: Place, now: Date): number {
+  const month = known(part, "month");
+  const year = known(part, "year") ?? known(result.start, "year") ?? known(result.end, "year");
+  const here = now.getUTCMonth() + 1;
+  const isPast = /(?:last|past|previous)\s+$/i.test(before);
+  const isNext = /(?:next|coming)\s+$/i.test(before);
+  const written = month ?? here;
+  const away = isPast && written >= here ? -1 : isNext && written <= here ? 1 : 0;
+  return dayOf(
+    year ?? now.getUTCFullYear() + away,
+    written,
+    known(part, "day") ?? now.getUTCDate(),
+  );
+}
+
+/** Midnight of a day; one that the month lacks becomes its last one. @param month from 1 */
+function dayOf(year: number, month: number, day: number): number {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month, 0);
+  date.setUTCDate(Math.min(day, date.getUTCDate()));
+  return date.getTime();
+}
+
+/** Words that make a weekday one of the future, or of the past. */
+const NEXT = besideWeekday(
+  "next|coming|this|following|upcoming|n[äa]chste|kommende|prochain|prossim|pr[óo]xim|volgende|komende|следующ",
+  "que\\s+(?:viene|vem)",
+);
+const LAST = besideWeekday(
+  "last|past|previous|letzte|vergangene|vorige|dernier|scors|passat|pasad|passad|[úu]ltim|afgelopen|прошл",
+);
+
+/** Patterns for a text that ends with the name of a day, and for one that begins after it. */
+function besideWeekday(words: string, after = words) {
+  const word = String.raw`(?:${words})\p{L}*`;
+  return {
+    before: new RegExp(String.raw`(?<!\p{L})${word}\s+\S+$|\s${word}\s*$`, "iu"),
+    after: new RegExp(String.raw`^\s+(?:${word}|${after})(?!\p{L})`, "iu"),
+  };
+}
+
+/** Midnight of the last such day up to today, unless a word beside it says which. */
+function onWeekday(part: Parts, { result, before, after }: Place, now: number): number {
+  const today = startOfDay(now);
+  const isWeekend = /weekend/i.test(result.text);
+  const weekday = isWeekend ? 6 : (known(part, "weekday") ?? 0);
+  const back = (new Date(today).getUTCDay() - weekday + 7) % 7;
+  const upToDay = `${before}${result.text.replace(/\s+(?:at|in|morning|afternoon|evening|night).*$/i, "")}`;
+  const stands = (words: typeof NEXT): boolean =>
+    words.before.test(upToDay) || words.after.test(after);
+  const isPast = stands(LAST);
+  const isNow = back <= (isWeekend ? 1 : 0);
+  const isNext = !isPast && stands(NEXT) && !(isWeekend && isNow && /this\s+\S*$/i.test(upToDay));
+  const days = isNext ? 7 - back : isPast && isNow ? -back - 7 : -back;
+  return today + days * DAY_MS;
+}
+
+/** A part that is written in the text, not one that the parser implied. */
+function known(part: Parts | null | undefined, component: Component): number | undefined {
+  return part?.isCertain(component) === true ? (part.get(component) ?? undefined) : undefined;
+}
+
+/** A bare number such as the one in "at 6 Elm Street" is not a time of day. */
+const TIME =
+  /\d:\d|\d\s*[ap]\.?m\b|clock|\bnight\b|noon|midnight|morning|evening|\dT\d|\d\s*(?:h|uhr)\b/i;
+
+/** The time of day of a part on a day. */
+function atClock(day: number, part: Parts, { text }: ParsedResult): number {
+  const isNamed = [...part.tags()].some((tag) => tag.startsWith("casualReference/"));
+  if (!(part.isCertain("hour") || isNamed) || !TIME.test(text)) return day;
+  const of = (component: Component): number => part.get(component) ?? 0;
+  const minutes = of("hour") * 60 + of("minute") - (known(part, "timezoneOffset") ?? 0);
+  return day + (minutes * 60 + of("second")) * 1000 + of("millisecond");
 }
 
 const DIGIT_GROUPS = /(?<![\w/:.])\+?\(?\d[\d ().-]{5,24}\d(?![\w/:])/g;

@@ -74,13 +74,12 @@ async function planFor(
     values: valuesToFind(result),
     shownIds,
   });
-  const times = result.claims.flatMap(({ temporalRef }) => temporalRef ?? []);
   const plan = planDerivation(result, {
     event,
     turn,
     known,
     settings,
-    readDates: await readerOf(dates, times),
+    readDates: await readerOf(dates),
     revision,
     now: clock.now(),
   });

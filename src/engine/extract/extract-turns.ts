@@ -51,8 +51,7 @@ async function extractOne(
     return { failure: failureCode(error) };
   }
   const tally = new DropTally();
-  const isResolved = turn.reading?.resolves === true;
-  const readDates = await readerOf(dates, isResolved ? [turn.content] : []);
+  const readDates = await readerOf(dates);
   const rules = { ...deps.settings, readDates };
   const { isTrusted } = extractor;
   const checked = isTrusted

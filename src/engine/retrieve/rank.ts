@@ -2,7 +2,7 @@ import { reasonCode } from "../../domain/errors.ts";
 import { expiredAt } from "../../domain/retention.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
-import { languagesOfDates, readableDates } from "./analysis/dates.ts";
+import { languagesOfDates } from "./analysis/dates.ts";
 import { analyze, type QueryAnalysis } from "./analyze.ts";
 import type { Exclusion, ResultCandidate, RetrievalMetadata } from "./api.ts";
 import {
@@ -122,7 +122,7 @@ async function analyzed(
   query: string,
 ): Promise<QueryAnalysis> {
   const languages = languagesOfDates(query, deps.settings.temporalLanguages);
-  if (languages !== undefined) await deps.dates.ready(readableDates(query), languages);
+  if (languages !== undefined) await deps.dates.ready(languages);
   return analyze(query, {
     dates: deps.dates,
     intentOrder: deps.settings.queryIntentOrder,

@@ -188,8 +188,8 @@ describe("looking for dates", () => {
   });
 
   test("a question in another language has the dates of that language", async () => {
-    await dates.ready("gestern", ["de"]);
-    await dates.ready("hier", ["fr"]);
+    await dates.ready(["de"]);
+    await dates.ready(["fr"]);
     const values = (query: string) => read(query).temporalSignals.map(({ value }) => value);
 
     expect(values("Was haben wir gestern gegessen?")).toEqual(["gestern"]);
