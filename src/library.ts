@@ -1,6 +1,5 @@
 /** The public names for a program that imports `svc`. It runs on Bun; `docs/library.md` shows its use. */
 export { MemoryClient } from "./app/client/memory-client.ts";
-export { loadTokenizer } from "./app/load-tokenizer.ts";
 export { type EngineExtras, MemoryEngine } from "./app/memory-engine.ts";
 export { VERSION } from "./app/version.ts";
 export type {
@@ -220,22 +219,7 @@ export type {
   RetrieveInput,
   VisibleBinding,
 } from "./engine/retrieve/api.ts";
-export {
-  CONTEXT_HINTS,
-  type ContextHint,
-  type FormatOptions,
-  formatForLlm,
-} from "./engine/retrieve/format-for-model.ts";
-export { ablateContext, type ContextAblation } from "./engine/retrieve/pack/ablate.ts";
-export { visibleBindings } from "./engine/retrieve/pack/bindings.ts";
 export { renderSystemInstructions, resolveContextRef } from "./engine/retrieve/pack/render.ts";
-export {
-  type BindingUse,
-  type BoundPlace,
-  type ResolvedArguments,
-  renderValueBindings,
-  resolveArguments,
-} from "./engine/retrieve/pack/resolve-arguments.ts";
 export {
   type BundleVerification,
   type VerifiedCitation,
@@ -267,4 +251,3 @@ export type { Json, JsonObject } from "./lib/json.ts";
 export type { Uuid } from "./lib/uuid.ts";
 export type { AuditRecord as Operation } from "./ports/store/audit-record.ts";
 export type { StoreCounts } from "./ports/store/browse.ts";
-export type { Tokenizer } from "./ports/tokenizer.ts";

@@ -8,7 +8,6 @@ export const {
   CITATION_METHODS,
   CLAIM_DIMENSIONS,
   CONDITION_STATES,
-  CONTEXT_HINTS,
   ConfigError,
   DECAY_PROFILES,
   EDGE_TYPES,
@@ -56,17 +55,11 @@ export const {
   VisionDisabledError,
   VisionError,
   WorkspaceError,
-  ablateContext,
   createHttpHandler,
-  formatForLlm,
-  loadTokenizer,
   renderSystemInstructions,
-  renderValueBindings,
-  resolveArguments,
   resolveContextRef,
   startHttpServer,
   verifyBundle,
-  visibleBindings,
 } = requireBun();
 
 function requireBun() {

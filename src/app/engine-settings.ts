@@ -152,14 +152,6 @@ function toReformulationSettings(config: Config): ReformulationSettings | undefi
 
 function toStoreSteps(config: Config): StoreStepSettings {
   return {
-    novelty: config.enable_surprise_gating
-      ? {
-          highThreshold: config.novelty_high_threshold,
-          lowThreshold: config.novelty_low_threshold,
-          salienceBoost: config.novelty_salience_boost,
-          saliencePenalty: config.novelty_salience_penalty,
-        }
-      : undefined,
     reinforceSimilarity: config.reinforce_similarity_threshold,
     supersedes: config.enable_store_supersedence,
     pairsTurns: config.enable_qa_pairing,

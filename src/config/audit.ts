@@ -73,7 +73,6 @@ const PROVISIONAL: readonly (readonly [name: RegExp, ...switches: Switch[]])[] =
   [
     /^enable_(?:windowed_extraction|fact_text_resolution|speaker_references|claim_sentence_text|speaker_grounding|qa_pairing)$/,
   ],
-  [/^novelty_/, isOn("enable_surprise_gating")],
   [/^query_reformulation_count$/, isOn("enable_query_reformulation")],
   [/^(?:epistemic_weights|unverified_confidence_threshold)$/],
 ];

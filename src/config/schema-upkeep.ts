@@ -1,7 +1,6 @@
-import { decimal, flag, integer, optionalDecimal } from "./fields.ts";
+import { flag, integer, optionalDecimal } from "./fields.ts";
 
 const SHARE = { min: 0, max: 1 } as const;
-const HALF = { min: 0, max: 0.5 } as const;
 
 /** What a store does besides storing. A failed step is reported and never fails the store. */
 export const STORE_STEPS = {
@@ -17,20 +16,6 @@ export const STORE_STEPS = {
     false,
     "Store an additional memory that joins a turn of a session with the previous one, if they are by different speakers.",
   ),
-  enable_surprise_gating: flag(
-    false,
-    "Let a new memory start with more salience if nothing similar is known, and with less if something is.",
-  ),
-  novelty_high_threshold: decimal(
-    { default: 0.7, ...SHARE },
-    "Novelty from which it gains salience; novelty is 1 minus the greatest cosine.",
-  ),
-  novelty_low_threshold: decimal(
-    { default: 0.3, ...SHARE },
-    "Novelty up to which it loses salience.",
-  ),
-  novelty_salience_boost: decimal({ default: 0.15, ...HALF }, "Salience that it gains."),
-  novelty_salience_penalty: decimal({ default: 0.1, ...HALF }, "Salience that it loses."),
 };
 
 /** Background work. */

@@ -1,7 +1,6 @@
 import type { EpistemicType } from "../domain/enums.ts";
 import type { ConfidenceOverrides } from "../domain/epistemics.ts";
 import type { FadingRules } from "../domain/fading.ts";
-import type { NoveltyRules } from "../domain/novelty.ts";
 import type { PackingSettings } from "../domain/records/packing.ts";
 import type { TtlDefaults } from "../domain/retention.ts";
 import type { ScoringWeights } from "../domain/scoring.ts";
@@ -32,8 +31,6 @@ export type ReformulationSettings = {
 
 /** What a store does besides storing. */
 export type StoreStepSettings = {
-  /** Undefined: every memory starts with the same salience. */
-  readonly novelty: NoveltyRules | undefined;
   /** Cosine from which similar memories are reinforced, 0 to 1; undefined: never. */
   readonly reinforceSimilarity: number | undefined;
   /** Whether memories that a new one says were given up are retired. */

@@ -27,7 +27,6 @@ function refuse(path: string, json: Json, wanted: string): FormError {
 /** What is the same in memory and in JSON. */
 const AS_IS = {
   json: <T extends Json>(value: T): T => value,
-  inline: (expression: string): string => expression,
 };
 
 export const text: Form<string> = {
@@ -96,7 +95,6 @@ export const decimalText: Form<string> = { ...text, shape: { kind: "decimal" } }
 export const nothing: View<undefined | null> = {
   json: () => null,
   shape: { kind: "null" },
-  inline: () => "null",
 };
 
 /** Whatever JSON holds. */
@@ -182,11 +180,10 @@ export function oneOf<const T extends string | number | boolean>(...values: read
 export function nullable<T>(form: Form<T>): Form<T | undefined>;
 export function nullable<T>(form: View<T>): View<T | undefined>;
 export function nullable<T>(form: View<T> & Partial<Form<T>>): View<T | undefined> {
-  const { inline, read } = form;
+  const { read } = form;
   return {
     json: (value) => (value === undefined ? null : form.json(value)),
     shape: { kind: "nullable", of: form },
-    ...(inline !== undefined && { inline: (expression) => `${inline(expression)} ?? null` }),
     ...(read && {
       read: (json: Json, path: string) => (json === null ? undefined : read(json, path)),
     }),
@@ -222,7 +219,7 @@ export function list<T>(form: View<T> & Partial<Form<T>>, max?: number): View<re
   return {
     // SAFETY: what is told as it is, is JSON.
     ...(isAsIs(form)
-      ? (AS_IS as unknown as Pick<View<readonly T[]>, "json" | "inline">)
+      ? (AS_IS as unknown as Pick<View<readonly T[]>, "json">)
       : { json: (values: readonly T[]) => values.map((value) => form.json(value)) }),
     shape: { kind: "list", of: form, max },
     ...(read && { read: readList(read) }),
@@ -271,8 +268,8 @@ export function dictionary<T>(form: Form<T>): Form<Readonly<Record<string, T>>> 
     : told;
 }
 
-function isAsIs({ inline }: View<never>): boolean {
-  return inline?.("") === "";
+function isAsIs({ json }: View<never>): boolean {
+  return json === AS_IS.json;
 }
 
 /** The members of an object in the order of their declaration, camel case here and snake case there. */

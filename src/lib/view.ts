@@ -1,6 +1,5 @@
 import { snakeCase } from "./case.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { literalMaker, type Part } from "./literal.ts";
 
 /** What is told about a form to people and to programs that read schemas. */
 export type Notes = {
@@ -33,8 +32,6 @@ export type View<T> = {
   /** The value as JSON, its keys in the order in which they are written. It may share lists and objects with the value. */
   readonly json: (value: T) => Json;
   readonly shape: Shape;
-  /** The same as `json` as an expression, for what needs no call. */
-  readonly inline?: ((expression: string) => string) | undefined;
   /** The value for which a member of this form is left out. */
   readonly omits?: { readonly value: unknown };
   readonly notes?: Notes;
@@ -84,16 +81,22 @@ export function without<T>({ members }: ObjectView<T>, name: string): ObjectView
 
 /** Writes the members of a value as an object. */
 export function writerOf<T>(declared: readonly Declared[]): (value: T) => JsonObject {
-  const parts = declared.map(
-    ({ key, name, form }): Part => ({
-      to: name,
-      from: key,
-      make: form.json,
-      inline: form.inline,
-      omits: form.omits,
-    }),
-  );
-  return literalMaker<T, JsonObject>(parts);
+  return (value) => {
+    const made: Record<string, Json> = {};
+    for (const { key, name, form } of declared) {
+      const given = memberOf(value, key);
+      if (form.omits === undefined || given !== form.omits.value) made[name] = form.json(given);
+    }
+    return made;
+  };
+}
+
+/** What a declared member tells of a value. */
+function memberOf(value: unknown, key: Declared["key"]): never {
+  // SAFETY: a declaration has the form of what its key gets.
+  return (
+    typeof key === "string" ? (value as Record<string, never>)[key] : key(value as never)
+  ) as never;
 }
 
 /** The same form with what is told about it. */

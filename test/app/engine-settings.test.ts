@@ -186,7 +186,6 @@ test.each([
 
 test("a store does nothing beside storing unless it is told to", () => {
   expect(settings().storeSteps).toEqual({
-    novelty: undefined,
     reinforceSimilarity: undefined,
     supersedes: false,
     pairsTurns: false,
@@ -195,14 +194,8 @@ test("a store does nothing beside storing unless it is told to", () => {
     SVC_ENABLE_STORE_SUPERSEDENCE: "1",
     SVC_ENABLE_QA_PAIRING: "1",
     SVC_REINFORCE_SIMILARITY_THRESHOLD: "0.9",
-    SVC_ENABLE_SURPRISE_GATING: "1",
-    SVC_NOVELTY_HIGH_THRESHOLD: "0.8",
-    SVC_NOVELTY_LOW_THRESHOLD: "0.2",
-    SVC_NOVELTY_SALIENCE_BOOST: "0.3",
-    SVC_NOVELTY_SALIENCE_PENALTY: "0.4",
   };
   expect(settings(environment).storeSteps).toEqual({
-    novelty: { highThreshold: 0.8, lowThreshold: 0.2, salienceBoost: 0.3, saliencePenalty: 0.4 },
     reinforceSimilarity: 0.9,
     supersedes: true,
     pairsTurns: true,

@@ -20,7 +20,6 @@ test("with the defaults nothing is customized, and what is switched off is dorma
     "scoring.rrf_k",
     "query_reformulation_count",
     "packing.evidence_projection_score_decay",
-    "novelty_high_threshold",
   ]) {
     expect([dormant, settings.get(dormant)?.effective]).toEqual([dormant, false]);
   }
@@ -30,7 +29,6 @@ test.each([
   ["scoring.rrf_k", { SVC_SCORING__FUSION: "rrf" }],
   ["enable_qa_pairing", { SVC_ENABLE_QA_PAIRING: "true" }],
   ["packing.evidence_projection_max_sources", { SVC_PACKING__EVIDENCE_PROJECTION_TOP_K: "2" }],
-  ["novelty_salience_boost", { SVC_ENABLE_SURPRISE_GATING: "true" }],
 ])("%s takes effect once its switch is on", (path, environment) => {
   expect(audited(environment).get(path)?.effective).toBe(true);
 });

@@ -23,11 +23,6 @@ describe("what follows a store", () => {
       enable_store_supersedence: false,
       reinforce_similarity_threshold: undefined,
       enable_qa_pairing: false,
-      enable_surprise_gating: false,
-      novelty_high_threshold: 0.7,
-      novelty_low_threshold: 0.3,
-      novelty_salience_boost: 0.15,
-      novelty_salience_penalty: 0.1,
     });
   });
 
@@ -75,10 +70,6 @@ describe("what follows a store", () => {
   });
 
   test.each([
-    ["SVC_NOVELTY_HIGH_THRESHOLD", "1.01"],
-    ["SVC_NOVELTY_LOW_THRESHOLD", "-0.1"],
-    ["SVC_NOVELTY_SALIENCE_BOOST", "0.51"],
-    ["SVC_NOVELTY_SALIENCE_PENALTY", "-0.1"],
     ["SVC_REINFORCE_SIMILARITY_THRESHOLD", "1.5"],
     ["SVC_ENABLE_QA_PAIRING", "perhaps"],
     ["SVC_ORGANIZER__PROMOTION_AGE_DAYS", "-1"],

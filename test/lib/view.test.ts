@@ -48,11 +48,6 @@ test("the notes of a form are not those of a form around it", () => {
   ]);
 });
 
-test("a member whose name is no name is refused before anything is compiled", () => {
-  const odd = object<{ readonly "a b": string }>({ "a b": text });
-  expect(() => odd.json({ "a b": "x" })).toThrow("is no name");
-});
-
 test("names change their case and back, values stay", () => {
   const settings = { token_budget: 1, aggregation_k_max: null, list: ["a_b"] };
   expect<object>(camelKeys(settings)).toEqual({

@@ -67,7 +67,7 @@ import {
   MemoryEngine,
   NODE_TYPES,
   SvcError,
-  formatForLlm,
+  renderSystemInstructions,
   type MemoryNode,
   type RetrievalResponse,
 } from "svc";
@@ -80,7 +80,7 @@ const settings = { pack_path: "./sealed.pack", encryption_enabled: true, encrypt
   const found: RetrievalResponse = await engine.retrieve({ query: "favourite drink?", userId: "anna" });
   const best: MemoryNode | undefined = found.results[0]?.node;
   console.log(best?.content, best?.nodeType, NODE_TYPES.length);
-  console.log(found.metadata.backendsUsed.join(), formatForLlm(found.results, "?").includes("tea"));
+  console.log(found.metadata.backendsUsed.join(), renderSystemInstructions(found.bundle) === "");
 }
 try {
   await MemoryEngine.create({ ...settings, encryption_key: "passphrase:another one altogether" });

@@ -8,7 +8,6 @@ import {
   uuid,
 } from "../../lib/form.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { literalMaker } from "../../lib/literal.ts";
 
 /** One row of the insert-only audit log. */
 export const auditRecordForm = object({
@@ -41,12 +40,8 @@ export function auditForm<T extends object>(
   if (names.length !== keys.length) throw new Error("an audit form names each member once");
   const pairs = keys.map((key, place) => [key, names[place] ?? key] as const);
   return {
-    to: literalMaker<T, JsonObject>(
-      pairs.map(([key, name]) => ({
-        ...{ to: name, from: key, omits: undefined, make: () => undefined },
-        inline: (value) => `${value} ?? null`,
-      })),
-    ),
+    to: (value) =>
+      Object.fromEntries(pairs.map(([key, name]) => [name, Reflect.get(value, key) ?? null])),
     from: (record) =>
       // SAFETY: `to` wrote the record, so every member is there, null where the value has nothing.
       Object.fromEntries(pairs.map(([key, name]) => [key, record[name] ?? undefined])) as T,

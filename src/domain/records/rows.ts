@@ -1,5 +1,4 @@
 import type { ObjectForm } from "../../lib/form.ts";
-import { literalMaker, type Part } from "../../lib/literal.ts";
 import type { Declared, View } from "../../lib/view.ts";
 import { parseMember } from "../enums.ts";
 
@@ -20,54 +19,53 @@ function columnForm(form: View<never>): View<never> {
   return form.shape.kind === "nullable" ? form.shape.of : form;
 }
 
-function fromColumn({ name, form }: Declared): Pick<Part, "make" | "inline"> {
+/** Undefined: as it is, null aside. */
+function fromColumn({ name, form }: Declared): ((cell: unknown) => unknown) | undefined {
   const { shape } = columnForm(form);
   switch (shape.kind) {
     case "member":
-      return { make: (text: string) => parseMember(shape.members, text, name), inline: undefined };
+      return (text) => parseMember(shape.members, text, name);
     case "flag":
-      return { make: () => undefined, inline: (value) => `${value} === 1` };
+      return (bit) => bit === 1;
     case "list":
     case "anyObject":
-      return { make: fromJsonColumn, inline: undefined };
+      return (text) => (text === null ? undefined : JSON.parse(String(text)));
     default:
-      return {
-        make: () => undefined,
-        inline: (value) => (form.shape.kind === "nullable" ? `${value} ?? undefined` : value),
-      };
+      return undefined;
   }
-}
-
-function fromJsonColumn(text: string | null): unknown {
-  return text === null ? undefined : JSON.parse(text);
 }
 
 /** The record of a row written from one; closed sets are checked, since a later version may have more members. */
 export function rowReader<T extends object>({ members }: ObjectForm<T>): (row: RowOf<T>) => T {
-  return literalMaker(
-    members.flatMap((member) => {
-      const { key, name } = member;
-      if (typeof key !== "string") return [];
-      return { to: key, from: name, omits: undefined, ...fromColumn(member) };
-    }),
+  const columns = members.flatMap((member) =>
+    typeof member.key === "string"
+      ? [{ key: member.key, name: member.name, read: fromColumn(member) }]
+      : [],
   );
+  return (row: Readonly<Record<string, unknown>>) => {
+    const record: Record<string, unknown> = {};
+    for (const { key, name, read } of columns) {
+      const cell = row[name];
+      record[key] = read === undefined ? (cell ?? undefined) : read(cell);
+    }
+    // SAFETY: every column was read by the form of its member.
+    return record as T;
+  };
 }
 
 /** What a column holds. */
 export type Value = string | number | null;
 
-function toColumn({ form }: Declared): Pick<Part, "make" | "inline"> {
+function toColumn({ form }: Declared): (value: unknown) => Value {
   switch (columnForm(form).shape.kind) {
     case "flag":
-      return { make: Number, inline: undefined };
+      return Number;
     case "list":
     case "anyObject":
-      return {
-        make: (json) => (json === undefined ? null : JSON.stringify(json)),
-        inline: undefined,
-      };
+      return (json) => (json === undefined ? null : JSON.stringify(json));
     default:
-      return { make: () => undefined, inline: (value) => `${value} ?? null` };
+      // SAFETY: every other form is of a text or a number.
+      return (value) => (value ?? null) as Value;
   }
 }
 
@@ -76,16 +74,16 @@ export function rowWriter<T extends object>(
   { members }: ObjectForm<T>,
   isWritten: (name: string) => boolean = () => true,
 ): (value: T) => Value[] {
-  const written = members.filter(({ name }) => isWritten(name));
-  const toValues = literalMaker<T, Readonly<Record<string, Value>>>(
-    written.map((member) => ({
-      to: member.name,
-      from: member.key,
-      omits: undefined,
-      ...toColumn(member),
-    })),
+  const columns = members.flatMap((member) =>
+    isWritten(member.name) && typeof member.key === "string"
+      ? [{ key: member.key, write: toColumn(member) }]
+      : [],
   );
-  return (value) => Object.values(toValues(value));
+  return (value) => {
+    // SAFETY: the keys are those of its members.
+    const record = value as Readonly<Record<string, unknown>>;
+    return columns.map(({ key, write }) => write(record[key]));
+  };
 }
 
 /** The columns of a record in record order, but for its id and its owner. */

@@ -2,7 +2,6 @@ import type { EpistemicType } from "../../domain/enums.ts";
 import { reasonCode } from "../../domain/errors.ts";
 import { canReplace } from "../../domain/lifecycle.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
-import { withNovelty } from "../../domain/novelty.ts";
 import { retirementBy } from "../../domain/retirement.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
@@ -21,7 +20,7 @@ export type StoreStepDeps = Pick<
   "store" | "embedder" | "clock" | "ids" | "settings" | "warn"
 >;
 
-/** Neighbours that novelty and reinforcement consider. */
+/** Neighbours that reinforcement considers. */
 const NEAREST = 5;
 /** Neighbours that may be retired. */
 const RETIRABLE = 10;
@@ -29,20 +28,14 @@ const RETIRABLE = 10;
 const REPEATABLE: readonly EpistemicType[] = ["observed", "asserted"];
 
 /**
- * Steps around a store. Before it: salience by novelty. After it, one after the other: similar memories and repeated instructions
- * are reinforced, what was given up is retired, and turns are paired. All but the instructions are off unless the settings turn
+ * Steps around a store, after it one after the other: similar memories and repeated instructions are reinforced, what was given up
+ * is retired, and turns are paired. All but the instructions are off unless the settings turn
  * them on, and nothing is searched for a step that has nothing to do.
  */
 export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
-  const { novelty, pairsTurns } = deps.settings.storeSteps;
+  const { pairsTurns } = deps.settings.storeSteps;
   const pairs = pairsTurns ? createTurnPairs(deps) : undefined;
   return {
-    before:
-      novelty &&
-      (async (node, vector) => {
-        if (node.content.trim() === "") return node;
-        return withNovelty(node, await nearestOf(deps, node, vector), novelty);
-      }),
     replace: planSupersedes,
     near: (node) => lookForNear(deps, node),
     after: async (stored) => {
@@ -87,21 +80,6 @@ async function attempt(
   } catch (error) {
     // The cause may contain memory text; only its category leaves this place.
     warn(`store: ${failure} (${reasonCode(error)})`);
-  }
-}
-
-async function nearestOf(
-  deps: StoreStepDeps,
-  { userId }: MemoryNode,
-  vector: Float32Array | undefined,
-) {
-  if (vector === undefined) return undefined;
-  try {
-    const [nearest] = await findNeighbours(deps, { userId, vector, count: NEAREST });
-    return nearest && { nodeId: nearest.node.id, similarity: nearest.similarity };
-  } catch (error) {
-    deps.warn(`store: novelty was not measured (${reasonCode(error)})`);
-    return undefined;
   }
 }
 

@@ -153,10 +153,6 @@ export type StoredMemory = {
 
 /** Steps of a store besides storing. No step ever rejects: a failed step is reported and skipped. */
 export type StoreSteps = {
-  /** The node to be written. Undefined: as planned, without waiting for its vector. */
-  readonly before:
-    | ((node: MemoryNode, vector: Float32Array | undefined) => Promise<MemoryNode>)
-    | undefined;
   /** The replacements of the memory, as a change in the transaction that writes it. */
   readonly replace: (
     nodeIds: readonly Uuid[],

@@ -75,16 +75,12 @@ export async function store(
   const nodeId = options.isRawNote === true ? eventId : deps.ids.next();
   const context = { extra: options.extra, eventId, nodeId, settings: deps.settings };
   const draft = planStore(input, { ...context, now: deps.clock.now() });
-  // The model works while the disk does, unless a step needs the vector first.
+  // The model works while the disk does.
   const embedding = embed(deps, draft.node);
   const stamp = await stampsFor(deps, draft.event.userId);
   const now = stamp(draft.event.timestamp);
-  const planned = now === draft.event.timestamp ? draft : planStore(input, { ...context, now });
-  const { before, after, replace, near } = deps.steps;
-  const plan =
-    before === undefined
-      ? planned
-      : { ...planned, node: await before(planned.node, (await embedding).vector) };
+  const plan = now === draft.event.timestamp ? draft : planStore(input, { ...context, now });
+  const { after, replace, near } = deps.steps;
   const { userId, actorId } = input;
   const change =
     supersedes.length === 0 ? undefined : replace(supersedes, plan.node, { userId, actorId });

@@ -6,13 +6,7 @@ import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
-import {
-  DEFAULT_SETTINGS,
-  type OpenedEngine,
-  REAL_MODEL,
-  useEngines,
-  wordEmbedder,
-} from "../engines.ts";
+import { DEFAULT_SETTINGS, type OpenedEngine, REAL_MODEL, useEngines } from "../engines.ts";
 
 const { open } = useEngines();
 
@@ -247,80 +241,6 @@ describe("a repeated instruction", () => {
 
     expect(await now(opened.engine, before.id)).toEqual(before.node);
     expect(opened.warnings).toEqual([]);
-  });
-});
-
-describe("a memory whose novelty counts", () => {
-  const novelty = {
-    highThreshold: 0.7,
-    lowThreshold: 0.3,
-    salienceBoost: 0.15,
-    saliencePenalty: 0.1,
-  };
-
-  test("begins with more salience alone, and with less beside its like", async () => {
-    const { engine, store } = await withSteps({ novelty });
-
-    const first = await stored(engine, "Ada drinks green tea", { metadata: { a: 1 } });
-    const again = await stored(engine, "Ada drinks green tea", { scope: "project" });
-
-    expect(first.node).toMatchObject({ salience: 0.65, salienceBase: 0.65 });
-    expect(first.node.metadata).toEqual({
-      a: 1,
-      novelty_score: 1,
-      max_similarity: 0,
-      nearest_node_id: null,
-    });
-    expect(again.node).toMatchObject({ salience: 0.4, salienceBase: 0.4 });
-    expect(again.node.metadata).toEqual({
-      novelty_score: 0,
-      max_similarity: 1,
-      nearest_node_id: first.id,
-    });
-    expect(await store.node(again.id, "ada")).toEqual(again.node);
-    expect((await engine.getEvent(first.eventId))?.metadata).toEqual({ a: 1 });
-  });
-
-  test("is looked at among the owner's own memories only", async () => {
-    const { engine } = await withSteps({ novelty });
-    await stored(engine, "Ada drinks green tea", { userId: "bob" });
-
-    const { node } = await stored(engine, "Ada drinks green tea");
-
-    expect(node.metadata).toMatchObject({ novelty_score: 1, nearest_node_id: null });
-  });
-
-  test("counts as entirely new when nothing can be searched", async () => {
-    const { engine, warnings } = await withSteps({ novelty }, () => ({
-      searchVectors: () => Promise.reject(new Error("secret tea")),
-    }));
-
-    const { node } = await stored(engine, "Ada drinks green tea");
-
-    expect(node).toMatchObject({ salience: 0.65, metadata: { novelty_score: 1 } });
-    expect(warnings[0]).toContain("novelty was not measured");
-    expect(warnings.join()).not.toContain("secret");
-  });
-
-  test("keeps its salience when the model fails at first and the job is done later", async () => {
-    let fails = true;
-    const words = wordEmbedder();
-    const embedder = wordEmbedder({
-      embedDocument: async (text) => {
-        if (fails) throw new Error("no model");
-        return words.embedDocument(text);
-      },
-    });
-    const settings = { storeSteps: { ...OFF, novelty }, upkeep: undefined };
-    const { engine } = await open({ settings, embedder });
-
-    const { node, eventId } = await stored(engine, "Ada drinks green tea");
-    fails = false;
-    await engine.processPending();
-
-    expect((await engine.processingStatus(eventId))?.status).toBe("complete");
-    expect(await now(engine, node.id)).toEqual(node);
-    expect(node.salience).toBe(0.65);
   });
 });
 

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
-import { ablateContext } from "../../../src/engine/retrieve/pack/ablate.ts";
 import { visibleBindings } from "../../../src/engine/retrieve/pack/bindings.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
 import {
@@ -10,7 +9,6 @@ import {
   resolveContextRef,
 } from "../../../src/engine/retrieve/pack/render.ts";
 import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
-import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { idOf, packRules, record, tokenizer } from "./pack-samples.ts";
 
 beforeAll(() => tokenizer.ready());
@@ -156,74 +154,5 @@ describe("visible value bindings", () => {
 
     expect(bundle.includedCount).toBe(1);
     expect(visibleBindings(bundle)).toEqual([]);
-  });
-});
-
-describe("taking records out of a context", () => {
-  const settings = { contextCitations: true };
-  const front = { notice: "Coverage: some", guidance: "TASK: think" };
-  const bundle = () => bundleOf(results, settings, front);
-
-  test("leaves every other line as it was, the header included", () => {
-    const before = bundle();
-    const gone = ablateContext(before, [idOf(1)], tokenizer);
-    const line = '- [m1] "Ann": "first"';
-
-    expect(before.renderedContext).toContain(`\n${line}\n`);
-    expect(gone.counterfactual.renderedContext).toBe(
-      before.renderedContext.replace(`\n${line}`, ""),
-    );
-    expect(gone).toMatchObject({
-      schemaVersion: 1,
-      semantics: "exact_context_entry_removal",
-      removedNodeIds: [idOf(1)],
-      baselineContextSha256: sha256Hex(before.renderedContext),
-      counterfactualContextSha256: sha256Hex(gone.counterfactual.renderedContext),
-    });
-  });
-
-  test("counts what is left", () => {
-    const before = bundle();
-    const { counterfactual } = ablateContext(before, [idOf(4), idOf(1)], tokenizer);
-
-    expect(counterfactual).toMatchObject({
-      includedCount: 1,
-      excludedIds: [...before.excludedIds, idOf(4), idOf(1)],
-      tokensUsed: tokenizer.count(counterfactual.renderedContext),
-    });
-    expect(counterfactual.tokensUsed + counterfactual.budgetRemaining).toBe(4096);
-    expect([...counterfactual.sections.keys()]).toEqual(["summaries"]);
-    expect([...counterfactual.contextReferences]).toEqual([["m3", idOf(3)]]);
-    expect(before.includedCount).toBe(3);
-  });
-
-  test("forgets what folded into a record that is gone", () => {
-    const evidence = { evidenceRefs: [idOf(900)] };
-    const before = bundleOf([record(1, "tea", evidence), record(2, "green tea", evidence)]);
-
-    expect(before.folded.size).toBe(1);
-    expect(ablateContext(before, [idOf(2)], tokenizer).counterfactual.folded.size).toBe(0);
-  });
-
-  test("leaves the notice alone when nothing else is left", () => {
-    const { counterfactual } = ablateContext(bundle(), [idOf(1), idOf(3), idOf(4)], tokenizer);
-
-    expect(counterfactual).toMatchObject({
-      renderedContext: "Coverage: some",
-      contextGuidance: undefined,
-      includedCount: 0,
-    });
-  });
-
-  test.each([
-    { name: "no record", ids: [] },
-    { name: "a record twice", ids: [idOf(1), idOf(1)] },
-    { name: "a record that was left out", ids: [idOf(2)] },
-    { name: "an unknown record", ids: [idOf(99)] },
-  ])("refuses $name", ({ ids }) => {
-    expect(failure(() => ablateContext(bundle(), ids, tokenizer))).toEqual({
-      code: "invalid_argument",
-      field: "ids",
-    });
   });
 });

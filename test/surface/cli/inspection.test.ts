@@ -159,7 +159,7 @@ test("svc stats counts everything in all states, most frequent first", async () 
 test("svc config-audit lists provisional settings and which of them take effect", async () => {
   const env = {
     SVC_PACKING__EPISODE_CONTEXT_TOP_K: "3",
-    SVC_NOVELTY_HIGH_THRESHOLD: "0.75",
+    SVC_SCORING__RRF_K: "50",
   };
   const { stdout, code } = await desk.run(["config-audit", "--format", "json"], { env });
   expect(code).toBe(0);
@@ -179,11 +179,11 @@ test("svc config-audit lists provisional settings and which of them take effect"
   });
   expect(settings).toContainEqual(
     expect.objectContaining({
-      path: "novelty_high_threshold",
-      value: 0.75,
+      path: "scoring.rrf_k",
+      value: 50,
       customized: true,
       effective: false,
-      activation_condition: "enable_surprise_gating is true",
+      activation_condition: "scoring.fusion is rrf",
     }),
   );
   const table = await lines("config-audit");
