@@ -181,6 +181,9 @@ export {
   EVALUATION_METHODS,
   type EvaluationMethod,
   type ReinforceOptions,
+  type RestoredMany,
+  type RestoreFadedInput,
+  type RestoreOptions,
   type TransitionOptions,
 } from "./engine/lifecycle/api.ts";
 export type { ObserveInput } from "./engine/observe/api.ts";

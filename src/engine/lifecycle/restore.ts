@@ -146,13 +146,10 @@ function restored(before: MemoryNode, last: AuditRecord | undefined, at: Instant
 
 /** A memory before and after a recorded step. */
 function pastOf({ payload }: AuditRecord) {
-  const opened = openChecksummed(payload);
-  // SAFETY: every such record has both.
-  return {
-    before: opened["before"] as JsonObject,
-    after: opened["after"] as JsonObject,
-    organizer: opened["organizer"] as JsonObject | undefined,
-  };
+  // SAFETY: every such record has both, that of an organizer a third one.
+  return openChecksummed(payload) as Readonly<
+    Record<"before" | "after", JsonObject> & { organizer?: JsonObject }
+  >;
 }
 
 /** What tells whether memories have faded. */

@@ -20,6 +20,7 @@ export class GivenKeys {
   /** What a column of a record has in the pack. Called once for each own key. */
   valueOf(record: string, column: string, value: unknown): unknown {
     if (typeof value !== "number") return value;
+    // SAFETY: a column that refers to nothing has no kind.
     const kind = (REFERENCES[record] ?? OWNED)[column as "owner"];
     if (kind !== undefined) return this.of(kind, value);
     return column === (OWN[record] ?? "key") ? this.give(record, value) : value;
