@@ -18,7 +18,7 @@ const LEFT_OUT_SHOWN = 8;
 const started = performance.now();
 const changed = changedFiles(root);
 const sources = changed.filter((path) =>
-  /^(src|test|scripts)\/.*\.(tsx?|css|json|cjs)$/.test(path),
+  /^(src|clients|test|scripts)\/.*\.(tsx?|css|json|cjs)$/.test(path),
 );
 const { files: timings }: { readonly files: Readonly<Record<string, number>> } = await Bun.file(
   join(root, "scripts/config/test-timings.json"),

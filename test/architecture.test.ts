@@ -1,16 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 
 const ROOT = join(import.meta.dir, "..");
@@ -145,22 +137,30 @@ const PLANTS: readonly Plant[] = [
   { rule: "nothing-imports-the-page", from: "surface/http/page", to: "page/target" },
   { rule: "the-page-needs-few-packages", from: "page/package", to: "hono" },
   {
-    rule: "frameworks-may-import-only-[lib,domain,engine]",
-    from: "frameworks/up",
+    rule: "clients-may-import-only-[lib,domain,engine]",
+    from: "../clients/js/src/up",
     to: "app/target",
   },
   {
     rule: "outside-sees-only-the-engine-facade",
-    from: "frameworks/deep",
+    from: "../clients/js/src/deep",
     to: "engine/write/target",
   },
-  { rule: "nothing-imports-the-frameworks", from: "app/adapts", to: "frameworks/target" },
-  { rule: "an-adapter-needs-its-framework-alone", from: "frameworks/package", to: "zod" },
-  { rule: "langchain-needs-langchain-alone", from: "frameworks/langchain/package", to: "zod" },
-  { rule: "the-ai-sdk-needs-its-types-alone", from: "frameworks/ai-sdk/package", to: "hono" },
-  { rule: "the-ai-sdk-is-never-loaded", from: "frameworks/ai-sdk/loads", to: "ai" },
-  { rule: "inner-layers-have-no-io", from: "frameworks/node", to: "node:fs" },
-  { rule: "inner-layers-have-no-runtime", from: "frameworks/bun", to: "bun" },
+  { rule: "src-stands-alone", from: "app/adapts", to: "../clients/js/src/target" },
+  { rule: "an-adapter-needs-its-framework-alone", from: "../clients/js/src/package", to: "zod" },
+  {
+    rule: "langchain-needs-langchain-alone",
+    from: "../clients/js/src/langchain/package",
+    to: "zod",
+  },
+  {
+    rule: "the-ai-sdk-needs-its-types-alone",
+    from: "../clients/js/src/ai-sdk/package",
+    to: "hono",
+  },
+  { rule: "the-ai-sdk-is-never-loaded", from: "../clients/js/src/ai-sdk/loads", to: "ai" },
+  { rule: "inner-layers-have-no-io", from: "../clients/js/src/node", to: "node:fs" },
+  { rule: "inner-layers-have-no-runtime", from: "../clients/js/src/bun", to: "bun" },
   { rule: "src-stands-alone", from: "lib/entry", to: "../scripts/target" },
   { rule: "src-stands-alone", from: "app/published", to: "../src/library" },
   { rule: "no-circular", from: "domain/loop-back", to: "domain/loop" },
@@ -202,8 +202,8 @@ type Violation = {
 
 function plant(root: string, { from, to }: Omit<Plant, "rule">): void {
   const isPackage = !to.includes("/") || to.startsWith("node:");
-  const ups = "../".repeat(from.split("/").length - 1) || "./";
-  write(root, from, `export * from "${isPackage ? to : `${ups}${to}.ts`}";\n`);
+  const path = `./${relative(join("src", dirname(from)), join("src", to))}.ts`;
+  write(root, from, `export * from "${isPackage ? to : path}";\n`);
 }
 
 function write(root: string, name: string, text: string): void {
@@ -214,7 +214,16 @@ function write(root: string, name: string, text: string): void {
 
 function cruise(root: string): readonly Violation[] {
   const tool = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
-  const command = [process.execPath, tool, "--config", CONFIG, "--output-type", "json", "src"];
+  const command = [
+    process.execPath,
+    tool,
+    "--config",
+    CONFIG,
+    "--output-type",
+    "json",
+    "src",
+    "clients/js/src",
+  ];
   const { stdout, stderr } = Bun.spawnSync(command, {
     cwd: root,
     env: { ...process.env, NO_COLOR: "1" },
@@ -248,7 +257,9 @@ describe("the layer rules", () => {
   }, 120_000);
 
   const reported = (from: string): readonly string[] =>
-    violations.filter((found) => found.from === `src/${from}.ts`).map((found) => found.rule.name);
+    violations
+      .filter((found) => found.from === join("src", `${from}.ts`))
+      .map((found) => found.rule.name);
 
   test.each(PLANTS)("$rule reports $from importing $to", ({ rule, from }) => {
     expect(reported(from)).toContain(rule);
@@ -268,9 +279,10 @@ describe("the layer rules", () => {
   });
 });
 
-/** Every TypeScript file below src, parsed, with its path; without the client that a build generates. */
-const SOURCES = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
-  .filter((path) => /\.tsx?$/.test(path) && !path.startsWith("page/client/"))
+/** Every TypeScript file of src and of the clients, parsed, with its path below src; without the client that a build generates. */
+const SOURCES = [...new Bun.Glob("{src,clients}/**/*.{ts,tsx}").scanSync(ROOT)]
+  .filter((path) => !/^src\/page\/client\/|^clients\/\w+\/(?!src\/)/.test(path))
+  .map((path) => relative("src", path))
   .map((path) => {
     const text = readFileSync(join(ROOT, "src", path), "utf8");
     return { path, file: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true) };
@@ -317,11 +329,9 @@ function skipsWithoutReason(text: string): readonly string[] {
 
 /** What is found in the texts of all tests, with their paths. */
 function inTests(find: (text: string) => readonly string[]): readonly string[] {
-  return readdirSync(import.meta.dir, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".test.ts"))
-    .flatMap((path) =>
-      find(readFileSync(join(import.meta.dir, path), "utf8")).map((one) => `${path}: ${one}`),
-    );
+  return [...new Bun.Glob("{test,clients}/**/*.test.ts").scanSync(ROOT)].flatMap((path) =>
+    find(readFileSync(join(ROOT, path), "utf8")).map((one) => `${path}: ${one}`),
+  );
 }
 
 /** Fewer milliseconds than these are no limit of a wait, but a guess how fast a machine is. */
@@ -403,9 +413,9 @@ describe("the source", () => {
   });
 
   test("asks other programs in one place, which knows what no proxy may see", () => {
-    // The page and the documentation run in a browser; the adapters of frameworks run on Node, too.
+    // The page and the documentation run in a browser; the client runs on Node, too.
     const askers =
-      /^(adapters\/network\/|page\/|surface\/http\/docs-script\.ts|frameworks\/remote\.ts)/;
+      /^(adapters\/network\/|page\/|surface\/http\/docs-script\.ts|\.\.\/clients\/js\/src\/remote\.ts)/;
     const isRequest = (node: ts.Node, path: string): boolean =>
       ts.isCallExpression(node) && node.expression.getText() === "fetch" && !askers.test(path);
     expect(places(isRequest)).toEqual([]);

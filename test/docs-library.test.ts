@@ -28,7 +28,7 @@ test.each([
       join(place, "examples.ts"),
       source
         .replaceAll('from "svc"', `from ${JSON.stringify(join(ROOT, "src/library.ts"))}`)
-        .replaceAll(/from "svc\/([\w-]+)"/g, `from "${ROOT}/src/frameworks/$1.ts"`),
+        .replaceAll(/from "svc-client\/([\w-]+)"/g, `from "${ROOT}/clients/js/src/$1.ts"`),
     );
     const { SVC_ENCRYPTION_KEY: _, ...env } = process.env;
     const child = Bun.spawnSync([process.execPath, "examples.ts"], {

@@ -203,7 +203,14 @@ describe("dependencies", () => {
     readonly dependencies: Readonly<Record<string, string>>;
     readonly devDependencies: Readonly<Record<string, string>>;
   } = JSON.parse(read("package.json"));
-  const versions = { ...manifest.dependencies, ...manifest.devDependencies };
+  const client: Pick<typeof manifest, "devDependencies"> = JSON.parse(
+    read("clients/js/package.json"),
+  );
+  const versions = {
+    ...manifest.dependencies,
+    ...manifest.devDependencies,
+    ...client.devDependencies,
+  };
 
   test("each have a complete line in docs/dependencies.md", () => {
     const documented = rows("docs/dependencies.md");

@@ -5,7 +5,9 @@ import ts from "typescript";
 export type DeclarationsInput = {
   /** Folder of the project, with its `tsconfig.json`. */
   readonly root: string;
-  /** The modules that programs import, absolute, below `src`. */
+  /** The folder that holds them all; paths below it are kept. Absolute. */
+  readonly base: string;
+  /** The modules that programs import, absolute. */
   readonly entries: readonly string[];
   /** Folder to write to, absolute. */
   readonly out: string;
@@ -17,15 +19,14 @@ export type DeclarationsInput = {
  * @returns how many files were written
  * @throws Error with the compiler's words when the source cannot be declared; whether its types are right is checked elsewhere
  */
-export function writeDeclarations({ root, entries, out }: DeclarationsInput): number {
-  const source = join(root, "src");
-  const program = createProgram(root, entries, out);
+export function writeDeclarations({ root, base, entries, out }: DeclarationsInput): number {
+  const program = createProgram({ root, base, entries, out });
   const written = new Set<string>();
   const write = (path: string): void => {
     if (written.has(path)) return;
     written.add(path);
     const text = declarationOf(program, path, root);
-    const target = join(out, relative(source, path).replace(/\.ts$/, ".d.ts"));
+    const target = join(out, relative(base, path).replace(/\.ts$/, ".d.ts"));
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text.replace(RELATIVE_IMPORT, "$1.js$2"));
     for (const [, from = ""] of text.matchAll(/(?:from|import\()\s*"(\.[^"]*\.ts)"/g)) {
@@ -39,7 +40,7 @@ export function writeDeclarations({ root, entries, out }: DeclarationsInput): nu
 /** `from "./a.ts"` and `import("./a.ts")`. */
 const RELATIVE_IMPORT = /((?:from|import\()\s*"\.[^"]*)\.ts(")/g;
 
-function createProgram(root: string, entries: readonly string[], out: string): ts.Program {
+function createProgram({ root, base, entries, out }: DeclarationsInput): ts.Program {
   const config = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root);
   return ts.createProgram([...entries], {
@@ -47,7 +48,7 @@ function createProgram(root: string, entries: readonly string[], out: string): t
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
-    rootDir: join(root, "src"),
+    rootDir: base,
     outDir: out,
   });
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 /** Suites that try the built executable, or work long: they run when they are changed themselves, and in the whole check. */
@@ -50,16 +50,12 @@ export function affectedTests({ root, changed, timings, budgetMs }: AffectedInpu
 function importersIn(root: string): ReadonlyMap<string, readonly string[]> {
   const importers = new Map<string, string[]>();
   const transpiler = new Bun.Transpiler({ loader: "ts" });
-  for (const folder of ["src", "test", "scripts"]) {
-    for (const name of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
-      if (!name.endsWith(".ts")) continue;
-      const path = join(folder, name);
-      const text = readFileSync(join(root, path), "utf8");
-      for (const { path: to } of transpiler.scanImports(text)) {
-        if (!to.startsWith(".")) continue;
-        const target = join(dirname(path), to);
-        importers.set(target, [...(importers.get(target) ?? []), path]);
-      }
+  for (const path of new Bun.Glob("{src,clients,test,scripts}/**/*.ts").scanSync(root)) {
+    const text = readFileSync(join(root, path), "utf8");
+    for (const { path: to } of transpiler.scanImports(text)) {
+      if (!to.startsWith(".")) continue;
+      const target = join(dirname(path), to);
+      importers.set(target, [...(importers.get(target) ?? []), path]);
     }
   }
   return importers;

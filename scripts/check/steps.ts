@@ -52,7 +52,7 @@ export function typesStep(options: readonly string[]): Step {
 
 export function layersStep(options: readonly string[]): Step {
   const program = "dependency-cruiser/bin/dependency-cruise.mjs";
-  const rules = ["--config", "scripts/config/layers.cjs", "src"];
+  const rules = ["--config", "scripts/config/layers.cjs", "src", "clients/js/src"];
   return { name: "layers", limitMinutes: 4, command: tool(program, ...rules, ...options) };
 }
 
@@ -64,7 +64,7 @@ export function stepsBeforeTests(root: string): readonly Step[] {
       limitMinutes: 0,
       inspect: () => hostsIn(readFileSync(join(root, "bun.lock"), "utf8")),
     },
-    formatStep(["src", "test", "scripts"]),
+    formatStep(["src", "clients", "test", "scripts"]),
     typesStep([]),
     { name: "types of the page", limitMinutes: 4, command: [bun, "scripts/check/page-types.ts"] },
     layersStep([]),
@@ -109,7 +109,7 @@ export type TestPlace = {
 };
 
 /**
- * All suites below `test/`, in more processes than there are processors, since much of the time is spent waiting for
+ * All suites below `test/` and `clients/`, in more processes than there are processors, since much of the time is spent waiting for
  * processes, disks and locks. The files that took longest, by `scripts/config/test-timings.json`, start first. A process keeps
  * its modules from one file to the next, so that each need not be loaded 300 times. The limit of a single test suits a loaded
  * machine with two cores.
@@ -134,6 +134,7 @@ export function testsIn({ root, memory, disk, databases, processes }: TestPlace)
       "--timings=scripts/config/test-timings.json",
       "--timeout=120000",
       "./test/",
+      "./clients/",
     ],
   };
 }

@@ -1,9 +1,8 @@
-declare const instantBrand: unique symbol;
 /**
  * A moment in UTC as `YYYY-MM-DDTHH:MM:SS.ffffffZ`: microseconds, fixed width, so that text order is time order. JavaScript's
  * Date has only milliseconds and is used only for calendar arithmetic.
  */
-export type Instant = string & { readonly [instantBrand]: true };
+export type Instant = string & { readonly __instant: true };
 
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;

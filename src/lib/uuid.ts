@@ -1,6 +1,5 @@
-declare const uuidBrand: unique symbol;
-/** A UUID in canonical form: lower case, with hyphens. */
-export type Uuid = string & { readonly [uuidBrand]: true };
+/** A UUID in canonical form: lower case, with hyphens. A name marks it, no symbol: the types of two packages are the same type. */
+export type Uuid = string & { readonly __uuid: true };
 
 const HEX32 = /^[0-9a-f]{32}$/;
 

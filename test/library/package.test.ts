@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { MemoryEngine, startHttpServer } from "../../src/library.ts";
 import { EXAMPLE_MODEL, examplesOf } from "./examples.ts";
 
@@ -22,13 +22,17 @@ const ROOT = join(import.meta.dir, "../..");
 const manifest: {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+} = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const clientManifest: {
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
-} = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+} = JSON.parse(readFileSync(join(ROOT, "clients/js/package.json"), "utf8"));
 
 const place = mkdtempSync(join(tmpdir(), "svc-package-"));
 const app = join(place, "app");
 const installed = join(app, "node_modules/svc");
+const installedClient = join(app, "node_modules/svc-client");
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 function run(command: readonly string[], cwd: string) {
@@ -54,7 +58,7 @@ function link(name: string): void {
 /** The packages of this checkout. */
 function packages(): readonly string[] {
   return readdirSync(join(ROOT, "node_modules")).flatMap((name) => {
-    if (name.startsWith(".")) return [];
+    if (name.startsWith(".") || name === "svc-client") return [];
     if (!name.startsWith("@")) return [name];
     return readdirSync(join(ROOT, "node_modules", name)).map((inner) => `${name}/${inner}`);
   });
@@ -100,9 +104,9 @@ try {
 /** A program for every runtime: all adapters over a server. */
 const ADAPTERS = `
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { MemoryChatHistory, MemoryRetriever } from "svc/langchain";
-import { memoryMiddleware, memoryTools } from "svc/ai-sdk";
-import { remoteMemory, SvcError } from "svc/remote";
+import { MemoryChatHistory, MemoryRetriever } from "svc-client/langchain";
+import { memoryMiddleware, memoryTools } from "svc-client/ai-sdk";
+import { remoteMemory, SvcError } from "svc-client/remote";
 
 const [url, userId] = process.argv.slice(2);
 const memory = remoteMemory({ url, apiKey: "key" });
@@ -122,6 +126,16 @@ const params = await transformParams({ type: "generate", params: { prompt } });
 console.log(params.prompt[0].content[0].text.includes("I live in Kiel"));
 const error = await remoteMemory({ url }).retrieve({ query: "x", userId }).catch((it) => it);
 console.log(error instanceof SvcError, error.code);
+`;
+
+/** A program with both packages, each of which has its own class of errors. */
+const BESIDE = `
+import { MemoryEngine } from "svc";
+import { memoryTools } from "svc-client/ai-sdk";
+
+await using memory = await MemoryEngine.create({ pack_path: "./beside.pack" });
+const { memory_archive_node: archive } = memoryTools({ memory, userId: "anna" });
+console.log(await archive.execute({ node_id: "00000000-0000-4000-8000-000000000000" }, { toolCallId: "1" }));
 `;
 
 const STRICT = { strict: true, noEmit: true, exactOptionalPropertyTypes: true };
@@ -157,36 +171,41 @@ const COMPILERS = [
 ];
 
 let files: readonly string[] = [];
+let clientFiles: readonly string[] = [];
+
+/** Packs a package and unpacks it. @returns the files in it */
+function install(source: string, target: string): readonly string[] {
+  const archive = join(place, `${basename(target)}.tgz`);
+  const pack = ["pm", "pack", "--gzip-level", "0", "--filename", archive, "--quiet"];
+  const packed = run([process.execPath, ...pack], source);
+  if (!existsSync(archive)) throw new Error(`nothing was packed: ${packed.output}`);
+  mkdirSync(target, { recursive: true });
+  const unpacked = run(["tar", "-xzf", archive, "--strip-components=1", "-C", target], place);
+  if (unpacked.exitCode !== 0) throw new Error(unpacked.output);
+  return readdirSync(target, { recursive: true, withFileTypes: true, encoding: "utf8" })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(target.length + 1));
+}
 
 beforeAll(() => {
-  const packed = run(
-    [process.execPath, "pm", "pack", "--gzip-level", "0", "--destination", place, "--quiet"],
-    ROOT,
-  );
-  const archive = readdirSync(place).find((name) => name.endsWith(".tgz"));
-  if (archive === undefined) throw new Error(`nothing was packed: ${packed.output}`);
-  mkdirSync(installed, { recursive: true });
-  const unpacked = run(
-    ["tar", "-xzf", join(place, archive), "--strip-components=1", "-C", installed],
-    place,
-  );
-  if (unpacked.exitCode !== 0) throw new Error(unpacked.output);
-  files = readdirSync(installed, { recursive: true, withFileTypes: true, encoding: "utf8" })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1));
+  files = install(ROOT, installed);
+  clientFiles = install(join(ROOT, "clients/js"), installedClient);
   for (const name of packages()) if (!(name in manifest.devDependencies)) link(name);
   link("@types/bun");
-  for (const name of Object.keys(manifest.peerDependencies)) link(name);
+  for (const name of Object.keys(clientManifest.peerDependencies)) {
+    if (!existsSync(join(app, "node_modules", name))) link(name);
+  }
   writeFileSync(join(app, "package.json"), JSON.stringify({ name: "app", type: "module" }));
   writeFileSync(join(app, "main.ts"), PROGRAM);
   writeFileSync(join(app, "examples.ts"), examplesOf("docs/library.md"));
   writeFileSync(join(app, "frameworks.ts"), examplesOf("docs/frameworks.md"));
   writeFileSync(
     join(app, "wrong.ts"),
-    `import { memoryTools } from "svc/ai-sdk"; memoryTools({ userId: "anna" });\n`,
+    `import { memoryTools } from "svc-client/ai-sdk"; memoryTools({ userId: "anna" });\n`,
   );
   writeFileSync(join(app, "model.ts"), EXAMPLE_MODEL);
   writeFileSync(join(app, "adapters.mjs"), ADAPTERS);
+  writeFileSync(join(app, "beside.mjs"), BESIDE);
 }, 120_000);
 
 describe("the package", () => {
@@ -197,11 +216,6 @@ describe("the package", () => {
       "README.md",
       "docs/library.md",
       "dist/lib/types/library.d.ts",
-      "dist/lib/types/frameworks/remote.d.ts",
-      "dist/lib/remote.js",
-      "dist/lib/ai-sdk.js",
-      "dist/lib/langchain.js",
-      "src/frameworks/langchain.ts",
       "src/library.ts",
       "src/app/client/worker.ts",
       "src/adapters/embedding/worker.ts",
@@ -226,7 +240,7 @@ describe("the package", () => {
   test("holds nothing else: no tests, measurements, other surfaces or built programs", () => {
     const folders = new Set(files.map((path) => path.split("/").slice(0, 2).join("/")));
     const allowed =
-      /^(src\/(adapters|app|config|domain|engine|frameworks|lib|ports|surface|http-library\.ts|library\.ts|requires-bun\.js)|dist\/lib|docs\/[\w.-]+|[A-Z]+(\.md)?|package\.json)$/;
+      /^(src\/(adapters|app|config|domain|engine|lib|ports|surface|http-library\.ts|library\.ts|requires-bun\.js)|dist\/lib|docs\/[\w.-]+|[A-Z]+(\.md)?|package\.json)$/;
     expect([...folders].filter((folder) => !allowed.test(folder))).toEqual([]);
     expect(files.filter((path) => /\.(test\.ts|pack|tgz|env)$/.test(path))).toEqual([]);
     expect(files.filter((path) => /^src\/surface\/(cli|mcp)\//.test(path))).toEqual([]);
@@ -238,7 +252,6 @@ describe("the package", () => {
     const isThere = (path: string, to: string): boolean => {
       if (to.startsWith(".")) return existsSync(join(installed, dirname(path), to));
       const name = /^(@[^/]+\/)?[^/]+/.exec(to)?.[0] ?? "";
-      if (name in manifest.peerDependencies) return path.startsWith("src/frameworks/langchain/");
       return /^(bun|node):|^bun$/.test(to) || name in manifest.dependencies;
     };
     const missing = files
@@ -267,7 +280,7 @@ describe("the package", () => {
 
   // The declarations of the frameworks themselves do not satisfy every rule.
   test.each(COMPILERS)(
-    "compiles with the adapters and the examples of their page, and has declarations without faults, under $name",
+    "compiles with the client and the examples of its page, and has declarations without faults, under $name",
     ({ compiler, compilerOptions }) => {
       const config = join(app, `${compiler}-frameworks.json`);
       const sources = ["frameworks.ts", "wrong.ts"];
@@ -276,7 +289,9 @@ describe("the package", () => {
       const { output } = run([process.execPath, tsc, "--pretty", "false", "-p", config], app);
       const faults = output
         .split("\n")
-        .filter((line) => line.includes(": error TS") && !/node_modules\/(?!svc\/)/.test(line));
+        .filter(
+          (line) => line.includes(": error TS") && !/node_modules\/(?!svc(-client)?\/)/.test(line),
+        );
       expect(faults).toEqual([expect.stringContaining("wrong.ts(1,")]);
       expect(output).toContain("Property 'memory' is missing");
     },
@@ -297,7 +312,7 @@ describe("the package", () => {
   }, 120_000);
 
   test.each(["bun", "node"])(
-    "its adapters work over a server, under %s",
+    "of the client works over a server, under %s",
     async (runtime) => {
       await using engine = await MemoryEngine.create({ pack_path: join(place, `${runtime}.pack`) });
       await using server = await startHttpServer({ engine, port: 0, apiKey: "key" });
@@ -321,14 +336,32 @@ describe("the package", () => {
     120_000,
   );
 
-  test("brings no framework along: each is for programs that have it", () => {
-    for (const name of Object.keys(manifest.peerDependencies)) {
-      expect(manifest.peerDependenciesMeta[name]?.optional).toBe(true);
-      expect(manifest.dependencies[name]).toBeUndefined();
+  test("of the client tells a model why an engine of the library refuses", () => {
+    const { exitCode, output } = run([process.execPath, "beside.mjs"], app);
+    expect(output).toContain("Node '00000000-0000-4000-8000-000000000000' not found");
+    expect(exitCode).toBe(0);
+  }, 120_000);
+
+  test("of the client holds what a program needs, and nothing else", () => {
+    const needed = ["remote", "ai-sdk", "langchain"].flatMap((name) => [
+      `dist/${name}.js`,
+      `dist/types/clients/js/src/${name}.d.ts`,
+    ]);
+    needed.push("README.md", "dist/LICENSE", "package.json");
+    expect(needed.filter((path) => !clientFiles.includes(path))).toEqual([]);
+    expect(
+      clientFiles.filter((path) => !/^dist\/|^README\.md$|^package\.json$/.test(path)),
+    ).toEqual([]);
+  });
+
+  test("of the client brings no framework along: each is for programs that have it", () => {
+    expect(clientManifest.dependencies).toBeUndefined();
+    for (const name of Object.keys(clientManifest.peerDependencies)) {
+      expect(clientManifest.peerDependenciesMeta[name]?.optional).toBe(true);
     }
     const loads = (path: string) =>
       new Bun.Transpiler({ loader: "js" })
-        .scanImports(readFileSync(join(installed, "dist/lib", path), "utf8"))
+        .scanImports(readFileSync(join(installedClient, "dist", path), "utf8"))
         .map((found) => found.path)
         .filter((name) => !name.startsWith("."));
     expect(loads("remote.js")).toEqual([]);

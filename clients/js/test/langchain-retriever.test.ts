@@ -3,7 +3,7 @@ import { StringOutputParser } from "@langchain/core/output_parsers";
 import { ChatPromptTemplate } from "@langchain/core/prompts";
 import { RunnablePassthrough } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
-import { MemoryRetriever, type MemoryRetrieverInput } from "../../src/frameworks/langchain.ts";
+import { MemoryRetriever, type MemoryRetrieverInput } from "../src/langchain.ts";
 import { type Grounds, openGrounds, WAYS } from "./grounds.ts";
 
 let grounds: Grounds;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { generateText, isStepCount } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
-import { memoryTools } from "../../src/frameworks/ai-sdk.ts";
-import { OPERATIONS } from "../../src/surface/contract/core/operations.ts";
+import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
+import { memoryTools } from "../src/ai-sdk.ts";
 import { type Grounds, openGrounds, WAYS } from "./grounds.ts";
 import { says, wants } from "./scripted-model.ts";
 

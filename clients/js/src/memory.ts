@@ -1,8 +1,10 @@
-import type { MemoryEvent } from "../domain/event.ts";
-import type { MemoryNode } from "../domain/node.ts";
-import type { EventsQuery } from "../engine/browse/api.ts";
-import type { ResultCandidate, RetrieveInput } from "../engine/retrieve/api.ts";
-import type { NearMemory, StoreInput } from "../engine/write/api.ts";
+import { ERROR_CATALOGUE } from "../../../src/domain/error-catalogue.ts";
+import type { ErrorCode, SvcError } from "../../../src/domain/errors.ts";
+import type { MemoryEvent } from "../../../src/domain/event.ts";
+import type { MemoryNode } from "../../../src/domain/node.ts";
+import type { EventsQuery } from "../../../src/engine/browse/api.ts";
+import type { ResultCandidate, RetrieveInput } from "../../../src/engine/retrieve/api.ts";
+import type { NearMemory, StoreInput } from "../../../src/engine/write/api.ts";
 
 /**
  * What the adapters ask of a memory. An open engine and a lease of a workspace have these methods, and `remoteMemory` makes them
@@ -90,6 +92,18 @@ export type FoundMemories = {
   readonly bundle: { readonly renderedContext: string };
   readonly metadata: { readonly minScoreSkipped: boolean };
 };
+
+/**
+ * Whether a memory failed with a code of the catalogue. An engine of the package `svc` throws errors of a class of its own, so the
+ * code tells, not the class.
+ */
+export function isSvcError(error: unknown): error is SvcError {
+  return error instanceof Error && "code" in error && isErrorCode(error.code);
+}
+
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === "string" && Object.hasOwn(ERROR_CATALOGUE, code);
+}
 
 /** Milliseconds that a timer can wait. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Memory } from "../../src/frameworks/memory.ts";
-import { remoteMemory } from "../../src/frameworks/remote.ts";
-import { MemoryEngine, startHttpServer } from "../../src/library.ts";
+import { MemoryEngine, startHttpServer } from "../../../src/library.ts";
+import type { Memory } from "../src/memory.ts";
+import { remoteMemory } from "../src/remote.ts";
 
 export type Grounds = AsyncDisposable & {
   readonly engine: MemoryEngine;

@@ -1,10 +1,10 @@
 import type { Tool } from "ai";
 import { z } from "zod";
-import { parseUserId } from "../../domain/arguments.ts";
-import { NODE_TYPES, type Scope } from "../../domain/enums.ts";
-import { SvcError } from "../../domain/errors.ts";
-import { LIMITS } from "../../domain/limits.ts";
-import type { FoundMemory, Memory, StoredMemory } from "../memory.ts";
+import { parseUserId } from "../../../../src/domain/arguments.ts";
+import { NODE_TYPES, type Scope } from "../../../../src/domain/enums.ts";
+import { SvcError } from "../../../../src/domain/errors.ts";
+import { LIMITS } from "../../../../src/domain/limits.ts";
+import { type FoundMemory, isSvcError, type Memory, type StoredMemory } from "../memory.ts";
 import { requestIdOf } from "./request-id.ts";
 import { cut } from "./turn.ts";
 
@@ -116,7 +116,7 @@ export function memoryTools({ onError, ...options }: MemoryToolsOptions): Memory
         return await run(input, call);
       } catch (error) {
         onError?.(error);
-        return { error: error instanceof SvcError ? error.message : "The memory did not answer." };
+        return { error: isSvcError(error) ? error.message : "The memory did not answer." };
       }
     },
   });

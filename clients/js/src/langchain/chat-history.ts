@@ -1,10 +1,10 @@
 import { BaseListChatMessageHistory } from "@langchain/core/chat_history";
 import type { BaseMessage } from "@langchain/core/messages";
-import { parseUserId } from "../../domain/arguments.ts";
-import type { Scope } from "../../domain/enums.ts";
-import { invalid, SvcError } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import type { Memory } from "../memory.ts";
+import { parseUserId } from "../../../../src/domain/arguments.ts";
+import type { Scope } from "../../../../src/domain/enums.ts";
+import { invalid } from "../../../../src/domain/errors.ts";
+import type { MemoryEvent } from "../../../../src/domain/event.ts";
+import { isSvcError, type Memory } from "../memory.ts";
 import { type Control, controlMetadata, controlOf, replay } from "./history-log.ts";
 import { formOf, type MessageForm, messageOf } from "./message-form.ts";
 
@@ -116,7 +116,7 @@ export class MemoryChatHistory extends BaseListChatMessageHistory {
       const nodeId = await this.#store({ role: "system", text, isFound: false, metadata });
       // It is no memory: nobody should see it in a list either. The sweep of expired memories may be first.
       await this.#memory.archive(nodeId, { userId: this.userId }).catch((error: unknown) => {
-        if (!(error instanceof SvcError && error.code === "invalid_transition")) throw error;
+        if (!(isSvcError(error) && error.code === "invalid_transition")) throw error;
       });
     });
   }

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
-import type { MemoryEvent } from "../../src/domain/event.ts";
-import { MESSAGE_KEY, messageOf } from "../../src/frameworks/langchain/message-form.ts";
-import { asInstant } from "../../src/lib/instant.ts";
-import type { JsonObject } from "../../src/lib/json.ts";
-import { asUuid } from "../../src/lib/uuid.ts";
+import type { MemoryEvent } from "../../../src/domain/event.ts";
+import { asInstant } from "../../../src/lib/instant.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
+import { asUuid } from "../../../src/lib/uuid.ts";
+import { MESSAGE_KEY, messageOf } from "../src/langchain/message-form.ts";
 
 /** What `message_to_dict` of langchain-core 1.7.2 for Python writes for one message of each kind. */
 const WRITTEN: readonly JsonObject[] = JSON.parse(

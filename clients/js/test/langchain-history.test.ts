@@ -16,9 +16,9 @@ import {
 import { ChatPromptTemplate, MessagesPlaceholder } from "@langchain/core/prompts";
 import { RunnableWithMessageHistory } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
-import { MemoryChatHistory } from "../../src/frameworks/langchain.ts";
-import { remoteMemory } from "../../src/frameworks/remote.ts";
-import { MemoryWorkspace } from "../../src/library.ts";
+import { MemoryWorkspace } from "../../../src/library.ts";
+import { MemoryChatHistory } from "../src/langchain.ts";
+import { remoteMemory } from "../src/remote.ts";
 import { type Grounds, KEY, openGrounds, WAYS } from "./grounds.ts";
 
 let grounds: Grounds;

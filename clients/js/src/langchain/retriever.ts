@@ -1,8 +1,12 @@
 import type { CallbackManagerForRetrieverRun } from "@langchain/core/callbacks/manager";
 import { Document } from "@langchain/core/documents";
 import { BaseRetriever, type BaseRetrieverInput } from "@langchain/core/retrievers";
-import { parseOptionalInteger, parseOptionalNumber, parseUserId } from "../../domain/arguments.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import {
+  parseOptionalInteger,
+  parseOptionalNumber,
+  parseUserId,
+} from "../../../../src/domain/arguments.ts";
+import type { MemoryNode } from "../../../../src/domain/node.ts";
 import type { FoundMemory, Memory, MemoryQuestion } from "../memory.ts";
 
 export type MemoryRetrieverInput = BaseRetrieverInput &

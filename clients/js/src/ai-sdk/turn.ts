@@ -1,5 +1,5 @@
 import type { LanguageModelMiddleware } from "ai";
-import { isVisible } from "../../domain/arguments.ts";
+import { isVisible } from "../../../../src/domain/arguments.ts";
 import { requestIdOf } from "./request-id.ts";
 
 /** What a model is called with. */

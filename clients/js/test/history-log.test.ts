@@ -1,13 +1,9 @@
 import { expect, test } from "bun:test";
-import type { MemoryEvent } from "../../src/domain/event.ts";
-import {
-  type Control,
-  controlMetadata,
-  replay,
-} from "../../src/frameworks/langchain/history-log.ts";
-import { asInstant } from "../../src/lib/instant.ts";
-import type { JsonObject } from "../../src/lib/json.ts";
-import { asUuid } from "../../src/lib/uuid.ts";
+import type { MemoryEvent } from "../../../src/domain/event.ts";
+import { asInstant } from "../../../src/lib/instant.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
+import { asUuid } from "../../../src/lib/uuid.ts";
+import { type Control, controlMetadata, replay } from "../src/langchain/history-log.ts";
 
 const idOf = (number: number) => asUuid(`00000000-0000-7000-8000-00000000000${number}`);
 

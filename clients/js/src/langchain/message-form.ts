@@ -7,12 +7,12 @@ import {
   type StoredMessage,
   SystemMessage,
 } from "@langchain/core/messages";
-import { isVisible } from "../../domain/arguments.ts";
-import { ROLES, type Role } from "../../domain/enums.ts";
-import { invalid } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import { given } from "../../lib/case.ts";
-import type { Json, JsonObject } from "../../lib/json.ts";
+import { isVisible } from "../../../../src/domain/arguments.ts";
+import { ROLES, type Role } from "../../../../src/domain/enums.ts";
+import { invalid } from "../../../../src/domain/errors.ts";
+import type { MemoryEvent } from "../../../../src/domain/event.ts";
+import { given } from "../../../../src/lib/case.ts";
+import type { Json, JsonObject } from "../../../../src/lib/json.ts";
 
 /** The member of an event's metadata that holds the whole message. */
 export const MESSAGE_KEY = "_svc_chat_message";

@@ -1,4 +1,4 @@
-/** The public names of `svc/langchain`: a retriever and a chat history for LangChain.js. `docs/frameworks.md` shows their use. */
+/** The public names of `svc-client/langchain`: a retriever and a chat history for LangChain.js. `docs/frameworks.md` shows their use. */
 export { MemoryChatHistory, type MemoryChatHistoryInput } from "./langchain/chat-history.ts";
 export {
   type MemoryDocumentMetadata,

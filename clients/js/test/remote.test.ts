@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { remoteMemory } from "../../src/frameworks/remote.ts";
+import { remoteMemory } from "../src/remote.ts";
 import { type Grounds, KEY, openGrounds } from "./grounds.ts";
 
 let grounds: Grounds;

@@ -1,6 +1,6 @@
-import { SvcError } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import type { JsonObject } from "../../lib/json.ts";
+import { SvcError } from "../../../../src/domain/errors.ts";
+import type { MemoryEvent } from "../../../../src/domain/event.ts";
+import type { JsonObject } from "../../../../src/lib/json.ts";
 import { isObject } from "./message-form.ts";
 
 /** The member of an event's metadata that makes it an instruction about the history, and no message. */

@@ -1,4 +1,5 @@
-import { SvcError } from "../../domain/errors.ts";
+import { SvcError } from "../../../../src/domain/errors.ts";
+import { isSvcError } from "../memory.ts";
 
 /** What could not be done, while the call to the model goes on. */
 export type MemoryFailure = { readonly step: "retrieve" | "store"; readonly error: unknown };
@@ -8,7 +9,7 @@ export type OnMemoryFailure = (failure: MemoryFailure) => void;
 
 /** A process warning of type `svc` with the reason, without texts of memories. */
 export function warnOf({ step, error }: MemoryFailure): void {
-  const reason = error instanceof SvcError ? error.message : "an unexpected error";
+  const reason = isSvcError(error) ? error.message : "an unexpected error";
   const what = step === "retrieve" ? "memories could not be read" : "a turn could not be stored";
   process.emitWarning(`${what}: ${reason}`, "svc");
 }

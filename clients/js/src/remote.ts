@@ -1,15 +1,15 @@
 /** A memory behind the HTTP interface of `svc serve`, for the adapters. It needs nothing but `fetch`. */
-import { parseOptionalInteger } from "../domain/arguments.ts";
-import { ERROR_CATALOGUE } from "../domain/error-catalogue.ts";
-import { type ErrorCode, invalid, missingNode, SvcError } from "../domain/errors.ts";
-import type { MemoryEvent } from "../domain/event.ts";
-import type { MemoryNode } from "../domain/node.ts";
-import { camelKeys, given } from "../lib/case.ts";
-import type { JsonObject } from "../lib/json.ts";
-import { isPrivateAddress } from "../lib/proxy.ts";
-import { asUuid } from "../lib/uuid.ts";
+import { parseOptionalInteger } from "../../../src/domain/arguments.ts";
+import { invalid, missingNode, SvcError } from "../../../src/domain/errors.ts";
+import type { MemoryEvent } from "../../../src/domain/event.ts";
+import type { MemoryNode } from "../../../src/domain/node.ts";
+import { camelKeys, given } from "../../../src/lib/case.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
+import { isPrivateAddress } from "../../../src/lib/proxy.ts";
+import { asUuid } from "../../../src/lib/uuid.ts";
 import {
   type FoundMemory,
+  isErrorCode,
   type Memory,
   type MemoryQuestion,
   type MemoryStore,
@@ -17,7 +17,7 @@ import {
   TIMER_MAX_MS,
 } from "./memory.ts";
 
-export { type ErrorCode, SvcError } from "../domain/errors.ts";
+export { type ErrorCode, SvcError } from "../../../src/domain/errors.ts";
 export type { Memory } from "./memory.ts";
 
 export type RemoteMemoryOptions = {
@@ -159,7 +159,7 @@ function readAnswer(response: Response, text: string, base: string): JsonObject 
   const body = parsed(text);
   if (response.ok && body !== undefined) return body;
   const { detail, code, ...data } = body ?? {};
-  if (typeof code === "string" && isErrorCode(code)) {
+  if (isErrorCode(code)) {
     throw new SvcError(code, typeof detail === "string" ? detail : code, data);
   }
   throw new SvcError(
@@ -167,10 +167,6 @@ function readAnswer(response: Response, text: string, base: string): JsonObject 
     `${base} answered ${response.status}, but not as svc does; is this its address?`,
     { path: base },
   );
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(ERROR_CATALOGUE, code);
 }
 
 function parsed(text: string): JsonObject | undefined {

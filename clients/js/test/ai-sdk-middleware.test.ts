@@ -6,7 +6,7 @@ import {
   type MemoryFailure,
   type MemoryMiddlewareOptions,
   memoryMiddleware,
-} from "../../src/frameworks/ai-sdk.ts";
+} from "../src/ai-sdk.ts";
 import { type Grounds, openGrounds, WAYS } from "./grounds.ts";
 import { callsOf, type Part, says, streams, wants } from "./scripted-model.ts";
 

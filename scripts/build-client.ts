@@ -1,0 +1,38 @@
+/**
+ * Makes the package `clients/js` ready to be packed, in its `dist`: JavaScript for Node and Bun with what it takes of `src`,
+ * declarations, and the licence. `bun pm pack` and `npm pack` run it first.
+ */
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { writeDeclarations } from "./build/declarations.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const CLIENT = join(ROOT, "clients/js");
+const OUT = join(CLIENT, "dist");
+const ENTRIES = ["remote", "ai-sdk", "langchain"].map((name) => join(CLIENT, `src/${name}.ts`));
+
+try {
+  rmSync(OUT, { recursive: true, force: true });
+  const count = writeDeclarations({
+    root: ROOT,
+    base: ROOT,
+    entries: ENTRIES,
+    out: join(OUT, "types"),
+  });
+  // In parts, for what the modules share: an error of one is an error of the other.
+  const { logs, success } = await Bun.build({
+    entrypoints: ENTRIES,
+    outdir: OUT,
+    target: "node",
+    format: "esm",
+    splitting: true,
+    packages: "external",
+    throw: false,
+  });
+  if (!success) throw new Error(logs.join("\n"));
+  cpSync(join(ROOT, "LICENSE"), join(OUT, "LICENSE"));
+  console.log(`built clients/js/dist: ${count} declaration files, ${ENTRIES.length} modules`);
+} catch (error) {
+  console.error(`build-client: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}
