@@ -235,6 +235,15 @@ describe("the revision without a handshake", () => {
     });
   });
 
+  test.each([
+    { method: "tools/list", params: null, has: "tools" },
+    { method: "tools/call", params: { name: "memory_get_node", arguments: null }, has: "content" },
+  ])("$method takes null for what is absent", async ({ method, params, has }) => {
+    const { send } = await serve();
+    const { json } = await send({ jsonrpc: "2.0", id: 1, method, params });
+    expect(json?.["result"]).toHaveProperty(has);
+  });
+
   test("tools are listed and called", async () => {
     const owners: unknown[] = [];
     const engine = fakeEngine({

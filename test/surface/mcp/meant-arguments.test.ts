@@ -29,6 +29,18 @@ describe("an argument is taken for what is meant", () => {
     expect(await answer("memory_retrieve", scoped)).toMatchObject({ count: 1 });
   });
 
+  test("inside of another as well", async () => {
+    const { answer, call } = await connect();
+    const multipliers = { graph: "2", lexical: 1 };
+    for (const ranking_multipliers of [multipliers, JSON.stringify(multipliers)]) {
+      const told = await call("memory_retrieve", { query: "tea", ranking_multipliers });
+      // The engine's own refusal: as numbers they were taken.
+      expect(told.structured["error"]).toContain("have no meaning with fusion rrf");
+    }
+    const items = [{ content: "5", session_id: "s", metadata: '{"a":"1"}' }, { content: "6" }];
+    expect(await answer("memory_ingest_fast_many", { items })).toMatchObject({ accepted: 2 });
+  });
+
   test("where one id stands for a list of it, or a URI for an id", async () => {
     const { answer, stored, node } = await connect();
     const old = await stored("tea");

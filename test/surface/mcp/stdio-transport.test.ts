@@ -71,6 +71,18 @@ describe("what is no message", () => {
     expect(failures).toEqual(["a line is not a JSON-RPC message, and is skipped"]);
   });
 
+  test("is not a request with null for its parameters or arguments", async () => {
+    const { stdin, heard } = await opened();
+    stdin.write(line({ id: 1, method: "tools/list", params: null }));
+    const params = { name: "memory_stats", arguments: null };
+    stdin.write(line({ id: 2, method: "tools/call", params }));
+    await settle();
+    expect(heard).toEqual([
+      { jsonrpc: "2.0", id: 1, method: "tools/list" },
+      { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "memory_stats" } },
+    ]);
+  });
+
   test("but has an identifier is answered with an error", async () => {
     const stdout = new PassThrough();
     const { stdin, heard } = await opened(stdout);

@@ -10,7 +10,7 @@ const NAMES_IDS = /^(?!user_id$|session_id$)(?:.*_)?ids?$|^supersedes$/;
 
 /**
  * Reads the arguments of a tool as clients send them. Where an argument is not what its schema wants, a text that is the JSON of
- * that is taken for it (`"5"`, `"[\"…\"]"`, `"{…}"`), and one entry for a list of it; the URI of a memory stands for its id.
+ * that is taken for it (`"5"`, `"[\"…\"]"`, `"{…}"`), inside of others as well, and one entry for a list of it; the URI of a memory stands for its id.
  * @throws SvcError invalid_argument
  */
 export function readArguments(schema: z.ZodObject, args: unknown): Wire {
@@ -29,18 +29,33 @@ function looksLikeList(value: unknown): value is string {
 function asMeant(schema: z.ZodObject, args: Wire): Wire {
   const entries = Object.entries(args).map(([name, value]) => {
     const own = schema.shape[name];
-    if (own === undefined || typeof value !== "string") return [name, value] as const;
+    if (own === undefined) return [name, value] as const;
+    if (typeof value !== "string") return [name, readInside(own, value) ?? value] as const;
     const isTaken = own.safeParse(value).success;
     if (isTaken && !looksLikeList(value)) return [name, value] as const;
-    const readings = [jsonOf(value), ...(isTaken ? [] : [[value]])].map((reading) =>
-      inIds(name, reading),
-    );
-    const meant = readings.find(
-      (reading) => reading !== undefined && own.safeParse(reading).success,
-    );
+    const [meant] = [jsonOf(value), ...(isTaken ? [] : [[value]])]
+      .map((reading) => readInside(own, inIds(name, reading)))
+      .filter((reading) => reading !== undefined);
     return [name, meant === undefined ? value : meant] as const;
   });
   return Object.fromEntries(entries);
+}
+
+/** A value with the texts inside of it that are not what the schema wants read as JSON; undefined if it is still not that. */
+function readInside(schema: z.ZodType, value: unknown): unknown {
+  const { error } = schema.safeParse(value);
+  if (error === undefined) return value;
+  const meant = error.issues.reduce((read, { path }) => readAt(read, path), value);
+  return schema.safeParse(meant).success ? meant : undefined;
+}
+
+function readAt(value: unknown, [name, ...rest]: readonly PropertyKey[]): unknown {
+  if (name === undefined) return typeof value === "string" ? (jsonOf(value) ?? value) : value;
+  if (Array.isArray(value)) {
+    return value.map((one, at) => (at === name ? readAt(one, rest) : one));
+  }
+  if (!isObject(value) || typeof name !== "string" || !Object.hasOwn(value, name)) return value;
+  return { ...value, [name]: readAt(value[name], rest) };
 }
 
 /** Undefined for what is no JSON. */
