@@ -3,14 +3,13 @@ import { mainFileOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { type KeyStatus, keyStatus } from "../packs/key-custody.ts";
 import { findClient } from "./catalogue.ts";
-import { SELF } from "./self.ts";
 import {
   CONFIG_FOLDER_VARIABLE,
   NO_CREATE,
   OWNER_VARIABLE,
   type ServerCommand,
 } from "./server-entry.ts";
-import { type Surroundings, surroundings } from "./surroundings.ts";
+import { SELF, type Surroundings, surroundings } from "./surroundings.ts";
 
 export type AssistantCommandInput = {
   /** Absolute path of the pack, as a person would name it. */

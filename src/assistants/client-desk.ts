@@ -9,7 +9,13 @@ import {
   canBeOpened,
   keyOfPack,
 } from "./assistant-command.ts";
-import { CLIENT_NAMES, type Client, type ConfigScope, findClient } from "./catalogue.ts";
+import {
+  CLIENT_NAMES,
+  type Client,
+  type ConfigScope,
+  findClient,
+  similarClients,
+} from "./catalogue.ts";
 import {
   applyChange,
   type ConfigChange,
@@ -18,7 +24,6 @@ import {
   planDisconnection,
 } from "./config-change.ts";
 import type { ServerCommand } from "./server-entry.ts";
-import { similarClients } from "./similar-clients.ts";
 import { type Surroundings, surroundings } from "./surroundings.ts";
 
 /** Which entry of which assistant. */

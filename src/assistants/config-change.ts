@@ -2,9 +2,14 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
-import { type Client, type ConfigScope, type Place, placesOf } from "./catalogue.ts";
 import {
-  type Backup,
+  type Client,
+  type ConfigForm,
+  type ConfigScope,
+  type Place,
+  placesOf,
+} from "./catalogue.ts";
+import {
   backUp,
   backupsOf,
   isLink,
@@ -15,9 +20,15 @@ import {
   writeConfig,
 } from "./config-file.ts";
 import { ConfigTextError, type Editor, type Members, withMembers } from "./editor.ts";
-import { loadEditor } from "./load-editor.ts";
 import { fromEntry, isOurs, isSameEntry, type ServerCommand, toMembers } from "./server-entry.ts";
 import type { Surroundings } from "./surroundings.ts";
+
+/** The editor of a form; its parser is loaded here. */
+export async function loadEditor({ language, section }: ConfigForm): Promise<Editor> {
+  return language === "json"
+    ? (await import("./json-editor.ts")).jsonEditor(section)
+    : (await import("./toml-editor.ts")).tomlEditor(section);
+}
 
 /** Which entry of which file. */
 export type EntryPlace = {
@@ -106,7 +117,7 @@ export async function planDisconnection(
     const present = before === undefined ? undefined : editor.read(before).get(name);
     if (before === undefined || present === undefined) return { ...unchanged, after: before };
     if (!isOurs(present)) throw foreign(place.file, name);
-    return { ...unchanged, ...undone(editor, place.file, before, name, present) };
+    return { ...unchanged, ...undone(editor, place.file, before, name) };
   });
 }
 
@@ -181,55 +192,29 @@ function connected(
   if (text === undefined) return editor.create(name, members);
   const former = editor.read(text).get(name);
   if (former === undefined) return editor.set(text, name, members);
-  if (!isOurs(former)) return editor.set(editor.remove(text, name, true), name, members);
+  if (!isOurs(former)) return editor.set(editor.remove(text, name), name, members);
   return isSameEntry(former, withMembers(former, members)) ? text : editor.set(text, name, members);
 }
 
 type Undone = Pick<ConfigChange, "after" | "isBackedUp" | "spent">;
 
-function undone(
-  editor: Editor,
-  file: string,
-  before: string,
-  name: string,
-  present: unknown,
-): Undone {
-  const members = membersOf(present);
-  const copies = backupsOf(file).map((copy) => ({ ...copy, entry: entryIn(editor, copy, name) }));
-  const without = copies.filter(({ entry }) => entry.isReadable && !isOurs(entry.value));
-  const origin = without.find(({ text }) =>
-    isResult(() => connected(editor, text, name, members), before),
-  );
-  if (origin !== undefined) {
-    // Backups of later connections differ from this one only by the entry.
-    const later = copies.slice(0, copies.indexOf(origin)).filter(({ text, entry }) => {
-      return isResult(() => connected(editor, origin.text, name, membersOf(entry.value)), text);
-    });
-    const spent = [origin, ...later].map(({ path }) => path);
-    return { after: origin.text, isBackedUp: false, spent };
+/** Follows the copies back to the text that the first connection found; where something else has changed, takes the entry alone. */
+function undone(editor: Editor, file: string, before: string, name: string): Undone {
+  const spent: string[] = [];
+  let text = before;
+  for (const copy of backupsOf(file)) {
+    const members = membersOf(editor.read(text).get(name));
+    if (!isResult(() => connected(editor, copy.text, name, members), text)) continue;
+    spent.push(copy.path);
+    text = copy.text;
+    if (!isOurs(editor.read(text).get(name))) return { after: text, isBackedUp: false, spent };
   }
-  const isMade = (text: string, entry: unknown): boolean =>
-    isResult(() => editor.create(name, membersOf(entry)), text);
   // A link was there before: svc creates only files.
-  if (!isLink(file) && isMade(before, present)) {
-    const spent = copies.filter(({ text, entry }) => isMade(text, entry.value));
-    return { after: undefined, isBackedUp: false, spent: spent.map(({ path }) => path) };
+  const made = membersOf(editor.read(text).get(name));
+  if (!isLink(file) && isResult(() => editor.create(name, made), text)) {
+    return { after: undefined, isBackedUp: false, spent };
   }
-  const [newest] = without;
-  const keepSection = newest === undefined || editor.hasSection(newest.text);
-  return { after: editor.remove(before, name, keepSection), isBackedUp: true, spent: [] };
-}
-
-function entryIn(
-  editor: Editor,
-  { text }: Backup,
-  name: string,
-): { readonly isReadable: boolean; readonly value: unknown } {
-  try {
-    return { isReadable: true, value: editor.read(text).get(name) };
-  } catch {
-    return { isReadable: false, value: undefined };
-  }
+  return { after: editor.remove(before, name), isBackedUp: true, spent: [] };
 }
 
 /** Whether this way of writing a text results in it. */

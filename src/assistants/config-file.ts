@@ -1,14 +1,10 @@
-import { randomBytes } from "node:crypto";
 import {
   accessSync,
   chmodSync,
   chownSync,
-  closeSync,
   constants,
-  fsyncSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -17,10 +13,9 @@ import {
   rmSync,
   type Stats,
   statSync,
-  writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { renameFile, syncToDisk } from "../adapters/native/system-files.ts";
+import { replaceFile, writeNewFile } from "../adapters/native/system-files.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Place } from "./catalogue.ts";
@@ -79,16 +74,11 @@ export function writeConfig(
     const stat = statSync(target, { throwIfNoEntry: false });
     // A rename would not check this.
     if (stat !== undefined) accessSync(target, constants.W_OK);
-    const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}`);
-    try {
-      writeNew(draft, after, stat === undefined && isShared ? 0o666 : PRIVATE);
+    const mode = stat === undefined && isShared ? 0o666 : PRIVATE;
+    replaceFile(target, after, mode, (draft) => {
       if (stat !== undefined) takeOver(draft, stat);
       requireText(file, before);
-      renameFile(draft, target);
-      syncToDisk(dirname(target));
-    } finally {
-      rmSync(draft, { force: true });
-    }
+    });
   });
 }
 
@@ -132,7 +122,7 @@ export function backUp(file: string, text: string, now: Instant): string {
     for (let count = 1; ; count += 1) {
       const path = `${file}${BACKUP}${stamp}${count === 1 ? "" : `-${count}`}`;
       try {
-        writeNew(path, text, PRIVATE);
+        writeNewFile(path, text, PRIVATE);
         return path;
       } catch (error) {
         if (codeOf(error) !== "EEXIST") throw error;
@@ -141,56 +131,30 @@ export function backUp(file: string, text: string, now: Instant): string {
   });
 }
 
-/** The backups of a file, newest first. Unreadable ones are left out. */
+/** The backups of a file that is there, newest first. Unreadable ones are left out. */
 export function backupsOf(file: string): readonly Backup[] {
-  const folder = dirname(file);
   const start = `${basename(file)}${BACKUP}`;
-  return namesIn(folder)
+  // Of two backups of the same second, the one with the larger number is newer.
+  const byAge = new Intl.Collator("en", { numeric: true }).compare;
+  return readdirSync(dirname(file))
     .filter((name) => name.startsWith(start))
     .sort(byAge)
     .reverse()
     .flatMap((name) => {
-      const path = join(folder, name);
-      const text = tryRead(path);
-      return text === undefined ? [] : [{ path, text }];
+      const path = join(dirname(file), name);
+      try {
+        const text = readConfig(path);
+        return text === undefined ? [] : [{ path, text }];
+      } catch {
+        // Perhaps somebody else's file of a similar name; the other backups are used.
+        return [];
+      }
     });
-}
-
-/** Of two backups of the same second, the one with the larger number is newer. */
-function byAge(one: string, other: string): number {
-  return one.localeCompare(other, "en", { numeric: true });
-}
-
-function tryRead(path: string): string | undefined {
-  try {
-    return readConfig(path);
-  } catch {
-    // Perhaps somebody else's file of a similar name; the other backups are used.
-    return undefined;
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function requireText(file: string, expected: string | undefined): void {
   if (readConfig(file) === expected) return;
   throw invalid(file, "was changed by another program meanwhile, and was left as it is; try again");
-}
-
-function writeNew(path: string, text: string, mode: number): void {
-  const handle = openSync(path, "wx", mode);
-  try {
-    writeSync(handle, text);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }
 
 /** Gives a draft the permissions of the file that it replaces and, where this user may, its owner. */

@@ -7,8 +7,8 @@ import {
   findClient,
   placesOf,
 } from "./catalogue.ts";
+import { loadEditor } from "./config-change.ts";
 import { readConfig } from "./config-file.ts";
-import { loadEditor } from "./load-editor.ts";
 import { fromEntry, isOurs, packArgumentOf, type ServerCommand } from "./server-entry.ts";
 import type { Surroundings } from "./surroundings.ts";
 

@@ -11,15 +11,13 @@ export type Editor = {
    * @throws ConfigTextError if the client could not read the text
    */
   read(text: string): ReadonlyMap<string, unknown>;
-  /** Whether the text has the member that holds the entries. @throws ConfigTextError */
-  hasSection(text: string): boolean;
   /**
    * The text with these members in the entry of that name, whose other members stay; a new entry comes after all others.
    * @throws ConfigTextError also if the text has a form that cannot be changed without touching more than the entry
    */
   set(text: string, name: string, members: Members): string;
-  /** The text without the entry. @param keepSection whether the member that holds the entries stays if it is then empty */
-  remove(text: string, name: string, keepSection: boolean): string;
+  /** The text without the entry; the member that holds the entries stays. @throws ConfigTextError as `set` */
+  remove(text: string, name: string): string;
   /** A complete text that contains only the entry. */
   create(name: string, members: Members): string;
 };
@@ -41,25 +39,6 @@ export function splitMark(text: string): { readonly mark: string; readonly body:
 /** The line ending of a text: that of its first line. */
 export function lineEndingOf(text: string): string {
   return /\r?\n/.exec(text)?.[0] ?? "\n";
-}
-
-/** A replacement of part of a text. */
-export type Edit = { readonly from: number; readonly to: number; readonly text: string };
-
-/** Applies edits that do not overlap, in any order; at the same place, insertions go before removals. */
-export function applyEdits(text: string, edits: readonly Edit[]): string {
-  let result = text;
-  const fromBehind = (one: Edit, other: Edit): number => other.from - one.from || other.to - one.to;
-  for (const edit of [...edits].sort(fromBehind)) {
-    result = result.slice(0, edit.from) + edit.text + result.slice(edit.to);
-  }
-  return result;
-}
-
-/** The position of an offset, counted from 1, for a person. */
-export function positionOf(text: string, offset: number): string {
-  const before = text.slice(0, offset).split("\n");
-  return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
 /** An entry after these members are set. */

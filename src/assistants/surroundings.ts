@@ -1,5 +1,11 @@
 import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { workingFolder } from "../config/path.ts";
+
+/** The command line that starts this program again, the executable's absolute path first. */
+export const SELF: readonly [string, ...string[]] = Bun.isStandaloneExecutable
+  ? [process.execPath]
+  : [process.execPath, resolve(import.meta.dir, "../main.ts")];
 
 /** What decides where the files of assistants are. */
 export type Surroundings = {

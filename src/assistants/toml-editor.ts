@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from "toml-eslint-parser";
 import {
-  applyEdits,
   ConfigTextError,
-  type Edit,
   type Editor,
   lineEndingOf,
   type Members,
@@ -15,15 +13,12 @@ import {
 export function tomlEditor(section: string): Editor {
   return {
     read: (text) => new Map(Object.entries(entriesIn(parse(splitMark(text).body), section))),
-    hasSection: (text) => Object.hasOwn(parse(splitMark(text).body).value, section),
     set: (text, name, members) => {
       const { mark, body } = splitMark(text);
       const parsed = parse(body);
       const entries = entriesIn(parsed, section);
       const entry = withMembers(entries[name], members);
-      const changed = Object.hasOwn(entries, name)
-        ? applyEdits(body, replacement(body, parsed, [section, name], members))
-        : appended(body, section, name, entry);
+      const changed = appended(without(body, parsed, [section, name]), section, name, entry);
       requireValue(changed, parsed, section, { ...entries, [name]: entry });
       return mark + changed;
     },
@@ -32,8 +27,7 @@ export function tomlEditor(section: string): Editor {
       const parsed = parse(body);
       const { [name]: entry, ...left } = entriesIn(parsed, section);
       if (entry === undefined) return text;
-      const edits = tablesBelow(parsed, [section, name]).map((table) => lines(body, table));
-      const changed = withoutGap(body, edits);
+      const changed = without(body, parsed, [section, name]);
       requireValue(changed, parsed, section, left);
       return mark + changed;
     },
@@ -68,10 +62,6 @@ function entriesIn({ value }: Parsed, section: string): Readonly<Record<string, 
     return { ...entries };
   }
   throw new ConfigTextError(`has a ${section} that is no table`);
-}
-
-function tablesBelow({ tables }: Parsed, path: readonly string[]): readonly Table[] {
-  return tables.filter(({ resolvedKey }) => path.every((key, index) => resolvedKey[index] === key));
 }
 
 /** @throws ConfigTextError if a change did not have exactly the intended effect */
@@ -111,48 +101,17 @@ function tableText(section: string, name: string, entry: Members, lineEnding: st
   return [`[${section}.${name}]`, ...memberLines(entry), ""].join(lineEnding);
 }
 
-/** The members of the entry replace those of the same name; the rest of the table stays. */
-function replacement(
-  body: string,
-  parsed: Parsed,
-  path: readonly string[],
-  members: Members,
-): readonly Edit[] {
-  const lineEnding = lineEndingOf(body);
-  const tables = tablesBelow(parsed, path);
-  const own = tables.find(({ resolvedKey }) => resolvedKey.length === path.length);
-  if (own === undefined) return [];
-  const former = own.body.filter((member) => Object.hasOwn(members, firstKey(member)));
-  const below = tables.filter((table) =>
-    Object.hasOwn(members, table.resolvedKey[path.length] ?? ""),
-  );
-  const at = lineEndAt(body, own.key.range[1]);
-  const text = memberLines(members)
-    .map((line) => `${line}${lineEnding}`)
-    .join("");
-  return [
-    { from: at, to: at, text },
-    ...former.map((member) => ({ ...wholeLines(body, member.range), text: "" })),
-    ...below.map((table) => lines(body, table)),
-  ];
-}
-
-function firstKey({ key }: AST.TOMLKeyValue): string {
-  const [first] = key.keys;
-  if (first === undefined) return "";
-  return first.type === "TOMLBare" ? first.name : first.value;
-}
-
-/** Removes the lines of a table. */
-function lines(body: string, table: Table): Edit {
-  return { ...wholeLines(body, table.range), text: "" };
-}
-
-function wholeLines(
-  body: string,
-  [start, end]: readonly [number, number],
-): { readonly from: number; readonly to: number } {
-  return { from: body.lastIndexOf("\n", start - 1) + 1, to: lineEndAt(body, end) };
+/** Without a table and those below it, and without the empty line before the first of them if there would be one on both sides. */
+function without(body: string, { tables }: Parsed, path: readonly string[]): string {
+  const own = tables.filter(({ resolvedKey }) => path.every((key, at) => resolvedKey[at] === key));
+  let result = body;
+  for (const { range } of own.toReversed()) {
+    const before = result.slice(0, result.lastIndexOf("\n", range[0] - 1) + 1);
+    const after = result.slice(lineEndAt(result, range[1]));
+    const isOpen = /^(\r?\n|$)/.test(after);
+    result = (isOpen ? before.replace(/(?<=\n)\r?\n$/, "") : before) + after;
+  }
+  return result;
 }
 
 /** The end of the line at an offset, after its line feed. */
@@ -161,28 +120,18 @@ function lineEndAt(body: string, offset: number): number {
   return at < 0 ? body.length : at + 1;
 }
 
-/** Without these parts, and without the empty line before the first of them if there would be one on both sides. */
-function withoutGap(body: string, edits: readonly Edit[]): string {
-  const [first] = edits;
-  const last = edits.at(-1);
-  if (first === undefined || last === undefined) return body;
-  const gap = /(?<=\n)\r?\n$/.exec(body.slice(0, first.from))?.[0] ?? "";
-  const isOpen = /^(\r?\n|$)/.test(body.slice(last.to));
-  const from = isOpen ? first.from - gap.length : first.from;
-  return applyEdits(body, [{ ...first, from }, ...edits.slice(1)]);
-}
-
 function memberLines(members: Members): readonly string[] {
   return Object.entries(members)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${printKey(key)} = ${printValue(value)}`);
 }
 
-/** Texts, and lists and inline tables of them, which is all that this program writes. */
+/** Everything but a time, which no entry of a server has. */
 function printValue(value: unknown): string {
   if (typeof value === "string") return printText(value);
+  if (["number", "bigint", "boolean"].includes(typeof value)) return String(value);
   if (Array.isArray(value)) return `[${value.map(printValue).join(", ")}]`;
-  if (typeof value !== "object" || value === null) {
+  if (typeof value !== "object" || value === null || value instanceof Date) {
     throw new ConfigTextError(`has an entry with ${JSON.stringify(value)}, which is not rewritten`);
   }
   const members = Object.entries(value).map(

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { keyWrong } from "../adapters/crypt/failures.ts";
 import { wipe } from "../adapters/crypt/keys.ts";
-import { writePrivately } from "../adapters/keystore/key-files.ts";
 import { placeName } from "../adapters/keystore/key-store.ts";
+import { writeNewFile } from "../adapters/native/system-files.ts";
 import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { openForReading } from "../adapters/sqlite/connection/open-reading.ts";
@@ -176,7 +176,7 @@ function encrypted(config: Config): PackLayout {
 
 function writeNew(path: string, content: string): void {
   try {
-    writePrivately(path, content);
+    writeNewFile(path, content);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     const reason =

@@ -5,7 +5,7 @@ import { keyFolder } from "../adapters/keystore/key-folder.ts";
 import { linkSecret } from "../adapters/keystore/link-secret.ts";
 import { IS_WINDOWS } from "../adapters/native/platform.ts";
 import { VERSION } from "../app/version.ts";
-import { SELF } from "../assistants/self.ts";
+import { SELF } from "../assistants/surroundings.ts";
 import { hasSettings, ownerInEnvironment, settingsFingerprint } from "../config/fingerprint.ts";
 import { fileBesidePack, type SettingsFile } from "../config/settings-file.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";

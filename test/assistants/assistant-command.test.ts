@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { assistantCommand } from "../../src/assistants/assistant-command.ts";
 import { CLIENT_NAMES } from "../../src/assistants/catalogue.ts";
-import { SELF } from "../../src/assistants/self.ts";
+import { SELF } from "../../src/assistants/surroundings.ts";
 
 const INPUT = { pack: "/home/ada/m.pack" } as const;
 

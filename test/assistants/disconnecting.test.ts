@@ -30,7 +30,9 @@ describe("disconnecting", () => {
     const changed = readFileSync(file, "utf8").replace('"theme": "x"', '"theme": "y", // new');
     writeFileSync(file, changed.replace(", // new,", ", // new"));
     const copy = await disconnect(entry("zed"));
-    expect(readFileSync(file, "utf8")).toBe('{\n  // mine\n  "theme": "y" // new\n}\n');
+    expect(readFileSync(file, "utf8")).toBe(
+      '{\n  // mine\n  "theme": "y", // new\n  "context_servers": {\n  }\n}\n',
+    );
     expect(readFileSync(copy!, "utf8")).toContain("/opt/svc");
   });
 

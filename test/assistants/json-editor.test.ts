@@ -57,10 +57,10 @@ describe("a new entry", () => {
         "{",
         '  "mcpServers": {',
         '    "a": {}, // last',
-        "    // end",
         '    "m": {',
         '      "command": "x"',
         "    }",
+        "    // end",
         "  }",
         "}",
       ),
@@ -81,19 +81,22 @@ describe("a new entry", () => {
       ),
     },
     {
-      name: "goes without white space into text without white space",
-      before: '{"a":{"b":1},"mcpServers":{}}',
-      after: '{"a":{"b":1},"mcpServers":{"m":{"command":"x"}}}',
+      name: "has lines of its own in an empty object",
+      before: "{}",
+      after: lines(
+        "{",
+        '  "mcpServers": {',
+        '    "m": {',
+        '      "command": "x"',
+        "    }",
+        "  }",
+        "}",
+      ),
     },
     {
-      name: "goes on one line where the others do",
+      name: "goes on one line where everything else is",
       before: '{ "mcpServers": { "a": {} } }',
-      after: '{ "mcpServers": { "a": {}, "m": { "command": "x" } } }',
-    },
-    {
-      name: "goes into the last of two members of one name, as every parser reads it",
-      before: '{"mcpServers":{"a":{}},"mcpServers":{"b":{}}}',
-      after: '{"mcpServers":{"a":{}},"mcpServers":{"b":{},"m":{"command":"x"}}}',
+      after: '{ "mcpServers": { "a": {},"m": {"command":"x"} } }',
     },
   ])("$name", ({ before, after }) => {
     expect(editor.set(before, "m", { command: "x" })).toBe(after);
@@ -104,7 +107,9 @@ describe("a new entry", () => {
     const after = editor.set(before, "m", ENTRY);
     expect(after.startsWith("\uFEFF{\r\n")).toBeTrue();
     expect(after.replaceAll("\r\n", "")).not.toContain("\n");
-    expect(editor.remove(after, "m", false)).toBe(before);
+    expect(editor.remove(after, "m")).toBe(
+      '\uFEFF{\r\n  "a": 1,\r\n  "mcpServers": {\r\n  }\r\n}\r\n',
+    );
   });
 });
 
@@ -145,13 +150,15 @@ describe("an entry that is there", () => {
       after: '{"mcpServers": {\n // c\n}}',
     },
   ])("goes with one comma when it is $name", ({ before, after }) => {
-    expect(editor.remove(before, "m", true)).toBe(after);
+    expect(editor.remove(before, "m")).toBe(after);
   });
 
-  test("takes the member around it along, where that is not to stay", () => {
-    const before = '{"a": 1, "mcpServers": {"m": {}}}';
-    expect(editor.remove(before, "m", false)).toBe('{"a": 1}');
-    expect(editor.remove(before, "m", true)).toBe('{"a": 1, "mcpServers": {}}');
+  test("goes alone: comments on both sides stay, and the member around it", () => {
+    const before = '{"mcpServers": {"a": 1, // one\n/* two */ "m": {}, // three\n}}';
+    expect(editor.remove(before, "m")).toBe(
+      '{"mcpServers": {"a": 1, // one\n/* two */ // three\n}}',
+    );
+    expect(editor.remove('{"mcpServers": {"m": {}}}', "m")).toBe('{"mcpServers": {}}');
   });
 });
 
@@ -162,6 +169,7 @@ describe("text that is no such file", () => {
     { text: "[]", says: "no JSON object" },
     { text: '{"mcpServers": []}', says: '"mcpServers" that is no object' },
     { text: '{"a": 1} x', says: "line 1, column 10" },
+    { text: '{"mcpServers":{"a":{}},"mcpServers":{"b":{}}}', says: "more than the entry" },
   ])("$text is refused, and the place is named", ({ text, says }) => {
     const attempt = (): string => editor.set(text, "m", ENTRY);
     expect(attempt).toThrow(ConfigTextError);
@@ -194,7 +202,7 @@ describe("of any text", () => {
       fc.property(jsonTexts("mcpServers"), names, (text, name) => {
         const entries = editor.read(text);
         fc.pre(!entries.has(name) && entries.size > 0);
-        expect(editor.remove(editor.set(text, name, ENTRY), name, true)).toBe(text);
+        expect(editor.remove(editor.set(text, name, ENTRY), name)).toBe(text);
       }),
       { numRuns: 300 },
     );

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { similarClients } from "../../src/assistants/similar-clients.ts";
+import { similarClients } from "../../src/assistants/catalogue.ts";
 
 test.each([
   ["claude", ["claude-code", "claude-desktop"]],

@@ -1,23 +1,19 @@
-import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   closeSync,
   constants,
-  existsSync,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readSync,
   rmSync,
   type Stats,
-  writeSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { parseKey } from "../crypt/keys.ts";
-import { renameFile, syncToDisk } from "../native/system-files.ts";
+import { replaceFile } from "../native/system-files.ts";
 
 /** Larger than any key file. */
 const MAX_BYTES = 4096;
@@ -50,29 +46,13 @@ export function readKeyFile(path: string): string | undefined {
  */
 export function writeKeyFile(path: string, key: string): void {
   const folder = dirname(path);
-  const draft = join(folder, `.${basename(path)}.${process.pid}.${randomBytes(6).toString("hex")}`);
   try {
     prepareFolder(folder);
-    writePrivately(draft, `${key}\n`);
-    renameFile(draft, path);
-    syncToDisk(folder);
+    replaceFile(path, `${key}\n`);
   } catch (error) {
     if (error instanceof SvcError) throw error;
     const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw unusable(path, `it cannot be written (${reason}); make ${folder} writable`, error);
-  } finally {
-    if (existsSync(draft)) rmSync(draft, { force: true });
-  }
-}
-
-/** Writes a new file that only this user can read, and waits until it is on disk. Fails if the file exists. */
-export function writePrivately(path: string, content: string): void {
-  const file = openSync(path, "wx", 0o600);
-  try {
-    writeSync(file, content);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }
 

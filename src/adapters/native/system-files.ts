@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
@@ -8,8 +9,9 @@ import {
   rmSync,
   statSync,
   unlinkSync,
+  writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { IS_WINDOWS } from "./platform.ts";
 
 /** Windows: what a file answers that a scanner or an index service has just opened; it lets go within a moment. */
@@ -35,6 +37,39 @@ export function syncToDisk(path: string): void {
 /** Gives a file another name, replacing what has that name. Where another program holds it open for a moment, it waits. */
 export function renameFile(from: string, to: string): void {
   retryWhile(IS_WINDOWS ? PASSING : [], () => renameSync(from, to));
+}
+
+/** Writes a new file and waits until it is on disk. @param mode its permissions. @throws where the file exists */
+export function writeNewFile(path: string, text: string, mode = 0o600): void {
+  const descriptor = openSync(path, "wx", mode);
+  try {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Atomically and durably gives a file this text, or creates it. @param mode permissions
+ * @param ready called with the finished draft before it takes the place of the file; if it throws, nothing has changed
+ */
+export function replaceFile(
+  path: string,
+  text: string,
+  mode?: number,
+  ready: (draft: string) => void = () => undefined,
+): void {
+  const folder = dirname(path);
+  const draft = join(folder, `.${basename(path)}.${randomBytes(6).toString("hex")}`);
+  try {
+    writeNewFile(draft, text, mode);
+    ready(draft);
+    renameFile(draft, path);
+    syncToDisk(folder);
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
 /** Removes a file, if it is there. Where another program holds it open for a moment, it waits. */

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
-import { SELF } from "../../assistants/self.ts";
 import type { ServerCommand } from "../../assistants/server-entry.ts";
+import { SELF } from "../../assistants/surroundings.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 
 const [command, ...REST] = SELF;

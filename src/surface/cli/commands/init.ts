@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
-import { SELF } from "../../../assistants/self.ts";
+import { SELF } from "../../../assistants/surroundings.ts";
 import type { Config } from "../../../config/schema.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
