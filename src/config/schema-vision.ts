@@ -58,7 +58,7 @@ export const VISION = {
   ),
   change_threshold: decimal(
     { default: 0.55, min: 0 },
-    "How much a frame has to differ from the last one that was kept, to be kept as well.",
+    "How much a frame has to differ from the last one that was kept, to be kept as well: in greys from 0 to 255, the mean of 64 x 36.",
   ),
   max_gap_seconds: decimal(
     { default: 30, above: 0 },

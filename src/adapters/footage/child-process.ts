@@ -1,15 +1,18 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Subprocess } from "bun";
-import { childPath } from "./child-path.ts";
-import { memoryOf } from "./memory-of.ts";
-import { type ChildAnswer, type ChildRequest, Refusal, type RefusalCode } from "./messages.ts";
-import { type Packet, packetHead, readPackets } from "./packets.ts";
-
-/** What a child may use. */
-export type ChildBounds = {
-  readonly limitMs: number;
-  /** Of it and the program that it starts. */
-  readonly memoryBytes: number;
-};
+import { EMBEDDED } from "../native/embedded.ts";
+import { unpack } from "../native/extract.ts";
+import {
+  type ChildAnswer,
+  type ChildBounds,
+  type ChildRequest,
+  type Packet,
+  packetHead,
+  Refusal,
+  type RefusalCode,
+  readPackets,
+} from "./protocol.ts";
 
 /** Variables of the process. A subset of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -138,4 +141,50 @@ function startChild(environment: Environment) {
     stdout: "pipe",
     stderr: "ignore",
   });
+}
+
+/**
+ * The script of the child process: from source the module, in the executable a bundle of it, unpacked and verified.
+ * @throws SvcError storage_failed if it cannot be unpacked
+ */
+function childPath(): string {
+  const bundle = EMBEDDED["footage-child"];
+  return bundle === undefined
+    ? fileURLToPath(new URL("./child.ts", import.meta.url))
+    : unpack(bundle);
+}
+
+/** Bytes of a page of memory where `/proc` counts in pages. */
+const PAGE_BYTES = 4096;
+const KIB = 1024;
+
+/**
+ * Bytes of memory that processes occupy together; a process that has ended occupies none. Undefined: this system has no way to ask that
+ * costs little.
+ */
+async function memoryOf(pids: readonly number[]): Promise<number | undefined> {
+  switch (process.platform) {
+    case "linux":
+      return pids.reduce((sum, pid) => sum + residentPages(pid) * PAGE_BYTES, 0);
+    case "darwin": {
+      const child = Bun.spawn(["/bin/ps", "-o", "rss=", "-p", pids.join(",")], {
+        cwd: "/",
+        env: {},
+        stderr: "ignore",
+      });
+      const text = await new Response(child.stdout).text();
+      return text.split("\n").reduce((sum, line) => sum + Number(line) * KIB, 0);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function residentPages(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, "latin1").split(" ")[1]);
+  } catch {
+    // It has ended.
+    return 0;
+  }
 }

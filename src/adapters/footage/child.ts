@@ -3,10 +3,15 @@
  * request from its standard input and writes answers to its standard output. It ends with the process that started it: then its
  * input ends.
  */
-import { createByteReader } from "./byte-reader.ts";
-import { type ChildRequest, Refusal, type Send } from "./messages.ts";
-import { packetHead, readPacket } from "./packets.ts";
 import { runPhotoJob } from "./photo-job.ts";
+import {
+  type ChildRequest,
+  createByteReader,
+  packetHead,
+  Refusal,
+  readPacket,
+  type Send,
+} from "./protocol.ts";
 import { killTool } from "./tool.ts";
 import { runVideoJob } from "./video-job.ts";
 

@@ -1,17 +1,28 @@
+import { delimiter, isAbsolute } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
+import { fromDate, fromEpochMicros, type Instant, parseInstant } from "../../lib/instant.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Footage, FootageOptions, FootageReader, SampledFrame } from "../../ports/footage.ts";
-import { captureTime } from "./capture-clock.ts";
+import type {
+  Footage,
+  FootageClock,
+  FootageOptions,
+  FootageReader,
+  SampledFrame,
+} from "../../ports/footage.ts";
 import { askChild, type Environment } from "./child-process.ts";
-import { findProgram } from "./find-program.ts";
-import { type Found, findSource } from "./find-source.ts";
-import { createFrameStore, type FrameStore } from "./frame-store.ts";
-import { identifyPhoto, nameOf } from "./identify-photo.ts";
-import { FOOTAGE_LIMITS, type FootageLimits, tooLarge } from "./limits.ts";
 import { mediaKind } from "./media-kind.ts";
-import { type ChildAnswer, type ChildRequest, Refusal } from "./messages.ts";
-import { inTemporaryFile } from "./temporary-file.ts";
+import {
+  type ChildAnswer,
+  type ChildRequest,
+  type ExifTime,
+  FOOTAGE_LIMITS,
+  type FootageLimits,
+  Refusal,
+  tooLarge,
+} from "./protocol.ts";
+import { type Found, findSource, identifyPhoto, nameOf } from "./source.ts";
+import { createFrameStore, type FrameStore, inTemporaryFile } from "./temporary.ts";
 
 /** Quality of thumbnails. */
 const THUMBNAIL_QUALITY = 80;
@@ -181,4 +192,66 @@ async function gather(
   }
   if (source === undefined) throw new Error("the child said nothing of the source");
   return source;
+}
+
+/** The absolute path of a program. Folders that depend on the working directory are left out: it may be anybody's. */
+function findProgram(name: string, environment: Environment): string | undefined {
+  const folders = (environment["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder));
+  const path = Bun.which(name, { PATH: folders.join(delimiter), cwd: "/" });
+  return path !== null && isAbsolute(path) ? path : undefined;
+}
+
+/** What is known of the time at which something was captured. */
+type ClockEvidence = {
+  readonly exif?: ExifTime | undefined;
+  /** The time in the container of a video; without an offset it is UTC. */
+  readonly created?: string | undefined;
+  readonly durationS?: number | undefined;
+  /** Microseconds since the Unix epoch; undefined for bytes. */
+  readonly modifiedMicros: number | undefined;
+};
+
+/** Milliseconds since the Unix epoch from which, and to which, an instant has a text. */
+const FIRST_MS = Date.parse("0001-01-02T00:00Z");
+const LAST_MS = Date.parse("9999-12-30T00:00Z");
+
+type CaptureTime = { readonly capturedAt: Instant; readonly captureClock: FootageClock };
+
+/** The time of capture by the best evidence that there is. */
+function captureTime(evidence: ClockEvidence, now: () => Instant): CaptureTime {
+  const exif = evidence.exif === undefined ? undefined : exifInstant(evidence.exif);
+  if (exif !== undefined) return { capturedAt: exif, captureClock: "exif" };
+  const container = evidence.created === undefined ? undefined : containerInstant(evidence.created);
+  if (container !== undefined) return { capturedAt: container, captureClock: "container" };
+  const file = fileInstant(evidence);
+  if (file !== undefined) return { capturedAt: file, captureClock: "file" };
+  return { capturedAt: now(), captureClock: "now" };
+}
+
+/** With an offset, the moment; without or with a bad one, the local time of this machine on that date. */
+function exifInstant({ local, offset }: ExifTime): Instant | undefined {
+  const exact = parseInstant(`${local}${offset ?? ""}`);
+  if (typeof exact === "object") return exact.instant;
+  const date = new Date(local);
+  return isInYears(date.getTime()) ? fromDate(date) : undefined;
+}
+
+function containerInstant(created: string): Instant | undefined {
+  const parsed = parseInstant(created);
+  if (typeof parsed === "object") return parsed.instant;
+  const utc = parsed === "naive" ? parseInstant(`${created.trim()}Z`) : "malformed";
+  return typeof utc === "object" ? utc.instant : undefined;
+}
+
+/** A video was written when it ended. */
+function fileInstant({ modifiedMicros, durationS }: ClockEvidence): Instant | undefined {
+  if (modifiedMicros === undefined) return undefined;
+  const micros = modifiedMicros - Math.round((durationS ?? 0) * 1e6);
+  return isInYears(micros / 1000) ? fromEpochMicros(micros) : undefined;
+}
+
+function isInYears(ms: number): boolean {
+  return ms >= FIRST_MS && ms <= LAST_MS;
 }

@@ -1,5 +1,5 @@
 import type { Subprocess } from "bun";
-import type { Send } from "./messages.ts";
+import type { Send } from "./protocol.ts";
 
 /** Characters of what a program complains about that are kept. */
 const MAX_COMPLAINT = 4096;

@@ -1,30 +1,24 @@
-import { createSelection, type Verdict } from "../../domain/keyframes/selection.ts";
+import { createSelection, GREYS_HEIGHT, GREYS_WIDTH, type Greys } from "../../domain/keyframes.ts";
 import {
-  SIGNATURE_HEIGHT,
-  SIGNATURE_WIDTH,
-  signatureOf,
-} from "../../domain/keyframes/signature.ts";
-import { aviFrames } from "./avi-packets.ts";
-import { type ByteReader, createByteReader } from "./byte-reader.ts";
-import { Refusal, type Send, type VideoRequest } from "./messages.ts";
-import { probeVideo } from "./probe.ts";
-import { hashSource, isUnchanged } from "./source-file.ts";
+  type ByteReader,
+  createByteReader,
+  Refusal,
+  type Send,
+  type VideoRequest,
+} from "./protocol.ts";
+import { hashSource, isUnchanged } from "./source.ts";
 import { startTool } from "./tool.ts";
-import { readingOf } from "./video-input.ts";
 
-const SIGNATURE_BYTES = SIGNATURE_WIDTH * SIGNATURE_HEIGHT * 3;
-/** The largest picture of a frame. */
-const MAX_JPEG_BYTES = 64 * 2 ** 20;
-/** Quality of the pictures in ffmpeg's scale, 2 (best) to 31. */
-const JPEG_SCALE = 3;
+/** The largest picture of a frame, in bytes. */
+const MAX_PICTURE_BYTES = 256 * 2 ** 20;
+/** Quality of the pictures that are kept. */
+const QUALITY = 90;
 const NO_CONTAINER = "its content is none of MP4, MOV, Matroska, WebM, AVI and MPEG";
 const NO_INDEX = "it is no MP4 or MOV, or one that is cut off";
 /** What ffmpeg says of an MP4, a Matroska or a WebM that ends too early. */
 const CUT_OFF = /partial file|File ended prematurely/;
 /** Characters of what ffmpeg complains about that are told. */
 const MAX_TOLD = 200;
-/** The streams of what ffmpeg writes. */
-const SIGNATURES = 0;
 
 /** Reads a video: its hash, its time, the frames that were looked at and the pictures of those that are kept. @throws Refusal */
 export async function runVideoJob(request: VideoRequest, send: Send): Promise<void> {
@@ -75,26 +69,35 @@ function undecodable(reason: string): Refusal {
   return new Refusal("frame_decode_failed", reason);
 }
 
-/** One decoding for two pictures of every frame: the small one that is compared, and the one that is kept if it changed. */
+/** Every frame that is looked at, as a BMP. */
 function decodeArguments(request: VideoRequest): readonly string[] {
   const { fps, frameWidth: width } = request;
-  const small = `scale=${SIGNATURE_WIDTH}:${SIGNATURE_HEIGHT}:flags=area,format=bgr24`;
   const fit = "force_original_aspect_ratio=decrease:force_divisible_by=2";
-  const large = `scale=${width}:${4 * width}:${fit},format=yuvj420p`;
   return [
     // Pictures that no other is made from are left out, which saves up to a half; the one before is shown at most 0.1 s earlier.
     ...["-skip_frame", "noref"],
     ...readingOf(request),
     // A stream with capital V is no picture of a cover.
     // Rounded up, a picture is the one that is shown at its time, not one of half a second later.
-    ...[
-      "-filter_complex",
-      `[0:V:0]setpts=PTS-STARTPTS,fps=${fps}:round=up,split[a][b];[a]${small}[small];[b]${large}[large]`,
-    ],
-    ...["-map", "[small]", "-c:v:0", "rawvideo"],
-    ...["-map", "[large]", "-c:v:1", "mjpeg", "-q:v:1", String(JPEG_SCALE), "-threads:v:1", "1"],
-    ...["-flags:v", "+bitexact", "-fflags", "+bitexact", "-map_metadata", "-1"],
-    ...["-f", "avi", "pipe:1"],
+    ...["-map", "0:V:0", "-vf"],
+    `setpts=PTS-STARTPTS,fps=${fps}:round=up,scale=${width}:${4 * width}:${fit},format=bgr24`,
+    ...["-c:v", "bmp", "-f", "image2pipe", "pipe:1"],
+  ];
+}
+
+/** The containers that are read. Playlists and lists of files, which name others, are none of them. */
+const DEMUXERS = "mov,matroska,avi,mpeg,mpegvideo";
+
+/**
+ * The arguments with which ffmpeg and ffprobe open a video and nothing else: by a name that is no option and no protocol, from files
+ * alone, in these containers, with bounds for a picture and a piece of memory.
+ */
+function readingOf({ path, limits }: VideoRequest): readonly string[] {
+  return [
+    ...["-v", "error", "-max_alloc", String(limits.allocation)],
+    ...["-protocol_whitelist", "file,pipe", "-format_whitelist", DEMUXERS],
+    ...["-max_pixels", String(limits.pixels), "-threads", "2"],
+    ...["-i", `file:${path}`],
   ];
 }
 
@@ -102,36 +105,99 @@ function tooLong({ fps, limits }: VideoRequest): Refusal {
   return undecodable(`it has more than ${limits.frames} frames at ${fps} a second`);
 }
 
+/** @returns how many frames were looked at */
 async function selectFrames(
   request: VideoRequest,
   reader: ByteReader,
   send: Send,
 ): Promise<number> {
+  const { limits, fps } = request;
   const selection = createSelection(request);
-  const judge = async (index: number, size: number): Promise<Verdict> => {
-    const { limits, fps } = request;
-    const small = size === SIGNATURE_BYTES ? await reader.take(size) : undefined;
-    if (small === undefined) throw new Error("no picture of that size");
+  let index = 0;
+  for (let bmp = await nextBmp(reader); bmp !== undefined; bmp = await nextBmp(reader)) {
     if (index === limits.frames) throw tooLong(request);
-    return selection.offer(signatureOf(small), index / fps);
-  };
-  const waiting: Verdict[] = [];
-  let [judged, done] = [0, 0];
-  for await (const { stream, size } of aviFrames(reader)) {
-    // So AVI says that a frame is shown for longer.
-    if (size === 0) continue;
-    if (stream === SIGNATURES) {
-      waiting.push(await judge(judged, size));
-      judged += 1;
-      continue;
-    }
-    const verdict = waiting.shift();
-    if (verdict === undefined || size > MAX_JPEG_BYTES)
-      throw new Error("a picture out of its place");
-    const picture = verdict.reason === undefined ? undefined : await reader.take(size);
-    if (picture === undefined) await reader.skip(size);
-    await send({ kind: "frame", index: done, timeS: done / request.fps, ...verdict }, picture);
-    done += 1;
+    const timeS = index / fps;
+    const verdict = selection.offer(greysOf(bmp), timeS);
+    const picture =
+      verdict.reason === undefined
+        ? undefined
+        : await new Bun.Image(bmp).jpeg({ quality: QUALITY }).bytes();
+    await send({ kind: "frame", index, timeS, ...verdict }, picture);
+    index += 1;
   }
-  return done;
+  return index;
+}
+
+/** Bytes before the size of a BMP, and to its end. */
+const SIZE_AT = 2;
+const SIZE_END = 6;
+
+/** The next of the pictures that ffmpeg writes one after another; undefined at their end. */
+async function nextBmp(reader: ByteReader): Promise<Buffer | undefined> {
+  const head = await reader.take(SIZE_END);
+  if (head === undefined) return undefined;
+  const size = Buffer.from(head).readUInt32LE(SIZE_AT);
+  if (size <= SIZE_END || size > MAX_PICTURE_BYTES) throw new Error("a picture of no size");
+  const rest = await reader.take(size - SIZE_END);
+  if (rest === undefined) throw new Error("the stream was cut off");
+  return Buffer.concat([head, rest]);
+}
+
+/** The mean greys of a BMP of 24 bits a pixel, in 64 columns and 36 rows. */
+function greysOf(bmp: Buffer): Greys {
+  const [start, width] = [bmp.readUInt32LE(10), bmp.readInt32LE(18)];
+  const height = Math.abs(bmp.readInt32LE(22));
+  const rowBytes = Math.ceil((width * 3) / 4) * 4;
+  const sums = new Float64Array(GREYS_WIDTH * GREYS_HEIGHT);
+  const counts = new Uint32Array(sums.length);
+  for (let y = 0; y < height; y++) {
+    const row = Math.floor((y * GREYS_HEIGHT) / height) * GREYS_WIDTH;
+    for (let x = 0, at = start + y * rowBytes; x < width; x++, at += 3) {
+      const cell = row + Math.floor((x * GREYS_WIDTH) / width);
+      const [blue = 0, green = 0, red = 0] = [bmp[at], bmp[at + 1], bmp[at + 2]];
+      sums[cell] = (sums[cell] ?? 0) + 0.114 * blue + 0.587 * green + 0.299 * red;
+      counts[cell] = (counts[cell] ?? 0) + 1;
+    }
+  }
+  return sums.map((sum, cell) => sum / Math.max(1, counts[cell] ?? 0));
+}
+
+/** Milliseconds for what ffprobe finds out. */
+const LIMIT_MS = 120_000;
+
+/** What a container says of itself. */
+type Probed = {
+  /** As it stands there. */
+  readonly created?: string | undefined;
+  readonly durationS?: number | undefined;
+};
+
+/** Nothing where ffprobe is missing, fails or takes too long: decoding shows what is wrong with a video. */
+async function probeVideo(request: VideoRequest, send: Send): Promise<Probed> {
+  if (request.ffprobe === undefined) return {};
+  const wanted = ["-show_entries", "format=duration:format_tags=creation_time", "-of", "json"];
+  const tool = await startTool([request.ffprobe, ...readingOf(request), ...wanted], send);
+  const timer = setTimeout(tool.kill, LIMIT_MS);
+  try {
+    const text = await new Response(tool.output).text();
+    const { exitCode } = await tool.ended();
+    return exitCode === 0 ? probedOf(JSON.parse(text)) : {};
+  } catch {
+    return {};
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function probedOf(answer: {
+  readonly format?: {
+    readonly duration?: string;
+    readonly tags?: { readonly creation_time?: string };
+  };
+}): Probed {
+  const duration = Number(answer.format?.duration);
+  return {
+    created: answer.format?.tags?.creation_time,
+    durationS: duration > 0 ? duration : undefined,
+  };
 }

@@ -174,7 +174,7 @@ describe("a hostile photo", () => {
     {
       file: "exif.png",
       content: png(4, 4, () => [1, 2, 3], [chunk("eXIf", BIG_EXIF)]),
-      is: "photo, 4 x 4, 1 frames, 1 kept, file",
+      is: "photo, 4 x 4, 1 frames, 1 kept, exif",
     },
     {
       file: "phone.heic",
@@ -255,7 +255,7 @@ describe("a hostile photo", () => {
   });
 
   test("that takes too long, too much memory or too many bytes is given up", async () => {
-    const { FOOTAGE_LIMITS } = await import("../../../src/adapters/footage/limits.ts");
+    const { FOOTAGE_LIMITS } = await import("../../../src/adapters/footage/protocol.ts");
     const path = write(
       join(place, "slow.png"),
       rawPng(10_000, 10_000, 6, deflateSync(Buffer.alloc((10_000 * 4 + 1) * 10_000))),

@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFootageReader } from "../../../src/adapters/footage/footage-reader.ts";
-import { FOOTAGE_LIMITS } from "../../../src/adapters/footage/limits.ts";
+import { FOOTAGE_LIMITS } from "../../../src/adapters/footage/protocol.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { picture } from "../../surface/cli/pictures.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { whyNo } from "../../../scripts/check/test-programs.ts";
 import { createFootageReader } from "../../../src/adapters/footage/footage-reader.ts";
-import { FOOTAGE_LIMITS, type FootageLimits } from "../../../src/adapters/footage/limits.ts";
+import { FOOTAGE_LIMITS, type FootageLimits } from "../../../src/adapters/footage/protocol.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import type { FootageInput, FootageOptions } from "../../../src/ports/footage.ts";
 

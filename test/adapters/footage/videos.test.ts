@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FOOTAGE_LIMITS } from "../../../src/adapters/footage/limits.ts";
+import { FOOTAGE_LIMITS } from "../../../src/adapters/footage/protocol.ts";
 import { leftOut } from "../../left-out.ts";
 import {
   colours,

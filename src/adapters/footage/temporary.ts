@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SvcError } from "../../domain/errors.ts";
+import { isRunning } from "../native/running.ts";
 import { removeFile } from "../native/system-files.ts";
-import { inTemporaryRoom } from "./temporary-room.ts";
 
 /** Pictures that wait until they are described, by number. */
 export type FrameStore = {
@@ -78,4 +79,46 @@ function ivOf(index: number): Buffer {
   const iv = Buffer.alloc(IV_BYTES);
   iv.writeUInt32LE(index, 0);
   return iv;
+}
+
+const PREFIX = "svc-video-";
+
+/** Does something with a file that only this user can read, and removes it; also those of processes that were killed meanwhile. */
+export async function inTemporaryFile<T>(
+  content: Uint8Array,
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  removeLeftovers();
+  const path = join(tmpdir(), `${PREFIX}${process.pid}-${randomBytes(6).toString("hex")}`);
+  try {
+    inTemporaryRoom(() => writeFileSync(path, content, { mode: 0o600, flag: "wx" }));
+    return await work(path);
+  } finally {
+    removeFile(path);
+  }
+}
+
+function removeLeftovers(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = /^svc-video-(\d+)-[0-9a-f]{12}$/.exec(name)?.[1];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    try {
+      removeFile(join(tmpdir(), name));
+    } catch {
+      // It is another user's.
+    }
+  }
+}
+
+/** Writes into the folder for temporary files. @throws SvcError disk_full if it has no room; what else the work throws */
+function inTemporaryRoom<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code !== "ENOSPC" && code !== "EDQUOT") throw cause;
+    const path = tmpdir();
+    const message = `the folder ${path} has no room for pictures: make room there or point TMPDIR to another one`;
+    throw new SvcError("disk_full", message, { path }, { cause });
+  }
 }

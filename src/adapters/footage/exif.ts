@@ -1,9 +1,9 @@
 import readExif from "exif-reader";
 import { isRiff, isTiff } from "./media-kind.ts";
-import type { ExifTime } from "./messages.ts";
+import type { ExifTime } from "./protocol.ts";
 
-/** Bytes of EXIF that are looked at; a camera writes some thousands. */
-const MAX_EXIF_BYTES = 2 ** 20;
+/** Bytes of EXIF that are looked at: those of a segment of a JPEG. */
+const MAX_EXIF_BYTES = 2 ** 16;
 
 /** The tag that says where the photo's own tags are. */
 const PHOTO_TAGS = 0x8769;
@@ -78,62 +78,19 @@ function keepWanted(view: DataView, start: number, isLittle: boolean): number | 
   return photo;
 }
 
+/** What stands before the block in JPEG, HEIC, AVIF and WebP, or in PNG. */
+const MARKS = ["Exif\0\0", "eXIf"].flatMap((mark) => [`${mark}II*\0`, `${mark}MM\0*`]);
+
 /** The block with the tags, from its byte order on. */
 function exifBlock(file: Buffer): Buffer | undefined {
-  const start = file.toString("latin1", 0, 12);
-  if (isTiff(start)) return file;
-  const found = inContainer(file, start);
-  if (found === undefined || found.length > MAX_EXIF_BYTES) return undefined;
-  return found.toString("latin1", 0, 6) === "Exif\0\0" ? found.subarray(6) : found;
-}
-
-function inContainer(file: Buffer, start: string): Buffer | undefined {
-  if (start.startsWith("\xff\xd8")) return inJpeg(file);
-  if (start.startsWith("\x89PNG"))
-    return inChunks(file, { first: 8, name: "eXIf", isLittle: false });
-  if (isRiff(start, "WEBP")) return inChunks(file, { first: 12, name: "EXIF", isLittle: true });
-  return inBoxes(file, start);
-}
-
-/** The first APP1 segment with EXIF, before the picture begins. */
-function inJpeg(file: Buffer): Buffer | undefined {
-  let at = 2;
-  while (at + 10 <= file.length && file[at] === 0xff) {
-    const marker = file[at + 1];
-    const size = file.readUInt16BE(at + 2);
-    if (marker === 0xda || size < 2) return undefined;
-    const content = file.subarray(at + 4, at + 2 + size);
-    if (marker === 0xe1 && content.toString("latin1", 0, 6) === "Exif\0\0") return content;
-    at += 2 + size;
+  if (isTiff(file.toString("latin1", 0, 12))) return file;
+  for (const mark of MARKS) {
+    const at = file.indexOf(mark, 0, "latin1");
+    if (at >= 0) return file.subarray(at + mark.length - 4).subarray(0, MAX_EXIF_BYTES);
   }
-  return undefined;
-}
-
-/** PNG has length, name, content and sum; WebP name, length and content, made even. */
-function inChunks(
-  file: Buffer,
-  {
-    first,
-    name,
-    isLittle,
-  }: { readonly first: number; readonly name: string; readonly isLittle: boolean },
-): Buffer | undefined {
-  let at = first;
-  while (at + 8 <= file.length) {
-    const found = file.toString("latin1", isLittle ? at : at + 4, isLittle ? at + 4 : at + 8);
-    const size = isLittle ? file.readUInt32LE(at + 4) : file.readUInt32BE(at);
-    if (found === name) return file.subarray(at + 8, at + 8 + size);
-    at += 8 + size + (isLittle ? size % 2 : 4);
-  }
-  return undefined;
-}
-
-/** HEIC and AVIF have it anywhere; what announces it is long enough to be nothing else. */
-function inBoxes(file: Buffer, start: string): Buffer | undefined {
-  if (start.slice(4, 8) !== "ftyp") return undefined;
-  for (const order of ["II*\0", "MM\0*"]) {
-    const at = file.indexOf(`Exif\0\0${order}`, 0, "latin1");
-    if (at >= 0) return file.subarray(at, at + MAX_EXIF_BYTES);
-  }
-  return undefined;
+  // In a chunk of WebP it may begin without a mark, after its name and its length.
+  const chunk = isRiff(file.toString("latin1", 0, 12), "WEBP")
+    ? file.indexOf("EXIF", 0, "latin1")
+    : -1;
+  return chunk < 0 ? undefined : file.subarray(chunk + 8).subarray(0, MAX_EXIF_BYTES);
 }

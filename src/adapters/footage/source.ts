@@ -1,0 +1,169 @@
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
+import { SvcError } from "../../domain/errors.ts";
+import { shownName } from "../../lib/shown-name.ts";
+import type { FootageInput, PhotoIdentity } from "../../ports/footage.ts";
+import { LEADING_BYTES, mediaKind } from "./media-kind.ts";
+import { FOOTAGE_LIMITS, Refusal, tooLarge } from "./protocol.ts";
+
+/** A source, before its content is read. */
+export type Found = {
+  /** Undefined: bytes that nobody named. */
+  readonly name: string | undefined;
+  /** The name whose suffix tells the kind. */
+  readonly fileName: string | undefined;
+  /** Absolute, links resolved. */
+  readonly path: string | undefined;
+  readonly bytes: Uint8Array | undefined;
+  /** The first bytes. */
+  readonly leading: Uint8Array;
+  /** Since the Unix epoch; undefined for bytes. */
+  readonly modifiedMicros: number | undefined;
+};
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file",
+  ELOOP: "its links lead in a circle",
+  ENAMETOOLONG: "there is no such file",
+};
+
+/** @throws SvcError not_found if there is no file or it is a folder, unsupported_source if it is no file or cannot be read */
+export function findSource(input: FootageInput, sourceName: string | undefined): Found {
+  if ("bytes" in input) {
+    const { bytes } = input;
+    const leading = bytes.subarray(0, LEADING_BYTES);
+    return {
+      name: sourceName,
+      fileName: sourceName,
+      path: undefined,
+      bytes,
+      leading,
+      modifiedMicros: undefined,
+    };
+  }
+  const name = basename(input.path);
+  try {
+    // The name of what a link leads to may be another one.
+    return { ...lookAt(realpathSync(input.path)), name: sourceName ?? name, fileName: name };
+  } catch (error) {
+    if (error instanceof SvcError || !(error instanceof Error)) throw error;
+    const code = "code" in error ? String(error.code) : "";
+    const reason = REASONS[code];
+    if (reason !== undefined) throw missingFile(input.path, reason);
+    throw unreadable(name, `it cannot be read (${code || error.message})`, error);
+  }
+}
+
+function lookAt(path: string): Omit<Found, "name" | "fileName"> {
+  const file = openSync(path, READ_WITHOUT_WAITING);
+  try {
+    const stat = fstatSync(file, { bigint: true });
+    if (stat.isDirectory()) throw missingFile(path, "it is a folder");
+    if (!stat.isFile()) throw unreadable(basename(path), "it is no file but a device or pipe");
+    const leading = new Uint8Array(LEADING_BYTES);
+    const count = readSync(file, leading);
+    const modifiedMicros = Number(stat.mtimeNs / 1000n);
+    return { path, bytes: undefined, leading: leading.subarray(0, count), modifiedMicros };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function missingFile(path: string, reason: string): SvcError {
+  return new SvcError("not_found", `${shownName(path)} cannot be observed: ${reason}`, {
+    kind: "file",
+    id: path,
+  });
+}
+
+function unreadable(name: string, reason: string, cause?: unknown): SvcError {
+  const message = `${shownName(name)} cannot be observed: ${reason}`;
+  return new SvcError("unsupported_source", message, { source: name }, { cause });
+}
+
+/** Hex digits of the hash in the name of bytes that nobody named. */
+const HASH_IN_NAME = 12;
+
+/** The name of a source. */
+export function nameOf({ name }: Pick<Found, "name">, sha256: string): string {
+  return name ?? `bytes:${sha256.slice(0, HASH_IN_NAME)}`;
+}
+
+/** @throws SvcError as `FootageReader.identify` */
+export async function identifyPhoto(
+  input: FootageInput,
+  sourceName: string | undefined,
+): Promise<PhotoIdentity | undefined> {
+  const found = findSource(input, sourceName);
+  const { path, bytes = new Uint8Array(0), leading, fileName = "" } = found;
+  const size = path === undefined ? bytes.length : Bun.file(path).size;
+  const isReadable = size <= FOOTAGE_LIMITS.photo.bytes;
+  if (!isReadable || mediaKind(fileName, leading) !== "photo") return undefined;
+  try {
+    const sha256 =
+      path === undefined
+        ? new Bun.CryptoHasher("sha256").update(bytes).digest("hex")
+        : (await hashSource(path)).sha256;
+    return { name: nameOf(found, sha256), path, sha256 };
+  } catch (error) {
+    // Opening it says what is wrong.
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+const PIECE_BYTES = 2 ** 20;
+/** How a file is opened: a pipe that nobody writes would be waited for without end. */
+const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** What tells whether a file has changed. */
+export type FileState = { readonly size: bigint; readonly mtimeNs: bigint; readonly ino: bigint };
+
+/** The content of a file. @throws Refusal if it is none, or larger than `limit` bytes */
+export async function readSource(path: string, limit: number): Promise<Buffer> {
+  return await withSource(path, async (file, { size }) => {
+    if (size > limit) {
+      throw new Refusal("unsupported_source", tooLarge("it has", limit));
+    }
+    return await file.readFile();
+  });
+}
+
+/** The SHA-256 of a file, in hex, and the state in which it was read. @throws Refusal if it is no file */
+export async function hashSource(
+  path: string,
+): Promise<{ readonly sha256: string; readonly state: FileState }> {
+  return await withSource(path, async (file, state) => {
+    const hash = new Bun.CryptoHasher("sha256");
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, null);
+      if (bytesRead === 0) return { sha256: hash.digest("hex"), state };
+      hash.update(piece.subarray(0, bytesRead));
+    }
+  });
+}
+
+/** Whether a file is still as it was. */
+export async function isUnchanged(path: string, was: FileState): Promise<boolean> {
+  return await withSource(path, async (_, is) => {
+    return is.size === was.size && is.mtimeNs === was.mtimeNs && is.ino === was.ino;
+  });
+}
+
+async function withSource<T>(
+  path: string,
+  work: (file: FileHandle, state: FileState) => Promise<T>,
+): Promise<T> {
+  const file = await open(path, READ_WITHOUT_WAITING);
+  try {
+    const state = await file.stat({ bigint: true });
+    if (!state.isFile())
+      throw new Refusal("unsupported_source", "it is no file but a device or pipe");
+    return await work(file, state);
+  } finally {
+    await file.close();
+  }
+}
