@@ -57,23 +57,36 @@ const WORD_MAX = 40;
 const WORD_MIN = 2;
 
 /** The stems of the words of a text that say what it is about, repeats included. */
-export function stemsOf(text: string, terms: readonly string[], stem: Stem): readonly string[] {
-  return languagesOfText(text, terms).flatMap((language) =>
+export function stemsOf(
+  text: string,
+  terms: readonly string[],
+  stem: Stem,
+  languages: readonly StemmedLanguage[] = languagesOfText(text, terms),
+): readonly string[] {
+  return languages.flatMap((language) =>
     wordsIn(text, language)
       .filter((word) => !isFunctionWord(language, withoutAccents(word)))
       .map((word) => signed(language, word, stem)),
   );
 }
 
-/** What is indexed of a text beside its words: their stems, as they are typed plainly, and the parts of identifiers. */
-export function besideWords(text: string, terms: readonly string[], stem: Stem): readonly string[] {
+/**
+ * What is indexed of a text beside its words: their stems, as they are typed plainly, and the parts of identifiers.
+ * @param languages of which its words may be; default: what the text tells
+ */
+export function besideWords(
+  text: string,
+  terms: readonly string[],
+  stem: Stem,
+  languages?: readonly StemmedLanguage[],
+): readonly string[] {
   const plain = isPlain(text)
     ? []
     : terms.flatMap((term) => {
         const typed = typedPlainly(term);
         return typed === undefined ? [] : [typed + PLAIN_SIGN];
       });
-  return [...stemsOf(text, terms, stem), ...plain, ...identifierParts(text)];
+  return [...stemsOf(text, terms, stem, languages), ...plain, ...identifierParts(text)];
 }
 
 /** A form of a word of a question. */

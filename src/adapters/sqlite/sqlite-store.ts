@@ -5,6 +5,7 @@ import { LEASE_SECONDS, withoutVector } from "../../domain/jobs.ts";
 import { leaseOf } from "../../domain/lease.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
+import { withWordsOf } from "../../domain/search/lexical-document.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { Admission } from "../../ports/store/event-log.ts";
@@ -13,6 +14,7 @@ import type { PackLock } from "../../ports/store/pack-lock.ts";
 import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { processIdentity } from "../native/process-identity.ts";
+import { snowball } from "../stemming/stem.ts";
 import { readBlob, readBlobTotals } from "./blobs/blobs.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { bindErasures } from "./erasure/bind.ts";
@@ -174,13 +176,18 @@ function bindEvents({ access, clock }: SqliteStoreParts, holder: string) {
     writeAdmission(database, admission, admission.leaseJobs ? lease : undefined, lease.from);
   };
   return {
-    admit: writing(access, append),
+    admit: (admission) =>
+      withWordsOf(admission.nodes ?? [], snowball, () =>
+        access.write((database) => append(database, admission)),
+      ),
     admitOnce: (admission, guard) =>
-      access.write((database) => {
-        const existing = readAuditRecord(database, guard);
-        if (existing === undefined) append(database, admission);
-        return existing;
-      }),
+      withWordsOf(admission.nodes ?? [], snowball, () =>
+        access.write((database) => {
+          const existing = readAuditRecord(database, guard);
+          if (existing === undefined) append(database, admission);
+          return existing;
+        }),
+      ),
     event: reading(access, readEvent),
     events: reading(access, readEvents),
     eventsById: reading(access, readEventsById),
@@ -316,12 +323,14 @@ function bindWork({ access, clock, embedding }: SqliteStoreParts, holder: string
     releaseJobs: (eventIds) =>
       write((database) => leaseJobs(database, eventIds, holder, undefined)),
     materialize: (items) =>
-      write((database) => {
-        // Another process may have changed the model since these vectors were made.
-        const isOfModel = isSameEmbedding(readManifest(database)?.embedding, embedding);
-        materializeAll(database, isOfModel ? items : items.map(withoutVector), embedding);
-        return items.flatMap(({ eventId }) => jobStatus(database, eventId, ALL_OWNERS) ?? []);
-      }),
+      withWordsOf(items, snowball, () =>
+        write((database) => {
+          // Another process may have changed the model since these vectors were made.
+          const isOfModel = isSameEmbedding(readManifest(database)?.embedding, embedding);
+          materializeAll(database, isOfModel ? items : items.map(withoutVector), embedding);
+          return items.flatMap(({ eventId }) => jobStatus(database, eventId, ALL_OWNERS) ?? []);
+        }),
+      ),
     failJobs: writing(access, failJobs),
     jobStatus: reading(access, jobStatus),
     countJobs: reading(access, countJobs),

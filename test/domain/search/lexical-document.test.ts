@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { neighbourWords, ownWords } from "../../../src/domain/search/lexical-document.ts";
+import {
+  columnText,
+  neighbourWords,
+  ownWords,
+  withWordsOf,
+} from "../../../src/domain/search/lexical-document.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 
 const same = (_: unknown, word: string): string => word;
@@ -26,4 +31,28 @@ test("of each neighbour the first 240 characters count", () => {
     "i",
     "next",
   ]);
+});
+
+test.each([
+  { of: "plain words", piece: "parseConfig wants the C++ of the house. " },
+  { of: "stems", piece: "Der Vertrag mit der Firma gilt für das Jahr in Łódź, und parseConfig. " },
+  { of: "pairs", piece: "東京は日本の首都です。" },
+])("$of of a long text are read in pieces, the same, while others run", async ({ piece }) => {
+  const day = asInstant("2023-05-08T13:56:00.000000Z");
+  const content = piece.repeat(12_000);
+  const whole = [...ownWords(content, day, same)].sort();
+  let turns = 0;
+  let isWritten = false;
+  const spin = (): void => {
+    turns += 1;
+    if (!isWritten) setImmediate(spin);
+  };
+  spin();
+  const words = await withWordsOf([{ node: { content } }], same, async () =>
+    ownWords(content, day, same),
+  );
+  isWritten = true;
+  expect(turns).toBeGreaterThan(4);
+  expect(columnText(words).split(" ").length).toBe(words.length);
+  expect([...words].sort()).toEqual(whole);
 });

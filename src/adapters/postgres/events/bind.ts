@@ -1,7 +1,9 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { LEASE_SECONDS } from "../../../domain/jobs.ts";
+import { withWordsOf } from "../../../domain/search/lexical-document.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Admission, EventLog } from "../../../ports/store/event-log.ts";
+import { snowball } from "../../stemming/stem.ts";
 import { readAuditRecord } from "../audit/read-records.ts";
 import type { Sql } from "../connection/sql.ts";
 import { change } from "../graph/change.ts";
@@ -30,7 +32,10 @@ export function bindEvents(parts: Parts): EventLog {
     }
   };
   return {
-    admit: (admission) => database.writeNew(ownersOf(admission), (sql) => append(sql, admission)),
+    admit: (admission) =>
+      withWordsOf(admission.nodes ?? [], snowball, () =>
+        database.writeNew(ownersOf(admission), (sql) => append(sql, admission)),
+      ),
     admitOnce: async (admission, guard) => {
       const once = (): Promise<AuditRecord | undefined> =>
         database.writeNew(ownersOf(admission), async (sql) => {
@@ -39,7 +44,7 @@ export function bindEvents(parts: Parts): EventLog {
           return existing;
         });
       try {
-        return await once();
+        return await withWordsOf(admission.nodes ?? [], snowball, once);
       } catch (error) {
         // Without an owner there is no lock: another process has written the same meanwhile.
         if (!(error instanceof SvcError) || error.data["reason"] !== TAKEN) throw error;

@@ -1,8 +1,10 @@
 import { LEASE_SECONDS } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { withWordsOf } from "../../../domain/search/lexical-document.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { SearchIndex } from "../../../ports/store/search-index.ts";
 import type { WorkQueue } from "../../../ports/store/work-queue.ts";
+import { snowball } from "../../stemming/stem.ts";
 import type { Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import type { Parts } from "../parts.ts";
@@ -36,7 +38,8 @@ export function bindWork({ database, embedding, worker }: Parts) {
       }),
     releaseJobs: (eventIds) =>
       onJobs(eventIds, (sql, owner, ids) => leaseJobs(sql, owner, ids, worker.holder, undefined)),
-    materialize: (items) => materialize(database, items, embedding),
+    materialize: (items) =>
+      withWordsOf(items, snowball, () => materialize(database, items, embedding)),
     addNodes: (items) =>
       database.writeNew(
         items.map(({ node }) => node.userId),

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import {
+  columnText,
   DOCUMENT_REACH,
   neighbourWords,
   ownWords,
@@ -206,7 +207,7 @@ function put(database: Database, place: Surrounded<Turn>): void {
     nodeType === "entity" &&
     hasRow(database, `nodes WHERE key = ? AND ${IS_EXTRACTED_ENTITY}`, key);
   if (isWordless) return;
-  const columns = columnsOf(place).map((words) => words.join(" "));
+  const columns = columnsOf(place).map(columnText);
   database
     .query(
       `INSERT OR REPLACE INTO lexical_documents (rowid, own, previous, next)
