@@ -251,7 +251,7 @@ async function bringBack(
   const isWanted = last !== undefined && hasText(content) && node !== undefined;
   const vector = isWanted ? await deps.embedder.embedDocument(embeddingText(node)) : undefined;
   const operationId = deps.ids.next();
-  const reads = { nodeIds: [id], auditRecordIds: [], eventIds: [] };
+  const reads = { owner: userId, nodeIds: [id], auditRecordIds: [], eventIds: [] };
   return await deps.store.change(reads, ({ nodes, at }) => {
     const before = nodes.get(id);
     if (before?.lifecycleState !== lifecycleState) return { change: undefined, result: false };
