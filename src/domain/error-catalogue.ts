@@ -56,6 +56,8 @@ export const ERROR_CATALOGUE = {
   workspace_damaged: { retry: false },
   /** The workspace is open elsewhere, in this process or another one. `data.path`. */
   workspace_in_use: { retry: true },
+  /** As many namespaces as may be open are held, or the workspace is to close while some are; nobody uses them. `data.namespaces`: their names. */
+  workspace_full: { retry: true },
   /** A namespace was used after its release, or its workspace after `close`; or a pack could not be closed. */
   workspace_closed: { retry: false },
   /** The pack is open elsewhere and cannot be shared: in another engine, or another process. `data.path`. Nothing was changed. */

@@ -103,7 +103,11 @@ export class NamespaceIdentityError extends InvalidArgumentError {
 
 /** A workspace cannot be opened, or was used after its end. */
 export class WorkspaceError extends SvcError {
-  declare readonly code: "workspace_damaged" | "workspace_in_use" | "workspace_closed";
+  declare readonly code:
+    | "workspace_damaged"
+    | "workspace_in_use"
+    | "workspace_full"
+    | "workspace_closed";
 }
 
 /** There is no such object for this owner. */
@@ -258,6 +262,7 @@ const ERROR_CLASSES: Readonly<
   namespace_mismatch: { of: NamespaceIdentityError, name: "NamespaceIdentityError" },
   workspace_damaged: { of: WorkspaceError, name: "WorkspaceError" },
   workspace_in_use: { of: WorkspaceError, name: "WorkspaceError" },
+  workspace_full: { of: WorkspaceError, name: "WorkspaceError" },
   workspace_closed: { of: WorkspaceError, name: "WorkspaceError" },
   pack_in_use: { of: PackInUseError, name: "PackInUseError" },
   pack_damaged: { of: StorageError, name: "StorageError" },

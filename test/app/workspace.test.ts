@@ -142,6 +142,35 @@ for (const [kind, ground, lacking] of GROUNDS) {
         await (await waiting).release();
       });
 
+      test("that are held by who waits refuse the wait, and the end of the workspace, which then goes on", async () => {
+        const workspace = await open({ maxOpen: 1, waitMs: 50 });
+        const held = await workspace.namespace("a");
+        const full = {
+          name: "WorkspaceError",
+          code: "workspace_full",
+          data: { namespaces: ["a"] },
+        };
+        await expect(workspace.namespace("b")).rejects.toMatchObject(full);
+        await expect(workspace.close()).rejects.toMatchObject(full);
+        expect((await held.stats()).nodeCount).toBe(0);
+        await held.release();
+        await (await workspace.namespace("b")).release();
+        await workspace.close();
+      });
+
+      test("that are used make others wait for as long as that takes", async () => {
+        const workspace = await open({ maxOpen: 1, waitMs: 50 });
+        const held = await workspace.namespace("a");
+        for (const content of ["tea", "milk"]) await held.store({ content, userId: "anna" });
+        const walk = held.iterNodes({ userId: "anna" })[Symbol.asyncIterator]();
+        await walk.next();
+        const waiting = workspace.namespace("b");
+        await Bun.sleep(150);
+        await walk.return?.();
+        await held.release();
+        await (await waiting).release();
+      });
+
       test("are given in the order in which they were asked for, so that a busy one starves nobody", async () => {
         const workspace = await open({ maxOpen: 1 });
         let isDone = false;

@@ -1,8 +1,10 @@
 import { SvcError } from "../../domain/errors.ts";
+import type { Namespace } from "../../domain/namespace.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
 type Slot = {
+  readonly name: string;
   readonly opening: Promise<MemoryEngine>;
   holders: number;
   /** Place in the order of releases. */
@@ -30,25 +32,54 @@ export class EngineCache {
   #releases = 0;
   /** Why nothing is given any more. */
   #refusal: SvcError | undefined;
+  readonly #waitMs: number;
+  /** Calls that are under way, and when the last one began or ended. */
+  #calls = 0;
+  #lastUse = 0;
 
-  /** @param max at least 1 */
-  constructor(max: number) {
+  /**
+   * @param max at least 1
+   * @param waitMs milliseconds without any use of what is held, after which nobody waits for it any more
+   */
+  constructor(max: number, waitMs: number) {
     this.#max = max;
+    this.#waitMs = waitMs;
+  }
+
+  /** Notes a call of what is held. @returns what to call at its end */
+  use(): () => void {
+    this.#calls += 1;
+    return () => {
+      this.#calls -= 1;
+      this.#lastUse = performance.now();
+    };
+  }
+
+  /** Milliseconds that one who waits since then goes on waiting. Who holds what is waited for may be the one who waits. */
+  #quietLeft(since: number): number {
+    if (this.#calls > 0) return this.#waitMs;
+    return Math.max(since, this.#lastUse) + this.#waitMs - performance.now();
+  }
+
+  #held(): readonly string[] {
+    return [...this.#slots.values()].flatMap(({ name, holders }) => (holders > 0 ? [name] : []));
   }
 
   /**
    * An engine that stays open until it is given back as often as it was taken. Waits while all are in use, in the order of the calls:
    * otherwise one that is always in use by somebody would keep others out for ever. Who holds it may need it again to get ready
    * with it, so a call shares an open engine at the latest when it has waited as long as the first one had before it came.
-   * @throws SvcError workspace_closed after `close`, or after an engine could not be closed; and what `open` throws
+   * @throws SvcError workspace_full once nobody uses what is held; workspace_closed after `close`, or after an engine could not be closed; and what `open` throws
    */
-  async take(id: Uuid, open: () => Promise<MemoryEngine>): Promise<MemoryEngine> {
+  async take({ id, name }: Namespace, open: () => Promise<MemoryEngine>): Promise<MemoryEngine> {
     const ticket = this.#join();
     try {
       for (;;) {
         if (this.#refusal !== undefined) throw this.#refusal;
-        const engine = this.#find(id, ticket, open);
+        const engine = this.#find(id, ticket, () => this.#add(id, name, open));
         if (engine !== undefined) return engine;
+        const isFull = !this.#slots.has(id) && this.#held().length === this.#max;
+        if (isFull && this.#quietLeft(ticket.since) <= 0) throw full(this.#held());
         await this.#wait(id, ticket);
       }
     } finally {
@@ -57,21 +88,23 @@ export class EngineCache {
   }
 
   /** Undefined: it is not the turn of this call, or there is no room. */
-  #find(id: Uuid, ticket: Ticket, open: () => Promise<MemoryEngine>) {
+  #find(id: Uuid, ticket: Ticket, add: () => Slot) {
     const slot = this.#slots.get(id);
     if (slot !== undefined) {
       const isTurn = slot.closing === undefined && this.#leftMs(ticket) <= 0;
       return isTurn ? this.#hold(id, slot) : undefined;
     }
     const isTurn = this.#queue[0] === ticket && this.#slots.size < this.#max;
-    return isTurn ? this.#hold(id, this.#add(id, open)) : undefined;
+    return isTurn ? this.#hold(id, add()) : undefined;
   }
 
   async #wait(id: Uuid, ticket: Ticket): Promise<void> {
     const slot = this.#slots.get(id);
     if (slot?.closing !== undefined) await slot.closing.catch(() => undefined);
     else if (slot !== undefined) await this.#change(this.#leftMs(ticket));
-    else if (this.#queue[0] !== ticket || !(await this.#evictIdle())) await this.#change();
+    else if (this.#queue[0] !== ticket || !(await this.#evictIdle())) {
+      await this.#change(Math.max(this.#quietLeft(ticket.since), 1));
+    }
   }
 
   /** Milliseconds until a call may share an open engine. */
@@ -97,18 +130,36 @@ export class EngineCache {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     slot.holders -= 1;
+    this.#lastUse = performance.now();
     if (slot.holders > 0) return;
     this.#releases += 1;
     slot.idleSince = this.#releases;
     this.#wake();
   }
 
-  /** Refuses those who wait, waits until all are given back, then closes them. @throws AggregateError of what their closing threw */
-  async close(): Promise<void> {
-    const failures: unknown[] = this.#refusal === undefined ? [] : [this.#refusal.cause];
+  /** Refuses those who wait, and waits until all are given back. @throws SvcError workspace_full; all is then as before */
+  async #end(): Promise<void> {
+    const former = this.#refusal;
     this.#refusal ??= new SvcError("workspace_closed", "the workspace was closed");
     this.#wake();
-    while ([...this.#slots.values()].some(({ holders }) => holders > 0)) await this.#change();
+    const since = performance.now();
+    while (this.#held().length > 0) {
+      const left = this.#quietLeft(since);
+      if (left <= 0) {
+        this.#refusal = former;
+        throw full(this.#held());
+      }
+      await this.#change(left);
+    }
+  }
+
+  /**
+   * Refuses those who wait, waits until all are given back, then closes them.
+   * @throws SvcError workspace_full once nobody uses what is held: nothing is closed; AggregateError of what their closing threw
+   */
+  async close(): Promise<void> {
+    const failures: unknown[] = this.#refusal === undefined ? [] : [this.#refusal.cause];
+    await this.#end();
     const closed = await Promise.allSettled(
       [...this.#slots].map(([id, slot]) => this.#closeSlot(id, slot)),
     );
@@ -116,14 +167,15 @@ export class EngineCache {
     if (failures.length > 0) throw new AggregateError(failures, "not every namespace was closed");
   }
 
-  #add(id: Uuid, open: () => Promise<MemoryEngine>): Slot {
-    const slot: Slot = { opening: open(), holders: 0, idleSince: 0, closing: undefined };
+  #add(id: Uuid, name: string, open: () => Promise<MemoryEngine>): Slot {
+    const slot: Slot = { name, opening: open(), holders: 0, idleSince: 0, closing: undefined };
     this.#slots.set(id, slot);
     return slot;
   }
 
   async #hold(id: Uuid, slot: Slot): Promise<MemoryEngine> {
     slot.holders += 1;
+    const end = this.use();
     try {
       return await slot.opening;
     } catch (error) {
@@ -131,6 +183,8 @@ export class EngineCache {
       if (this.#slots.get(id) === slot) this.#slots.delete(id);
       this.#wake();
       throw error;
+    } finally {
+      end();
     }
   }
 
@@ -175,6 +229,12 @@ export class EngineCache {
   #wake(): void {
     for (const wake of [...this.#waiting]) wake();
   }
+}
+
+function full(namespaces: readonly string[]): SvcError {
+  const names = namespaces.map((name) => JSON.stringify(name)).join(", ");
+  const message = `held, and used by nobody: ${names}; release one of them, or let more be open (maxOpen)`;
+  return new SvcError("workspace_full", message, { namespaces });
 }
 
 function notClosed(cause: unknown): SvcError {

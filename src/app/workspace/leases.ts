@@ -16,10 +16,14 @@ export type NamespaceLease = Omit<MemoryEngine, OfWorkspace> &
     release(): Promise<void>;
   };
 
-/** @param giveBack called once, when nothing of the lease is running any more */
+/**
+ * @param use called at the beginning of each call; what it returns at the end
+ * @param giveBack called once, when nothing of the lease is running any more
+ */
 export function createLease(
   engine: MemoryEngine,
   namespace: Namespace,
+  use: () => () => void,
   giveBack: () => void,
 ): NamespaceLease {
   const running = new Set<Promise<void>>();
@@ -31,7 +35,9 @@ export function createLease(
     }
     const { promise, resolve } = Promise.withResolvers<void>();
     running.add(promise);
+    const used = use();
     const end = (): void => {
+      used();
       running.delete(promise);
       resolve();
     };

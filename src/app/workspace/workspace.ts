@@ -18,6 +18,11 @@ export type WorkspaceOptions = {
   readonly config?: ConfigInput | undefined;
   /** Namespaces that are open at a time, at least 1. Default 4. In a database each has `database_pool_size` connections at most. */
   readonly maxOpen?: number | undefined;
+  /**
+   * Milliseconds for which nobody may have used what is held before who waits for it is refused. Default 2000; more where leases are
+   * held while something else takes long.
+   */
+  readonly waitMs?: number | undefined;
   /** Whether each pack is one file. Has to be the same every time. Default false: a folder with its files. Of a database unset. */
   readonly singleFilePacks?: boolean | undefined;
 };
@@ -26,9 +31,9 @@ export type WorkspaceOptions = {
 export type MemoryWorkspace = AsyncDisposable & {
   /**
    * The memory of a namespace, which is made if it is missing. Leases of one namespace share it. Waits while as many as may be
-   * open are in use: who holds that many must release one first.
+   * open are in use: who holds that many must release one first, and is refused once nobody has used them for `waitMs`.
    * @throws SvcError invalid_argument for a name with control characters, white space at an end, or more than 512 bytes; not_found
-   *   with `create: false`; namespace_mismatch, workspace_damaged, workspace_closed; and what opening a pack throws
+   *   with `create: false`; namespace_mismatch, workspace_damaged, workspace_full, workspace_closed; and what opening a pack throws
    */
   namespace(name: string, options?: { readonly create?: boolean }): Promise<NamespaceLease>;
   /** By name. */
@@ -38,9 +43,15 @@ export type MemoryWorkspace = AsyncDisposable & {
    * @throws SvcError as `retrieve` of an engine; not_found for a namespace that does not exist
    */
   retrieve(question: WorkspaceQuestion): Promise<WorkspaceAnswer>;
-  /** Waits until every lease is released, then closes all of them. Idempotent. @throws AggregateError if one cannot be closed */
+  /**
+   * Waits until every lease is released, then closes all of them. Idempotent.
+   * @throws SvcError workspace_full once nobody has used what is held for `waitMs`: the workspace is open as before; AggregateError if one
+   *   cannot be closed
+   */
   close(): Promise<void>;
 };
+
+const WAIT_MS = 2000;
 
 const NOT_ITS_OWN = [
   "pack_path",
@@ -61,10 +72,11 @@ export const MemoryWorkspace = {
    *   also unsupported, storage_busy, storage_unavailable
    */
   async open(place: string, options: WorkspaceOptions = {}): Promise<MemoryWorkspace> {
-    const { config: given = {}, maxOpen = 4, singleFilePacks = false } = options;
+    const { config: given = {}, maxOpen = 4, waitMs = WAIT_MS, singleFilePacks = false } = options;
     if (!(Number.isInteger(maxOpen) && maxOpen >= 1)) {
       throw invalid("maxOpen", "must be a whole number of at least 1");
     }
+    if (!(waitMs >= 0)) throw invalid("waitMs", "must be a number of at least 0");
     const isDatabase = isAddress(place);
     if (isDatabase && options.singleFilePacks !== undefined) {
       throw invalid("singleFilePacks", "is about packs, and a database has none");
@@ -72,7 +84,7 @@ export const MemoryWorkspace = {
     const config = sharedSettings(place, given);
     const layout = singleFilePacks ? "files" : "directories";
     const namespaces = isDatabase ? await openDatabase(config) : openFolder(config, place, layout);
-    return createWorkspace({ config, namespaces, cache: new EngineCache(maxOpen) });
+    return createWorkspace({ config, namespaces, cache: new EngineCache(maxOpen, waitMs) });
   },
 };
 
@@ -119,17 +131,28 @@ function createWorkspace({ config, namespaces, cache }: Parts): MemoryWorkspace 
   const lend = async (name: string, create: boolean): Promise<NamespaceLease> => {
     requireOpen();
     const namespace = await findNamespace(namespaces, name, create);
-    const engine = await cache.take(namespace.id, () => open(namespace));
+    const engine = await cache.take(namespace, () => open(namespace));
     const { id } = namespace;
-    return createLease(engine, { name, id }, () => cache.giveBack(id));
+    return createLease(
+      engine,
+      { name, id },
+      () => cache.use(),
+      () => cache.giveBack(id),
+    );
+  };
+  const closeRest = async (): Promise<void> => {
+    await embedders.close();
+    await namespaces.close();
   };
   const end = async (): Promise<void> => {
     try {
       await cache.close();
-    } finally {
-      await embedders.close();
-      await namespaces.close();
+    } catch (error) {
+      if (error instanceof SvcError) closed = undefined;
+      else await closeRest();
+      throw error;
     }
+    await closeRest();
   };
   const close = (): Promise<void> => {
     closed ??= end();

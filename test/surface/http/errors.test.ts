@@ -64,6 +64,7 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
   namespace_mismatch: { never: STARTS_NOT },
   workspace_damaged: { never: "no route opens a workspace" },
   workspace_in_use: { never: "no route opens a workspace" },
+  workspace_full: { never: "no route opens a workspace" },
   workspace_closed: { never: "no route opens a workspace" },
   pack_in_use: { never: STARTS_NOT },
   pack_damaged: { file: FAULTS, test: "pack_damaged: pages of an encrypted pack" },

@@ -60,6 +60,7 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   namespace_mismatch: refused(503),
   workspace_damaged: failed(500),
   workspace_in_use: refused(503),
+  workspace_full: failed(503),
   workspace_closed: failed(503),
   pack_in_use: refused(503),
   pack_damaged: failed(500),
