@@ -8,7 +8,7 @@ import { compressContent, compressFile } from "./compress.ts";
 import { type NativeFile, nativeFiles, type Target } from "./targets.ts";
 
 /** The folders below `src/adapters` that hold a `worker.ts`. */
-const WORKER_FOLDERS = ["embedding", "rerank"] as const;
+const WORKER_FOLDERS = ["embedding", "rerank", "sqlite/rewrite"] as const;
 
 /** The workers' entry points, which belong into every executable beside its own. */
 export function workerEntries(root: string): readonly string[] {
@@ -159,7 +159,8 @@ function patchPackages(build: PluginBuilder, root: string, target: Target): void
   const inside = target.startsWith("windows") ? "file:///B:/~BUN/root" : "file:///$bunfs/root";
   // Inside the executable a worker lies beside the other modules, under the name of its entry point.
   for (const folder of WORKER_FOLDERS) {
-    patch(build, new RegExp(`[\\\\/]adapters[\\\\/]${folder}[\\\\/]worker-url\\.ts$`), [
+    const path = folder.replaceAll("/", "[\\\\/]");
+    patch(build, new RegExp(`[\\\\/]adapters[\\\\/]${path}[\\\\/]worker-url\\.ts$`), [
       [
         'new URL("./worker.ts", import.meta.url)',
         `new URL("${inside}/adapters/${folder}/worker.js")`,

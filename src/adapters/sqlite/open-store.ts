@@ -24,6 +24,7 @@ import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { removeLeftovers } from "./copy/hidden-file.ts";
 import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
 import { begunModel } from "./rebuild/rebuild-state.ts";
+import { createRewriter } from "./rewrite/rewrite-pages.ts";
 import { readManifest, requireFormat } from "./schema/manifest.ts";
 import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
 import { writeNamespace } from "./schema/namespace-identity.ts";
@@ -62,6 +63,8 @@ export type SqliteStoreOptions = {
   readonly encryptionKey?: string | undefined;
   /** Lets this process open an encrypted pack more than once. Default false: `pack_in_use`. */
   readonly shareEncrypted?: boolean | undefined;
+  /** Bytes of a pack from which on another thread writes all its pages after an erasure. Default 8 MiB. */
+  readonly threadFrom?: number | undefined;
   /** Receives progress of the upgrade of an older pack, if that takes longer than a second. Default: none. */
   readonly warn?: ((message: string) => void) | undefined;
 };
@@ -71,6 +74,8 @@ export type SqliteStoreOptions = {
  * blocking the event loop.
  */
 const WRITER_BLOCK_MS = 20;
+/** The same in the thread that writes all pages, where nobody else waits. */
+const THREAD_BLOCK_MS = 500;
 
 /**
  * Opens a pack, creating it if requested, and upgrades its schema and indexes.
@@ -241,6 +246,11 @@ async function openOn(
   );
   reader.run("PRAGMA query_only = ON");
   file = new MainFile(writer, options.cipher);
+  const { rewrite, close: forgetNames } = createRewriter(
+    writer,
+    { ...databaseOptions(options, "writer", false), busyTimeoutMs: THREAD_BLOCK_MS },
+    options,
+  );
   // The end of the process closes the connections, and with them the log.
   const forget = atExit(() => {
     if (writer.inTransaction) writer.run("ROLLBACK");
@@ -249,9 +259,11 @@ async function openOn(
   const closed = (): void => {
     forget();
     file?.close();
+    forgetNames();
     onClosed();
   };
-  return accessTo({ writer, reader, queue, log, path, layout: options.layout, onClosed: closed });
+  const { layout } = options;
+  return accessTo({ writer, reader, queue, log, path, layout, rewrite, onClosed: closed });
 }
 
 function databaseOptions(

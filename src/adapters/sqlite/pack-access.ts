@@ -14,10 +14,11 @@ export type PackAccess = PackLock & {
   readonly read: <T>(work: (database: Database, resident: ResidentVectors) => T) => Promise<T>;
   readonly write: <T>(work: (database: Database) => T) => Promise<T>;
   /**
-   * Runs work outside of any transaction, then moves the log into the files and empties it. Waits for other processes.
-   * @returns false if they did not let go in time: the work may then not be done, and the log may be full
+   * Writes all pages again, then moves the log into the files and empties it; writes wait meanwhile. Waits for other processes.
+   * @param mark changes something in a transaction before, so that the pack tells of what the log is going to have
+   * @returns false if they did not let go in time: the pages may then not be written, and the log may be full
    */
-  readonly purge: (work: (database: Database) => void, waitMs: number) => Promise<boolean>;
+  readonly purge: (mark: (database: Database) => void, waitMs: number) => Promise<boolean>;
   /** Finishes queued writes, then closes. Later calls reject with engine_closed. Idempotent. */
   readonly close: () => Promise<void>;
 };
@@ -29,6 +30,8 @@ export type PackFiles = {
   readonly log: LogKeeper;
   readonly path: string;
   readonly layout: PackLayout;
+  /** Writes all pages again. @returns false if another process writes. Absent: nothing writes here */
+  readonly rewrite?: (() => Promise<boolean>) | undefined;
   /** Called once the connections are closed. */
   readonly onClosed?: (() => void) | undefined;
   /** If given, the only connection is a reading one, and this closes it. */
@@ -53,7 +56,7 @@ export function accessTo(files: PackFiles): PackAccess {
       }
     },
     write: (work) => queue.run(() => work(writer)),
-    purge: (work, waitMs) => purge(files, work, { waitMs, isClosed: () => closing !== undefined }),
+    purge: (mark, waitMs) => purge(files, mark, { waitMs, isClosed: () => closing !== undefined }),
     close: () => {
       closing ??= closeFiles(files, resident);
       return closing;
@@ -67,27 +70,28 @@ export function accessTo(files: PackFiles): PackAccess {
 const PURGE_PAUSE_MS = 50;
 
 async function purge(
-  { queue, log, writer, path }: PackFiles,
-  work: (database: Database) => void,
+  { queue, log, writer, path, rewrite = async () => false }: PackFiles,
+  mark: (database: Database) => void,
   { waitMs, isClosed }: { readonly waitMs: number; readonly isClosed: () => boolean },
 ): Promise<boolean> {
   const end = performance.now() + waitMs;
   for (let isDone = false; ; ) {
     if (isClosed()) return false;
-    if (queue.isIdle) {
-      isDone ||= isRun(writer, work, path);
-      if (isDone && log.empty()) return true;
-    }
+    if (!isDone) await queue.run(() => mark(writer));
+    const isEmpty = await queue.apart(async () => {
+      isDone ||= await isRewritten(rewrite, path);
+      return isDone && log.empty();
+    });
+    if (isEmpty) return true;
     if (performance.now() >= end) return false;
     await Bun.sleep(PURGE_PAUSE_MS);
   }
 }
 
 /** @returns false if another process writes; @throws SvcError for every other failure */
-function isRun(writer: Database, work: (database: Database) => void, path: string): boolean {
+async function isRewritten(rewrite: () => Promise<boolean>, path: string): Promise<boolean> {
   try {
-    work(writer);
-    return true;
+    return await rewrite();
   } catch (error) {
     if (isBusy(error)) return false;
     throw toSvcError(error, path);
@@ -134,7 +138,7 @@ export function lockable(
   return {
     read: async (work) => files().read(work),
     write: async (work) => files().write(work),
-    purge: async (work, waitMs) => files().purge(work, waitMs),
+    purge: async (mark, waitMs) => files().purge(mark, waitMs),
     lock: () =>
       inTurn(async () => {
         const access = current;

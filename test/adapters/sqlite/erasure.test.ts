@@ -79,20 +79,26 @@ async function expectForgotten(pack: SqlitePack, secrets: readonly MemoryNode[],
 }
 
 describe.each([...KINDS])("forgetting in $name", ({ at: packIn }) => {
-  test("leaves no byte of it, in pages that are free either, and the next opening still finds none", async () => {
-    const place = folder();
-    const pack = packIn(place);
-    const store = await open(pack);
-    const secrets = await fill(store);
-    expect((await store.scan(MARKS, "ada"))?.pages?.found).toEqual([0, 1, 2]);
-    const forgetId = await forgetAll(store, secrets);
-    expect(await store.settleErasures(5000)).toBe(true);
-    expect((await store.scan(MARKS, "ada"))?.pages?.found).toEqual([]);
-    await store.close();
+  test.each([
+    ["", undefined],
+    [" of a large pack, which a thread writes again,", 0],
+  ])(
+    "leaves no byte of it%s, in pages that are free either, and the next opening still finds none",
+    async (_, threadFrom) => {
+      const place = folder();
+      const pack = packIn(place);
+      const store = await open(pack, { threadFrom });
+      const secrets = await fill(store);
+      expect((await store.scan(MARKS, "ada"))?.pages?.found).toEqual([0, 1, 2]);
+      const forgetId = await forgetAll(store, secrets);
+      expect(await store.settleErasures(5000)).toBe(true);
+      expect((await store.scan(MARKS, "ada"))?.pages?.found).toEqual([]);
+      await store.close();
 
-    expect(marksBelow(place)).toEqual([]);
-    await expectForgotten(pack, secrets, forgetId);
-  });
+      expect(marksBelow(place)).toEqual([]);
+      await expectForgotten(pack, secrets, forgetId);
+    },
+  );
 
   test("is kept by export and import, and by compact", async () => {
     const place = folder();

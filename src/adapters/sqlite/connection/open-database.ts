@@ -1,5 +1,7 @@
 import { constants, Database } from "bun:sqlite";
+import { SvcError } from "../../../domain/errors.ts";
 import type { NamespaceIdentity } from "../../../domain/namespace.ts";
+import { loadCryptLibrary } from "../../crypt/cipher.ts";
 import { loadInto } from "../../native/load-library.ts";
 import { openSqlite } from "../../native/open-sqlite.ts";
 import { SQLITE_VEC } from "../../native/sqlite-vec.ts";
@@ -12,7 +14,13 @@ import { ask } from "./ask.ts";
 import { kernelOn } from "./kernel-on.ts";
 import { filesOf, mainPath, type PackLayout, schemasOf } from "./layout.ts";
 import { requireOwnLog } from "./own-log.ts";
-import { type Cipher, type NamedFile, type OpenMode, withPackFiles } from "./pack-files.ts";
+import {
+  type Cipher,
+  holdName,
+  type NamedFile,
+  type OpenMode,
+  withPackFiles,
+} from "./pack-files.ts";
 import { requireSafeSidecars } from "./sidecars.ts";
 
 /** Pages of the log at which it is moved into the pack: 32 MB. */
@@ -62,6 +70,31 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
+/** How another thread connects to files that are open here; it gets their names and no key. */
+export type Connecting = Omit<DatabaseOptions, "cipher"> & { readonly isEncrypted: boolean };
+
+/** The names under which another thread can open the files of a pack until they are released. */
+export function holdNames({ cipher, ...options }: DatabaseOptions) {
+  const held = filesOf(options.layout).map((path) => ({ path, held: holdName(path, cipher) }));
+  const connecting: Connecting = { ...options, isEncrypted: cipher !== undefined };
+  const release = (): void => {
+    for (const file of held) file.held.release();
+  };
+  return {
+    files: held.map(({ path, held: { name } }): NamedFile => ({ path, name })),
+    connecting,
+    release,
+  };
+}
+
+/** Opens files that another thread has open, by the names that it holds. @throws SQLiteError */
+export function openNamed(files: readonly NamedFile[], connecting: Connecting): Database {
+  loadCryptLibrary();
+  const database = openFiles(files, connecting, true);
+  if (database === undefined) throw new SvcError("internal", "the pack was replaced");
+  return database;
+}
+
 /**
  * Whether the pack was replaced as a whole (compact, rekey) between our opening of its file and our first lock on it. The log
  * beside the name then belongs to the new file: we must not write it for the old one, and the two together may look like damage.
@@ -87,7 +120,7 @@ export function hasMoved(database: Database, schema: string): boolean {
 /** @returns undefined if the files were replaced meanwhile; then nothing is open */
 function openFiles(
   files: readonly NamedFile[],
-  options: DatabaseOptions,
+  options: DatabaseOptions | Connecting,
   isLast: boolean,
 ): Database | undefined {
   const [main] = files;
@@ -129,7 +162,7 @@ export function hasManifest(database: Database): boolean {
 function setUp(
   database: Database,
   [, ...attached]: readonly NamedFile[],
-  options: DatabaseOptions,
+  options: DatabaseOptions | Connecting,
 ): void {
   const { layout, mode } = options;
   database.run(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs)}`);
@@ -169,7 +202,11 @@ export function turnToLog(database: Database, layout: PackLayout): void {
   for (const schema of schemasOf(layout)) database.run(`PRAGMA ${schema}.journal_mode = WAL`);
 }
 
-function applyPragmas(database: Database, schema: string, options: DatabaseOptions): void {
+function applyPragmas(
+  database: Database,
+  schema: string,
+  options: DatabaseOptions | Connecting,
+): void {
   database.run(`PRAGMA ${schema}.synchronous = ${options.synchronous.toUpperCase()}`);
   database.run(`PRAGMA ${schema}.cache_size = -65536`);
   // Moving the log into the pack delays the commit that triggers it: done rarely, a page that changed often is written once.
@@ -179,5 +216,6 @@ function applyPragmas(database: Database, schema: string, options: DatabaseOptio
   database.run("PRAGMA foreign_keys = ON");
   database.run("PRAGMA temp_store = MEMORY");
   // A mapping would show the ciphertext.
-  if (options.cipher === undefined) database.run(`PRAGMA mmap_size = ${1 << 30}`);
+  const isPlain = "isEncrypted" in options ? !options.isEncrypted : options.cipher === undefined;
+  if (isPlain) database.run(`PRAGMA mmap_size = ${1 << 30}`);
 }

@@ -19,7 +19,7 @@ export function bindErasures({
   readonly layout: PackLayout;
 }) {
   const { read, write } = access;
-  const pass = sharedPasses((waitMs) => settleErasures(access, layout, waitMs));
+  const pass = sharedPasses((waitMs) => settleErasures(access, waitMs));
   const hasUnsettled = () => read((database) => readUnsettled(database).length > 0);
   return {
     restingOn: (userId, events) => read((database) => readResting(database, userId, events)),

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { Instant } from "../../../lib/instant.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { ask, checkpoint } from "../connection/ask.ts";
 import { type PackLayout, schemasOf } from "../connection/layout.ts";
@@ -108,7 +109,7 @@ export class LogKeeper {
 
   async #carry(id: string): Promise<void> {
     const end = performance.now() + (this.#isHeldUp ? 0 : MARK_WAIT_MS);
-    for (let pauseMs = 1; !this.#checkpoint("main", "PASSIVE"); pauseMs *= 2) {
+    for (let pauseMs = 1; !isMoved(this.#writer, "main", "PASSIVE"); pauseMs *= 2) {
       // A reader takes long. The write is safe in the log; its callers do not wait for that reader, and neither do those of the
       // following writes, each of which tries once.
       this.#isHeldUp = performance.now() > end;
@@ -169,25 +170,9 @@ export class LogKeeper {
   }
 
   #empty(): boolean {
-    const [main = "main", ...indexes] = schemasOf(this.#options.layout);
-    if (indexes.some((schema) => !this.#checkpoint(schema, "TRUNCATE"))) return false;
-    if (!this.#checkpoint(main, "PASSIVE")) return false;
-    return this.#unmark() && this.#checkpoint(main, "TRUNCATE");
-  }
-
-  #unmark(): boolean {
-    if (!isLogInUse(this.#writer)) return true;
-    const { clock, softwareVersion } = this.#options;
+    const { layout, clock, softwareVersion } = this.#options;
     try {
-      this.#writer.run("BEGIN IMMEDIATE");
-      const former = { mark: parseMark(readMarkText(this.#writer)), isInMainFile: false };
-      writeMark(this.#writer, freshMark("empty", clock.now(), softwareVersion, former));
-      this.#writer.run("COMMIT");
-      return true;
-    } catch {
-      // Another process writes, or the disk is full.
-      if (this.#writer.inTransaction) this.#writer.run("ROLLBACK");
-      return false;
+      return emptyLog(this.#writer, layout, { at: clock.now(), softwareVersion });
     } finally {
       this.#changes = this.#ask("SELECT total_changes() AS n");
     }
@@ -210,16 +195,49 @@ export class LogKeeper {
     }
   }
 
-  /** @returns whether all of the log is in the file */
-  #checkpoint(schema: string, mode: "PASSIVE" | "TRUNCATE"): boolean {
-    try {
-      return checkpoint(this.#writer, schema, mode);
-    } catch {
-      return false;
-    }
-  }
-
   #ask(sql: string): number {
     return ask<number>(this.#writer, sql) ?? 0;
+  }
+}
+
+/**
+ * Moves the log into the files of a pack, records there that all of it is in them, and truncates the log to nothing.
+ * @returns false if other connections are active
+ */
+export function emptyLog(
+  database: Database,
+  layout: PackLayout,
+  told: { readonly at: Instant; readonly softwareVersion: string },
+): boolean {
+  const [main = "main", ...indexes] = schemasOf(layout);
+  if (indexes.some((schema) => !isMoved(database, schema, "TRUNCATE"))) return false;
+  if (!isMoved(database, main, "PASSIVE")) return false;
+  return isUnmarked(database, told) && isMoved(database, main, "TRUNCATE");
+}
+
+function isUnmarked(
+  database: Database,
+  { at, softwareVersion }: { readonly at: Instant; readonly softwareVersion: string },
+): boolean {
+  if (!isLogInUse(database)) return true;
+  try {
+    database.run("BEGIN IMMEDIATE");
+    const former = { mark: parseMark(readMarkText(database)), isInMainFile: false };
+    writeMark(database, freshMark("empty", at, softwareVersion, former));
+    database.run("COMMIT");
+    return true;
+  } catch {
+    // Another process writes, or the disk is full.
+    if (database.inTransaction) database.run("ROLLBACK");
+    return false;
+  }
+}
+
+/** Whether all of the log is in the file. */
+function isMoved(database: Database, schema: string, mode: "PASSIVE" | "TRUNCATE"): boolean {
+  try {
+    return checkpoint(database, schema, mode);
+  } catch {
+    return false;
   }
 }

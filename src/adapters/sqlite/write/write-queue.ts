@@ -37,6 +37,7 @@ export class WriteQueue {
   readonly #options: WriteQueueOptions;
   readonly #tasks: Task[] = [];
   readonly #waiting: (() => void)[] = [];
+  readonly #apart: (() => Promise<void>)[] = [];
   #draining: Promise<void> | undefined;
   #closed = false;
 
@@ -53,11 +54,23 @@ export class WriteQueue {
     while (!this.#closed && this.#tasks.length >= this.#options.capacity) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
-    if (this.#closed) throw new SvcError("engine_closed", "the pack was closed");
+    if (this.#closed) throw closed();
     if (this.#options.refusal !== undefined) throw this.#options.refusal;
     return new Promise<T>((resolve, reject) => {
       // SAFETY: the task resolves with what its own work returned.
       this.#tasks.push({ work, resolve: (value) => resolve(value as T), reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /**
+   * Runs work of another kind as the next, and writes nothing until it ends. What writes the same files from elsewhere then delays
+   * calls, for however long it takes, instead of failing them. @throws SvcError engine_closed; what `work` throws
+   */
+  async apart<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw closed();
+    return new Promise<T>((resolve, reject) => {
+      this.#apart.push(() => work().then(resolve, reject));
       this.#draining ??= this.#drain();
     });
   }
@@ -75,9 +88,14 @@ export class WriteQueue {
   }
 
   async #drain(): Promise<void> {
-    while (this.#tasks.length > 0) {
+    while (this.#tasks.length + this.#apart.length > 0) {
       // One turn of the event loop lets requests that are already here join the group.
       await new Promise<void>((resolve) => setImmediate(resolve));
+      const apart = this.#apart.shift();
+      if (apart !== undefined) {
+        await apart();
+        continue;
+      }
       const group = this.#tasks.splice(0, GROUP_MAX);
       await this.#commit(group);
       for (const wake of this.#waiting.splice(0)) wake();
@@ -147,4 +165,8 @@ export class WriteQueue {
       return () => task.reject(toSvcError(error, this.#options.path));
     }
   }
+}
+
+function closed(): SvcError {
+  return new SvcError("engine_closed", "the pack was closed");
 }

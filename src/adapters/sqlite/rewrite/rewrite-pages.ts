@@ -1,0 +1,102 @@
+import type { Database } from "bun:sqlite";
+import { Worker } from "node:worker_threads";
+import { type ErrorCode, SvcError } from "../../../domain/errors.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import { cacheDir } from "../../native/cache-dir.ts";
+import { ask } from "../connection/ask.ts";
+import { mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
+import { type Connecting, type DatabaseOptions, holdNames } from "../connection/open-database.ts";
+import type { NamedFile } from "../connection/pack-files.ts";
+import { erasing } from "../erasure/secure-delete.ts";
+import { advanceIndexSequence } from "../write/index-sequence.ts";
+import { workerUrl } from "./worker-url.ts";
+
+/** Bytes of a pack up to which its pages are written in less time than a thread takes to start. */
+const THREAD_FROM = 2 ** 23;
+
+/** What the thread gets. The names hold no key. */
+export type RewriteTask = {
+  readonly cacheDir: string;
+  readonly files: readonly NamedFile[];
+  readonly connecting: Connecting;
+  /** What the pack is told of its log. */
+  readonly told: { readonly at: Instant; readonly softwareVersion: string };
+};
+
+/** What it answers: nothing else than whether all was written, or why not. */
+export type RewriteAnswer =
+  | { readonly isWritten: boolean }
+  | { readonly code: ErrorCode; readonly message: string };
+
+/** Writes the pages of a pack that is open, of a large one in a thread. */
+export type Rewriter = { rewrite(): Promise<boolean>; close(): void };
+
+/** @param threadFrom bytes of a pack from which on a thread does it. Default 8 MiB */
+export function createRewriter(
+  writer: Database,
+  connection: DatabaseOptions,
+  options: {
+    readonly clock: Clock;
+    readonly softwareVersion: string;
+    readonly threadFrom?: number | undefined;
+  },
+): Rewriter {
+  const { clock, softwareVersion, threadFrom = THREAD_FROM } = options;
+  const { files, connecting, release } = holdNames(connection);
+  return {
+    rewrite: async () => {
+      if (sizeOf(writer, connecting.layout) >= threadFrom) {
+        const told = { at: clock.now(), softwareVersion };
+        return await rewriteApart({ cacheDir: cacheDir(), files, connecting, told });
+      }
+      rewritePages(writer, connecting.layout);
+      return true;
+    },
+    close: release,
+  };
+}
+
+function sizeOf(database: Database, layout: PackLayout): number {
+  const sizes = schemasOf(layout).map(
+    (schema) =>
+      (ask<number>(database, `PRAGMA ${schema}.page_count`) ?? 0) *
+      (ask<number>(database, `PRAGMA ${schema}.page_size`) ?? 0),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/**
+ * Merges the segments of the text index, then writes all pages again: they keep parts of rows that were moved to other pages long
+ * ago. Runs outside of transactions. @throws SQLiteError
+ */
+export function rewritePages(database: Database, layout: PackLayout): void {
+  database.run("BEGIN IMMEDIATE");
+  try {
+    erasing(database, () => {
+      // A removed document is only marked in the segment with its words until the segments are merged.
+      database.run("INSERT INTO lexical_documents (lexical_documents) VALUES ('optimize')");
+      advanceIndexSequence(database);
+    });
+    database.run("COMMIT");
+  } catch (error) {
+    if (database.inTransaction) database.run("ROLLBACK");
+    throw error;
+  }
+  for (const schema of schemasOf(layout)) database.run(`VACUUM ${schema}`);
+}
+
+function rewriteApart(task: RewriteTask): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const path = mainPath(task.connecting.layout);
+    const failed = (code: ErrorCode, message: string, cause?: unknown): void =>
+      reject(new SvcError(code, message, { path }, { cause }));
+    const worker = new Worker(workerUrl(), { workerData: task });
+    worker.once("message", (answer: RewriteAnswer) => {
+      if ("code" in answer) failed(answer.code, answer.message);
+      else resolve(answer.isWritten);
+    });
+    worker.once("error", (cause) => failed("internal", "the thread for pages crashed", cause));
+    worker.once("exit", () => failed("internal", "the thread for pages ended unexpectedly"));
+  });
+}
