@@ -62,7 +62,6 @@ export {
   PackLockedError,
   RequestConflictError,
   SpeakerError,
-  StaleAliasProposalError,
   StaleConsolidationError,
   StaleProfileError,
   StorageError,
@@ -111,12 +110,6 @@ export type {
   QuantityQuestionInput,
   StateQueryInput,
 } from "./engine/aggregate/api.ts";
-export type {
-  AliasQuery,
-  AliasReviewInput,
-  AliasReviewResult,
-  ReviewedAlias,
-} from "./engine/aliases/api.ts";
 export type {
   BrowsedPage,
   BrowseFilters,

@@ -43,7 +43,6 @@ export const {
   SCOPES,
   SOURCE_TYPES,
   SpeakerError,
-  StaleAliasProposalError,
   StaleConsolidationError,
   StaleProfileError,
   StorageError,

@@ -66,7 +66,7 @@ const PROVISIONAL: readonly (readonly [name: RegExp, ...switches: Switch[]])[] =
   [/^packing\.episode_/, aboveZero("packing.episode_context_top_k")],
   [/^packing\.evidence_projection_/, aboveZero("packing.evidence_projection_top_k")],
   [/^packing\.evidence_augmentation_/, aboveZero("packing.evidence_augmentation_top_k")],
-  [/^organizer\.(?:promotion|dedup|alias|consolidation)_/],
+  [/^organizer\.(?:promotion|dedup|consolidation)_/],
   [/^vision\.(?:extract|change_threshold|repeat_similarity)$/, isOn("vision.enabled")],
   [/^extraction_window_turns$/, isOn("enable_windowed_extraction")],
   [/^extraction_batch_target_tokens$/, aboveZero("extraction_batch_target_tokens")],

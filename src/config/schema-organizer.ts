@@ -50,10 +50,6 @@ export const ORGANIZER_RULES = {
     { default: 0.92, ...SHARE },
     "Cosine from which two memories are compared as duplicates.",
   ),
-  alias_similarity_threshold: decimal(
-    { default: 0.85, ...SHARE },
-    "Cosine from which two names are proposed as names of one thing.",
-  ),
   consolidation_min_cluster_size: integer(
     { default: 3, min: 2, max: 1_000_000 },
     "Similar memories from which a group is summed up.",

@@ -36,10 +36,11 @@ const OF_SEVERAL: ReadonlySet<string> = new Set([
   "EXTRACTION_BATCH_RECORDED",
   "DERIVATION_PREPARED",
   "DERIVATION_COMMITTED",
+  "ANSWER_CITATIONS_RECORDED",
+  // Imported from exports of development builds.
   "ALIAS_PROPOSED",
   "ALIAS_PROPOSAL_ACCEPTED",
   "ALIAS_PROPOSAL_REJECTED",
-  "ANSWER_CITATIONS_RECORDED",
 ]);
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 

@@ -16,8 +16,6 @@ export const ERROR_CATALOGUE = {
   invalid_transition: { retry: false },
   /** A memory that is to be restored was replaced. `data.id`, `data.standing_id`: what stands in its place. Nothing was changed. */
   memory_replaced: { retry: false },
-  /** A memory that was proposed as an alias has changed since. `data.id` of the proposal. Nothing was changed. */
-  stale_proposal: { retry: false },
   /** What a profile is made from changed while it was made. Nothing was changed; calling again makes it from what is there now. */
   stale_profile: { retry: true },
   /** What a summary is made from changed while it was made. Nothing was changed. */

@@ -44,7 +44,6 @@ export class InvalidArgumentError extends SvcError {
     | "invalid_transition"
     | "memory_replaced"
     | "request_conflict"
-    | "stale_proposal"
     | "stale_profile"
     | "bad_citation"
     | "unauthenticated_bind"
@@ -69,11 +68,6 @@ export class InvalidTransitionError extends InvalidArgumentError {
 /** A request identifier was used before with different inputs. */
 export class RequestConflictError extends InvalidArgumentError {
   declare readonly code: "request_conflict";
-}
-
-/** A memory that was proposed as an alias has changed since. */
-export class StaleAliasProposalError extends InvalidArgumentError {
-  declare readonly code: "stale_proposal";
 }
 
 /** What a profile is made from changed while it was made. */
@@ -243,7 +237,6 @@ const ERROR_CLASSES: Readonly<
   request_conflict: { of: RequestConflictError, name: "RequestConflictError" },
   invalid_transition: { of: InvalidTransitionError, name: "InvalidTransitionError" },
   memory_replaced: { of: InvalidTransitionError, name: "InvalidTransitionError" },
-  stale_proposal: { of: StaleAliasProposalError, name: "StaleAliasProposalError" },
   stale_profile: { of: StaleProfileError, name: "StaleProfileError" },
   stale_consolidation: { of: StaleConsolidationError, name: "StaleConsolidationError" },
   bad_citation: { of: BadCitationError, name: "BadCitationError" },

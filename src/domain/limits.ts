@@ -6,11 +6,6 @@ export const LIMITS = {
   actorMaxChars: 4000,
   /** Code points of the reason for the evaluation of a condition, after trimming. */
   reasonMaxChars: 4000,
-  /** Code points of the name of a reviewer, and of the reason. */
-  reviewerMaxChars: 256,
-  reviewReasonMaxChars: 2048,
-  /** Proposed aliases in one list. */
-  aliasProposalsMax: 1000,
   /** Code points of a question. Other callers wait while one is analysed. */
   queryMaxChars: 131_072,
   /** Tokens of a context. Other callers wait while its texts are counted. */

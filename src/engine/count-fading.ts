@@ -5,8 +5,8 @@ import { retentionEnd } from "../domain/retention.ts";
 import { addDays, type Instant } from "../lib/instant.ts";
 import type { Upkeep } from "../ports/store/upkeep.ts";
 import { fadedMemories } from "./lifecycle/restore.ts";
-import type { EngineSettings } from "./settings.ts";
 import { agingFaded } from "./organize/organizer/fade.ts";
+import type { EngineSettings } from "./settings.ts";
 
 /** Days ahead that are counted. */
 const SOON_DAYS = 30;

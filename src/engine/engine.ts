@@ -3,8 +3,6 @@ import { toOwner } from "../domain/owner.ts";
 import { aggregateAssertions } from "./aggregate/assertions.ts";
 import { aggregateFromText, aggregateQuantities } from "./aggregate/quantities.ts";
 import { assertionState } from "./aggregate/state.ts";
-import { listAliasProposals } from "./aliases/list.ts";
-import { reviewAliasProposal } from "./aliases/review.ts";
 import { listChanges, listEvents, listSessions } from "./browse/activity.ts";
 import { browse, facets, getNodes, timeline } from "./browse/browse.ts";
 import { getEdges, getNodeEdges, listContradictions } from "./browse/edges.ts";
@@ -300,7 +298,6 @@ function bindReads(deps: EngineDeps, life: Lifetime) {
     getProvenance: (nodeId, options) => life.use(() => getProvenance(deps, nodeId, options ?? {})),
     getEventNodes: (eventId, userId) => life.use(() => getEventNodes(deps, eventId, userId)),
     getExtraction: (eventId, userId) => life.use(() => getExtraction(deps, eventId, userId)),
-    listAliasProposals: (query) => life.use(() => listAliasProposals(deps, query ?? {})),
     extractionStatus: (eventId, userId) => life.use(() => extractionStatus(deps, eventId, userId)),
     ...bindBrowse(deps, life),
   } satisfies Partial<MemoryEngine>;
@@ -352,8 +349,6 @@ function bindChanges(deps: EngineDeps, life: Lifetime) {
     resolveContradiction: (winnerId, loserId, options) =>
       life.use(() => changePair(deps, RESOLVE, [winnerId, loserId], options ?? undefined)),
     consolidateKnowledge: (input) => life.use(() => consolidateKnowledge(deps, input)),
-    reviewAliasProposal: (proposalId, input) =>
-      life.use(() => reviewAliasProposal(deps, proposalId, input)),
     evaluateCondition: (nodeId, input) => life.use(() => evaluateCondition(deps, nodeId, input)),
   } satisfies Partial<MemoryEngine>;
 }

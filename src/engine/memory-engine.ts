@@ -1,5 +1,4 @@
 import type { AggregateMethods } from "./aggregate/api.ts";
-import type { AliasMethods } from "./aliases/api.ts";
 import type { BrowseMethods } from "./browse/api.ts";
 import type { ExtractMethods } from "./extract/api.ts";
 import type { ForgetMethods } from "./forget/api.ts";
@@ -28,7 +27,6 @@ export type MemoryEngine = WriteMethods &
   OwnerMethods &
   OrganizeMethods &
   ObserveMethods &
-  AliasMethods &
   ForgetMethods &
   ProfileMethods & {
     /**

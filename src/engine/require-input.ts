@@ -14,7 +14,7 @@ type InputMethod = {
 }[keyof MemoryEngine];
 
 /** Those whose second argument has to be one, behind an id. */
-type SecondInputMethod = "evaluateCondition" | "reviewAliasProposal";
+type SecondInputMethod = "evaluateCondition";
 
 /** The place of the input among the arguments. */
 const INPUT_PLACES: Readonly<Record<InputMethod, 0> & Record<SecondInputMethod, 1>> = {
@@ -47,7 +47,6 @@ const INPUT_PLACES: Readonly<Record<InputMethod, 0> & Record<SecondInputMethod, 
   processExtractions: 0,
   recordAnswerCitations: 0,
   retrieve: 0,
-  reviewAliasProposal: 1,
   scanNodes: 0,
   store: 0,
   storeWithReceipt: 0,

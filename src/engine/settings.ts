@@ -54,7 +54,6 @@ export type OrganizerSettings = FadingRules & {
   readonly promotionAgeDays: number;
   readonly promotionEvidenceCount: number;
   readonly dedupSimilarityThreshold: number;
-  readonly aliasSimilarityThreshold: number;
   readonly consolidationMinClusterSize: number;
   readonly consolidationSimilarityThreshold: number;
   readonly consolidationPreserveRecentDays: number;

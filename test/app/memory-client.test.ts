@@ -202,8 +202,6 @@ describe("every method", () => {
       endSession: [" "],
       snapshot: [nodeId, { userId }],
       consolidateKnowledge: [{ userId, entityNames: [" "] }],
-      listAliasProposals: [{ userId, limit: 0 }],
-      reviewAliasProposal: [other, { userId, decision: "accepted", reviewerId: "anna" }],
       rebuildIndexes: [{ batchSize: 0 }],
       lock: [],
       unlock: ["key"],

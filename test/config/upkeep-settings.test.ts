@@ -45,7 +45,6 @@ describe("what follows a store", () => {
       force_archive_salience_threshold: 0.05,
       deprecate_confidence_threshold: 0.15,
       dedup_similarity_threshold: 0.92,
-      alias_similarity_threshold: 0.85,
       consolidation_min_cluster_size: 3,
       consolidation_similarity_threshold: 0.8,
       consolidation_preserve_recent_days: 7,

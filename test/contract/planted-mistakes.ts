@@ -45,9 +45,10 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     caughtBy:
       "the own vectors of an owner's active memories lean towards nothing and have length one",
   },
-  "walks along aliases that nobody verified": {
+  "walks along edges that have ended": {
     rules: { isWalkable: () => true },
-    caughtBy: "a walk over edges > does not follow an alias until somebody has verified it",
+    caughtBy:
+      "a walk over edges > uses edges and finds nodes that hold at the moment of the question",
   },
 };
 

@@ -46,8 +46,6 @@ type Line = {
   readonly type: "mentions" | "supersedes" | "relates_to";
   readonly userId: string;
   readonly second: number;
-  /** An alias: whether somebody verified it. Undefined: no alias. */
-  readonly isVerified: boolean | undefined;
 };
 
 type Sketch = {
@@ -73,7 +71,6 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
       type: fc.constantFrom("mentions", "supersedes", "relates_to"),
       userId: owner,
       second: fc.nat(3),
-      isVerified: fc.option(fc.boolean(), { nil: undefined }),
     }),
     { maxLength: 24 },
   ),
@@ -94,20 +91,17 @@ async function draw(
       content: `${i}`,
     })),
   );
-  for (const { source, target, isVerified, ...given } of lines) {
-    const metadata = { relation: "alias", identity_verified: isVerified ?? false };
-    const alias = isVerified === undefined ? {} : { metadata };
-    await link(place, made[source], made[target], { ...given, ...alias });
+  for (const { source, target, ...given } of lines) {
+    await link(place, made[source], made[target], given);
   }
   return made;
 }
 
-/** Places of the neighbours over lines that may be walked. */
+/** Places of the neighbours over lines of the same owner. */
 function neighboursOf(here: number, { nodes, lines }: Sketch): readonly number[] {
   const userId = nodes[here]?.userId;
   return lines
     .filter((line) => line.userId === userId)
-    .filter(({ type, isVerified }) => type !== "relates_to" || isVerified !== false)
     .flatMap(({ source, target }) => [
       ...(source === here ? [target] : []),
       ...(target === here ? [source] : []),
@@ -314,27 +308,6 @@ function describeNeighborhood(world: StoreWorld): void {
       );
       expect(await within(2)).toEqual(["near", "far"]);
       expect(await within(3)).toEqual(["near", "far", "farther"]);
-    });
-
-    test("does not pass over an alias until somebody has verified it", async () => {
-      const { store, place } = await world.fresh();
-      const [start, doubtful, known] = await put(
-        store,
-        { content: "start" },
-        { content: "doubtful" },
-        { content: "known" },
-      );
-      const alias = (identity_verified: boolean) =>
-        ({
-          type: "relates_to",
-          metadata: { relation: "alias", identity_verified },
-        }) as const;
-      await link(place, doubtful, start, alias(false));
-      await link(place, known, start, alias(true));
-
-      expect(contents(await store.neighborhood({ ...WIDE, nodeId: idOf(start) }))).toEqual([
-        "known",
-      ]);
     });
 
     test("of a hub of 10,000 is as large as asked for, the lowest ids first", async () => {

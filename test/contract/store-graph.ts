@@ -243,35 +243,6 @@ export function describeGraph(world: World): void {
       expect(await reached(store, ["Ada"], { userId: "eve" })).toEqual([]);
     });
 
-    test("does not follow an alias until somebody has verified it", async () => {
-      const { store, place } = await world.fresh();
-      const alias = (identity_verified: unknown) =>
-        ({ metadata: { relation: "alias", identity_verified }, type: "relates_to" }) as EdgeChoices;
-      const [ada, ...others] = await put(
-        store,
-        entity("Ada"),
-        ...["unverified", "verified", "unsaid", "another relation", "another type"].map(
-          (content) => ({ content }),
-        ),
-      );
-      const [unverified, verified, unsaid, relation, type] = others;
-      await link(place, ada, unverified, alias(false));
-      await link(place, ada, verified, alias(true));
-      await link(place, ada, unsaid, { type: "relates_to", metadata: { relation: "alias" } });
-      await link(place, ada, relation, {
-        type: "relates_to",
-        metadata: { relation: "friend", identity_verified: false },
-      });
-      await link(place, ada, type, { ...alias(false), type: "mentions" });
-
-      expect(await reached(store, ["Ada"])).toEqual([
-        "another relation",
-        "another type",
-        "unsaid",
-        "verified",
-      ]);
-    });
-
     test("knows an entity by any part of its text, in any case, without wildcards", async () => {
       const { store, place } = await world.fresh();
       const names = ["Ada Lovelace", "ÉCOLE Иван", "Straße 1", "100%_!", "東京\u0000タワー"];

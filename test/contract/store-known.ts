@@ -28,7 +28,7 @@ const ids = (nodes: readonly (MemoryNode | undefined)[]): readonly Uuid[] =>
 
 async function entitiesOf(store: Store, ...names: readonly string[]): Promise<readonly Uuid[]> {
   const { entities } = await store.knownMemories(lookup({ names }));
-  return entities.map(({ node }) => node.id);
+  return entities.map(({ id }) => id);
 }
 
 /** An entity with claims about values. @returns the ids of the claims */
@@ -91,34 +91,6 @@ export function describeKnownMemories(world: StoreWorld): void {
       });
 
       expect(await entitiesOf(store, "kurt")).toEqual(ids([adas, bobs]));
-    });
-
-    test("are entities under the other names that were verified, from either end", async () => {
-      const { store, place } = await world.fresh();
-      const [robert, bob, rob, gone] = await put(
-        store,
-        entity("Robert"),
-        entity("Bob"),
-        entity("Rob"),
-        entity("Bobby", { lifecycleState: "archived" }),
-      );
-      const verified = { relation: "alias", identity_verified: true };
-      await link(place, robert, bob, { type: "relates_to", metadata: verified });
-      await link(place, rob, robert, {
-        ...{ type: "relates_to", metadata: { relation: "alias", identity_verified: false } },
-      });
-      await link(place, robert, gone, { type: "relates_to", metadata: verified });
-
-      const { entities } = await store.knownMemories(lookup({ names: ["bob"] }));
-      expect(entities).toEqual(
-        [robert, bob].flatMap((node) =>
-          node ? [{ node, aliases: [node === robert ? "Bob" : "Robert"] }] : [],
-        ),
-      );
-      const [known] = (await store.knownMemories(lookup({ names: ["robert"] }))).entities;
-      expect(known).toMatchObject({ node: { id: robert?.id ?? "" }, aliases: ["Bob"] });
-      expect(await entitiesOf(store, "rob")).toEqual(ids([rob]));
-      expect(await entitiesOf(store, "bobby")).toEqual([]);
     });
 
     test("are the claims about these entities that may mean one of the values", async () => {

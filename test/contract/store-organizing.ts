@@ -1,12 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../src/domain/node.ts";
-import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
-import type { ProposalRead } from "../../src/ports/store/organizing.ts";
 import type { NodeKey } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import { anAdmission, anAuditRecord, at, freshId, type Memory, put, unit } from "./samples.ts";
+import { at, freshId, type Memory, put, unit } from "./samples.ts";
 import { retire, write } from "./store-change.ts";
 import type { StoreWorld } from "./store-contract.ts";
 
@@ -38,7 +36,6 @@ export function describeOrganizing(world: StoreWorld): void {
     describeRepeatedTexts(world);
     describePeriods(world);
     describeSummaries(world);
-    describeProposals(world);
   });
 }
 
@@ -415,61 +412,5 @@ function describeSummaries(world: StoreWorld): void {
     await retire(store, "archived", bobs);
 
     expect(await outdatedOf(store, "ada")).toEqual([["bob's", false]]);
-  });
-}
-
-function describeProposals(world: StoreWorld): void {
-  test("lists proposed aliases with what was decided, newest first, by owner, scope and status", async () => {
-    const { store } = await world.fresh();
-    const [mine, other, bobs] = await put(store, {}, { scope: "project" }, { userId: "bob" });
-    const proposed = (second: number, node: MemoryNode | undefined) =>
-      anAuditRecord({
-        opType: "ALIAS_PROPOSED",
-        targetId: node?.id ?? freshId(),
-        namespaceId: node?.scope ?? "personal",
-        createdAt: at(second),
-        payload: { second },
-      });
-    const decided = (opType: string, proposal: { readonly id: string }) =>
-      anAuditRecord({ opType, targetId: proposal.id, createdAt: at(99) });
-    const [open, tied, yes, no, foreign] = [
-      proposed(10, mine),
-      proposed(10, mine),
-      proposed(30, other),
-      proposed(20, mine),
-      proposed(40, bobs),
-    ];
-    const accepted = decided("ALIAS_PROPOSAL_ACCEPTED", yes);
-    const rejected = decided("ALIAS_PROPOSAL_REJECTED", no);
-    const unrelated = [
-      proposed(50, undefined),
-      decided("RELEVANCE_RECORDED", open),
-      anAuditRecord({ opType: "ARCHIVED", targetId: mine!.id, namespaceId: "personal" }),
-    ];
-    const auditRecords = [no, open, tied, yes, foreign, accepted, rejected, ...unrelated];
-    await store.admit(anAdmission([], { auditRecords }));
-    const rows = [
-      { proposal: yes, review: accepted },
-      { proposal: no, review: rejected },
-      { proposal: tied, review: undefined },
-      { proposal: open, review: undefined },
-    ];
-    const bobsRow = { proposal: foreign, review: undefined };
-    const read = (given: Partial<ProposalRead> = {}) =>
-      store.aliasProposals({ owner: "ada", limit: 9, ...given });
-
-    expect(await read()).toEqual(rows);
-    expect(await read({ limit: 2 })).toEqual(rows.slice(0, 2));
-    expect(await read({ owner: ALL_OWNERS })).toEqual([bobsRow, ...rows]);
-    expect(await read({ owner: ALL_OWNERS, limit: 1 })).toEqual([bobsRow]);
-    expect(await read({ owner: "bob" })).toEqual([bobsRow]);
-    expect(await read({ owner: "eve" })).toEqual([]);
-    expect(await read({ scope: "project" })).toEqual(rows.slice(0, 1));
-    expect(await read({ scope: "personal" })).toEqual(rows.slice(1));
-    expect(await read({ scope: "agent" })).toEqual([]);
-    expect(await read({ status: "accepted" })).toEqual(rows.slice(0, 1));
-    expect(await read({ status: "rejected" })).toEqual(rows.slice(1, 2));
-    expect(await read({ status: "pending" })).toEqual(rows.slice(2));
-    expect(await read({ status: "pending", limit: 1 })).toEqual(rows.slice(2, 3));
   });
 }

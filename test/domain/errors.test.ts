@@ -75,7 +75,6 @@ describe("the class of an error", () => {
       "request_conflict",
       "invalid_transition",
       "memory_replaced",
-      "stale_proposal",
       "stale_profile",
       "bad_citation",
       "unauthenticated_bind",

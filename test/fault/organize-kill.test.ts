@@ -48,14 +48,13 @@ function everything(engine: MemoryEngine): Promise<readonly MemoryNode[]> {
   return engine.queryNodes({ lifecycleStates: LIFECYCLE_STATES, limit: 1000 });
 }
 
-/** What became of the memories, and of the proposals. */
+/** What became of the memories. */
 async function outcome(engine: MemoryEngine) {
   const nodes = await everything(engine);
   const told = nodes.map(({ id, lifecycleState, supersededBy, evidenceRefs }) => {
     return [id, lifecycleState, supersededBy ?? "", evidenceRefs.length].join(" ");
   });
-  const proposals = await engine.listAliasProposals();
-  return [...told.sort(), ...proposals.map(({ proposal }) => proposal.operationId)];
+  return told.sort();
 }
 
 /** Whatever is retired names what took its place, and has the record of that; whatever was published has its two. */

@@ -247,10 +247,6 @@ test("what was changed is undone as the documentation says, and the next run lea
   const keyOf = ({ metadata }: Json) => Object(metadata)["consolidation_key"];
   const former = await summaries();
   for (const { id } of former) await svc("archive", pack, String(id), "--yes");
-  const proposals = await ask("/v1/alias-proposals?user_id=ada");
-  // SAFETY: the interface describes the list.
-  const [{ proposal }] = proposals as unknown as [{ proposal: { operation_id: string } }];
-  await svc("aliases", pack, proposal.operation_id, "--reject", "--reason", "mother and daughter");
 
   await ask("/v1/organize", { budget_ms: 60_000 });
 

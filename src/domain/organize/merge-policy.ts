@@ -64,14 +64,8 @@ export function areOpen(one: MemoryNode, other: MemoryNode): boolean {
   return canReplace(one.lifecycleState) && canReplace(other.lifecycleState);
 }
 
-/** Kinds of evidence that two names mean the same. */
-export const ALIAS_TYPES = ["abbreviation", "case_variation", "semantic"] as const;
-export type AliasType = (typeof ALIAS_TYPES)[number];
-
 /** Scores of names that match by their letters. */
 export const NAME_SCORES = { abbreviation: 0.95, case_variation: 0.9 } as const;
-/** Score from which names that match are merged without being asked about. */
-export const MERGES_FROM = 0.9;
 
 /** How the letters of two names match; `equal` for the same name; undefined if they do not. */
 export function namesMatch(

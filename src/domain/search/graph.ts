@@ -40,17 +40,10 @@ export function isNamed(content: string, names: readonly string[]): boolean {
   return names.some((name) => text.includes(name));
 }
 
-/** Whether an edge links two nodes. Unverified aliases do not. */
-export function isLink({ edgeType, metadata }: Pick<Edge, "edgeType" | "metadata">): boolean {
-  const isAlias = edgeType === "relates_to" && metadata?.["relation"] === "alias";
-  return !(isAlias && metadata?.["identity_verified"] === false);
-}
-
 /** Whether a walk may use an edge for a question about a time. */
 export function isWalkable(edge: Edge, filter: CandidateFilter): boolean {
   const at = momentOf(filter);
-  const isOver = at !== undefined && edge.validTo !== undefined && edge.validTo <= at;
-  return isLink(edge) && !isOver;
+  return at === undefined || edge.validTo === undefined || edge.validTo > at;
 }
 
 /** Whether a memory that a walk reached is valid at the time of the question; entities and preferences are no exception here. */

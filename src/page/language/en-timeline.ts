@@ -38,8 +38,7 @@ export const timeline = {
   nothing: "No memory fits these filters",
   nothingText: "Without one of them there are:",
   archiveMany: (count: number) => `Archive ${counted(count, "memory", "memories")}?`,
-  archiveManyText:
-    "They are found no more, until they are restored. All that go are listed here:",
+  archiveManyText: "They are found no more, until they are restored. All that go are listed here:",
   archive: "Archive",
   keys: {
     select: "select the row",

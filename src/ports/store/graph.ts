@@ -90,7 +90,7 @@ export type Graph = {
   scanNodes(page: NodeScan): Promise<Page<MemoryNode>>;
   /**
    * Active nodes within `maxHops` edges of a node of the same owner, in either direction, without the node itself, nearest first,
-   * then by id. The walk passes through inactive nodes, but not over unverified aliases. Ends early at `LIMITS.pageChars`, with
+   * then by id. The walk passes through inactive nodes. Ends early at `LIMITS.pageChars`, with
    * at least one node.
    */
   neighborhood(read: NeighborhoodRead): Promise<readonly MemoryNode[]>;

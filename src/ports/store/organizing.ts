@@ -1,9 +1,7 @@
 import type { NodeType, Scope } from "../../domain/enums.ts";
-import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { AuditRecord } from "./audit-record.ts";
 import type { KeyedNode, NodeKey } from "./search-index.ts";
 
 /** A text that several of an owner's active memories have, to the last byte. */
@@ -56,21 +54,6 @@ export type PublishedSummary<Key = NodeKey> = {
   readonly isOutdated: boolean;
 };
 
-/** A proposal, and what was decided about it. */
-export type ReviewedProposal = {
-  readonly proposal: AuditRecord;
-  readonly review: AuditRecord | undefined;
-};
-
-export type ProposalRead = {
-  readonly owner: Owner;
-  /** Absent: any. */
-  readonly scope?: Scope | undefined;
-  /** Absent: any. */
-  readonly status?: "pending" | "accepted" | "rejected" | undefined;
-  readonly limit: number;
-};
-
 /** What jobs read that go over all memories of an owner, a part in each run. */
 export type Organizing<Key = NodeKey> = {
   /** How far a job has come with an owner's memories; undefined: it has not begun. Nothing relies on it but speed. */
@@ -114,6 +97,4 @@ export type Organizing<Key = NodeKey> = {
   publishedSummaries(userId: string, since?: Instant): Promise<readonly PublishedSummary<Key>[]>;
   /** The memories that active summaries of sets of memories are about. */
   consolidatedIds(userId: string): Promise<ReadonlySet<Uuid>>;
-  /** Proposed aliases, newest first, then by id descending. */
-  aliasProposals(read: ProposalRead): Promise<readonly ReviewedProposal[]>;
 };

@@ -119,8 +119,8 @@ export type SearchIndex<Key = NodeKey> = {
   /**
    * Active nodes connected to the entities of a question, over one to three hops and through inactive nodes too, by stored
    * confidence, then newest first. Score = proximity: 1 at one hop, 0.7 at two, 0.4 at three. Seeds are the newest 100 active
-   * entities whose text contains one of `names`, in any case; wildcards are literal. Never leaves the owner, and does not follow
-   * unverified aliases. Every step is bounded.
+   * entities whose text contains one of `names`, in any case; wildcards are literal. Never leaves the owner. Every
+   * step is bounded.
    */
   searchGraph(
     names: readonly string[],

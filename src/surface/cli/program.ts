@@ -31,7 +31,6 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   forget: async (context) => (await import("./commands/forget.ts")).forgetCommand(context),
   observe: async (context) => (await import("./commands/observe.ts")).observeCommand(context),
   organize: async (context) => (await import("./commands/organize.ts")).organizeCommand(context),
-  aliases: async (context) => (await import("./commands/aliases.ts")).aliasesCommand(context),
   explain: async (context) => (await import("./commands/explain.ts")).explainCommand(context),
   nodes: async (context) => (await import("./commands/nodes.ts")).nodesCommand(context),
   node: async (context) => (await import("./commands/node.ts")).nodeCommand(context),

@@ -187,7 +187,6 @@ async function readsOfOrganizer(store: Store): Promise<void> {
   await store.periodSources("ada", 0);
   await store.publishedSummaries("ada");
   await store.consolidatedIds("ada");
-  await store.aliasProposals({ ...OF_ADA, limit: 9 });
   await store.countRetained("ada");
   await store.lastEventAt("ada");
   await store.walkAging({

@@ -183,6 +183,24 @@ test("who holds a job is left behind: an imported job is free", async () => {
   expect(await store.claimJobs(ALL_OWNERS, 9)).toHaveLength(2);
 });
 
+test.each([
+  [false, 0],
+  [true, 1],
+])("a proposed alias whose verification is %p comes along as %d edges", async (verified, edges) => {
+  const lines = (await aRichPack(filePack(folder()))).trimEnd().split("\n");
+  const metadata = { relation: "alias", identity_verified: verified };
+  const changed = lines.slice(0, -1).map((line) => {
+    if (!line.startsWith('{"record":"edge"')) return line;
+    return JSON.stringify({ ...JSON.parse(line), edge_type: "relates_to", metadata });
+  });
+  const copy = filePack(join(folder(), "copy"));
+
+  await imported(copy, sealed(changed, lines.at(-1) ?? ""));
+
+  using database = new Database(mainPath(copy.layout));
+  expect(database.query("SELECT count(*) AS count FROM edges").get()).toEqual({ count: edges });
+});
+
 test("vectors of another model are left out, and everything is to be embedded", async () => {
   const text = await aRichPack(filePack(folder()));
   const copy = filePack(folder());

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { put } from "../../contract/samples.ts";
+import { at, put } from "../../contract/samples.ts";
 import { filePack } from "../../contract/sqlite-pack.ts";
 import { seedOn } from "../../contract/sqlite-seed.ts";
 import { link } from "../../contract/store-graph.ts";
@@ -10,15 +10,12 @@ import { useFolders } from "./folder.ts";
 
 const { folder, open } = useFolders();
 
-const ALIAS = {
-  type: "relates_to",
-  metadata: { relation: "alias", identity_verified: false },
-} as const;
+const ENDED = { type: "relates_to", validTo: at(400) } as const;
 
 test.each([
-  { aliases: 255, expected: ["tea"] },
-  { aliases: 256, expected: [] },
-])("behind $aliases newer edges that may not be walked stand $expected", async (given) => {
+  { ended: 255, expected: ["tea"] },
+  { ended: 256, expected: [] },
+])("behind $ended newer edges that have ended stand $expected", async (given) => {
   const pack = filePack(folder());
   const store = await open(pack);
   const [ada, tea, other] = await put(
@@ -31,13 +28,17 @@ test.each([
   const place = { seed: seedOn(database) };
   database.run("BEGIN");
   await link(place, ada, tea);
-  for (let second = 1; second <= given.aliases; second += 1) {
-    await link(place, ada, other, { ...ALIAS, second });
+  for (let second = 1; second <= given.ended; second += 1) {
+    await link(place, ada, other, { ...ENDED, second });
   }
   database.run("COMMIT");
   database.close();
 
-  const hits = await store.searchGraph(["Ada"], ANYTHING, { hops: 3, limit: 9 });
+  const hits = await store.searchGraph(
+    ["Ada"],
+    { ...ANYTHING, timeFrom: at(500) },
+    { hops: 3, limit: 9 },
+  );
 
   expect(await contentsOf(store, hits)).toEqual([...given.expected]);
 });

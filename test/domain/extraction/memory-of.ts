@@ -2,7 +2,6 @@ import type { Edge } from "../../../src/domain/edge.ts";
 import type { MemoryEvent } from "../../../src/domain/event.ts";
 import {
   type KnownClaim,
-  type KnownEntity,
   type KnownMemories,
   NOTHING_KNOWN,
   type PlanContext,
@@ -75,7 +74,6 @@ export type Said = {
 export class MemoryOf {
   readonly nodes = new Map<Uuid, MemoryNode>();
   readonly edges: Edge[] = [];
-  readonly aliases = new Map<Uuid, readonly string[]>();
   #events = 0;
 
   /** The plan for a turn, from what is known now. */
@@ -150,9 +148,7 @@ export class MemoryOf {
         .map((edge) => edge[other]);
     return {
       ...NOTHING_KNOWN,
-      entities: active
-        .filter(({ nodeType }) => nodeType === "entity")
-        .map((node): KnownEntity => ({ node, aliases: this.aliases.get(node.id) ?? [] })),
+      entities: active.filter(({ nodeType }) => nodeType === "entity"),
       claims: all
         .filter(({ nodeType }) => nodeType !== "entity")
         .map(

@@ -153,19 +153,6 @@ describe("an entity", () => {
     expect(other.snapshots).toEqual([]);
   });
 
-  test("is found again by a verified alias, after names", () => {
-    const memory = new MemoryOf();
-    const [ben] = memory.tell(BEN).nodes;
-    memory.aliases.set(ben!.id, ["Benjamin"]);
-    const byAlias = memory.plan({
-      ...BEN,
-      content: "Benjamin rows.",
-      claims: [claim("Benjamin | does | rows")],
-      entities: [entity("Benjamin")],
-    });
-    expect(byAlias.snapshots.map(({ id }) => id)).toEqual([ben!.id]);
-  });
-
   test("is embedded with its description", () => {
     const { vectorTexts } = new MemoryOf().plan({
       content: "Ben sails.",

@@ -3,7 +3,6 @@ import type { Edge } from "../../../src/domain/edge.ts";
 import {
   HOPS_MAX,
   holdsAt,
-  isLink,
   isNamed,
   isWalkable,
   namesToFind,
@@ -47,17 +46,6 @@ const edge: Edge = {
 };
 
 describe("an edge", () => {
-  test("is a way unless it is an alias that nobody verified", () => {
-    const alias = { relation: "alias", identity_verified: false };
-
-    expect(isLink(edge)).toBe(true);
-    expect(isLink({ ...edge, metadata: alias })).toBe(false);
-    expect(isLink({ ...edge, metadata: { ...alias, identity_verified: true } })).toBe(true);
-    expect(isLink({ ...edge, metadata: { relation: "alias" } })).toBe(true);
-    expect(isLink({ ...edge, metadata: { ...alias, relation: "friend" } })).toBe(true);
-    expect(isLink({ ...edge, metadata: alias, edgeType: "mentions" })).toBe(true);
-  });
-
   test("is walked until it ends, for a question about a time", () => {
     const ending = { ...edge, validTo: at(10) };
 

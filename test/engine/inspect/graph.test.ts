@@ -53,18 +53,6 @@ describe("a neighborhood", () => {
     expect(contents(await engine.neighborhood(a?.id ?? "", { maxHops: 5 }))).toEqual(["b", "c"]);
   });
 
-  test("does not walk over aliases that nobody verified", async () => {
-    const { engine, store } = await open();
-    const [a, b, c] = await put(store, { content: "a" }, { content: "b" }, { content: "c" });
-    await connect(
-      store,
-      anEdge(a, b, { metadata: { relation: "alias", identity_verified: false } }),
-      anEdge(a, c, { metadata: { relation: "alias", identity_verified: true } }),
-    );
-
-    expect(contents(await engine.neighborhood(a?.id ?? ""))).toEqual(["c"]);
-  });
-
   test("visits at most 1000 memories, the first included", async () => {
     const { engine, store } = await open();
     const [hub, ...spokes] = await put(

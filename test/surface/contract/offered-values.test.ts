@@ -62,7 +62,6 @@ function defaultOf(schema: Schema): unknown {
 /** What there is of ada, and an event of hers from which something is to be extracted. */
 type Filled = Pick<World, "known"> & {
   readonly queued: string;
-  readonly proposals: Json;
   /** An archived memory. */
   readonly retired: string;
   /** A memory to erase, and what confirms that. */
@@ -82,28 +81,13 @@ async function filled(engine: MemoryEngine, store: Store): Promise<Filled> {
     known,
     retired: retired.nodeId,
     queued: event.id,
-    proposals: await proposalsOf(engine),
     erased,
   };
 }
 
-/** Proposed aliases of ada: each decision is about another one, because it is final. */
-async function proposalsOf(engine: MemoryEngine): Promise<Json> {
-  for (const name of ["Anna Maria Sofia Keller", "Karl Georg Anton Weber"]) {
-    for (const more of ["", " Junior"]) {
-      const content = `${name}${more}`;
-      await engine.store({ userId: "ada", content, nodeType: "entity" });
-    }
-  }
-  await engine.organize({ jobs: ["alias_resolve"], budgetMs: 60_000 });
-  const proposals = await engine.listAliasProposals({ userId: "ada" });
-  const [accepted, rejected] = proposals.map(({ proposal }) => proposal.operationId);
-  return { accepted, rejected };
-}
-
 /** The request of an offer: about things of ada that there are, and with what some values need beside them. */
 function requestOf(operation: string, value: unknown, world: Filled): Json {
-  const { known, queued, proposals } = world;
+  const { known, queued } = world;
   // SAFETY: a request is an object.
   const { query, ...given } = value as Json;
   const isForgetting = operation.includes("forget");
@@ -112,7 +96,6 @@ function requestOf(operation: string, value: unknown, world: Filled): Json {
     node_id: "restore" in given ? world.retired : node,
     event_id: queued,
     request_id: known.requests[0],
-    proposal_operation_id: proposals[String(given["decision"])],
   };
   const filled = Object.entries(given).map(([name, member]) => [name, ids[name] ?? member]);
   const isQuery = typeof query === "object" && query !== null;
@@ -122,7 +105,6 @@ function requestOf(operation: string, value: unknown, world: Filled): Json {
       query: isQuery ? requestOf(operation, query, world) : query,
     }),
     ...(isForgetting && (given["mode"] === "erase" ? world.erased : { ids: [node] })),
-    ...(given["decision"] === "rejected" && { reason: "mother and daughter" }),
     // A conditional memory says on what it depends.
     ...(given["epistemic_type"] === "conditional" && { metadata: { condition: "it rains" } }),
     // Amounts of different units are never added.
@@ -157,8 +139,7 @@ describe("each value that a schema offers is taken", () => {
     const requests = DOCUMENT.operations.flatMap((operation) => requestsOf(operation, world));
     const refused: string[] = [];
     for (const [{ id, method, path }, query, body] of requests) {
-      const named = { node_id: "", event_id: "", proposal_operation_id: "" };
-      const ids = requestOf(id, { ...named, decision: body?.["decision"] }, world);
+      const ids = requestOf(id, { node_id: "", event_id: "" }, world);
       const target = path.replace(/\{(\w+_id)\}/, (_, name: string) => String(ids[name]));
       const { status, json } = await ask(`${target}${query}`, { key: "key-a", method, body });
       if (status === 200) continue;

@@ -39,10 +39,6 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
     file: "test/surface/http/lifecycle.test.ts",
     test: "restore brings an archived memory back, and not one that was replaced or forgotten",
   },
-  stale_proposal: {
-    file: "test/surface/http/alias-proposals.test.ts",
-    test: "of a memory that has changed since is stale",
-  },
   stale_profile: { never: "no route makes profiles" },
   stale_consolidation: { never: "the organizer counts it" },
   bad_citation: { here: true },

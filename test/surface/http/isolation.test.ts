@@ -91,7 +91,6 @@ function bodiesFor({ node, other, event, receipt }: Belongings): Readonly<Record
     forget: { ids: [node] },
     organize: { budget_ms: 1000 },
     process_extractions: { limit: 1 },
-    review_alias_proposal: { decision: "accepted", reviewer_id: "ada" },
     retrieve: { query: "Ada tea", retrieval_mode: "explicit" },
     record_answer_citations: {
       citation_id: "01900000-0000-7000-8000-00000000b0b0",

@@ -52,18 +52,6 @@ async function openWorld(): Promise<World> {
   };
 }
 
-/** Makes the organizer propose an alias. @returns its id */
-async function proposeAlias(ada: Caller): Promise<string> {
-  for (const content of ["Anna Maria Sofia Keller", "Anna Maria Sofia Elisabeth Keller"]) {
-    await ada.answer("memory_store", { content, node_type: "entity" });
-  }
-  await ada.answer("memory_organize", { jobs: "alias_resolve", budget_ms: 60_000 });
-  const { result } = await ada.answer("memory_list_alias_proposals", {});
-  // SAFETY: the client has checked the answer.
-  const [first] = result as readonly { proposal: { operation_id: string } }[];
-  return first?.proposal.operation_id ?? "none";
-}
-
 async function stateOf({ ada }: World, id: string): Promise<unknown> {
   return (await ada.answer("memory_get_node", { node_id: id }))["lifecycle_state"];
 }
@@ -505,28 +493,6 @@ const EXAMPLES: readonly Example[] = [
     ],
   },
   {
-    tool: "memory_list_alias_proposals",
-    given: async ({ ada }) => {
-      await proposeAlias(ada);
-      return { status: "pending" };
-    },
-    structured: () => ({
-      result: [{ status: "pending", proposal: { alias_type: "semantic" }, review: null }],
-    }),
-    text: () => ["1 proposal, newest first.", '"Anna Maria Sofia Keller" and "Anna Maria'],
-  },
-  {
-    tool: "memory_review_alias_proposal",
-    given: async ({ ada }) => ({
-      proposal_operation_id: await proposeAlias(ada),
-      decision: "rejected",
-      reviewer_id: "ada",
-      reason: "mother and daughter",
-    }),
-    structured: () => ({ applied: true, verified_edge_id: null }),
-    text: () => ["is rejected."],
-  },
-  {
     tool: "memory_get_event",
     given: async ({ event }) => ({ event_id: event }),
     structured: ({ event }) => ({ id: event, role: "user", content: "Ada drinks green tea." }),
@@ -783,16 +749,6 @@ const REFUSALS: readonly Refusal[] = [
     error: "confirm: is needed to erase",
   },
   { tool: "memory_forget", args: () => ({ ids: [UNKNOWN] }), error: `Node '${UNKNOWN}' not found` },
-  {
-    tool: "memory_list_alias_proposals",
-    args: () => ({ status: "open" }),
-    error: 'status: "open" is not one of pending, accepted, rejected',
-  },
-  {
-    tool: "memory_review_alias_proposal",
-    args: () => ({ proposal_operation_id: UNKNOWN, decision: "accepted", reviewer_id: "ada" }),
-    error: `Alias proposal '${UNKNOWN}' not found`,
-  },
   {
     tool: "memory_get_event",
     args: () => ({ event_id: UNKNOWN }),

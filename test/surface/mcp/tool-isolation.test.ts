@@ -90,14 +90,6 @@ const PROBES: readonly Probe[] = [
       args: ({ event }, own) => ({ [first]: own.node, [second]: own.other, evidence_id: event }),
     },
   ]),
-  {
-    tool: "memory_review_alias_proposal",
-    args: ({ node }) => ({
-      proposal_operation_id: node,
-      decision: "accepted",
-      reviewer_id: "bob",
-    }),
-  },
   { tool: "memory_get_event", args: ({ event }) => ({ event_id: event }) },
   { tool: "memory_get_extraction", args: ({ event }) => ({ event_id: event }) },
   { tool: "memory_extraction_status", args: ({ event }) => ({ event_id: event }) },

@@ -52,8 +52,6 @@ test("the tools stand in this order, those of every day first", async () => {
     "memory_resolve_contradiction",
     "memory_forget",
     "memory_organize",
-    "memory_list_alias_proposals",
-    "memory_review_alias_proposal",
     "memory_get_event",
     "memory_get_extraction",
     "memory_extraction_status",

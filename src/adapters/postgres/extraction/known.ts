@@ -1,9 +1,7 @@
 import type { EdgeType } from "../../../domain/enums.ts";
 import {
-  aliasesIn,
   isKnownEntity,
   type KnownClaim,
-  type KnownEntity,
   type KnownMemories,
   NOTHING_KNOWN,
 } from "../../../domain/extraction/plan/context.ts";
@@ -33,14 +31,12 @@ export async function knownMemories(sql: Sql, lookup: KnownLookup): Promise<Know
   const place = { sql, owner, scope };
   const names = new Set((await readOwnerNames(sql, userId)).map((name) => name.userId));
   const self = await ownerReference(place, names);
-  const entities = await readEntities(place, await entitiesNamed(place, lookup.names));
-  const subjects = [
-    ...entities.map(({ node }) => node.id),
-    ...(self === undefined ? [] : [self.id]),
-  ];
+  const named = await readNodes(place, await entitiesNamed(place, lookup.names));
+  const entities = named.filter(isKnownEntity);
+  const subjects = [...entities, ...(self === undefined ? [] : [self])].map(({ id }) => id);
   const shown = await readNodes(place, lookup.shownIds);
   return {
-    entities: entities.toSorted((a, b) => compareUnits(a.node.id, b.node.id)),
+    entities: entities.toSorted((a, b) => compareUnits(a.id, b.id)),
     claims: await readClaims(place, subjects, lookup.values),
     owner: self,
     ownerNames: names,
@@ -75,37 +71,6 @@ async function entitiesNamed(
     scope,
   );
   return rows.filter(({ content }) => wanted.has(nameKey(content))).map(({ id }) => id);
-}
-
-/** Active entities among the nodes, and those that a verified alias links to one of them, each with its other names. */
-async function readEntities(place: Place, ids: readonly Uuid[]): Promise<readonly KnownEntity[]> {
-  const named = (await readNodes(place, ids)).filter(isKnownEntity);
-  const known = new Set(named.map(({ id }) => id));
-  const links = await aliasesOf(place, [...known]);
-  const linked = new Set(links.flatMap(({ one, other }) => [one, other])).difference(known);
-  const all = [...named, ...(await readNodes(place, [...linked])).filter(isKnownEntity)];
-  const names = new Map(all.map(({ id, content }) => [id, content]));
-  return all.map((node) => ({
-    node,
-    aliases: aliasesIn(links, names, node.id),
-  }));
-}
-
-type Link = { readonly one: Uuid; readonly other: Uuid };
-
-/** Verified aliases of the nodes, in both directions, in the order in which they were made. */
-async function aliasesOf({ sql, owner }: Place, ids: readonly Uuid[]): Promise<readonly Link[]> {
-  if (ids.length === 0) return [];
-  return await sql.all<Link>(
-    `SELECT a.source AS one, a.target AS other FROM edges a
-     WHERE a.owner = $1::bigint AND a.edge_type = 'relates_to'
-       AND (a.source = ANY ($2::uuid[]) OR a.target = ANY ($2::uuid[])) AND a.metadata::json ->> 'relation' = 'alias'
-       AND json_typeof(a.metadata::json -> 'identity_verified') = 'boolean'
-       AND a.metadata::json ->> 'identity_verified' = 'true'
-     ORDER BY a.created_at, a.id`,
-    owner,
-    listText(ids),
-  );
 }
 
 /** The active claims about the subjects that one of the values may be about. */

@@ -2,7 +2,6 @@ import type { Store } from "../../../ports/store/store.ts";
 import type { Database } from "../connection/sql.ts";
 import { readNewestKey } from "../graph/read-nodes.ts";
 import { ownerKey } from "../owner-key.ts";
-import { readAliasProposals } from "./alias-proposals.ts";
 import {
   readConsolidatedIds,
   readEntityNames,
@@ -15,7 +14,7 @@ import {
 import { readWalkPlace, writeWalkPlace } from "./walk-places.ts";
 
 /** What jobs read that go over all memories of an owner, see `Organizing`. */
-export function bindOrganizing({ read, snapshot, write }: Database) {
+export function bindOrganizing({ read, write }: Database) {
   return {
     walkPlace: (job, userId) => read(userId, (sql) => readWalkPlace(sql, job, userId)),
     saveWalkPlace: (job, userId, place) =>
@@ -30,6 +29,5 @@ export function bindOrganizing({ read, snapshot, write }: Database) {
     publishedSummaries: (userId, since) =>
       read(userId, (sql) => readPublishedSummaries(sql, userId, since)),
     consolidatedIds: (userId) => read(userId, (sql) => readConsolidatedIds(sql, userId)),
-    aliasProposals: (given) => snapshot(given.owner, (sql) => readAliasProposals(sql, given)),
   } satisfies Partial<Store<number>>;
 }

@@ -10,7 +10,6 @@ import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { FROM_NODES, type NodeRow } from "../rows.ts";
-import { IS_LINK } from "../search/links.ts";
 
 /** Nodes that are read at once: a page may end with any of them. */
 const READ_AT_ONCE = 100;
@@ -81,7 +80,7 @@ export async function readNeighborhood(
 /** The nodes at one end of edges whose other ends are the nodes $2. */
 function endsOf(here: "source" | "target", there: "source" | "target"): string {
   return `(SELECT e.${there} AS far FROM edges e
-    WHERE e.owner = $1::bigint AND e.${here} = ANY ($2::uuid[]) AND ${IS_LINK} LIMIT ${NEIGHBORHOOD_EDGES})`;
+    WHERE e.owner = $1::bigint AND e.${here} = ANY ($2::uuid[]) LIMIT ${NEIGHBORHOOD_EDGES})`;
 }
 
 const NEIGHBOURS = `SELECT n.id::text AS id, n.lifecycle_state IN ${ACTIVE} AS "isActive"

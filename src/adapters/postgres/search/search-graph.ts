@@ -18,7 +18,6 @@ import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { isCandidate } from "./candidates.ts";
-import { IS_LINK } from "./links.ts";
 
 /** Active nodes near the entities that a question names, `surestFirst`. Score = proximity. Runs in a snapshot. */
 export async function searchGraph(
@@ -40,7 +39,7 @@ export async function searchGraph(
 }
 
 /** `isWalkable` of an edge `e` at the moment $3, as SQL. */
-const WALKABLE = `($3::text IS NULL OR e.valid_to IS NULL OR e.valid_to > $3::text) AND ${IS_LINK}`;
+const WALKABLE = "($3::text IS NULL OR e.valid_to IS NULL OR e.valid_to > $3::text)";
 
 /** The newest edges of each of the nodes $2, in one direction. */
 function linksAlong(here: "source" | "target", there: "source" | "target"): string {

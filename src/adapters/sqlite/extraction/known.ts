@@ -1,10 +1,8 @@
 import type { Database } from "bun:sqlite";
 import type { EdgeType } from "../../../domain/enums.ts";
 import {
-  aliasesIn,
   isKnownEntity,
   type KnownClaim,
-  type KnownEntity,
   type KnownMemories,
   NOTHING_KNOWN,
 } from "../../../domain/extraction/plan/context.ts";
@@ -23,8 +21,6 @@ import { entitiesNamed } from "./entity-names.ts";
 /** Where memories are looked for. */
 type Place = { readonly database: Database; readonly owner: number; readonly scope: string };
 
-type Entity = KeyedNode<number> & KnownEntity;
-
 /** What of an owner's memories in a scope a plan may need, as of one moment. */
 export function knownMemories(database: Database, lookup: KnownLookup): KnownMemories {
   return database.transaction(() => {
@@ -34,12 +30,12 @@ export function knownMemories(database: Database, lookup: KnownLookup): KnownMem
     const place = { database, owner, scope };
     const names = new Set(readOwnerNames(database, userId).map((name) => name.userId));
     const self = ownerReference(place, names);
-    const entities = readEntities(place, entitiesNamed(database, lookup.names));
+    const entities = readNodes(place, "key", entitiesNamed(database, lookup.names)).filter(
+      ({ node }) => isKnownEntity(node),
+    );
     const subjects = self === undefined ? entities : [...entities, self];
     return {
-      entities: entities
-        .map(({ node, aliases }) => ({ node, aliases }))
-        .sort((a, b) => compareUnits(a.node.id, b.node.id)),
+      entities: entities.map(({ node }) => node).sort((a, b) => compareUnits(a.id, b.id)),
       claims: readClaims(
         place,
         subjects.map(({ key }) => key),
@@ -57,40 +53,6 @@ function ownerReference(place: Place, names: ReadonlySet<string>): KeyedNode<num
   const ids = [...names].map((name) => ownerReferenceId(name, place.scope));
   const found = readNodes(place, "id", ids);
   return ids.flatMap((id) => found.find(({ node }) => node.id === id) ?? [])[0];
-}
-
-/** Active entities among the nodes, and those that a verified alias links to one of them, each with its other names. */
-function readEntities(place: Place, keys: readonly number[]): readonly Entity[] {
-  const named = readNodes(place, "key", keys).filter(({ node }) => isKnownEntity(node));
-  const links = aliasesOf(
-    place,
-    named.map(({ key }) => key),
-  );
-  const known = new Set(named.map(({ key }) => key));
-  const linked = new Set(links.flatMap(({ one, other }) => [one, other])).difference(known);
-  const all = [
-    ...named,
-    ...readNodes(place, "key", [...linked]).filter(({ node }) => isKnownEntity(node)),
-  ];
-  const names = new Map(all.map(({ key, node }) => [key, node.content]));
-  return all.map(({ key, node }) => ({
-    ...{ key, node },
-    aliases: aliasesIn(links, names, key),
-  }));
-}
-
-type Link = { readonly one: number; readonly other: number };
-
-/** Verified aliases of the nodes, in both directions. */
-function aliasesOf({ database, owner }: Place, keys: readonly number[]): readonly Link[] {
-  if (keys.length === 0) return [];
-  const along = (end: "source" | "target"): string =>
-    `SELECT a.key, a.source AS one, a.target AS other FROM json_each(?1) k CROSS JOIN edges a ON a.${end} = k.value
-     WHERE a.edge_type = 'relates_to' AND a.owner = ?2 AND a.metadata ->> 'relation' = 'alias'
-       AND json_type(a.metadata, '$.identity_verified') = 'true'`;
-  return database
-    .query<Link, [string, number]>(`${along("source")} UNION ${along("target")} ORDER BY 1`)
-    .all(JSON.stringify(keys), owner);
 }
 
 /** The active claims about the subjects that one of the values may be about. */

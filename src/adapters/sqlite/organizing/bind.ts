@@ -1,6 +1,5 @@
 import type { Store } from "../../../ports/store/store.ts";
 import type { PackAccess } from "../pack-access.ts";
-import { readAliasProposals } from "./alias-proposals.ts";
 import {
   readConsolidatedIds,
   readEntityNames,
@@ -27,6 +26,5 @@ export function bindOrganizing({ read, write }: PackAccess) {
     publishedSummaries: (...given) =>
       read((database) => readPublishedSummaries(database, ...given)),
     consolidatedIds: (given) => read((database) => readConsolidatedIds(database, given)),
-    aliasProposals: (given) => read((database) => readAliasProposals(database, given)),
   } satisfies Partial<Store<number>>;
 }

@@ -63,10 +63,6 @@ export function candidateCondition(filter: CandidateFilter): Condition | undefin
   return built.sql === "1" ? undefined : built;
 }
 
-/** `isLink` of an edge `e`, as SQL. */
-export const IS_LINK = `NOT (e.edge_type = 'relates_to' AND coalesce(e.metadata ->> '$.relation' = 'alias'
-  AND json_type(e.metadata, '$.identity_verified') = 'false', 0))`;
-
 /** Owner (when known) and active state of `nodes n`. */
 export function activeOf(owner: number): Condition {
   return { sql: `n.owner = ? AND n.lifecycle_state IN ${ACTIVE}`, parameters: [owner] };

@@ -15,7 +15,7 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { GraphReach, Hit } from "../../../ports/store/search-index.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { ownerKey } from "../write/owners.ts";
-import { activeOf, type Condition, candidateCondition, IS_LINK } from "./filter-sql.ts";
+import { activeOf, type Condition, candidateCondition } from "./filter-sql.ts";
 
 /** Active nodes near the entities that a question names, `surestFirst`. Score = proximity. */
 export function searchGraph(
@@ -38,7 +38,7 @@ export function searchGraph(
 }
 
 /** `isWalkable` of an edge `e` of the owner ?2 at the moment ?3, as SQL. */
-const WALKABLE = `e.owner = ?2 AND (?3 IS NULL OR e.valid_to IS NULL OR e.valid_to > ?3) AND ${IS_LINK}`;
+const WALKABLE = "e.owner = ?2 AND (?3 IS NULL OR e.valid_to IS NULL OR e.valid_to > ?3)";
 
 /** The newest edges of each of the nodes ?1, in one direction, that lead to nodes of the owner. */
 function linksAlong(here: "source" | "target", there: "source" | "target"): string {

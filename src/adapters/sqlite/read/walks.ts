@@ -6,7 +6,6 @@ import { PageBuilder } from "../../../domain/search/pages.ts";
 import type { ChainDirection, ChainRead, NeighborhoodRead } from "../../../ports/store/graph.ts";
 import { userIdOf } from "../write/owners.ts";
 import { ACTIVE } from "../write/turns.ts";
-import { IS_LINK } from "./filter-sql.ts";
 import { NODE_PAGE, nodeReader } from "./pages.ts";
 
 /** Nodes by key, in the order of the keys; those beyond the size of a page are left out. */
@@ -58,7 +57,7 @@ export function readNeighborhood(
 /** The nodes at one end of edges whose other ends are the nodes ?1. */
 function endsOf(here: "source" | "target", there: "source" | "target"): string {
   return `SELECT far FROM (SELECT e.${there} AS far FROM json_each(?1) k CROSS JOIN edges e ON e.${here} = k.value
-    WHERE e.owner = ?2 AND ${IS_LINK} LIMIT ${NEIGHBORHOOD_EDGES})`;
+    WHERE e.owner = ?2 LIMIT ${NEIGHBORHOOD_EDGES})`;
 }
 
 const NEIGHBOURS = `SELECT n.key, n.lifecycle_state IN ${ACTIVE} AS isActive FROM (${endsOf("source", "target")} UNION ${endsOf("target", "source")}) f

@@ -55,6 +55,10 @@ export type ImportResult = {
   readonly missingPictures: readonly string[];
 };
 
+/** Names that a development build proposed as names of one thing, and that nobody accepted, are no way between two entities. */
+const LEAVE_PROPOSALS = `DELETE FROM edges WHERE edge_type = 'relates_to' AND metadata ->> 'relation' = 'alias'
+  AND json_type(metadata, '$.identity_verified') = 'false'`;
+
 /** Records per transaction. */
 const BATCH = 1000;
 /** Texts that are indexed before others run. */
@@ -84,6 +88,7 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     prepare(database, header, embedding, options);
     const counts = await takeAll(database, header, first.value, lines, { ...options, embedding });
     database.transaction(() => {
+      database.run(LEAVE_PROPOSALS);
       database.run(LIST_CHANGES);
       restoreExtraction(database);
     })();

@@ -18,13 +18,6 @@ export type PlanSettings = {
   readonly claimMerge: boolean;
 };
 
-/** Somebody or something that is known. */
-export type KnownEntity = {
-  readonly node: MemoryNode;
-  /** Names under which it is known as well, verified ones only. */
-  readonly aliases: readonly string[];
-};
-
 /** A claim that is known about a subject. */
 export type KnownClaim = {
   readonly node: MemoryNode;
@@ -37,7 +30,7 @@ export type KnownClaim = {
 /** What the store knows of one owner and scope, as far as a plan may need it: see `lookupOf`. */
 export type KnownMemories = {
   /** Active entities by ascending id. */
-  readonly entities: readonly KnownEntity[];
+  readonly entities: readonly MemoryNode[];
   /** Claims about them, and about the owner and the speaker, in any order. */
   readonly claims: readonly KnownClaim[];
   /** The entity that stands for the owner, in any state. */
@@ -75,20 +68,4 @@ export const NOTHING_KNOWN: KnownMemories = {
 export function isKnownEntity({ nodeType, lifecycleState, metadata }: MemoryNode): boolean {
   const isReference = (metadata?.["identity_status"] ?? null) !== null;
   return nodeType === "entity" && isActive(lifecycleState) && !isReference;
-}
-
-/**
- * The other names of an entity.
- * @param links verified aliases, in both directions
- * @param names of entities that are known
- */
-export function aliasesIn<Key>(
-  links: readonly { readonly one: Key; readonly other: Key }[],
-  names: ReadonlyMap<Key, string>,
-  entity: Key,
-): readonly string[] {
-  return links.flatMap(({ one, other }) => {
-    const partner = one === entity ? other : other === entity ? one : undefined;
-    return partner === undefined ? [] : (names.get(partner) ?? []);
-  });
 }

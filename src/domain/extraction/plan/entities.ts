@@ -227,21 +227,18 @@ function firstPersonOf(
   return settings.speakerReferences && turn.speaker !== undefined ? "speaker" : undefined;
 }
 
-/** The first known entity of that name and type; one that only has the name as an alias comes after. */
+/** The first known entity of that name and type. */
 function findKnown(
   { name, entityType }: ExtractedEntity,
   { entities }: KnownMemories,
 ): MemoryNode | undefined {
-  const candidates = entities.filter(
-    ({ node }) =>
-      node.metadata?.["entity_type"] === entityType.trim() &&
-      node.metadata["identity_status"] === undefined,
-  );
   const sought = nameKey(name);
-  const found =
-    candidates.find(({ node }) => nameKey(node.content) === sought) ??
-    candidates.find(({ aliases }) => aliases.some((alias) => nameKey(alias) === sought));
-  return found?.node;
+  return entities.find(
+    ({ content, metadata }) =>
+      metadata?.["entity_type"] === entityType.trim() &&
+      metadata["identity_status"] === undefined &&
+      nameKey(content) === sought,
+  );
 }
 
 function isIt(entity: ExtractedEntity, name: string, type: string | undefined): boolean {

@@ -41,7 +41,6 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   request_conflict: { httpStatus: 409, exposed: true, mcp: "conflict", exitCode: 1 },
   invalid_transition: refused(422),
   memory_replaced: { httpStatus: 409, exposed: true, mcp: "conflict", exitCode: 1 },
-  stale_proposal: { httpStatus: 409, exposed: true, mcp: "conflict", exitCode: 1 },
   stale_profile: { httpStatus: 409, exposed: true, mcp: "conflict", exitCode: 1 },
   stale_consolidation: { httpStatus: 409, exposed: true, mcp: "conflict", exitCode: 1 },
   bad_citation: refused(400),

@@ -1,5 +1,4 @@
 import { AGGREGATION_OPERATIONS } from "../aggregation/operations.ts";
-import { ALIAS_OPERATIONS } from "../aliases/operations.ts";
 import { BROWSE_OPERATIONS } from "../browse/operations.ts";
 import { EXTRACTION_OPERATIONS } from "../extraction/operations.ts";
 import { FORGET_OPERATIONS } from "../forget/operations.ts";
@@ -26,6 +25,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...LIFECYCLE_OPERATIONS,
   ...FORGET_OPERATIONS,
   ...ORGANIZE_OPERATIONS,
-  ...ALIAS_OPERATIONS,
   ...EVENT_OPERATIONS,
 ];

@@ -36,7 +36,15 @@ const INSIDES = [
 ];
 
 /** Actions that begin the explanation of a refused change. */
-const ACTIONS = ["promote", "archive", "restore", "supersede", "contradict", "resolve", "request_id"];
+const ACTIONS = [
+  "promote",
+  "archive",
+  "restore",
+  "supersede",
+  "contradict",
+  "resolve",
+  "request_id",
+];
 
 /** Says what is wrong with an answer; undefined when nothing is. */
 export function complaintAbout(

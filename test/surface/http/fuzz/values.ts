@@ -18,7 +18,6 @@ export type Known = {
   readonly citations: readonly string[];
   readonly cursors: readonly string[];
   /** Names that may mean the same, as the organizer proposed them. */
-  readonly proposals: readonly string[];
   /** What was forgotten. */
   readonly forgettings: readonly string[];
 };
@@ -76,7 +75,7 @@ const KEYS = [1, 2, 3, 4].map((at) => `${at}1111111-2222-4333-8444-555555555555`
 
 /** Identifiers of what a field is about, by its name; now and then those of something else. */
 function idOf(known: Known, name: string): Arbitrary<string> {
-  const { nodes, winners, losers, events, requests, citations, proposals, forgettings } = known;
+  const { nodes, winners, losers, events, requests, citations, forgettings } = known;
   const pools: readonly (readonly [RegExp, readonly string[]])[] = [
     [/key/i, KEYS],
     [/event|evidence/, events],
@@ -84,7 +83,6 @@ function idOf(known: Known, name: string): Arbitrary<string> {
     [/citation/, citations],
     [/winner/, winners],
     [/loser/, losers],
-    [/proposal/, proposals],
     [/forget/, forgettings],
   ];
   const meant = pools.find(([pattern]) => pattern.test(name))?.[1] ?? nodes;

@@ -86,12 +86,6 @@ export async function settle(engine: MemoryEngine): Promise<World> {
     ),
   );
   const forgettings = [await forgotten(engine, "ada"), await forgotten(engine, "bob")];
-  const names = ["Keller", "Elisabeth Keller", "Elisabeth Johanna Keller"];
-  for (const name of names) {
-    await engine.store({ userId: "ada", content: `Anna Maria Sofia ${name}`, nodeType: "entity" });
-  }
-  await engine.organize({ userId: "ada", jobs: ["alias_resolve"], budgetMs: 60_000 });
-  const proposed = await engine.listAliasProposals({ userId: "ada" });
   const page = await engine.getProvenance(tea, { operationLimit: 1 });
   const known: Known = {
     owners: ["ada", "ada", "ada", "bob", ODD_OWNER],
@@ -103,7 +97,6 @@ export async function settle(engine: MemoryEngine): Promise<World> {
     requests,
     citations: citations.map(({ citationId }) => citationId),
     cursors: [page?.nextOperationCursor ?? "there is no second page"],
-    proposals: proposed.map(({ proposal }) => proposal.operationId),
     forgettings,
   };
   return {
