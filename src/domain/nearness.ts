@@ -1,7 +1,7 @@
 import { normalForm } from "../lib/normal-form.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import { questionTerms } from "./lexical-analysis.ts";
-import type { MemoryNode } from "./node.ts";
+import { type MemoryNode, wordingOf } from "./node.ts";
 import { readStatement, saysChange, sharedPart } from "./replacement.ts";
 import { storedSpeaker } from "./speaker.ts";
 
@@ -43,8 +43,8 @@ export function nearnessTo(
   };
 }
 
-function wordsOf({ content }: MemoryNode): ReadonlySet<string> {
-  return new Set(questionTerms(content).map(({ term }) => term));
+function wordsOf(node: MemoryNode): ReadonlySet<string> {
+  return new Set(questionTerms(wordingOf(node)).map(({ term }) => term));
 }
 
 function isChangeOf(newer: ReturnType<typeof readStatement>, known: MemoryNode): boolean {

@@ -22,6 +22,7 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "./enums.ts";
+import { LIMITS } from "./limits.ts";
 import { auditForm } from "./records/audit.ts";
 
 /** A node as rows, exports and answers have it: the order of its keys there. */
@@ -77,4 +78,9 @@ export function isPinned(node: Pick<MemoryNode, "pinned" | "salience" | "salienc
 /** The time that a memory speaks of: when it happened, else when it was stored. */
 export function statedTime(node: MemoryNode): Instant {
   return node.eventTime ?? node.createdAt;
+}
+
+/** What is read of a memory for its wording: others wait while it is. */
+export function wordingOf({ content }: Pick<MemoryNode, "content">): string {
+  return content.slice(0, LIMITS.wordingChars);
 }

@@ -1,7 +1,7 @@
 import type { EpistemicType } from "../../domain/enums.ts";
 import { reasonCode } from "../../domain/errors.ts";
 import { canReplace } from "../../domain/lifecycle.ts";
-import { type MemoryNode, statedTime } from "../../domain/node.ts";
+import { type MemoryNode, statedTime, wordingOf } from "../../domain/node.ts";
 import { retirementBy } from "../../domain/retirement.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
@@ -134,11 +134,11 @@ async function retireNamed(
   look: Look,
 ): Promise<void> {
   if (!deps.settings.storeSteps.supersedes) return;
-  const isRetired = retirementBy(node.content);
+  const isRetired = retirementBy(wordingOf(node));
   let retired = supersedes.length;
   for (const { node: known } of isRetired === undefined ? [] : await look(RETIRABLE)) {
     if (known.scope !== node.scope || !canReplace(known.lifecycleState)) continue;
-    if (isRetired?.(known.content) !== true) continue;
+    if (isRetired?.(wordingOf(known)) !== true) continue;
     await attempt(deps, `memory ${known.id} was not retired`, async () => {
       await changePair(deps, SUPERSEDE, [known.id, node.id], { userId: node.userId });
       retired += 1;

@@ -1,4 +1,4 @@
-import { LIMITS } from "../../../domain/limits.ts";
+import { wordingOf } from "../../../domain/node.ts";
 import type { PackingSettings } from "../../../domain/records/packing.ts";
 import { foldCase } from "../../../lib/text.ts";
 import type { ResultCandidate } from "../api.ts";
@@ -60,7 +60,7 @@ function bestEpisodes(
     .map(([name, members]): Episode => ({ name, members }))
     .filter(({ members }) => members.length >= 2);
   const scores = bm25(
-    episodes.map(({ members }) => members.map(wordingOf).join("\n")),
+    episodes.map(({ members }) => members.map(({ node }) => wordingOf(node)).join("\n")),
     terms,
   );
   return episodes
@@ -75,7 +75,10 @@ function bestMembers(
   terms: ReadonlySet<string>,
   localK: number,
 ): readonly ResultCandidate[] {
-  const scores = bm25(members.map(wordingOf), terms);
+  const scores = bm25(
+    members.map(({ node }) => wordingOf(node)),
+    terms,
+  );
   return members
     .map((member, index) => ({ member, score: scores[index] ?? 0 }))
     .sort(
@@ -86,10 +89,6 @@ function bestMembers(
     )
     .slice(0, localK)
     .map(({ member }) => member);
-}
-
-function wordingOf({ node }: ResultCandidate): string {
-  return node.content.slice(0, LIMITS.wordingChars);
 }
 
 function termsOf(text: string): readonly string[] {

@@ -1,7 +1,6 @@
 import type { QueryIntent } from "../../../domain/enums.ts";
 import { epistemicWeight } from "../../../domain/epistemics.ts";
-import { LIMITS } from "../../../domain/limits.ts";
-import { type MemoryNode, statedTime } from "../../../domain/node.ts";
+import { type MemoryNode, statedTime, wordingOf } from "../../../domain/node.ts";
 import type { RankingMultipliers, ScoreProvenance } from "../../../domain/records/score.ts";
 import type { Signals } from "../../../domain/score-replay.ts";
 import type { ScoringWeights } from "../../../domain/scoring.ts";
@@ -72,7 +71,7 @@ export function toPool(candidates: readonly Candidate[], context: ScoreContext):
   const question = questionTime(analysis.query, analysis.isAggregation);
   const known = new Map<Entry, boolean>();
   const isUpdate = (entry: Entry): boolean => {
-    const is = known.get(entry) ?? hasUpdateWording(beginning(entry.candidate.node.content));
+    const is = known.get(entry) ?? hasUpdateWording(wordingOf(entry.candidate.node));
     known.set(entry, is);
     return is;
   };
@@ -83,11 +82,6 @@ export function toPool(candidates: readonly Candidate[], context: ScoreContext):
     (!question.implicitCurrent || entries.some(isUpdate));
   const isSpokenByNamed = namedSpeakers(entries, analysis.query);
   return { context, entries, question, isSpokenByNamed, isCurrentState, isUpdate };
-}
-
-/** What is read of a text for its wording. */
-function beginning(text: string): string {
-  return text.slice(0, LIMITS.wordingChars);
 }
 
 /** Finds the candidates that were said by somebody named in the question. */
@@ -122,7 +116,7 @@ function toEntry(
       graphProximity: graph,
       epistemicWeight: epistemicWeight(node, epistemicWeights),
       pathScore: Math.min(paths.length / FULL_PATHS, 1),
-      temporalAffinity: isTimed ? temporalAffinity(beginning(node.content), stated, analysis) : 0,
+      temporalAffinity: isTimed ? temporalAffinity(wordingOf(node), stated, analysis) : 0,
       nodeTypeBoost: weights.nodeTypeBoost[node.nodeType] ?? 1,
     },
     stated,
