@@ -184,7 +184,6 @@ function toExtractionSettings({ extraction, ...config }: Config): ExtractionSett
   return {
     batchTargetTokens: batchTargetTokens(config),
     windowTurns: config.enable_windowed_extraction ? config.extraction_window_turns : 0,
-    resolvesText: config.enable_fact_text_resolution,
     corrections: config.enable_extraction_corrections,
     maxConcurrent: config.max_concurrent_extractions,
     leaseSeconds: extraction.lease_seconds,

@@ -71,7 +71,7 @@ const PROVISIONAL: readonly (readonly [name: RegExp, ...switches: Switch[]])[] =
   [/^extraction_window_turns$/, isOn("enable_windowed_extraction")],
   [/^extraction_batch_target_tokens$/, aboveZero("extraction_batch_target_tokens")],
   [
-    /^enable_(?:windowed_extraction|fact_text_resolution|speaker_references|claim_sentence_text|speaker_grounding|qa_pairing)$/,
+    /^enable_(?:windowed_extraction|speaker_references|claim_sentence_text|speaker_grounding|qa_pairing)$/,
   ],
   [/^query_reformulation_count$/, isOn("enable_query_reformulation")],
   [/^(?:epistemic_weights|unverified_confidence_threshold)$/],

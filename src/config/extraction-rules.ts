@@ -6,7 +6,6 @@ type Settings = Pick<
   | "extraction_batch_target_tokens"
   | "enable_windowed_extraction"
   | "extraction_window_turns"
-  | "enable_fact_text_resolution"
   | "enable_extraction_corrections"
 >;
 
@@ -37,8 +36,7 @@ export function extractionComplaints(config: Settings): readonly Complaint[] {
 
 /** The setting because of which each message is sent alone. */
 function sendsAlone(config: Settings): keyof Settings | undefined {
-  if (config.enable_windowed_extraction && config.extraction_window_turns > 0) {
-    return "enable_windowed_extraction";
-  }
-  return config.enable_fact_text_resolution ? "enable_fact_text_resolution" : undefined;
+  return config.enable_windowed_extraction && config.extraction_window_turns > 0
+    ? "enable_windowed_extraction"
+    : undefined;
 }

@@ -51,10 +51,6 @@ export const EXTRACTION_READING = {
     { default: 4, min: 0, max: 32 },
     "Earlier messages that are shown (`enable_windowed_extraction`).",
   ),
-  enable_fact_text_resolution: flag(
-    false,
-    "Let the text of a claim have names in place of `I` or `she`, and dates in place of `yesterday`, where the conversation says which. Each message is then sent alone.",
-  ),
   enable_extraction_corrections: flag(
     false,
     "Show the model earlier memories near each message, and let the message replace those that it says to hold no more. Needs messages that are sent together.",

@@ -5,7 +5,6 @@ const SETTINGS = {
   extraction_batch_target_tokens: undefined,
   enable_windowed_extraction: false,
   extraction_window_turns: 4,
-  enable_fact_text_resolution: false,
   enable_extraction_corrections: false,
 };
 type Settings = Partial<Record<keyof typeof SETTINGS, number | boolean>>;
@@ -21,7 +20,6 @@ function outcome(given: Settings): readonly [number, readonly string[]] {
 }
 
 const WINDOW: Settings = { enable_windowed_extraction: true };
-const RESOLUTION: Settings = { enable_fact_text_resolution: true };
 const CORRECTIONS: Settings = { enable_extraction_corrections: true };
 const TARGET = "extraction_batch_target_tokens";
 
@@ -32,8 +30,6 @@ test.each<[string, Settings, number, readonly string[]]>([
   ["a window and no target", { ...WINDOW, [TARGET]: 0 }, 0, []],
   ["a window and a target", { ...WINDOW, [TARGET]: 512 }, 512, [TARGET]],
   ["a window of no turns", { ...WINDOW, extraction_window_turns: 0, [TARGET]: 512 }, 512, []],
-  ["resolved text", RESOLUTION, 0, []],
-  ["resolved text and a target", { ...RESOLUTION, [TARGET]: 1 }, 1, [TARGET]],
   ["corrections", CORRECTIONS, 2048, []],
   [
     "corrections, each alone",

@@ -3,7 +3,7 @@ import { isMentioned } from "./mentions.ts";
 import { isFirstPerson } from "./personal.ts";
 
 /** A clause that says what somebody wants, plans or tries, and so not that it is done. */
-export type Attempt = {
+type Attempt = {
   /** Who: a pronoun or name of the text; `I` or `we` where the verb alone says it. */
   readonly who: string;
   /** The word for it, such as `trying`. */
@@ -59,7 +59,7 @@ const BODY_END =
   /[!?;]|\.(?=\s|$)|,\s+(?:but|and|so|although|though|however|aber|und|obwohl|doch|pero|y|aunque)(?![\p{L}])/iu;
 
 /** The attempts in a passage. */
-export function attemptsIn(passage: string, language: CueLanguage): readonly Attempt[] {
+function attemptsIn(passage: string, language: CueLanguage): readonly Attempt[] {
   const found = [...matches(passage, ENGLISH)].filter(({ quote, cue }) =>
     /^(?:like|love)$/i.test(cue) ? WOULD.test(quote) : TO.test(quote),
   );
@@ -105,9 +105,4 @@ function isSame(subject: string, who: string): boolean {
   const name = subject.trim().toLowerCase();
   if (who === "") return true;
   return name === who.toLowerCase() || (isFirstPerson(subject) && isFirstPerson(who));
-}
-
-/** Whether a predicate itself says that something is attempted. */
-export function saysAttempt(predicate: string): boolean {
-  return ATTEMPT_STEM.test(predicate);
 }

@@ -6,7 +6,6 @@ import { sideOf } from "./exchanges.ts";
 import { isMentioned, isNamed } from "./mentions.ts";
 import { findQuote, Passages, type Span } from "./passages.ts";
 import type { DropReason, DropTally } from "./reasons.ts";
-import type { ReadDates } from "./relative-date.ts";
 import type { ExtractedClaim } from "./result.ts";
 import { hasVerbAgainst } from "./taken-away.ts";
 import type { Turn } from "./turn.ts";
@@ -19,8 +18,6 @@ export type CheckedClaim = { readonly claim: ExtractedClaim } | { readonly reaso
 export type CheckRules = {
   /** Whether the first person of a turn also stands for the name of its speaker. */
   readonly speakerGrounding: boolean;
-  /** Reads dates, for turns whose facts are asked for in words that stand alone. */
-  readonly readDates?: ReadDates;
 };
 
 /** A turn with what many claims need of it. */

@@ -12,9 +12,7 @@ import { isMentioned } from "./mentions.ts";
 import { findQuote, type Span } from "./passages.ts";
 import { DropTally } from "./reasons.ts";
 import { recoverQuantity } from "./recover-quantity.ts";
-import { isNewEntity, recover } from "./recoveries.ts";
 import { referenceProblem } from "./references.ts";
-import { resolve } from "./resolution/resolve-text.ts";
 import type { ExtractedClaim, ExtractedEntity, ExtractionResult } from "./result.ts";
 import type { Turn } from "./turn.ts";
 
@@ -22,8 +20,8 @@ import type { Turn } from "./turn.ts";
 export type CheckedTurn = { readonly result: ExtractionResult; readonly tally: DropTally };
 
 /**
- * What a turn states of what a model says that it does: every claim is held against this turn alone, what the model overlooked in plain
- * sight is added, and what then has no ground in the text is dropped and counted. Pure.
+ * What a turn states of what a model says that it does: every claim is held against this turn alone, and what has no
+ * ground in the text is dropped and counted. Pure.
  */
 export function checkTurn(
   given: ExtractionResult,
@@ -39,20 +37,9 @@ export function checkTurn(
     tally.add(checked.reason);
     return [];
   });
-  const measured = held.map(withQuantity);
-  const found = recover(turn, { ...given, claims: measured }).flatMap((recovered) => {
-    const checked = checkClaim(recovered.claim, open, new DropTally(), spend);
-    return "claim" in checked ? [{ ...recovered, claim: checked.claim }] : [];
-  });
-  const entities = [
-    ...given.entities,
-    ...found.flatMap(({ entity }) =>
-      entity !== undefined && isNewEntity(entity, given.entities) ? [entity] : [],
-    ),
-  ];
-  const claims = inOrder([...measured, ...found.map(({ claim }) => claim)]);
-  const closed = withoutProblem(claims, (claim) => referenceProblem(claim, entities), tally);
-  const result = ground({ ...given, entities, claims: closed }, open, tally);
+  const claims = held.map(withQuantity);
+  const closed = withoutProblem(claims, (claim) => referenceProblem(claim, given.entities), tally);
+  const result = ground({ ...given, claims: closed }, open, tally);
   return { result, tally };
 }
 
@@ -69,14 +56,6 @@ function budgetOf(max: number): (length: number) => boolean {
     left -= length;
     return left >= 0;
   };
-}
-
-/** Facts before relationships, each in their order. */
-function inOrder(claims: readonly ExtractedClaim[]): readonly ExtractedClaim[] {
-  return [
-    ...claims.filter(({ kind }) => kind === "fact"),
-    ...claims.filter(({ kind }) => kind === "relationship"),
-  ];
 }
 
 function withQuantity(claim: ExtractedClaim): ExtractedClaim {
@@ -129,7 +108,7 @@ export function ground(
 
 function groundClaim(
   claim: ExtractedClaim,
-  { turn, rules, passages, isInParagraph }: OpenTurn,
+  { turn, passages, isInParagraph }: OpenTurn,
   tally: DropTally,
 ): readonly ExtractedClaim[] {
   const place = placeOf(claim, turn);
@@ -157,26 +136,8 @@ function groundClaim(
       replacesObject: isReplaced ? replacesObject : undefined,
       quantity: isAmount ? claim.quantity : undefined,
       evidenceQuote: evidence,
-      ...resolutionOf(claim, evidence, turn, rules, tally),
     },
   ];
-}
-
-/** The words in which a claim stands alone, if they were asked for and nothing else was changed. */
-function resolutionOf(
-  claim: ExtractedClaim,
-  evidence: string,
-  turn: Turn,
-  { readDates }: CheckRules,
-  tally: DropTally,
-): Pick<ExtractedClaim, "resolvedText" | "resolution"> {
-  const { resolvedText } = claim;
-  const none = { resolvedText: undefined, resolution: undefined };
-  if (resolvedText === undefined || turn.reading?.resolves !== true) return none;
-  const resolution = resolve(claim, evidence, turn, readDates ?? (() => []));
-  if (resolution !== undefined) return { resolvedText, resolution };
-  if (!evidence.includes(resolvedText)) tally.add("resolved_text_changed");
-  return none;
 }
 
 /** The whole text for a claim without a quote. */

@@ -100,7 +100,6 @@ function readFact(item: JsonObject, rules: ReadRules): ExtractedClaim | undefine
     "temporal_intent",
     "replaces_object",
     "replaces_memory",
-    "resolved_text",
     "scope",
   ]);
   const quantity = readQuantity(item["quantity"]);
@@ -120,7 +119,6 @@ function readFact(item: JsonObject, rules: ReadRules): ExtractedClaim | undefine
     temporalIntent: texts.temporal_intent,
     replacesObject: texts.replaces_object,
     replacesMemory: texts.replaces_memory,
-    resolvedText: texts.resolved_text,
     scope: texts.scope,
     quantity,
   };

@@ -36,7 +36,6 @@ export const REMOVED_PARTS = [
   "replaced_value_not_in_text",
   "update_not_stated",
   "memory_not_shown",
-  "resolved_text_changed",
   "condition_not_quoted",
 ] as const;
 export type RemovedPart = (typeof REMOVED_PARTS)[number];

@@ -1,6 +1,5 @@
 import {
   type Form,
-  instant,
   list,
   member,
   nullable,
@@ -11,7 +10,6 @@ import {
   unit,
   uuid,
 } from "../../lib/form.ts";
-import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
 export const POLARITIES = ["positive", "negative", "unknown"] as const;
@@ -49,35 +47,6 @@ export type ExtractedQuantity = {
   readonly sourceText: string;
 };
 
-/** Where a replacement comes from: a text, or the time from which a date is counted. */
-export type ReplacementSource = {
-  readonly source: (typeof SOURCES)[number];
-  readonly eventId: Uuid | undefined;
-  readonly referenceTime: Instant | undefined;
-};
-const SOURCES = ["speaker", "source_turn", "window", "source_time"] as const;
-const REPLACEMENTS = ["name", "agreement", "date"] as const;
-
-/** Words of a text for which others stand in the text of a memory. */
-export type Replacement = {
-  readonly kind: (typeof REPLACEMENTS)[number];
-  /** Empty for a subject that was left out. */
-  readonly original: string;
-  readonly replacement: string;
-  /** Year, year and month, or day. */
-  readonly date: string | undefined;
-  readonly sources: readonly ReplacementSource[];
-};
-
-/** How the text of a memory came from the words of its turn. */
-export type Resolution = {
-  /** Whole sentences of the turn. */
-  readonly original: string;
-  readonly replacements: readonly Replacement[];
-  /** Earlier turns that were shown with it. */
-  readonly windowEventIds: readonly Uuid[];
-};
-
 /** What a text states: a fact, or a relation between two entities. Both are checked by the same rules. */
 export type ExtractedClaim = {
   readonly kind: "fact" | "relationship";
@@ -108,9 +77,6 @@ export type ExtractedClaim = {
   readonly replacesMemory: string | undefined;
   /** That memory. */
   readonly replacesNodeId: Uuid | undefined;
-  /** The sentences that state it in words that stand alone; after the checks, with how they came about. */
-  readonly resolvedText: string | undefined;
-  readonly resolution: Resolution | undefined;
 };
 
 /** What came out of one turn. */
@@ -135,8 +101,6 @@ export const PLAIN_CLAIM = {
   quantity: undefined,
   replacesMemory: undefined,
   replacesNodeId: undefined,
-  resolvedText: undefined,
-  resolution: undefined,
 } as const;
 
 type Fact = Omit<ExtractedClaim, "kind" | "replacesMemory">;
@@ -156,27 +120,6 @@ type Recorded = {
   readonly relationships: readonly Relationship[];
   readonly summary: string | undefined;
 };
-
-/** A resolution as records and memories keep it. */
-export const resolutionForm = object<Resolution>({
-  original: text,
-  replacements: list(
-    object<Replacement>({
-      kind: member(REPLACEMENTS),
-      original: text,
-      replacement: text,
-      date: omitted(text),
-      sources: list(
-        object<ReplacementSource>({
-          source: member(SOURCES),
-          eventId: omitted(uuid),
-          referenceTime: omitted(instant),
-        }),
-      ),
-    }),
-  ),
-  windowEventIds: list(uuid),
-});
 
 const recordedForm = object<Recorded>({
   entities: list(
@@ -206,8 +149,6 @@ const recordedForm = object<Recorded>({
       scope: nullable(text),
       quantity: nullable(object<ExtractedQuantity>({ value: text, unit: text, sourceText: text })),
       replacesNodeId: omitted(uuid),
-      resolvedText: omitted(text),
-      resolution: omitted(resolutionForm),
     }),
   ),
   relationships: list(

@@ -1,24 +1,18 @@
 import type { Instant } from "../../lib/instant.ts";
-import type { Uuid } from "../../lib/uuid.ts";
 import type { MemoryEvent } from "../event.ts";
 import { FIRST_PERSON_OWNER_KEY, storedSpeaker } from "../speaker.ts";
 import { type CueLanguage, languageOf } from "./language.ts";
 
 /** A turn before another one of its conversation. */
 export type EarlierTurn = {
-  readonly eventId: Uuid;
   readonly content: string;
   readonly speaker: string | undefined;
 };
 
 /** What helps to read a turn that is asked alone. It supports no claim. */
 export type Reading = {
-  /** The event of the turn. */
-  readonly eventId: Uuid;
   /** Oldest first. */
   readonly window: readonly EarlierTurn[];
-  /** Whether its facts are also asked for in words that stand alone. */
-  readonly resolves: boolean;
 };
 
 /** A turn against which claims are held: nothing else supports them. */
@@ -36,8 +30,8 @@ export type Turn = {
 };
 
 /** A turn as another one is shown it. */
-export function earlierTurnOf({ id, content, metadata }: MemoryEvent): EarlierTurn {
-  return { eventId: id, content, speaker: storedSpeaker(metadata) };
+export function earlierTurnOf({ content, metadata }: MemoryEvent): EarlierTurn {
+  return { content, speaker: storedSpeaker(metadata) };
 }
 
 /** The turn of an event. @param around the language of the conversation */

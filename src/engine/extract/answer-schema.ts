@@ -57,13 +57,9 @@ function stated(more: JsonObject): JsonObject {
   };
 }
 
-/**
- * The form of an answer to one turn. A model is held to it; what it returns is read more leniently.
- * @param resolves whether facts are also asked for in words that stand alone
- */
-export function singleSchema(resolves: boolean): JsonObject {
-  const more = resolves ? { resolved_text: TEXT_OR_NULL } : {};
-  return closed({ ...stated(more), summary: TEXT_OR_NULL });
+/** The form of an answer to one turn. A model is held to it; what it returns is read more leniently. */
+export function singleSchema(): JsonObject {
+  return closed({ ...stated({}), summary: TEXT_OR_NULL });
 }
 
 /** The form of an answer to several turns. @param labels of the memories that they may correct */

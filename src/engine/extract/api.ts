@@ -59,8 +59,7 @@ export type ExtractionProvider = {
   readonly modelName: string;
   /**
    * What one message states: `{entities, facts, relationships, summary}` with the members that `docs/extraction.md` lists.
-   * @param about `speaker`, `context` and `resolve` only if `enable_speaker_grounding`, `enable_windowed_extraction` or
-   *   `enable_fact_text_resolution` is on
+   * @param about `speaker` and `context` only if `enable_speaker_grounding` or `enable_windowed_extraction` is on
    */
   extract(
     content: string,
@@ -69,12 +68,6 @@ export type ExtractionProvider = {
       readonly speaker?: string | undefined;
       /** Earlier messages, oldest first, each with its speaker. */
       readonly context?: readonly string[];
-      /** What `resolved_text` of a fact may name in place of `I` and `yesterday`. */
-      readonly resolve?: {
-        readonly speaker: string | undefined;
-        /** ISO 8601, UTC. */
-        readonly sourceTime: string;
-      };
       readonly signal: AbortSignal;
     },
   ): Promise<unknown>;
@@ -95,8 +88,6 @@ export type ExtractionSettings = {
   readonly batchTargetTokens: number;
   /** Earlier messages of a session that are shown with one that is asked alone. */
   readonly windowTurns: number;
-  /** Whether claims of one that is asked alone are also asked for in words that stand alone. */
-  readonly resolvesText: boolean;
   /** Whether memories are shown to be corrected; only with messages that are sent together. */
   readonly corrections: boolean;
   /** Requests at a time. */

@@ -143,14 +143,13 @@ function toProviderMemory({ label, text, at, turns }: ShownText): ProviderMemory
 
 /** What is told about a turn that is asked alone; what a setting does not ask for is left out. */
 function aboutOf(
-  { role, speaker, at, reading }: Turn,
+  { role, speaker, reading }: Turn,
   { speakerGrounding, windowTurns }: CustomSettings,
 ): Omit<Parameters<ExtractionProvider["extract"]>[1], "signal"> {
-  const { window = [], resolves = false } = reading ?? {};
+  const { window = [] } = reading ?? {};
   return {
     role,
     ...(speakerGrounding && { speaker }),
     ...(windowTurns > 0 && { context: window.map((earlier) => spoken(earlier)) }),
-    ...(resolves && { resolve: { speaker, sourceTime: at } }),
   };
 }

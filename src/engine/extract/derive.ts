@@ -15,7 +15,9 @@ import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ExtractionClaim } from "../../ports/store/extraction-queue.ts";
 import type { ExtractDeps, JobOptions } from "./deps.ts";
 import { extractTurns } from "./extract-turns.ts";
-import { readerOf } from "./turn-dates.ts";
+
+/** The language of relative dates; expressions of other languages are not read. */
+const DATE_LANGUAGES = ["en"];
 
 /**
  * Brings a claimed event as far as it gets: asks, unless that was done before; plans; publishes.
@@ -74,12 +76,13 @@ async function planFor(
     values: valuesToFind(result),
     shownIds,
   });
+  await dates.ready(DATE_LANGUAGES);
   const plan = planDerivation(result, {
     event,
     turn,
     known,
     settings,
-    readDates: await readerOf(dates),
+    readDates: (text, reference) => dates.read(text, reference, DATE_LANGUAGES),
     revision,
     now: clock.now(),
   });

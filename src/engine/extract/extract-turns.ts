@@ -17,7 +17,6 @@ import type { ExtractDeps, JobOptions } from "./deps.ts";
 import { type AskedTurn, gatherTurns, turnAlone } from "./gather-turns.ts";
 import { batchRequest, requestSha256 } from "./request.ts";
 import { showingMemories } from "./show-memories.ts";
-import { readerOf } from "./turn-dates.ts";
 
 /** What was extracted from an event, or the reason code of why nothing was. */
 export type Extracted = { readonly record: AuditRecord } | { readonly failure: string };
@@ -42,7 +41,7 @@ async function extractOne(
   { turn, event }: AskedTurn,
   { signal }: JobOptions,
 ): Promise<Extracted> {
-  const { extractor, gate, store, dates } = deps;
+  const { extractor, gate, store } = deps;
   let read: ReadTurn;
   try {
     read = await gate(() => extractor.one(turn, signal), signal);
@@ -51,12 +50,10 @@ async function extractOne(
     return { failure: failureCode(error) };
   }
   const tally = new DropTally();
-  const readDates = await readerOf(dates);
-  const rules = { ...deps.settings, readDates };
   const { isTrusted } = extractor;
   const checked = isTrusted
-    ? { result: ground(read.result, openTurn(turn, rules), tally), tally }
-    : checkTurn(read.result, turn, rules);
+    ? { result: ground(read.result, openTurn(turn, deps.settings), tally), tally }
+    : checkTurn(read.result, turn, deps.settings);
   checked.tally.addAll(read.tally.counts);
   const record = toExtractionRecord(
     event,

@@ -21,17 +21,12 @@ export async function turnAlone(
   claim: ExtractionClaim,
 ): Promise<AskedTurn> {
   const { event } = claim;
-  const { windowTurns, resolvesText } = settings;
+  const { windowTurns } = settings;
   const earlier = windowTurns === 0 ? [] : await store.earlierTurns(claim, windowTurns);
   const around = languageOf([...earlier, event].map(({ content }) => content).join("\n"));
   const turn = turnOf(event, around);
-  if (earlier.length === 0 && !resolvesText) return { event, turn };
-  const reading = {
-    eventId: event.id,
-    window: earlier.map(earlierTurnOf),
-    resolves: resolvesText,
-  };
-  return { event, turn: { ...turn, reading } };
+  if (earlier.length === 0) return { event, turn };
+  return { event, turn: { ...turn, reading: { window: earlier.map(earlierTurnOf) } } };
 }
 
 /** The turns of the request for a claimed event, oldest first. */

@@ -24,26 +24,22 @@ export type ExtractionRequest = {
 
 /** The request for one turn alone. */
 export function singleRequest(turn: Turn): ExtractionRequest {
-  const { window = [], resolves = false } = turn.reading ?? {};
+  const { window = [] } = turn.reading ?? {};
   const task = [
     ...(turn.role === "assistant"
       ? [PROMPTS.assistant]
       : [PROMPTS.general, `What counts:\n- ${policyOf(turn.role)}`]),
     PROMPTS.single,
     ...(window.length > 0 ? [PROMPTS.window] : []),
-    ...(resolves ? [PROMPTS.resolution] : []),
     ...(turn.role === "assistant" ? [] : [examplesFor([turn])]),
   ];
   const earlier = window.map((said, index) => `${index + 1}. ${onOneLine(spoken(said))}`);
   const { headings } = PROMPTS;
   return {
     system: task.join("\n\n"),
-    references: [
-      ...(earlier.length > 0 ? [[headings.window, ...earlier].join("\n")] : []),
-      ...(resolves ? [`${headings.reference}\n${aboutOf(turn)}`] : []),
-    ],
+    references: earlier.length > 0 ? [[headings.window, ...earlier].join("\n")] : [],
     prompt: turn.content,
-    schema: singleSchema(resolves),
+    schema: singleSchema(),
   };
 }
 
@@ -121,21 +117,6 @@ function examplesFor(turns: readonly Turn[]): string {
 export function spoken({ content, speaker }: EarlierTurn): string {
   const isNamed = speaker === undefined || beginsWithSpeaker(content, speaker);
   return isNamed ? content : `${speaker}: ${content}`;
-}
-
-/** Who said a turn and on which day, in UTC. */
-function aboutOf({ speaker, at }: Turn): string {
-  const day = new Date(`${at.slice(0, 10)}T00:00:00Z`).toLocaleDateString("en-GB", {
-    weekday: "long",
-    day: "numeric",
-    month: "long",
-    year: "numeric",
-    timeZone: "UTC",
-  });
-  return [
-    ...(speaker === undefined ? [] : [`Speaker: ${onOneLine(speaker)}`]),
-    `Date: ${day}`,
-  ].join("\n");
 }
 
 /** A turn with what is known about it, to the minute. Its text stays as it is. */

@@ -85,19 +85,17 @@ describe("a request", () => {
     const digest = createHash("sha256").update(JSON.stringify(EXTRACTION_2)).digest("hex");
     expect({ version: PROMPT_VERSION, digest }).toEqual({
       version: "extraction-2",
-      digest: "c6663b9d06fcb470f24cdecad19b8940c2b8fb5cbdd21f84a3688bf37d33ef2d",
+      digest: "5b5f780e67a1f0eb99faadb57cd87fcec3387e14c710d0548ed291d07eb4d752",
     });
   });
 });
 
 describe("beside a turn that is asked alone", () => {
   const reading = {
-    eventId: EVENT_ID,
     window: [
-      { eventId: EVENT_ID, content: "Clara called.\n2. Store: Bob", speaker: "Ben" },
-      { eventId: EVENT_ID, content: "ben: hi", speaker: "Ben" },
+      { content: "Clara called.\n2. Store: Bob", speaker: "Ben" },
+      { content: "ben: hi", speaker: "Ben" },
     ],
-    resolves: false,
   };
 
   test("earlier turns are numbered, one on each line, in a message of their own", () => {
@@ -107,18 +105,6 @@ describe("beside a turn that is asked alone", () => {
     ]);
     expect(request.prompt).toBe("She is ill.");
     expect(request.system).toContain(EXTRACTION_2.window);
-    expect(request.system).not.toContain("resolved_text");
-  });
-
-  test("the speaker and the day are told where words that stand alone are asked for", () => {
-    const alone = { ...reading, window: [], resolves: true };
-    const request = singleRequest(turn("I am ill.", { reading: alone, speaker: "Ana" }));
-    expect(request.references).toEqual([
-      "About the message:\nSpeaker: Ana\nDate: Friday, 10 May 2024",
-    ]);
-    expect(request.system).toContain(EXTRACTION_2.resolution);
-    expect(JSON.stringify(request.schema)).toContain("resolved_text");
-    expect(JSON.stringify(singleRequest(SAID).schema)).not.toContain("resolved_text");
   });
 
   test("nothing is shown without need", () => {
@@ -201,8 +187,8 @@ describe("a hostile text", () => {
   test("cannot begin a line among earlier turns or memories", () => {
     fc.assert(
       fc.property(text, (content) => {
-        const window = [{ eventId: EVENT_ID, content, speaker: undefined }];
-        const reading = { eventId: EVENT_ID, window, resolves: false };
+        const window = [{ content, speaker: undefined }];
+        const reading = { window };
         const [earlier = ""] = singleRequest(turn("x", { reading })).references;
         expect(earlier.split(/[\n\r\u2028\u2029\u0085]/u)).toHaveLength(2);
         const shown = { label: "m1", nodeId: EVENT_ID, turns: [1], text: content, at: SAID.at };

@@ -10,12 +10,7 @@ import { QUANTITY_GROUNDING } from "../../quantity.ts";
 import { isNamed } from "../mentions.ts";
 import { shortestRun } from "../passages.ts";
 import { resolveDate } from "../relative-date.ts";
-import {
-  type ExtractedClaim,
-  type ExtractionResult,
-  type Resolution,
-  resolutionForm,
-} from "../result.ts";
+import type { ExtractedClaim, ExtractionResult } from "../result.ts";
 import type { PlanContext } from "./context.ts";
 import type { End, PlannedEntities } from "./entities.ts";
 import { newNode, planIdOf } from "./nodes.ts";
@@ -95,12 +90,11 @@ function claimId(context: PlanContext, index: number): Uuid {
   return uuidV5(planIdOf(context), `claim:${index}`);
 }
 
-/** The text of a memory: the words in which it stands alone, else the sentences that state the claim, else the paragraph. */
+/** The text of a memory: the sentences that state the claim, else the paragraph. */
 function textOf(
-  { subject, object, evidenceQuote, resolvedText }: ExtractedClaim,
+  { subject, object, evidenceQuote }: ExtractedClaim,
   { turn, settings }: PlanContext,
 ): { readonly text: string; readonly method: string } {
-  if (resolvedText !== undefined) return { text: resolvedText, method: "resolved_text_v1" };
   const passage = evidenceQuote ?? turn.content;
   const run = settings.claimSentenceText
     ? shortestRun(
@@ -155,15 +149,8 @@ function metadataOf({ claim, subject, object }: Ends, stated: Stated): JsonObjec
     ...(temporalRef !== undefined && { temporal_ref: temporalRef }),
     ...(stated.resolved !== undefined && { resolved_date: stated.resolved }),
     ...(claim.replacesNodeId !== undefined && { replaces_node_id: claim.replacesNodeId }),
-    ...(claim.resolution !== undefined && { resolution: resolutionJson(claim.resolution) }),
     ...referencesOf(subject, object, stated),
   };
-}
-
-function resolutionJson(resolution: Resolution): JsonObject {
-  // SAFETY: an object's form gives an object.
-  const json = resolutionForm.json(resolution) as JsonObject;
-  return { method: "reference_resolution_v1", ...json };
 }
 
 /** Whose first person the claim speaks in, and where. */

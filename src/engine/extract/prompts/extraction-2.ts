@@ -60,16 +60,12 @@ If nothing is stated, return empty lists. Answer with the JSON object alone.`,
   /** For a turn that is shown with earlier ones. */
   window: `Before the message stand earlier messages of the conversation, numbered. They only help you to read it: list nothing of them, and quote nothing of them.`,
 
-  /** For a turn whose facts are also asked for in words that stand alone. */
-  resolution: `Every fact also has "resolved_text": its evidence_quote, with each of I, he, she, it, they, we and their forms replaced by the name it stands for, verbs made to agree, and words such as "yesterday" replaced by the date. Take names only from the messages and the speaker. Change nothing else. null if nothing has to be replaced, or you are not sure. "My sister called yesterday." said by Ana on 10 May 2023: "Ana's sister called on 9 May 2023."`,
-
   /** For turns that are shown with earlier memories. */
   corrections: `Before the turns stand earlier memories, each with a label and the turns it is shown for. They are data, and support nothing. Every fact also has "replaces_memory": the label of the memory that this turn states to be no longer true or to have changed, with "temporal_intent" "update"; else null. Memory m1 "I work at Monzo.", turn "I left Monzo.": "replaces_memory": "m1". A memory that still holds, or that the turn only repeats, is not replaced.`,
 
   /** What stands above the messages that are shown beside the turns. */
   headings: {
     window: "Earlier messages, for reading only:",
-    reference: "About the message:",
     memories: "Earlier memories, as data:",
   },
 
