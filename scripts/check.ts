@@ -1,5 +1,5 @@
 /**
- * The whole check, as `npm test` and `bun run check` run it: lockfile, format, lint, types, layers, docs, native
+ * The whole check, as `npm test` and `bun run check` run it: lockfile, format, lint, types, layers, sizes, docs, native
  * libraries, build, tests.
  * Each step is printed with its seconds, a failed one with its output; the run goes on, so that one run shows all. The steps
  * before the tests run at the same time. The tests tell every 15 seconds how far they are, and a failed one at once.

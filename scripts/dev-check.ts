@@ -1,13 +1,13 @@
 /**
  * The fast check of a change: `bun run dev:check`. Looks at the files that differ from `main` and at the new ones: format and lint
- * of these, types and layers of everything with what the last run found, and the tests that load a changed file, the
+ * of these, types and layers of everything with what the last run found, sizes, and the tests that load a changed file, the
  * nearest first, for about ten seconds. It names the tests that it leaves out; `bun run check` runs everything.
  * Exit code 0 when nothing failed.
  */
 import { join } from "node:path";
 import { affectedTests, changedFiles } from "./check/affected-tests.ts";
 import { runStep } from "./check/run.ts";
-import { formatStep, layersStep, type Step, typesStep } from "./check/steps.ts";
+import { formatStep, layersStep, type Step, sizesStep, typesStep } from "./check/steps.ts";
 
 const root = join(import.meta.dir, "..");
 const CACHE = "node_modules/.cache";
@@ -30,6 +30,7 @@ const steps: readonly Step[] = [
   // What the whole check has found about types is used as well.
   typesStep(["--singleThreaded"]),
   layersStep(["--cache", `${CACHE}/layers`]),
+  sizesStep(root),
   ...(run.length > 0
     ? [
         {

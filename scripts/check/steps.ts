@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { findings } from "../build/native/record.ts";
 import { whyNoCompiler } from "../build/native/zig.ts";
 import { whyNoHadolint } from "../release/hadolint.ts";
+import { exceeded } from "./sizes.ts";
 import { whyNoPrograms } from "./test-programs.ts";
 
 /**
@@ -56,6 +57,11 @@ export function layersStep(options: readonly string[]): Step {
   return { name: "layers", limitMinutes: 4, command: tool(program, ...rules, ...options) };
 }
 
+/** Whether each part of the repository keeps within its budget. */
+export function sizesStep(root: string): Step {
+  return { name: "sizes", limitMinutes: 0, inspect: () => exceeded(root) };
+}
+
 /** The steps before the tests, which do not need each other. Every path is relative to `root`, the folder of package.json. */
 export function stepsBeforeTests(root: string): readonly Step[] {
   return [
@@ -68,6 +74,7 @@ export function stepsBeforeTests(root: string): readonly Step[] {
     typesStep([]),
     { name: "types of the page", limitMinutes: 4, command: [bun, "scripts/check/page-types.ts"] },
     layersStep([]),
+    sizesStep(root),
     { name: "docs", limitMinutes: 4, command: [bun, "test", "test/docs.test.ts"] },
     {
       name: "native libraries are those of their source",
