@@ -28,6 +28,8 @@ export type ProcessingDeps = EngineDeps<WorkQueue & SearchIndex>;
 const GROUP = 16;
 /** Milliseconds that a long text may take to embed: with a small budget, fewer jobs are taken at a time. */
 const LONG_TEXT_MS = 25;
+/** Milliseconds between two looks at what others are at. */
+const POLL_MS = 5;
 
 /**
  * The vector of a node, outside of any transaction. Never rejects: failures are recorded in the job. Blank text has no entries
@@ -196,7 +198,13 @@ export async function drainBefore(
     const { pending, failed } = await deps.store.countJobs(userId);
     if (pending === failed) return;
     const budgetMs = deps.settings.materializationBudgetMs;
-    await drain(deps, { owner: userId, budgetMs, isDueOnly: true, signal });
+    const end = performance.now() + budgetMs;
+    let left = await drain(deps, { owner: userId, budgetMs, isDueOnly: true, signal });
+    // What is left is in other hands: those of a job of this process, or of another one, which are at it.
+    while (left.pending > left.failed && performance.now() < end && signal?.aborted !== true) {
+      await Bun.sleep(POLL_MS);
+      left = { ...left, ...(await deps.store.countJobs(userId)) };
+    }
   } catch {
     deps.warn("retrieve: pending work could not be processed");
   }

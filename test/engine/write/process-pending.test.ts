@@ -164,6 +164,36 @@ describe("a question", () => {
     });
   });
 
+  test("waits within its budget for what another pass is at", async () => {
+    const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let looks = 0;
+    const { engine } = await open({
+      settings: { materializationBudgetMs: 10_000 },
+      alter: (store) => ({
+        materialize: async (group) => {
+          begun.resolve();
+          await held.promise;
+          return await store.materialize(group);
+        },
+        countJobs: async (owner) => {
+          looks += 1;
+          // Other work looks, too, but not so often.
+          if (looks === 8) held.resolve();
+          return await store.countJobs(owner);
+        },
+      }),
+    });
+    await engine.ingestFast({ content: "I like tea", userId: "ada" });
+    const pass = engine.processPending();
+    await begun.promise;
+
+    const { results } = await engine.retrieve({ query: "tea", userId: "ada" });
+
+    expect(results).toHaveLength(1);
+    held.resolve();
+    await pass;
+  });
+
   test("is answered although pending work cannot be done", async () => {
     const { engine, warnings } = await open({
       alter: () => ({
