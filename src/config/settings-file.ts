@@ -69,7 +69,8 @@ export function unreadFile(file: SettingsFile | undefined): string | undefined {
   }
 }
 
-function variable(name: string): string | undefined {
+/** A variable of the environment, in capitals; undefined if it is empty. */
+export function variable(name: string): string | undefined {
   const found = Object.entries(process.env).find(([other]) => other.toUpperCase() === name);
   return found?.[1]?.trim() || undefined;
 }

@@ -1,6 +1,7 @@
 /** Whether a key that is kept on this machine lasts as long as its pack. */
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { variable } from "../config/settings-file.ts";
 import { SvcError } from "../domain/errors.ts";
 import { shellWord } from "../lib/shell-word.ts";
 
@@ -38,7 +39,7 @@ export function isOutlived(
 export function requireLasting(keyFile: string, pack: string): void {
   if (process.platform !== "linux") return;
   const isContainer =
-    MARKS.some((mark) => existsSync(mark)) || process.env["KUBERNETES_SERVICE_HOST"] !== undefined;
+    MARKS.some((mark) => existsSync(mark)) || variable("KUBERNETES_SERVICE_HOST") !== undefined;
   const root = isContainer ? fileSystemOf("/") : undefined;
   if (!isOutlived(fileSystemOf(keyFile), fileSystemOf(pack), root)) return;
   const message = `${pack}: was not made: its key would be kept in ${keyFile}, which goes with this container or in the machine's next start, while the pack stays, and nobody could open it. Give it a key that you keep (SVC_ENCRYPTION_ENABLED=true and SVC_ENCRYPTION_KEY), or keep its key where the pack is: XDG_CONFIG_HOME=${shellWord(dirname(pack))}`;

@@ -164,6 +164,7 @@ describe("an example body", () => {
       const members = Object.entries(Object(example));
       const body = Object.fromEntries(members.map(([name, value]) => [name, ids[name] ?? value]));
       const node = path.endsWith("/condition") ? known.conditional[0] : await fresh();
+      if (id === "restore_node") await engine.archive(node ?? "");
       const target = path.replace("{node_id}", node ?? "");
       const { status } = await ask(target, {
         key: "key-a",
