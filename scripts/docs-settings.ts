@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describeSettings, type SettingDescription } from "../src/config/describe.ts";
+import { describeSettings, NO_EFFECT, type SettingDescription } from "../src/config/schema.ts";
 
 const FILE = join(import.meta.dir, "../docs/settings.md");
 
@@ -18,8 +18,8 @@ environment, the [file of settings](#the-file-of-settings), the default below. N
 - A group may be one JSON object (\`SVC_API='{"cors_origins":["http://localhost:3000"]}'\`); single variables win over its members.
 - Lists and maps are JSON. A map replaces the default map as a whole; one entry may be a variable of its own (\`SVC_API__USER_KEYS__anna=…\`).
 - true or false: 1/0, true/false, t/f, yes/no, y/n, on/off.
-- An unknown name within a group is an error; an unknown \`SVC_\` name elsewhere gives a warning, and so does a setting of a part that is still to come, such as
-  \`SVC_VECTOR_EXACT_SEARCH\`.
+- An unknown name within a group is an error; an unknown \`SVC_\` name elsewhere gives a warning.
+- Without effect in this version, taken with a warning: ${[...NO_EFFECT].map((name) => `\`${name}\``).join(", ")}.
 - A number or a choice that may be unset is unset by \`none\` or \`null\` (\`extraction.reasoning_effort\`, where \`none\` is a value, by \`null\` only), a text by an empty value.
 - A path may begin with \`~\`, \`$HOME\` or \`\${HOME}\`, also where no shell reads it; one with another variable is refused.
 - A setting that the chosen \`scoring.fusion\` does not read is dropped with a warning.

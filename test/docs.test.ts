@@ -5,7 +5,7 @@ import { Glob } from "bun";
 import { PAGE_PACKAGES } from "../scripts/build/page.ts";
 import { conformanceFaults, conformancePages } from "../scripts/check/conformance.ts";
 import { settingsPage } from "../scripts/docs-settings.ts";
-import { describeSettings } from "../src/config/describe.ts";
+import { describeSettings } from "../src/config/schema.ts";
 import { ERROR_CATALOGUE } from "../src/domain/error-catalogue.ts";
 import { type ErrorCode, SvcError } from "../src/domain/errors.ts";
 import { COMMAND_NAMES } from "../src/surface/cli/program.ts";

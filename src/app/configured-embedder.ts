@@ -1,7 +1,7 @@
 import { createLocalEmbedder, identityOf } from "../adapters/embedding/local-embedder.ts";
 import { hasModelFiles } from "../adapters/embedding/model-files.ts";
+import { hostedChoice } from "../config/rules.ts";
 import type { Config } from "../config/schema.ts";
-import { hostedChoice } from "../config/schema-embedding.ts";
 import {
   DEFAULT_MODEL,
   EMBEDDING_MODELS,

@@ -1,4 +1,4 @@
-import { batchTargetTokens } from "../config/extraction-rules.ts";
+import { batchTargetTokens } from "../config/rules.ts";
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../domain/embedding-models.ts";
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
@@ -117,12 +117,7 @@ const SEARCH_DEPTH = {
 } as const satisfies Record<Fusion["kind"], number>;
 
 function toPackingSettings(given: Config["packing"], depth: number): PackingSettings {
-  const {
-    tokenizer: _one,
-    chars_per_token: _ignored,
-    cross_scope_token_budget: _too,
-    ...packing
-  } = given;
+  const { tokenizer: _one, ...packing } = given;
   return {
     ...camelKeys(packing),
     vectorK: packing.vector_k ?? depth,

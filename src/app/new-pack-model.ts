@@ -1,6 +1,6 @@
 import { systemLanguage } from "../adapters/system/language.ts";
+import { hostedChoice } from "../config/rules.ts";
 import type { Config } from "../config/schema.ts";
-import { hostedChoice } from "../config/schema-embedding.ts";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../domain/embedding-models.ts";
 import { configuredModel, includedModels, isHosted } from "./configured-embedder.ts";
 import { textsLeave } from "./model-warning.ts";

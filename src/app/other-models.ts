@@ -1,8 +1,8 @@
 import { describeModel, RECIPE_FILES } from "../adapters/embedding/other-model.ts";
 import { createModelFiles, type ModelFiles } from "../adapters/rerank/model-files.ts";
 import { progressLines } from "../adapters/rerank/progress-lines.ts";
+import { hostedChoice } from "../config/rules.ts";
 import type { Config } from "../config/schema.ts";
-import { hostedChoice } from "../config/schema-embedding.ts";
 import { type EmbeddingModel, findModel } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
 

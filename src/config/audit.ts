@@ -1,6 +1,5 @@
-import { describeSettings } from "./describe.ts";
 import { loadConfig } from "./load.ts";
-import type { Config } from "./schema.ts";
+import { type Config, describeSettings } from "./schema.ts";
 
 /** A setting whose value has not proved itself everywhere yet, and what became of it. */
 export type AuditedSetting = {
@@ -24,10 +23,8 @@ type Switch = {
   readonly condition: string;
 };
 
-const isAbove0 = (value: unknown): boolean => typeof value === "number" && value > 0;
-
 function aboveZero(path: string): Switch {
-  return { path, is: isAbove0, condition: `${path} is above 0` };
+  return { path, is: (value) => Number(value) > 0, condition: `${path} is above 0` };
 }
 
 function isOn(path: string): Switch {

@@ -1,7 +1,11 @@
 import { SvcError } from "../domain/errors.ts";
-import { describeSetting, describeSettings } from "./describe.ts";
-import { passedOver } from "./later-settings.ts";
-import { GROUP_SETTINGS, SINGLE_UNDERSCORE_GROUPS } from "./schema.ts";
+import {
+  describeSetting,
+  describeSettings,
+  GROUP_SETTINGS,
+  NO_EFFECT,
+  SINGLE_UNDERSCORE_GROUPS,
+} from "./schema.ts";
 
 const PREFIX = "SVC_";
 
@@ -31,7 +35,7 @@ type Found = { readonly target: Target; readonly name: string; readonly text: st
 
 /**
  * Reads the `SVC_` variables of one source. Names ignore case; variables of other programs are ignored. Unknown names at the root
- * and settings that are not available yet give a warning, unknown names within a group are refused.
+ * give a warning, unknown names within a group are refused.
  * @param origin where the variables come from, for messages: `environment` or `.env`.
  * @throws SvcError invalid_config
  */
@@ -47,10 +51,15 @@ export function readVariables(
     const shown = origin === "environment" ? name : `${name} (in ${origin})`;
     if (target.kind !== "unknown") found.push({ target, name: shown, text });
     else if (target.group === undefined) {
-      warnings.push(passedOver(shown));
+      warnings.push(`${shown} is not a setting of this version and is ignored`);
     } else throw unknownInGroup(shown, target.group);
   }
   return { values: collect(found), warnings };
+}
+
+/** Whether this version takes a setting of that name, with or without effect. */
+export function isKnown(setting: string): boolean {
+  return NO_EFFECT.has(setting) || describeSetting(setting) !== undefined;
 }
 
 function targetOf(rest: string): Target {
@@ -76,11 +85,12 @@ function settingTarget(
   keyParts: readonly string[],
   rank: number,
 ): Target | undefined {
-  const known = describeSetting(setting);
-  if (known === undefined) return undefined;
+  if (!isKnown(setting)) return undefined;
   if (keyParts.length === 0) return { kind: "setting", setting, key: undefined, rank };
   // A key keeps its case: it may be an owner's name.
-  return known.isMap ? { kind: "setting", setting, key: keyParts.join("__"), rank } : undefined;
+  return describeSetting(setting)?.isMap !== false
+    ? { kind: "setting", setting, key: keyParts.join("__"), rank }
+    : undefined;
 }
 
 function collect(found: readonly Found[]): ReadonlyMap<string, Given> {
@@ -115,7 +125,7 @@ function groupMembers(group: string, name: string, text: string): [string, unkno
   }
   return Object.entries(read).map(([member, value]) => {
     const setting = `${group}.${member.toLowerCase()}`;
-    if (describeSetting(setting) === undefined) {
+    if (!isKnown(setting)) {
       throw unknownInGroup(`${name}: ${JSON.stringify(member)}`, group);
     }
     return [setting, value, member];

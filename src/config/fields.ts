@@ -17,41 +17,42 @@ export type SettingMeta = {
   readonly isMap: boolean;
 };
 
-/** Texts that mean "unset" for a setting that may be unset. */
-const UNSET_TEXTS = new Set(["", "null", "none"]);
-const TRUE_TEXTS = new Set(["1", "true", "t", "yes", "y", "on"]);
-const FALSE_TEXTS = new Set(["0", "false", "f", "no", "n", "off"]);
-
-const META = z.registry<SettingMeta>();
-
-/** The metadata of the setting that `schema` reads; undefined for other schemas. */
-export function settingMeta(schema: z.ZodType): SettingMeta | undefined {
-  return META.get(schema);
-}
-
 type Default<T> = { readonly default: T };
 type Bounds = { readonly min?: number; readonly above?: number; readonly max?: number };
+type Read = (given: unknown) => unknown;
+type Meta = Pick<SettingMeta, "type" | "description"> & Partial<SettingMeta>;
+
+/** The metadata of each setting, by the schema that reads it. */
+export const META = z.registry<SettingMeta>();
+
+function described(meta: Meta): SettingMeta {
+  return { defaultText: undefined, bounds: "", isSecret: false, isMap: false, ...meta };
+}
+
+/** A setting that always has a value. */
+function set<T>(read: Read, schema: z.ZodType<T>, byDefault: T, meta: Meta) {
+  const defaultText = typeof byDefault === "object" ? JSON.stringify(byDefault) : `${byDefault}`;
+  // SAFETY: a default is what the schema would give; zod wants it without the type of a transformation.
+  const filled = z.preprocess(read, schema).default(() => byDefault as z.core.util.NoUndefined<T>);
+  return filled.register(META, described({ defaultText, ...meta }));
+}
+
+/** A setting that may be unset. An explicit "unset" survives: the default applies only if nothing was given. */
+function unset<T>(read: Read, schema: z.ZodType<T>, byDefault: T | undefined, meta: Meta) {
+  const filled = z.preprocess(read, schema.optional()).prefault(byDefault ?? null);
+  return filled.register(META, described({ defaultText: byDefault?.toString(), ...meta }));
+}
 
 /** A whole number; text such as `10` and `10.0` is read, `10.5` is not. */
 export function integer(options: Default<number> & Bounds, description: string) {
-  const schema = z.preprocess(numberFromText, bounded(z.number().int(), options));
-  return schema
-    .default(options.default)
-    .register(META, numberMeta("integer", options, description));
+  const meta = { type: "integer", bounds: boundsText(options), description };
+  return set(numberFromText, bounded(z.number().int(), options), options.default, meta);
 }
 
 /** A finite number. */
 export function decimal(options: Default<number> & Bounds, description: string) {
-  const schema = z.preprocess(numberFromText, bounded(z.number(), options));
-  return schema.default(options.default).register(META, numberMeta("number", options, description));
-}
-
-/** A finite number, or unset. */
-export function optionalDecimal(
-  options: Default<number | undefined> & Bounds,
-  description: string,
-) {
-  return optionalNumber(z.number(), "number or unset", options, description);
+  const meta = { type: "number", bounds: boundsText(options), description };
+  return set(numberFromText, bounded(z.number(), options), options.default, meta);
 }
 
 /** A whole number, or unset. */
@@ -59,119 +60,67 @@ export function optionalInteger(
   options: Default<number | undefined> & Bounds,
   description: string,
 ) {
-  return optionalNumber(z.number().int(), "integer or unset", options, description);
+  const meta = { type: "integer or unset", bounds: boundsText(options), description };
+  return unset(numberOrUnset, bounded(z.number().int(), options), options.default, meta);
 }
 
-function optionalNumber(
-  number: z.ZodNumber,
-  type: string,
+/** A finite number, or unset. */
+export function optionalDecimal(
   options: Default<number | undefined> & Bounds,
   description: string,
 ) {
-  const inner = bounded(number, options).optional();
-  const schema = z.preprocess((value) => numberFromText(unsetFromText(value)), inner);
-  // An explicit "unset" must survive, so the default applies only if nothing was given.
-  return schema
-    .prefault(options.default ?? null)
-    .register(META, numberMeta(type, options, description));
-}
-
-function bounded(schema: z.ZodNumber, bounds: Bounds): z.ZodNumber {
-  let result = schema;
-  if (bounds.min !== undefined) result = result.min(bounds.min);
-  if (bounds.above !== undefined) result = result.gt(bounds.above);
-  if (bounds.max !== undefined) result = result.max(bounds.max);
-  return result;
-}
-
-function numberMeta(
-  type: string,
-  options: Default<number | undefined> & Bounds,
-  description: string,
-): SettingMeta {
-  return meta(type, options.default?.toString(), description, {
-    bounds: boundsText(options),
-  });
-}
-
-function boundsText({ min, above, max }: Bounds): string {
-  if (min !== undefined && max !== undefined) return `${min} to ${max}`;
-  const parts = [
-    ...(min === undefined ? [] : [`at least ${min}`]),
-    ...(above === undefined ? [] : [`above ${above}`]),
-    ...(max === undefined ? [] : [`at most ${max}`]),
-  ];
-  return parts.join(", ");
+  const meta = { type: "number or unset", bounds: boundsText(options), description };
+  return unset(numberOrUnset, bounded(z.number(), options), options.default, meta);
 }
 
 /** 1/0, true/false, t/f, yes/no, y/n, on/off in any case. */
 export function flag(byDefault: boolean, description: string) {
-  return z
-    .preprocess(flagFromText, z.boolean())
-    .default(byDefault)
-    .register(META, meta("true or false", String(byDefault), description));
+  return set(flagFromText, z.boolean(), byDefault, { type: "true or false", description });
 }
 
 /** True, false, or unset; blank text is unset. */
 export function optionalFlag(description: string) {
-  return z
-    .preprocess((value) => {
-      const given = unsetWhenBlank(value);
-      return given === undefined ? undefined : flagFromText(given);
-    }, z.boolean().optional())
-    .prefault(null)
-    .register(META, meta("true, false or unset", undefined, description));
+  const read = (given: unknown) => flagFromText(unsetWhenBlank(given));
+  return unset(read, z.boolean(), undefined, { type: "true, false or unset", description });
 }
+
+const TEXT = z.string().trim().min(1);
 
 /** Text that must not be blank. */
 export function text(byDefault: string, description: string) {
-  return z
-    .string()
-    .trim()
-    .min(1)
-    .default(byDefault)
-    .register(META, meta("text", byDefault, description, { bounds: "not blank" }));
+  return set(asGiven, TEXT, byDefault, { type: "text", bounds: "not blank", description });
 }
 
 /** Text, or unset; blank text is unset. */
 export function optionalText(description: string) {
-  return z
-    .preprocess(unsetWhenBlank, z.string().optional())
-    .prefault(null)
-    .register(META, meta("text or unset", undefined, description));
-}
-
-/** A path: of a file or folder, which need not exist. */
-export function path(byDefault: string, description: string) {
-  return z
-    .string()
-    .trim()
-    .min(1)
-    .transform(readPath)
-    .default(byDefault)
-    .register(META, meta("path", byDefault, description, { bounds: "not blank" }));
-}
-
-/** A path, or unset; blank text is unset. */
-export function optionalPath(description: string) {
-  return z
-    .preprocess(unsetWhenBlank, z.string().trim().transform(readPath).optional())
-    .prefault(null)
-    .register(META, meta("path or unset", undefined, description));
-}
-
-function readPath(text: string, context: z.RefinementCtx): string {
-  const message = pathProblem(text);
-  if (message !== undefined) context.addIssue({ code: "custom", message });
-  return expandedPath(text);
+  return unset(unsetWhenBlank, z.string(), undefined, { type: "text or unset", description });
 }
 
 /** Text, or unset; blank text is kept, for a rule to refuse it. */
 export function optionalName(description: string, bounds: string) {
-  return z
-    .preprocess(undefinedWhenNull, z.string().optional())
-    .prefault(null)
-    .register(META, meta("text or unset", undefined, description, { bounds }));
+  return unset(unsetWhenNull, z.string(), undefined, {
+    type: "text or unset",
+    bounds,
+    description,
+  });
+}
+
+const PATH = z.transform((text: string, context): string => {
+  const message = pathProblem(text);
+  if (message !== undefined) context.issues.push({ code: "custom", message, input: text });
+  return expandedPath(text);
+});
+
+/** A path: of a file or folder, which need not exist. */
+export function path(byDefault: string, description: string) {
+  const meta = { type: "path", bounds: "not blank", description };
+  return set(asGiven, TEXT.pipe(PATH), byDefault, meta);
+}
+
+/** A path, or unset; blank text is unset. */
+export function optionalPath(description: string) {
+  const schema = z.string().trim().pipe(PATH);
+  return unset(unsetWhenBlank, schema, undefined, { type: "path or unset", description });
 }
 
 /** A text that is never shown. */
@@ -179,45 +128,34 @@ export const secret = z.string().transform((text) => new Secret(text));
 
 /** Like `optionalText`; never shown. */
 export function optionalSecret(description: string) {
-  return z
-    .preprocess(unsetWhenBlank, secret.optional())
-    .prefault(null)
-    .register(META, meta("secret text or unset", undefined, description, { isSecret: true }));
+  const meta = { type: "secret text or unset", description, isSecret: true };
+  return unset(unsetWhenBlank, secret, undefined, meta);
 }
 
 /** Like `optionalName`; never shown. */
 export function optionalSecretName(description: string, bounds: string) {
-  return z
-    .preprocess(undefinedWhenNull, secret.optional())
-    .prefault(null)
-    .register(
-      META,
-      meta("secret text or unset", undefined, description, { bounds, isSecret: true }),
-    );
+  const meta = { type: "secret text or unset", bounds, description, isSecret: true };
+  return unset(unsetWhenNull, secret, undefined, meta);
 }
 
 /** A member of a closed set, ignoring case. */
 export function member<const T extends string>(
   members: readonly T[],
-  byDefault: T,
+  byDefault: NoInfer<T>,
   description: string,
 ) {
-  return z
-    .preprocess(lowerCase, z.enum(members))
-    .default(() => byDefault)
-    .register(META, meta(oneOf(members), byDefault, description));
+  return set(lowerCase, z.enum(members), byDefault, { type: oneOf(members), description });
 }
 
 /** A member of a closed set, or unset. */
 export function optionalMember<const T extends string>(
   members: readonly T[],
-  byDefault: T | undefined,
+  byDefault: NoInfer<T> | undefined,
   description: string,
 ) {
-  return z
-    .preprocess((value) => lowerCase(unsetFromText(value)), z.enum(members).optional())
-    .prefault(byDefault ?? null)
-    .register(META, meta(`${oneOf(members)}, or unset`, byDefault, description));
+  const read = (given: unknown) => lowerCase(unsetFromText(given));
+  const meta = { type: `${oneOf(members)}, or unset`, description };
+  return unset(read, z.enum(members), byDefault, meta);
 }
 
 /** Like `optionalMember` for a set with a member `none`: only null and the text `null` unset it. */
@@ -225,45 +163,34 @@ export function optionalMemberOrNone<const T extends string>(
   members: readonly ["none", ...T[]],
   description: string,
 ) {
-  return z
-    .preprocess(
-      (value) => (lowerCase(value) === "null" ? undefined : lowerCase(undefinedWhenNull(value))),
-      z.enum(members).optional(),
-    )
-    .prefault(null)
-    .register(META, meta(`${oneOf(members)}, or unset`, undefined, description));
-}
-
-/** A list of texts, in JSON when given as text. */
-export function textList(description: string) {
-  return listOf(z.string().trim().min(1), { default: [] }, description);
-}
-
-/** A list of finite numbers, in JSON when given as text. */
-export function numberList(options: Default<readonly number[]> & Bounds, description: string) {
-  const shown = JSON.stringify(options.default);
-  const item = z.preprocess(numberFromText, bounded(z.number(), options));
-  return z
-    .preprocess(jsonFromText, z.array(item).readonly())
-    .default(() => options.default)
-    .register(
-      META,
-      meta("JSON list of numbers", shown, description, { bounds: `each ${boundsText(options)}` }),
-    );
+  const read = (given: unknown) => {
+    const word = lowerCase(given);
+    return word === "null" || word === null ? undefined : word;
+  };
+  const meta = { type: `${oneOf(members)}, or unset`, description };
+  return unset(read, z.enum(members), undefined, meta);
 }
 
 /** A list of texts of one form, in JSON when given as text. */
 export function listOf(
   item: z.ZodType<string>,
-  options: Default<readonly string[]> & { readonly bounds?: string },
+  { default: byDefault, bounds = "" }: Default<readonly string[]> & { readonly bounds?: string },
   description: string,
 ) {
-  const { bounds = "" } = options;
-  const shown = JSON.stringify(options.default);
-  return z
-    .preprocess(jsonFromText, z.array(item).readonly())
-    .default(() => options.default)
-    .register(META, meta('JSON list, for example ["a","b"]', shown, description, { bounds }));
+  const meta = { type: 'JSON list, for example ["a","b"]', bounds, description };
+  return set(jsonFromText, z.array(item).readonly(), byDefault, meta);
+}
+
+/** A list of texts, in JSON when given as text. */
+export function textList(description: string) {
+  return listOf(TEXT, { default: [] }, description);
+}
+
+/** A list of finite numbers, in JSON when given as text. */
+export function numberList(options: Default<readonly number[]> & Bounds, description: string) {
+  const bounds = `each ${boundsText(options)}`;
+  const meta = { type: "JSON list of numbers", bounds, description };
+  return set(jsonFromText, z.array(mapNumber(options)).readonly(), options.default, meta);
 }
 
 /** A map with values of one kind, in JSON when given as text. It replaces the default map as a whole. */
@@ -275,28 +202,13 @@ export function mapOf<V extends z.ZodType>(
   },
   description: string,
 ) {
-  const { bounds = "", isSecret = false } = options;
+  const { default: byDefault, ...rest } = options;
   // Not a record: zod leaves the key `__proto__` out of those, and an owner may have that name.
-  const entries = z.preprocess(
-    (given) => mapFromObject(jsonFromText(given)),
-    z.map(z.string(), value),
-  );
-  return entries
-    .transform((map): Readonly<Record<string, z.output<V>>> => Object.fromEntries(map))
-    .default(() => options.default)
-    .register(
-      META,
-      meta("JSON map", JSON.stringify(options.default), description, {
-        bounds,
-        isSecret,
-        isMap: true,
-      }),
-    );
-}
-
-/** Reads the values of a map of objects, in JSON when given as text. */
-export function mapObject<V extends z.ZodType>(value: V) {
-  return z.preprocess(jsonFromText, value);
+  const entries = z
+    .map(z.string(), value)
+    .transform((map): Readonly<Record<string, z.output<V>>> => Object.fromEntries(map));
+  const read = (given: unknown) => mapFromObject(jsonFromText(given));
+  return set(read, entries, byDefault, { type: "JSON map", isMap: true, description, ...rest });
 }
 
 /** Reads the values of a map of numbers. */
@@ -311,24 +223,33 @@ export function mapInteger(bounds: Bounds) {
 
 /** Reads the values of a map of whole numbers that may be null. */
 export function mapIntegerOrNull(bounds: Bounds) {
-  return z.preprocess(
-    (value) => (unsetFromText(value) === undefined ? null : numberFromText(value)),
-    bounded(z.number().int(), bounds).nullable(),
-  );
+  const read = (given: unknown) => numberOrUnset(given) ?? null;
+  return z.preprocess(read, bounded(z.number().int(), bounds).nullable());
 }
 
-function meta(
-  type: string,
-  defaultText: string | undefined,
-  description: string,
-  rest: { readonly bounds?: string; readonly isSecret?: boolean; readonly isMap?: boolean } = {},
-): SettingMeta {
-  const { bounds = "", isSecret = false, isMap = false } = rest;
-  return { type, defaultText, bounds, description, isSecret, isMap };
+function bounded(schema: z.ZodNumber, { min, above, max }: Bounds): z.ZodNumber {
+  let result = schema;
+  if (min !== undefined) result = result.min(min);
+  if (above !== undefined) result = result.gt(above);
+  return max === undefined ? result : result.max(max);
+}
+
+function boundsText({ min, above, max }: Bounds): string {
+  if (min !== undefined && max !== undefined) return `${min} to ${max}`;
+  const parts = [
+    ...(min === undefined ? [] : [`at least ${min}`]),
+    ...(above === undefined ? [] : [`above ${above}`]),
+    ...(max === undefined ? [] : [`at most ${max}`]),
+  ];
+  return parts.join(", ");
 }
 
 function oneOf(members: readonly string[]): string {
   return members.length === 1 ? `only ${members[0]}` : `one of ${members.join(", ")}`;
+}
+
+function asGiven(value: unknown): unknown {
+  return value;
 }
 
 function numberFromText(value: unknown): unknown {
@@ -340,28 +261,30 @@ function numberFromText(value: unknown): unknown {
   return numberFromText(Number(value));
 }
 
+function numberOrUnset(value: unknown): unknown {
+  return numberFromText(unsetFromText(value));
+}
+
 function flagFromText(value: unknown): unknown {
   if (value === 1 || value === 0) return value === 1;
   if (typeof value !== "string") return value;
-  const word = value.trim().toLowerCase();
-  if (TRUE_TEXTS.has(word)) return true;
-  return FALSE_TEXTS.has(word) ? false : value;
+  const word = value.trim();
+  if (/^(?:1|true|t|yes|y|on)$/i.test(word)) return true;
+  return /^(?:0|false|f|no|n|off)$/i.test(word) ? false : value;
 }
 
-function unsetFromText(value: unknown): unknown {
-  if (value === null) return undefined;
-  return typeof value === "string" && UNSET_TEXTS.has(value.trim().toLowerCase())
-    ? undefined
-    : value;
+function unsetWhenNull(value: unknown): unknown {
+  return value === null ? undefined : value;
 }
 
 function unsetWhenBlank(value: unknown): unknown {
-  if (value === null) return undefined;
-  return typeof value === "string" && value.trim() === "" ? undefined : value;
+  return typeof value === "string" && value.trim() === "" ? undefined : unsetWhenNull(value);
 }
 
-function undefinedWhenNull(value: unknown): unknown {
-  return value === null ? undefined : value;
+/** Texts that mean "unset" for a setting that may be unset: `null`, `none`, and none at all. */
+function unsetFromText(value: unknown): unknown {
+  const isUnset = typeof value === "string" && /^\s*(?:null|none)?\s*$/i.test(value);
+  return isUnset ? undefined : unsetWhenNull(value);
 }
 
 function lowerCase(value: unknown): unknown {

@@ -4,17 +4,19 @@ import type { z } from "zod";
 import { withoutPassword } from "../domain/database-url.ts";
 import { SvcError } from "../domain/errors.ts";
 import { Secret } from "../lib/secret.ts";
-import type { Complaint } from "./complaint.ts";
-import { describeSetting, describeSettings } from "./describe.ts";
-import { type Given, readVariables, type SourceValues } from "./environment.ts";
-import { isLater, passedOver } from "./later-settings.ts";
+import { type Given, isKnown, readVariables } from "./environment.ts";
 import { directorySettings, isFolder, workingFolder } from "./path.ts";
 import { type ProviderSources, withProviderVariables } from "./provider-variables.ts";
-import { retrievalWarnings } from "./retrieval-rules.ts";
-import { checkRules } from "./rules.ts";
-import { CONFIG_SCHEMA, type Config, type ConfigInput, GROUP_SETTINGS } from "./schema.ts";
-import { embeddingWarnings } from "./schema-embedding.ts";
-import { idleWarnings } from "./schema-idle.ts";
+import { type Complaint, checkRules, unreadSettings } from "./rules.ts";
+import {
+  CONFIG_SCHEMA,
+  type Config,
+  type ConfigInput,
+  describeSetting,
+  describeSettings,
+  GROUP_SETTINGS,
+  NO_EFFECT,
+} from "./schema.ts";
 import { envFileIn, readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
 /** Where a configuration comes from; absent members mean those of the real process. */
@@ -56,13 +58,11 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const origin = file === null || file.found === "working-directory" ? ".env" : file.path;
   const fromFile = readVariables(content.variables, origin);
   const fromEnvironment = readVariables(Object.entries(environment), "environment");
-  const sources: SourceValues[] = [
-    fromFile,
-    fromEnvironment,
-    explicitValues(options.explicit ?? {}),
-  ];
+  const explicit = explicitValues(options.explicit ?? {});
   // Later sources win.
-  const given = new Map(sources.flatMap((source) => [...source.values]));
+  const given = new Map([...fromFile.values, ...fromEnvironment.values, ...explicit]);
+  const idle = [...given.keys()].filter((name) => NO_EFFECT.has(name));
+  for (const name of idle) given.delete(name);
   const decided = [...fromFile.values].filter(([name, value]) => given.get(name) === value);
   const { config, notices } = parseConfig(given, file?.path ?? "", {
     environment: new Map(Object.entries(environment)),
@@ -72,10 +72,10 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   });
   const warnings = [
     ...content.warnings,
-    ...sources.flatMap((source) => source.warnings),
-    ...retrievalWarnings(config, new Set(given.keys())),
-    ...idleWarnings([...given.keys()]),
-    ...embeddingWarnings(config.embedding),
+    ...fromFile.warnings,
+    ...fromEnvironment.warnings,
+    ...idle.map((name) => `${name} has no effect in this version and is ignored`),
+    ...unreadSettings(config, new Set(given.keys())),
   ];
   const shadowing = [...fromEnvironment.values].flatMap(([setting, decides]) => {
     const hidden = fromFile.values.get(setting);
@@ -91,13 +91,10 @@ export function withEncryptionKey(config: Config, key: string | undefined): Conf
   return { ...config, encryption_enabled: key !== undefined, encryption_key };
 }
 
-function explicitValues(explicit: ConfigInput): SourceValues {
+function explicitValues(explicit: ConfigInput): ReadonlyMap<string, Given> {
   const values = new Map<string, Given>();
-  const warnings: string[] = [];
   const take = (setting: string, value: unknown): void => {
-    if (value === undefined) return;
-    if (isLater(setting)) warnings.push(passedOver(setting));
-    else values.set(requireKnown(setting), { value, name: setting });
+    if (value !== undefined) values.set(requireKnown(setting), { value, name: setting });
   };
   for (const [name, value] of Object.entries(explicit)) {
     if (value === undefined) continue;
@@ -112,11 +109,11 @@ function explicitValues(explicit: ConfigInput): SourceValues {
     }
     for (const [member, inner] of Object.entries(value)) take(`${name}.${member}`, inner);
   }
-  return { values, warnings };
+  return values;
 }
 
 function requireKnown(setting: string): string {
-  if (describeSetting(setting) !== undefined) return setting;
+  if (isKnown(setting)) return setting;
   const known = describeSettings().map((description) => description.setting);
   throw new SvcError(
     "invalid_config",
@@ -132,11 +129,13 @@ function parseConfig(
   sources: ProviderSources,
 ): { readonly config: Config; readonly notices: readonly string[] } {
   const result = CONFIG_SCHEMA.safeParse(nested(given));
-  if (!result.success)
+  if (!result.success) {
+    const { issues } = result.error;
     throw refusal(
-      result.error.issues.map((issue) => complaint(issue, given)),
+      issues.map((one) => complaint(one, given)),
       given,
     );
+  }
   const { config, fromFile, withheld } = withProviderVariables(inFolder(result.data), sources);
   const keys = withheld.map(
     (group) =>

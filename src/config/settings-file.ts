@@ -1,7 +1,16 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readSync,
+  writeSync,
+} from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { SvcError } from "../domain/errors.ts";
-import { parseEnvFile } from "./env-file.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
 import { expandedPath, isFolder, pathArgument, workingFolder } from "./path.ts";
 import type { ConfigInput } from "./schema.ts";
 
@@ -142,4 +151,75 @@ function readText(handle: number): Read {
 function unusable({ path, found }: SettingsFile, problem: string, cause?: unknown): SvcError {
   const setting = found === "named" ? "--env-file" : ".env";
   return new SvcError("invalid_config", `${path} is not read: ${problem}`, { setting }, { cause });
+}
+
+/**
+ * Reads the text of a `.env` file: `NAME=value` lines, an optional `export` before the name, `#` comments, values bare, in single
+ * quotes (verbatim) or in double quotes (`\n`, `\t`, `\"`, `\\`); quoted values may span lines. A `#` within a bare value belongs
+ * to it unless a blank precedes it: keys and passwords may contain one. All other lines are ignored. For duplicate names the last
+ * value counts.
+ */
+export function parseEnvFile(content: string): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  const text = content.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+  const line =
+    /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*(?:'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|([^\n]*))/gm;
+  for (const [, name = "", single, double, bare] of text.matchAll(line)) {
+    if (single !== undefined) values.set(name, single);
+    else if (double !== undefined) values.set(name, unescaped(double));
+    else values.set(name, (bare ?? "").replace(/(^|\s)#.*$/, "").trim());
+  }
+  return values;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\([\s\S])/g, (pair, sign: string) => {
+    if (sign === "n") return "\n";
+    if (sign === "r") return "\r";
+    if (sign === "t") return "\t";
+    return sign === '"' || sign === "\\" || sign === "$" ? sign : pair;
+  });
+}
+
+/**
+ * Appends settings to a file `.env`, which is made if it is missing. Only this user can read it afterwards, since it may hold a key.
+ * @param path absolute
+ * @throws SvcError invalid_argument if the file has one of the settings already, or is one that would not be read; storage_failed
+ */
+export function addSettings(path: string, settings: ReadonlyMap<string, string>): void {
+  const { variables, warnings } = readSettingsFile({ path, found: "beside-pack" });
+  const [problem] = warnings;
+  if (problem !== undefined) throw invalid(".env", problem);
+  const taken = [...settings.keys()].find((name) => variables.has(name));
+  if (taken !== undefined) throw invalid(".env", `${path} has ${taken} already; change it there`);
+  const lines = [...settings].map(([name, value]) => `${name}=${quoted(value)}\n`);
+  try {
+    append(path, lines.join(""));
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+    throw new SvcError("storage_failed", `${path} cannot be written (${code})`, {
+      path,
+      reason: code,
+    });
+  }
+}
+
+function append(path: string, text: string): void {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+  // A link that appears now would lead elsewhere.
+  const handle = openSync(path, O_RDWR | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0), 0o600);
+  try {
+    fchmodSync(handle, 0o600);
+    writeSync(handle, fstatSync(handle).size === 0 ? text : `\n${text}`);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** A value as a settings file has it. */
+function quoted(value: string): string {
+  if (/^[\w@%+:,./-]+$/.test(value)) return value;
+  if (!value.includes("'")) return `'${value}'`;
+  return `"${value.replace(/["\\$]/g, "\\$&").replaceAll("\n", "\\n")}"`;
 }

@@ -1,7 +1,7 @@
 import { type Reached, reachModel } from "../adapters/language-model/reach-model.ts";
 import { EXTRACTION_OFF } from "../app/extraction-state.ts";
+import { hostedChoice } from "../config/rules.ts";
 import type { Config } from "../config/schema.ts";
-import { hostedChoice } from "../config/schema-embedding.ts";
 import { hostedModel } from "../domain/hosted-models.ts";
 import type { Finding } from "./finding.ts";
 

@@ -10,8 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { addSettings } from "../../src/config/add-settings.ts";
-import { parseEnvFile } from "../../src/config/env-file.ts";
+import { addSettings, parseEnvFile } from "../../src/config/settings-file.ts";
 
 let folder: string;
 beforeAll(() => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseEnvFile } from "../../src/config/env-file.ts";
+import { parseEnvFile } from "../../src/config/settings-file.ts";
 
 const CASES = [
   { name: "a bare value", text: "A=one two ", value: "one two" },

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { batchTargetTokens, extractionComplaints } from "../../src/config/extraction-rules.ts";
+import { batchTargetTokens, extractionComplaints } from "../../src/config/rules.ts";
 
 const SETTINGS = {
   extraction_batch_target_tokens: undefined,

@@ -91,8 +91,6 @@ describe("defaults", () => {
       evidence_augmentation_max_sources: 1,
       evidence_augmentation_score_decay: 0.99,
       evidence_augmentation_anchor_policy: "all",
-      chars_per_token: 4.2,
-      cross_scope_token_budget: 512,
     });
   });
 
@@ -109,7 +107,6 @@ describe("defaults", () => {
       enable_query_reformulation: false,
       query_reformulation_count: 2,
       query_reformulation_merge_policy: "new_only",
-      namespace_weights: {},
       receipts: { retention_days: 365 },
       extraction: {
         provider: "openai",
@@ -181,17 +178,6 @@ describe("values", () => {
     ]);
     expect(config({ SVC_TEMPORAL_LANGUAGES: "[]" }).temporal_languages).toEqual([]);
   });
-
-  test("weights of namespaces are completed and checked", () => {
-    const { namespace_weights: weights } = config({
-      SVC_NAMESPACE_WEIGHTS__work: '{"fusion":"weighted","recency_time":"event_time"}',
-    });
-    expect(weights["work"]).toMatchObject({
-      fusion: "weighted",
-      recency_time: "event_time",
-      w_semantic: 0.3,
-    });
-  });
 });
 
 describe("refusals name the setting", () => {
@@ -243,8 +229,6 @@ describe("refusals name the setting", () => {
       value: "some",
       says: "one of all, non_entity",
     },
-    { setting: "packing.chars_per_token", value: 0, says: "above 0" },
-    { setting: "packing.cross_scope_token_budget", value: -1, says: "at least 0" },
     { setting: "unverified_confidence_threshold", value: 1.5, says: "0 to 1" },
     { setting: "query_intent_order", value: "name_first", says: "entity_first, temporal_first" },
     { setting: "temporal_languages", value: ["english"], says: "two-letter language codes" },
@@ -259,12 +243,6 @@ describe("refusals name the setting", () => {
     { setting: "query_reformulation_count", value: 0, says: "1 to 5" },
     { setting: "query_reformulation_count", value: 6, says: "1 to 5" },
     { setting: "query_reformulation_merge_policy", value: "all", says: "new_only, max_signals" },
-    { setting: "namespace_weights", value: { work: { nope: 1 } }, says: 'at "work"' },
-    {
-      setting: "namespace_weights",
-      value: { work: { w_graph: 1 } },
-      says: 'at "work": w_semantic',
-    },
     { setting: "receipts.retention_days", value: -1, says: "0 to 1000000" },
     { setting: "receipts.retention_days", value: 1.5, says: "integer or unset" },
     { setting: "extraction.provider", value: "acme", says: "one of openai, anthropic, ollama" },
@@ -480,18 +458,5 @@ describe("warnings", () => {
     const { warnings } = load(environment);
     expect<readonly string[]>(warnings.map((line) => line.split(" ")[0] ?? "")).toEqual(dropped);
     for (const line of warnings) expect(line).toEndWith("is dropped");
-  });
-
-  test("tell of settings that are out of date", () => {
-    const { warnings, config: read } = load({
-      SVC_PACKING__CHARS_PER_TOKEN: "4",
-      SVC_PACKING__CROSS_SCOPE_TOKEN_BUDGET: "100",
-    });
-    expect(warnings).toEqual([
-      "packing.chars_per_token is obsolete and has no effect; remove it",
-      "packing.cross_scope_token_budget is obsolete and has no effect; remove it",
-    ]);
-    expect(read.packing.chars_per_token).toBe(4);
-    expect(load({ SVC_PACKING__CHARS_PER_TOKEN: "4.2" }).warnings).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ function word<const T extends string>(members: readonly T[]) {
 
 /**
  * How many candidates there are and how they become a context, as a receipt keeps what took effect. The settings have the
- * same names in `config/schema-packing.ts`. What a version of the receipt does not know is absent.
+ * same names in `config/schema.ts`. What a version of the receipt does not know is absent.
  */
 export const packingForm = object({
   multipathOrdering: word(MULTIPATH_ORDERINGS),

@@ -1,9 +1,9 @@
 /** Extraction for a new pack, as a person at a terminal wants it. */
 import { dirname, join, resolve } from "node:path";
 import { reachedHost } from "../../app/reached-host.ts";
-import { addSettings } from "../../config/add-settings.ts";
 import type { Config } from "../../config/schema.ts";
-import { DEFAULT_LANGUAGE_MODEL } from "../../config/schema-extraction.ts";
+import { DEFAULT_LANGUAGE_MODEL } from "../../config/schema.ts";
+import { addSettings } from "../../config/settings-file.ts";
 import type { CliContext } from "./context.ts";
 import { askLine, askSecret, isTerminal } from "./terminal.ts";
 

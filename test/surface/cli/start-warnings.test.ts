@@ -15,7 +15,7 @@ test("settings of other parts and without effect are told once and end nothing",
   };
   const told = [
     "embedding.api_key has no effect",
-    "SVC_VECTOR_EXACT_SEARCH",
+    "vector_exact_search has no effect",
     "vector_save_interval has no effect",
   ];
 
