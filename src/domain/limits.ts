@@ -10,6 +10,8 @@ export const LIMITS = {
   queryMaxChars: 131_072,
   /** Tokens of a context. Other callers wait while its texts are counted. */
   contextTokensMax: 131_072,
+  /** UTF-16 units of the longest text that enters a context whole: 8 for each token. */
+  contextTextChars: 8 * 131_072,
   /** UTF-16 units of a text that are read for its wording: dates, updates, the words of an episode. */
   wordingChars: 64 * 1024,
   /** Value bindings of one memory. */

@@ -69,7 +69,12 @@ test("a tool's answer about long texts is bounded, too, and shows equal beginnin
   await engine.store({ userId: "ada", content: `${same} spring` });
   await engine.store({ userId: "ada", content: `${same} summer` });
   const { answer } = await connect("ada", "full", "json");
-  const told = await answer("memory_retrieve", { query: "invoice", limit: 10 });
+  const told = await answer("memory_retrieve", {
+    ...{ query: "invoice", limit: 10, include_context: true },
+  });
+  // No budget is large enough, and nobody counts them to say so.
+  expect(told).toMatchObject({ context: "" });
+  expect(told["needed_tokens"]).toBeUndefined();
   expect(JSON.stringify(told).length).toBeLessThan(3 * MI);
   expect(told["results"]).toMatchObject([
     { content_length: same.length + 7 },

@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { readStatement } from "../../../domain/replacement.ts";
 import { saysTheSame } from "../../../domain/same-saying.ts";
@@ -37,10 +38,14 @@ export function withoutCopies(
   const folded = new Map<Uuid, Uuid>();
   for (const candidate of [...candidates].sort(byScore)) {
     const { node, contradictsId, olderThan } = candidate;
+    const isLong = node.content.length > LIMITS.contextTextChars;
     const staysAlone =
-      contradictsId !== undefined || node.lifecycleState === "contested" || windows.has(node.id);
+      isLong ||
+      contradictsId !== undefined ||
+      node.lifecycleState === "contested" ||
+      windows.has(node.id);
     const key = JSON.stringify([
-      normalForm("NFC", node.content).trim(),
+      isLong ? "" : normalForm("NFC", node.content).trim(),
       [node.scope, node.sourceType, storedSpeaker(node.metadata), node.eventTime],
       [statusTags(node), seenTags(node), validityLabel(node), olderThan?.nodeId],
       [staysAlone ? node.id : undefined, sectionOf(node), ranks.get(node.id)],

@@ -1,4 +1,5 @@
 import type { RepresentationLevel } from "../../../domain/enums.ts";
+import { LIMITS } from "../../../domain/limits.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { ResultCandidate } from "../api.ts";
 import { type LineFormat, type RecordLine, recordLine } from "./formats.ts";
@@ -59,7 +60,10 @@ export function packItem(
     return {
       level,
       text,
-      least: leastTokens(text, rules.tokenBudget) + around,
+      least:
+        text.length > LIMITS.contextTextChars
+          ? Number.POSITIVE_INFINITY
+          : leastTokens(text, rules.tokenBudget) + around,
       line: () => {
         counted ??= write();
         return counted;

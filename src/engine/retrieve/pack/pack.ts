@@ -95,7 +95,7 @@ export function pack(
   });
 }
 
-/** The budget that the shortest text needs. */
+/** The budget that the shortest text needs; undefined if none suffices. */
 function leastBudget(
   meter: ContextMeter<Placed>,
   items: readonly PackItem[],
@@ -104,8 +104,10 @@ function leastBudget(
   const lengthOf = ({ candidate }: PackItem) => candidate.node.content.length;
   const [shortest] = items.toSorted((a, b) => lengthOf(a) - lengthOf(b));
   if (shortest === undefined) return undefined;
-  const totals = shortest.forms.map((form) => meter.totalWith(placed(shortest, form)));
-  return Math.min(...totals) + overheadTokens;
+  const totals = shortest.forms
+    .filter(({ least }) => Number.isFinite(least))
+    .map((form) => meter.totalWith(placed(shortest, form)));
+  return totals.length === 0 ? undefined : Math.min(...totals) + overheadTokens;
 }
 
 /** The item of what makes each outdated one outdated, by the id of that one. */

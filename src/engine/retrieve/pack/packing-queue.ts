@@ -67,7 +67,9 @@ export class PackingQueue {
   }
 
   #count(item: PackItem): void {
-    const valued = { item, worth: this.#worth(item, Math.max(1, item.full.line().tokens.alone)) };
+    const { full } = item;
+    const tokens = Number.isFinite(full.least) ? full.line().tokens.alone : full.text.length;
+    const valued = { item, worth: this.#worth(item, Math.max(1, tokens)) };
     // Its turn came while it was set aside, and it was too large then.
     if (this.#passed !== undefined && compareWorth(valued, this.#passed) < 0) return;
     const place = this.#counted.findIndex((other) => compareWorth(valued, other) < 0);
