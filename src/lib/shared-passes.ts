@@ -3,21 +3,27 @@ const REST = 2;
 const REST_MAX_MS = 3000;
 
 type Pass = (waitMs: number) => Promise<boolean>;
+type Turn = { readonly begun: Promise<void>; readonly end: Promise<boolean> };
 
 /**
- * A pass that calls share: each call gets the result of one that began after it, and false if that takes longer than it waits. One
+ * A pass that calls share: each call gets the result of one that began after it, and false if that begins later than it waits. One
  * pass runs at a time, with a rest behind it, so that many calls one after the other leave room for other work.
  */
 export function sharedPasses(pass: Pass): Pass {
-  let next: Promise<boolean> | undefined;
+  let next: Turn | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let restsUntil = 0;
 
-  const begin = async (before: Promise<unknown>, waitMs: number): Promise<boolean> => {
+  const run = async (
+    before: Promise<unknown>,
+    waitMs: number,
+    begin: () => void,
+  ): Promise<boolean> => {
     await before;
     const rest = restsUntil - performance.now();
     if (rest > 0) await Bun.sleep(rest);
     next = undefined;
+    begin();
     const started = performance.now();
     try {
       return await pass(waitMs);
@@ -28,13 +34,16 @@ export function sharedPasses(pass: Pass): Pass {
   };
   return async (waitMs) => {
     if (next === undefined) {
-      next = begin(last, waitMs);
-      last = next.catch(() => {});
+      const begun = Promise.withResolvers<void>();
+      next = { begun: begun.promise, end: run(last, waitMs, begun.resolve) };
+      last = next.end.catch(() => {});
     }
+    const { begun, end } = next;
     const late = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => late.resolve(false), waitMs);
     try {
-      return await Promise.race([next, late.promise]);
+      const isBegun = await Promise.race([begun.then(() => true), late.promise]);
+      return isBegun && (await end);
     } finally {
       clearTimeout(timer);
     }

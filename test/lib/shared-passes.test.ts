@@ -22,13 +22,17 @@ test("calls that come while a pass runs share the next one, and none gets a pass
   expect(gates).toHaveLength(2);
 });
 
-test("a call waits no longer than it says, and a pass that fails fails its calls alone", async () => {
+test("a call waits no longer than it says for its pass to begin, and a pass that fails fails its calls alone", async () => {
   let passes = 0;
+  const begun = Promise.withResolvers<void>();
   const call = sharedPasses(async () => {
     passes += 1;
     if (passes === 1) throw new Error("full");
+    begun.resolve();
     return await new Promise<boolean>(() => {});
   });
   await expect(call(60_000)).rejects.toThrow("full");
+  void call(60_000);
+  await begun.promise;
   expect(await call(20)).toBe(false);
 });
