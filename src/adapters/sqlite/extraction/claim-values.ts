@@ -28,6 +28,7 @@ const CLAIMS = `SELECT f.source, n.key, n.metadata ->> 'object' AS object FROM e
 /**
  * Keys of the claims about a subject that one of the values may be about, some of them no longer active. An owner may have tens of
  * thousands of claims, whose metadata would take long to read each time: the values are read once, and later only the new ones.
+ * A subject belongs to one owner, and nobody asks for those of others.
  */
 export function claimsWithValue(
   database: Database,

@@ -17,7 +17,9 @@ type EntityRow = { readonly key: number; readonly content: string };
 
 /**
  * Keys of entities by their names in the form of `nameKey`, of any owner, some of them no longer active. SQLite cannot compare
- * letters of all languages in any case, so the names are kept in memory: read once, and later only the new ones.
+ * letters of all languages in any case, so the names are kept in memory: read once, and later only the new ones. They are not kept by
+ * owner, who may change: the caller drops those of others. That takes a microsecond each, before or after a language model that takes
+ * a thousand times as long, so that nobody can tell whether others have a name.
  */
 export function entitiesNamed(database: Database, names: readonly string[]): readonly number[] {
   const known = NAMES.get(database);
