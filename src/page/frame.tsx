@@ -1,46 +1,39 @@
-import { computed, useSignalEffect } from "@preact/signals";
+import { computed, effect, signal, useSignalEffect } from "@preact/signals";
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
-import { later } from "./data/clock.ts";
-import { keyIsWanted } from "./data/http.ts";
-import { go, hrefOf, place } from "./data/place.ts";
-import { beginning, caller, owner, stats } from "./data/server.ts";
-import { Empty } from "./frame/empty.tsx";
-import { Help } from "./frame/help.tsx";
-import { KeyEntry } from "./frame/key-entry.tsx";
-import { LostServer } from "./frame/lost-server.tsx";
-import { Palette } from "./frame/palette.tsx";
-import { Rail } from "./frame/rail.tsx";
-import { t } from "./language/texts.ts";
-import { useKeys } from "./parts/keys.ts";
-import { Failure, Skeleton } from "./parts/states.tsx";
+import { useEffect, useState } from "preact/hooks";
+import { codeFailure, isOfOpen, keyIsWanted, useKey } from "./data/http.ts";
+import { assign, go, hrefOf, place } from "./data/place.ts";
+import { beginning, caller, lost, owner, retryNow, stats } from "./data/server.ts";
+import { Button, Command, Dialog, Segments } from "./parts/controls.tsx";
+import { clockTime, later, now } from "./parts/format.ts";
+import { activeKeys, keysAreOn, turnKeys, useKeys } from "./parts/keys.ts";
+import { Box, Failure, Skeleton } from "./parts/states.tsx";
 import { Toasts } from "./parts/toasts.tsx";
+import { Palette, Rail } from "./rail.tsx";
 import { VIEWS, viewAt } from "./views.ts";
 
-/** The page: the rail, the view of the address, and what may lie above both. */
 export function Frame(): VNode {
   const [overlay, setOverlay] = useState<"help" | "palette" | undefined>(undefined);
   const close = (): void => setOverlay(undefined);
   useKeys([
-    { keys: "?", text: t.keys.help, run: () => setOverlay("help") },
-    { keys: "ctrl k", text: t.keys.palette, run: () => setOverlay("palette") },
-    { keys: "/", text: t.keys.ask, run: focusQuestion },
-    { keys: "Escape", text: t.keys.back, run: leave },
+    { keys: "?", text: "these keys", run: () => setOverlay("help") },
+    { keys: "ctrl k", text: "go to anything", run: () => setOverlay("palette") },
+    { keys: "/", text: "ask", run: focusQuestion },
+    { keys: "Escape", text: "back", run: leave },
     ...VIEWS.flatMap(({ path, letter, title }) =>
       letter === undefined
         ? []
-        : [{ keys: `g ${letter}`, text: t.keys.goTo(title), run: () => go(hrefOf(path)) }],
+        : [{ keys: `g ${letter}`, text: `go to ${title}`, run: () => go(hrefOf(path)) }],
     ),
   ]);
   useSignalEffect(() => {
-    document.title = t.frame.title((viewAt(place.value.view) ?? VIEWS[0])?.title ?? "");
+    document.title = `${(viewAt(place.value.view) ?? VIEWS[0])?.title ?? ""} · svc`;
   });
   return (
     <>
-      <Patterns />
       <div class="app">
         <a class="skip" href="#main">
-          {t.frame.skip}
+          Skip to the content
         </a>
         <Rail onHelp={() => setOverlay("help")} onPalette={() => setOverlay("palette")} />
         <main id="main" tabIndex={-1}>
@@ -79,7 +72,6 @@ function focusQuestion(): void {
   later(0, select);
 }
 
-/** Leaves a field, else goes a step back within the page. */
 function leave(): void {
   const { activeElement } = document;
   if (activeElement instanceof HTMLInputElement || activeElement instanceof HTMLTextAreaElement) {
@@ -89,21 +81,145 @@ function leave(): void {
   }
 }
 
-/** The hatching of bars, which fills refer to. */
-function Patterns(): VNode {
+const Empty = (): VNode => (
+  <>
+    <h1 class="vh">Timeline</h1>
+    <Box title="Nothing is remembered yet">
+      <p>
+        The first memory appears here as soon as an assistant stores one. Connect one, or store a
+        sentence yourself:
+      </p>
+      <Command>svc connect claude-code --db-path ./memory.pack</Command>
+      <Command>svc store ./memory.pack "Anna prefers tea"</Command>
+    </Box>
+  </>
+);
+
+function LostServer(): VNode | null {
+  const state = lost.value;
+  const [at, tick] = useState(now());
+  useEffect(() => (state === undefined ? undefined : later(1000, () => tick(now()))), [state, at]);
+  if (state === undefined) return null;
+  const seconds = Math.max(0, Math.ceil((state.nextTry - now()) / 1000));
   return (
-    <svg width="0" height="0" class="vh" aria-hidden="true">
-      <defs>
-        <pattern
-          id="cut"
-          width="4"
-          height="4"
-          patternUnits="userSpaceOnUse"
-          patternTransform="rotate(45)"
-        >
-          <rect width="1.4" height="4" class="f-edge" />
-        </pattern>
-      </defs>
-    </svg>
+    <section class="box lost" role="alert">
+      <h2>svc does not answer</h2>
+      <p>
+        It answered on {location.host} until {clockTime(state.since)}. What you see is from then,
+        and nothing can be changed. Start it again, and this page goes on by itself.
+      </p>
+      <p class="small" aria-hidden="true">
+        next try in {seconds} s
+      </p>
+      <p>
+        <Button onClick={retryNow}>Try now</Button>
+      </p>
+    </section>
   );
+}
+
+const REASONS = {
+  missing:
+    "The server was started with keys. Enter the one that you were given; this tab keeps it until it is closed.",
+  opened: "Open the link that `svc open` printed; start it again for another tab.",
+  wrong: "The server does not know this key.",
+  ended: "Another window has used the link of svc open. Run the command again for a new link.",
+};
+
+function KeyEntry({ reason }: { reason: "missing" | "wrong" | "ended" }): VNode {
+  const [text, setText] = useState("");
+  const [isOpened, setOpened] = useState<boolean | undefined>(undefined);
+  useEffect(() => {
+    void isOfOpen().then(setOpened);
+  }, []);
+  const told = codeFailure.value;
+  return (
+    <section class="box key-entry">
+      <h1>This memory asks for a key</h1>
+      <p
+        role={reason === "missing" ? undefined : "alert"}
+        class={reason === "missing" ? "" : "warn"}
+      >
+        {REASONS[isOpened === true && reason !== "ended" ? "opened" : reason]}
+      </p>
+      {told !== undefined && (
+        <p class="warn" role="alert">
+          The link was not accepted: {told}
+        </p>
+      )}
+      {isOpened === false && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (text.trim() !== "") useKey(text.trim());
+          }}
+        >
+          <label>
+            <span class="small">Key</span>
+            <input
+              class="inp"
+              type="password"
+              autocomplete="off"
+              spellcheck={false}
+              value={text}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          </label>
+          <Button kind="main" submits>
+            Use this key
+          </Button>
+        </form>
+      )}
+    </section>
+  );
+}
+
+const ENTER = { keys: "Enter", text: "open what has the focus" };
+
+const Help = ({ onClose }: { onClose: () => void }): VNode => (
+  <Dialog title="Keys" onClose={onClose} class="wide">
+    <dl class="key-list">
+      {[...activeKeys(), ENTER].map(({ keys, text }) => (
+        <div key={keys}>
+          <dt>
+            <kbd>{keys === " " ? "space" : keys}</kbd>
+          </dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+    </dl>
+    <p>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={keysAreOn.value}
+          onChange={({ currentTarget }) => turnKeys(currentTarget.checked)}
+        />
+        Single-key shortcuts <span class="dim">Turn this off if you speak to your computer.</span>
+      </label>
+    </p>
+    <Segments
+      legend="Look"
+      isLegendShown
+      of={{ system: "match system", light: "light", dark: "dark" }}
+      value={look.value}
+      onChange={(one) => assign(look, one)}
+    />
+    <Button onClick={onClose}>Close</Button>
+  </Dialog>
+);
+
+const PLACE = "svc.look";
+const LOOKS = ["system", "light", "dark"] as const;
+type Look = (typeof LOOKS)[number];
+
+const look = signal<Look>(LOOKS.find((one) => one === localStorage.getItem(PLACE)) ?? "system");
+
+export function applyLook(): void {
+  effect(() => {
+    const { value } = look;
+    document.documentElement.dataset["look"] = value;
+    if (value === "system") localStorage.removeItem(PLACE);
+    else localStorage.setItem(PLACE, value);
+  });
 }

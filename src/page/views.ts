@@ -1,9 +1,7 @@
 import type { FunctionComponent } from "preact";
-import { t } from "./language/texts.ts";
 import { Activity } from "./views/activity.tsx";
 import { Claims } from "./views/claims.tsx";
-import { openConflicts } from "./views/conflicts/open.ts";
-import { Conflicts } from "./views/conflicts.tsx";
+import { Conflicts, useOpenContradictions } from "./views/conflicts.tsx";
 import { Forgetting } from "./views/forgetting.tsx";
 import { Health } from "./views/health.tsx";
 import { Memory } from "./views/memory.tsx";
@@ -11,7 +9,6 @@ import { Search } from "./views/search.tsx";
 import { Things } from "./views/things.tsx";
 import { Timeline } from "./views/timeline.tsx";
 
-/** A view of the page. */
 export type View = {
   /** The first part of the path below `/inspect/`; empty for the first view. */
   readonly path: string;
@@ -26,23 +23,21 @@ export type View = {
 
 /** The views in the order of the rail. A new one needs a line here. */
 export const VIEWS: readonly View[] = [
-  { path: "", title: t.frame.view.timeline, letter: "t", component: Timeline },
-  { path: "search", title: t.frame.view.search, letter: "s", component: Search },
-  { path: "memory", title: t.frame.view.memory, component: Memory },
+  { path: "", title: "Timeline", letter: "t", component: Timeline },
+  { path: "search", title: "Search", letter: "s", component: Search },
+  { path: "memory", title: "Memory", component: Memory },
   {
     path: "conflicts",
-    title: t.frame.view.conflicts,
+    title: "Conflicts",
     letter: "c",
-    badge: openConflicts,
+    badge: () => useOpenContradictions().length,
     component: Conflicts,
   },
-  { path: "things", title: t.frame.view.things, letter: "p", component: Things },
-  { path: "claims", title: t.frame.view.claims, letter: "l", component: Claims },
-  { path: "activity", title: t.frame.view.activity, letter: "a", component: Activity },
-  { path: "forgetting", title: t.frame.view.forgetting, letter: "f", component: Forgetting },
-  { path: "health", title: t.frame.view.health, letter: "h", component: Health },
+  { path: "things", title: "People and things", letter: "p", component: Things },
+  { path: "claims", title: "Claims", letter: "l", component: Claims },
+  { path: "activity", title: "Activity", letter: "a", component: Activity },
+  { path: "forgetting", title: "Forgetting", letter: "f", component: Forgetting },
+  { path: "health", title: "Health", letter: "h", component: Health },
 ];
 
-export function viewAt(path: string): View | undefined {
-  return VIEWS.find((view) => view.path === path);
-}
+export const viewAt = (path: string): View | undefined => VIEWS.find((view) => view.path === path);

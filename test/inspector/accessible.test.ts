@@ -229,7 +229,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`nobody is left out${leftOut(NO_BROWSE
     await page.keyboard.type("The feature flag ledger.new_export is on everywhere.");
     await tabTo("Replace it");
     await page.keyboard.press("Enter");
-    await seen(page, "Corrected. The old text stays in the chain.");
+    await seen(page, "Corrected. The old text stays in the history.");
     // It is said before the new memory is on the screen, and a key means what is there.
     await page.getByRole("heading", { level: 1, name: "is on everywhere." }).waitFor();
     await page.locator("dialog[open]").waitFor({ state: "detached" });

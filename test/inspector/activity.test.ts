@@ -1,6 +1,6 @@
 /** What assistants asked and changed, in a real browser. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { joined } from "../../src/page/views/activity/joined.ts";
+import { joined } from "../../src/page/views/joined.ts";
 import { REAL_MODEL } from "../engine/engines.ts";
 import { leftOut } from "../left-out.ts";
 import { endAll, type Served, serve } from "./place.ts";

@@ -58,7 +58,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
       "25 Nov 2026",
       "1 Dec 2026",
     ]);
-    expect(await rowsOf(looked, "found no more")).toEqual([goingText("lock"), goingText("bike")]);
+    expect(await rowsOf(looked, "no longer found")).toEqual([goingText("lock"), goingText("bike")]);
     await page.getByRole("link", { name: "1 memory, 1 message" }).click();
     await page.getByRole("heading", { level: 1, name: "Forgotten for good" }).waitFor();
     const [known] = await place.engine.listForgettings("anna");
@@ -66,6 +66,20 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
     await seen(page, "claude-code");
     await seen(page, "It was given once");
     expect(await page.getByText("Doctor Weiss").count()).toBe(0);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test("shows what fades by the settings, and keeps one of them", async () => {
+    const { looked } = await begin({ fadeAfterDays: { fact: 15 } });
+    const { go, axe, faults, close } = looked;
+    await go("forgetting");
+    const keep = listOf(looked, "Faded").getByRole("button", { name: /^Keep/ });
+    await keep.waitFor();
+    expect(await rowsOf(looked, "Faded")).toEqual([goingText("guest")]);
+    expect(await axe()).toEqual([]);
+    await keep.click();
+    await keep.waitFor({ state: "detached" });
     expect(faults).toEqual([]);
     await close();
   });

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { endAllServers, startServer } from "../../scripts/bench/server.ts";
-import { commandsIn } from "../../src/page/views/health/commands.ts";
+import { commandsIn } from "../../src/page/views/commands.ts";
 import { wordEmbedder } from "../engine/engines.ts";
 import { type Lacking, leftOut } from "../left-out.ts";
 import { endAll, type Served, serve } from "./place.ts";

@@ -3,12 +3,19 @@ import { buildPage, embedded } from "../../scripts/build/page.ts";
 import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
 import { CONFIG_SCHEMA } from "../../src/config/schema.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
+import type { OrganizerSettings } from "../../src/engine/settings.ts";
 import type { Embedder } from "../../src/ports/embedder.ts";
 import { examineIn } from "../../src/process/examine.ts";
 import { INSPECTOR_FILES, type InspectorFile } from "../../src/surface/http/inspector-files.ts";
 import { startHttpServer } from "../../src/surface/http/server.ts";
 import type { AuthSettings } from "../../src/surface/listener/auth.ts";
-import { engines, type OpenedEngine, REAL_MODEL, testClock } from "../engine/engines.ts";
+import {
+  DEFAULT_SETTINGS,
+  engines,
+  type OpenedEngine,
+  REAL_MODEL,
+  testClock,
+} from "../engine/engines.ts";
 import { tellStory } from "./story.ts";
 import { closeBrowser, NOW } from "./window.ts";
 
@@ -25,17 +32,22 @@ export type ServeOptions = {
   readonly auth?: AuthSettings;
   /** Default: the model that ships with the program. */
   readonly embedder?: Embedder;
+  /** After how many days without use a memory of a type fades; default: never. */
+  readonly fadeAfterDays?: OrganizerSettings["fadeAfterDays"];
   /** Puts something into the memory before it is served; default: the story. */
   readonly fill?: (engine: MemoryEngine, at: (instant: string) => void) => Promise<unknown>;
 };
 
 /** Serves a memory with the page; it ends with {@link endAll}. */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
-  const { auth = {}, embedder = REAL_MODEL, fill = tellStory } = options;
+  const { auth = {}, embedder = REAL_MODEL, fill = tellStory, fadeAfterDays = {} } = options;
   page ??= builtPage();
   Object.assign(INSPECTOR_FILES, await page);
   const clock = testClock();
-  const opened = await open({ embedder, clock, ids: countingIds() });
+  const opened = await open({
+    ...{ embedder, clock, ids: countingIds() },
+    settings: { organizer: { ...DEFAULT_SETTINGS.organizer, fadeAfterDays }, upkeep: undefined },
+  });
   await fill(opened.engine, clock.set);
   clock.set(NOW);
   const server = await startHttpServer({

@@ -1,3 +1,4 @@
+import { addDays, asInstant } from "../../lib/instant.ts";
 import {
   archiveNode,
   pinNode,
@@ -6,17 +7,14 @@ import {
   restoreNode,
 } from "../client/sdk.gen.ts";
 import type { Node } from "../client/types.gen.ts";
-import { t } from "../language/texts.ts";
-import { number } from "../parts/format.ts";
+import { counted, memoryCount } from "../parts/format.ts";
 import { say } from "../parts/toasts.tsx";
-import { later } from "./clock.ts";
-import { asFailure, type CallFailure } from "./failure.ts";
-import { hexOf } from "./hex.ts";
-import { answered, key } from "./http.ts";
+import { answered, asFailure, type CallFailure } from "./http.ts";
 import { storeChanged } from "./server.ts";
 
-/** How long an archiving is held back. */
-const HELD_MS = 6000;
+const UNDO_MS = 6000;
+/** As many calls a browser finishes after the page is left. */
+const MOST_KEPT_ALIVE = 100;
 
 /**
  * Does a change and reads lists again.
@@ -45,7 +43,7 @@ export async function change<T>(
 ): Promise<boolean> {
   const failure = await tried(call, done);
   if (failure !== undefined) {
-    say(`${t.states.refused} ${failure.message}`, { isFailure: true });
+    say(`Not changed. ${failure.message}`, { isFailure: true });
   }
   return failure === undefined;
 }
@@ -68,99 +66,86 @@ export function callIds(): (input: unknown) => ReturnType<typeof callId> {
 }
 
 export async function promote({ id }: Node): Promise<boolean> {
-  const headers = callId();
-  return await change(
-    () => answered(promoteNode({ path: { node_id: id }, headers })),
-    t.changes.promoted,
-  );
+  const request = { path: { node_id: id }, headers: callId() };
+  return await change(() => answered(promoteNode(request)), "Stable now.");
 }
 
 export async function reinforce({ id }: Node): Promise<boolean> {
-  const headers = callId();
-  return await change(
-    () => answered(reinforceNode({ path: { node_id: id }, headers })),
-    t.changes.reinforced,
-  );
-}
-
-export async function restore({ id }: Node): Promise<boolean> {
-  const headers = callId();
-  return await change(
-    () => answered(restoreNode({ path: { node_id: id }, headers })),
-    t.changes.restored,
-  );
+  const request = { path: { node_id: id }, headers: callId() };
+  return await change(() => answered(reinforceNode(request)), "Reinforced.");
 }
 
 export async function pin({ id, pinned }: Node): Promise<boolean> {
-  const headers = callId();
+  const request = { path: { node_id: id }, headers: callId(), body: { pinned: !pinned } };
   return await change(
-    () => answered(pinNode({ path: { node_id: id }, headers, body: { pinned: !pinned } })),
-    pinned ? t.changes.released : t.changes.pinned,
+    () => answered(pinNode(request)),
+    pinned ? "No longer pinned." : "Pinned: a candidate for every question, and kept.",
   );
 }
 
-/** A memory to archive, and the name of that call, the same however often it is sent. */
-type Waiting = { readonly node: Node; readonly headers: ReturnType<typeof callId> };
-type Held = { readonly waiting: Set<Waiting>; readonly cancel: () => void };
+/** Memories whose archiving was sent: a key that is pressed again sends nothing. */
+const sent = new WeakSet<Node>();
 
-/** What is archived unless it is taken back, and what is being sent. */
-const held = new Set<Held>();
-
-/** Archives memories in six seconds, unless that is taken back or the page is left, which sends it at once. */
-export function archive(wanted: readonly Node[]): void {
-  const before = new Set(
-    [...held].flatMap(({ waiting }) => [...waiting].map(({ node }) => node.id)),
-  );
-  const nodes = wanted.filter(({ id }) => !before.has(id));
-  const [first] = nodes;
+/** Archives memories at once; a key brings them back for six seconds. */
+export async function archive(wanted: readonly Node[]): Promise<void> {
+  const nodes = wanted.filter((node) => !sent.has(node));
+  for (const node of nodes) sent.add(node);
+  const keepalive = nodes.length <= MOST_KEPT_ALIVE;
+  const done = await changeEach(nodes, (request) => archiveNode({ ...request, keepalive }));
+  for (const node of nodes) if (!done.includes(node)) sent.delete(node);
+  const [first] = done;
   if (first === undefined) return;
-  const text =
-    nodes.length === 1
-      ? t.changes.archived(first.content.slice(0, 80))
-      : t.changes.archivedMany(number(nodes.length));
-  const cancel = later(HELD_MS, () => void send(entry));
-  const waiting = new Set(nodes.map((node) => ({ node, headers: callId() })));
-  const entry: Held = { waiting, cancel };
-  held.add(entry);
-  const undo = (): void => {
-    cancel();
-    held.delete(entry);
-    say(t.changes.kept);
-  };
-  say(text, { undo, ms: HELD_MS });
+  const what = done.length === 1 ? `“${first.content.slice(0, 80)}”` : memoryCount(done.length);
+  say(`Archived ${what}`, { undo: () => void restore(done), ms: UNDO_MS });
 }
 
-/** One after the other; those that are left are sent at once when the page is left meanwhile. */
-async function send(entry: Held): Promise<void> {
+export async function restore(nodes: readonly Node[]): Promise<void> {
+  const done = await changeEach(nodes, restoreNode);
+  for (const node of done) sent.delete(node);
+  if (done.length === 1) say("Restored. It can be found again.");
+  else if (done.length > 1) say(`Restored ${memoryCount(done.length)}.`);
+}
+
+type ChangeRequest = {
+  readonly path: { readonly node_id: string };
+  readonly headers: ReturnType<typeof callId>;
+};
+
+/** Changes memories one by one and says which were refused. @returns those that were changed */
+async function changeEach(
+  nodes: readonly Node[],
+  call: (request: ChangeRequest) => Parameters<typeof answered<Node>>[0],
+): Promise<readonly Node[]> {
   const failures: string[] = [];
-  for (const one of entry.waiting) {
-    const { node, headers } = one;
+  const calls = nodes.map(async (node) => {
     try {
-      await answered(archiveNode({ path: { node_id: node.id }, headers }));
+      await answered(call({ path: { node_id: node.id }, headers: callId() }));
+      return [node];
     } catch (error) {
       failures.push(asFailure(error).message);
+      return [];
     }
-    entry.waiting.delete(one);
-  }
-  held.delete(entry);
+  });
+  const done = (await Promise.all(calls)).flat();
   const [reason] = failures;
   if (reason !== undefined) {
-    say(`${t.changes.notArchived(failures.length)} ${reason}`, { isFailure: true });
+    const what = counted(failures.length, "memory was", "memories were");
+    say(`${what} not changed: ${reason}`, { isFailure: true });
   }
   storeChanged();
+  return done;
 }
 
-/** Sends what is held back when the page is left; the browser finishes it after the page is gone. */
-export function sendHeldOnLeave(): void {
-  addEventListener("pagehide", () => {
-    for (const { waiting, cancel } of held) {
-      cancel();
-      for (const { node, headers: name } of waiting) {
-        const headers = new Headers({ ...name, "svc-client": "inspector" });
-        if (key.peek() !== undefined) headers.set("authorization", `Bearer ${key.peek()}`);
-        void fetch(`/v1/nodes/${node.id}/archive`, { method: "PUT", keepalive: true, headers });
-      }
-    }
-    held.clear();
-  });
+/** A contradiction is settled first, and what was replaced stays as it was. */
+export function canBeReplaced({ lifecycle_state: state }: Node): boolean {
+  return state === "tentative" || state === "stable";
+}
+
+/** When the retention of a memory ends; undefined: it is kept. */
+export function endOf({ pinned, ttl_days, created_at }: Node): string | undefined {
+  return pinned || ttl_days === null ? undefined : addDays(asInstant(created_at), ttl_days);
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

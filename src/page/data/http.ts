@@ -1,13 +1,11 @@
 import { signal } from "@preact/signals";
 import { client } from "../client/client.gen.ts";
-import { CallFailure } from "./failure.ts";
 
 const KEY_PLACE = "svc.key";
 
 /** The key that calls carry; undefined where none was needed so far. A second tab has none: the key is in no cookie. */
 export const key = signal<string | undefined>(sessionStorage.getItem(KEY_PLACE) ?? undefined);
 
-/** Why the page asks for a key; undefined while it does not. */
 export const keyIsWanted = signal<"missing" | "wrong" | "ended" | undefined>(undefined);
 
 export function useKey(text: string | undefined): void {
@@ -57,12 +55,10 @@ function failureOf(status: number, error: unknown): CallFailure {
   return new CallFailure(status, code, detail);
 }
 
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Sends JSON to a path of the interface that the generated client does not know. @throws CallFailure */
-export async function post(path: string, body: object): Promise<unknown> {
+async function post(path: string, body: object): Promise<unknown> {
   const response = await fetch(path, {
     method: "POST",
     credentials: "omit",
@@ -74,4 +70,59 @@ export async function post(path: string, body: object): Promise<unknown> {
   const answer: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw failureOf(response.status, answer);
   return answer;
+}
+
+export class CallFailure extends Error {
+  override readonly name = "CallFailure";
+  /** HTTP status; 0 when the server did not answer. */
+  readonly status: number;
+  /** An error code of the interface, `lost` without an answer, `unreadable` for an answer that is not JSON. */
+  readonly code: string;
+
+  constructor(status: number, code: string, detail: string) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export function asFailure(error: unknown): CallFailure {
+  if (error instanceof CallFailure) return error;
+  return new CallFailure(0, "page", error instanceof Error ? error.message : String(error));
+}
+
+export function isLost({ status }: CallFailure): boolean {
+  return status === 0 || status === 502 || status === 504;
+}
+
+const SESSION = "/v1/inspector/session";
+
+/** What became of the code in the link of `svc open`; undefined where there was none. */
+export const codeFailure = signal<string | undefined>(undefined);
+
+/** Whether `svc open` serves the page: only there is an exchange, which refuses what has no code. */
+export async function isOfOpen(): Promise<boolean> {
+  try {
+    await post(SESSION, {});
+  } catch (error) {
+    return asFailure(error).code === "invalid_argument";
+  }
+  return false;
+}
+
+/**
+ * Exchanges the code in the address for the session's key. The code leaves the address at once, so that it stands neither in the
+ * history nor on the screen; it is good only once.
+ */
+export async function redeemCode(): Promise<void> {
+  const code = /^#code=(.+)$/.exec(location.hash)?.[1];
+  if (code === undefined) return;
+  history.replaceState(history.state, "", location.pathname + location.search);
+  try {
+    const answer = await post(SESSION, { code });
+    const { key } = Object(answer);
+    if (typeof key === "string") useKey(key);
+  } catch (error) {
+    codeFailure.value = asFailure(error).message;
+  }
 }

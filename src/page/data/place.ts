@@ -1,15 +1,9 @@
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 
 const BASE = "/inspect/";
 
 /** Where the page is: a view, what follows its name, and filters. Never a question and never a text: browsers keep addresses. */
-export type Place = {
-  /** The first part of the path; empty for the first view. */
-  readonly view: string;
-  /** The second part of the path: an id or empty. */
-  readonly id: string;
-  readonly query: URLSearchParams;
-};
+type Place = { readonly view: string; readonly id: string; readonly query: URLSearchParams };
 
 export const place = signal<Place>(read());
 
@@ -25,6 +19,11 @@ function decoded(part: string): string {
   } catch {
     return part;
   }
+}
+
+/** Gives a signal a value, where only an expression may stand. */
+export function assign<T>(to: Signal<T>, value: T): void {
+  to.value = value;
 }
 
 type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -59,7 +58,6 @@ export function withQuery(changes: Query): string {
   return hrefOf(view, id, { ...now, ...changes });
 }
 
-/** A link inside the page is a step, not a load. */
 function onClick(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -70,7 +68,6 @@ function onClick(event: MouseEvent): void {
   if (link.href !== location.href) go(link.href);
 }
 
-/** Follows the browser's own steps and links. */
 export function followAddress(): void {
   history.scrollRestoration = "manual";
   document.addEventListener("click", onClick);
@@ -81,3 +78,6 @@ export function followAddress(): void {
     requestAnimationFrame(() => scrollTo(0, typeof scroll === "number" ? scroll : 0));
   });
 }
+
+/** A question on its way to the search, which asks it at once. It is in no address. */
+export const question = signal<string | undefined>(undefined);

@@ -1,14 +1,8 @@
 /** Dates in the words of the page's language; an English browser's own country decides their order. */
 const LOCALE = navigator.language.startsWith("en-") ? navigator.language : "en-GB";
-
 const NUMBER = new Intl.NumberFormat(LOCALE);
 const SHORT = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
-const LONG = new Intl.DateTimeFormat(LOCALE, {
-  weekday: "long",
-  day: "numeric",
-  month: "long",
-  year: "numeric",
-});
+const LONG = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full" });
 const TIME = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit", hour12: false });
 const SECONDS = new Intl.DateTimeFormat(LOCALE, { timeStyle: "medium", hour12: false });
 const ZONED = new Intl.DateTimeFormat(LOCALE, {
@@ -28,57 +22,33 @@ const ENDINGS: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "
 /** The time zone of this browser, as dates are shown and days are counted. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-export function number(value: number): string {
-  return NUMBER.format(value);
+export const number = (value: number): string => NUMBER.format(value);
+
+/** `1 memory`, `2 memories`. @param many default: with an s */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
 }
 
-/** `1.4 MB`. */
-export function bytes(value: number): string {
-  return MEGABYTES.format(value / 1e6);
-}
+export const memoryCount = (count: number): string => counted(count, "memory", "memories");
 
-/** From 0 to 1, with two decimals. */
-export function share(value: number): string {
-  return value.toFixed(2);
-}
+export const bytes = (value: number): string => MEGABYTES.format(value / 1e6);
+export const share = (value: number): string => value.toFixed(2);
 
 export function ordinal(value: number): string {
   return `${value}${ENDINGS[ORDINAL.select(value)] ?? "th"}`;
 }
 
-/** `22 Nov 2026`. */
-export function date(instant: string): string {
-  return SHORT.format(new Date(instant));
-}
-
+export const date = (instant: string): string => SHORT.format(new Date(instant));
 /** `Sunday 22 November 2026`, of a day as `YYYY-MM-DD` in this time zone. */
-export function longDate(day: string): string {
-  return LONG.format(startOfDay(day));
-}
-
-/** `16:03`. */
-export function time(instant: string): string {
-  return TIME.format(new Date(instant));
-}
-
+export const longDate = (day: string): string => LONG.format(startOfDay(day));
+export const time = (instant: string): string => TIME.format(new Date(instant));
 /** `22 Nov 2026, 16:03`. */
-export function dateTime(instant: string): string {
-  return `${date(instant)}, ${time(instant)}`;
-}
-
+export const dateTime = (instant: string): string => `${date(instant)}, ${time(instant)}`;
 /** `16:03:24`, of milliseconds since 1970. */
-export function clockTime(ms: number): string {
-  return SECONDS.format(ms);
-}
-
+export const clockTime = (ms: number): string => SECONDS.format(ms);
 /** With weekday, seconds and zone, for whoever points at a date. */
-export function exactTime(instant: string): string {
-  return ZONED.format(new Date(instant));
-}
-
-export function monthName(at: Date): string {
-  return MONTH.format(at);
-}
+export const exactTime = (instant: string): string => ZONED.format(new Date(instant));
+export const monthName = (at: Date): string => MONTH.format(at);
 
 /** The first moment of `YYYY-MM-DD` in this time zone. @param plus days to add */
 export function startOfDay(day: string, plus = 0): Date {
@@ -94,4 +64,42 @@ export function dayOf(instant: string): string {
   const at = new Date(instant);
   const parts = [at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, "0"));
   return [String(at.getFullYear()).padStart(4, "0"), ...parts].join("-");
+}
+
+export const now = (): number => Date.now();
+
+/** Runs after some milliseconds. @returns what cancels it */
+export function later(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+}
+
+/** Words of a person for codes of the interface; other codes are words themselves. */
+export const words = {
+  source: {
+    user_stated: "said",
+    user_demonstrated: "shown",
+    system_inferred: "concluded",
+    external_document: "a document",
+    tool_output: "a tool",
+  },
+  said: {
+    user: "The user said it",
+    human: "The user said it",
+    participant: "A participant said it",
+    assistant: "An assistant said it",
+    tool: "A tool returned it",
+    system: "The system said it",
+  },
+  fading: { permanent: "never", slow: "slowly", medium: "medium", fast: "fast", rapid: "rapidly" },
+};
+
+export function edgeWords(type: string): string {
+  return type === "supersedes" ? "replaces" : type.replaceAll("_", " ");
+}
+
+/** Whether what is kept is encrypted, in words. @param encrypted null where nobody here knows */
+export function encryption(encrypted: boolean | null): string {
+  if (encrypted === null) return "the server decides whether it is encrypted";
+  return encrypted ? "encrypted" : "not encrypted";
 }

@@ -3,13 +3,12 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 const PLACE = "svc.keys";
 
-/** A key of the page and what it does. */
 export type KeyAction = {
   /** As it is pressed: `e`, `?`, `Escape`, `ctrl k`, or two in a row: `g t`. */
   readonly keys: string;
   /** What it does, for the list of keys; absent: not listed. */
   readonly text?: string | undefined;
-  readonly run: () => void;
+  readonly run: () => unknown;
 };
 
 /** Whether single keys do something; whoever speaks to the computer can turn them off (WCAG 2.1.4). */
@@ -24,7 +23,6 @@ export function turnKeys(on: boolean): void {
 /** The groups of keys that are active, the latest last, which is asked first. */
 const groups = signal<readonly { readonly actions: () => readonly KeyAction[] }[]>([]);
 
-/** Every key that does something now. */
 export function activeKeys(): readonly KeyAction[] {
   const seen = new Set<string>();
   return [...groups.value].reverse().flatMap(({ actions }) =>
@@ -36,7 +34,6 @@ export function activeKeys(): readonly KeyAction[] {
   );
 }
 
-/** Keys that work while the component is shown. */
 export function useKeys(actions: readonly KeyAction[]): void {
   const latest = useRef(actions);
   latest.current = actions;
@@ -51,10 +48,8 @@ export function useKeys(actions: readonly KeyAction[]): void {
 }
 
 let first: { readonly key: string; readonly at: number } | undefined;
-/** Milliseconds within which the second of two keys follows. */
 const SECOND_WITHIN = 1200;
 
-/** Hears every key of the page. */
 export function listenToKeys(): void {
   document.addEventListener("keydown", (event) => {
     const pressed = nameOf(event);
@@ -66,7 +61,6 @@ export function listenToKeys(): void {
   });
 }
 
-/** Not while typing, and in a dialog only what opens another. */
 function isMeant(pressed: string, target: EventTarget | null): boolean {
   if (pressed.startsWith("ctrl ")) return true;
   if (document.querySelector("dialog[open]") !== null) return false;
@@ -75,26 +69,20 @@ function isMeant(pressed: string, target: EventTarget | null): boolean {
 
 /** The action of a key, or of it and the one before; a key that begins others is remembered. */
 function takeAction(pressed: string, at: number): KeyAction | undefined {
-  const before = first !== undefined && at - first.at < SECOND_WITHIN ? `${first.key} ` : undefined;
+  const both = first !== undefined && at - first.at < SECOND_WITHIN && `${first.key} ${pressed}`;
   first = undefined;
-  const found =
-    (before === undefined ? undefined : actionFor(before + pressed)) ?? actionFor(pressed);
-  if (found === undefined && isPrefix(pressed)) first = { key: pressed, at };
+  const found = actionFor((keys) => keys === both) ?? actionFor((keys) => keys === pressed);
+  const isPrefix = actionFor((keys) => keys.startsWith(`${pressed} `)) !== undefined;
+  if (found === undefined && isPrefix) first = { key: pressed, at };
   return found;
 }
 
-function actionFor(keys: string): KeyAction | undefined {
-  for (const { actions } of [...groups.peek()].reverse()) {
-    const found = actions().find((action) => action.keys === keys);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function isPrefix(key: string): boolean {
-  return groups
+function actionFor(isIt: (keys: string) => boolean): KeyAction | undefined {
+  const all = groups
     .peek()
-    .some(({ actions }) => actions().some(({ keys }) => keys.startsWith(`${key} `)));
+    .toReversed()
+    .flatMap(({ actions }) => actions());
+  return all.find(({ keys }) => isIt(keys));
 }
 
 function nameOf({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): string {
@@ -107,4 +95,32 @@ function isTyping(target: EventTarget | null): boolean {
     (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
     !(target instanceof HTMLInputElement && /^(checkbox|radio|button)$/.test(target.type))
   );
+}
+
+const STEPS: readonly KeyAction[] = [
+  { keys: "j", text: "next row", run: () => move((at) => at + 1) },
+  { keys: "k", text: "previous row", run: () => move((at) => at - 1) },
+];
+
+/** `j` and `k` go along the rows of a list that is in the document as a whole: elements with `data-step`. */
+export function useRowSteps(): void {
+  useKeys(STEPS);
+}
+
+export function useRowFocus(): void {
+  useKeys([
+    ...STEPS,
+    { keys: "ArrowDown", run: () => move((at) => at + 1) },
+    { keys: "ArrowUp", run: () => move((at) => at - 1) },
+    { keys: "Home", text: "first row", run: () => move(() => 0) },
+    { keys: "End", text: "last row", run: () => move((_, last) => last) },
+  ]);
+}
+
+function move(place: (at: number, last: number) => number): void {
+  const rows = [...document.querySelectorAll<HTMLElement>("[data-step]")];
+  const focused = document.activeElement;
+  const at = focused instanceof HTMLElement ? rows.indexOf(focused) : -1;
+  const last = rows.length - 1;
+  rows[Math.max(0, Math.min(last, place(at, last)))]?.focus();
 }

@@ -1,18 +1,16 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { later } from "../data/clock.ts";
-import type { CallFailure } from "../data/failure.ts";
-import { isLost } from "../data/failure.ts";
-import type { Query } from "../data/query.ts";
-import { t } from "../language/texts.ts";
+import type { Node } from "../client/types.gen.ts";
+import { type CallFailure, isLost } from "../data/http.ts";
+import type { Query } from "../data/server.ts";
 import { Button } from "./controls.tsx";
+import { later } from "./format.ts";
+import { Text } from "./text.tsx";
 
-/** Before this nobody misses an answer. */
 const SKELETON_AFTER_MS = 150;
 const WIDTHS = [82, 38, 67, 44, 74, 29];
 
-/** Lines of a list that is being read, not before it has taken a moment. */
-export function Skeleton({ label = t.states.loading }: { label?: string }): VNode {
+export function Skeleton({ label = "Reading the memory…" }: { label?: string }): VNode {
   const [isShown, setShown] = useState(false);
   useEffect(() => later(SKELETON_AFTER_MS, () => setShown(true)), []);
   return (
@@ -39,49 +37,46 @@ export function Skeleton({ label = t.states.loading }: { label?: string }): VNod
   );
 }
 
-/** A sheet that says what there is instead of records, and what to do. */
-export function Box({
+export const Box = ({
   title,
   children,
 }: {
   title: ComponentChildren;
   children?: ComponentChildren;
-}): VNode {
-  return (
-    <section class="box">
-      <h2>{title}</h2>
-      {children}
-    </section>
-  );
-}
+}): VNode => (
+  <section class="box">
+    <h2>{title}</h2>
+    {children}
+  </section>
+);
 
 /** Something did not work as usual: what, and below it the code. */
-export function Warning(props: {
+export const Warning = (props: {
   readonly title: ComponentChildren;
   readonly children?: ComponentChildren;
   readonly code?: string;
-}): VNode {
-  return (
-    <div class="warning" role="alert">
-      <p class="warn">
-        <b>{props.title}</b> {props.children}
-      </p>
-      {props.code !== undefined && <p class="small">{props.code}</p>}
-    </div>
-  );
-}
+}): VNode => (
+  <div class="warning" role="alert">
+    <p class="warn">
+      <b>{props.title}</b> {props.children}
+    </p>
+    {props.code !== undefined && <p class="small">{props.code}</p>}
+  </div>
+);
 
 /** Why nothing was read. A lost server is told by the frame. */
 export function Failure({ of, retry }: { of: CallFailure; retry?: () => void }): VNode | null {
   if (isLost(of) || of.status === 401) return null;
   const missing = of.status === 404;
   return (
-    <Box title={missing ? t.states.notFound : t.states.failed}>
-      <p>{missing ? t.states.notFoundText : of.message}</p>
-      <p class="small">{t.states.code(of.status, of.code)}</p>
+    <Box title={missing ? "There is no such memory" : "This could not be read"}>
+      <p>{missing ? "It was forgotten, or belongs to another owner." : of.message}</p>
+      <p class="small">
+        {of.status} · {of.code}
+      </p>
       {retry !== undefined && !missing && (
         <p>
-          <Button onClick={retry}>{t.states.again}</Button>
+          <Button onClick={retry}>Read it again</Button>
         </p>
       )}
     </Box>
@@ -89,7 +84,7 @@ export function Failure({ of, retry }: { of: CallFailure; retry?: () => void }):
 }
 
 /** An answer, or what stands in its place while there is none. What was read before stays when reading again fails. */
-export function Answer<T>(props: {
+export function Loaded<T>(props: {
   readonly of: Query<T>;
   readonly label?: string;
   readonly children: (data: T) => ComponentChildren;
@@ -99,3 +94,52 @@ export function Answer<T>(props: {
   if (failure !== undefined) return <Failure of={failure} retry={reload} />;
   return <Skeleton {...(props.label === undefined ? {} : { label: props.label })} />;
 }
+
+type LifecycleState = Node["lifecycle_state"];
+
+/** The shape of a state, which tells it without colour: disc, ring, diamond, bars, cross. */
+export const StateShape = ({ of, size = 10 }: { of: LifecycleState; size?: number }): VNode => (
+  <svg width={size} height={size} viewBox="0 0 10 10" aria-hidden="true">
+    {SHAPES[of]()}
+  </svg>
+);
+
+const SHAPES: Readonly<Record<LifecycleState, () => VNode>> = {
+  stable: () => <circle class="f-good" cx="5" cy="5" r="4.5" />,
+  tentative: () => <circle class="s-edge hollow" cx="5" cy="5" r="3.8" stroke-width="1.5" />,
+  contested: () => <path class="f-clash" d="M5 0 10 5 5 10 0 5z" />,
+  superseded: () => <path class="s-edge" d="M0 3.5h10M0 6.5h6" stroke-width="1.8" />,
+  deprecated: () => <path class="s-edge" d="M1.5 1.5l7 7M8.5 1.5l-7 7" stroke-width="1.6" />,
+  archived: () => <path class="s-edge hollow" d="M1 2.5h8v6H1zM3.5 5h3" stroke-width="1.3" />,
+};
+
+/** A square for a thing, for a memory the shape of its state. */
+export function NodeShape({ of }: { of: Node }): VNode {
+  if (of.node_type !== "entity") return <StateShape of={of.lifecycle_state} size={12} />;
+  return (
+    <svg width="12" height="12" viewBox="0 0 10 10" aria-hidden="true">
+      <rect class="f-graph" x="0.5" y="0.5" width="9" height="9" rx="2" />
+    </svg>
+  );
+}
+
+export const State = ({ of }: { of: LifecycleState }): VNode => (
+  <span class={`state ${of}`}>
+    <StateShape of={of} />
+    {of}
+  </span>
+);
+
+type Props = {
+  readonly of: CallFailure;
+  /** The memory as it is now; undefined while that is not known. */
+  readonly now?: Node | undefined;
+};
+
+/** A change that was refused: why, what the memory has become meanwhile, and that nothing is lost. */
+export const Refused = ({ of, now }: Props): VNode => (
+  <Warning title="Not changed." code={`${of.status} · ${of.code}`}>
+    {now !== undefined && `This memory is ${now.lifecycle_state} now. `}
+    <Text of={of.message} /> Nothing was written. What you have entered is still here.
+  </Warning>
+);

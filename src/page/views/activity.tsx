@@ -1,55 +1,55 @@
 import type { VNode } from "preact";
-import { hrefOf, withQuery } from "../data/place.ts";
-import { useQuery } from "../data/query.ts";
-import { t } from "../language/texts.ts";
-import { date } from "../parts/format.ts";
-import { JsonButton } from "../parts/json-button.tsx";
-import { useRowSteps } from "../parts/row-focus.ts";
-import { Answer, Box } from "../parts/states.tsx";
-import { Choices } from "./activity/choices.tsx";
-import { Days } from "./activity/days.tsx";
-import { type Happened, readHappened, type Wanted, wanted } from "./activity/happened.ts";
+import { LIFECYCLE_STATES } from "../../domain/enums.ts";
+import { parseUuid } from "../../lib/uuid.ts";
+import { getNodes, listOperations, listRetrievals } from "../client/sdk.gen.ts";
+import type { Node, OperationRecord, RetrievalPage } from "../client/types.gen.ts";
+import { answered } from "../data/http.ts";
+import { hrefOf, place, withQuery } from "../data/place.ts";
+import { useQuery } from "../data/server.ts";
+import { Moment, Section, TextLink, Title } from "../parts/controls.tsx";
+import { counted, date, dayOf, longDate, number, time } from "../parts/format.ts";
+import { useRowSteps } from "../parts/keys.ts";
+import { Box, Loaded, State } from "../parts/states.tsx";
+import { Text } from "../parts/text.tsx";
+import { type Joined, joined } from "./joined.ts";
+import { nameOf } from "./search/answer.ts";
 
-/** Which assistant asked and changed what? */
 export function Activity(): VNode {
   const of = wanted();
   const query = useQuery(`activity ${JSON.stringify(of)}`, (userId) => readHappened(of, userId));
   useRowSteps();
   return (
     <>
-      <div class="title">
-        <h1 class="ttl">
-          {query.data === undefined ? t.frame.view.activity : titleOf(query.data)}
-        </h1>
-        {query.data !== undefined && <JsonButton data={query.data} path={pathOf(of)} />}
-      </div>
+      <Title data={query.data} path={pathOf(of)}>
+        {query.data === undefined ? "Activity" : titleOf(query.data)}
+      </Title>
       <div class="two">
         <div>
-          <Answer of={query}>
+          <Loaded of={query}>
             {({ entries, next }) => (
               <>
                 {entries.length === 0 ? <Nothing of={of} /> : <Days entries={entries} />}
                 <p class="run">
                   {of.until !== undefined && (
                     <a class="btn" href={withQuery({ until: undefined })}>
-                      {t.activity.newest}
+                      Newest
                     </a>
                   )}
                   {next !== undefined && (
                     <a class="btn" href={withQuery({ until: next })}>
-                      {t.activity.older}
+                      Older
                     </a>
                   )}
                 </p>
               </>
             )}
-          </Answer>
+          </Loaded>
         </div>
-        <aside class="aside" aria-label={t.activity.show}>
+        <aside class="aside" aria-label="What">
           <Choices of={of} entries={query.data?.entries ?? []} />
           <p class="small">
             <a class="link" href={hrefOf("")}>
-              {t.activity.stored}
+              New memories are in the timeline.
             </a>
           </p>
         </aside>
@@ -61,24 +61,250 @@ export function Activity(): VNode {
 function titleOf({ entries, next }: Happened): string {
   const questions = entries.filter((entry) => "question" in entry).length;
   const first = entries.at(-1);
-  const counts = t.activity.title(questions, entries.length - questions);
-  return next === undefined || first === undefined
-    ? counts
-    : `${counts} ${t.activity.since(date(first.at))}`;
+  const counts = `${counted(questions, "question")} and ${counted(entries.length - questions, "change")}`;
+  return next === undefined || first === undefined ? counts : `${counts} since ${date(first.at)}`;
 }
 
 function Nothing({ of: { kind, who } }: { of: Wanted }): VNode {
   const isFiltered = kind !== "all" || who !== undefined;
   return (
-    <Box title={isFiltered ? t.activity.noneFiltered : t.activity.none}>
-      <p>{t.activity.noneText}</p>
+    <Box title={isFiltered ? "Nothing fits these filters" : "Nothing happened"}>
+      <p>
+        Questions of assistants and changes of memories appear here, as far as receipts are kept.
+        The page's own questions leave no trace.
+      </p>
     </Box>
   );
 }
 
-/** Of the questions; changes have a path of their own. */
 function pathOf({ kind, until }: Wanted): string {
   const route = kind === "changes" ? "operations" : "retrievals";
   const params = new URLSearchParams(until === undefined ? {} : { time_to: until });
   return `/v1/${route}?${params}`;
+}
+
+type Props = { readonly of: Wanted; readonly entries: readonly Entry[] };
+
+function Choices({ of, entries }: Props): VNode {
+  const pick = (text: string, query: Parameters<typeof withQuery>[0], isChosen: boolean) => (
+    <a
+      href={withQuery({ ...query, until: undefined })}
+      aria-current={isChosen ? "true" : undefined}
+    >
+      <Text of={text} line />
+    </a>
+  );
+  return (
+    <>
+      <nav class="sect" aria-label="What">
+        <h2 class="side-h">What</h2>
+        <ul class="pick">
+          {KINDS.map((kind) => (
+            <li key={kind}>
+              {pick(kind, { show: kind === "all" ? undefined : kind }, kind === of.kind)}
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <nav class="sect" aria-label="Who">
+        <h2 class="side-h">Who</h2>
+        <ul class="pick">
+          <li>{pick("everybody", { who: undefined }, of.who === undefined)}</li>
+          {countsOf(of, entries).map(([name, count]) => (
+            <li key={name}>
+              {pick(name, { who: name }, name === of.who)}
+              <span class="n">{number(count)}</span>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </>
+  );
+}
+
+/** Who did how much of what is shown, the busiest first; whoever is chosen is there in any case. */
+function countsOf({ who }: Wanted, entries: readonly Entry[]): readonly [string, number][] {
+  const counts = new Map<string, number>(who === undefined ? [] : [[who, 0]]);
+  for (const entry of entries) {
+    if (entry.who !== null) counts.set(entry.who, (counts.get(entry.who) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a);
+}
+
+const ACTIVITY_CHANGES: Readonly<Record<string, string>> = {
+  LIFECYCLE_CHANGED: "changed",
+  SUPERSEDENCE_APPLIED: "replaced",
+  CONTRADICTION_NOTED: "contradicted",
+  CONTRADICTION_RESOLVED: "settled",
+  EPISTEMIC_TRANSITION: "evaluated",
+  REINFORCE: "reinforced",
+  MEMORY_RESTORED: "brought back",
+  PIN: "pinned",
+  RELEASE: "released",
+  ORGANIZER_MERGED: "merged",
+  TOMBSTONE_SWEEP: "let go",
+  DIRECT_STORE_REQUESTED: "stored",
+  DERIVATION_COMMITTED: "extracted",
+  FAST_INGEST_BATCH: "took in",
+};
+
+function Days({ entries }: { entries: readonly Entry[] }): VNode {
+  const days = [...Map.groupBy(entries, ({ at }) => dayOf(at))];
+  return (
+    <>
+      {days.map(([day, ofDay]) => {
+        const failed = ofDay.filter(isFailed).length;
+        return (
+          <Section
+            key={day}
+            title={longDate(day)}
+            end={failed > 0 && <span class="lost">{number(failed)} failed</span>}
+          >
+            <ol class="happened">
+              {ofDay.map((entry) => (
+                <Row key={entry.id} of={entry} />
+              ))}
+            </ol>
+          </Section>
+        );
+      })}
+    </>
+  );
+}
+
+function isFailed(entry: Entry): boolean {
+  return "question" in entry && Object.keys(entry.question.failures).length > 0;
+}
+
+const Row = ({ of: entry }: { of: Entry }): VNode => (
+  <li>
+    <span class="dim">
+      <Moment at={entry.at} show={time} />
+    </span>
+    <b class="who">
+      {entry.who === null ? <span class="dim">unnamed</span> : <Text of={entry.who} line />}
+    </b>
+    {"question" in entry ? <Asked of={entry.question} /> : <Changed of={entry.change} />}
+  </li>
+);
+
+function Asked({ of: question }: { of: Question }): VNode {
+  const { request_id, query, context_count, failures } = question;
+  return (
+    <>
+      <span class="dim">asked</span>
+      <p>
+        <TextLink step href={hrefOf("search", request_id)} text={query} />
+        {Object.keys(failures).map((search) => (
+          <span key={search} class="lost">
+            the search by {nameOf(search)} failed
+          </span>
+        ))}
+      </p>
+      <span class="small">{number(context_count)} in the context</span>
+    </>
+  );
+}
+
+function Changed({ of: { record, node } }: { of: Change }): VNode {
+  const { before, after, isReleased } = outcomeOf(record);
+  const state = LIFECYCLE_STATES.find((one) => one === after);
+  const type = record.op_type === "PIN" && isReleased ? "RELEASE" : record.op_type;
+  return (
+    <>
+      <span class="dim">{ACTIVITY_CHANGES[type] ?? type}</span>
+      <p>
+        {node === undefined ? (
+          <span class="dim">a memory that is gone</span>
+        ) : (
+          <TextLink step href={hrefOf("memory", node.id)} text={node.content} />
+        )}
+      </p>
+      <span class="small">{state !== undefined && after !== before && <State of={state} />}</span>
+    </>
+  );
+}
+
+const PAGE = 200;
+const KINDS = ["all", "questions", "changes", "failures"] as const;
+
+type Wanted = {
+  readonly kind: (typeof KINDS)[number];
+  readonly who: string | undefined;
+  readonly until: string | undefined;
+};
+
+type Question = RetrievalPage["retrievals"][number];
+type Change = { readonly record: OperationRecord; readonly node: Node | undefined };
+
+type Entry = {
+  readonly id: string;
+  readonly at: string;
+  readonly who: string | null;
+} & ({ readonly question: Question } | { readonly change: Change });
+
+type Happened = Joined<Entry>;
+
+function wanted(): Wanted {
+  const { query } = place.value;
+  const kind = KINDS.find((one) => one === query.get("show")) ?? "all";
+  return { kind, who: query.get("who") ?? undefined, until: query.get("until") ?? undefined };
+}
+
+/** Reads questions and changes, and joins them as far back as both have been read. */
+async function readHappened(of: Wanted, user_id: string): Promise<Happened> {
+  const { kind, who, until } = of;
+  const common = { user_id, limit: PAGE, time_to: until };
+  const failed = kind === "failures" || undefined;
+  const isOnly = kind === "questions" || kind === "failures";
+  const [questions, changes] = await Promise.all([
+    kind === "changes"
+      ? NOTHING
+      : answered(listRetrievals({ query: { ...common, client: who, failed } })),
+    isOnly ? NOTHING : answered(listOperations({ query: { ...common, actor: who } })),
+  ]);
+  const nodes = await nodesOf(changes.operations, user_id);
+  const asked = questions.retrievals.map((question): Entry => {
+    const { request_id: id, created_at: at, client } = question;
+    return { id, at, who: client, question };
+  });
+  const changed = changes.operations.map((record): Entry => {
+    const { id, created_at: at, actor_id, target_id } = record;
+    return { id, at, who: actor_id, change: { record, node: nodes.get(target_id) } };
+  });
+  return joined<Entry>([
+    { entries: asked, hasMore: questions.has_more },
+    { entries: changed, hasMore: changes.has_more },
+  ]);
+}
+
+const NOTHING = { retrievals: [], operations: [], has_more: false } as const;
+
+async function nodesOf(
+  operations: readonly OperationRecord[],
+  user_id: string,
+): Promise<ReadonlyMap<string, Node>> {
+  const ids = new Set(operations.map(({ target_id }) => target_id));
+  const node_ids = [...ids].filter((id) => parseUuid(id) !== undefined);
+  if (node_ids.length === 0) return new Map();
+  const { nodes } = await answered(getNodes({ body: { node_ids, user_id } }));
+  return new Map(nodes.map((node) => [node.id, node]));
+}
+
+/** What a change has made of its memory, as far as the log says. */
+function outcomeOf({ payload }: OperationRecord) {
+  const { before, after } = parsed(payload["record"]);
+  return {
+    before: Object(before).lifecycleState as unknown,
+    after: Object(after).lifecycleState as unknown,
+    isReleased: Object(after).pinned === false,
+  };
+}
+
+function parsed(record: unknown): { readonly before?: unknown; readonly after?: unknown } {
+  try {
+    return Object(typeof record === "string" ? JSON.parse(record) : record);
+  } catch {
+    return {};
+  }
 }

@@ -1,44 +1,47 @@
 import type { VNode } from "preact";
-import { getProvenance } from "../client/sdk.gen.ts";
-import type { Node, Provenance } from "../client/types.gen.ts";
-import { now } from "../data/clock.ts";
+import { useState } from "preact/hooks";
+import { seenIn, seenInWords } from "../../domain/seen.ts";
+import { storedSpeaker } from "../../domain/speaker.ts";
+import {
+  getBlob,
+  getNodeEdges,
+  getNodeRetrievals,
+  getNodes,
+  getProvenance,
+} from "../client/sdk.gen.ts";
+import type { Edge, Node, Provenance } from "../client/types.gen.ts";
+import { archive, canBeReplaced, pin, promote, reinforce, restore } from "../data/changes.ts";
 import { answered } from "../data/http.ts";
 import { go, hrefOf, place, withQuery } from "../data/place.ts";
-import { useQuery } from "../data/query.ts";
-import { canChange } from "../data/server.ts";
-import { t } from "../language/texts.ts";
-import { CopyButton, Moment } from "../parts/controls.tsx";
-import { date } from "../parts/format.ts";
-import { JsonButton } from "../parts/json-button.tsx";
-import { Picture } from "../parts/picture.tsx";
-import { State } from "../parts/state.tsx";
-import { Answer } from "../parts/states.tsx";
-import { hiddenIn, Text } from "../parts/text.tsx";
-import { Writing } from "./conflicts/write.tsx";
-import { Forget } from "./forgetting/dialog.tsx";
-import { Actions } from "./memory/actions.tsx";
-import { Axis } from "./memory/axis.tsx";
-import { useChain } from "./memory/chain.ts";
-import { Correct } from "./memory/correct.tsx";
-import { Facts } from "./memory/facts.tsx";
-import { Life } from "./memory/life.tsx";
-import { Neighbours } from "./memory/neighbours.tsx";
-import { Second } from "./memory/second.tsx";
-import { Uses } from "./memory/uses.tsx";
-import { Versus } from "./memory/versus.tsx";
+import { canChange, useQuery } from "../data/server.ts";
+import {
+  AskedItem,
+  Button,
+  Crumbs,
+  Facts,
+  Measure,
+  Moment,
+  Section,
+  TextLink,
+} from "../parts/controls.tsx";
+import { counted, date, edgeWords, now, number, ordinal, share, words } from "../parts/format.ts";
+import { type KeyAction, useKeys } from "../parts/keys.ts";
+import { Loaded, State, StateShape } from "../parts/states.tsx";
+import { hiddenIn, signed, Text } from "../parts/text.tsx";
+import { Versus, Writing } from "./conflicts.tsx";
+import { Forget } from "./forgetting.tsx";
+import { Axis, Life, useChain } from "./memory/history.tsx";
+import { Correct, Second } from "./memory/replace.tsx";
 
-/** A longer text is cut here until all of it is wanted. */
 const SHOWN = 4000;
-/** As a heading, up to here. */
 const HEADING = 280;
 
-/** What is this, and who says so? */
 export function Memory({ id }: { id: string }): VNode {
   const query = useQuery(`memory ${id}`, (userId) => read(id, userId));
   return (
     <>
-      {query.data === undefined && <h1 class="vh">{t.frame.view.memory}</h1>}
-      <Answer of={query}>{(data) => <Known key={id} data={data} />}</Answer>
+      {query.data === undefined && <h1 class="vh">Memory</h1>}
+      <Loaded of={query}>{(data) => <Known key={id} data={data} />}</Loaded>
     </>
   );
 }
@@ -56,15 +59,11 @@ function Known({ data }: { data: Provenance }): VNode {
   const chain = useChain(node.id);
   return (
     <article>
-      <nav class="crumbs" aria-label={t.memory.where}>
-        <a href={hrefOf("")}>{t.frame.view.timeline}</a>
-        <span aria-hidden="true">›</span>
-        <span>{t.frame.view.memory}</span>
-        <span class="end">
-          <JsonButton data={data} path={`/v1/nodes/${node.id}/provenance`} />
-          <CopyButton text={location.href}>{t.parts.copyLink}</CopyButton>
-        </span>
-      </nav>
+      <Crumbs
+        of={[<a href={hrefOf("")}>Timeline</a>, <span>Memory</span>]}
+        data={data}
+        path={`/v1/nodes/${node.id}/provenance`}
+      />
       <Claim node={node} />
       <div class="two">
         <div>
@@ -72,8 +71,8 @@ function Known({ data }: { data: Provenance }): VNode {
           <Axis node={node} chain={chain} />
           <Life data={data} chain={chain} />
         </div>
-        <aside class="aside" aria-label={t.memory.facts.title}>
-          <Facts node={node} />
+        <aside class="aside" aria-label="Certainty and weight">
+          <Certainty node={node} />
           <Uses node={node} />
           <Neighbours node={node} />
         </aside>
@@ -84,7 +83,6 @@ function Known({ data }: { data: Provenance }): VNode {
   );
 }
 
-/** The dialog of the change that the address names. */
 function Doing({ node }: { node: Node }): VNode | null {
   const wanted = place.value.query.get("do");
   const onClose = (): void => go(withQuery({ do: undefined }), "replace");
@@ -102,23 +100,28 @@ function Claim({ node }: { node: Node }): VNode {
     <header class="claim">
       <Content text={node.content} />
       <Picture node={node} />
-      {hidden > 0 && <p class="small lost">{t.memory.hidden(t.parts.hidden(hidden))}</p>}
+      {hidden > 0 && (
+        <p class="small lost">
+          {counted(hidden, "hidden character")} in this text are shown as signs: they cannot be
+          seen, or change how others are read.
+        </p>
+      )}
       <div class="meta">
         <State of={node.lifecycle_state} />
-        <span>{t.words.type[node.node_type]}</span>
-        <span>{t.words.scope[node.scope]}</span>
+        <span>{node.node_type}</span>
+        <span>{node.scope}</span>
         <span>
           {valid_to === null
-            ? t.memory.trueFrom(date(valid_from))
-            : t.memory.trueBetween(date(valid_from), date(valid_to))}
+            ? `true from ${date(valid_from)}, no end`
+            : `true from ${date(valid_from)} to ${date(valid_to)}`}
         </span>
         {node.event_time !== null && (
           <span>
-            {Date.parse(node.event_time) > now() ? t.memory.happens : t.memory.happened}{" "}
+            {Date.parse(node.event_time) > now() ? "happens" : "happened"}{" "}
             <Moment at={node.event_time} show={date} />
           </span>
         )}
-        {node.pinned && <span>{t.timeline.pinned}</span>}
+        {node.pinned && <span>pinned</span>}
       </div>
       <Actions node={node} />
     </header>
@@ -127,18 +130,11 @@ function Claim({ node }: { node: Node }): VNode {
 
 /** The whole text: a short one as the heading, a long one below it. */
 function Content({ text }: { text: string }): VNode {
-  const wanted = place.value.query.get("all") !== null;
-  const isCut = !wanted && text.length > SHOWN;
-  if (text.length <= HEADING) {
-    return (
-      <h1>
-        <Text of={text} />
-      </h1>
-    );
-  }
+  const isCut = text.length > SHOWN && place.value.query.get("all") === null;
+  if (text.length <= HEADING) return <Text as="h1" of={text} />;
   return (
     <>
-      <h1 class="vh">{t.frame.view.memory}</h1>
+      <h1 class="vh">Memory</h1>
       <p class="long">
         <Text of={isCut ? text.slice(0, SHOWN) : text} />
         {isCut && "…"}
@@ -146,10 +142,203 @@ function Content({ text }: { text: string }): VNode {
       {isCut && (
         <p>
           <a class="btn" href={withQuery({ all: "1" })}>
-            {t.parts.all(text.length)}
+            Show all {number(text.length)} characters
           </a>
         </p>
       )}
     </>
   );
+}
+
+const ALT = 300;
+
+function Picture({ node }: { node: Node }): VNode | null {
+  const seen = seenIn(node.metadata ?? undefined);
+  if (seen === undefined) return null;
+  const { thumbnail } = seen;
+  const alt = signed(node.content.slice(0, ALT));
+  return (
+    <figure class="seen">
+      {thumbnail !== undefined && <Image id={thumbnail} alt={alt} />}
+      <figcaption class="small">
+        <Text of={seenInWords(seen)} line />
+      </figcaption>
+    </figure>
+  );
+}
+
+/** As an address with the bytes in it: the page may load no other. */
+function Image({ id, alt }: { id: string; alt: string }): VNode | null {
+  const { data } = useQuery(`picture ${id}`, (userId) => readPicture(id, userId));
+  return data === undefined ? null : <img src={data} alt={alt} />;
+}
+
+async function readPicture(id: string, userId: string): Promise<string> {
+  const bytes = await answered(getBlob({ path: { blob_key: id }, query: { user_id: userId } }));
+  return await new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(bytes);
+  });
+}
+
+type Action = KeyAction & { readonly name: string; readonly isLast?: boolean };
+
+function Actions({ node }: { node: Node }): VNode | null {
+  const actions = canChange.value ? actionsOf(node) : [];
+  useKeys(actions);
+  const acts = (isLast: boolean) =>
+    actions
+      .filter((action) => (action.isLast === true) === isLast)
+      .map(({ keys, name, run }) => (
+        <Button key={keys} keyName={keys} onClick={run}>
+          {name}
+        </Button>
+      ));
+  if (actions.length === 0) return null;
+  return (
+    <div class="acts">
+      {acts(false)}
+      <span class="gap" />
+      {acts(true)}
+    </div>
+  );
+}
+
+function actionsOf(node: Node): readonly Action[] {
+  const { lifecycle_state: state, pinned } = node;
+  const act = (keys: string, name: string, text: string, run: () => void): Action => {
+    return { keys, name, text, run };
+  };
+  const dialog = (keys: string, name: string, text: string, wanted: string): Action =>
+    act(keys, `${name}…`, text, () => go(withQuery({ do: wanted }), "replace"));
+  const forget = { ...dialog("f", "Forget", "forget it for good", "forget"), isLast: true };
+  if (state === "archived" || state === "deprecated") {
+    return [act("b", "Restore", "bring back", () => void restore([node])), forget];
+  }
+  const actions: Action[] = [];
+  if (canBeReplaced(node)) {
+    actions.push(
+      dialog("e", "Correct", "correct", "correct"),
+      dialog("u", "Replace with", "replace with another", "replace"),
+      dialog("!", "Contradict", "contradict", "contradict"),
+    );
+  }
+  if (state === "tentative") {
+    actions.push(act("m", "Make stable", "make stable", () => void promote(node)));
+  }
+  if (state !== "superseded") {
+    actions.push(
+      act("+", "Reinforce", "reinforce", () => void reinforce(node)),
+      act("p", pinned ? "Release" : "Pin", "pin or release", () => void pin(node)),
+    );
+  }
+  const last = act("x", "Archive", "archive", () => void archive([node]));
+  return [...actions, { ...last, isLast: true }, forget];
+}
+
+function Certainty({ node }: { node: Node }): VNode {
+  const speaker = storedSpeaker(node.metadata ?? undefined);
+  return (
+    <Section side title="Certainty and weight">
+      <Facts
+        of={[
+          ["confidence", <Weight of={node.confidence} />],
+          ["salience", <Weight of={node.salience} />],
+          ["knowledge", node.epistemic_type],
+          ["source", words.source[node.source_type]],
+          speaker !== undefined && ["said by", <Text of={speaker} line />],
+          ["fading", words.fading[node.decay_profile]],
+          ["scope", node.scope],
+          ["id", node.id, true],
+        ]}
+      />
+    </Section>
+  );
+}
+
+const Weight = ({ of }: { of: number }): VNode => (
+  <>
+    <Measure of={of} class="f-ink" label={`${share(of)} of 1`} />
+    {share(of)}
+  </>
+);
+
+const READ = 100;
+const USES_SHOWN = 5;
+
+function Uses({ node: { id } }: { node: Node }): VNode | null {
+  const [isWhole, setWhole] = useState(false);
+  const { data } = useQuery(`uses ${id}`, () =>
+    answered(getNodeRetrievals({ path: { node_id: id }, query: { limit: READ } })),
+  );
+  if (data === undefined) return null;
+  const { retrievals, has_more } = data;
+  const shown = isWhole ? retrievals : retrievals.slice(0, USES_SHOWN);
+  return (
+    <section class="sect">
+      <h2 class="side-h">
+        {retrievals.length === 0
+          ? "Not used in any kept answer"
+          : has_more
+            ? `Used in more than ${counted(retrievals.length, "answer")}`
+            : `Used in ${counted(retrievals.length, "answer")}`}
+        {shown.length < retrievals.length && (
+          <Button kind="link" onClick={() => setWhole(true)}>
+            all
+          </Button>
+        )}
+      </h2>
+      <ol class="used">
+        {shown.map((one) => (
+          <AskedItem
+            key={one.request_id}
+            of={one}
+            figure={ordinal(one.rank)}
+            more={one.cited && " · cited"}
+          />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const NEIGHBOURS = 30;
+
+type Neighbour = { readonly edge: Edge; readonly node: Node };
+
+function Neighbours({ node: { id } }: { node: Node }): VNode {
+  const { data } = useQuery(`neighbours ${id}`, (userId) => readNeighbours(id, userId));
+  return (
+    <Section side title="Neighbours">
+      {data !== undefined && data.length === 0 && (
+        <p class="small">No memory or thing is connected with it.</p>
+      )}
+      <ul class="neighbours">
+        {data?.map(({ edge, node }) => (
+          <li key={edge.id}>
+            <StateShape of={node.lifecycle_state} size={12} />
+            <span class="small">{edgeWords(edge.edge_type)}</span>
+            <TextLink href={hrefOf("memory", node.id)} text={node.content} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+async function readNeighbours(id: string, userId: string): Promise<readonly Neighbour[]> {
+  const { edges } = await answered(
+    getNodeEdges({ path: { node_id: id }, query: { limit: NEIGHBOURS } }),
+  );
+  const otherOf = ({ source_id, target_id }: Edge): string =>
+    source_id === id ? target_id : source_id;
+  if (edges.length === 0) return [];
+  const body = { node_ids: [...new Set(edges.map(otherOf))], user_id: userId };
+  const { nodes } = await answered(getNodes({ body }));
+  return edges.flatMap((edge) => {
+    const node = nodes.find((one) => one.id === otherOf(edge));
+    return node === undefined ? [] : [{ edge, node }];
+  });
 }

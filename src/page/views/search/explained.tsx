@@ -1,20 +1,24 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useComputed, useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { RetrievalReceipt } from "../../client/types.gen.ts";
-import { t } from "../../language/texts.ts";
-import { Moment } from "../../parts/controls.tsx";
+import type { Explanation, RetrievalReceipt } from "../../client/types.gen.ts";
+import { assign, hrefOf } from "../../data/place.ts";
+import {
+  Bar,
+  Button,
+  CopyButton,
+  Head,
+  JsonButton,
+  Measure,
+  Moment,
+  TextLink,
+} from "../../parts/controls.tsx";
+import { counted, memoryCount, number } from "../../parts/format.ts";
 import { Box, Warning } from "../../parts/states.tsx";
 import { Text } from "../../parts/text.tsx";
-import type { Answer } from "./answer.ts";
-import { type Checked, check } from "./checks.ts";
-import { Context } from "./context.tsx";
-import { Funnel, stagesOf } from "./funnel.tsx";
-import { Hits } from "./hits.tsx";
-import { LeftOut } from "./left-out.tsx";
-import { nameOf } from "./names.ts";
+import { type Answer, type Checked, check, nameOf } from "./answer.ts";
+import { GONE, Hits, useDrawn } from "./hits.tsx";
 
-/** An answer taken apart: a sentence, the stages, what is in the context and why, what is not and why not. */
 export function Explained({ answer }: { answer: Answer }): VNode {
   const { explanation } = answer;
   // Pointing at a memory draws its two lines, and not the whole answer.
@@ -27,8 +31,12 @@ export function Explained({ answer }: { answer: Answer }): VNode {
         <Seal answer={answer} />
       </div>
       {failed.map(({ name, failure }) => (
-        <Warning key={name} title={t.search.failedTitle(nameOf(name))} code={`${name}: ${failure}`}>
-          {t.search.failedText}
+        <Warning
+          key={name}
+          title={`The search by ${nameOf(name)} failed`}
+          code={`${name}: ${failure}`}
+        >
+          so the answer was made from the others. Results may miss memories.
         </Warning>
       ))}
       {explanation.notes.map((note) => (
@@ -38,8 +46,8 @@ export function Explained({ answer }: { answer: Answer }): VNode {
       ))}
       <Funnel of={explanation} />
       {explanation.in_context.length === 0 && explanation.not_in_context.length === 0 ? (
-        <Box title={t.search.nothing}>
-          <p>{t.search.noneText}</p>
+        <Box title="Nothing was found.">
+          <p>Try other words, or fewer conditions.</p>
         </Box>
       ) : (
         <div class="cols">
@@ -56,21 +64,21 @@ export function Explained({ answer }: { answer: Answer }): VNode {
 
 function Verdict({ answer: { explanation } }: { answer: Answer }): VNode {
   const { found, filtered, selected, unpacked } = stagesOf(explanation);
-  const rest = [
-    t.search.found(found),
-    [
-      ...(filtered > 0 ? [t.search.notAllowed(filtered)] : []),
-      ...(selected > 0 ? [t.search.weaker(selected)] : []),
-      ...(unpacked > 0 ? [t.search.unpacked(unpacked)] : []),
-    ].join(", "),
-  ].filter((part) => part !== "");
+  const were = (count: number, what: string): readonly string[] =>
+    count === 0 ? [] : [`${counted(count, "was", "were")} ${what}`];
+  const lost = [
+    ...were(filtered, "not allowed"),
+    ...were(selected, "weaker"),
+    ...(unpacked > 0 ? [`${number(unpacked)} did not fit`] : []),
+  ];
+  const rest = [...were(found, "found"), ...(lost.length === 0 ? [] : [lost.join(", ")])];
   return (
     <div>
-      <p class="asked">
-        <Text of={explanation.query} line />
-      </p>
+      <Text as="p" class="asked" of={explanation.query} line />
       <h1>
-        {found === 0 ? t.search.nothing : t.search.reached(explanation.in_context.length)}{" "}
+        {found === 0
+          ? "Nothing was found."
+          : `${memoryCount(explanation.in_context.length)} reached the assistant.`}{" "}
         {found > 0 && <em>{rest.join("; ")}.</em>}
       </h1>
     </div>
@@ -81,47 +89,322 @@ function Verdict({ answer: { explanation } }: { answer: Answer }): VNode {
 function Seal({ answer }: { answer: Answer }): VNode {
   const { receipt, explanation, ms } = answer;
   const [checked, setChecked] = useState<{ of: RetrievalReceipt; found: Checked } | undefined>();
-  useEffect(() => {
-    let isShown = true;
-    void check(receipt).then((found) => {
-      if (isShown) setChecked({ of: receipt, found });
-    });
-    return () => {
-      isShown = false;
-    };
-  }, [receipt]);
-  const { checks } = t.search;
+  useEffect(
+    () => void check(receipt).then((found) => setChecked({ of: receipt, found })),
+    [receipt],
+  );
+  const id = <span class="mono">…{receipt.request_id.slice(-12)}</span>;
   return (
     <p class="seal">
-      {checked?.of === receipt ? <Outcome of={checked.found} /> : <span>{checks.running}</span>}
-      <br />
-      {ms === undefined ? (
-        <>
-          {checks.receipt} <span class="mono">…{receipt.request_id.slice(-12)}</span>
-        </>
+      {checked?.of === receipt ? (
+        <Outcome of={checked.found} />
       ) : (
-        checks.noReceipt
+        <span>computing the checksum and the scores again…</span>
       )}
+      <br />
+      {ms === undefined ? <>receipt {id}</> : "no receipt was kept"}
       {" · "}
       <Moment at={explanation.created_at} />
-      {ms !== undefined && ` · ${checks.ms(ms)}`}
+      {ms !== undefined && ` · ${number(Math.round(ms))} ms`}
     </p>
   );
 }
 
 function Outcome({ of: { isChecksumRight, wrongScores } }: { of: Checked }): VNode {
-  const { checks } = t.search;
   const isGood = isChecksumRight !== false && wrongScores === 0;
   const checksum =
     isChecksumRight === undefined
-      ? checks.unchecked
+      ? "checksum not checked"
       : isChecksumRight
-        ? checks.checksum
-        : checks.noChecksum;
+        ? "checksum holds"
+        : "The checksum does not fit: the receipt is not as it was written";
   return (
     <span class={isGood ? "ok" : "lost"}>
       {isGood ? "✓ " : "✗ "}
-      {checksum}, {wrongScores === 0 ? checks.scores : checks.noScores(wrongScores)}
+      {checksum},{" "}
+      {wrongScores === 0
+        ? "scores computed again are equal"
+        : `${counted(wrongScores, "score")} computed again ${wrongScores === 1 ? "is" : "are"} not equal`}
     </span>
+  );
+}
+
+function stagesOf({ in_context, not_in_context }: Explanation) {
+  const at = (stage: string): number => not_in_context.filter((one) => one.stage === stage).length;
+  const [filtered, selected, unpacked] = [at("filter"), at("selection"), at("packing")];
+  const packed = in_context.length;
+  return { found: packed + filtered + selected + unpacked, filtered, selected, unpacked, packed };
+}
+
+function Funnel({ of }: { of: Explanation }): VNode {
+  const { found, filtered, selected, unpacked, packed } = stagesOf(of);
+  const searches = of.searches.map(({ name, found: count }) => `${nameOf(name)} ${number(count)}`);
+  const allowed = found - filtered;
+  const steps = [
+    [found, "found", 0, searches.join(" · ")],
+    [allowed, "allowed", filtered, "left out by a rule"],
+    [allowed - selected, "chosen", selected, "left out by limits"],
+    [packed, "packed", unpacked, "not packed"],
+  ] as const;
+  return (
+    <ol class="funnel" aria-label="Stages">
+      {steps.map(([n, name, lost, what], index) => (
+        <li key={name}>
+          <p class="n">
+            {number(n)}
+            <small>{name}</small>
+            {lost > 0 && <small class="lost">−{number(lost)}</small>}
+          </p>
+          <p class="what">
+            {index === 0 ? what : lost === 0 ? "none left out" : `${number(lost)} ${what}`}
+          </p>
+          <Measure of={found === 0 ? 0 : n / found} class="f-ink" />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const SAMENESS: Readonly<Record<Answer["context"]["sameness"], string>> = {
+  own: "word for word as an assistant would get it",
+  equal: "word for word as it was sent",
+  other: "asked again now, it is another text",
+  unchecked: "asked again now; not compared, since this browser computes no hashes here",
+};
+
+const SEARCH_SECTIONS = {
+  entity_snapshots: "people and things",
+  stable_facts: "stable facts",
+  recent_decisions: "recent decisions",
+  active_tasks: "active tasks",
+  provenance_refs: "provenance",
+  contested_claims: "contested claims",
+  system_instructions: "instructions",
+  summaries: "summaries",
+};
+
+const SHADES = ["f-c1", "f-c2", "f-c3", "f-c4"] as const;
+
+type Props = { readonly answer: Answer; readonly line: Signal<string | undefined> };
+
+function Context({ answer, line }: Props): VNode {
+  const { explanation, receipt, context, changed, request } = answer;
+  const { overhead_tokens } = receipt.packing;
+  const path = `/v1/retrievals/${receipt.request_id}`;
+  return (
+    <aside class="ctx" aria-label="What the assistant received">
+      <div class="budget">
+        <p class="sum">
+          <b>{number(explanation.tokens_used)}</b>
+          <span>
+            of {number(explanation.tokens_available)} tokens
+            {overhead_tokens > 0 && `; ${number(overhead_tokens)} kept back for the prompt`}
+          </span>
+        </p>
+        <Budget answer={answer} />
+      </div>
+      <Body answer={answer} line={line} />
+      <div class="foot">
+        <span class={context.sameness === "other" ? "lost" : ""}>{SAMENESS[context.sameness]}</span>
+        <CopyButton text={context.text} />
+        <JsonButton
+          data={receipt}
+          path={request === undefined ? path : "/v1/retrieve"}
+          {...(request === undefined ? {} : { body: request })}
+        />
+      </div>
+      {context.sameness === "other" && (
+        <div class="foot changed">
+          <p>
+            {changed.length === 0
+              ? "No memory in it has changed; others have come, or rank differently."
+              : `${memoryCount(changed.length)} in it changed since or no longer there:`}
+          </p>
+          <ul>
+            {changed.map(({ node_id, content }) => (
+              <li key={node_id}>
+                <TextLink href={hrefOf("memory", node_id)} text={content ?? node_id} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </aside>
+  );
+}
+
+function Budget({ answer: { explanation } }: { answer: Answer }): VNode {
+  const { in_context, tokens_used, tokens_available } = explanation;
+  const sections = [...Map.groupBy(in_context, ({ section }) => section)].map(
+    ([name, list], index) => ({
+      name: SEARCH_SECTIONS[name],
+      tokens: list.reduce((sum, { token_cost }) => sum + token_cost, 0),
+      class: SHADES[index % SHADES.length] ?? "f-c4",
+    }),
+  );
+  const inside = sections.reduce((sum, { tokens }) => sum + tokens, 0);
+  const parts = [
+    { name: "around it", tokens: Math.max(0, tokens_used - inside), class: "f-edge" },
+    ...sections,
+  ].filter(({ tokens }) => tokens > 0);
+  return (
+    <>
+      <Bar
+        of={parts.map(({ tokens, class: name }) => ({
+          share: tokens_available === 0 ? 0 : tokens / tokens_available,
+          class: name,
+        }))}
+        height={12}
+        label={`${number(tokens_used)} of ${number(tokens_available)} tokens used`}
+      />
+      <p class="keys">
+        {parts.map(({ name, tokens, class: shade }) => (
+          <span key={name} class="legend">
+            <svg width="9" height="9" aria-hidden="true">
+              <rect width="9" height="9" rx="2" class={shade} />
+            </svg>
+            {name} {number(tokens)}
+          </span>
+        ))}
+      </p>
+    </>
+  );
+}
+
+/** The text as it is; a line of a memory is marked with it. */
+function Body({ answer, line }: Props): VNode {
+  const { context, explanation } = answer;
+  const lines = context.text.split("\n");
+  const drawn = useDrawn(answer.receipt.request_id, lines.length);
+  const records = lines.filter((one) => one.startsWith("- ")).length;
+  // Only where every memory has one line are the two told apart.
+  const inOrder =
+    context.sameness !== "other" && records === explanation.in_context.length
+      ? explanation.in_context.toSorted((a, b) => a.place - b.place)
+      : [];
+  let place = 0;
+  return (
+    <section class="body" tabIndex={0} aria-label="What the assistant received">
+      {lines.slice(0, drawn).map((text, index) => {
+        const record = text.startsWith("- ") ? inOrder[place] : undefined;
+        if (text.startsWith("- ")) place += 1;
+        if (record === undefined) {
+          return (
+            <p key={index} class={text.startsWith("[") ? "sec" : index === 0 ? "rule" : ""}>
+              <Text of={text} />
+            </p>
+          );
+        }
+        return <Line key={record.node_id} of={record} text={text} line={line} />;
+      })}
+    </section>
+  );
+}
+
+type LineProps = Pick<Props, "line"> & {
+  readonly of: Explanation["in_context"][number];
+  readonly text: string;
+};
+
+function Line({ of: { node_id, token_cost }, text, line }: LineProps): VNode {
+  const name = useComputed(() => (line.value === node_id ? "ln on" : "ln"));
+  const mark = (id: string | undefined) => (): void => assign(line, id);
+  return (
+    <p class={name} onMouseEnter={mark(node_id)} onMouseLeave={mark(undefined)}>
+      <Text as="span" of={text} />
+      <span>{number(token_cost)}</span>
+    </p>
+  );
+}
+
+const SEARCH_WHY: Readonly<Record<string, string>> = {
+  token_budget: "Did not fit",
+  blank_text: "No text",
+  folded: "Said already",
+  one_sided: "Only one side",
+  result_limit: "Others were better",
+  below_threshold: "Too weak",
+  source_limit: "Enough from its source",
+  evidence_limit: "Enough from its evidence",
+  node_type_filtered: "Not of the types asked for",
+  source_type_filtered: "Not of the sources asked for",
+  lifecycle_filtered: "Not active",
+  retention_filtered: "Its time is over",
+  epistemic_filtered: "Not sure knowledge",
+  condition_filtered: "Holds under a condition",
+  unverified_below_threshold: "Not verified",
+};
+
+type Excluded = Explanation["not_in_context"][number];
+
+const FIRST = 5;
+
+function LeftOut({ answer }: { answer: Answer }): VNode | null {
+  const { not_in_context: all } = answer.explanation;
+  if (all.length === 0) return null;
+  const groups = Map.groupBy(all, ({ code }) => code.replace(/:.*$/s, ""));
+  return (
+    <section class="outs">
+      <Head title="Not in the context" note={`${number(all.length)}, by reason`} />
+      {[...groups].map(([code, list]) => (
+        <Group key={code} code={code} list={list} />
+      ))}
+    </section>
+  );
+}
+
+function Group({ code, list }: { code: string; list: readonly Excluded[] }): VNode {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? list : list.slice(0, FIRST);
+  const reasons = new Set(list.map(({ reason }) => reason.text));
+  const [common] = reasons.size === 1 ? reasons : [];
+  return (
+    <details open={list.length <= 12}>
+      <summary>
+        <span class="tri" aria-hidden="true">
+          ▸
+        </span>
+        <span>
+          <b>{SEARCH_WHY[code] ?? code}</b>
+          {common !== undefined && <span class="dim">{common}</span>}
+        </span>
+        <span class="dim">{number(list.length)}</span>
+      </summary>
+      <ol>
+        {shown.map((one) => (
+          <Out key={one.node_id} of={one} isExplained={common !== undefined} />
+        ))}
+        {shown.length < list.length && (
+          <li class="out">
+            <span />
+            <p>
+              <Button kind="link" onClick={() => setWhole(true)}>
+                {number(list.length - shown.length)} more
+              </Button>
+            </p>
+            <span />
+          </li>
+        )}
+      </ol>
+    </details>
+  );
+}
+
+function Out({ of, isExplained }: { of: Excluded; isExplained: boolean }): VNode {
+  const { node_id, content, score, reason } = of;
+  return (
+    <li class="out">
+      <span />
+      <div>
+        <p>
+          {content === null ? GONE : <TextLink href={hrefOf("memory", node_id)} text={content} />}
+        </p>
+        {!isExplained && <p class="small">{reason.text}</p>}
+      </div>
+      <div class="bar">
+        {score === null ? <span /> : <Measure of={score} />}
+        <b>{score === null ? "–" : score.toFixed(3)}</b>
+      </div>
+    </li>
   );
 }

@@ -1,18 +1,49 @@
 import { type Signal, useComputed } from "@preact/signals";
 import { type ComponentChildren, Fragment, type VNode } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ScoreProvenance } from "../../../domain/records/score.ts";
 import type { Explanation, NotedContradiction, RetrievalReceipt } from "../../client/types.gen.ts";
-import { hrefOf } from "../../data/place.ts";
-import { t } from "../../language/texts.ts";
-import { Bar, Head, Moment } from "../../parts/controls.tsx";
-import { date, ordinal, share } from "../../parts/format.ts";
-import { State, StateShape } from "../../parts/state.tsx";
+import { assign, hrefOf } from "../../data/place.ts";
+import { Bar, Head, Moment, TextLink } from "../../parts/controls.tsx";
+import { counted, date, number, ordinal, share } from "../../parts/format.ts";
+import { State, StateShape } from "../../parts/states.tsx";
 import { Text } from "../../parts/text.tsx";
-import { opponentsOf, useOpenContradictions } from "../conflicts/open.ts";
-import type { Answer } from "./answer.ts";
-import { barOf, provenanceOf, type ScoreBar } from "./checks.ts";
-import { useDrawn } from "./drawn.ts";
+import { opponentsOf, useOpenContradictions } from "../conflicts.tsx";
+import { type Answer, barOf, provenanceOf, type ScoreBar } from "./answer.ts";
+
+const SEARCH_SIGNALS: Readonly<Record<string, string>> = {
+  semantic: "meaning",
+  lexical: "words",
+  graph: "graph",
+  recency: "time",
+  salience: "weight",
+  confidence: "certainty",
+};
+
+const SEARCH_STEPS: Readonly<Record<string, string>> = {
+  epistemic: "knowledge",
+  node_type: "type",
+  temporal: "time",
+  recency_boost: "recent",
+  speaker: "speaker",
+  relevance_floor: "at most its relevance",
+  rounding: "",
+  tie_break: "",
+  neural_blend: "read together",
+  neural_rank_assignment: "ranked by a model",
+  current_update: "newer value",
+  evidence_projection: "from its source",
+  evidence_augmentation: "beside its source",
+  session_decay: "same conversation",
+  episode_decay: "same episode",
+  newer_first: "a newer one says it",
+};
+
+const LEGEND = [
+  ["meaning", "meaning"],
+  ["words", "words, pale: weak"],
+  ["cut", "taken off"],
+] as const;
 
 type Hit = Explanation["in_context"][number];
 
@@ -22,7 +53,6 @@ type Props = {
   readonly line: Signal<string | undefined>;
 };
 
-/** What is in the context, by score, with what each score is made of. */
 export function Hits({ answer, line }: Props): VNode {
   const hits = answer.explanation.in_context.toSorted((a, b) => a.rank - b.rank);
   const drawn = useDrawn(answer.receipt.request_id, hits.length);
@@ -30,15 +60,14 @@ export function Hits({ answer, line }: Props): VNode {
   return (
     <section>
       <Head
-        title={t.search.inside}
-        note={t.search.byScore(hits.length)}
-        end={
-          <>
-            <Legend of="meaning" text={t.search.signals.semantic} />
-            <Legend of="words" text={`${t.search.signals.lexical}, ${t.search.legend.weak}`} />
-            <Legend of="cut" text={t.search.legend.cut} />
-          </>
-        }
+        title="In the context"
+        note={`${number(hits.length)}, by score`}
+        end={LEGEND.map(([of, text]) => (
+          <span key={of} class="legend">
+            <i class={`sw ${of}`} />
+            {text}
+          </span>
+        ))}
       />
       <ol class="hits">
         {hits.slice(0, drawn).map((hit) => (
@@ -64,43 +93,30 @@ type MarkedProps = {
   readonly children: ComponentChildren;
 };
 
-/** A row that marks its line in the context, and is marked with it. */
 function Marked({ id, line, children }: MarkedProps): VNode {
   const isCurrent = useComputed(() => (line.value === id ? "true" : undefined));
-  const mark = (): void => {
-    line.value = id;
-  };
-  const unmark = (): void => {
-    line.value = undefined;
-  };
+  const mark = (marked: string | undefined) => (): void => assign(line, marked);
   return (
     <li
       class="hit"
       aria-current={isCurrent}
-      onMouseEnter={mark}
-      onMouseLeave={unmark}
-      onFocusCapture={mark}
+      onMouseEnter={mark(id)}
+      onMouseLeave={mark(undefined)}
+      onFocusCapture={mark(id)}
     >
       {children}
     </li>
   );
 }
 
-function Legend({ of, text }: { of: string; text: string }): VNode {
-  return (
-    <span class="legend">
-      <i class={`sw ${of}`} />
-      {text}
-    </span>
-  );
-}
+export const GONE = "This memory is gone; only its id is left.";
 
 function Memory({ hit }: { hit: Hit }): VNode {
   const { node_id, content, node_type, lifecycle_state, event_time, created_at } = hit;
   if (content === null) {
     return (
       <div>
-        <p class="text dim">{t.search.gone}</p>
+        <p class="text dim">{GONE}</p>
         <p class="small mono">{node_id}</p>
       </div>
     );
@@ -109,15 +125,13 @@ function Memory({ hit }: { hit: Hit }): VNode {
   return (
     <div>
       <p class="text clamp">
-        <a href={hrefOf("memory", node_id)}>
-          <Text of={content} line />
-        </a>
+        <TextLink href={hrefOf("memory", node_id)} text={content} />
       </p>
       <div class="meta">
         {lifecycle_state !== null && <State of={lifecycle_state} />}
-        {node_type !== null && <span>{t.words.type[node_type]}</span>}
+        {node_type !== null && <span>{node_type}</span>}
         {at !== null && <Moment at={at} show={date} />}
-        <span>{t.search.tokens(hit.token_cost)}</span>
+        <span>{counted(hit.token_cost, "token")}</span>
       </div>
     </div>
   );
@@ -146,12 +160,12 @@ function Score(props: {
   }));
   const label = [
     ...bar.shares.map(({ signal, share: value }) => `${signalName(signal)} ${share(value)}`),
-    ...(bar.takenOff > 0 ? [`${t.search.legend.cut} ${share(bar.takenOff)}`] : []),
+    ...(bar.takenOff > 0 ? [`taken off ${share(bar.takenOff)}`] : []),
   ].join(", ");
   return (
     <div class="score">
       <div class="bar">
-        <Bar parts={[...parts, { share: bar.takenOff, class: "f-loss" }]} label={label} />
+        <Bar of={[...parts, { share: bar.takenOff, class: "f-loss" }]} label={label} />
         <b>{hit.score.toFixed(3)}</b>
       </div>
       <p class="why">
@@ -168,15 +182,10 @@ function Score(props: {
   );
 }
 
-function signalName(signal: string): string {
-  const names: Readonly<Record<string, string>> = t.search.signals;
-  return names[signal] ?? signal;
-}
+const signalName = (signal: string): string => SEARCH_SIGNALS[signal] ?? signal;
 
-/** Below this a factor or a change is not worth a word. */
 const WORTH_A_WORD = 0.005;
 
-/** What brought the score, and what changed it, in a few words. */
 function wordsOf({ shares, steps }: ScoreBar, { fusion }: ScoreProvenance): readonly string[] {
   const ranks: Readonly<Record<string, number | undefined>> =
     fusion?.kind === "rrf" ? { semantic: fusion.semanticRank, lexical: fusion.lexicalRank } : {};
@@ -185,14 +194,13 @@ function wordsOf({ shares, steps }: ScoreBar, { fusion }: ScoreProvenance): read
     .map(({ signal, share: value, isWeak }) => {
       const rank = ranks[signal];
       const told = rank === undefined ? share(value) : ordinal(rank);
-      return `${signalName(signal)} ${told}${isWeak ? ` ${t.search.hardly}` : ""}`;
+      return `${signalName(signal)} ${told}${isWeak ? " (weak)" : ""}`;
     });
-  const names: Readonly<Record<string, string>> = t.search.steps;
   const changes = steps
-    .filter(({ kind, change }) => names[kind] !== "" && Math.abs(change) >= WORTH_A_WORD)
+    .filter(({ kind, change }) => SEARCH_STEPS[kind] !== "" && Math.abs(change) >= WORTH_A_WORD)
     .map(
       ({ kind, factor }) =>
-        `${names[kind] ?? kind}${factor === undefined ? "" : ` × ${share(factor)}`}`,
+        `${SEARCH_STEPS[kind] ?? kind}${factor === undefined ? "" : ` × ${share(factor)}`}`,
     );
   return [...signals, ...changes];
 }
@@ -211,23 +219,38 @@ function OtherSide(props: {
   const isInside = in_context.some(({ node_id }) => node_id === other.id);
   const outside = not_in_context.find(({ node_id }) => node_id === other.id);
   const told = isInside
-    ? t.search.otherInside
+    ? "It reached the assistant too."
     : outside?.score == null
-      ? t.search.otherUnfound
-      : t.search.otherScore(outside.score.toFixed(3));
+      ? "It was not found, so the assistant saw only this side."
+      : `It was found too (${outside.score.toFixed(3)}) but did not reach the assistant, which saw only this side.`;
   return (
     <div class="note">
       <StateShape of="contested" size={12} />
       <p>
-        {t.search.contested(t.search.somebody)}{" "}
-        <q>
-          <Text of={other.content} line />
-        </q>{" "}
-        {told}
+        Another memory says <Text as="q" of={other.content} line /> {told}
       </p>
       <a class="btn" href={hrefOf("memory", hit.node_id)}>
-        {t.search.settle}
+        Settle it
       </a>
     </div>
   );
+}
+
+const FIRST = 20;
+/** The rest comes in a few steps, between which keys and clicks get a turn. */
+const GROWTH = 3;
+
+/**
+ * How many rows of a long list to draw: first those that may be seen, all others once these are painted.
+ * @param of the id of what is listed; with another one it begins again, and not when the same is read again
+ */
+export function useDrawn(of: string, total: number): number {
+  const [drawn, setDrawn] = useState({ of, count: FIRST });
+  const count = drawn.of === of ? drawn.count : FIRST;
+  useEffect(() => {
+    if (count >= total) return;
+    const timer = setTimeout(() => setDrawn({ of, count: count * GROWTH }));
+    return () => clearTimeout(timer);
+  }, [of, count, total]);
+  return Math.min(count, total);
 }

@@ -11,41 +11,44 @@ import {
 } from "d3-force";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Node } from "../../client/types.gen.ts";
-import { later } from "../../data/clock.ts";
+import type { Edge, Node } from "../../client/types.gen.ts";
 import { go, hrefOf } from "../../data/place.ts";
-import type { GraphProps } from "./beside.ts";
+import { later } from "../../parts/format.ts";
+import { signed } from "../../parts/text.tsx";
 
 const STEPS = 300;
-/** Steps without a pause: the page stays awake while the graph is laid out. */
 const AT_ONCE = 15;
-/** Half the side of the picture. */
 const REACH = 200;
-/** A few points do not fill the picture. */
 const WIDEST_SCALE = 2;
 const LABELS = 24;
 const LABEL_CHARACTERS = 22;
+
+export type Around = {
+  readonly nodes: readonly Node[];
+  readonly near: ReadonlySet<string>;
+  /** Between the thing and these, or two of these. */
+  readonly edges: readonly Edge[];
+};
+
+export type GraphProps = { readonly center: Node; readonly around: Around };
 
 type Point = SimulationNodeDatum & { readonly node: Node };
 type Line = SimulationLinkDatum<Point> & { readonly type: string };
 type Picture = { readonly points: readonly Point[]; readonly lines: readonly Line[] };
 
 /** The neighbourhood as a picture that stands still; the list beside it says the same. */
-export function Graph({ center, around, plain }: GraphProps): VNode {
+export function Graph({ center, around }: GraphProps): VNode {
   const [picture, setPicture] = useState<Picture | undefined>();
   useEffect(() => layOut({ center, around }, setPicture), [center.id, around]);
   return (
     <svg viewBox={`${-REACH} ${-REACH} ${2 * REACH} ${2 * REACH}`} aria-hidden="true">
-      {picture !== undefined && <Drawn {...picture} center={center.id} plain={plain} />}
+      {picture !== undefined && <Drawn {...picture} center={center.id} />}
     </svg>
   );
 }
 
 /** Lays out a few steps at a time. @returns what stops it */
-function layOut(
-  { center, around }: Omit<GraphProps, "plain">,
-  show: (picture: Picture) => void,
-): () => void {
+function layOut({ center, around }: GraphProps, show: (picture: Picture) => void): () => void {
   const points: Point[] = [center, ...around.nodes].map((node) => ({ node }));
   const places = new Map(points.map((point) => [point.node.id, point]));
   const lines = around.edges.flatMap(({ source_id, target_id, edge_type }): readonly Line[] => {
@@ -90,9 +93,9 @@ function fitted(points: readonly Point[]): readonly Point[] {
   return points;
 }
 
-type DrawnProps = Picture & Pick<GraphProps, "plain"> & { readonly center: string };
+type DrawnProps = Picture & { readonly center: string };
 
-function Drawn({ points, lines, center, plain }: DrawnProps): VNode {
+function Drawn({ points, lines, center }: DrawnProps): VNode {
   const labelled = points.filter(({ node }) => node.node_type === "entity").slice(0, LABELS);
   return (
     <>
@@ -109,7 +112,7 @@ function Drawn({ points, lines, center, plain }: DrawnProps): VNode {
       ))}
       {labelled.map(({ node, x = 0, y = 0 }) => (
         <text key={node.id} x={x} y={y - 9} text-anchor="middle">
-          {plain(node.content.slice(0, LABEL_CHARACTERS))}
+          {signed(node.content.slice(0, LABEL_CHARACTERS))}
           {node.content.length > LABEL_CHARACTERS && "…"}
         </text>
       ))}
@@ -127,18 +130,12 @@ function Mark({ of, isCenter }: { of: Point; isCenter: boolean }): VNode {
   const isThing = node.node_type === "entity";
   const href = hrefOf(isThing ? "things" : "memory", node.id);
   const size = isCenter ? 8 : 5;
+  const square = { x: x - size, y: y - size, width: 2 * size, height: 2 * size };
   const shape =
     node.lifecycle_state === "contested" ? (
       <path class="f-clash" d={`M${x} ${y - 6}l6 6-6 6-6-6z`} />
     ) : isThing ? (
-      <rect
-        class={isCenter ? "f-c1" : "f-graph"}
-        x={x - size}
-        y={y - size}
-        width={2 * size}
-        height={2 * size}
-        rx="2"
-      />
+      <rect class={isCenter ? "f-c1" : "f-graph"} {...square} rx="2" />
     ) : (
       <circle class="f-c3" cx={x} cy={y} r={size} />
     );

@@ -1,10 +1,35 @@
-import type { VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { t } from "../../language/texts.ts";
-import { useSeen } from "../../parts/window.ts";
-import { type Days, dayAtHeight, dayOfRow, HEADING, ROW, rowAtHeight, topOfRow } from "./days.ts";
-import { DayHeading, Row } from "./row.tsx";
-import type { Rows } from "./rows.ts";
+import { useSignal } from "@preact/signals";
+import type { RefObject, VNode } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { Node } from "../../client/types.gen.ts";
+import { hrefOf } from "../../data/place.ts";
+import { Moment } from "../../parts/controls.tsx";
+import {
+  counted,
+  dayOf,
+  longDate,
+  memoryCount,
+  monthName,
+  now,
+  number,
+  share,
+  startOfDay,
+  time,
+  words,
+} from "../../parts/format.ts";
+import { StateShape } from "../../parts/states.tsx";
+import { hiddenIn, Text } from "../../parts/text.tsx";
+import {
+  type Day,
+  type Days,
+  dayAtHeight,
+  dayOfRow,
+  HEADING,
+  ROW,
+  type Rows,
+  rowAtHeight,
+  topOfRow,
+} from "./rows.ts";
 
 /** As many rows as there may be in the document at once, the one with the focus among them. */
 const MOST_ROWS = 56;
@@ -14,9 +39,9 @@ const OVERSCAN = 8;
 type Props = {
   readonly days: Days;
   readonly rows: Rows;
-  /** The row that keys act on. */
   readonly active: number | undefined;
   readonly selected: ReadonlySet<string>;
+  /** Whether a time is when it happened, and not when it was learned. */
   readonly isByEvent: boolean;
   readonly onActive: (index: number) => void;
   readonly onSelectTo: ((index: number) => void) | undefined;
@@ -47,7 +72,7 @@ export function List(props: Props): VNode {
           <DayHeading day={top} />
         </div>
       )}
-      <ol aria-label={t.timeline.list}>
+      <ol aria-label="Memories, newest first">
         {shown.map((index) => (
           <Place key={index} days={days} index={index}>
             <Row
@@ -58,9 +83,7 @@ export function List(props: Props): VNode {
               isActive={index === active}
               isTabStop={index === (active ?? from)}
               isSelected={selected.has(rows.at(index)?.id ?? "")}
-              onActive={onActive}
-              onSelectTo={onSelectTo}
-              isByEvent={isByEvent}
+              {...{ isByEvent, onActive, onSelectTo }}
             />
           </Place>
         ))}
@@ -76,11 +99,8 @@ function rangeOf(days: Days, from: number, to: number, beyond: number): readonly
   return [first, Math.min(last, first + MOST_ROWS)];
 }
 
-function isFirst(days: Days, index: number): boolean {
-  return dayOfRow(days, index)?.index === index;
-}
+const isFirst = (days: Days, index: number): boolean => dayOfRow(days, index)?.index === index;
 
-/** A row where it lies; the first of a day has the heading above it. */
 function Place(props: { days: Days; index: number; children: VNode }): VNode {
   const { days, index, children } = props;
   const day = dayOfRow(days, index);
@@ -98,4 +118,244 @@ function Place(props: { days: Days; index: number; children: VNode }): VNode {
       {children}
     </li>
   );
+}
+
+function DayHeading({ day: { from, count } }: { day: Pick<Day, "from" | "count"> }): VNode {
+  const today = dayOf(new Date(now()).toISOString());
+  const yesterday = dayOf(startOfDay(today, -1).toISOString());
+  const near = from === today ? "Today" : from === yesterday ? "Yesterday" : undefined;
+  return (
+    <h2 class="day">
+      {near !== undefined && <b>{near}</b>}
+      <span class={near === undefined ? "" : "dim"}>{longDate(from)}</span>
+      <span class="dim of">{number(count)}</span>
+    </h2>
+  );
+}
+
+type RowProps = Pick<Props, "isByEvent" | "onActive" | "onSelectTo"> & {
+  readonly node: Node | undefined;
+  readonly before: Node | undefined;
+  readonly after: Node | undefined;
+  readonly index: number;
+  readonly isActive: boolean;
+  readonly isTabStop: boolean;
+  readonly isSelected: boolean;
+};
+
+function Row(props: RowProps): VNode {
+  const { node, before, after, index, isActive, isTabStop, isSelected, isByEvent } = props;
+  const { onActive, onSelectTo } = props;
+  const link = useRef<HTMLAnchorElement>(null);
+  // At once: a focus that comes late would take the place of the next one.
+  useLayoutEffect(() => {
+    if (isActive) link.current?.focus({ preventScroll: true });
+  }, [isActive, node === undefined]);
+  if (node === undefined) return <WaitingRow index={index} />;
+  const up = isThread(before, node);
+  const down = isThread(node, after);
+  const at = isByEvent ? (node.event_time ?? node.created_at) : node.created_at;
+  const thread = up && down ? " mid" : up ? " end" : down ? " start" : "";
+  return (
+    <a
+      ref={link}
+      class={`row${thread}${isSelected ? " chosen" : ""}`}
+      href={hrefOf("memory", node.id)}
+      tabIndex={isTabStop ? 0 : -1}
+      data-row={index}
+      onFocus={() => onActive(index)}
+      onMouseDown={(event) => {
+        // The focus would move the beginning of the range.
+        if (event.shiftKey && onSelectTo !== undefined) event.preventDefault();
+      }}
+      onClick={(event) => {
+        if (!event.shiftKey || onSelectTo === undefined) return;
+        event.preventDefault();
+        onSelectTo(index);
+      }}
+    >
+      <span class="gutter">
+        <StateShape of={node.lifecycle_state} />
+      </span>
+      <span class="words">
+        <Text as="span" class="text" of={node.content} line />
+        <Meta node={node} isContinued={up} />
+      </span>
+      <Moment at={at} show={time} />
+    </a>
+  );
+}
+
+function Meta({ node, isContinued }: { node: Node; isContinued: boolean }): VNode {
+  const hidden = hiddenIn(node.content.slice(0, 2000));
+  return (
+    <span class="meta">
+      <span class={`state ${node.lifecycle_state}`}>{node.lifecycle_state}</span>
+      <span>{node.node_type}</span>
+      <span>{node.scope}</span>
+      <span class="wide">{words.source[node.source_type]}</span>
+      <span class="wide">{share(node.confidence)}</span>
+      {node.pinned && <span class="pinned">pinned</span>}
+      {hidden > 0 && <span class="lost">{counted(hidden, "hidden character")}</span>}
+      {isContinued && <span class="vh">same conversation</span>}
+    </span>
+  );
+}
+
+const WaitingRow = ({ index }: { index: number }): VNode => (
+  <div class="row waiting" aria-busy="true">
+    <span class="gutter" />
+    <svg class="skel" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="bg" width={40 + ((index * 37) % 45)} height="10" rx="2" />
+    </svg>
+  </div>
+);
+
+function isThread(first: Node | undefined, second: Node | undefined): boolean {
+  return first?.session_id != null && first.session_id === second?.session_id;
+}
+
+/** The part of a tall element that is on the screen, in pixels from its upper edge. */
+type Seen = {
+  readonly from: number;
+  readonly to: number;
+  /** Whether nothing of what was seen before is in it. */
+  readonly isElsewhere: boolean;
+};
+
+/** Follows which part of an element is seen while the page is scrolled, once a frame. */
+function useSeen(element: RefObject<HTMLElement | null>): Seen {
+  const seen = useSignal<Seen>({ from: 0, to: innerHeight, isElsewhere: false });
+  useEffect(() => {
+    let frame = 0;
+    const measure = (): void => {
+      frame = 0;
+      const top = element.current?.getBoundingClientRect().top ?? 0;
+      const now = { from: Math.max(0, -top), to: Math.max(0, innerHeight - top) };
+      const { from, to } = seen.peek();
+      if (now.from === from && now.to === to) return;
+      seen.value = { ...now, isElsewhere: now.from >= to || now.to <= from };
+    };
+    const soon = (): void => {
+      if (frame === 0) frame = requestAnimationFrame(measure);
+    };
+    measure();
+    addEventListener("scroll", soon, { passive: true });
+    addEventListener("resize", soon);
+    const observer = new ResizeObserver(soon);
+    observer.observe(document.body);
+    return () => {
+      cancelAnimationFrame(frame);
+      removeEventListener("scroll", soon);
+      removeEventListener("resize", soon);
+      observer.disconnect();
+    };
+  }, []);
+  return seen.value;
+}
+
+const HEIGHT = 480;
+const WIDTH = 84;
+const SLOT = 4;
+const DAY_MS = 86_400_000;
+const LABEL_GAP = 15;
+
+type MapProps = {
+  readonly days: Days;
+  /** The days that are on the screen, newest first. */
+  readonly seen: readonly [string, string] | undefined;
+  readonly onGo: (day: Day) => void;
+};
+
+/** When memories came: a bar for each span of days, newest on top, and what of it is on the screen. A click goes there. */
+export function ScrollMap({ days: { days }, seen, onGo }: MapProps): VNode | null {
+  const svg = useRef<SVGSVGElement>(null);
+  const [newest, oldest] = [days[0], days.at(-1)];
+  if (newest === undefined || oldest === undefined) return null;
+  const end = startOfDay(newest.from, 1).getTime();
+  const span = Math.max(1, Math.round((end - startOfDay(oldest.from).getTime()) / DAY_MS));
+  const slots = Math.min(span, Math.floor(HEIGHT / SLOT));
+  const thick = Math.min(16, HEIGHT / slots);
+  const slotOf = (day: string): number => {
+    const back = (end - startOfDay(day).getTime()) / DAY_MS - 1;
+    return Math.min(slots - 1, Math.floor((back / span) * slots));
+  };
+  const filled = [...Map.groupBy(days, ({ from }) => slotOf(from))].map(([slot, within]) => {
+    return { slot, day: within[0] ?? newest, count: countOf(within) };
+  });
+  const most = Math.max(...filled.map(({ count }) => count));
+  const height = slots * thick;
+  const goTo = (event: MouseEvent): void => {
+    const box = svg.current?.getBoundingClientRect();
+    if (box === undefined) return;
+    const wanted = Math.floor(((event.clientY - box.top) / box.height) * slots);
+    const away = ({ slot }: { slot: number }): number => Math.abs(slot - wanted);
+    const [near] = filled.toSorted((a, b) => away(a) - away(b));
+    if (near !== undefined) onGo(near.day);
+  };
+  return (
+    <nav class="map" aria-label="When memories came">
+      <svg
+        ref={svg}
+        width={WIDTH}
+        height={height}
+        viewBox={`0 0 ${WIDTH} ${height}`}
+        aria-hidden="true"
+        onClick={goTo}
+      >
+        {seen !== undefined && (
+          <rect
+            class="seen"
+            y={slotOf(seen[0]) * thick}
+            width={WIDTH}
+            height={(slotOf(seen[1]) - slotOf(seen[0]) + 1) * thick}
+            rx="2"
+          />
+        )}
+        {filled.map(({ slot, count }) => (
+          <rect
+            key={slot}
+            class="f-ink"
+            x="34"
+            y={slot * thick + 0.5}
+            width={Math.max(2, Math.sqrt(count / most) * (WIDTH - 36))}
+            height={thick - 1}
+            rx="1"
+          />
+        ))}
+      </svg>
+      <ol>
+        {monthsOf(days, (day) => slotOf(day) * thick).map(({ day, name, count, top }) => (
+          <li key={day.from} style={{ insetBlockStart: `${top}px` }}>
+            <button
+              type="button"
+              aria-label={`${name}, ${memoryCount(count)}`}
+              onClick={() => onGo(day)}
+            >
+              {name}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+const countOf = (days: readonly Day[]): number => days.reduce((sum, { count }) => sum + count, 0);
+
+/** The months with memories, each with its newest day; those without room for their name are left out. */
+function monthsOf(days: readonly Day[], topOf: (day: string) => number) {
+  const months = Map.groupBy(days, ({ from }) => from.slice(0, 7));
+  let bottom = -LABEL_GAP;
+  let year = "";
+  return [...months].flatMap(([month, within]) => {
+    const [day] = within;
+    const top = day === undefined ? 0 : topOf(day.from);
+    if (day === undefined || top < bottom + LABEL_GAP) return [];
+    bottom = top;
+    const isNewYear = month.slice(0, 4) !== year;
+    const name = isNewYear && year !== "" ? month.slice(0, 4) : monthName(startOfDay(day.from));
+    year = month.slice(0, 4);
+    return [{ day, name, count: countOf(within), top }];
+  });
 }

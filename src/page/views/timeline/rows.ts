@@ -1,15 +1,76 @@
 import { signal } from "@preact/signals";
 import { browseNodes } from "../../client/sdk.gen.ts";
-import type { Node } from "../../client/types.gen.ts";
-import { asFailure, type CallFailure, isLost } from "../../data/failure.ts";
-import { answered } from "../../data/http.ts";
+import type { Node, Timeline } from "../../client/types.gen.ts";
+import { answered, asFailure, type CallFailure, isLost } from "../../data/http.ts";
 import { loseServer } from "../../data/server.ts";
 import { startOfDay } from "../../parts/format.ts";
-import { type Days, dayOfRow } from "./days.ts";
-import type { Filters } from "./filters.ts";
+import type { Filters } from "./filters.tsx";
+
+/** Pixels; every row has the same height, so that the list knows its own before it has rows. */
+export const ROW = 48;
+export const HEADING = 44;
+
+export type Day = {
+  readonly from: string;
+  readonly count: number;
+  /** Of its first row, from 0 for the newest memory. */
+  readonly index: number;
+  readonly top: number;
+};
+
+export type Days = {
+  readonly days: readonly Day[];
+  readonly total: number;
+  readonly height: number;
+};
+
+export function daysOf({ buckets }: Timeline): Days {
+  const days: Day[] = [];
+  let index = 0;
+  let top = 0;
+  for (const { from, count } of buckets) {
+    days.push({ from, count, index, top });
+    index += count;
+    top += HEADING + count * ROW;
+  }
+  return { days, total: index, height: top };
+}
+
+/** The last of the days for which `isBefore` holds; days are in the order of the list. */
+function lastDay({ days }: Days, isBefore: (day: Day) => boolean): Day | undefined {
+  let low = 0;
+  let high = days.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const day = days[middle];
+    if (day !== undefined && isBefore(day)) low = middle + 1;
+    else high = middle;
+  }
+  return days[Math.max(0, low - 1)];
+}
+
+export function dayOfRow(all: Days, index: number): Day | undefined {
+  return lastDay(all, (day) => day.index <= index);
+}
+
+export function dayAtHeight(all: Days, top: number): Day | undefined {
+  return lastDay(all, (day) => day.top <= top);
+}
+
+/** The row at a height, from 0. */
+export function rowAtHeight(all: Days, top: number): number {
+  const day = dayAtHeight(all, top);
+  if (day === undefined) return 0;
+  const inDay = Math.floor((top - day.top - HEADING) / ROW);
+  return day.index + Math.max(0, Math.min(day.count - 1, inDay));
+}
+
+export function topOfRow(all: Days, index: number): number {
+  const day = dayOfRow(all, index);
+  return day === undefined ? 0 : day.top + HEADING + (index - day.index) * ROW;
+}
 
 const PAGE = 100;
-/** What the server gives at most. */
 const LONGEST = 1000;
 
 /**
@@ -17,7 +78,6 @@ const LONGEST = 1000;
  * counted, or where a page before it ended.
  */
 export class Rows {
-  /** Rises when rows have come. */
   readonly version = signal(0);
   /** Why the rows that were wanted last have not come. */
   readonly failure = signal<CallFailure | undefined>(undefined);
@@ -66,7 +126,6 @@ export class Rows {
     });
   }
 
-  /** Reads again what could not be read. */
   again(): void {
     const [from, to] = this.#wanted ?? [0, 0];
     this.want(from, to);

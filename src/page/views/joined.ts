@@ -1,4 +1,4 @@
-import { asInstant, nextInstant } from "../../../lib/instant.ts";
+import { asInstant, nextInstant } from "../../lib/instant.ts";
 
 /** Entries, newest first. */
 export type Joined<T> = {

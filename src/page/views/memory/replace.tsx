@@ -1,0 +1,225 @@
+import type { VNode } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import {
+  contradictNodes,
+  getNode,
+  getNodes,
+  pinNode,
+  retrieve,
+  store,
+  supersedeNode,
+} from "../../client/sdk.gen.ts";
+import type { Node } from "../../client/types.gen.ts";
+import { callIds, canBeReplaced, tried } from "../../data/changes.ts";
+import { answered, type CallFailure } from "../../data/http.ts";
+import { go, hrefOf } from "../../data/place.ts";
+import { useQuery } from "../../data/server.ts";
+import { Button, Dialog, FormDialog, SearchForm, TextField } from "../../parts/controls.tsx";
+import { Refused, State } from "../../parts/states.tsx";
+import { Text, Words } from "../../parts/text.tsx";
+
+type Met = {
+  readonly failure: CallFailure;
+  readonly now: Node | undefined;
+  readonly by: Node | undefined;
+};
+
+/** A new text in the place of an old one: both in one step, and the old one stays in the chain. */
+export function Correct({ node, onClose }: { node: Node; onClose: () => void }): VNode {
+  const [base, setBase] = useState(node);
+  const [text, setText] = useState(node.content);
+  const [isSending, setSending] = useState(false);
+  const [met, setMet] = useState<Met | undefined>(undefined);
+  const nameOf = useMemo(callIds, []);
+  const isSame = text.trim() === base.content.trim() || text.trim() === "";
+  const save = async (): Promise<void> => {
+    setSending(true);
+    let id: string | undefined;
+    const body = bodyOf(base, text);
+    const headers = nameOf(body);
+    const failure = await tried(async () => {
+      id = (await answered(store({ body, headers }))).node_id;
+      if (base.pinned) await answered(pinNode({ path: { node_id: id }, body: { pinned: true } }));
+    }, "Corrected. The old text stays in the history.");
+    setSending(false);
+    if (failure !== undefined) {
+      // What was written stays where it was refused.
+      setMet(await meet(base, failure));
+      return;
+    }
+    onClose();
+    if (id !== undefined) go(hrefOf("memory", id));
+  };
+  const take = (): void => {
+    setBase(met?.by ?? base);
+    setMet(undefined);
+  };
+  return (
+    <FormDialog
+      title="Correct this memory"
+      onClose={onClose}
+      save="Replace it"
+      isReady={!isSame && !isSending}
+      onSave={save}
+    >
+      <TextField label="What is true" value={text} onInput={setText} />
+      {!isSame && <Words before={base.content} after={text} />}
+      <p class="small">
+        {isSame
+          ? "The text is the same."
+          : "The new text replaces this one in a single step. The old text stays in the history and is no longer found."}
+      </p>
+      {met !== undefined && <Refused of={met.failure} now={met.now} />}
+      {met?.by !== undefined && (
+        <div class="met">
+          <p class="small">It was replaced by this one:</p>
+          <Text as="p" class="clamp" of={met.by.content} line />
+          <Button onClick={take}>Correct that one instead</Button>
+        </div>
+      )}
+    </FormDialog>
+  );
+}
+
+/** A correction changes the text alone: times, retention and place stay. */
+function bodyOf(node: Node, text: string) {
+  const { id, user_id, node_type, scope, session_id, event_time, valid_to, ttl_days } = node;
+  const content = text.trim();
+  // Without a time that somebody named, it is that of its storing, and the correction begins to hold now.
+  const isNamed = valid_to !== null || node.valid_from !== node.created_at;
+  const times = { event_time, valid_from: isNamed ? node.valid_from : null, valid_to, ttl_days };
+  const about = { user_id, node_type, scope, session_id, ...times };
+  return { ...about, content, role: "user" as const, supersedes: [id] };
+}
+
+async function meet(base: Node, failure: CallFailure): Promise<Met> {
+  const read = async (id: string): Promise<Node | undefined> =>
+    await answered(getNode({ path: { node_id: id } })).catch(() => undefined);
+  const now = await read(base.id);
+  const by = now?.superseded_by == null ? undefined : await read(now.superseded_by);
+  return { failure, now, by };
+}
+
+type SecondFor = "replace" | "contradict";
+
+const FOUND = 20;
+const ASKED = 300;
+
+type Props = { readonly node: Node; readonly by: SecondFor; readonly onClose: () => void };
+
+/** A change of two memories: the second is picked by a search, and what happens is said before it does. */
+export function Second({ node, by, onClose }: Props): VNode {
+  const [query, setQuery] = useState(node.content.slice(0, ASKED));
+  const search = useQuery(`second ${node.id} ${query}`, () => nearest(node, query));
+  const [chosen, setChosen] = useState<Node | undefined>(undefined);
+  const [failure, setFailure] = useState<CallFailure | undefined>(undefined);
+  const nameOf = useMemo(callIds, []);
+  const save = async (other: Node): Promise<void> => {
+    const headers = nameOf([by, other.id]);
+    const refused = await (by === "replace"
+      ? tried(
+          () =>
+            answered(
+              supersedeNode({ body: { old_node_id: node.id, new_node_id: other.id }, headers }),
+            ),
+          "Replaced. The old text stays in the history.",
+        )
+      : tried(
+          () =>
+            answered(
+              contradictNodes({ body: { node_a_id: node.id, node_b_id: other.id }, headers }),
+            ),
+          "Both are contested now.",
+        ));
+    setFailure(refused);
+    if (refused !== undefined) return;
+    onClose();
+    if (by === "replace") go(hrefOf("memory", other.id));
+  };
+  return (
+    <Dialog
+      title={by === "replace" ? "Replace it with another memory" : "What contradicts it?"}
+      onClose={onClose}
+      class="wide"
+    >
+      <SearchForm
+        label="Search for the other memory"
+        name="Search"
+        onSearch={(text) => {
+          if (text !== "") setQuery(text);
+        }}
+      />
+      {search.failure !== undefined && <Refused of={search.failure} />}
+      {search.data !== undefined && (
+        <Choice of={search.data} chosen={chosen} onChoose={setChosen} />
+      )}
+      {chosen !== undefined && <Sentence by={by} node={node} other={chosen} />}
+      {failure !== undefined && <Refused of={failure} />}
+      <div class="acts">
+        <Button
+          kind="main"
+          disabled={chosen === undefined}
+          onClick={() => {
+            if (chosen !== undefined) void save(chosen);
+          }}
+        >
+          {by === "replace" ? "Replace it" : "Mark both as contested"}
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Both memories of a change are of one scope, and neither is contested or replaced. @throws CallFailure */
+async function nearest(node: Node, query: string): Promise<readonly Node[]> {
+  const { id, user_id, scope } = node;
+  const { results } = await answered(
+    retrieve({ body: { query, user_id, scope, limit: FOUND, keep_receipt: false } }),
+  );
+  const node_ids = results.flatMap(({ node_id }) => (node_id === id ? [] : [node_id]));
+  if (node_ids.length === 0) return [];
+  const { nodes } = await answered(getNodes({ body: { node_ids, user_id } }));
+  return nodes.filter((one) => one.scope === scope && canBeReplaced(one));
+}
+
+type ChoiceProps = {
+  readonly of: readonly Node[];
+  readonly chosen: Node | undefined;
+  readonly onChoose: (node: Node) => void;
+};
+
+function Choice({ of, chosen, onChoose }: ChoiceProps): VNode {
+  if (of.length === 0) {
+    return (
+      <p role="status">No other memory of this scope that is tentative or stable was found.</p>
+    );
+  }
+  return (
+    <fieldset class="second">
+      <legend class="small">The other memory</legend>
+      {of.map((node) => (
+        <label key={node.id}>
+          <input
+            type="radio"
+            name="second"
+            checked={chosen?.id === node.id}
+            onChange={() => onChoose(node)}
+          />
+          <Text as="span" class="clamp" of={node.content} line />
+          <State of={node.lifecycle_state} />
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+const Sentence = ({ by, node, other }: { by: SecondFor; node: Node; other: Node }): VNode => (
+  <p class="happens" role="status">
+    <Text as="q" of={node.content.slice(0, ASKED)} line />{" "}
+    {by === "replace"
+      ? "will no longer be found; it stays in the history, replaced by"
+      : "will both be contested: assistants get both, marked so, until one is kept. The other is"}{" "}
+    <Text as="q" of={other.content.slice(0, ASKED)} line />
+  </p>
+);
