@@ -1,13 +1,31 @@
+import type { Scope } from "../../domain/enums.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import { toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import { Closing } from "./closing.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { ExtractionSettings } from "./api.ts";
+import { createCustomExtractor } from "./custom-extractor.ts";
 import type { ExtractDeps } from "./deps.ts";
+import { createExtractor, type Extractor } from "./extractor.ts";
 import { type FlushBounds, flush } from "./flush.ts";
-import { type LaneName, Lanes } from "./lanes.ts";
+import { createGate, type Gate } from "./gate.ts";
 import type { PassBounds } from "./process.ts";
 import type { JobEnd } from "./run-job.ts";
+
+/**
+ * Extraction as the dependencies of an engine turn it on; undefined: it is off.
+ * @throws SvcError invalid_config for a custom provider that cannot be used
+ */
+export function createExtractions(deps: EngineDeps): Extractions | undefined {
+  const { extractionModel: model, isReadOnly = false } = deps;
+  if (model === undefined || isReadOnly) return undefined;
+  const { confidenceOverrides, extraction } = deps.settings;
+  const settings = { ...extraction, confidenceOverrides };
+  const extractor: Extractor =
+    "ask" in model ? createExtractor(model, settings) : createCustomExtractor(model, settings);
+  return new Extractions({ ...deps, extractor, settings }, createGate(settings.maxConcurrent));
+}
 
 /** Decides when queued events are extracted. Each lane, an owner and scope, is worked on by one flush at a time. */
 export class Extractions {
@@ -169,4 +187,176 @@ function notExtracted(eventId: Uuid, reason: string): SvcError {
 
 function closed(): SvcError {
   return new SvcError("engine_closed", "the engine was closed; open it again");
+}
+
+/** One owner and scope, whose events are extracted in their order. */
+export type LaneName = { readonly userId: string; readonly scope: Scope };
+
+type Timer = ReturnType<typeof setTimeout>;
+
+/** What this process knows of a lane. */
+type Lane = {
+  readonly name: LaneName;
+  /** Ends when all work that was begun on it has ended. */
+  tail: Promise<unknown>;
+  /** Pieces of work that have not ended. */
+  working: number;
+  /** For events that have not been tried. */
+  flushTimer: Timer | undefined;
+  /** For an event that is tried again. */
+  retryTimer: Timer | undefined;
+};
+
+/** The lanes in which something goes on, with their timers. Work on one lane never overlaps. */
+class Lanes {
+  readonly #lanes = new Map<string, Lane>();
+
+  /** Begins work once all earlier work on these lanes has ended. */
+  exclusive<T>(names: readonly LaneName[], work: () => Promise<T>): Promise<T> {
+    const lanes = names.map((name) => this.#lane(name));
+    const earlier = lanes.map(({ tail }) => tail);
+    const result = Promise.all(earlier).then(work);
+    const ended = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    for (const lane of lanes) {
+      lane.tail = ended;
+      lane.working += 1;
+    }
+    void ended.then(() => {
+      for (const lane of lanes) {
+        lane.working -= 1;
+        this.#forget(lane);
+      }
+    });
+    return result;
+  }
+
+  /** Does something after a time, unless it is to be done already. */
+  arm(name: LaneName, kind: "flush" | "retry", delayMs: number, fire: () => void): void {
+    const lane = this.#lane(name);
+    const member = kind === "flush" ? "flushTimer" : "retryTimer";
+    if (kind === "flush" && lane.flushTimer !== undefined) return;
+    clearTimeout(lane[member]);
+    const timer = setTimeout(
+      () => {
+        lane[member] = undefined;
+        fire();
+        this.#forget(lane);
+      },
+      Math.min(delayMs, LONGEST_TIMER_MS),
+    );
+    timer.unref();
+    lane[member] = timer;
+  }
+
+  /** Ends all timers. @returns the lanes that waited for a flush */
+  disarm(): readonly LaneName[] {
+    const armed: LaneName[] = [];
+    for (const lane of [...this.#lanes.values()]) {
+      if (lane.flushTimer !== undefined) armed.push(lane.name);
+      clearTimeout(lane.flushTimer);
+      clearTimeout(lane.retryTimer);
+      lane.flushTimer = undefined;
+      lane.retryTimer = undefined;
+      this.#forget(lane);
+    }
+    return armed;
+  }
+
+  /** Resolves when nothing is being worked on. */
+  async settled(): Promise<void> {
+    while (this.#lanes.size > 0) {
+      const tails = [...this.#lanes.values()].filter(({ working }) => working > 0);
+      if (tails.length === 0) return;
+      await Promise.all(tails.map(({ tail }) => tail));
+    }
+  }
+
+  #lane(name: LaneName): Lane {
+    const key = keyOf(name);
+    const known = this.#lanes.get(key);
+    if (known !== undefined) return known;
+    const lane: Lane = {
+      name: { userId: name.userId, scope: name.scope },
+      tail: Promise.resolve(),
+      working: 0,
+      flushTimer: undefined,
+      retryTimer: undefined,
+    };
+    this.#lanes.set(key, lane);
+    return lane;
+  }
+
+  #forget(lane: Lane): void {
+    const isIdle =
+      lane.working === 0 && lane.flushTimer === undefined && lane.retryTimer === undefined;
+    if (isIdle) this.#lanes.delete(keyOf(lane.name));
+  }
+}
+
+/** Longer timers would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+function keyOf({ userId, scope }: LaneName): string {
+  return JSON.stringify([userId, scope]);
+}
+
+/** Milliseconds that a close waits for extraction at least, and at most. */
+const DRAIN_MS = 10_000;
+const DRAIN_MAX_MS = 300_000;
+
+/** How long a close waits: a while, and longer for each request of several turns that is under way or still begun. */
+class Closing {
+  readonly #requestMs: number;
+  #underWay = 0;
+  #deadline: number | undefined;
+  #last = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #expire: () => void = () => {};
+
+  constructor({
+    batchTargetTokens,
+    batchTimeoutMs,
+  }: Pick<ExtractionSettings, "batchTargetTokens" | "batchTimeoutMs">) {
+    this.#requestMs = batchTargetTokens === 0 ? 0 : batchTimeoutMs;
+  }
+
+  get hasBegun(): boolean {
+    return this.#deadline !== undefined;
+  }
+
+  /** The gate, each passage of which is counted as a request. */
+  counting(gate: Gate): Gate {
+    return (call, signal) =>
+      gate(async () => {
+        this.#underWay += 1;
+        if (this.#deadline !== undefined) this.#prolong(1);
+        try {
+          return await call();
+        } finally {
+          this.#underWay -= 1;
+        }
+      }, signal);
+  }
+
+  /** @param expire called when it has taken too long */
+  begin(expire: () => void): void {
+    const now = performance.now();
+    this.#expire = expire;
+    this.#last = now + DRAIN_MAX_MS;
+    this.#deadline = now + DRAIN_MS;
+    this.#prolong(this.#underWay);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #prolong(requests: number): void {
+    this.#deadline = Math.min((this.#deadline ?? 0) + requests * this.#requestMs, this.#last);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#expire, Math.max(0, this.#deadline - performance.now()));
+  }
 }

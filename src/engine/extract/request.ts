@@ -1,10 +1,9 @@
 import type { ShownText } from "../../domain/extraction/corrections.ts";
+import { FACT_TYPES, STATED_TYPES } from "../../domain/extraction/result.ts";
 import type { EarlierTurn, Turn } from "../../domain/extraction/turn.ts";
 import { beginsWithSpeaker } from "../../domain/speaker.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { batchSchema, singleSchema } from "./answer-schema.ts";
-import { escaped, onOneLine, tagFor } from "./fence.ts";
 import { EXTRACTION_2 } from "./prompts/extraction-2.ts";
 
 /** The prompts that are in use. Every record names them. */
@@ -128,4 +127,109 @@ function tagged({ role, at, speaker, content }: Turn, index: number, tag: string
     ...(speaker === undefined ? [] : [`speaker="${escaped(speaker)}"`]),
   ];
   return `<${tag} ${attributes.join(" ")}>\n${content}\n</${tag}>`;
+}
+
+const TEXT: JsonObject = { type: "string" };
+const TEXT_OR_NULL: JsonObject = { anyOf: [{ type: "string" }, { type: "null" }] };
+const POLARITY: JsonObject = { type: "string", enum: ["positive", "negative"] };
+const KNOWLEDGE: JsonObject = { type: "string", enum: [...STATED_TYPES] };
+
+/** An object of which every member is required: servers that hold a model to a schema allow no others. */
+function closed(properties: JsonObject): JsonObject {
+  return {
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+function listOf(items: JsonObject): JsonObject {
+  return { type: "array", items };
+}
+
+const FACT: JsonObject = {
+  subject: TEXT,
+  predicate: TEXT,
+  object: TEXT,
+  polarity: POLARITY,
+  evidence_quote: TEXT,
+  confidence: { type: "number" },
+  fact_type: { type: "string", enum: [...FACT_TYPES] },
+  epistemic_type: KNOWLEDGE,
+  condition: TEXT_OR_NULL,
+  temporal_ref: TEXT_OR_NULL,
+  temporal_intent: TEXT_OR_NULL,
+  replaces_object: TEXT_OR_NULL,
+  quantity: {
+    anyOf: [closed({ value: TEXT, unit: TEXT, source_text: TEXT }), { type: "null" }],
+  },
+};
+
+/** @param more members of a fact that only some requests ask for */
+function stated(more: JsonObject): JsonObject {
+  return {
+    entities: listOf(closed({ name: TEXT, entity_type: TEXT, description: TEXT_OR_NULL })),
+    facts: listOf(closed({ ...FACT, ...more })),
+    relationships: listOf(
+      closed({
+        source_entity: TEXT,
+        relationship_type: TEXT,
+        target_entity: TEXT,
+        polarity: POLARITY,
+        evidence_quote: TEXT,
+        epistemic_type: KNOWLEDGE,
+        condition: TEXT_OR_NULL,
+      }),
+    ),
+  };
+}
+
+/** The form of an answer to one turn. A model is held to it; what it returns is read more leniently. */
+function singleSchema(): JsonObject {
+  return closed({ ...stated({}), summary: TEXT_OR_NULL });
+}
+
+/** The form of an answer to several turns. @param labels of the memories that they may correct */
+function batchSchema(labels: readonly string[]): JsonObject {
+  const label = { anyOf: [{ type: "string", enum: [...labels] }, { type: "null" }] };
+  const more = labels.length > 0 ? { replaces_memory: label } : {};
+  return closed({ turns: listOf(closed({ turn: { type: "integer" }, ...stated(more) })) });
+}
+
+/** Hexadecimal digits of a name that no text has. */
+const SUFFIX_CHARS = 6;
+
+/**
+ * A name for the tag around texts, so that none of them can end its own, or begin another one: the plain name, unless a text has
+ * something that looks like such a tag; then with a suffix that no text has. The same texts get the same name.
+ */
+function tagFor(name: string, texts: readonly string[]): string {
+  const plain = texts.map(readable);
+  const looksLikeTag = new RegExp(`[<‹〈《«]\\s*[/\\\\]?\\s*${name}`, "i");
+  if (!plain.some((text) => looksLikeTag.test(text))) return name;
+  for (let round = 0; ; round += 1) {
+    const digest = sha256Hex(JSON.stringify([round, ...texts]));
+    const tag = `${name}-${digest.slice(0, SUFFIX_CHARS)}`;
+    if (!plain.some((text) => text.toLowerCase().includes(tag))) return tag;
+  }
+}
+
+/** A text as a model may read it: wide and styled letters as plain ones, without characters that are not seen. */
+function readable(text: string): string {
+  return text.normalize("NFKC").replace(/\p{Cf}/gu, "");
+}
+
+/** A text between tags, or as the value of one of their attributes: it cannot end them. */
+function escaped(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;");
+}
+
+/** A text that cannot begin a line of its own. */
+function onOneLine(text: string): string {
+  return text.replace(/[\s\u0085\p{Cc}]+/gu, " ").trim();
 }
