@@ -1,6 +1,8 @@
 import { isAbsolute, join } from "node:path";
-import { mainFileOf } from "../app/pack-path.ts";
+import { databaseOf, mainFileOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
+import { SvcError } from "../domain/errors.ts";
+import { shellWord } from "../lib/shell-word.ts";
 import { type KeyStatus, keyStatus } from "../packs/key-custody.ts";
 import { findClient } from "./catalogue.ts";
 import {
@@ -65,4 +67,76 @@ function keyFolderVariable(
   if (folder === undefined || !isAbsolute(folder) || folder === join(home, ".config")) return {};
   const isInFile = key?.places.some(({ place }) => place.startsWith(join(folder, "/")));
   return isInFile === true ? { [CONFIG_FOLDER_VARIABLE]: folder } : {};
+}
+
+export type Assistant = {
+  readonly server: ServerCommand;
+  /** What keeps an assistant from using the pack, or that there is none yet; one sentence each. */
+  readonly concerns: readonly string[];
+};
+
+/**
+ * How an assistant uses the configured pack, and what prevents it.
+ * @throws SvcError unsupported for a database, whose address no configuration of an assistant should hold
+ */
+export async function assistantOf(
+  config: Config,
+  input: AssistantCommandInput,
+): Promise<Assistant> {
+  requirePackOf(config);
+  const key = await keyOfPack(config);
+  const server = assistantCommand(input, key);
+  return {
+    server,
+    concerns: [
+      ...packConcerns(key, input.pack),
+      ...settingsConcerns(surroundings()),
+      ...dollarConcerns(server),
+    ],
+  };
+}
+
+function requirePackOf(config: Config): void {
+  const database = databaseOf(config);
+  if (database === undefined) return;
+  const message = `${database}: is a database, and an assistant is connected to a pack; name one with --db-path. For an assistant to use the database, start svc mcp with SVC_DATABASE_URL in its environment.`;
+  throw new SvcError("unsupported", message, { path: database });
+}
+
+function packConcerns(key: KeyStatus | undefined, pack: string): readonly string[] {
+  if (key === undefined) {
+    return [
+      `there is no pack yet, and the assistant makes none; make it with: svc init ${shellWord(pack)}`,
+    ];
+  }
+  if (canBeOpened(key)) return [];
+  const place = key.inSettings
+    ? "is only in the settings of this shell"
+    : "is not kept on this machine";
+  return [
+    `the key of the pack ${place}, where assistants do not find it, and no key is written into their configuration. Keep it with: svc key import ${shellWord(pack)}`,
+  ];
+}
+
+/** Settings that do not affect how an assistant opens the pack, or are reported elsewhere. */
+const NOT_MISSED = /^SVC_(ENCRYPTION_.*|KEY_STORE|PACK_PATH|DB_PATH|MCP__?USER_ID)$/i;
+
+function settingsConcerns({ environment }: Surroundings): readonly string[] {
+  const names = Object.keys(environment).filter(
+    (name) => /^SVC_/i.test(name) && !NOT_MISSED.test(name),
+  );
+  if (names.length === 0) return [];
+  return [
+    `assistants do not see the settings of this shell: ${names.sort().join(", ")}. Where one matters, add it to the "env" of the entry`,
+  ];
+}
+
+/** Most assistants expand variables in what they read, each in its own notation. */
+function dollarConcerns({ command, args, env }: ServerCommand): readonly string[] {
+  const found = [command, ...args, ...Object.values(env)].find((text) => text.includes("$"));
+  return found === undefined
+    ? []
+    : [
+        `${found} has a $, which the assistant may take for the name of a variable. Where the server is not found then, choose a name without it`,
+      ];
 }

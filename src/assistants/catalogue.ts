@@ -1,4 +1,6 @@
 import { posix, win32 } from "node:path";
+import { invalid } from "../domain/errors.ts";
+import { shellWord } from "../lib/shell-word.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** The supported assistants, in the order in which they are listed. */
@@ -235,4 +237,21 @@ function plain(name: string): string {
 
 function isPart(part: string, whole: string): boolean {
   return part.length >= PART_MIN && whole.includes(part);
+}
+
+/** A client by its name. @throws SvcError invalid_argument that names similar ones */
+export function requireClient(name: string): Client {
+  const client = findClient(name);
+  if (client !== undefined) return client;
+  throw invalid(
+    "client",
+    `${JSON.stringify(name)} is not a client that svc knows; ${advice(name)}`,
+  );
+}
+
+function advice(name: string): string {
+  const similar = similarClients(name);
+  const print = `svc connect ${name.trim() === "" ? "other" : shellWord(name)} --print`;
+  if (similar.length > 0) return `did you mean ${similar.join(" or ")}?`;
+  return `choose one of ${CLIENT_NAMES.join(", ")}, or see what to put into any other with: ${print}`;
 }

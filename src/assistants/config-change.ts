@@ -6,8 +6,11 @@ import {
   type Client,
   type ConfigForm,
   type ConfigScope,
+  findClient,
   type Place,
   placesOf,
+  requireClient,
+  similarClients,
 } from "./catalogue.ts";
 import {
   backUp,
@@ -21,7 +24,7 @@ import {
 } from "./config-file.ts";
 import { ConfigTextError, type Editor, type Members, withMembers } from "./editor.ts";
 import { fromEntry, isOurs, isSameEntry, type ServerCommand, toMembers } from "./server-entry.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { type Surroundings, surroundings } from "./surroundings.ts";
 
 /** The editor of a form; its parser is loaded here. */
 export async function loadEditor({ language, section }: ConfigForm): Promise<Editor> {
@@ -30,28 +33,37 @@ export async function loadEditor({ language, section }: ConfigForm): Promise<Edi
     : (await import("./toml-editor.ts")).tomlEditor(section);
 }
 
-/** Which entry of which file. */
-export type EntryPlace = {
-  readonly client: Client;
+/** Which entry of which assistant. */
+export type ClientEntry = {
+  readonly client: string;
   readonly scope: ConfigScope;
-  /** The server's name in the file. */
+  /** The server's name in the configuration. */
   readonly name: string;
 };
 
-/** A planned change to one configuration file. */
-export type ConfigChange = {
-  readonly place: Place;
-  readonly isShared: boolean;
+/** A change of a configuration file that has not been made yet. */
+export type ClientChange = {
+  /** What people call the assistant. */
+  readonly title: string;
+  /** Absolute path. */
+  readonly file: string;
   /** Undefined: there is no file. */
   readonly before: string | undefined;
   /** Undefined: the file is removed. The same as `before`: there is nothing to do. */
   readonly after: string | undefined;
+  /** Other names under which the file has servers of this program. */
+  readonly otherNames: readonly string[];
+  /** Makes the change, at once or not at all. @returns the path of the copy of the former file, where one is made */
+  apply(): string | undefined;
+};
+
+type Planned = Omit<ClientChange, "title" | "file" | "apply"> & {
+  readonly place: Place;
+  readonly isShared: boolean;
   /** Whether the file is backed up first. */
   readonly isBackedUp: boolean;
   /** Backups that hold nothing new once the change is made. */
   readonly spent: readonly string[];
-  /** Other names under which the file has servers of this program. */
-  readonly otherNames: readonly string[];
 };
 
 /**
@@ -60,13 +72,13 @@ export type ConfigChange = {
  *   and `force` is not set
  */
 export async function planConnection(
-  entry: EntryPlace,
+  { client: clientName, scope, name }: ClientEntry,
   server: ServerCommand,
   force: boolean,
-  here: Surroundings,
-): Promise<ConfigChange> {
-  const { client, scope, name } = entry;
-  const place = usedPlace(client, placesFor(entry, here));
+  here: Surroundings = surroundings(),
+): Promise<ClientChange> {
+  const client = requireClient(clientName);
+  const place = usedPlace(client, placesFor(client, scope, here));
   const editor = await loadEditor(client.form);
   const before = readConfig(place.file);
   const after = guarded(place.file, () => {
@@ -79,7 +91,7 @@ export async function planConnection(
       toMembers(server, client.form, isOurs(former) ? former : undefined),
     );
   });
-  return {
+  return changeOf(client, {
     place,
     isShared: scope === "project",
     before,
@@ -87,7 +99,7 @@ export async function planConnection(
     isBackedUp: before !== undefined,
     spent: [],
     otherNames: otherNamesIn(editor, before, name),
-  };
+  });
 }
 
 /**
@@ -96,12 +108,12 @@ export async function planConnection(
  * @throws SvcError invalid_argument if the file cannot be understood, or the entry belongs to another program
  */
 export async function planDisconnection(
-  entry: EntryPlace,
-  here: Surroundings,
-): Promise<ConfigChange> {
-  const { client, scope, name } = entry;
+  { client: clientName, scope, name }: ClientEntry,
+  here: Surroundings = surroundings(),
+): Promise<ClientChange> {
+  const client = requireClient(clientName);
   const editor = await loadEditor(client.form);
-  const places = placesFor(entry, here);
+  const places = placesFor(client, scope, here);
   const held = places.find((place) => isConnected(editor, place.file, name));
   const place = held ?? usedPlace(client, places);
   const before = readConfig(place.file);
@@ -115,15 +127,22 @@ export async function planDisconnection(
       otherNames: otherNamesIn(editor, before, name),
     };
     const present = before === undefined ? undefined : editor.read(before).get(name);
-    if (before === undefined || present === undefined) return { ...unchanged, after: before };
+    if (before === undefined || present === undefined) {
+      return changeOf(client, { ...unchanged, after: before });
+    }
     if (!isOurs(present)) throw foreign(place.file, name);
-    return { ...unchanged, ...undone(editor, place.file, before, name) };
+    return changeOf(client, { ...unchanged, ...undone(editor, place.file, before, name) });
   });
 }
 
-/** Makes a change. @returns the path of the backup of the previous file, if one was made */
-export function applyChange(change: ConfigChange): string | undefined {
-  const { place, before, after, isShared, isBackedUp, spent } = change;
+function changeOf({ title }: Client, planned: Planned): ClientChange {
+  const { place, before, after, otherNames } = planned;
+  const apply = () => applyChange(planned);
+  return { title, file: place.file, before, after, otherNames, apply };
+}
+
+function applyChange(planned: Planned): string | undefined {
+  const { place, before, after, isShared, isBackedUp, spent } = planned;
   if (after === before) return undefined;
   const copy =
     isBackedUp && before !== undefined
@@ -144,14 +163,38 @@ export function applyChange(change: ConfigChange): string | undefined {
 
 /** A file with nothing but the entry, as the client would read it. */
 export async function entryText(
-  { client, name }: Omit<EntryPlace, "scope">,
+  { form }: Client,
+  name: string,
   server: ServerCommand,
 ): Promise<string> {
-  const editor = await loadEditor(client.form);
-  return editor.create(name, toMembers(server, client.form));
+  return (await loadEditor(form)).create(name, toMembers(server, form));
 }
 
-function placesFor({ client, scope }: EntryPlace, here: Surroundings): readonly Place[] {
+/** What to put into the configuration of a client, and which client it is for. */
+export type Snippet = {
+  readonly text: string;
+  /** The known client that reads it; undefined: it suits most of the others. */
+  readonly title: string | undefined;
+  /** The known clients that the user may have meant. */
+  readonly similar: readonly string[];
+};
+
+/** What to put into the configuration of a client; for an unknown one, what most of them read. */
+export async function snippetFor(
+  clientName: string,
+  name: string,
+  server: ServerCommand,
+): Promise<Snippet> {
+  const known = findClient(clientName);
+  const client = known ?? findClient("cursor");
+  return {
+    text: client === undefined ? "" : await entryText(client, name, server),
+    title: known?.title,
+    similar: known === undefined ? similarClients(clientName) : [],
+  };
+}
+
+function placesFor(client: Client, scope: ConfigScope, here: Surroundings): readonly Place[] {
   const places = placesOf(client, scope, here);
   if (places.length > 0) return places;
   throw invalid("--scope", `${client.title} has no configuration of projects; use user`);
@@ -196,7 +239,7 @@ function connected(
   return isSameEntry(former, withMembers(former, members)) ? text : editor.set(text, name, members);
 }
 
-type Undone = Pick<ConfigChange, "after" | "isBackedUp" | "spent">;
+type Undone = Pick<Planned, "after" | "isBackedUp" | "spent">;
 
 /** Follows the copies back to the text that the first connection found; where something else has changed, takes the entry alone. */
 function undone(editor: Editor, file: string, before: string, name: string): Undone {

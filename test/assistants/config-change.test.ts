@@ -13,8 +13,13 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { CLIENT_NAMES, type ClientName, type ConfigScope } from "../../src/assistants/catalogue.ts";
-import { applyChange, entryText, planConnection } from "../../src/assistants/config-change.ts";
+import {
+  CLIENT_NAMES,
+  type ClientName,
+  type ConfigScope,
+  findClient,
+} from "../../src/assistants/catalogue.ts";
+import { entryText, planConnection } from "../../src/assistants/config-change.ts";
 import { connectionsTo } from "../../src/assistants/connections.ts";
 import type { ServerCommand } from "../../src/assistants/server-entry.ts";
 import { jsonTexts, tomlTexts } from "./config-texts.ts";
@@ -34,8 +39,13 @@ describe.each(PLACES)("%s, %s", (client, scope) => {
     const place = entry(client, scope);
     await connect(place, { ...SERVER, env: { SVC_MCP_USER_ID: "ada" } });
     const text = readFileSync(fileOf(client, scope), "utf8");
-    expect(text).toBe(await entryText(place, { ...SERVER, env: { SVC_MCP_USER_ID: "ada" } }));
-    const { language, section } = place.client.form;
+    expect(text).toBe(
+      await entryText(findClient(client)!, place.name, {
+        ...SERVER,
+        env: { SVC_MCP_USER_ID: "ada" },
+      }),
+    );
+    const { language, section } = findClient(client)!.form;
     const root = language === "json" ? JSON.parse(text) : Bun.TOML.parse(text);
     expect(root).toEqual({
       [section]: {
@@ -66,7 +76,7 @@ describe("connecting", () => {
     const before = snapshot();
     const plan = await planConnection(entry("cursor"), SERVER, false, desk.here);
     expect(plan.after).toBe(plan.before);
-    expect(applyChange(plan)).toBeUndefined();
+    expect(plan.apply()).toBeUndefined();
     expect(snapshot()).toEqual(before);
   });
 
@@ -186,7 +196,7 @@ describe("connecting", () => {
     const file = put(fileOf("claude-code"), '{"startups": 1}');
     const plan = await planConnection(entry("claude-code"), SERVER, false, desk.here);
     writeFileSync(file, '{"startups": 2}');
-    expect(() => applyChange(plan)).toThrow("changed by another program");
+    expect(() => plan.apply()).toThrow("changed by another program");
     expect(readFileSync(file, "utf8")).toBe('{"startups": 2}');
     expect(readdirSync(desk.here.home).sort()).toEqual([".claude.json", ".config", "project"]);
   });

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { CLIENT_NAMES } from "../../src/assistants/catalogue.ts";
+import { CLIENT_NAMES, findClient } from "../../src/assistants/catalogue.ts";
 import { entryText, planDisconnection } from "../../src/assistants/config-change.ts";
 import { entry, put, refusal, useHome } from "./home.ts";
 
@@ -72,7 +72,7 @@ describe("disconnecting", () => {
   test("takes the entry out of a file behind a link, even one with nothing else in it", async () => {
     const real = put(
       join(desk.here.home, "dotfiles/mcp.json"),
-      await entryText(entry("cursor"), SERVER),
+      await entryText(findClient("cursor")!, "memory", SERVER),
     );
     mkdirSync(dirname(fileOf("cursor")));
     symlinkSync(real, fileOf("cursor"));

@@ -18,8 +18,7 @@ import {
   placesOf,
 } from "../../src/assistants/catalogue.ts";
 import {
-  applyChange,
-  type EntryPlace,
+  type ClientEntry,
   planConnection,
   planDisconnection,
 } from "../../src/assistants/config-change.ts";
@@ -64,13 +63,12 @@ export function useHome() {
     },
     fileOf,
     connect: async (
-      place: EntryPlace,
+      place: ClientEntry,
       command: ServerCommand = server,
       force = false,
-    ): Promise<string | undefined> =>
-      applyChange(await planConnection(place, command, force, here)),
-    disconnect: async (place: EntryPlace): Promise<string | undefined> =>
-      applyChange(await planDisconnection(place, here)),
+    ): Promise<string | undefined> => (await planConnection(place, command, force, here)).apply(),
+    disconnect: async (place: ClientEntry): Promise<string | undefined> =>
+      (await planDisconnection(place, here)).apply(),
     /** All files below the home folder with their content. */
     snapshot: (): Readonly<Record<string, string>> => {
       const names = readdirSync(here.home, { recursive: true, encoding: "utf8" }).sort();
@@ -88,8 +86,8 @@ export function entry(
   client: ClientName,
   scope: ConfigScope = "user",
   name = "memory",
-): EntryPlace {
-  return { client: findClient(client)!, scope, name };
+): ClientEntry {
+  return { client, scope, name };
 }
 
 /** Writes a client's file, with its folder. */

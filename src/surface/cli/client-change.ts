@@ -1,6 +1,6 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { CLIENT_NAMES, CONFIG_SCOPES, type ConfigScope } from "../../assistants/catalogue.ts";
-import type { ClientChange, ClientEntry } from "../../assistants/client-desk.ts";
+import type { ClientChange, ClientEntry } from "../../assistants/config-change.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { CliContext } from "./context.ts";
 import { lineDiff } from "./line-diff.ts";

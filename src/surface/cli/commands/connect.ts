@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { mainFileOf } from "../../../app/pack-path.ts";
-import type { ClientChange, ClientEntry } from "../../../assistants/client-desk.ts";
+import type { ClientChange, ClientEntry } from "../../../assistants/config-change.ts";
 import type { RoundTrip } from "../../../assistants/round-trip.ts";
 import type { ServerCommand } from "../../../assistants/server-entry.ts";
 import type { Config } from "../../../config/schema.ts";
@@ -87,9 +87,10 @@ async function connect(
   const config = configOfPack(context, options.dbPath);
   const userId = options.userId ?? config.mcp.user_id;
   const wish = { pack: packOf(resolve(config.pack_path ?? config.db_path)), userId, tools, client };
-  const desk = await import("../../../assistants/client-desk.ts");
+  const { assistantOf } = await import("../../../assistants/assistant-command.ts");
+  const desk = await import("../../../assistants/config-change.ts");
   const warn = (concern: string): void => output.note(`Warning: ${concern}`);
-  const planned = () => desk.assistantOf(config, wish);
+  const planned = () => assistantOf(config, wish);
   if (options.print === true) {
     const { server, concerns } = await planned();
     concerns.forEach(warn);
@@ -102,7 +103,7 @@ async function connect(
   }
   const entry = { client, scope, name };
   const changed = (server: ServerCommand) =>
-    desk.connectionChange(entry, server, options.force === true);
+    desk.planConnection(entry, server, options.force === true);
   if (options.dryRun !== true) {
     await makeIfMissing(context, config, async () => changed((await planned()).server));
   }

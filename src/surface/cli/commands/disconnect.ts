@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { ClientChange } from "../../../assistants/client-desk.ts";
+import type { ClientChange } from "../../../assistants/config-change.ts";
 import {
   type ChangeOptions,
   changeConfig,
@@ -44,9 +44,9 @@ async function disconnect(
 ): Promise<void> {
   const { output } = context;
   const { name, scope, format } = options;
-  const { disconnectionChange } = await import("../../../assistants/client-desk.ts");
+  const { planDisconnection } = await import("../../../assistants/config-change.ts");
   const entry = { client, scope, name };
-  const change = await disconnectionChange(entry);
+  const change = await planDisconnection(entry);
   const done = await changeConfig(context, change, options, `Disconnect ${change.title}?`);
   if (done.status === "declined") return;
   if (format === "json") {

@@ -62,7 +62,7 @@ async function init(context: CliContext, path: string, options: InitOptions): Pr
   else await make(context, config, path, options);
   const file = packOf(main);
   output.line();
-  const { assistantOf } = await import("../../../assistants/client-desk.ts");
+  const { assistantOf } = await import("../../../assistants/assistant-command.ts");
   const wish = { pack: resolve(file), userId: config.mcp.user_id, tools: "full" } as const;
   const { server } = await assistantOf(config, wish);
   for (const line of assistantLines(file, server)) output.line(line);
