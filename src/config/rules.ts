@@ -4,6 +4,7 @@ import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import { type HostedModelChoice, hostedModel, hostedName } from "../domain/hosted-models.ts";
 import { isWebAddress } from "../domain/provider-address.ts";
 import type { Fusion } from "../domain/scoring.ts";
+import { nameForm } from "../lib/normal-form.ts";
 import type { Secret } from "../lib/secret.ts";
 import { parseUuid } from "../lib/uuid.ts";
 import { expandedPath } from "./path.ts";
@@ -248,6 +249,11 @@ function keyRules(setting: string, keys: Readonly<Record<string, Secret>>): read
       keyless !== undefined,
       setting,
       `has a blank key for ${JSON.stringify(keyless)}; give every owner a key`,
+    ),
+    ...when(
+      new Set(owners.map(nameForm)).size < owners.length,
+      setting,
+      "has two names that are one owner (NFC, without blanks at the ends); keep one of them",
     ),
     ...when(
       new Set(texts).size < texts.length,

@@ -1,5 +1,4 @@
 import { parseId, parseOwner } from "../domain/arguments.ts";
-import { toOwner } from "../domain/owner.ts";
 import { aggregateAssertions } from "./aggregate/assertions.ts";
 import { aggregateFromText, aggregateQuantities } from "./aggregate/quantities.ts";
 import { assertionState } from "./aggregate/state.ts";
@@ -127,7 +126,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       }),
     ...bindReceipts(deps, life, receipts),
     ...bindOwners(deps, life, receipts),
-    stats: (userId) => life.use(() => readStats(deps, toOwner(userId))),
+    stats: (userId) => life.use(async () => readStats(deps, parseOwner(userId))),
     isReadOnly: () => life.use(async () => isReadOnly),
     ...bindOrganizer(deps, life, feedback),
     rebuildIndexes: (input) => life.use(() => rebuildIndexes(deps, input ?? {})),
@@ -152,7 +151,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
 /** What is kept of answers. */
 function bindReceipts(deps: EngineDeps, life: Lifetime, receipts: ReceiptKeeper) {
   const receiptOf = async (requestId: string, userId: string | undefined) =>
-    receipts.read(parseId(requestId, "request_id"), toOwner(userId));
+    receipts.read(parseId(requestId, "request_id"), parseOwner(userId));
   return {
     getRetrievalReceipt: (requestId, userId) => life.use(() => receiptOf(requestId, userId)),
     explain: (requestId, userId) =>

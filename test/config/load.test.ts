@@ -227,6 +227,21 @@ describe("values", () => {
 });
 
 test.each([
+  '{"alice":"k1"," alice ":"k2"}',
+  '{"jos\u00e9":"k1","jose\u0301":"k2"}',
+  '{"\u212b":"k1","\u00c5":"k2"}',
+])("keys of two names that are one owner are refused: %s", (text) => {
+  for (const group of ["API", "MCP"]) {
+    const name = `SVC_${group}__USER_KEYS`;
+    const { code, message } = refusal({ [name]: text });
+    expect(code).toBe("invalid_config");
+    expect(message).toContain("one owner");
+    expect(message).not.toContain("k1");
+    expect(refusal({ [`${name}__alice`]: "k1", [`${name}__alice\u00a0`]: "k2" }).code).toBe(code);
+  }
+});
+
+test.each([
   "postgres://anna:hunter2@db/m",
   '"postgres://anna:hun ter2/#@db/m"',
   "postgres:anna:hunter2@db/m",

@@ -50,6 +50,13 @@ test("a key of an owner in one form opens the memories of the other, and nobody 
   }
   const other = await ask("/v1/retrieve", { key: "key", body: { user_id: "jose", query: "x" } });
   expect(other.status).toBe(403);
+  expect((await ask("/v1/caller", { key: "key" })).json["user_id"]).toBe(NFC);
+  for (const name of FORMS) expect((await engine.stats(name)).nodeCount).toBe(1);
+  const { requestId } = (await engine.retrieve({ userId: NFC, query: "tea" })).metadata;
+  for (const name of FORMS) {
+    expect(await engine.getRetrievalReceipt(requestId, name)).toBeDefined();
+    expect(await engine.explain(requestId, name)).toBeDefined();
+  }
 });
 
 test("an owner whose name was stored in another form is still found under that, until renamed", async () => {

@@ -1,5 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { SvcError } from "../../domain/errors.ts";
+import { ownerName } from "../../domain/owner.ts";
+import { nameForm } from "../../lib/normal-form.ts";
 import type { Caller } from "../contract/core/caller.ts";
 
 /** Who may call. Both absent: everyone on this machine has access to all owners. */
@@ -26,7 +28,7 @@ export function hasCredentials(auth: AuthSettings): boolean {
 
 /**
  * The check of every request. All configured keys are compared, in constant time, regardless of matches.
- * @throws SvcError invalid_config for blank or equal keys, keys that no header can carry, blank owners, or both kinds of keys
+ * @throws SvcError invalid_config for blank or equal keys, keys that no header can carry, blank owners, two names of one owner, or both kinds of keys
  */
 export function createAuthenticate(auth: AuthSettings): Authenticate {
   const keys = readKeys(auth);
@@ -39,7 +41,9 @@ export function createAuthenticate(auth: AuthSettings): Authenticate {
       if (timingSafeEqual(key.digest, digest)) found = key.caller;
     }
     if (found === undefined) throw new SvcError("unauthenticated", "Invalid or missing API key");
-    return found;
+    const { boundUserId } = found;
+    // What the name is depends on the pack, which may be opened after the start.
+    return boundUserId === undefined ? found : { boundUserId: ownerName(boundUserId) };
   };
 }
 
@@ -66,6 +70,7 @@ function readKeys(auth: AuthSettings): readonly KnownKey[] {
     return [{ digest: digestOf(auth.apiKey.trim()), caller: { boundUserId: undefined } }];
   }
   const texts = new Set<string>();
+  const names = new Set<string>();
   return userKeys.map(([owner, key]) => {
     if (owner.trim() === "") throw misconfigured(setting, "has a blank owner");
     if (key.trim() === "") throw misconfigured(setting, `has a blank key for ${owner}`);
@@ -74,6 +79,9 @@ function readKeys(auth: AuthSettings): readonly KnownKey[] {
     }
     if (texts.has(key.trim())) throw misconfigured(setting, "has one key for two owners");
     texts.add(key.trim());
+    const form = nameForm(owner);
+    if (names.has(form)) throw misconfigured(setting, `has two names of one owner, ${form}`);
+    names.add(form);
     return { digest: digestOf(key.trim()), caller: { boundUserId: owner } };
   });
 }

@@ -23,6 +23,11 @@ describe("user keys", () => {
   );
 });
 
+test("the owner of a key has the one form of its name", () => {
+  const authenticate = createAuthenticate({ userKeys: { " jose\u0301 ": "key" } });
+  expect(authenticate("Bearer key")).toEqual({ boundUserId: "josé" });
+});
+
 test("each key finds its owner, and nothing but a key does, however many there are", () => {
   const key = fc.stringMatching(/^[!-~]{1,40}$/);
   const keys = fc.uniqueArray(key, { minLength: 1, maxLength: 20 });
@@ -57,6 +62,12 @@ test.each([
   { name: "keys equal but for blanks", auth: { userKeys: { ada: "a", bob: " a " } }, text: "two" },
   { name: "key beyond ASCII", auth: { userKeys: { ada: "schlüssel" } }, text: "those of ASCII" },
   { name: "global key beyond ASCII", auth: { apiKey: "a\nb" }, text: "those of ASCII" },
+  {
+    name: "names equal but for blanks",
+    auth: { userKeys: { ada: "a", " ada ": "b" } },
+    text: "one",
+  },
+  { name: "names equal in NFC", auth: { userKeys: { é: "a", "e\u0301": "b" } }, text: "one owner" },
   { name: "equal keys", auth: { userKeys: { ada: "a", bob: "a" } }, text: "two owners" },
 ])("unusable keys refuse to start: $name", ({ auth, text }) => {
   expect(() => createAuthenticate(auth)).toThrow(text);
