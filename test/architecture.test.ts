@@ -436,17 +436,6 @@ describe("the source", () => {
     expect(places(isMaker)).toEqual([]);
   });
 
-  test("has all texts of the page in its catalogue", () => {
-    const isText = (node: ts.Node, path: string): boolean =>
-      path.startsWith("page/") &&
-      ts.isJsxText(node) &&
-      /\p{L}{2}/u.test(node.text) &&
-      // A name and a command are the same in every language.
-      !/^\s*svc\b/.test(node.text) &&
-      !/^(ctrl k)$/.test(node.text.trim());
-    expect(places(isText)).toEqual([]);
-  });
-
   test("opens databases in one place, where macOS gets its SQLite", () => {
     const isOpening = (node: ts.Node, path: string): boolean =>
       ts.isNewExpression(node) &&

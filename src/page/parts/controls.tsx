@@ -333,11 +333,12 @@ export function Segments<T extends string>(props: {
 }): VNode {
   const { legend, isLegendShown = false, of, value, onChange } = props;
   const name = useId();
+  // SAFETY: the words have a key for each value.
+  const values = Object.keys(of) as T[];
   return (
     <fieldset class="segments">
       <legend class={isLegendShown ? "small" : "vh"}>{legend}</legend>
-      {/* SAFETY: the words have a key for each value. */}
-      {(Object.keys(of) as T[]).map((one) => (
+      {values.map((one) => (
         <label key={one}>
           <input type="radio" name={name} checked={value === one} onChange={() => onChange(one)} />
           <span>{of[one]}</span>

@@ -207,9 +207,9 @@ function Asked({ of: question }: { of: Question }): VNode {
 }
 
 function Changed({ of: { record, node } }: { of: Change }): VNode {
-  const { before, after, isReleased } = outcomeOf(record);
+  const { before, after, pinned } = outcomeOf(record);
   const state = LIFECYCLE_STATES.find((one) => one === after);
-  const type = record.op_type === "PIN" && isReleased ? "RELEASE" : record.op_type;
+  const type = record.op_type === "PIN" && pinned === false ? "RELEASE" : record.op_type;
   return (
     <>
       <span class="dim">{ACTIVITY_CHANGES[type] ?? type}</span>
@@ -292,13 +292,10 @@ async function nodesOf(
 }
 
 /** What a change has made of its memory, as far as the log says. */
-function outcomeOf({ payload }: OperationRecord) {
+function outcomeOf({ payload }: OperationRecord): Record<"before" | "after" | "pinned", unknown> {
   const { before, after } = parsed(payload["record"]);
-  return {
-    before: Object(before).lifecycleState as unknown,
-    after: Object(after).lifecycleState as unknown,
-    isReleased: Object(after).pinned === false,
-  };
+  const { lifecycleState, pinned } = Object(after);
+  return { before: Object(before).lifecycleState, after: lifecycleState, pinned };
 }
 
 function parsed(record: unknown): { readonly before?: unknown; readonly after?: unknown } {
