@@ -414,8 +414,7 @@ describe("the source", () => {
 
   test("asks other programs in one place, which knows what no proxy may see", () => {
     // The page and the documentation run in a browser; the client runs on Node, too.
-    const askers =
-      /^(adapters\/network\/|page\/|surface\/http\/docs-script\.ts|\.\.\/clients\/js\/src\/remote\.ts)/;
+    const askers = /^(adapters\/network\/|page\/|\.\.\/clients\/js\/src\/remote\.ts)/;
     const isRequest = (node: ts.Node, path: string): boolean =>
       ts.isCallExpression(node) && node.expression.getText() === "fetch" && !askers.test(path);
     expect(places(isRequest)).toEqual([]);

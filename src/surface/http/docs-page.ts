@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { followed, type Schema, type Schemas } from "./docs-example.ts";
-import { type Parameter, tryForm } from "./docs-form.ts";
-import { html, joined, Markup } from "./docs-html.ts";
-import { SCRIPT } from "./docs-script.ts";
-import { STYLE } from "./docs-style.ts";
+import { exampleOf, followed, type Schema, type Schemas } from "./docs-example.ts";
 
 type Content = { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> };
+type Parameter = {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required: boolean;
+  readonly schema: Schema;
+};
 type Entry = {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -25,23 +27,37 @@ type Document = {
   readonly components: { readonly schemas: Schemas };
 };
 
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64");
+/** For light and dark. */
+const STYLE = `
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #15803d; --warm: #b45309; --cool: #1d4ed8; }
+@media (prefers-color-scheme: dark) { :root { --good: #86efac; --warm: #fcd34d; --cool: #93c5fd; } }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+code, pre, .path { font-family: ui-monospace, monospace; font-size: 13px; }
+h1 small { font-weight: 400; opacity: .6; } h3 { margin: 1.6rem 0 0; } h4 { margin: .8rem 0 .3rem; }
+a { color: var(--cool); }
+details { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; }
+summary { cursor: pointer; padding: .6rem .8rem; overflow-wrap: anywhere; }
+.body { padding: 0 .8rem .8rem; overflow-x: auto; scroll-margin-top: 3rem; }
+.method { display: inline-block; min-width: 3.2rem; font-weight: 700; font-size: 12px; }
+.get { color: var(--cool); } .post { color: var(--good); } .put { color: var(--warm); }
+.note { opacity: .8; margin-left: .6rem; }
+table { border-collapse: collapse; width: 100%; }
+td { text-align: left; vertical-align: top; border-top: 1px solid var(--line); padding: .3rem .5rem .3rem 0; }
+pre { background: var(--soft); padding: .6rem; border-radius: 6px; overflow: auto; margin: .4rem 0; }
+@media (max-width: 40rem) { td { display: block; padding: 0; } td:not(:first-child) { border: 0; } tr { display: block; padding: .2rem 0; } }
+`;
+const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
-/** The page is self-contained: it contacts no other server, and no other script or style runs in it. */
+/** The page is self-contained: it loads nothing, runs no script, and has no other style. */
 export const DOCS_POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${hashOf(STYLE)}'`,
-  `script-src 'sha256-${hashOf(SCRIPT)}'`,
-  "connect-src 'self'",
+  `style-src 'sha256-${STYLE_HASH}'`,
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
 
-/**
- * The documentation page: every operation with its fields and a form to try it, then every shape. It works offline, and without
- * scripts except for the forms.
- */
+/** The documentation page: every operation with an example and its fields, then every shape. It works offline and without scripts. */
 export function docsPage(document: object): string {
   // SAFETY: `buildOpenApi` makes documents of this form.
   const { info, tags, paths, components } = document as Document;
@@ -61,10 +77,7 @@ ${ofGroup.map(({ path, method, entry }) => operation(path, method, entry, schema
 <body><main>
 <h1>${info.title} <small>${info.version}</small></h1>
 <p>${info.description} This page comes from <a href="openapi.json">openapi.json</a>.</p>
-<div id="access" hidden><label>Key<span class="note">Needed only when the server was started with keys. It stays in this field until you leave the page.</span>
-<input id="key" type="password" autocomplete="off" spellcheck="false"></label></div>
-<noscript><p>To try operations here, the page needs its script.</p></noscript>
-<datalist id="ids"></datalist>
+<p>The examples are for a POSIX shell: <code>$SVC_URL</code> is the address of this server, and <code>$SVC_KEY</code> a key if it was started with keys.</p>
 <h2>Operations</h2>
 <nav>${joined(
     tags.map(({ name }) => html`<a href="#${name}">${name}</a>`),
@@ -73,7 +86,7 @@ ${ofGroup.map(({ path, method, entry }) => operation(path, method, entry, schema
 ${groups}
 <h2>Shapes</h2>
 ${Object.entries(schemas).map(([name, schema]) => shape(name, schema))}
-</main><script>${new Markup(SCRIPT)}</script></body>
+</main></body>
 </html>
 `.text;
 }
@@ -87,7 +100,7 @@ function operation(path: string, method: string, entry: Entry, schemas: Schemas)
   );
   return html`<details id="${entry.operationId}"><summary><span class="method ${method}">${method.toUpperCase()}</span><span class="path">${path}</span><span class="note">${summary}</span></summary>
 <div class="body"><p>${description}</p>
-${tryForm({ method, path, parameters, body, isPublic: security.length === 0 }, schemas)}
+<h4>Example</h4><pre>${exampleCall({ method, path, parameters, body, isPublic: security.length === 0 }, schemas)}</pre>
 ${
   parameters.length > 0
     ? html`<h4>Parameters</h4>
@@ -97,6 +110,41 @@ ${
 ${body && html`<h4>Body: ${typeOf(body)}</h4>${fields(followed(body, schemas))}`}
 <h4>Answers</h4><table>${answers}</table></div></details>
 `;
+}
+
+type Call = {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  readonly body: Schema | undefined;
+  readonly isPublic: boolean;
+};
+
+/** A call that the document allows, with what it requires; zeros stand for ids. */
+function exampleCall({ method, path, parameters, body, isPublic }: Call, schemas: Schemas): string {
+  const textOf = ({ schema }: Parameter): string => String(exampleOf(schema, schemas));
+  const needed = parameters.filter(({ required }) => required);
+  const ofPath = needed.filter((parameter) => parameter.in === "path");
+  const target = ofPath.reduce(
+    (text, parameter) => text.replace(`{${parameter.name}}`, encodeURIComponent(textOf(parameter))),
+    path,
+  );
+  const ofQuery = needed.filter((parameter) => parameter.in === "query");
+  const query = new URLSearchParams(
+    Object.fromEntries(ofQuery.map((one) => [one.name, textOf(one)])),
+  ).toString();
+  const lines = [
+    `curl -X ${method.toUpperCase()} "$SVC_URL${target}${query === "" ? "" : `?${query}`}"`,
+    ...(isPublic ? [] : ['-H "Authorization: Bearer $SVC_KEY"']),
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d ${quoted(exampleOf(body, schemas))}`]),
+  ];
+  return lines.join(" \\\n  ");
+}
+
+function quoted(value: unknown): string {
+  return `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`;
 }
 
 function shape(name: string, schema: Schema): Markup {
@@ -149,4 +197,37 @@ function typeOf(schema: Schema | undefined): Markup {
 
 function schemaOf(part: Content | undefined): Schema | undefined {
   return Object.values(part?.content ?? {})[0]?.schema;
+}
+
+/** Text that is markup already. */
+class Markup {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = Markup | string | number | undefined | readonly Markup[];
+
+/** Markup in which every value that is not Markup is escaped; undefined is left out. */
+export function html(parts: TemplateStringsArray, ...values: readonly Part[]): Markup {
+  const texts = parts.map((part, index) => part + toMarkup(values[index]));
+  return new Markup(texts.join(""));
+}
+
+/** Markup joined with a separator. */
+function joined(list: readonly Markup[], between: string): Markup {
+  return new Markup(list.map(({ text }) => text).join(escaped(between)));
+}
+
+function toMarkup(value: Part): string {
+  if (value === undefined) return "";
+  if (value instanceof Markup) return value.text;
+  if (typeof value === "object") return value.map(({ text }) => text).join("");
+  return escaped(String(value));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -1,10 +1,9 @@
-/** The page at `/docs`: what it may load, what it shows, and what its forms send. */
+/** The page at `/docs`: what it may load, what it shows, and that its examples are accepted. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { exampleOf } from "../../../src/surface/http/docs-example.ts";
-import { html } from "../../../src/surface/http/docs-html.ts";
-import { SCRIPT } from "../../../src/surface/http/docs-script.ts";
+import { html } from "../../../src/surface/http/docs-page.ts";
 import { KEYS, useApps } from "./engine-app.ts";
 import { DOCUMENT } from "./fuzz/document.ts";
 import { settle } from "./fuzz/world.ts";
@@ -32,7 +31,7 @@ beforeAll(async () => {
 });
 
 describe("what the page may load", () => {
-  test("is its one style and its one script, by their hashes, and answers of its own server", () => {
+  test("is its one style, by its hash, and no script", () => {
     const policy = page.headers.get("content-security-policy") ?? "";
     const hashOf = (name: string): string => {
       const [, inner = ""] = new RegExp(`<${name}>(.*)</${name}>`, "s").exec(text) ?? [];
@@ -41,13 +40,11 @@ describe("what the page may load", () => {
     expect(policy.split("; ")).toEqual([
       "default-src 'none'",
       `style-src 'sha256-${hashOf("style")}'`,
-      `script-src 'sha256-${hashOf("script")}'`,
-      "connect-src 'self'",
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
     ]);
-    expect([named("style").length, named("script").length]).toEqual([1, 1]);
+    expect([named("style").length, named("script").length]).toEqual([1, 0]);
   });
 
   test("is nothing of another server, and no attribute runs or styles anything", () => {
@@ -70,12 +67,11 @@ describe("what the page may load", () => {
 });
 
 describe("the listing", () => {
-  test("stands in the page, so that it can be read without scripts", () => {
+  test("has every route and every shape", () => {
     for (const { path } of DOCUMENT.operations) expect(text).toContain(`>${path}</span>`);
     for (const name of Object.keys(DOCUMENT.schemas)) {
       expect(text).toContain(`<summary>${name}</summary>`);
     }
-    expect(named("noscript")).toHaveLength(1);
   });
 
   test("has every identifier once, and every link within the page leads to one", () => {
@@ -93,38 +89,33 @@ describe("the listing", () => {
   });
 });
 
-describe("the forms", () => {
-  test("are one for each operation, and hidden until the script shows them", () => {
-    const forms = named("form");
-    expect(forms.map((form) => `${form["data-method"]} ${form["data-path"]}`).toSorted()).toEqual(
-      DOCUMENT.operations.map(({ method, path }) => `${method} ${path}`).toSorted(),
+describe("an example call", () => {
+  const calls = (): readonly string[] =>
+    [...text.matchAll(/<pre>(.*?)<\/pre>/gs)].map(([, call = ""]) =>
+      call.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
     );
-    expect(forms.filter((form) => !("hidden" in form))).toEqual([]);
-    const open = forms.filter((form) => !("data-secured" in form));
-    expect(open).toMatchObject([{ "data-path": "/v1/health" }]);
-  });
 
-  test("have a field for each parameter and each body, required where the document requires it", () => {
-    const fields = tags.flatMap(({ attributes: { name, required, "data-in": place } }) =>
-      place === undefined ? [] : `${place} ${name} ${required !== undefined}`,
+  test("is shown for each operation, with its key unless it needs none", () => {
+    const shown = calls().map((call) =>
+      /-X (\w+) "\$SVC_URL([^"?]*)/.exec(call)?.slice(1).join(" "),
     );
-    const wanted = DOCUMENT.operations.flatMap(({ parameters, body }) => [
-      ...parameters.map(({ in: place, name, required }) => `${place} ${name} ${required}`),
-      ...(body === undefined ? [] : ["body body false"]),
+    const wanted = DOCUMENT.operations.map(({ method, path }) => `${method} ${path}`);
+    const filled = (call: string): RegExp => new RegExp(`^${call.replace(/\{\w+\}/g, "[^/]+")}$`);
+    expect(shown).toHaveLength(wanted.length);
+    expect(wanted.filter((call) => !shown.some((one) => filled(call).test(one ?? "")))).toEqual([]);
+    expect(calls().filter((call) => !call.includes("$SVC_KEY"))).toEqual([
+      'curl -X GET "$SVC_URL/v1/health"',
     ]);
-    expect(fields.toSorted()).toEqual(wanted.toSorted());
   });
 
-  test("keep the key in its field: the script stores nothing and reads no markup", () => {
-    const [field] = named("input").filter(({ id }) => id === "key");
-    expect(field).toEqual({
-      id: "key",
-      type: "password",
-      autocomplete: "off",
-      spellcheck: "false",
-    });
-    expect(SCRIPT).not.toMatch(/storage|cookie|indexedDB|innerHTML|outerHTML|insertAdjacent|eval/i);
-    expect(() => new Function(SCRIPT)).not.toThrow();
+  test("has what the document requires", () => {
+    for (const { method, path, parameters, body } of DOCUMENT.operations) {
+      const needed = parameters.filter((one) => one.in === "query" && one.required);
+      const call = calls().find((one) => one.startsWith(`curl -X ${method} "$SVC_URL${path}`));
+      if (path.includes("{") || call === undefined) continue;
+      for (const { name } of needed) expect(call).toContain(`${name}=`);
+      expect(call.includes("-d '")).toBe(body !== undefined);
+    }
   });
 });
 
