@@ -70,17 +70,12 @@ export const LEGACY_PRIOR_WEIGHT = 0.3;
  * Names that have no effect: of earlier versions, of parts that are to come, and of programs with the same names. They are taken
  * with a warning, whatever their value.
  */
+// biome-ignore format: a line for each kind
 export const NO_EFFECT: ReadonlySet<string> = new Set([
-  "vector_save_interval",
-  "lexical_commit_interval",
-  "lexical_commit_max_delay_s",
-  "namespace_weights",
-  "packing.chars_per_token",
-  "packing.cross_scope_token_budget",
-  "vector_exact_search",
-  "temporal_relation",
-  "enable_fact_text_resolution",
-  "organizer.alias_similarity_threshold",
+  "vector_save_interval", "lexical_commit_interval", "lexical_commit_max_delay_s", "vector_exact_search",
+  "novelty_high_threshold", "novelty_low_threshold", "novelty_salience_boost", "novelty_salience_penalty", "enable_surprise_gating",
+  "packing.chars_per_token", "packing.cross_scope_token_budget", "namespace_weights", "temporal_relation",
+  "organizer.alias_similarity_threshold", "enable_fact_text_resolution",
 ]);
 
 /** Settings without a group. */
