@@ -148,7 +148,7 @@ ${commands
   esac
 }
 _${program}_files() {
-  # Readline quotes the names that it shows; what was typed may be bashWord already.
+  # Readline quotes the names that it shows; what was typed may be quoted already.
   local typed=\${1//\\\\/}
   typed=\${typed#[\\"\\']}
   compopt -o filenames 2>/dev/null
