@@ -1,14 +1,16 @@
 /**
- * Writes the packs of the present format that later versions of the program have to open: one unencrypted file, one
- * encrypted, one directory, and beside them what they hold. Run once before each new schema step:
+ * Writes the sample packs of the present format that later versions of the program have to open: one unencrypted file, one
+ * encrypted, one directory, and beside them what they hold; what can be compressed is. Run once for each released format:
  *   bun scripts/make-compat-pack.ts
  * Refuses to replace packs that are there: a pack of an earlier version cannot be made again.
  */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { FORMAT_VERSION, migrations } from "../src/adapters/sqlite/schema/schema.ts";
+import { filesOf } from "../src/adapters/sqlite/connection/layout.ts";
+import { migrations } from "../src/adapters/sqlite/schema/schema.ts";
 import { MemoryEngine } from "../src/app/memory-engine.ts";
-import { settingsForPath } from "../src/app/pack-path.ts";
+import { layoutOf, settingsForPath } from "../src/app/pack-path.ts";
 import { loadConfig } from "../src/config/load.ts";
 import type { ConfigInput } from "../src/config/schema.ts";
 import { compactPack, migratePack } from "../src/packs/maintenance.ts";
@@ -37,27 +39,33 @@ const OFF: ConfigInput = { encryption_enabled: false };
 const ON: ConfigInput = { encryption_enabled: true, encryption_key: COMPAT_KEY };
 
 const step = migrations("core", 1).at(-1)?.version ?? 0;
-const folder = resolve(import.meta.dir, `../test/compat/packs/v${FORMAT_VERSION}-step${step}`);
+const folder = resolve(import.meta.dir, `../test/compat/packs/step${step}`);
 if (existsSync(join(folder, "content.json"))) {
   console.error(`${folder} holds packs already and stays as it is`);
   process.exit(2);
 }
 mkdirSync(folder, { recursive: true });
+const made = mkdtempSync(join(tmpdir(), "svc-compat-"));
 
-const directory = join(folder, "directory");
+const directory = join(made, "directory");
 const engine = await MemoryEngine.create({ ...settingsForPath(directory), ...OFF });
 for (const memory of MEMORIES) await engine.store(memory);
+await engine.retrieve({ userId: "anna", query: "where is the spare key?" });
 await engine.ingestFast({ userId: "tom", content: "Not yet processed." });
 await engine.close();
 
 const config = (encryption: ConfigInput, path: string) =>
   loadConfig({ explicit: { ...settingsForPath(path), ...encryption }, environment: {} }).config;
+const plain = join(made, "plain.pack");
 await compactPack(config(OFF, directory));
-await migratePack(config(OFF, directory), join(folder, "plain.pack"));
+await migratePack(config(OFF, directory), plain);
 await migratePack(config(ON, directory), join(folder, "encrypted.pack"));
+for (const file of [plain, ...filesOf(layoutOf(config(OFF, directory)))]) {
+  const packed = join(folder, `${file.slice(made.length)}.zst`);
+  mkdirSync(join(packed, ".."), { recursive: true });
+  writeFileSync(packed, Bun.zstdCompressSync(readFileSync(file), { level: 19 }));
+}
 
-const content: CompatContent = readContent(
-  { kind: "file", path: join(folder, "plain.pack") },
-  undefined,
-);
+const content: CompatContent = readContent({ kind: "file", path: plain }, undefined);
 writeFileSync(join(folder, "content.json"), `${JSON.stringify(content, null, 2)}\n`);
+rmSync(made, { recursive: true });

@@ -33,7 +33,7 @@ export async function openStore(pack: string): Promise<OpenPack> {
     createIfMissing: true,
     embedding: embedder.identity,
     softwareVersion: VERSION,
-    scoringVersion: toEngineSettings(config, { fusion: "adaptive" }).scoringVersion,
+    scoringVersion: toEngineSettings(config).scoringVersion,
     clock: CLOCK,
     synchronous: config.synchronous,
     writeQueueSize: config.write_queue_size,

@@ -98,7 +98,7 @@ export async function openSimulated(
   given: ConfigInput,
 ): Promise<MemoryEngine> {
   const { config } = loadConfig({ explicit: { ...given, pack_path: path }, environment: {} });
-  const settings = toEngineSettings(config, { fusion: "adaptive" });
+  const settings = toEngineSettings(config);
   const store = await openSqliteStore({
     layout: { kind: "file", path },
     createIfMissing: true,

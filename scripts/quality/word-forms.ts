@@ -4,14 +4,24 @@
  * first five, by BM25: as the first version of the analyser found them, which stems every language as if it were English, and as
  * the store does. With `--missed` it also prints the questions whose memory is not among the first five.
  */
+import type { Database } from "bun:sqlite";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KEY_MASK } from "../../src/adapters/sqlite/write/lexical-index.ts";
-import { questionTerms } from "../../src/domain/lexical-analysis.ts";
-import { connect, makeFormer } from "../../test/adapters/sqlite/former-texts.ts";
+import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
+import { documentNumber, KEY_MASK } from "../../src/adapters/sqlite/write/lexical-index.ts";
+import { readTurn, surround } from "../../src/adapters/sqlite/write/turns.ts";
+import { analyse, dateWords, questionTerms } from "../../src/domain/lexical-analysis.ts";
+import { DOCUMENT_REACH } from "../../src/domain/search/lexical-document.ts";
+import { asInstant } from "../../src/lib/instant.ts";
 import { put } from "../../test/contract/samples.ts";
-import { filePack, openSqlitePack } from "../../test/contract/sqlite-pack.ts";
+import {
+  filePack,
+  MASTER_KEY,
+  openSqlitePack,
+  type SqlitePack,
+  storeOptions,
+} from "../../test/contract/sqlite-pack.ts";
 import { ANYTHING, contentsOf } from "../../test/contract/store-vectors.ts";
 
 const FIRST = 5;
@@ -37,6 +47,46 @@ async function placesOf(search: Search): Promise<ReadonlyMap<string, readonly nu
     if (place === 0 && process.argv.includes("--missed")) console.log(`${language}: ${question}`);
   }
   return places;
+}
+
+/** A connection beside the store. */
+function connect(pack: SqlitePack): Database {
+  const cipher = pack.encryptionKey === undefined ? undefined : { masterKey: MASTER_KEY };
+  return openDatabase({ ...storeOptions(pack), mode: "read-write", cipher });
+}
+
+/** Writes the documents of nodes as the first version of the analyser does: without stems. */
+function indexFormerly(database: Database, keys: readonly number[]): void {
+  for (const key of keys) {
+    const turn = readTurn(database, key);
+    if (turn === undefined) continue;
+    const { before, after } = surround(database, turn, { reach: DOCUMENT_REACH });
+    const beside = [before, after].map((turns) =>
+      turns.flatMap(({ content }) => analyse(content.slice(0, 240))),
+    );
+    const time = turn.event_time === null ? [] : dateWords(asInstant(turn.event_time));
+    database
+      .query(
+        `INSERT OR REPLACE INTO lexical_documents (rowid, own, previous, next)
+         VALUES (${documentNumber("?1", "?2")}, ?3, ?4, ?5)`,
+      )
+      .run(
+        turn.owner,
+        key,
+        ...[[...analyse(turn.content), ...time], ...beside].map((words) => words.join(" ")),
+      );
+  }
+}
+
+/** Indexes a closed pack as the first version of the analyser does. */
+function makeFormer(pack: SqlitePack): void {
+  const database = connect(pack);
+  const keys = database
+    .query<{ key: number }, []>("SELECT key FROM nodes WHERE lifecycle_state = 'tentative'")
+    .all()
+    .map(({ key }) => key);
+  database.transaction(() => indexFormerly(database, keys))();
+  database.close();
 }
 
 const folder = mkdtempSync(join(tmpdir(), "svc-forms-"));

@@ -4,7 +4,7 @@ import { DEFAULT_MODEL, type EmbeddingModel } from "../domain/embedding-models.t
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
 import type { PackingSettings } from "../domain/records/packing.ts";
 import { ORIGINAL_TTL_DAYS } from "../domain/retention.ts";
-import type { Fusion, PackFusion, ScoringWeights } from "../domain/scoring.ts";
+import type { Fusion, ScoringWeights } from "../domain/scoring.ts";
 import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
 import type { ExtractionSettings } from "../engine/extract/api.ts";
@@ -22,17 +22,16 @@ import { camelKeys } from "../lib/case.ts";
 
 /**
  * The part of a configuration that the engine needs.
- * @param pack what the pack decides: the model of its vectors, and its fusion, which counts if the settings name none
+ * @param pack what the pack decides: the model of its vectors
  */
 export function toEngineSettings(
   config: Config,
   pack: {
     readonly model?: EmbeddingModel | undefined;
-    readonly fusion?: PackFusion;
   } = {},
 ): EngineSettings {
-  const { model = DEFAULT_MODEL, fusion: packFusion = "rrf" } = pack;
-  const { fusion = packFusion } = config.scoring;
+  const { model = DEFAULT_MODEL } = pack;
+  const { fusion = "adaptive" } = config.scoring;
   const scoring = forModel(toScoringWeights(config.scoring, fusion), model);
   return {
     scoring,

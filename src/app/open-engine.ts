@@ -87,7 +87,7 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
       return identity();
     },
     softwareVersion: VERSION,
-    scoringVersion: toEngineSettings(config, { fusion: "adaptive" }).scoringVersion,
+    scoringVersion: toEngineSettings(config).scoringVersion,
     clock,
     warn,
   };
@@ -99,7 +99,6 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
     keepFormerNames(await store.owners.unusualNames());
     const settings = toEngineSettings(config, {
       model: isHosted(model) ? undefined : model,
-      fusion: await store.packFusion(),
     });
     const warning = renewsVectors
       ? textsLeave(config, model)

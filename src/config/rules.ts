@@ -63,21 +63,17 @@ const FUSION_ONLY: Readonly<Record<string, readonly Fusion["kind"][]>> = {
   recency_time: ["weighted"],
 };
 
-/** What a pack may use if no fusion is set. */
-const DEFAULT_FUSIONS: readonly Fusion["kind"][] = ["adaptive", "rrf"];
-
 /**
  * Settings that another one leaves without effect.
  * @param given the explicitly set settings; defaults give no warning
  */
 export function unreadSettings(config: Config, given: ReadonlySet<string>): readonly string[] {
   const { scoring, embedding } = config;
-  const used = scoring.fusion === undefined ? DEFAULT_FUSIONS : [scoring.fusion];
+  const { fusion = "adaptive" } = scoring;
   const unread = Object.entries(FUSION_ONLY).flatMap(([name, fusions]) => {
     const setting = `scoring.${name}`;
-    const isRead = used.some((fusion) => fusions.includes(fusion));
-    if (isRead || !given.has(setting) || Reflect.get(scoring, name) === undefined) return [];
-    return [`${setting} has no effect with scoring.fusion ${used.join(" or ")} and is dropped`];
+    if (fusions.includes(fusion) || !given.has(setting) || Reflect.get(scoring, name) === undefined) return [];
+    return [`${setting} has no effect with scoring.fusion ${fusion} and is dropped`];
   });
   if (hostedChoice(embedding) !== undefined) return unread;
   const ofProviders = (["api_key", "base_url"] as const)

@@ -235,7 +235,7 @@ function additive(value: number, signal: string) {
 /** How candidates are scored. */
 // biome-ignore format: a row for each setting
 const SCORING = {
-  fusion: optionalMember(["rrf", "weighted", "relative", "adaptive"], undefined, "How the signals of a candidate become one score. `rrf`: by its ranks in the vector and the word search. `relative`: by its cosine and its BM25, rescaled. `adaptive`: the same, where the words count by how much of the question they explain, and the cosine counts less if the words point to a few memories. `weighted`: by the sum of all signals. Unset: `adaptive`, but `rrf` in a pack of an earlier version until `svc rebuild` gives it another model."),
+  fusion: optionalMember(["rrf", "weighted", "relative", "adaptive"], "adaptive", "How the signals of a candidate become one score. `rrf`: by its ranks in the vector and the word search. `relative`: by its cosine and its BM25, rescaled. `adaptive`: the same, where the words count by how much of the question they explain, and the cosine counts less if the words point to a few memories. `weighted`: by the sum of all signals."),
   rrf_k: optionalInteger({ default: DEFAULT_RRF_K, min: 1, max: 10_000 }, "`rrf` only: a higher value makes the first ranks count less; unset: 60. Dropped with a warning under another fusion."),
   rrf_tie_break: optionalMember(["event_time"], "event_time", "All but `weighted`: order of equal scores; `event_time` puts the newest first. Dropped with a warning under `weighted`."),
   rrf_recency_boost: optionalDecimal({ default: 0.25, above: 0, max: 4 }, "All but `weighted`: what the newest memory gains on a question about the present; unset: nothing. Dropped with a warning under `weighted`."),

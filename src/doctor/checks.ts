@@ -62,12 +62,7 @@ export function checkPictures({ blobs: { count, bytes, stray } }: PackReport): r
 /** What goes by time, and what has gone by it although nobody asked for that. @param pack as an argument of a command */
 export async function checkFading(config: Config, pack: string): Promise<Finding> {
   const name = "fading";
-  const counts = await reportOnFading(config);
-  if (counts === undefined) {
-    const message = "nothing is known before the pack was opened by this version";
-    return { name, status: "ok", message };
-  }
-  const { soon, restorable, retained } = counts;
+  const { soon, restorable, retained } = await reportOnFading(config);
   const { fading, fade_after_days: days, default_ttl_days: kept } = config.organizer;
   const isChosen = fading === "original" || Object.keys({ ...days, ...kept }).length > 0;
   const message = [

@@ -42,6 +42,7 @@ export const ERROR_CATALOGUE = {
   not_an_export: { retry: false },
   /** The pack was written by a newer version of this program. `data.found`, `data.supported`. Nothing was changed. */
   pack_too_new: { retry: false },
+  pack_too_old: { retry: false },
   /** The pack cannot be opened for writing. `data.path`. Nothing was changed. */
   pack_read_only: { retry: false },
   /**

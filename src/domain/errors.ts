@@ -119,6 +119,7 @@ export class PackError extends SvcError {
   declare readonly code:
     | "not_a_pack"
     | "pack_too_new"
+    | "pack_too_old"
     | "pack_read_only"
     | "encryption_failed"
     | "pack_in_use"
@@ -250,6 +251,7 @@ const ERROR_CLASSES: Readonly<
   not_a_pack: { of: PackError, name: "PackError" },
   not_an_export: { of: SvcError, name: "SvcError" },
   pack_too_new: { of: PackError, name: "PackError" },
+  pack_too_old: { of: PackError, name: "PackError" },
   pack_read_only: { of: PackError, name: "PackError" },
   encryption_failed: { of: EncryptionError, name: "EncryptionError" },
   namespace_mismatch: { of: NamespaceIdentityError, name: "NamespaceIdentityError" },
@@ -308,4 +310,13 @@ export function reasonCode(error: unknown): string {
   if (error instanceof SvcError) return error.code;
   const name = error instanceof Error ? error.name : "Error";
   return /^\w{1,100}$/.test(name) ? name : "Error";
+}
+
+/** The refusal of a pack or database that a build from before the first release made. */
+export function developmentPack(path: string): SvcError {
+  return new SvcError(
+    "pack_too_old",
+    `${path}: was made by a development build of svc, and this version does not read it. Nothing was changed; write a file with svc export of the build that made it, and read that file with svc import of this one.`,
+    { path },
+  );
 }

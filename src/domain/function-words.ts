@@ -1,7 +1,7 @@
 /**
  * The words that hold a sentence together, by language: articles, pronouns, prepositions, conjunctions, auxiliary verbs, words of
- * questions. They tell which language a text is in and say nothing about its topic. Part of the analyser: a change is a new
- * version of it (`ANALYSER`).
+ * questions. They tell which language a text is in and say nothing about its topic. Packs are indexed by them: a
+ * change needs a step that indexes their texts again.
  */
 export const FUNCTION_WORDS = {
   de: `ab aber alle allem allen aller alles als also am an ander andere anderen anderer anderes auch auf aus bei beim bin bis bist

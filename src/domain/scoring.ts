@@ -41,9 +41,6 @@ export type Fusion =
 /** The fusions of two channels. */
 export type ChannelFusion = Exclude<Fusion, { readonly kind: "weighted" }>;
 
-/** The fusions that are the default: of packs of earlier versions, and of new ones. */
-export type PackFusion = Extract<Fusion["kind"], "rrf" | "adaptive">;
-
 /** Everything that decides a score. Two sets with the same version give the same scores for the same candidates. */
 export type ScoringWeights = {
   readonly semantic: number;

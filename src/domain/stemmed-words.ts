@@ -23,13 +23,6 @@ import {
  * language that the question may be in; whichever of these a text has, it has that word.
  */
 
-/**
- * Version of everything that decides what is indexed for a text. A pack records up to where its texts are of which version. Texts
- * of the version before are recognised by the number of their words: a version that changes stems but not how many there are has
- * to write all texts again.
- */
-export const ANALYSER = 2;
-
 /** The stem of a word in lower case, composed. */
 export type Stem = (language: StemmedLanguage, word: string) => string;
 

@@ -57,7 +57,6 @@ import {
   listAnswerCitations,
   recordAnswerCitations,
 } from "./receipts/citations.ts";
-import { storedContext } from "./receipts/context.ts";
 import { explainReceipt } from "./receipts/explain.ts";
 import { createReceiptKeeper, type ReceiptKeeper } from "./receipts/keep.ts";
 import { listRetrievals } from "./receipts/list.ts";
@@ -82,7 +81,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   });
   const { isReadOnly = false } = deps;
   const background: Lifetime["background"] = (...work) => life.background(...work);
-  const runner = createRunner({ ...deps, background }, jobsOf(deps, storedContext));
+  const runner = createRunner({ ...deps, background }, jobsOf(deps));
   runner.after("opening");
   const serve = serveWith(life, runner);
   const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };

@@ -34,8 +34,6 @@ export type ExportRequest = {
 export type ExportReport = {
   readonly path: string | undefined;
   readonly bytes: number;
-  /** Requests whose receipts are damaged and were left out. */
-  readonly damagedReceipts: readonly string[];
 };
 
 /**
@@ -71,10 +69,6 @@ async function exportFiles(
   if (target !== undefined) requireWritableTarget(target, filesOf(layout), request.force);
   const exportedAt = createSystemClock().now();
   const { form, withVectors, signal } = request;
-  let damagedReceipts: readonly string[] = [];
-  const onDamagedReceipts = (requests: readonly string[]): void => {
-    damagedReceipts = requests;
-  };
   return await withConnection(config, layout, async (connection) => {
     const pieces = readSnapshot(layout, connection, (database) =>
       form === "json"
@@ -83,14 +77,13 @@ async function exportFiles(
             withVectors,
             softwareVersion: VERSION,
             exportedAt,
-            onDamagedReceipts,
           }),
     );
     const bytes =
       target === undefined
         ? await pour(pieces, request.write, signal)
         : await pourIntoFile(pieces, target, signal);
-    return { path: target, bytes, damagedReceipts };
+    return { path: target, bytes };
   });
 }
 

@@ -48,6 +48,8 @@ export type ImportReport = Keyed & {
   readonly lacksVectors: boolean;
   /** Keys of pictures that events or memories of the file name and that it does not have. */
   readonly missingPictures: readonly string[];
+  /** Receipts that were left out: a development build wrote them. */
+  readonly formerReceipts: number;
 };
 
 /**

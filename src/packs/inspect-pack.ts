@@ -74,12 +74,8 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
   };
 }
 
-/**
- * Counts what fades in the configured pack or database, without changing it; undefined for a pack of an earlier version that was not
- * opened since.
- * @throws SvcError as `reportOnPack`
- */
-export async function reportOnFading(config: Config): Promise<FadingCounts | undefined> {
+/** Counts what fades in the configured pack or database, without changing it. @throws SvcError as `reportOnPack` */
+export async function reportOnFading(config: Config): Promise<FadingCounts> {
   const settings = toEngineSettings(config);
   const now = createSystemClock().now();
   if (databaseOf(config) !== undefined) {
@@ -92,7 +88,7 @@ export async function reportOnFading(config: Config): Promise<FadingCounts | und
   );
   try {
     const store = fadingReads(reading.database);
-    return store && (await countFading({ store, settings }, now));
+    return await countFading({ store, settings }, now);
   } finally {
     reading.close();
   }

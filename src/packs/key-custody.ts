@@ -89,9 +89,10 @@ async function rememberBackup(config: Config, layout: PackLayout): Promise<boole
   const salt = Buffer.from(saltOf(layout) ?? []).toString("hex");
   const at = createSystemClock().now();
   try {
-    return await withConnection(config, layout, async (connection) =>
+    await withConnection(config, layout, async (connection) =>
       writeKeyBackup(layout, connection, { salt, at }),
     );
+    return true;
   } catch {
     // The copy is what counts; failing to record it in an unwritable pack does no harm.
     return false;

@@ -27,8 +27,6 @@ export type DatabaseMigration = {
   readonly source: string;
   readonly destination: string;
   readonly counts: TransferCounts;
-  /** Requests of receipts that are damaged and were left out. */
-  readonly damagedReceipts: readonly string[];
 };
 
 /** Sorting all records of a large store may take the server this long. */
@@ -92,7 +90,7 @@ async function fillDatabase(
   const { openRecordTarget } = await import("../adapters/postgres/transfer/record-target.ts");
   const { failureOf } = await import("../adapters/postgres/transfer/transfer-state.ts");
   return await withCopying(target, async (database) => {
-    const { manifest, damagedReceipts } = source;
+    const { manifest } = source;
     const attempt = createIdSource().next();
     const state = goesOn ? source.state : `${source.state} ${attempt}`;
     const partitions = target.database_partitions;
@@ -105,7 +103,7 @@ async function fillDatabase(
         requireSameRecords(source, copy, place, run),
       );
       await copied.open();
-      return { destination: place, counts, damagedReceipts };
+      return { destination: place, counts };
     } catch (error) {
       throw await failureOf(database, attempt, error);
     }
@@ -164,7 +162,7 @@ export async function migrateFromDatabase(
     const { keyed, path, made } = await makeKeyedPack(config, newKey, named, (own, hidden) =>
       withSource(database, place, (records) => fill(own, hidden, records, run)),
     );
-    return { ...keyed, source: place, destination: path, counts: made, damagedReceipts: [] };
+    return { ...keyed, source: place, destination: path, counts: made };
   });
 }
 

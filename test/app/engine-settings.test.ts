@@ -12,11 +12,17 @@ function settings(environment: Readonly<Record<string, string>> = {}) {
 
 test("hands the defaults of the product to the engine", () => {
   const engine = settings();
-  expect(engine.scoringVersion).toBe("011a2a9ce8e7");
+  expect(engine.scoringVersion).toBe("69048ac346ad");
   expect(engine.ttlDefaults).toEqual({});
   expect(engine.scoring).toEqual({
     ...DEFAULT_SCORING,
-    fusion: { kind: "rrf", k: 60, recencyBoost: 0.25, tieBreak: "event_time" },
+    fusion: {
+      kind: "adaptive",
+      semanticShare: 0.65,
+      fullCoverage: 0.5,
+      recencyBoost: 0.25,
+      tieBreak: "event_time",
+    },
   });
   expect(engine.packing).toEqual({
     tokenBudget: 4096,
@@ -27,8 +33,8 @@ test("hands the defaults of the product to the engine", () => {
     contextGuidanceMode: "temporal",
     multipathOrdering: "balanced",
     foldRepeatedText: true,
-    vectorK: 50,
-    lexicalK: 50,
+    vectorK: 300,
+    lexicalK: 300,
     graphMaxCandidates: 50,
     graphMaxHops: 3,
     aggregationKMultiplier: 3,
@@ -89,6 +95,7 @@ describe("the fusion", () => {
     {
       name: "rank fusion alone",
       environment: {
+        SVC_SCORING__FUSION: "rrf",
         SVC_SCORING__RRF_K: "none",
         SVC_SCORING__RRF_RECENCY_BOOST: "none",
         SVC_SCORING__RRF_TIE_BREAK: "none",
@@ -132,13 +139,10 @@ describe("the fusion", () => {
     });
   });
 
-  test("is that of the pack if the settings name none", () => {
-    const kind = (environment: Record<string, string>, fusion?: "rrf" | "adaptive") => {
-      const { config } = loadConfig({ environment, folder: NOWHERE });
-      return toEngineSettings(config, fusion && { fusion }).scoring.fusion.kind;
-    };
-    expect([kind({}), kind({}, "rrf"), kind({}, "adaptive")]).toEqual(["rrf", "rrf", "adaptive"]);
-    expect(kind({ SVC_SCORING__FUSION: "relative" }, "adaptive")).toBe("relative");
+  test("is adaptive if the settings name none", () => {
+    expect(settings({}).scoring.fusion.kind).toBe("adaptive");
+    expect(settings({ SVC_SCORING__FUSION: "null" }).scoring.fusion.kind).toBe("adaptive");
+    expect(settings({ SVC_SCORING__FUSION: "relative" }).scoring.fusion.kind).toBe("relative");
   });
 
   test("names other scoring settings by another version", () => {

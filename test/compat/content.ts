@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
 import type { PackLayout } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
-import { hashRows, tablesOf } from "../../src/adapters/sqlite/copy/compare.ts";
+import { hashRows } from "../../src/adapters/sqlite/copy/compare.ts";
 
 /** The key of the encrypted packs: bytes 00 to 1f. Protects nothing. */
 export const COMPAT_KEY = `raw_key:${Buffer.from(Array.from({ length: 32 }, (_, i) => i)).toString("base64url")}`;
@@ -61,21 +61,8 @@ export function readContent(
   }
 }
 
-/** The names of the tables in the main file of a pack. */
-export function readTables(
-  layout: PackLayout,
-  masterKey: Uint8Array | undefined,
-): readonly string[] {
-  const database = openPack(layout, masterKey);
-  try {
-    return tablesOf({ database, schema: "main" });
-  } finally {
-    database.close();
-  }
-}
-
 /** Opens the files of a pack for writing. */
-export function openPack(layout: PackLayout, masterKey: Uint8Array | undefined): Database {
+function openPack(layout: PackLayout, masterKey: Uint8Array | undefined): Database {
   return openDatabase({
     layout,
     mode: "read-write",

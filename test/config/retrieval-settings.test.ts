@@ -28,7 +28,7 @@ function refusal(environment: Environment, explicit?: ConfigInput): SvcError {
 describe("defaults", () => {
   test("of scoring are those of the product", () => {
     expect(config().scoring).toEqual({
-      fusion: undefined,
+      fusion: "adaptive",
       rrf_k: 60,
       rrf_tie_break: "event_time",
       rrf_recency_boost: 0.25,
@@ -127,7 +127,7 @@ describe("defaults", () => {
     });
     expect([scoring.relevance_floor, scoring.fusion, scoring.rrf_recency_boost]).toEqual([
       0,
-      undefined,
+      "adaptive",
       0.25,
     ]);
     expect([packing.context_citations, packing.context_format, packing.fold_repeated_text]).toEqual(
@@ -435,14 +435,14 @@ describe("warnings", () => {
       dropped: ["scoring.rrf_k", "scoring.rrf_recency_boost"],
     },
     {
-      name: "settings of weighted and relative fusion where the pack decides",
+      name: "settings of the others under the default",
       environment: {
         SVC_SCORING__RRF_K: "10",
         SVC_SCORING__ADAPTIVE_FULL_COVERAGE: "0.25",
         SVC_SCORING__RECENCY_TIME: "event_time",
         SVC_SCORING__RELATIVE_SEMANTIC_SHARE: "0.5",
       },
-      dropped: ["scoring.relative_semantic_share", "scoring.recency_time"],
+      dropped: ["scoring.relative_semantic_share", "scoring.rrf_k", "scoring.recency_time"],
     },
     {
       name: "settings of the others under relative fusion",

@@ -70,7 +70,7 @@ async function makeTemplate({ isWalled = false, partitions }: Made): Promise<str
   const url = await (isWalled ? stoppableDatabase() : makeDatabase().then(databaseUrl));
   await (await openPostgres({ url }, { rowSecurity: isWalled, partitions })).close();
   const name = new URL(url).pathname.slice(1);
-  await onServer("DELETE FROM settings WHERE name NOT IN ('schema_version', 'analyser')", name);
+  await onServer("DELETE FROM settings WHERE name NOT IN ('tables_version')", name);
   return name;
 }
 

@@ -47,7 +47,7 @@ export type StoreChoices = { readonly clock?: Clock; readonly embedding?: Embedd
 /** The roles that a retrieval needs, as far as it needs them, and what puts memories into them and changes them. */
 export type RetrievalStore = Omit<
   SearchIndex,
-  "addNodes" | "hasFormerTexts" | "hasModel" | "nearNodes" | "readyForNear" | "renewTexts"
+  "addNodes" | "hasModel" | "nearNodes" | "readyForNear"
 > &
   Pick<EventLog, "admit"> &
   Pick<Graph, "change" | "node" | "countNodes"> &

@@ -18,12 +18,5 @@ export function describeManifest(world: StoreWorld): void {
       expect(first.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
       expect(await again.manifest()).toEqual(first);
     });
-
-    test("gives a new pack adaptive fusion, for as long as it lives", async () => {
-      const { store, place } = await world.fresh();
-      expect(await store.packFusion()).toBe("adaptive");
-      await store.close();
-      expect(await (await world.open(place)).packFusion()).toBe("adaptive");
-    });
   });
 }

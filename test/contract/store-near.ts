@@ -152,14 +152,4 @@ export function describeNear(world: StoreWorld): void {
     await expect(near(store)).rejects.toMatchObject(mismatch);
     await expect(store.readyForNear("ada")).rejects.toMatchObject(mismatch);
   });
-
-  test("a new store has no texts of an earlier analyser, whatever is written to it", async () => {
-    const { store } = await world.fresh();
-    for (const content of ["Tea at four.", "Häuser am Fluß"]) {
-      expect(await store.hasFormerTexts()).toBeFalse();
-      expect(await store.renewTexts()).toBeFalse();
-      await put(store, { content });
-      expect(await store.searchText(content, ANYTHING, 9)).toHaveLength(1);
-    }
-  });
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
-import type { ContextNode, ReceiptPage, StoredReceipt } from "../../src/ports/store/receipt-log.ts";
+import type { ReceiptPage, StoredReceipt } from "../../src/ports/store/receipt-log.ts";
 import { anAdmission, anAuditRecord, at, freshId, put } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 
@@ -78,40 +78,6 @@ export function describeReceipts(world: StoreWorld): void {
       expect(await read({ userId: "eve" })).toEqual({ items: [], hasMore: false });
       expect(await store.pruneReceipts(at(3), 9)).toBe(1);
       expect(await read()).toEqual({ items: newest.slice(0, 2), hasMore: false });
-    });
-
-    test("of a program that does not tell its context is told step by step, once", async () => {
-      const { store } = await world.fresh();
-      const [tea] = await put(store, {});
-      if (tea === undefined) throw new Error("a memory was stored");
-      const shown = { nodeId: tea.id, rank: 1, representation: "full" };
-      const asked = new Set<StoredReceipt>();
-      const contextOf = (receipt: StoredReceipt): ContextNode[] => {
-        asked.add(receipt);
-        return [shown];
-      };
-      const old = [1, 2, 3].map((second) => aReceipt({ createdAt: at(second) }));
-      for (const receipt of old) await store.saveReceipt(receipt);
-      const told = aReceipt({ createdAt: at(4) });
-      await store.saveReceipt(told, [shown]);
-      const uses = async () =>
-        (await store.usesOf({ userId: "ada", nodeId: tea.id, limit: 9 })).items.map(
-          ({ receipt }) => receipt,
-        );
-
-      expect([await store.hasUntoldContexts(), await uses()]).toEqual([true, [told]]);
-      expect(await store.fillContexts(2, contextOf)).toBe(true);
-      expect(await uses()).toEqual([told, ...old.slice(0, 2).toReversed()]);
-      while (await store.fillContexts(2, contextOf));
-      expect(await uses()).toEqual([told, ...old.toReversed()]);
-      expect([...asked].toSorted(byPlace)).toEqual(old);
-      expect(await store.hasUntoldContexts()).toBe(false);
-
-      const late = aReceipt({ createdAt: at(5) });
-      await store.saveReceipt(late);
-      expect(await store.hasUntoldContexts()).toBe(true);
-      expect(await store.fillContexts(9, contextOf)).toBe(false);
-      expect(await uses()).toEqual([late, told, ...old.toReversed()]);
     });
 
     test("goes to another owner with what its context tells", async () => {

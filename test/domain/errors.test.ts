@@ -83,6 +83,7 @@ describe("the class of an error", () => {
     expect(of(PackError)).toEqual([
       "not_a_pack",
       "pack_too_new",
+      "pack_too_old",
       "pack_read_only",
       "encryption_failed",
       "pack_in_use",

@@ -21,7 +21,9 @@ import type { Store } from "../../src/ports/store/store.ts";
 import { filePack, openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
 /** The settings of a fresh installation. */
-export const DEFAULT_SETTINGS: EngineSettings = toEngineSettings(CONFIG_SCHEMA.parse({}));
+export const DEFAULT_SETTINGS: EngineSettings = toEngineSettings(
+  CONFIG_SCHEMA.parse({ scoring: { fusion: "rrf" } }),
+);
 
 /** One tokenizer for all tests: loading its tables takes a moment. */
 export const tokenizer = createCl100kTokenizer();

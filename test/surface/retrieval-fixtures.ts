@@ -4,7 +4,7 @@ import type { RetrievalReceipt } from "../../src/domain/records/receipt.ts";
 import type { RetrievalRecord } from "../../src/domain/records/retrieval-record.ts";
 import type { ScoreProvenance, ScoreTrace } from "../../src/domain/records/score.ts";
 import { DEFAULT_SCORING } from "../../src/domain/scoring-defaults.ts";
-import { receiptChecksum, receiptText } from "../../src/engine/receipts/canonical.ts";
+import { receiptChecksum, receiptText } from "../../src/engine/receipts/codec.ts";
 import type {
   MemoryBundle,
   PackedRecord,

@@ -141,7 +141,7 @@ async function openPair(
     createIfMissing: true,
     embedding: embedder.identity,
     softwareVersion: "bench",
-    scoringVersion: toEngineSettings(config, { fusion: "adaptive" }).scoringVersion,
+    scoringVersion: toEngineSettings(config).scoringVersion,
     clock: createSystemClock(),
   });
   // SAFETY: the key of a node is a number that nobody else makes or does anything with.
@@ -156,7 +156,7 @@ async function measurePair(
   embedder: Embedder,
 ): Promise<Measured> {
   const { config } = loadConfig({ environment: {} });
-  const settings = toEngineSettings(config, { fusion: "adaptive" });
+  const settings = toEngineSettings(config);
   const shared: Omit<EngineDeps, "store"> = {
     // SAFETY: a retrieval locks nothing.
     packLock: undefined as unknown as EngineDeps["packLock"],

@@ -138,7 +138,7 @@ async function depsFor(
   store: Store,
   vectors: readonly Float32Array[],
 ): Promise<ExtractDeps & { readonly requests: () => number }> {
-  const settings = toEngineSettings(loadConfig({ environment: {} }).config, { fusion: "adaptive" });
+  const settings = toEngineSettings(loadConfig({ environment: {} }).config);
   let requests = 0;
   let embedded = 0;
   const { embedding } = await store.manifest();

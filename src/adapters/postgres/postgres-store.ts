@@ -13,7 +13,7 @@ import type { Parts, PostgresStoreParts } from "./parts.ts";
 import { bindReads } from "./read/bind.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { bindReceipts } from "./receipts/receipts.ts";
-import { readPackFusion, requireManifest } from "./schema/manifest.ts";
+import { requireManifest } from "./schema/manifest.ts";
 import { bindSearches } from "./search/bind.ts";
 import { bindUpkeep } from "./upkeep/bind.ts";
 import { bindWork } from "./work/bind.ts";
@@ -34,7 +34,6 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     rebuild: createIndexRebuild(parts),
     owners: createOwners(database, clock),
     manifest,
-    packFusion: () => database.read(ALL_OWNERS, readPackFusion),
     ...bindEvents(parts),
     ...bindGraph(parts),
     ...bindReads(parts),

@@ -8,7 +8,6 @@ import { isWritable, openForReading } from "./connection/open-reading.ts";
 import { type Cipher, packKey } from "./connection/pack-files.ts";
 import { modelOf, type SqliteStoreOptions } from "./open-store.ts";
 import { accessTo } from "./pack-access.ts";
-import { requireUpToDate } from "./schema/migrate.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
 import { WriteQueue } from "./write/write-queue.ts";
@@ -21,8 +20,8 @@ export function isReadOnlyPack(layout: PackLayout): boolean {
 
 /**
  * Opens a pack read-only. Nothing is written, neither into it nor beside it; writes fail with `pack_read_only`.
- * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only if an earlier version made the pack or its log
- *   cannot be read, invalid_config, encryption_failed, pack_damaged, storage_failed
+ * @throws SvcError not_found, not_a_pack, pack_too_new, pack_too_old, pack_read_only if its log cannot be read,
+ *   invalid_config, encryption_failed, pack_damaged, storage_failed
  */
 export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<OpenPack> {
   const path = mainPath(options.layout);
@@ -37,11 +36,10 @@ export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<Op
 }
 
 function openWith(options: SqliteStoreOptions, path: string, cipher: Cipher | undefined): OpenPack {
-  const { layout, embedding, warn } = options;
+  const { layout, warn } = options;
   try {
     const { database, close } = openForReading(layout, { ...options, cipher });
     try {
-      requireUpToDate(database, layout, embedding.dimension);
       const gap = findLogGap(database);
       if (gap !== undefined) warn?.(tellGap(path, gap));
       return storeOn(database, options, path, close);

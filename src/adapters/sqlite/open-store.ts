@@ -26,9 +26,8 @@ import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
 import { begunModel } from "./rebuild/rebuild-state.ts";
 import { createRewriter } from "./rewrite/rewrite-pages.ts";
 import { readManifest, requireFormat } from "./schema/manifest.ts";
-import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
+import { migrate, requireReadable } from "./schema/migrate.ts";
 import { writeNamespace } from "./schema/namespace-identity.ts";
-import { upgradeInWords } from "./schema/upgrade-progress.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
 import { reconcileIndexes } from "./write/reconcile.ts";
@@ -65,7 +64,7 @@ export type SqliteStoreOptions = {
   readonly shareEncrypted?: boolean | undefined;
   /** Bytes of a pack from which on another thread writes all its pages after an erasure. Default 8 MiB. */
   readonly threadFrom?: number | undefined;
-  /** Receives progress of the upgrade of an older pack, if that takes longer than a second. Default: none. */
+  /** Is told of changes that the pack lacks. Default: nobody. */
   readonly warn?: ((message: string) => void) | undefined;
 };
 
@@ -78,8 +77,8 @@ const WRITER_BLOCK_MS = 20;
 const THREAD_BLOCK_MS = 500;
 
 /**
- * Opens a pack, creating it if requested, and upgrades its schema and indexes.
- * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, invalid_config, encryption_failed, pack_in_use,
+ * Opens a pack, creating it if requested, and makes lost indexes again.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, pack_too_old, pack_read_only, invalid_config, encryption_failed, pack_in_use,
  *   pack_damaged, storage_failed; the files are then unchanged
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenPack> {
@@ -227,14 +226,12 @@ async function openOn(
     isIdle: () => queue.isIdle,
   });
   const gap = findLogGap(writer);
-  const unreadable = unreadableSteps(writer);
   await queue.run(() => {
-    // Another process may have upgraded the schema since the first check.
+    // Another process may have made the pack since the first check.
     requireReadable(writer, options.layout);
     const { namespace } = options;
     requireExpected(writer, options);
-    const progress = upgradeInWords(path, options.warn ?? (() => {}), () => performance.now());
-    migrate(writer, options.layout, options, options.clock.now(), { unreadable, progress });
+    migrate(writer, options.layout, options, options.clock.now());
     if (namespace !== undefined) writeNamespace(writer, namespace);
     if (options.layout.kind === "directory") reconcileIndexes(writer, options.clock.now());
     if (gap !== undefined) noteLostLog(writer, gap, options.clock.now());

@@ -68,11 +68,9 @@ import { searchText } from "./read/search-text.ts";
 import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { readChain, readNeighborhood } from "./read/walks.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
-import { fillContexts, hasUntoldContexts, readUses } from "./receipts/contexts.ts";
-import { packBody } from "./receipts/receipt-row.ts";
+import { readUses } from "./receipts/contexts.ts";
 import { pruneReceipts, readReceipt, readReceipts, writeReceipt } from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
-import { readPackFusion } from "./schema/pack-fusion.ts";
 import { writePackSetting } from "./schema/pack-settings.ts";
 import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
 import { writeAdmission } from "./write/admit.ts";
@@ -80,7 +78,6 @@ import { change } from "./write/change.ts";
 import { readEdgesOf } from "./write/edges.ts";
 import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
 import { addNodes, materializeAll } from "./write/materialize.ts";
-import { hasFormerTexts, lookAtTexts, renewTexts } from "./write/renew-texts.ts";
 import { findStaleEntries, removeStaleEntries } from "./write/sweep-indexes.ts";
 import { finishWork, renewWork, takeWork } from "./write/work.ts";
 
@@ -117,7 +114,6 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     rebuild: createIndexRebuild({ ...parts, ...access, holder }),
     owners: createOwners(access, clock),
     manifest,
-    packFusion: () => access.read(readPackFusion),
     hasModel: async (identity) => isSameEmbedding((await manifest()).embedding, identity),
     ...bindEvents(parts, holder),
     ...bindGraph(parts),
@@ -132,14 +128,9 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     blob: reading(access, readBlob),
     blobTotals: reading(access, readBlobTotals),
     addNodes: writing(access, adderOf(embedding)),
-    saveReceipt: (receipt, context = [], named = []) => {
-      // Before the transaction, for which others wait.
-      const body = packBody(receipt.body);
-      return access.write((database) => writeReceipt(database, receipt, body, context, named));
-    },
+    saveReceipt: (receipt, context = [], named = []) =>
+      access.write((database) => writeReceipt(database, receipt, context, named)),
     usesOf: reading(access, readUses),
-    hasUntoldContexts: reading(access, hasUntoldContexts),
-    fillContexts: writing(access, fillContexts),
     receipt: reading(access, readReceipt),
     receipts: reading(access, readReceipts),
     pruneReceipts: writing(access, pruneReceipts),
@@ -277,11 +268,6 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     textsWithoutParts: reading(access, readTextsWithoutParts),
     searchText: (query, filter, k, others = []) =>
       access.read((database) => searchText(database, query, filter, { k, others })),
-    hasFormerTexts: reading(access, hasFormerTexts),
-    renewTexts: async () => {
-      const look = await access.read(lookAtTexts);
-      return await access.write((database) => renewTexts(database, look));
-    },
     searchGraph: reading(access, searchGraph),
     pinned: reading(access, readPinned),
     contradictions: reading(access, readContradictions),

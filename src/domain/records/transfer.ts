@@ -44,8 +44,9 @@ export const RECORDS = {
     ],
     ...["last_error", "updated_at"],
   ],
-  /** The body as it was saved, uncompressed. */
   receipt: ["user_id", "request_id", "created_at", "body"],
+  /** A memory in the context of an answer. */
+  receipt_node: ["user_id", "request_id", "node_id", "rank", "representation"],
   /** The vector of the text of a memory that is searched: 32-bit floats, the lowest byte first. */
   vector: ["user_id", "node_id", "content_hash", "embedding"],
   setting: ["name", "value"],
@@ -64,7 +65,7 @@ export type TableUse =
 export const derived = (from: string): TableUse => ({ leftOut: `derived from ${from}` });
 
 /** What a store says about itself and takes from another one, besides its manifest. */
-export const COPIED_SETTINGS = ["fusion", "owner", "forget_signing_key"] as const;
+export const COPIED_SETTINGS = ["owner", "forget_signing_key"] as const;
 
 /** Work that says how far a job has come through the memories of an owner; see `Organizing.walkPlace`. */
 const WALK = "walk:";

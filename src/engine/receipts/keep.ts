@@ -2,6 +2,7 @@ import { idsIn } from "../../domain/erasure.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { KeptReceipt } from "../../domain/records/explanation.ts";
+import type { RetrievalReceipt } from "../../domain/records/receipt.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -11,9 +12,7 @@ import { idsInReceipt } from "../receipt-check.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { ReceiptMaterial } from "./api.ts";
 import { buildReceipt, digestLongTexts, type ReceiptSurroundings } from "./build.ts";
-import { receiptChecksum, receiptText } from "./canonical.ts";
-import { decodeReceipt, encodeReceipt } from "./codec/codec.ts";
-import { contextOf } from "./context.ts";
+import { decodeReceipt, encodeReceipt, receiptChecksum, receiptText } from "./codec.ts";
 import { receiptProblems } from "./validate.ts";
 
 /** Receipts that may wait to be written. */
@@ -40,12 +39,12 @@ export type ReceiptKeeperDeps = {
 /** Writes receipts before their answers are sent, and reads them. */
 export type ReceiptKeeper = {
   /**
-   * Makes, checks and writes a receipt. Never rejects.
+   * Makes and writes a receipt. Never rejects.
    * @returns whether it is durable. False if none is kept (retention of 0 days), if what it names was forgotten meanwhile, while too many are waiting (this one is
    *   dropped), after `close`, if it could not be written, and if that takes longer than `answerMs`: it may be written later
    */
   keep(material: ReceiptMaterial): Promise<boolean>;
-  /** The receipt as `keep` would write it, checked. @throws SvcError internal for an inconsistent one */
+  /** The receipt as `keep` would write it, checked. @throws SvcError storage_failed for an inconsistent one */
   make(material: ReceiptMaterial): Promise<KeptReceipt>;
   /**
    * A receipt, checked again; waits for receipts that this process is still writing. Undefined for an unknown request, or one of
@@ -77,7 +76,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       warn(`the receipt of retrieval ${requestId} was not written (what it names was forgotten)`);
       return false;
     } catch (error) {
-      warn(`the receipt of retrieval ${requestId} was not written (${whyNot(error)})`);
+      warn(`the receipt of retrieval ${requestId} was not written (${reasonCode(error)})`);
       return false;
     } finally {
       waiting.delete(requestId);
@@ -145,7 +144,6 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefin
   return result;
 }
 
-/** @throws SvcError internal for an inconsistent receipt */
 function toStored(
   material: ReceiptMaterial,
   surroundings: ReceiptSurroundings,
@@ -156,12 +154,16 @@ function toStored(
   readonly named: readonly string[];
 } {
   const built = buildReceipt(material, surroundings);
-  const [problem] = receiptProblems(built);
-  if (problem !== undefined) throw new SvcError("internal", problem);
-  const checksum = receiptChecksum(receiptText(built.receipt));
+  const text = receiptText(built.receipt);
+  const checksum = receiptChecksum(text);
   const { requestId, userId } = built.receipt;
   return {
-    stored: { requestId, userId, createdAt, body: encodeReceipt({ ...built, checksum }) },
+    stored: {
+      requestId,
+      userId,
+      createdAt,
+      body: encodeReceipt({ text, checksum, record: built.record }),
+    },
     context: contextOf(built.receipt),
     named: idsIn([idsInReceipt(built)]),
   };
@@ -188,13 +190,15 @@ function fromStored({ requestId, createdAt, body }: StoredReceipt): KeptReceipt 
 
 function opened(body: Uint8Array, damaged: (why: string, cause: unknown) => SvcError) {
   try {
-    const stored = decodeReceipt(body);
-    return { ...stored, text: receiptText(stored.receipt) };
+    return decodeReceipt(body);
   } catch (error) {
     throw damaged("it cannot be read", error);
   }
 }
 
-function whyNot(error: unknown): string {
-  return error instanceof SvcError && error.code === "internal" ? error.message : reasonCode(error);
+/** The memories in the context of an answer. */
+function contextOf({ candidates }: Pick<RetrievalReceipt, "candidates">): ContextNode[] {
+  return candidates.flatMap(({ nodeId, inContext, representation }, index) =>
+    inContext && representation !== undefined ? [{ nodeId, rank: index + 1, representation }] : [],
+  );
 }

@@ -12,13 +12,13 @@ import { nextTurn } from "../../lib/pause.ts";
 import type { ReceiptLog, ReceiptPage, StoredReceipt } from "../../ports/store/receipt-log.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ListedRetrieval, ListedRetrievals, RetrievalsQuery } from "./api.ts";
-import { decodeReceipt, type StoredForm } from "./codec/codec.ts";
+import { decodeReceipt, type StoredForm } from "./codec.ts";
 import { noteWords } from "./explain-exclusions.ts";
 
 type ListDeps = Pick<EngineDeps<Pick<ReceiptLog, "receipts">>, "store" | "warn">;
 
 /** Receipts that are read at once: others are served in between. */
-const READ_AT_ONCE = 100;
+const READ_AT_ONCE = 25;
 
 /** One page of the retrievals whose receipts are kept, newest first; ends early at `LIMITS.pageChars` of questions. @throws SvcError invalid_argument */
 export async function listRetrievals(

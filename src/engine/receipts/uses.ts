@@ -11,7 +11,7 @@ import type { ReceiptLog } from "../../ports/store/receipt-log.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ListedUses, UsesQuery } from "./api.ts";
 import { requestsThatCite } from "./citations.ts";
-import { decodeReceipt } from "./codec/codec.ts";
+import { openReceipt } from "./codec.ts";
 
 type UseStore = Pick<ReceiptLog, "usesOf"> & Pick<Graph, "node"> & Pick<AuditLog, "auditRecordsOf">;
 type UseDeps = Pick<EngineDeps<UseStore>, "store" | "warn">;
@@ -37,11 +37,9 @@ export async function listUses(
   return {
     retrievals: items.flatMap(({ receipt: { requestId, createdAt, body }, ...use }) => {
       try {
-        const { receipt, record } = decodeReceipt(body);
+        const { told, client } = openReceipt(body);
         const cited = citing.has(requestId);
-        return [
-          { requestId, createdAt, client: record.client, query: receipt.query, ...use, cited },
-        ];
+        return [{ requestId, createdAt, client, query: told.query, ...use, cited }];
       } catch {
         warn(`the receipt of retrieval ${requestId} is damaged and was left out of a list`);
         return [];

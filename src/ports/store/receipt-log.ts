@@ -8,7 +8,7 @@ export type StoredReceipt = {
   readonly requestId: Uuid;
   readonly userId: string;
   readonly createdAt: Instant;
-  /** Compact bytes that only the engine reads; a store compresses and encrypts them like everything else. */
+  /** Compressed bytes that only the engine reads. */
   readonly body: Uint8Array;
 };
 
@@ -62,21 +62,8 @@ export type ReceiptLog = {
   ): Promise<boolean>;
   /** Undefined for an unknown request, or one of another owner. */
   receipt(requestId: Uuid, owner: Owner): Promise<StoredReceipt | undefined>;
-  /** A body that cannot be read is empty. */
   receipts(page: ReceiptPage): Promise<readonly StoredReceipt[]>;
-  /** A body that cannot be read is empty. */
   usesOf(page: UsePage): Promise<Page<MemoryUse>>;
-  /** Whether `fillContexts` may find something. */
-  hasUntoldContexts(): Promise<boolean>;
-  /**
-   * Adds the contexts of receipts that a program saved which did not tell them, oldest first. The body of a damaged one is empty.
-   * @param limit receipts that are looked at, at least 1
-   * @returns whether there may be more
-   */
-  fillContexts(
-    limit: number,
-    contextOf: (receipt: StoredReceipt) => readonly ContextNode[],
-  ): Promise<boolean>;
   /** Removes up to `limit` receipts written before a moment, oldest first. @returns how many */
   pruneReceipts(before: Instant, limit: number): Promise<number>;
 };

@@ -110,12 +110,6 @@ export type SearchIndex<Key = NodeKey> = {
     k: number,
     others?: readonly Key[],
   ): Promise<readonly TextHit<Key>[]>;
-  /** Whether there may be texts that an earlier analyser indexed. */
-  hasFormerTexts(): Promise<boolean>;
-  /**
-   * Indexes the next texts again that an earlier analyser indexed: a short transaction. @returns whether there are more
-   */
-  renewTexts(): Promise<boolean>;
   /**
    * Active nodes connected to the entities of a question, over one to three hops and through inactive nodes too, by stored
    * confidence, then newest first. Score = proximity: 1 at one hop, 0.7 at two, 0.4 at three. Seeds are the newest 100 active

@@ -1,4 +1,3 @@
-import type { PackFusion } from "../../domain/scoring.ts";
 import type { StoreBackend } from "../../domain/store-backends.ts";
 import type { Activity } from "./activity.ts";
 import type { AuditLog } from "./audit-log.ts";
@@ -42,8 +41,6 @@ export type Store<Key = NodeKey> = EventLog &
     readonly rebuild: IndexRebuild<Key>;
     readonly owners: Owners;
     manifest(): Promise<Manifest>;
-    /** The fusion of the pack where the settings name none. */
-    packFusion(): Promise<PackFusion>;
     /** Finishes queued writes, then closes. Later calls reject with engine_closed. Idempotent. */
     close(): Promise<void>;
   };

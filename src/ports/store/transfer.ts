@@ -13,8 +13,6 @@ export type TransferSource = {
    * @param skip how many are left out at the beginning
    */
   read(kind: RecordKind, skip: number): AsyncIterable<readonly TransferRecord[]>;
-  /** Requests of receipts that cannot be read, and so are left out. */
-  readonly damagedReceipts: readonly string[];
 };
 
 /** A new store that takes over what another one holds. */

@@ -81,16 +81,30 @@ describe.skipIf(NO_POSTGRES !== undefined)(
       expect(String(await outcome(url.href))).toContain("may not do this");
     });
 
+    test("is refused when a development build made its tables, and stays as it is", async () => {
+      const name = await fresh();
+      expect(await outcome(databaseUrl(name))).toBe("opened");
+      await onServer(
+        "UPDATE settings SET name = 'schema_version', value = '1' WHERE name = 'tables_version'",
+        name,
+      );
+      const before = await onServer("SELECT * FROM settings ORDER BY name", name);
+      const refused = await outcome(databaseUrl(name));
+      expect(refused).toMatchObject({ code: "pack_too_old" });
+      expect(String(refused)).toMatch(/svc export of .*svc import of/);
+      expect(await onServer("SELECT * FROM settings ORDER BY name", name)).toEqual(before);
+    });
+
     test("is refused when a newer program made its tables, and stays as it is", async () => {
       const name = await fresh();
       expect(await outcome(databaseUrl(name))).toBe("opened");
-      await onServer("UPDATE settings SET value = '99' WHERE name = 'schema_version'", name);
+      await onServer("UPDATE settings SET value = '99' WHERE name = 'tables_version'", name);
       expect(await outcome(databaseUrl(name))).toMatchObject({
         code: "pack_too_new",
         data: { found: 99 },
       });
       const [version] = await onServer(
-        "SELECT value FROM settings WHERE name = 'schema_version'",
+        "SELECT value FROM settings WHERE name = 'tables_version'",
         name,
       );
       expect(version).toEqual({ value: "99" });
@@ -102,7 +116,7 @@ describe.skipIf(NO_POSTGRES !== undefined)(
         const name = await fresh();
         expect(await outcome(databaseUrl(name))).toBe("opened");
         await onServer(
-          `UPDATE settings SET value = '${version}' WHERE name = 'schema_version'`,
+          `UPDATE settings SET value = '${version}' WHERE name = 'tables_version'`,
           name,
         );
         expect(await outcome(databaseUrl(name))).toMatchObject({

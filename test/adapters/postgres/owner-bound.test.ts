@@ -94,7 +94,6 @@ async function writesOf(store: Store): Promise<void> {
   await store.renewWork(work);
   await store.finishWork(work, "stopped");
   await store.sweepIndexes("ada", 9);
-  await store.renewTexts();
 }
 
 async function publish(store: Store, claim: ExtractionClaim): Promise<void> {
@@ -204,9 +203,9 @@ async function readsOfOrganizer(store: Store): Promise<void> {
 
 /** What is asked of a database as a whole, whoever asks. */
 const OF_ALL: readonly (keyof Store)[] = [
-  ...(["backend", "rebuild", "owners", "manifest", "packFusion", "hasModel", "close"] as const),
-  ...(["pruneReceipts", "hasFormerTexts", "renewTexts", "textsWithoutParts"] as const),
-  ...(["hasUntoldContexts", "fillContexts", "isDated", "doubtedClock", "doubtClock"] as const),
+  ...(["backend", "rebuild", "owners", "manifest", "hasModel", "close"] as const),
+  ...(["pruneReceipts", "textsWithoutParts"] as const),
+  ...(["isDated", "doubtedClock", "doubtClock"] as const),
   // As `edgesAt`: of nodes that a walk for the owner has found.
   ...(["lastSteps", "lastUses"] as const),
   ...(["hasUnsettledErasures", "erasureStage", "settleErasures"] as const),

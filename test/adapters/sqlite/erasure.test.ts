@@ -123,7 +123,6 @@ describe.each([...KINDS])("forgetting in $name", ({ at: packIn }) => {
 
     const text = exported(pack);
     for (const mark of MARKS) expect(text).not.toContain(mark);
-    expect(text).toContain('"format_version":3');
     const copy = packIn(join(place, "copy"));
     await imported(copy, text);
     expect(records(exported(copy))).toEqual([...records(text)]);
@@ -182,16 +181,6 @@ test("forgetting is kept by a directory pack that becomes one file", async () =>
     now: at(0),
   });
   await expectForgotten({ layout: { kind: "file", path: destination } }, secrets, forgetId);
-});
-
-test("a pack in which nothing was forgotten is exported as before", async () => {
-  const pack = filePack(folder());
-  const store = await open(pack);
-  await fill(store);
-  await store.close();
-  const [header = ""] = exported(pack).split("\n");
-  expect(JSON.parse(header)).toMatchObject({ format_version: 2 });
-  expect(header).not.toContain("erasure");
 });
 
 test("while another process reads, the erasure is done and settled later", async () => {

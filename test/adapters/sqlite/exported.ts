@@ -117,7 +117,10 @@ export async function fillRichly(store: Store, pack: SqlitePack): Promise<void> 
     }),
   ];
   await store.admit(anAdmission([awkward, empty], { auditRecords: operations, blobs }));
-  await store.saveReceipt(aReceipt({ createdAt: at(9) }));
+  await store.saveReceipt(
+    aReceipt({ createdAt: at(9) }),
+    first && [{ nodeId: first.id, rank: 1, representation: "full" }],
+  );
   const long = new TextEncoder().encode('{"score":0.25}'.repeat(300));
   await store.saveReceipt(aReceipt({ body: long, userId: "bob" }));
   await store.claimJobs(ALL_OWNERS, 1);

@@ -1,12 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { migrateDirectory } from "../../../src/adapters/sqlite/copy/migrate-directory.ts";
-import { ALL_OWNERS } from "../../../src/domain/owner.ts";
-import { asUuid } from "../../../src/lib/uuid.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import {
   aMaterialization,
@@ -65,23 +62,6 @@ async function fill(store: Store): Promise<void> {
 }
 const PAIRS = 6;
 
-/** Puts the tables back to how the version before left them. */
-function makeOld(pack: SqlitePack): void {
-  look(pack, (database) =>
-    database.run(`
-      DROP TRIGGER node_evidence_begins;
-      DROP TRIGGER node_evidence_changes;
-      DROP TRIGGER node_evidence_ends;
-      DROP TABLE node_evidence;
-      DROP INDEX nodes_by_time;
-      DROP INDEX nodes_by_type;
-      DROP INDEX nodes_in_session;
-      DROP INDEX nodes_expiring;
-      DROP INDEX edges_contradicting;
-      DELETE FROM schema_migrations WHERE part = 'core' AND version > 3;`),
-  );
-}
-
 describe.each([...KINDS])("the list of cited events of $name", ({ at: packIn }) => {
   test("says what the nodes say", async () => {
     const pack = packIn(folder());
@@ -90,22 +70,6 @@ describe.each([...KINDS])("the list of cited events of $name", ({ at: packIn }) 
     const { listed, said } = pairs(pack);
 
     expect(listed).toHaveLength(PAIRS);
-    expect(listed).toEqual(said);
-  });
-
-  test("is made for a pack of an earlier version, and kept from then on", async () => {
-    const pack = packIn(folder());
-    const store = await open(pack);
-    await fill(store);
-    await store.close();
-    makeOld(pack);
-
-    const upgraded = await open(pack);
-
-    expect(pairs(pack).listed).toHaveLength(PAIRS);
-    await fill(upgraded);
-    const { listed, said } = pairs(pack);
-    expect(listed).toHaveLength(2 * PAIRS);
     expect(listed).toEqual(said);
   });
 
@@ -128,17 +92,13 @@ describe.each([...KINDS])("the list of cited events of $name", ({ at: packIn }) 
   });
 });
 
-test.each([
-  { name: "this version", isOld: false },
-  { name: "an earlier version", isOld: true },
-])("a directory of $name gives its list of cited events to a single file", async ({ isOld }) => {
+test("a directory gives its list of cited events to a single file", async () => {
   const place = folder();
   const pack = directoryPack(join(place, "directory"));
   const store = await open(pack);
   await fill(store);
   await store.close();
   const before = pairs(pack);
-  if (isOld) makeOld(pack);
   const destination = join(place, "new.pack");
   const { layout } = pack;
   if (layout.kind !== "directory") throw new Error("not a directory");
@@ -159,30 +119,6 @@ test.each([
   const { listed, said } = pairs(made);
   expect(listed).toHaveLength(2 * PAIRS);
   expect(listed).toEqual(said);
-});
-
-test.each([
-  { name: "a file", from: "plain.pack", packIn: fileAt },
-  { name: "a directory", from: "directory", packIn: directoryPack },
-])("$name that the first version wrote answers who cites its events", async ({ from, packIn }) => {
-  const path = join(folder(), from);
-  cpSync(join(import.meta.dir, "../../compat/packs/v1", from), path, { recursive: true });
-  const pack = packIn(path);
-
-  const store = await open(pack);
-
-  const { listed, said } = pairs(pack);
-  expect(listed).toEqual(said);
-  expect(listed.length).toBeGreaterThan(0);
-  const [cited] = look(pack, (database) =>
-    database
-      .query<{ event: string; node: string }, []>(
-        "SELECT e.id AS event, n.id AS node FROM nodes n, events e WHERE e.id = n.evidence_refs ->> 0 LIMIT 1",
-      )
-      .all(),
-  );
-  const citing = await store.nodesCiting(asUuid(cited?.event ?? ""), ALL_OWNERS);
-  expect(citing.map(({ id }) => String(id))).toContain(cited?.node ?? "");
 });
 
 test("a pack with such a list is sound", async () => {

@@ -231,6 +231,23 @@ describe.each(LAYOUTS)("an existing pack of $name", ({ packIn }) => {
     expect(bytesBelow(place)).toEqual(before);
   });
 
+  test("is refused unchanged when a development build made it", async () => {
+    const place = folder();
+    const pack = await madeIn(place, packIn);
+    run(
+      pack,
+      "UPDATE schema_migrations SET name = 'event log, graph, work queue' WHERE part = 'core'",
+    );
+    const before = bytesBelow(place);
+
+    const refusal = await failure(open(pack));
+
+    expect(refusal.code).toBe("pack_too_old");
+    expect(refusal.data).toEqual({ path: mainPath(pack.layout) });
+    expect(refusal.message).toMatch(/svc export of .*svc import of/);
+    expect(bytesBelow(place)).toEqual(before);
+  });
+
   test("is refused unchanged when a newer program keeps it in another journal mode", async () => {
     const place = folder();
     const pack = await madeIn(place, packIn);

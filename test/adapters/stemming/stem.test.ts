@@ -3,15 +3,13 @@ import { snowball } from "../../../src/adapters/stemming/stem.ts";
 import { FUNCTION_WORDS, SIGN_WORDS } from "../../../src/domain/function-words.ts";
 import { STEMMED_LANGUAGES } from "../../../src/domain/language.ts";
 import { analyse } from "../../../src/domain/lexical-analysis.ts";
-import { ANALYSER, stemsOf } from "../../../src/domain/stemmed-words.ts";
+import { stemsOf } from "../../../src/domain/stemmed-words.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 
-/** What makes the stems of each version of the analyser. Stems that change need another version: packs are indexed by them. */
-const DIGESTS: Readonly<Record<number, string>> = {
-  1: "75c6107ac3c5d19b229072f74a9d4725c9380af1c0fca24ddc8527346975f318",
-};
+/** Packs are indexed by the stems: those that change need a step that indexes all texts again. */
+const DIGEST = "";
 
-test("the stems of a version of the analyser do not change", () => {
+test("stems do not change", () => {
   const words = [...Object.values(FUNCTION_WORDS), ...Object.values(SIGN_WORDS)]
     .join(" ")
     .split(/\s+/);
@@ -21,9 +19,7 @@ test("the stems of a version of the analyser do not change", () => {
   // Texts of all degrees of certainty.
   const texts = words.map((_, at) => words.slice(at, at + 1 + (at % 6)).join(" "));
   const indexed = texts.map((text) => stemsOf(text, analyse(text), snowball));
-  expect(sha256Hex(JSON.stringify([FUNCTION_WORDS, SIGN_WORDS, stems, indexed]))).toBe(
-    DIGESTS[ANALYSER] ?? "",
-  );
+  expect(sha256Hex(JSON.stringify([FUNCTION_WORDS, SIGN_WORDS, stems, indexed]))).toBe(DIGEST);
 });
 
 test.each([

@@ -2,11 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { NODE_TYPES, SCOPES } from "../../../src/domain/enums.ts";
-import {
-  parseReceipt,
-  receiptChecksum,
-  receiptText,
-} from "../../../src/engine/receipts/canonical.ts";
+import { parseReceipt, receiptChecksum, receiptText } from "../../../src/engine/receipts/codec.ts";
 import { FormError } from "../../../src/lib/form.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";
 import { ADAPTIVE_FUSION, aReceipt, RELATIVE_FUSION } from "./retrievals.ts";

@@ -4,7 +4,7 @@ import type { CandidatePath } from "../../../src/domain/records/retrieval-record
 import type { Adjustment } from "../../../src/domain/records/score.ts";
 import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import { type BuiltReceipt, buildReceipt } from "../../../src/engine/receipts/build.ts";
-import { receiptChecksum, receiptText } from "../../../src/engine/receipts/canonical.ts";
+import { receiptChecksum, receiptText } from "../../../src/engine/receipts/codec.ts";
 import { explainReceipt } from "../../../src/engine/receipts/explain.ts";
 import { reasonWords } from "../../../src/engine/receipts/explain-exclusions.ts";
 import { scoreReasons } from "../../../src/engine/receipts/explain-scores.ts";

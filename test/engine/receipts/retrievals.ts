@@ -46,7 +46,9 @@ export function chanceOf(seed: number): Chance {
 }
 
 /** What a fresh installation packs with. */
-export const DEFAULT_PACKING: PackingSettings = toEngineSettings(CONFIG_SCHEMA.parse({})).packing;
+export const DEFAULT_PACKING: PackingSettings = toEngineSettings(
+  CONFIG_SCHEMA.parse({ scoring: { fusion: "rrf" } }),
+).packing;
 
 export const SURROUNDINGS: ReceiptSurroundings = {
   settings: {

@@ -52,6 +52,7 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
   not_a_pack: { file: FAULTS, test: "not_a_pack or pack_damaged: a pack was overwritten" },
   not_an_export: { never: "no route imports" },
   pack_too_new: { never: STARTS_NOT },
+  pack_too_old: { never: STARTS_NOT },
   pack_read_only: {
     file: "test/scenario/read-only-pack.test.ts",
     test: "is searched, shown, exported and served; what would write is refused",

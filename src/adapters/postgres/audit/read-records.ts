@@ -15,7 +15,7 @@ import { listText } from "../connection/values.ts";
 import { NO_OWNER, ownerKey } from "../owner-key.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
 import { FROM_OPERATIONS, type OperationRow, toAuditRecord } from "../rows.ts";
-import { IS_TOLD } from "../schema/tables-activity.ts";
+import { IS_TOLD } from "../schema/tables-core.ts";
 
 /** The only kind that is not in the index of operations that callers list. */
 const UNLISTED = "DIRECT_STORE_REQUESTED";

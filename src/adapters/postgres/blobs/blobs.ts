@@ -53,9 +53,6 @@ async function readBlobTotals(sql: Sql, owner: Owner): Promise<BlobTotals> {
 
 /** Those of all owners. */
 export async function inspectBlobs(sql: Sql): Promise<BlobInspection> {
-  // Tables of an earlier version have none until a program opens them for writing.
-  const isThere = await sql.get("SELECT 1 WHERE to_regclass('blobs') IS NOT NULL");
-  if (isThere === undefined) return { count: 0, bytes: 0, stray: 0 };
   const row = await sql.get<{ stray: number }>(
     `SELECT (SELECT count(*) FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM blob_uses u
          JOIN events e ON e.owner = u.owner AND e.id = u.event_id WHERE u.owner = b.owner AND u.blob = b.key))::float8

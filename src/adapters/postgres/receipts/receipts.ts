@@ -1,4 +1,4 @@
-import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
+import type { Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type {
@@ -12,7 +12,7 @@ import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { keepFromErasing, namesErased } from "../erasure/names-erased.ts";
 import { ownerKey, ownerKeyOrNull } from "../owner-key.ts";
-import { fillContexts, hasUntoldContexts, readUses } from "./contexts.ts";
+import { readUses } from "./contexts.ts";
 import { type ReceiptRow, toReceipt } from "./receipt-row.ts";
 
 const FROM_RECEIPTS = "SELECT request_id, user_id, created_at, body FROM receipts";
@@ -25,8 +25,6 @@ export function bindReceipts({ read, writeAny }: Database) {
     receipt: (requestId, owner) => read(owner, (sql) => readReceipt(sql, requestId, owner)),
     receipts: (page) => read(page.userId, (sql) => readReceipts(sql, page)),
     usesOf: (page) => read(page.userId, (sql) => readUses(sql, page)),
-    hasUntoldContexts: () => read(ALL_OWNERS, hasUntoldContexts),
-    fillContexts: (limit, contextOf) => writeAny((sql) => fillContexts(sql, limit, contextOf)),
     pruneReceipts: (before, limit) => writeAny((sql) => pruneReceipts(sql, before, limit)),
   } satisfies ReceiptLog;
 }
@@ -38,7 +36,7 @@ export function bindReceipts({ read, writeAny }: Database) {
 async function writeReceipt(
   sql: Sql,
   receipt: StoredReceipt,
-  context: readonly ContextNode[] | undefined,
+  context: readonly ContextNode[] = [],
   named: readonly string[],
 ): Promise<boolean> {
   // Pipelined: no erasure of the owner is under way from here on.
@@ -48,15 +46,15 @@ async function writeReceipt(
   ]);
   if (isErased) return false;
   const { requestId, userId, createdAt, body } = receipt;
-  const of = (member: keyof ContextNode) => listText((context ?? []).map((node) => node[member]));
+  const of = (member: keyof ContextNode) => listText(context.map((node) => node[member]));
   await sql.run(
     `WITH kept AS (
-       INSERT INTO receipts (owner, request_id, user_id, created_at, body, is_told) VALUES ($1::bigint, $2::uuid, $3, $4, $5, $6)
+       INSERT INTO receipts (owner, request_id, user_id, created_at, body) VALUES ($1::bigint, $2::uuid, $3, $4, $5)
        ON CONFLICT DO NOTHING RETURNING owner, request_id)
      INSERT INTO receipt_nodes (owner, request_id, node_id, rank, representation)
-       SELECT k.owner, k.request_id, c.* FROM kept k CROSS JOIN unnest($7::uuid[], $8::integer[], $9::text[]) c
+       SELECT k.owner, k.request_id, c.* FROM kept k CROSS JOIN unnest($6::uuid[], $7::integer[], $8::text[]) c
      ON CONFLICT DO NOTHING`,
-    ...[ownerKey(userId), requestId, userId, createdAt, body, context === undefined ? 0 : 1],
+    ...[ownerKey(userId), requestId, userId, createdAt, body],
     ...[of("nodeId"), of("rank"), of("representation")],
   );
   return true;

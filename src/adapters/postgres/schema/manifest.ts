@@ -1,6 +1,5 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
-import type { PackFusion } from "../../../domain/scoring.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { Manifest } from "../../../ports/store/manifest.ts";
@@ -8,7 +7,6 @@ import type { Sql } from "../connection/sql.ts";
 import { readSetting, writeSetting } from "./settings.ts";
 
 const MANIFEST = "manifest";
-const FUSION = "fusion";
 /** Version of what is stored as a whole. */
 export const FORMAT_VERSION = 1;
 
@@ -38,7 +36,6 @@ export async function writeManifest(sql: Sql, input: ManifestInput, now: Instant
   const { softwareVersion, embedding, scoringVersion } = input;
   const created = { formatVersion: FORMAT_VERSION, embedding, scoringVersion, createdAt: now };
   await saveManifest(sql, { ...created, ...found, softwareVersion, updatedAt: now });
-  if (found === undefined) await writePackFusion(sql);
 }
 
 /** Records another model for the vectors. Runs inside the transaction that writes them. */
@@ -48,21 +45,11 @@ export async function writeEmbedding(
   now: Instant,
 ): Promise<void> {
   const manifest = await requireManifest(sql);
-  if (manifest.embedding.model !== embedding.model) await writePackFusion(sql);
   await saveManifest(sql, { ...manifest, embedding, updatedAt: now });
 }
 
 async function saveManifest(sql: Sql, manifest: Manifest): Promise<void> {
   await writeSetting(sql, MANIFEST, JSON.stringify(manifest));
-}
-
-/** The fusion where the settings name none. */
-export async function readPackFusion(sql: Sql): Promise<PackFusion> {
-  return (await readSetting(sql, FUSION)) === "adaptive" ? "adaptive" : "rrf";
-}
-
-async function writePackFusion(sql: Sql): Promise<void> {
-  await writeSetting(sql, FUSION, "adaptive");
 }
 
 /** @throws SvcError embedding_mismatch when another process has changed the model of the vectors */

@@ -1,32 +1,19 @@
-import { SvcError } from "../../../domain/errors.ts";
+import { developmentPack, SvcError } from "../../../domain/errors.ts";
 import type { NamespaceIdentity } from "../../../domain/namespace.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { codeOf } from "../connection/failures.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { noteNewIndex } from "../search/renew-texts.ts";
 import { type ManifestInput, readManifest, writeManifest } from "./manifest.ts";
 import { writeNamespace } from "./namespace-identity.ts";
 import { inPartitions, readPartitions } from "./partitions.ts";
 import { readSetting, writeSetting } from "./settings.ts";
-import { ACTIVITY_TABLES } from "./tables-activity.ts";
-import { BLOB_TABLES } from "./tables-blobs.ts";
 import { CORE_TABLES } from "./tables-core.ts";
-import { ERASURE_TABLES } from "./tables-erasure.ts";
-import { OWNED_ERASURE_TABLES } from "./tables-owned-erasures.ts";
-import { PARTS_TABLES } from "./tables-parts.ts";
 import { SEARCH_TABLES } from "./tables-search.ts";
 import { WORK_TABLES } from "./tables-work.ts";
 
-/** What makes the tables of each version from those of the version before. What is here stays as it is. */
-const STEPS: readonly (readonly string[])[] = [
-  [...CORE_TABLES, ...SEARCH_TABLES, ...WORK_TABLES],
-  ACTIVITY_TABLES,
-  ERASURE_TABLES,
-  BLOB_TABLES,
-  OWNED_ERASURE_TABLES,
-  PARTS_TABLES,
-];
+/** What makes the tables of each version from those of the version before. A released version is never edited. */
+const STEPS: readonly (readonly string[])[] = [[...CORE_TABLES, ...SEARCH_TABLES, ...WORK_TABLES]];
 /** The functions that triggers of the tables call. */
 export const FUNCTIONS: ReadonlySet<string> = new Set(
   STEPS.flat().flatMap(
@@ -35,7 +22,9 @@ export const FUNCTIONS: ReadonlySet<string> = new Set(
 );
 /** Version of the tables that this program makes and understands. */
 const SCHEMA_VERSION = STEPS.length;
-const VERSION = "schema_version";
+const VERSION = "tables_version";
+/** Where development builds kept theirs. */
+const FORMER_VERSION = "schema_version";
 /** Names the lock of those who set up one database at the same time. */
 const MIGRATION_LOCK = 0x53564331;
 
@@ -58,7 +47,7 @@ export type SetUp = ManifestInput & {
  * Makes the tables of an empty database, or what those of an earlier version lack, and writes the manifest, in one transaction.
  * Several processes may do so at the same time.
  * @param place names the database in errors
- * @throws SvcError pack_too_new, not_found; unsupported without pgvector, or for tables that have other partitions
+ * @throws SvcError pack_too_new, pack_too_old, not_found; unsupported without pgvector, or for tables that have other partitions
  */
 export async function migrate(database: Database, place: string, input: SetUp): Promise<void> {
   const isDone = await database.read(ALL_OWNERS, async (sql) => {
@@ -88,7 +77,7 @@ export async function readTablesVersion(sql: Sql): Promise<number> {
   return Number(await readSetting(sql, VERSION));
 }
 
-/** The version of the tables; 0 without any. @throws SvcError pack_too_new */
+/** The version of the tables; 0 without any. @throws SvcError pack_too_new, pack_too_old */
 async function requireKnown(sql: Sql, place: string): Promise<number> {
   // Read from the catalogue: what a name stands for is remembered, and so may be what it was before the lock was there.
   const found = await sql.get(
@@ -96,11 +85,14 @@ async function requireKnown(sql: Sql, place: string): Promise<number> {
   );
   if (found === undefined) return 0;
   const text = await ofUs(place, () => readSetting(sql, VERSION));
-  if (text === undefined) return 0;
+  if (text === undefined) {
+    if ((await readSetting(sql, FORMER_VERSION)) !== undefined) throw developmentPack(place);
+    return 0;
+  }
   const version = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
   if (version === undefined) {
-    const message = `${place}: its tables have the version ${JSON.stringify(text)}, which no svc has given them. Nothing was changed; restore the row schema_version of the table settings.`;
-    throw new SvcError("storage_failed", message, { path: place, reason: "schema_version" });
+    const message = `${place}: its tables have the version ${JSON.stringify(text)}, which no svc has given them. Nothing was changed; restore the row tables_version of the table settings.`;
+    throw new SvcError("storage_failed", message, { path: place, reason: "tables_version" });
   }
   if (version <= SCHEMA_VERSION) return version;
   throw new SvcError(
@@ -135,7 +127,7 @@ async function ofUs<T>(place: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @throws SvcError not_found without tables; pack_too_new */
+/** @throws SvcError not_found without tables; pack_too_new, pack_too_old */
 export async function requireTables(sql: Sql, place: string): Promise<void> {
   if ((await requireKnown(sql, place)) === 0) throw noTables(place);
 }
@@ -145,7 +137,6 @@ async function makeTables(sql: Sql, from: number, partitions = 0): Promise<void>
   const statements = partitions === 0 ? whole : inPartitions(whole, partitions);
   for (const statement of statements) await sql.run(statement);
   await writeSetting(sql, VERSION, String(SCHEMA_VERSION));
-  if (from === 0) await noteNewIndex(sql);
 }
 
 /** @throws SvcError unsupported unless pgvector 0.8 or newer is there, or can be added by this user */

@@ -1,3 +1,5 @@
+import { ERASED_HASH } from "../../../domain/erasure.ts";
+import { PARTS_FROM } from "../../../domain/search/parts.ts";
 import { sessionStart } from "../conditions.ts";
 import { FLAG, INSTANT, JSON_TEXT, KEY, OWNER, TEXT } from "./columns.ts";
 
@@ -45,6 +47,12 @@ const EVENTS = [
     WHERE session_id IS NOT NULL`,
 ];
 
+/**
+ * Whether an operation may be a change of a memory, as SQL. Stores are told by the events; a few have an id of the caller's choice as
+ * their target. A partial index is used only if the statement repeats its condition.
+ */
+export const IS_TOLD = `op_type NOT IN ('DIRECT_STORE_REQUESTED', 'FAST_INGEST_BATCH', 'ANSWER_CITATIONS_RECORDED', 'PAIR_CHANGE_REQUESTED')`;
+
 const OPERATIONS = [
   `CREATE TABLE operations (
     -- Whose transaction wrote it; 0 for the database as a whole.
@@ -60,6 +68,7 @@ const OPERATIONS = [
     created_at ${INSTANT} NOT NULL,
     PRIMARY KEY (owner, id)
   )`,
+  `CREATE INDEX operations_of_changes ON operations (owner, created_at, id) WHERE ${IS_TOLD}`,
   "CREATE INDEX operations_by_id ON operations (id)",
   "CREATE INDEX operations_by_target ON operations (target_id, created_at, id)",
   `CREATE INDEX operations_listed ON operations (namespace_id, op_type, target_id)
@@ -121,6 +130,8 @@ const NODES = [
     WHERE (pinned = 1 OR salience >= 1.0) AND lifecycle_state IN ('tentative', 'stable')`,
   `CREATE INDEX nodes_tasks ON nodes (owner, created_at, id)
     WHERE node_type = 'task' AND lifecycle_state IN ('tentative', 'stable')`,
+  // Where the long texts are, whose parts have vectors.
+  `CREATE INDEX nodes_with_parts ON nodes (owner, key) WHERE octet_length(content) > ${PARTS_FROM}`,
   `CREATE INDEX nodes_expiring ON nodes (retention_second, owner)
     WHERE ttl_days IS NOT NULL AND pinned = 0 AND ${ACTIVE}`,
 ];
@@ -177,9 +188,50 @@ const EVIDENCE = [
     EXECUTE FUNCTION svc_note_evidence()`,
 ];
 
+const ERASURES = [
+  `CREATE TABLE erasures (
+    -- Who had it when it was erased; 0 where that was not written down.
+    owner ${OWNER} DEFAULT 0,
+    -- The event whose content is gone, or the memory.
+    event_id uuid NOT NULL,
+    forget_id uuid NOT NULL,
+    erased_at ${INSTANT} NOT NULL,
+    actor ${TEXT} NOT NULL,
+    PRIMARY KEY (owner, event_id)
+  )`,
+  "CREATE INDEX erasures_by_event ON erasures (event_id)",
+  "CREATE INDEX erasures_by_forgetting ON erasures (forget_id)",
+];
+
+/** What events name, stored once for each owner, and which event names it. */
+const BLOBS = [
+  `CREATE TABLE blobs (
+    owner ${OWNER},
+    key ${TEXT} NOT NULL CHECK (key <> ''),
+    media_type ${TEXT} NOT NULL,
+    size integer NOT NULL CHECK (size = octet_length(data)),
+    data bytea NOT NULL,
+    created_at ${INSTANT} NOT NULL,
+    PRIMARY KEY (owner, key)
+  )`,
+  "CREATE INDEX blobs_by_key ON blobs (key)",
+  `CREATE TABLE blob_uses (
+    owner ${OWNER},
+    event_id uuid NOT NULL,
+    blob ${TEXT} NOT NULL,
+    PRIMARY KEY (owner, event_id, blob)
+  )`,
+  "CREATE INDEX blob_uses_by_blob ON blob_uses (owner, blob)",
+];
+
+/** Whether the log says that what the first owner had belongs to another. */
+const HAS_MOVED = `EXISTS (SELECT 1 FROM operations p JOIN owners before ON before.owner = OLD.owner
+      WHERE p.target_id = 'owner:' || before.user_id AND p.op_type IN ('OWNER_RENAMED', 'OWNERS_JOINED')`;
+
 /**
  * The logs are append-only. An event may be given to another owner, with everything of its owner's, if an operation in the log says
- * so; nothing else of it changes.
+ * so; it may then move into another partition, where the server takes it out of its own: that is no loss. What an event or an
+ * operation says can only be erased, as a whole and once, if the table of erasures says so.
  */
 const APPEND_ONLY = [
   `CREATE FUNCTION svc_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -188,20 +240,46 @@ const APPEND_ONLY = [
   END $$`,
   `CREATE FUNCTION svc_refuse_event_change() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    IF (to_jsonb(NEW) - 'owner' - 'key') = (to_jsonb(OLD) - 'owner' - 'key') AND EXISTS (
-      SELECT 1 FROM operations p JOIN owners before ON before.owner = OLD.owner JOIN owners after ON after.owner = NEW.owner
-      WHERE p.target_id = 'owner:' || before.user_id AND p.op_type IN ('OWNER_RENAMED', 'OWNERS_JOINED')
-        AND p.payload::json ->> 'after' = after.user_id) THEN
+    IF (to_jsonb(NEW) - 'owner' - 'key') = (to_jsonb(OLD) - 'owner' - 'key') AND ${HAS_MOVED}
+        AND p.payload::json ->> 'after' = (SELECT after.user_id FROM owners after WHERE after.owner = NEW.owner)) THEN
+      PERFORM set_config('svc.moves', OLD.owner || ' ' || OLD.id, true);
+      RETURN NEW;
+    END IF;
+    IF (to_jsonb(NEW) - 'content' - 'content_hash' - 'metadata') = (to_jsonb(OLD) - 'content' - 'content_hash' - 'metadata')
+      AND OLD.content <> '' AND NEW.content = '' AND NEW.content_hash = '${ERASED_HASH}' AND EXISTS (
+        SELECT 1 FROM erasures x WHERE x.owner IN (OLD.owner, 0) AND x.event_id = OLD.id AND NEW.metadata::jsonb =
+          jsonb_build_object('erased', x.forget_id::text, 'erased_at', x.erased_at)) THEN
       RETURN NEW;
     END IF;
     RAISE EXCEPTION 'events are immutable' USING ERRCODE = '23001';
   END $$`,
+  `CREATE FUNCTION svc_refuse_event_loss() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF current_setting('svc.moves', true) = OLD.owner || ' ' || OLD.id AND ${HAS_MOVED}) THEN
+      RETURN OLD;
+    END IF;
+    RAISE EXCEPTION 'events are immutable' USING ERRCODE = '23001';
+  END $$`,
+  `CREATE FUNCTION svc_refuse_operation_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF (to_jsonb(NEW) - 'payload') = (to_jsonb(OLD) - 'payload') AND OLD.payload::json ->> 'erased' IS NULL
+      AND NEW.payload::jsonb - 'erased' - 'record' - 'sha256' = '{}'::jsonb
+      AND NEW.payload::json ->> 'record' = '{"erased":"' || (NEW.payload::json ->> 'erased') || '"}'
+      AND EXISTS (SELECT 1 FROM erasures x WHERE x.forget_id = (NEW.payload::json ->> 'erased')::uuid) THEN
+      RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'operations are immutable' USING ERRCODE = '23001';
+  END $$`,
   `CREATE TRIGGER events_never_change BEFORE UPDATE ON events FOR EACH ROW EXECUTE FUNCTION svc_refuse_event_change()`,
-  `CREATE TRIGGER events_never_vanish BEFORE DELETE ON events FOR EACH ROW EXECUTE FUNCTION svc_refuse_change()`,
+  `CREATE TRIGGER events_never_vanish BEFORE DELETE ON events FOR EACH ROW EXECUTE FUNCTION svc_refuse_event_loss()`,
   `CREATE TRIGGER events_are_never_emptied BEFORE TRUNCATE ON events EXECUTE FUNCTION svc_refuse_change()`,
-  `CREATE TRIGGER operations_never_change BEFORE UPDATE OR DELETE ON operations
-    FOR EACH ROW EXECUTE FUNCTION svc_refuse_change()`,
+  `CREATE TRIGGER operations_never_change BEFORE UPDATE ON operations
+    FOR EACH ROW EXECUTE FUNCTION svc_refuse_operation_change()`,
+  `CREATE TRIGGER operations_never_vanish BEFORE DELETE ON operations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change()`,
   `CREATE TRIGGER operations_are_never_emptied BEFORE TRUNCATE ON operations EXECUTE FUNCTION svc_refuse_change()`,
+  `CREATE TRIGGER erasures_never_change BEFORE UPDATE OR DELETE ON erasures
+    FOR EACH ROW EXECUTE FUNCTION svc_refuse_change()`,
+  `CREATE TRIGGER erasures_are_never_emptied BEFORE TRUNCATE ON erasures EXECUTE FUNCTION svc_refuse_change()`,
 ];
 
 export const CORE_TABLES: readonly string[] = [
@@ -212,5 +290,7 @@ export const CORE_TABLES: readonly string[] = [
   ...NODES,
   ...EDGES,
   ...EVIDENCE,
+  ...ERASURES,
+  ...BLOBS,
   ...APPEND_ONLY,
 ];

@@ -45,4 +45,14 @@ const WORDS: readonly string[] = [
   ) WITH (fillfactor = 80)`,
 ];
 
-export const SEARCH_TABLES: readonly string[] = [...VECTORS, ...WORDS];
+/** The vectors of parts of long texts, in a byte for each number. */
+const PARTS: readonly string[] = [
+  `CREATE TABLE vector_parts (
+    owner ${OWNER},
+    key ${KEY} NOT NULL,
+    parts bytea NOT NULL,
+    PRIMARY KEY (owner, key)
+  )`,
+];
+
+export const SEARCH_TABLES: readonly string[] = [...VECTORS, ...PARTS, ...WORDS];

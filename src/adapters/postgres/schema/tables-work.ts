@@ -47,6 +47,17 @@ const RECEIPTS = [
   "CREATE INDEX receipts_by_id ON receipts (request_id)",
   "CREATE INDEX receipts_by_time ON receipts (created_at)",
   "CREATE INDEX receipts_by_owner ON receipts (owner, created_at, request_id)",
+  // The memories in the context of an answer.
+  `CREATE TABLE receipt_nodes (
+    owner ${OWNER},
+    request_id uuid NOT NULL,
+    node_id uuid NOT NULL,
+    rank ${KEY} NOT NULL,
+    representation ${TEXT} NOT NULL,
+    PRIMARY KEY (owner, request_id, node_id),
+    FOREIGN KEY (owner, request_id) REFERENCES receipts (owner, request_id) ON DELETE CASCADE ON UPDATE CASCADE
+  )`,
+  "CREATE INDEX receipt_nodes_by_node ON receipt_nodes (owner, node_id)",
 ];
 
 /** Vectors of another model, which wait beside the others until all memories have one. */

@@ -12,7 +12,6 @@ import { nearNodes } from "./near-nodes.ts";
 import { readOwnVectors } from "./own-vectors.ts";
 import { putParts, readTextsWithoutParts } from "./parts.ts";
 import { readPinned } from "./pinned.ts";
-import { hasFormerTexts, renewTexts } from "./renew-texts.ts";
 import { readReplacedNotes } from "./replaced-notes.ts";
 import { ResidentVectors } from "./resident-vectors.ts";
 import { searchGraph } from "./search-graph.ts";
@@ -50,8 +49,6 @@ export function bindSearches({ database, embedding }: Parts) {
       database.read(ALL_OWNERS, (sql) => readTextsWithoutParts(sql, bytes, limit)),
     searchText: (question, filter, k, others = []) =>
       searchText({ database, lengths }, { question, filter, k, others }),
-    hasFormerTexts: () => hasFormerTexts(database),
-    renewTexts: async () => (await renewTexts(database)) !== undefined,
     searchGraph: (names, filter, reach) =>
       database.snapshot(filter.userId, (sql) => searchGraph(sql, names, filter, reach)),
     pinned: (filter) => database.read(filter.userId, (sql) => readPinned(sql, filter)),

@@ -63,6 +63,11 @@ const READS: Readonly<Record<RecordKind, { readonly columns: string; readonly fr
     columns: "user_id, request_id, created_at, body",
     from: "receipts ORDER BY created_at, request_id",
   },
+  receipt_node: {
+    columns: "r.user_id, c.request_id, c.node_id, c.rank, c.representation",
+    from: `receipt_nodes c JOIN receipts r ON r.owner = c.owner AND r.request_id = c.request_id
+      JOIN nodes n ON n.owner = c.owner AND n.id = c.node_id ORDER BY c.owner, c.request_id, c.node_id`,
+  },
   vector: {
     columns: `o.user_id, n.id AS node_id, v.content_hash, vector_send(n.embedding) AS embedding,
       ${IS_OF_CONVERSATION} AS is_of_conversation`,
@@ -103,7 +108,6 @@ export async function sourceOn(sql: Sql): Promise<TransferSource> {
   return {
     manifest: await requireManifest(sql),
     state: "",
-    damagedReceipts: [],
     count: (kind) => countOf(sql, kind),
     read: (kind, skip) => readPages(sql, kind, skip),
   };

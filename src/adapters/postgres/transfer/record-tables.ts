@@ -15,7 +15,8 @@ export const DATABASE_TABLES: Readonly<Record<string, TableUse>> = {
   erasures: { kind: "erasure", own: ["owner"] },
   edges: { kind: "edge", own: ["owner", "source", "target"] },
   work: { kind: "work", own: ["owner", "subject", "lease_owner", "lease_expires_at"] },
-  receipts: { kind: "receipt", own: ["owner", "is_told"] },
+  receipts: { kind: "receipt", own: ["owner"] },
+  receipt_nodes: { kind: "receipt_node", own: ["owner"] },
   vectors: {
     kind: "vector",
     own: ["owner", "key", "exact", "scope", "node_type", "revision"],
@@ -23,7 +24,6 @@ export const DATABASE_TABLES: Readonly<Record<string, TableUse>> = {
   settings: { kind: "setting", own: [] },
   vector_staging: { leftOut: "a database with a rebuild that has begun is refused" },
   vector_parts: derived("the nodes"),
-  receipt_nodes: derived("the receipts"),
   node_evidence: derived("the nodes"),
   lexical_documents: derived("the nodes"),
   lexical_postings: derived("the nodes"),

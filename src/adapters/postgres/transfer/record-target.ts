@@ -6,9 +6,10 @@ import type { Manifest } from "../../../ports/store/manifest.ts";
 import type { TransferTarget } from "../../../ports/store/transfer.ts";
 import { hasWall, setWall } from "../connection/row-security.ts";
 import type { Database } from "../connection/sql.ts";
+import { ownerKey } from "../owner-key.ts";
 import { migrate } from "../schema/migrate.ts";
 import { readPartitions } from "../schema/partitions.ts";
-import { renewTexts } from "../search/renew-texts.ts";
+import { rewriteDocuments } from "../search/rewrite-documents.ts";
 import { DATABASE_TABLES } from "./record-tables.ts";
 import {
   beginTransfer,
@@ -38,6 +39,9 @@ const NAMING: ReadonlySet<RecordKind> = new Set(["operation", "work", "vector"])
 
 /** Documents that are indexed in a transaction. */
 const DOCUMENTS_A_STEP = 1024;
+/** The next owner with texts to index. */
+const NEXT = `SELECT user_id AS "userId" FROM owners
+  WHERE $1::bigint IS NULL OR owner > $1::bigint OR (owner = $1::bigint AND $2) ORDER BY owner LIMIT 1`;
 
 /**
  * Claims a database that takes records: an empty one, or one that a transfer of the same source has begun to fill, which goes on.
@@ -68,7 +72,7 @@ export async function openRecordTarget(options: RecordTargetOptions): Promise<Tr
     index: async (onProgress, signal) => {
       if (state.isDone) return;
       for (let done = 0; ; ) {
-        const written = await renewTexts(database, DOCUMENTS_A_STEP, signal);
+        const written = await indexNext(signal);
         if (written === undefined) break;
         done += written;
         onProgress(done);
@@ -84,6 +88,25 @@ export async function openRecordTarget(options: RecordTargetOptions): Promise<Tr
       if (!state.isDone) await change({ ...state, isDone: true }, unfence);
     },
   };
+
+  /** Indexes the next texts. @returns how many; undefined once there are no more */
+  async function indexNext(signal: AbortSignal): Promise<number | undefined> {
+    const { owner: last = null, key } = state.indexed ?? {};
+    const found = await database.read(ALL_OWNERS, (sql) =>
+      sql.get<{ userId: string }>(NEXT, last, key !== undefined),
+    );
+    if (found === undefined) return undefined;
+    const owner = ownerKey(found.userId);
+    const after = owner === last ? (key ?? 0) : 0;
+    const step = { after, limit: DOCUMENTS_A_STEP, signal };
+    return await database.write(found.userId, async (sql) => {
+      const { written, cursor, hasMore } = await rewriteDocuments(sql, owner, step);
+      const next = { ...state, indexed: { owner, ...(hasMore && { key: cursor }) } };
+      await noteTaken(sql, next);
+      state = next;
+      return written;
+    });
+  }
 
   async function claim({ state: source, run }: RecordTargetOptions): Promise<TransferState> {
     const { softwareVersion, embedding, scoringVersion } = manifest;

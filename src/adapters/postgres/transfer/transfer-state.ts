@@ -4,6 +4,7 @@ import type { RecordKind } from "../../../domain/records/transfer.ts";
 import type { Manifest } from "../../../ports/store/manifest.ts";
 import { IN_USE } from "../connection/failures.ts";
 import type { Database, Sql } from "../connection/sql.ts";
+import type { OwnerKey } from "../owner-key.ts";
 import { FUNCTIONS, lockSetUp } from "../schema/migrate.ts";
 import { readSetting, writeSetting } from "../schema/settings.ts";
 import { dropIndexes } from "./late-indexes.ts";
@@ -24,6 +25,8 @@ export type TransferState = {
   readonly taken: Partial<Readonly<Record<RecordKind, number>>>;
   /** Statements that make indexes that are left out until all rows are there. Absent: none are. */
   readonly indexes?: readonly string[];
+  /** The owner whose texts were indexed last, and the last key unless all of them were. Absent before the first. */
+  readonly indexed?: { readonly owner: OwnerKey; readonly key?: number };
   readonly isDone: boolean;
 };
 
@@ -69,10 +72,8 @@ export async function beginTransfer(
     await fence(sql);
     await requireEmpty(sql, place);
     await sql.run("DELETE FROM work");
-    await sql.run("DELETE FROM settings WHERE name NOT IN ('schema_version')");
+    await sql.run("DELETE FROM settings WHERE name NOT IN ('tables_version')");
     await writeSetting(sql, "manifest", JSON.stringify(manifest));
-    // The texts of all owners are yet to be indexed.
-    await writeSetting(sql, "analyser", JSON.stringify({ version: 0 }));
     const indexes = await dropIndexes(sql);
     return await saved(sql, { source, state, run, taken: {}, indexes, isDone: false });
   }

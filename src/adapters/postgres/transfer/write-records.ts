@@ -100,6 +100,16 @@ const PLACES: Readonly<Record<Exclude<RecordKind, "vector" | "setting">, Place>>
       ...texts("user_id created_at"),
     ],
   },
+  receipt_node: {
+    table: "receipt_nodes",
+    columns: [
+      ["owner", "bigint"],
+      ["request_id", "uuid"],
+      ["node_id", "uuid"],
+      ["rank", "integer"],
+      ...texts("representation"),
+    ],
+  },
 };
 
 /** Writes records of one kind. Runs inside a transaction in which nobody else writes anything. */

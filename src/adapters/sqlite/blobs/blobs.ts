@@ -3,7 +3,6 @@ import type { KeptBlob } from "../../../domain/blob.ts";
 import { ALL_OWNERS, isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { BlobInspection, BlobTotals, EventBlob } from "../../../ports/store/blobs.ts";
 import { countRows } from "../connection/ask.ts";
-import { hasTable } from "../schema/has-table.ts";
 import { ownerKey, userIdOf } from "../write/owners.ts";
 
 /** Keeps what events of the same transaction name. */
@@ -46,8 +45,6 @@ export function readBlobTotals(database: Database, owner: Owner): BlobTotals {
 
 /** Those of all owners. */
 export function inspectBlobs(database: Database): BlobInspection {
-  // A pack that an earlier version wrote gets the tables when it is opened for writing.
-  if (!hasTable(database, "blobs")) return { count: 0, bytes: 0, stray: 0 };
   const unnamed = countRows(
     database,
     `blobs b WHERE NOT EXISTS (SELECT 1 FROM blob_uses u CROSS JOIN events e ON e.key = u.event

@@ -9,7 +9,6 @@ import { openAlone, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { filesOf, mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
 import { freshMark, type LogGap, writeMark } from "../connection/log-mark.ts";
-import { hasTable } from "../schema/has-table.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { requireSameShape } from "./compare.ts";
 import { createHidden } from "./hidden-file.ts";
@@ -136,9 +135,7 @@ function compareAndFinish(
     }
     // All of the log is in the copy, unless the original lacks it too. Its own mark: no log of the original may be read with it.
     const mark = freshMark("empty", clock.now(), readManifest(copy)?.softwareVersion ?? "");
-    if (gap === undefined && hasTable(copy, "pack_settings")) {
-      copy.transaction(() => writeMark(copy, mark)).immediate();
-    }
+    if (gap === undefined) copy.transaction(() => writeMark(copy, mark)).immediate();
     return { events: countRows(copy, "main.events"), nodes: countRows(copy, "main.nodes") };
   } finally {
     copy.close();

@@ -11,7 +11,7 @@ import { filesOf, type PackLayout, schemasOf } from "../connection/layout.ts";
 import { writeMark } from "../connection/log-mark.ts";
 import { turnToLog } from "../connection/open-database.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { requireReadable, upgrade } from "../schema/migrate.ts";
+import { requireReadable } from "../schema/migrate.ts";
 import { reconcileIndexes } from "../write/reconcile.ts";
 import { type AttachedFile, requireSameRows, requireSound, tablesOf } from "./compare.ts";
 import { type CopyKey, copyFile, withCopyName } from "./copy-pack.ts";
@@ -160,7 +160,6 @@ async function finishCopy(
     }
     copy
       .transaction(() => {
-        upgrade(copy, layout, now);
         reconcileIndexes(copy, now, target.schema);
         // It belongs to the folder's log; the new file has had none.
         writeMark(copy, undefined);

@@ -7,7 +7,7 @@ import type { ErasureCounts, ErasureScope } from "../../../ports/store/erasures.
 import { countBlobsOf } from "../blobs/blobs.ts";
 import { ask } from "../connection/ask.ts";
 import type { PackAccess } from "../pack-access.ts";
-import { bodyOf, fromIdBytes, type ReceiptRow } from "../receipts/receipt-row.ts";
+import type { ReceiptRow } from "../receipts/receipt-row.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
@@ -151,7 +151,7 @@ export async function lookAtReceipts(
     const rows = await access.read((database) =>
       database
         .query<BodyRow, [string, number, number]>(
-          `SELECT key, request_id, is_compressed, body FROM receipts WHERE user_id = ? AND key > ? ORDER BY key LIMIT ?`,
+          `SELECT key, request_id, body FROM receipts WHERE user_id = ? AND key > ? ORDER BY key LIMIT ?`,
         )
         .all(userId, after, RECEIPTS),
     );
@@ -178,7 +178,7 @@ function readReceipts(
     )
     .all(userId);
   const body = database.query<BodyRow, [number]>(
-    "SELECT key, request_id, is_compressed, body FROM receipts WHERE key = ?",
+    "SELECT key, request_id, body FROM receipts WHERE key = ?",
   );
   const isOne = (key: number): boolean => {
     const row = body.get(key);
@@ -191,7 +191,7 @@ function readReceipts(
 
 function isReceiptTold(row: BodyRow, isTold: ErasureScope["isTold"]): boolean {
   try {
-    return isTold(bodyOf(row, fromIdBytes(row.request_id)));
+    return isTold(row.body);
   } catch {
     // What nobody can read any more may have been told of it.
     return true;

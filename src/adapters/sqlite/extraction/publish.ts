@@ -32,7 +32,6 @@ import { writeEdge } from "../write/edges.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { reopenJob } from "../write/jobs.ts";
 import { writeDocuments } from "../write/lexical-index.ts";
-import { noteNewTexts } from "../write/renew-texts.ts";
 import { UPDATE_NODE } from "../write/rows.ts";
 import { writeAuditRecord } from "../write/write-audit-record.ts";
 import { writeNode } from "../write/write-node.ts";
@@ -143,6 +142,5 @@ function writePublication(
   // Vectors before words (see `evict`), and words once all nodes exist: neighbours that arrive together are written once.
   putVectors(database, entries, embedding);
   writeDocuments(database, texts);
-  noteNewTexts(database, texts);
   if (isMissing) reopenJob(database, job.event_id);
 }

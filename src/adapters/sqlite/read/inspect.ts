@@ -14,11 +14,9 @@ import type { Cipher } from "../connection/pack-files.ts";
 import { readPackOwner } from "../owners/pack-owner.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
-import { hasTable } from "../schema/has-table.ts";
 import { type KeyBackup, readKeyBackup } from "../schema/key-backup.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { appliedVersion, isUpTo } from "../schema/migrate.ts";
-import { vectorFileOf } from "../vectors/exact.ts";
+import { appliedVersion } from "../schema/migrate.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ACTIVE, HAS_TEXT, HAS_WORDS } from "../write/turns.ts";
 import { countRetained, readAging, readLastSteps, readLastUses } from "./aging.ts";
@@ -86,14 +84,10 @@ export function openToInspect(
   });
 }
 
-/**
- * Reads about what fades, on a connection that inspects; undefined for a pack of an earlier version, which lacks what tells it until
- * it is opened for writing.
- */
+/** Reads about what fades, on a connection that inspects. */
 export function fadingReads(
   database: Database,
-): Pick<Upkeep, "walkAging" | "lastSteps" | "lastUses" | "countRetained"> | undefined {
-  if (!hasTable(database, "receipt_nodes")) return undefined;
+): Pick<Upkeep, "walkAging" | "lastSteps" | "lastUses" | "countRetained"> {
   return {
     walkAging: async (walk) => readAging(database, walk),
     lastSteps: async (nodeIds) => readLastSteps(database, nodeIds),
@@ -116,8 +110,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
   );
   return {
     manifest,
-    // In a pack of an earlier version there may be no such table yet.
-    begunModel: hasTable(database, "rebuild_state") ? begunModel(database) : undefined,
+    begunModel: begunModel(database),
     tableCount,
     tablesVersion: appliedVersion(database, "core"),
     nodeCount: countRows(database, "nodes"),
@@ -131,8 +124,8 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     keyBackup: readKeyBackup(database),
     vectorCount: countRows(database, "vector_metadata"),
     lexicalCount: countRows(database, "lexical_documents_docsize"),
-    withoutVector: countMissing(database, HAS_TEXT, wholeVectors(database)),
-    withoutLexical: countMissing(database, HAS_WORDS, wholeDocuments(database)),
+    withoutVector: countMissing(database, HAS_TEXT, WHOLE_VECTORS),
+    withoutLexical: countMissing(database, HAS_WORDS, WHOLE_DOCUMENTS),
     pendingJobs: countRows(database, `jobs WHERE ${PENDING}`),
     failedJobs: countRows(database, `jobs WHERE ${PENDING} AND last_error IS NOT NULL`),
     extraction: inspectExtraction(database),
@@ -156,8 +149,6 @@ function countReceipts(database: Database): StoreInspection["receipts"] {
 
 /** The work of one kind of all owners as one. */
 function readFailingWork(database: Database): readonly FailingWork[] {
-  // A pack that an earlier version wrote gets the table when it is opened for writing.
-  if (!hasTable(database, "work")) return [];
   return database
     .query<FailingWork, []>(
       `SELECT kind, max(attempts) AS attempts, last_error AS lastError FROM work
@@ -166,22 +157,14 @@ function readFailingWork(database: Database): readonly FailingWork[] {
     .all();
 }
 
-/** Keys of the nodes whose vector is whole, as SQL. In a pack that an earlier version wrote, less belongs to it. */
-function wholeVectors(database: Database): string {
-  const indexed = "SELECT rowid FROM vectors_rowids";
-  if (!hasTable(database, "vector_payloads", vectorFileOf(database))) {
-    return `SELECT node_key FROM vector_metadata WHERE node_key IN (${indexed})`;
-  }
-  return `SELECT m.node_key FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key AND n.owner = m.owner
-    WHERE m.node_key IN (${indexed})
-      AND (n.node_type <> 'note' OR n.session_id IS NULL OR m.node_key IN (SELECT node_key FROM vector_payloads))`;
-}
+/** Keys of the nodes whose vector is whole. */
+const WHOLE_VECTORS = `SELECT m.node_key FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key AND n.owner = m.owner
+  WHERE m.node_key IN (SELECT rowid FROM vectors_rowids)
+    AND (n.node_type <> 'note' OR n.session_id IS NULL OR m.node_key IN (SELECT node_key FROM vector_payloads))`;
 
-/** Keys of the nodes whose document has the right number, as SQL. */
-function wholeDocuments(database: Database): string {
-  const number = isUpTo(database, "lexical", 2) ? documentNumber("owner", "key") : "key";
-  return `SELECT key FROM nodes WHERE ${number} IN (SELECT id FROM lexical_documents_docsize)`;
-}
+/** Keys of the nodes whose document has the right number. */
+const WHOLE_DOCUMENTS = `SELECT key FROM nodes
+  WHERE ${documentNumber("owner", "key")} IN (SELECT id FROM lexical_documents_docsize)`;
 
 function countMissing(database: Database, belongs: string, indexed: string): number {
   return countRows(

@@ -1,23 +1,20 @@
 import type { Database } from "bun:sqlite";
 import type { Owner } from "../../../domain/owner.ts";
-import { asInstant, type Instant } from "../../../lib/instant.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ContextNode, ReceiptPage, StoredReceipt } from "../../../ports/store/receipt-log.ts";
 import { namesErased } from "../erasure/names-erased.ts";
-import { hasTable } from "../schema/has-table.ts";
 import { userIdOf } from "../write/owners.ts";
 import { toStoredReceipt, writeContext } from "./contexts.ts";
-import { bodyOf, fromIdBytes, type ReceiptRow, type StoredBody, toIdBytes } from "./receipt-row.ts";
+import { fromIdBytes, type ReceiptRow, toIdBytes } from "./receipt-row.ts";
 
 /**
  * Keeps a receipt unless its request has one. Runs inside a write transaction.
- * @param body result of `packBody`
  * @returns false if it names something that was erased meanwhile
  */
 export function writeReceipt(
   database: Database,
   receipt: StoredReceipt,
-  body: StoredBody,
   context: readonly ContextNode[],
   named: readonly string[],
 ): boolean {
@@ -25,46 +22,38 @@ export function writeReceipt(
   if (database.query("SELECT 1 FROM receipts WHERE request_id = ?").get(id) !== null) return true;
   if (namesErased(database, () => named)) return false;
   const { lastInsertRowid: key } = database
-    .query(
-      "INSERT INTO receipts (request_id, user_id, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?)",
-    )
-    .run(id, receipt.userId, receipt.createdAt, body.isCompressed ? 1 : 0, body.bytes);
+    .query("INSERT INTO receipts (request_id, user_id, created_at, body) VALUES (?, ?, ?, ?)")
+    .run(id, receipt.userId, receipt.createdAt, receipt.body);
   writeContext(database, Number(key), context);
   return true;
 }
 
-/** The receipt of an owner's request. @throws SvcError storage_failed if its body is damaged */
+/** The receipt of an owner's request. */
 export function readReceipt(
   database: Database,
   requestId: Uuid,
   owner: Owner,
 ): StoredReceipt | undefined {
   const row = database
-    .query<Omit<ReceiptRow, "key" | "request_id">, [Uint8Array, string | null]>(
-      `SELECT user_id, created_at, is_compressed, body FROM receipts
+    .query<Omit<ReceiptRow, "key">, [Uint8Array, string | null]>(
+      `SELECT request_id, user_id, created_at, body FROM receipts
        WHERE request_id = ?1 AND (?2 IS NULL OR user_id = ?2)`,
     )
     .get(toIdBytes(requestId), userIdOf(owner));
-  if (row === null) return undefined;
-  return {
-    requestId,
-    userId: row.user_id,
-    createdAt: asInstant(row.created_at),
-    body: bodyOf(row, requestId),
-  };
+  return row === null ? undefined : toStoredReceipt(row);
 }
 
 /** Sorts after every instant. */
 const END_OF_TIME = "~";
 
-/** A page of an owner's receipts, newest first. A body that cannot be unpacked is empty. */
+/** A page of an owner's receipts, newest first. */
 export function readReceipts(database: Database, page: ReceiptPage): readonly StoredReceipt[] {
   const { before, timeFrom = "", timeTo = END_OF_TIME, userId, limit } = page;
   // One end for both: the index is entered at the first comparison with a column, which may be far from the page.
   const end = before && before.at < timeTo ? [before.at, toIdBytes(before.id)] : [timeTo, ""];
   const rows = database
     .query<Omit<ReceiptRow, "key">, (string | number | Uint8Array)[]>(
-      `SELECT request_id, user_id, created_at, is_compressed, body FROM receipts
+      `SELECT request_id, user_id, created_at, body FROM receipts
        WHERE created_at >= ? AND (created_at, request_id) < (?, ?) AND user_id = ?
        ORDER BY created_at DESC, request_id DESC LIMIT ?`,
     )
@@ -77,32 +66,18 @@ export function damagedReceipts(
   database: Database,
   isWhole: (body: Uint8Array) => boolean,
 ): readonly Uuid[] {
-  // A pack written by an earlier version gets the table when it is opened for writing.
-  if (!hasTable(database, "receipts")) return [];
-  const rows = database.prepare<StoredRow, []>(
-    "SELECT request_id, is_compressed, body FROM receipts ORDER BY key",
+  const rows = database.prepare<Pick<ReceiptRow, "request_id" | "body">, []>(
+    "SELECT request_id, body FROM receipts ORDER BY key",
   );
   const damaged: Uuid[] = [];
   try {
     for (const row of rows.iterate()) {
-      const id = fromIdBytes(row.request_id);
-      if (!isReadable(row, id, isWhole)) damaged.push(id);
+      if (!isWhole(row.body)) damaged.push(fromIdBytes(row.request_id));
     }
   } finally {
     rows.finalize();
   }
   return damaged;
-}
-
-type StoredRow = Pick<ReceiptRow, "request_id" | "is_compressed" | "body">;
-
-function isReadable(row: StoredRow, id: Uuid, isWhole: (body: Uint8Array) => boolean): boolean {
-  try {
-    return isWhole(bodyOf(row, id));
-  } catch {
-    // It cannot be decompressed.
-    return false;
-  }
 }
 
 /** Removes the oldest receipts from before a moment. Runs inside a write transaction. @returns how many */

@@ -4,7 +4,6 @@ import type { PackLayout } from "../connection/layout.ts";
 import { keepLogInUse } from "../connection/log-mark.ts";
 import { openDatabase } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
-import { hasTable } from "./has-table.ts";
 import { readPackSetting, writePackSetting } from "./pack-settings.ts";
 
 const NAME = "key_backup";
@@ -19,20 +18,17 @@ export function readKeyBackup(database: Database): KeyBackup | undefined {
 }
 
 /**
- * Records in a pack that its key was copied. Not possible in a pack of an earlier version that has not been opened for writing
- * since.
- * @returns whether it was recorded @throws SvcError pack_read_only; SQLiteError from SQLite itself
+ * Records in a pack that its key was copied.
+ * @throws SvcError pack_read_only; SQLiteError from SQLite itself
  */
 export function writeKeyBackup(
   layout: PackLayout,
   connection: Connection,
   { salt, at }: KeyBackup,
-): boolean {
+): void {
   const database = openDatabase({ ...connection, layout, mode: "read-write" });
   try {
-    if (!hasTable(database, "pack_settings")) return false;
     database.transaction(() => writePackSetting(database, NAME, `${salt} ${at}`)).immediate();
-    return true;
   } finally {
     keepLogInUse(database, layout);
     database.close();

@@ -3,7 +3,6 @@ import { SvcError } from "../../../domain/errors.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { Manifest } from "../../../ports/store/manifest.ts";
-import { writePackFusion } from "./pack-fusion.ts";
 import { FORMAT_VERSION } from "./schema.ts";
 
 type ManifestRow = {
@@ -78,7 +77,6 @@ export function writeEmbedding(
   embedding: EmbeddingIdentity,
   now: Instant,
 ): void {
-  if (readManifest(database)?.embedding.model !== embedding.model) writePackFusion(database);
   database
     .query(
       "UPDATE pack_manifest SET embedding_model = ?, embedding_version = ?, embedding_dim = ?, updated_at = ?",

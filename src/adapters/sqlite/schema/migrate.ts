@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { SvcError } from "../../../domain/errors.ts";
+import { developmentPack } from "../../../domain/errors.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { ask } from "../connection/ask.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
@@ -11,9 +11,7 @@ import {
   tooNew,
   writeManifest,
 } from "./manifest.ts";
-import { writePackFusion } from "./pack-fusion.ts";
-import { migrations, type PackPart, type SchemaStep } from "./schema.ts";
-import { SILENT, type UpgradeProgress } from "./upgrade-progress.ts";
+import { FIRST_STEP, migrations, type PackPart } from "./schema.ts";
 
 /** Which of SQLite's files contains which part of a pack. */
 const PARTS: readonly {
@@ -26,60 +24,24 @@ const PARTS: readonly {
 ];
 
 /**
- * Refuses a pack of a newer program before anything is written.
- * @throws SvcError pack_too_new
+ * Refuses a pack of a newer program, or of a development build, before anything is written.
+ * @throws SvcError pack_too_new, pack_too_old
  */
 export function requireReadable(database: Database, layout: PackLayout): void {
   const path = mainPath(layout);
   if (!hasTable(database, "pack_manifest")) return;
   requireFormat(database, path);
+  const first = ask<string>(
+    database,
+    "SELECT name FROM schema_migrations WHERE part = 'core' AND version = 1",
+  );
+  if (first !== undefined && first !== FIRST_STEP) throw developmentPack(path);
   for (const { part } of PARTS) {
     const applied = appliedVersion(database, part);
     const newest = migrations(part, 1).at(-1)?.version ?? 0;
     if (applied > newest) throw tooNew(path, applied, newest);
   }
 }
-
-/**
- * Refuses a pack of an earlier program, which cannot be upgraded if nothing may be written.
- * @throws SvcError pack_read_only
- */
-export function requireUpToDate(database: Database, layout: PackLayout, dimension: number): void {
-  const isCurrent = PARTS.every(
-    ({ part }) =>
-      appliedVersion(database, part) === (migrations(part, dimension).at(-1)?.version ?? 0),
-  );
-  if (isCurrent) return;
-  const path = mainPath(layout);
-  const message = `${path}: was made by an earlier version of svc and must be upgraded, which writes to it. Copy it to a folder of your own and open the copy; svc info and svc export can read it as it is.`;
-  throw new SvcError("pack_read_only", message, { path });
-}
-
-/** Names of steps whose work cannot be checked. */
-export type Unreadable = ReadonlySet<string>;
-
-/**
- * The steps whose work is in a damaged or missing index. A pack with such an index is still opened and answers from what is left,
- * but reading the damage inside the opening transaction would spoil that transaction. Runs outside of a transaction.
- */
-export function unreadableSteps(database: Database): Unreadable {
-  const names = new Set<string>();
-  for (const { name, isFilled } of PARTS.flatMap(({ part }) => migrations(part, 1))) {
-    try {
-      isFilled?.(database);
-    } catch {
-      names.add(name);
-    }
-  }
-  return names;
-}
-
-export type MigrateOptions = {
-  /** Steps whose work is not checked again. Default: none. */
-  readonly unreadable?: Unreadable;
-  /** Receives the progress of the work. */
-  readonly progress?: UpgradeProgress;
-};
 
 /**
  * Creates missing tables, runs outstanding steps in order and writes the manifest. Runs inside one write transaction, so that
@@ -90,29 +52,12 @@ export function migrate(
   layout: PackLayout,
   manifest: ManifestInput,
   now: Instant,
-  { unreadable = new Set(), progress = SILENT }: MigrateOptions = {},
 ): void {
-  const dimension = storedDimension(database) ?? manifest.embedding.dimension;
-  runSteps(database, layout, { dimension, now, unreadable, progress });
-  if (readManifest(database) === undefined) writePackFusion(database);
+  runSteps(database, layout, storedDimension(database) ?? manifest.embedding.dimension, now);
   writeManifest(database, manifest, now);
 }
 
-/** Runs the outstanding steps of a pack that has a manifest, which does not change. Runs inside a write transaction. */
-export function upgrade(database: Database, layout: PackLayout, now: Instant): void {
-  const dimension = storedDimension(database);
-  if (dimension !== undefined) {
-    runSteps(database, layout, { dimension, now, unreadable: new Set(), progress: SILENT });
-  }
-}
-
-type Run = Required<MigrateOptions> & { readonly dimension: number; readonly now: Instant };
-
-function runSteps(
-  database: Database,
-  layout: PackLayout,
-  { dimension, now, unreadable, progress }: Run,
-): void {
+function runSteps(database: Database, layout: PackLayout, dimension: number, now: Instant): void {
   database.run(
     `CREATE TABLE IF NOT EXISTS schema_migrations (
        part TEXT NOT NULL, version INTEGER NOT NULL, name TEXT NOT NULL, applied_at TEXT NOT NULL,
@@ -124,39 +69,12 @@ function runSteps(
   for (const { part, directorySchema } of PARTS) {
     const schema = layout.kind === "file" ? "main" : directorySchema;
     const applied = appliedVersion(database, part);
-    for (const given of migrations(part, dimension)) {
-      const step = unreadable.has(given.name) ? { ...given, isFilled: undefined } : given;
-      const hasRun = runStep(database, step, { schema, applied, progress });
-      if (hasRun || step.version > applied) record.run(part, step.version, step.name, now);
+    for (const { version, name, sql, table } of migrations(part, dimension)) {
+      const isMade = hasTable(database, table, schema);
+      if (!isMade) database.run(inSchema(sql, schema));
+      if (!isMade || version > applied) record.run(part, version, name, now);
     }
   }
-  progress.end();
-}
-
-/** A step, without its check if that must not run. */
-type Step = Omit<SchemaStep, "isFilled"> & {
-  readonly isFilled?: SchemaStep["isFilled"] | undefined;
-};
-
-/** Runs the unfinished parts of a step. @returns whether there were any */
-function runStep(
-  database: Database,
-  { version, name, sql, table, fill, isFilled }: Step,
-  {
-    schema,
-    applied,
-    progress,
-  }: Pick<Run, "progress"> & {
-    readonly schema: string;
-    readonly applied: number;
-  },
-): boolean {
-  const isMade = table === undefined ? version <= applied : hasTable(database, table, schema);
-  if (isMade && isFilled?.(database) !== false) return false;
-  const told = progress.begin(name);
-  if (!isMade && sql !== "") database.run(inSchema(sql, schema));
-  fill?.(database, told);
-  return true;
 }
 
 /** Names the file in which a table is created; by default SQLite creates everything in the main one. */
@@ -172,11 +90,6 @@ function inSchema(sql: string, schema: string): string {
 export function appliedVersion(database: Database, part: PackPart): number {
   if (!hasTable(database, "schema_migrations")) return 0;
   return ask(database, "SELECT max(version) FROM schema_migrations WHERE part = ?", part) ?? 0;
-}
-
-/** Whether a step has run on a pack, according to the record in its main file. */
-export function isUpTo(database: Database, part: PackPart, version: number): boolean {
-  return appliedVersion(database, part) >= version;
 }
 
 function storedDimension(database: Database): number | undefined {

@@ -1,33 +1,24 @@
 import type { Database } from "bun:sqlite";
 import { fromPayload } from "../../../domain/search/lean.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { Uuid } from "../../../lib/uuid.ts";
 import type { Manifest } from "../../../ports/store/manifest.ts";
 import { countRows } from "../connection/ask.ts";
-import { bodyOf, fromIdBytes, type ReceiptRow } from "../receipts/receipt-row.ts";
-import { damagedReceipts } from "../receipts/receipts.ts";
-import { hasTable } from "../schema/has-table.ts";
+import { fromIdBytes, type ReceiptRow } from "../receipts/receipt-row.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { vectorFileOf } from "../vectors/exact.ts";
 import { ACTIVE } from "../write/turns.ts";
 import {
   EXPORT_FORMAT,
+  EXPORT_VERSION,
   type ExportCounts,
   type ExportHeader,
   SECTIONS,
   type Section,
-  versionOf,
 } from "./export-records.ts";
 
 export type ExportChoices = {
   readonly withVectors: boolean;
   readonly softwareVersion: string;
   readonly exportedAt: Instant;
-  /**
-   * Receives the requests of receipts that are left out because their bodies can no longer be decompressed; not called if there
-   * are none.
-   */
-  readonly onDamagedReceipts?: ((requests: readonly Uuid[]) => void) | undefined;
 };
 
 type Row = Readonly<Record<string, string | number | null>>;
@@ -40,12 +31,8 @@ export function* exportLines(database: Database, choices: ExportChoices): Genera
   const manifest = readManifest(database);
   if (manifest === undefined) return;
   const hasher = new Bun.CryptoHasher("sha256");
-  // Needed before the first line, which contains the count.
-  const damaged = damagedReceipts(database, () => true);
-  if (damaged.length > 0) choices.onDamagedReceipts?.(damaged);
-  const all = countAll(database, manifest, choices.withVectors);
-  const counts = { ...all, receipt: all.receipt - damaged.length };
-  const plan = { ...choices, counts, leftOut: new Set(damaged) };
+  const counts = countAll(database, manifest, choices.withVectors);
+  const plan = { ...choices, counts };
   for (const line of linesBeforeFooter(database, manifest, plan)) {
     hasher.update(line);
     yield line;
@@ -54,11 +41,7 @@ export function* exportLines(database: Database, choices: ExportChoices): Genera
 }
 
 /** The content of the lines. */
-type ExportPlan = ExportChoices & {
-  readonly counts: ExportCounts;
-  /** Requests with unreadable receipts. */
-  readonly leftOut: ReadonlySet<Uuid>;
-};
+type ExportPlan = ExportChoices & { readonly counts: ExportCounts };
 
 function* linesBeforeFooter(
   database: Database,
@@ -66,13 +49,9 @@ function* linesBeforeFooter(
   plan: ExportPlan,
 ): Generator<string> {
   yield toLine(headerOf(manifest, plan));
-  for (const section of SECTIONS) {
-    // A pack that an earlier version wrote gets the table of erasures when it is opened for writing.
-    const isThere = section.table !== "erasures" || hasTable(database, section.table);
-    if (isThere) yield* linesOf(database, section);
-  }
-  if (hasTable(database, "receipts")) yield* receiptLines(database, plan);
-  if (plan.counts.blob !== undefined) yield* blobLines(database);
+  for (const section of SECTIONS) yield* linesOf(database, section);
+  yield* receiptLines(database);
+  yield* blobLines(database);
   if (plan.withVectors) yield* vectorLines(database, manifest);
 }
 
@@ -80,7 +59,7 @@ function headerOf(manifest: Manifest, { counts, ...choices }: ExportPlan): Expor
   return {
     record: "header",
     format: EXPORT_FORMAT,
-    format_version: versionOf(counts),
+    format_version: EXPORT_VERSION,
     software_version: choices.softwareVersion,
     exported_at: choices.exportedAt,
     manifest: {
@@ -111,24 +90,22 @@ function toJson(section: Section, column: string, value: string | number | null)
   return section.flags.includes(column) ? value === 1 : value;
 }
 
-/** In a different form from that of their rows, so that a file does not depend on how a pack saves space. */
-function* receiptLines(
-  database: Database,
-  { leftOut }: Pick<ExportPlan, "leftOut">,
-): Generator<string> {
-  const sql =
-    "SELECT key, request_id, user_id, created_at, is_compressed, body FROM receipts ORDER BY key";
-  for (const row of rowsOf<ReceiptRow>(database, sql)) {
-    const requestId = fromIdBytes(row.request_id);
-    if (leftOut.has(requestId)) continue;
-    const body = bodyOf(row, requestId);
+type ExportedReceipt = ReceiptRow & { readonly context: string };
+
+function* receiptLines(database: Database): Generator<string> {
+  const sql = `SELECT key, request_id, user_id, created_at, body, (SELECT json_group_array(
+      json_object('node', c.node, 'rank', c.rank, 'representation', c.representation) ORDER BY c.rank, c.node)
+      FROM receipt_nodes c WHERE c.receipt = r.key) AS context
+    FROM receipts r ORDER BY key`;
+  for (const row of rowsOf<ExportedReceipt>(database, sql)) {
     yield toLine({
       record: "receipt",
       key: row.key,
-      request_id: requestId,
+      request_id: fromIdBytes(row.request_id),
       user_id: row.user_id,
       created_at: row.created_at,
-      body: body.toBase64(),
+      body: row.body.toBase64(),
+      context: JSON.parse(row.context),
     });
   }
 }
@@ -167,10 +144,9 @@ type VectorRow = {
 
 /** The vectors of the texts themselves, not those that lean towards their neighbours, which an import recomputes. */
 function* vectorLines(database: Database, { embedding }: Manifest): Generator<string> {
-  const own = hasTable(database, "vector_payloads", vectorFileOf(database))
-    ? "(SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key)"
-    : "NULL";
-  const sql = `SELECT m.node_key, m.content_hash, m.created_at, v.embedding, ${own} AS own FROM ${VECTORS} ORDER BY m.node_key`;
+  const sql = `SELECT m.node_key, m.content_hash, m.created_at, v.embedding,
+      (SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key) AS own
+    FROM ${VECTORS} ORDER BY m.node_key`;
   for (const { own: payload, ...row } of rowsOf<VectorRow>(
     database,
     sql,
@@ -185,8 +161,6 @@ function* vectorLines(database: Database, { embedding }: Manifest): Generator<st
 function countAll(database: Database, manifest: Manifest, withVectors: boolean): ExportCounts {
   const count = (from: string): number => countRows(database, from);
   const { model, version } = manifest.embedding;
-  const erasure = hasTable(database, "erasures") ? count("erasures") : 0;
-  const blob = hasTable(database, "blobs") ? count("blobs") : 0;
   return {
     owner: count("owners"),
     event: count("events"),
@@ -194,10 +168,9 @@ function countAll(database: Database, manifest: Manifest, withVectors: boolean):
     node: count("nodes"),
     edge: count("edges"),
     job: count("jobs"),
-    // A pack that an earlier version wrote gets the table when it is opened for writing.
-    receipt: hasTable(database, "receipts") ? count("receipts") : 0,
-    ...(erasure > 0 && { erasure }),
-    ...(blob > 0 && { blob }),
+    erasure: count("erasures"),
+    receipt: count("receipts"),
+    blob: count("blobs"),
     vector: withVectors ? countRows(database, VECTORS, model, version) : 0,
   };
 }

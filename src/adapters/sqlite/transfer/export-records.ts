@@ -11,12 +11,15 @@ import type { View } from "../../../lib/view.ts";
 /** Names the format in the first line of an export. */
 export const EXPORT_FORMAT = "svc-export";
 /** Incremented when a reader of the previous version could no longer restore the file without loss. */
-export const EXPORT_VERSION = 4;
+export const EXPORT_VERSION = 1;
+/** Builds from before the first release wrote versions 2 to 4, whose receipts this program does not read. */
+export const NEWEST_DEVELOPMENT = 4;
 
-/** The lowest version whose programs restore a file without loss, so that earlier programs read what they know. */
-export function versionOf({ blob, erasure }: Pick<ExportCounts, "blob" | "erasure">): number {
-  if (blob !== undefined) return EXPORT_VERSION;
-  return erasure === undefined ? 2 : 3;
+/** Whether a development build wrote the file. */
+export function isFormer({
+  format_version: version,
+}: Pick<ExportHeader, "format_version">): boolean {
+  return version > EXPORT_VERSION;
 }
 
 const key = z.int().min(1);
@@ -191,11 +194,9 @@ const counts = z.strictObject({
   node: count,
   edge: count,
   job: count,
-  // Version 1 had none.
-  receipt: count.default(0),
-  // Only where something was forgotten; from version 3 on.
+  receipt: count,
+  /** Absent in files of development builds without any. */
   erasure: count.optional(),
-  // Only where there are any; from version 4 on.
   blob: count.optional(),
   vector: count,
 });
@@ -204,7 +205,7 @@ const counts = z.strictObject({
 export const HEADER = z.strictObject({
   record: z.literal("header"),
   format: z.literal(EXPORT_FORMAT),
-  format_version: z.int().min(1).max(EXPORT_VERSION),
+  format_version: z.int().min(1).max(NEWEST_DEVELOPMENT),
   software_version: text,
   exported_at: instant,
   manifest: z.strictObject({
@@ -220,7 +221,7 @@ export const HEADER = z.strictObject({
   vectors: identity.nullable(),
 });
 
-/** The record of a retrieval; its body, which only the engine reads, in base64. */
+/** The record of a retrieval: its body, which only the engine reads, in base64, and what was in the context. */
 export const RECEIPT = z.strictObject({
   record: z.literal("receipt"),
   key,
@@ -228,7 +229,11 @@ export const RECEIPT = z.strictObject({
   user_id: z.string().min(1),
   created_at: instant,
   body: z.base64(),
+  context: z.array(z.strictObject({ node: key, rank: key, representation: text })),
 });
+
+/** A receipt of a development build. */
+export const FORMER_RECEIPT = RECEIPT.omit({ context: true });
 
 /** A blob, its bytes in base64, with the keys of the events of its owner that name it. */
 export const BLOB = z.strictObject({

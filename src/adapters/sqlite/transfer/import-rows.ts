@@ -5,9 +5,9 @@ import { SvcError } from "../../../domain/errors.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid } from "../../../lib/uuid.ts";
-import { packBody, toIdBytes } from "../receipts/receipt-row.ts";
+import { toIdBytes } from "../receipts/receipt-row.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
-import { BLOB, RECEIPT, SECTIONS, type Section, VECTOR } from "./export-records.ts";
+import { BLOB, FORMER_RECEIPT, RECEIPT, SECTIONS, type Section, VECTOR } from "./export-records.ts";
 import { GivenKeys } from "./given-keys.ts";
 import { checkLine, type ImportLine, notAnExport } from "./import-lines.ts";
 
@@ -23,20 +23,27 @@ type Taker = {
 /** The model of a file's vectors, and whether the new pack can use them. */
 export type FileVectors = { readonly identity: Identity; readonly isUsable: boolean };
 
+/** How a file is read. */
+export type FileContent = {
+  readonly vectors: FileVectors | undefined;
+  /** Of one picture. */
+  readonly blobMaxBytes: number;
+  /** Whether a development build wrote it. */
+  readonly isFormer: boolean;
+};
+
 /**
  * The importers of a file's records, in the order in which the kinds must follow each other.
- * @param blobMaxBytes of one picture
  */
 export function createTakers(
   database: Database,
   name: string,
-  vectors: FileVectors | undefined,
-  blobMaxBytes: number,
+  { vectors, blobMaxBytes, isFormer }: FileContent,
 ): readonly Taker[] {
   const keys = new GivenKeys();
   const rows = [
     ...SECTIONS.map((section) => createRowTaker(database, section, name, keys)),
-    createReceiptTaker(database, name, keys),
+    isFormer ? createFormerReceiptTaker(name) : createReceiptTaker(database, name, keys),
     createBlobTaker(database, name, keys, blobMaxBytes),
   ];
   return vectors === undefined ? rows : [...rows, createVectorTaker(database, name, keys, vectors)];
@@ -127,34 +134,37 @@ function contradiction(error: unknown, line: ImportLine, name: string): unknown 
 
 function createReceiptTaker(database: Database, name: string, keys: GivenKeys): Taker {
   const insert = database.query(
-    "INSERT INTO receipts (key, request_id, user_id, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO receipts (key, request_id, user_id, created_at, body) VALUES (?, ?, ?, ?, ?)",
+  );
+  const insertNode = database.query(
+    "INSERT INTO receipt_nodes (receipt, node, rank, representation) VALUES (?, ?, ?, ?)",
   );
   const requireAscending = ascending(["key"], name);
   return {
     record: "receipt",
     take: (value, line) => {
-      const {
-        key,
-        request_id: id,
-        user_id: userId,
-        created_at: at,
-        body,
-      } = checkLine(RECEIPT, value, line, name);
+      const receipt = checkLine(RECEIPT, value, line, name);
       requireAscending(value, line);
-      const { bytes, isCompressed } = packBody(Uint8Array.fromBase64(body));
+      const key = keys.give("receipt", receipt.key);
+      const id = toIdBytes(asUuid(receipt.request_id));
+      const body = Uint8Array.fromBase64(receipt.body);
       try {
-        insert.run(
-          keys.give("receipt", key),
-          toIdBytes(asUuid(id)),
-          userId,
-          at,
-          isCompressed ? 1 : 0,
-          bytes,
-        );
+        insert.run(key, id, receipt.user_id, receipt.created_at, body);
+        for (const { node, rank, representation } of receipt.context) {
+          insertNode.run(key, keys.of("node", node), rank, representation);
+        }
       } catch (error) {
         throw contradiction(error, line, name);
       }
     },
+  };
+}
+
+/** Nobody can read the receipts of a development build any more. */
+function createFormerReceiptTaker(name: string): Taker {
+  return {
+    record: "receipt",
+    take: (value, line) => void checkLine(FORMER_RECEIPT, value, line, name),
   };
 }
 

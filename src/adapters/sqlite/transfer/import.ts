@@ -13,10 +13,9 @@ import { findStale } from "../rebuild/staging.ts";
 import { tooNew } from "../schema/manifest.ts";
 import { migrate } from "../schema/migrate.ts";
 import { writeNamespace } from "../schema/namespace-identity.ts";
-import { LIST_CHANGES } from "../schema/steps-core.ts";
+import { LIST_CHANGES } from "../schema/tables.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { rewriteDocuments } from "../write/lexical-index.ts";
-import { noteTextsRenewed } from "../write/renew-texts.ts";
 import {
   EXPORT_FORMAT,
   EXPORT_VERSION,
@@ -24,6 +23,8 @@ import {
   type ExportHeader,
   FOOTER,
   HEADER,
+  isFormer,
+  NEWEST_DEVELOPMENT,
   SECTIONS,
 } from "./export-records.ts";
 import { checkLine, type ImportLine, notAnExport, parseLine, readLines } from "./import-lines.ts";
@@ -53,6 +54,8 @@ export type ImportResult = {
   readonly lacksVectors: boolean;
   /** Keys of pictures that events or memories of the file name and that it does not have. */
   readonly missingPictures: readonly string[];
+  /** Receipts that were left out: a development build wrote them. */
+  readonly formerReceipts: number;
 };
 
 /** Names that a development build proposed as names of one thing, and that nobody accepted, are no way between two entities. */
@@ -97,7 +100,13 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     const lacksVectors = await lacksAny(database, embedding);
     const missingPictures = missingBlobs(database);
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    return { counts, lacksVectors, missingPictures };
+    const formerReceipts = isFormer(header) ? counts.receipt : 0;
+    return {
+      counts: { ...counts, receipt: counts.receipt - formerReceipts },
+      lacksVectors,
+      missingPictures,
+      formerReceipts,
+    };
   } finally {
     database.close();
   }
@@ -123,7 +132,7 @@ function readHeader(line: ImportLine, name: string): ExportHeader {
     throw notAnExport(name, line.number, "it is not the first line of an export");
   }
   const version = value["format_version"];
-  if (typeof version === "number" && version > EXPORT_VERSION) {
+  if (typeof version === "number" && version > NEWEST_DEVELOPMENT) {
     throw tooNew(name, version, EXPORT_VERSION);
   }
   return checkLine(HEADER, value, line, name);
@@ -157,7 +166,10 @@ async function takeAll(
     header.vectors === null
       ? undefined
       : { identity: header.vectors, isUsable: isSameEmbedding(header.vectors, embedding) };
-  const records = new Records(createTakers(database, name, vectors, blobMaxBytes), name);
+  const records = new Records(
+    createTakers(database, name, { vectors, blobMaxBytes, isFormer: isFormer(header) }),
+    name,
+  );
   const hasher = new Bun.CryptoHasher("sha256");
   hasher.update(first.bytes).update("\n");
   let number = first.number;
@@ -255,8 +267,5 @@ export function* writeTexts(database: Database): Generator<number> {
       ({ cursor: after, hasMore } = rewriteDocuments(database, after, TEXTS_A_STEP));
     })();
   }
-  database.transaction(() => {
-    noteTextsRenewed(database);
-    advanceIndexSequence(database);
-  })();
+  database.transaction(() => advanceIndexSequence(database))();
 }

@@ -21,10 +21,8 @@ import { ask, countRows, hasRow } from "../connection/ask.ts";
 import { openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { mainPath } from "../connection/layout.ts";
-import { fromIdBytes, unpackBody } from "../receipts/receipt-row.ts";
-import { damagedReceipts } from "../receipts/receipts.ts";
+import { fromIdBytes } from "../receipts/receipt-row.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { requireUpToDate } from "../schema/migrate.ts";
 import { sqlList } from "../write/sql-list.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { rowsOf } from "./export-lines.ts";
@@ -65,8 +63,13 @@ const READS: Readonly<Record<RecordKind, { readonly columns: string; readonly fr
     from: "work w ORDER BY w.subject, w.kind, w.owner",
   },
   receipt: {
-    columns: "user_id, request_id, created_at, body, is_compressed",
+    columns: "user_id, request_id, created_at, body",
     from: "receipts ORDER BY key",
+  },
+  receipt_node: {
+    columns: "r.user_id, r.request_id, n.id AS node_id, c.rank, c.representation",
+    from: `receipt_nodes c CROSS JOIN receipts r ON r.key = c.receipt CROSS JOIN nodes n ON n.key = c.node
+      ORDER BY c.node, c.receipt`,
   },
   // Owner by owner: what is derived from the vectors of one is written at once.
   vector: {
@@ -84,7 +87,7 @@ const READS: Readonly<Record<RecordKind, { readonly columns: string; readonly fr
 
 /**
  * Opens a pack as a source that does not change until `close`: nobody else may open it meanwhile.
- * @throws SvcError what `openExclusively` throws; pack_read_only for a pack of an earlier version; invalid_argument while a rebuild
+ * @throws SvcError what `openExclusively` throws; invalid_argument while a rebuild
  *   has begun
  */
 export function openRecordSource(pack: WholePack): TransferSource & { close(): void } {
@@ -93,16 +96,13 @@ export function openRecordSource(pack: WholePack): TransferSource & { close(): v
   try {
     const manifest = readManifest(database);
     if (manifest === undefined) throw new SvcError("internal", `${path}: has no manifest`);
-    requireUpToDate(database, pack.layout, manifest.embedding.dimension);
     if (hasRow(database, "rebuild_state")) throw rebuilding(path);
     database.run("PRAGMA query_only = ON");
-    const damaged = damagedReceipts(database, () => true);
     return {
       manifest,
       state: stateOf(database),
-      damagedReceipts: damaged,
       count: async (kind) => countRows(database, `(SELECT 1 FROM ${fromOf(database, kind)})`),
-      read: (kind, skip) => readPages(database, kind, { skip, leftOut: new Set(damaged), path }),
+      read: (kind, skip) => readPages(database, kind, skip, path),
       close: () => database.close(),
     };
   } catch (error) {
@@ -145,23 +145,17 @@ function stateOf(database: Database): string {
   return ask<string>(database, STATE) ?? "";
 }
 
-type Reading = {
-  readonly skip: number;
-  readonly leftOut: ReadonlySet<string>;
-  readonly path: string;
-};
-
 async function* readPages(
   database: Database,
   kind: RecordKind,
-  { skip, leftOut, path }: Reading,
+  skip: number,
+  path: string,
 ): AsyncGenerator<readonly TransferRecord[]> {
   const sql = `SELECT ${READS[kind].columns} FROM ${fromOf(database, kind)}`;
   let page = new TransferPage();
   let place = 0;
   try {
     for (const row of rowsOf<TransferRecord>(database, sql)) {
-      if (kind === "receipt" && leftOut.has(idOf(row))) continue;
       place += 1;
       if (place <= skip) continue;
       page.add(toRecord(database, kind, row));
@@ -177,12 +171,9 @@ async function* readPages(
 
 function toRecord(database: Database, kind: RecordKind, row: TransferRecord): TransferRecord {
   switch (kind) {
-    case "receipt": {
-      const { is_compressed: compressed, body, request_id: _, ...rest } = row;
-      const requestId = idOf(row);
-      const stored = { bytes: bytesOf(body), isCompressed: compressed === 1 };
-      return { ...rest, request_id: requestId, body: unpackBody(stored, requestId) };
-    }
+    case "receipt":
+    case "receipt_node":
+      return { ...row, request_id: idOf(row) };
     case "vector": {
       const { payload, embedding, ...rest } = row;
       const own = payload === null ? vectorOf(embedding) : fromPayload(bytesOf(payload));

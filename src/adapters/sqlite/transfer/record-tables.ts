@@ -16,7 +16,8 @@ export const PACK_TABLES: Readonly<Record<string, TableUse>> = {
     kind: "work",
     own: ["subject", "owner", "lease_owner", "lease_expires_at"],
   },
-  receipts: { kind: "receipt", own: ["key", "is_compressed"] },
+  receipts: { kind: "receipt", own: ["key"] },
+  receipt_nodes: { kind: "receipt_node", own: ["node", "receipt"] },
   pack_settings: { kind: "setting", own: [] },
   vector_metadata: {
     kind: "vector",
@@ -29,7 +30,6 @@ export const PACK_TABLES: Readonly<Record<string, TableUse>> = {
   vector_staging: { leftOut: "a pack with a rebuild that has begun is refused" },
   vector_revision: derived("the vectors"),
   vector_parts: derived("the nodes"),
-  receipt_nodes: derived("the receipts"),
   memory_operations: derived("the operations"),
   node_evidence: derived("the nodes"),
   lexical_documents: derived("the nodes"),

@@ -19,7 +19,7 @@ import { ask } from "../connection/ask.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
-import { packBody, toIdBytes } from "../receipts/receipt-row.ts";
+import { toIdBytes } from "../receipts/receipt-row.ts";
 import { migrate } from "../schema/migrate.ts";
 import { writeNamespace } from "../schema/namespace-identity.ts";
 import { writePackSetting } from "../schema/pack-settings.ts";
@@ -128,15 +128,21 @@ function takeOne(database: Database, kind: RecordKind, record: TransferRecord): 
   if (kind === "setting") {
     writePackSetting(database, String(record["name"]), String(record["value"]));
   } else if (kind === "receipt") {
-    const { bytes, isCompressed } = packBody(bytesOf(record["body"]));
-    const id = parseUuid(String(record["request_id"]));
+    database
+      .query("INSERT INTO receipts (user_id, request_id, created_at, body) VALUES (?, ?, ?, ?)")
+      .run(
+        ...[String(record["user_id"]), requestOf(record)],
+        ...[String(record["created_at"]), bytesOf(record["body"])],
+      );
+  } else if (kind === "receipt_node") {
     database
       .query(
-        "INSERT INTO receipts (user_id, request_id, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?)",
+        `INSERT INTO receipt_nodes (receipt, node, rank, representation)
+         SELECT r.key, n.key, ?3, ?4 FROM receipts r CROSS JOIN nodes n WHERE r.request_id = ?1 AND n.id = ?2`,
       )
       .run(
-        ...[String(record["user_id"]), id === undefined ? null : toIdBytes(id)],
-        ...[String(record["created_at"]), isCompressed ? 1 : 0, bytes],
+        ...[requestOf(record), String(record["node_id"])],
+        ...[Number(record["rank"]), String(record["representation"])],
       );
   } else {
     const row =
@@ -146,6 +152,12 @@ function takeOne(database: Database, kind: RecordKind, record: TransferRecord): 
     const given = RECORDS[kind].map((name) => row[name] ?? null);
     database.query<unknown, Cell[]>(WRITES[kind] ?? "").run(...given);
   }
+}
+
+/** The bytes of the id of a receipt. */
+function requestOf(record: TransferRecord): Uint8Array | null {
+  const id = parseUuid(String(record["request_id"]));
+  return id === undefined ? null : toIdBytes(id);
 }
 
 /** The key of a node; 0 without it. */

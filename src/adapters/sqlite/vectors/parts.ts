@@ -4,12 +4,8 @@ import { nearestPart, PARTS_FROM, packParts } from "../../../domain/search/parts
 import type { TextParts } from "../../../ports/store/search-index.ts";
 import type { Parameter } from "../connection/ask.ts";
 import type { Condition } from "../read/filter-sql.ts";
-import { hasTable } from "../schema/has-table.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";
-import { vectorFileOf } from "./exact.ts";
-
-const withTable = new WeakSet<Database>();
 
 /** Keeps the vectors of parts. Runs inside a write transaction. */
 export function putParts(database: Database, texts: readonly TextParts[]): void {
@@ -20,17 +16,8 @@ export function putParts(database: Database, texts: readonly TextParts[]): void 
   for (const { nodeId, vectors } of texts) put.run(packParts(vectors), nodeId);
 }
 
-/** Whether the pack has the table: one that is only read, or is being upgraded, may be of an earlier version. */
-function hasParts(database: Database): boolean {
-  if (withTable.has(database)) return true;
-  if (!hasTable(database, "vector_parts", vectorFileOf(database))) return false;
-  withTable.add(database);
-  return true;
-}
-
 /** Removes the vectors of the parts of nodes. Runs inside a write transaction. */
 export function removeParts(database: Database, keys: readonly number[]): void {
-  if (!hasParts(database)) return;
   database
     .query("DELETE FROM vector_parts WHERE node_key IN (SELECT value FROM json_each(?))")
     .run(JSON.stringify(keys));
@@ -64,7 +51,6 @@ export function nearestParts(
   owner: number,
   narrowed: Condition | undefined,
 ): ReadonlyMap<number, number> {
-  if (!hasParts(database)) return new Map();
   const [joined, passes] =
     narrowed === undefined
       ? ["", ""]

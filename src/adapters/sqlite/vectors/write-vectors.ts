@@ -4,8 +4,6 @@ import { fromPayload, LEAN_REACH, lean, toPayload } from "../../../domain/search
 import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import { hasRow } from "../connection/ask.ts";
-import type { StepProgress } from "../schema/upgrade-progress.ts";
 import {
   ACTIVE,
   HAS_TEXT,
@@ -144,37 +142,13 @@ export function evictVectors(database: Database, gone: readonly Turn[]): void {
   for (const turn of turns) leanOne(database, surround(database, turn, AROUND), leaning);
 }
 
-/** Whether there are vectors written by an earlier version of the program, which names no owner. */
-export function hasForeignVectors(database: Database): boolean {
-  return hasRow(database, "vector_metadata WHERE owner = 0");
-}
-
-/**
- * Converts what an earlier version of the program wrote: vectors of turns that do not lean become the own vectors of these. Runs
- * inside a write transaction.
- */
-export function adoptVectors(database: Database, progress?: StepProgress): void {
-  // Such a version replaces indexed vectors, but not the own ones, which it does not know.
-  database.run(
-    "DELETE FROM vector_payloads WHERE node_key IN (SELECT node_key FROM vector_metadata WHERE owner = 0)",
-  );
-  database
-    .query(
-      `UPDATE vector_metadata SET revision = ?, owner = n.owner FROM nodes n
-       WHERE vector_metadata.owner = 0 AND n.key = node_key`,
-    )
-    .run(nextRevision(database));
-  removeVectors(database, orphanVectors(database));
-  leanAll(database, progress);
-}
-
 type Session = Pick<Turn, "key" | "owner" | "session_id" | "scope">;
 
 /**
  * Makes the vectors of all turns lean towards their present neighbours; those that already do are left alone. If only the indexed
  * vector of a turn is known, it is taken as its own one. Runs inside a write transaction.
  */
-export function leanAll(database: Database, progress: StepProgress = () => {}): void {
+export function leanAll(database: Database): void {
   const leaning = beginLeaning(database);
   adoptIndexed(database);
   const turns = database
@@ -183,10 +157,8 @@ export function leanAll(database: Database, progress: StepProgress = () => {}): 
        ORDER BY owner, session_id, scope, created_at, id`,
     )
     .all();
-  let done = 0;
   for (const place of surroundings(turns, LEAN_REACH, isOfSame)) {
     leanOne(database, place, leaning, "unless it does already");
-    progress(++done, turns.length);
   }
 }
 

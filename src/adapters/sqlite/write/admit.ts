@@ -10,7 +10,6 @@ import { change } from "./change.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
-import { noteNewTexts } from "./renew-texts.ts";
 import { eventValues, INSERT_EVENT } from "./rows.ts";
 import { writeAuditRecord } from "./write-audit-record.ts";
 import { writeNode } from "./write-node.ts";
@@ -60,7 +59,6 @@ export function writeAdmission(
   });
   // Once all nodes exist: neighbours that arrive together are written once.
   writeDocuments(database, texts);
-  noteNewTexts(database, texts);
   if (nodes.length > 0) advanceIndexSequence(database);
   if (admission.change !== undefined) {
     change(database, admission.change.reads, admission.change.decide, now);

@@ -5,19 +5,15 @@ import {
   neighbourWords,
   ownWords,
 } from "../../../domain/search/lexical-document.ts";
-import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
+import type { Surrounded } from "../../../domain/search/turns.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { snowball } from "../../stemming/stem.ts";
 import { hasRow } from "../connection/ask.ts";
-import { readNumbers } from "../read/index-numbers.ts";
-import type { StepProgress } from "../schema/upgrade-progress.ts";
 import {
   ACTIVE,
   HAS_TEXT,
   HAS_WORDS,
   IS_EXTRACTED_ENTITY,
-  IS_TURN,
-  isOfSame,
   readTurn,
   surround,
   surroundAll,
@@ -44,24 +40,6 @@ export function documentNumber(owner: string, key: string): string {
 /** Writes the lexical documents of nodes, and rewrites those of the turns around them. Runs inside a write transaction. */
 export function writeDocuments(database: Database, keys: Iterable<number>): void {
   for (const place of surroundAll(database, keys, AROUND).values()) put(database, place);
-}
-
-/**
- * Those of these nodes, and of the turns around them, whose documents have another number of words than this analyser gives them.
- * Nodes without a document are left out: a job writes it.
- * @returns keys
- */
-export function formerDocuments(database: Database, keys: Iterable<number>): readonly number[] {
-  const sizes = database.query<{ sz: Uint8Array }, [number, number]>(
-    `SELECT sz FROM lexical_documents_docsize WHERE id = ${documentNumber("?", "?")}`,
-  );
-  return [...surroundAll(database, keys, AROUND).values()].flatMap((place) => {
-    const { owner, key } = place.turn;
-    const found = sizes.get(owner, key);
-    if (found === null) return [];
-    const held = readNumbers(found.sz);
-    return columnsOf(place).every(({ length }, at) => length === held[at]) ? [] : [key];
-  });
 }
 
 /**
@@ -142,51 +120,6 @@ function removeOrphanDocuments(database: Database): readonly number[] {
     .all();
   for (const orphan of orphans) remove(database, orphan);
   return orphans.map(({ key }) => key);
-}
-
-/** Whether there are documents written by an earlier version of the program, which are numbered like their nodes. */
-export function hasForeignDocuments(database: Database): boolean {
-  return hasRow(database, "lexical_documents_docsize WHERE id BETWEEN 0 AND ?", KEY_MASK);
-}
-
-/**
- * Rewrites the documents written by an earlier version of the program: all of them if it wrote them all. Runs inside a write
- * transaction.
- */
-export function renumberDocuments(database: Database, progress: StepProgress = () => {}): void {
-  if (!hasForeignDocuments(database)) return;
-  if (hasRow(database, "lexical_documents_docsize WHERE id > ?", KEY_MASK)) renumberSome(database);
-  else fillAnew(database, progress);
-}
-
-function renumberSome(database: Database): void {
-  const keys = database
-    .query<{ key: number }, [number]>(
-      `SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
-         AND key IN (SELECT id FROM lexical_documents_docsize WHERE id <= ?)`,
-    )
-    .all(KEY_MASK)
-    .map(({ key }) => key);
-  removeOrphanDocuments(database);
-  writeDocuments(database, keys);
-}
-
-function fillAnew(database: Database, progress: StepProgress): void {
-  database.run("INSERT INTO lexical_documents (lexical_documents) VALUES ('delete-all')");
-  const others = `lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} AND NOT (${IS_TURN})`;
-  const read = (condition: string, order: string): readonly Turn[] =>
-    database
-      .query<Turn, []>(`SELECT ${TURN} FROM nodes WHERE ${condition} ORDER BY ${order}`)
-      .all();
-  const alone = read(others, "key");
-  const turns = read(IS_TURN, "owner, session_id, scope, created_at, id");
-  let done = 0;
-  const write = (place: Surrounded<Turn>): void => {
-    put(database, place);
-    progress(++done, alone.length + turns.length);
-  };
-  for (const turn of alone) write({ turn, before: [], after: [] });
-  for (const place of surroundings(turns, DOCUMENT_REACH, isOfSame)) write(place);
 }
 
 /** The words of a document, by column. */

@@ -8,7 +8,6 @@ import { advanceIndexSequence } from "./index-sequence.ts";
 import { openJob, settleJob } from "./jobs.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
-import { noteNewTexts } from "./renew-texts.ts";
 import { writeNode } from "./write-node.ts";
 
 /**
@@ -33,7 +32,6 @@ export function materializeAll(
   // Vectors before words (see `evict`), and words once all nodes exist: neighbours that arrive together are written once.
   putVectors(database, vectors, identity);
   writeDocuments(database, texts);
-  noteNewTexts(database, texts);
   advanceIndexSequence(database);
 }
 
@@ -63,6 +61,5 @@ export function addNodes(
   // Once all nodes exist: neighbours that arrive together are written once.
   const keys = entries.map(({ key }) => key);
   writeDocuments(database, keys);
-  noteNewTexts(database, keys);
   advanceIndexSequence(database);
 }

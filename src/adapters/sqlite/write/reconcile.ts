@@ -6,7 +6,6 @@ import { mendVectors, replaceVectors } from "../rebuild/staging.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { plannedNode, reopenJob } from "./jobs.ts";
 import { documentNumber, mendDocuments } from "./lexical-index.ts";
-import { forgetRenewal } from "./renew-texts.ts";
 import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY } from "./turns.ts";
 
 /** SQLite's name of the file that holds the vectors of a directory pack. */
@@ -40,7 +39,6 @@ export function reconcileIndexes(
   }
   mendVectors(database);
   mendDocuments(database);
-  forgetRenewal(database);
   const missing = database
     .query<MissingRow, []>(
       `SELECT id, evidence_refs FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}

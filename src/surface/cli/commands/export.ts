@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { invalid } from "../../../domain/errors.ts";
-import { configFor, encryptionKeyOption, warnOn } from "../options.ts";
+import { configFor, encryptionKeyOption } from "../options.ts";
 import { packCommand } from "../pack-command.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 
@@ -56,9 +56,8 @@ export const exportCommand = packCommand(
         write: (text) => output.piece(text),
         signal,
       });
-      const { path: made, bytes, damagedReceipts } = exported;
+      const { path: made, bytes } = exported;
       stopProgress();
-      if (damagedReceipts.length > 0) warnOn(context)(leftOut(damagedReceipts));
       if (made !== undefined) output.line(`Exported ${bytes} bytes to ${made}`);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -68,9 +67,3 @@ export const exportCommand = packCommand(
     }
   },
 );
-
-/** Worded like `svc doctor`. */
-function leftOut(requests: readonly string[]): string {
-  const [first] = requests;
-  return `${requests.length} damaged ${requests.length === 1 ? "receipt was" : "receipts were"} left out, the first of retrieval ${first}; every memory is in the export. If they matter, export a copy of the pack from before the damage`;
-}

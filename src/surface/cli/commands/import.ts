@@ -45,6 +45,11 @@ export const importCommand = packCommand(
     const embedded = report.lacksVectors ? await embed(context, report.config, path, stop) : 0;
     const { counts, missingPictures } = report;
     if (missingPictures.length > 0) warnOn(context)(lacking(missingPictures));
+    if (report.formerReceipts > 0) {
+      warnOn(context)(
+        `the records of ${report.formerReceipts} answers were left out: a development build wrote them, and this version cannot explain them`,
+      );
+    }
     printMembers(output, options.format, [
       ["db_path", report.path, isDatabase ? "Database" : "Pack"],
       ["encrypted", isDatabase ? null : newKey.kind !== "plain"],

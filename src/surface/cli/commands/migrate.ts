@@ -3,7 +3,7 @@ import { invalid } from "../../../domain/errors.ts";
 import type { DatabaseMigration } from "../../../packs/migrate-database.ts";
 import type { CliContext } from "../context.ts";
 import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
-import { configOfDatabase, configWithoutKey, keyFor, warnOn } from "../options.ts";
+import { configOfDatabase, configWithoutKey, keyFor } from "../options.ts";
 import { printMembers } from "../output.ts";
 import { type PackOptions, packCommand } from "../pack-command.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
@@ -147,15 +147,9 @@ async function withProgress<T>(
 function print(
   context: CliContext,
   { format }: Options,
-  { source, destination, counts, damagedReceipts }: DatabaseMigration,
+  { source, destination, counts }: DatabaseMigration,
   encrypted: boolean | undefined,
 ): void {
-  const [damaged] = damagedReceipts;
-  if (damaged !== undefined) {
-    warnOn(context)(
-      `damaged receipts were left out: ${damagedReceipts.length}, the first of retrieval ${damaged}`,
-    );
-  }
   printMembers(context.output, format, [
     ["source", source, "Source"],
     ["destination", destination, "Destination"],

@@ -54,6 +54,7 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   not_a_pack: failed(503),
   not_an_export: failed(422),
   pack_too_new: failed(503),
+  pack_too_old: failed(503),
   pack_read_only: refused(503),
   encryption_failed: refused(503),
   namespace_mismatch: refused(503),

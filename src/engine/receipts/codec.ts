@@ -1,0 +1,108 @@
+import { type RetrievalReceipt, receiptForm } from "../../domain/records/receipt.ts";
+import { type RetrievalRecord, recordForm } from "../../domain/records/retrieval-record.ts";
+import { FormError } from "../../lib/form.ts";
+import { sha256Hex, sha256HexOfBytes } from "../../lib/hashing.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
+import type { BuiltReceipt } from "./build.ts";
+
+/** A receipt as canonical JSON. @throws FormError for a number that JSON does not have */
+export function receiptText(receipt: RetrievalReceipt): string {
+  return JSON.stringify(receiptForm.json(receipt));
+}
+
+/** SHA-256 of canonical JSON, 64 lower-case hex digits: the checksum of a receipt. */
+export function receiptChecksum(canonical: string): string {
+  return sha256Hex(canonical);
+}
+
+/**
+ * Reads canonical JSON: exactly the right keys, in order, with numbers in canonical notation.
+ * @throws FormError naming the place
+ */
+export function parseReceipt(canonical: string): RetrievalReceipt {
+  const receipt = receiptForm.read(parseJson(canonical), "receipt");
+  if (receiptText(receipt) !== canonical) throw new FormError("receipt: is not canonical");
+  return receipt;
+}
+
+function parseJson(json: string): Json {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new FormError("receipt: is not JSON");
+  }
+}
+
+/** First byte of a stored receipt. */
+const ENCODING = 1;
+/** Bytes of the digest over everything that follows it. */
+const DIGEST_BYTES = 8;
+const CHECKSUM_BYTES = 32;
+const TEXT_AT = 1 + DIGEST_BYTES + CHECKSUM_BYTES;
+/** Receipts are mostly hashes and numbers, on which slower levels save next to nothing more. */
+const LEVEL = 1;
+
+/** The parts of a stored receipt: its canonical text, the checksum of that, and the record beside it. */
+export type StoredParts = {
+  readonly text: string;
+  readonly checksum: string;
+  readonly record: RetrievalRecord;
+};
+
+export type StoredForm = BuiltReceipt & StoredParts;
+
+/**
+ * The stored form of a receipt: encoding, digest, checksum, and in Zstandard the canonical text, a line feed, and the record beside
+ * it in the same form. Lossless.
+ */
+export function encodeReceipt({ text, checksum, record }: StoredParts): Uint8Array {
+  const both = `${text}\n${JSON.stringify(recordForm.json(record))}`;
+  const packed = Bun.zstdCompressSync(both, { level: LEVEL });
+  const bytes = new Uint8Array(TEXT_AT + packed.length);
+  bytes[0] = ENCODING;
+  bytes.set(Uint8Array.fromHex(checksum), 1 + DIGEST_BYTES);
+  bytes.set(packed, TEXT_AT);
+  bytes.set(digestOf(bytes), 1);
+  return bytes;
+}
+
+/** @throws RangeError, FormError for bytes that `encodeReceipt` did not write, or that have changed since */
+export function decodeReceipt(bytes: Uint8Array): StoredForm {
+  const { text, told, checksum, record } = openReceipt(bytes);
+  const receipt = receiptForm.read(told, "receipt");
+  return { receipt, record: recordForm.read(record, "record"), text, checksum };
+}
+
+type Opened = Pick<StoredForm, "text" | "checksum"> & {
+  /** The receipt as JSON. */
+  readonly told: JsonObject & {
+    readonly query: string;
+    readonly candidates: readonly (JsonObject & { readonly node_id: string })[];
+  };
+  /** The record beside it as JSON. */
+  readonly record: JsonObject;
+  /** Of the record. */
+  readonly client: string | undefined;
+};
+
+/** A stored receipt as JSON: several times as fast as `decodeReceipt`. @throws RangeError */
+export function openReceipt(bytes: Uint8Array): Opened {
+  if (bytes[0] !== ENCODING) throw new RangeError(`encoding ${bytes[0]} is not known`);
+  if (bytes.length < TEXT_AT) throw new RangeError("the bytes end too early");
+  const written = bytes.subarray(1, 1 + DIGEST_BYTES).toHex();
+  if (digestOf(bytes).toHex() !== written) throw new RangeError("the bytes were changed");
+  const [text = "", record = ""] = Bun.zstdDecompressSync(bytes.subarray(TEXT_AT))
+    .toString()
+    .split("\n");
+  const checksum = bytes.subarray(1 + DIGEST_BYTES, TEXT_AT).toHex();
+  // The digest says that `encodeReceipt` wrote both.
+  const beside: JsonObject & { readonly client?: string } = JSON.parse(record);
+  return { text, told: JSON.parse(text), checksum, record: beside, client: beside.client };
+}
+
+function digestOf(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.fromHex(sha256HexOfBytes(bytes.subarray(1 + DIGEST_BYTES))).subarray(
+    0,
+    DIGEST_BYTES,
+  );
+}
