@@ -1,4 +1,5 @@
 import { SvcError } from "../domain/errors.ts";
+import { doubledName } from "../lib/doubled-name.ts";
 import {
   describeSetting,
   describeSettings,
@@ -95,6 +96,7 @@ function settingTarget(
 
 function collect(found: readonly Found[]): ReadonlyMap<string, Given> {
   const values = new Map<string, Given>();
+  for (const one of found) refuseDoubled(one);
   for (const { target, name, text } of found) {
     if (target.kind !== "group") continue;
     for (const [setting, value, member] of groupMembers(target.group, name, text)) {
@@ -113,6 +115,19 @@ function collect(found: readonly Found[]): ReadonlyMap<string, Given> {
     values.set(setting, { value: withEntry(values.get(setting)?.value, key, text), name });
   }
   return values;
+}
+
+/** @throws SvcError invalid_config where JSON gives a name twice: nobody knows which value was meant. */
+function refuseDoubled({ target, name, text }: Found): void {
+  if (target.kind === "unknown") return;
+  const setting = target.kind === "group" ? target.group : target.setting;
+  const isJson = target.kind === "group" || describeSetting(setting)?.isMap === true;
+  const isWhole = isJson && (target.kind === "group" || target.key === undefined);
+  if (!isWhole || parseObject(text) === undefined) return;
+  const doubled = doubledName(text);
+  if (doubled === undefined) return;
+  const reason = `has ${JSON.stringify(doubled)} twice; keep one of them`;
+  throw new SvcError("invalid_config", `${name}: ${reason}`, { setting });
 }
 
 /** Settings with their values, and with the names that they have in the JSON object. */

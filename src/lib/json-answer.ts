@@ -1,5 +1,6 @@
+import { stringEnd } from "./doubled-name.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { type ReadJson, readJson, stringEnd } from "./json-text.ts";
+import { type ReadJson, readJson } from "./json-text.ts";
 
 /** One JSON object of an answer. */
 export type AnswerObject = {

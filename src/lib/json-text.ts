@@ -1,3 +1,4 @@
+import { stringEnd } from "./doubled-name.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 /** What a text holds as JSON. */
@@ -26,20 +27,6 @@ export function readJson(text: string): ReadJson | undefined {
   const reader = new Reader(text);
   const json = reader.value(0);
   return json === undefined ? undefined : { json, ambiguous: reader.ambiguous };
-}
-
-/**
- * Where a JSON string ends, its quotation mark included; the end of the text if it is cut off. An expression would give up on
- * megabytes.
- * @param from the place of the first quotation mark
- */
-export function stringEnd(text: string, from: number): number {
-  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-    let before = at - 1;
-    while (text[before] === "\\") before -= 1;
-    if ((at - before) % 2 === 1) return at + 1;
-  }
-  return text.length;
 }
 
 /** Reads a text that is known to be JSON. */

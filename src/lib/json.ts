@@ -1,3 +1,4 @@
+import { doubledName } from "./doubled-name.ts";
 import { compareCodePoints } from "./text.ts";
 
 /** What JSON can hold. */
@@ -30,7 +31,7 @@ const MAX_DIGITS = 17;
 
 /**
  * Reads JSON, as `JSON.parse` does, but has an `InexactNumber` where that would silently alter a number: an integer that no double
- * is, more than 17 significant digits, or so small that it would become 0.
+ * is, more than 17 significant digits, or so small that it would become 0. Refuses an object with a name twice.
  * @param inexact what stands for such a number, or throws
  * @throws SyntaxError
  */
@@ -38,6 +39,16 @@ export function parseJson(
   text: string,
   inexact: (source: string) => unknown = (source) => new InexactNumber(source),
 ): unknown {
+  const value = parseExactly(text, inexact);
+  const doubled = doubledName(text);
+  if (doubled === undefined) return value;
+  throw new DoubledName(`${JSON.stringify(doubled.slice(0, 80))} stands twice in one object`);
+}
+
+/** The refusal of an object with a name twice. */
+export class DoubledName extends SyntaxError {}
+
+function parseExactly(text: string, inexact: (source: string) => unknown): unknown {
   if (!MAYBE_INEXACT.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
     typeof value === "number" && context?.source !== undefined && !isExact(value, context.source)

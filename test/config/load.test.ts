@@ -242,6 +242,24 @@ test.each([
 });
 
 test.each([
+  ["SVC_API__USER_KEYS", '{"alice":"k1","alice":"k2"}'],
+  ["SVC_MCP_USER_KEYS", '{"alice":"k1", "\\u0061lice":"k2"}'],
+  ["SVC_API", '{"port":1,"port":2}'],
+  ["SVC_API", '{"user_keys":{"alice":"k1","alice":"k2"}}'],
+  ["SVC_EPISTEMIC_WEIGHTS", '{"asserted":1,"asserted":0}'],
+])("a name twice in the JSON of a setting is refused: %s=%s", (name, text) => {
+  const { code, message } = refusal({ [name]: text });
+  expect({ code, names: message.includes(name), twice: message.includes("twice") }).toEqual({
+    code: "invalid_config",
+    names: true,
+    twice: true,
+  });
+  expect(message).not.toMatch(/k1|k2/);
+  const entry = { [name]: text, SVC_API__USER_KEYS__bob: "k3", SVC_MCP__USER_KEYS__bob: "k3" };
+  expect(refusal(entry).code).toBe("invalid_config");
+});
+
+test.each([
   "postgres://anna:hunter2@db/m",
   '"postgres://anna:hun ter2/#@db/m"',
   "postgres:anna:hunter2@db/m",

@@ -216,10 +216,30 @@ describe("reading a number of a JSON text", () => {
     const texts = [
       '{"__proto__":{"a":12345678901234567890123456789012345.5}}',
       "1e5x",
-      '{"a":1e5,"a":2}',
+      '{"a":1e5,"b":2}',
     ];
     expect(() => parseJson("1e55x")).toThrow(SyntaxError);
     expect(Object.keys(parseJson(texts[0] ?? "") as object)).toEqual(["__proto__"]);
-    expect(parseJson(texts[2] ?? "")).toEqual({ a: 2 });
+    expect(parseJson(texts[2] ?? "")).toEqual({ a: 1e5, b: 2 });
+  });
+});
+
+describe("a name twice in one object", () => {
+  test.each([
+    '{"a":1,"a":2}',
+    '{"a":1,"b":{"a":2},"a" :3}',
+    '[{"x":{}},{"b":[{"a":1}, {"a":1,\n"\\u0061":1}]}]',
+    '{"__proto__":1,"__proto__":2}',
+    '{"a":12345678901234567890,"a":1}',
+    '{"\\"":1,"\\"":2}',
+  ])("is refused: %s", (text) => expect(() => parseJson(text)).toThrow("twice"));
+
+  test("is found in nothing that has each once", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), fc.nat(3), (value, indent) => {
+        const text = JSON.stringify([value, { a: '"a":1,"a":', b: ["a", "a"] }], null, indent);
+        expect(JSON.stringify(parseJson(text, Number), null, indent)).toBe(text);
+      }),
+    );
   });
 });

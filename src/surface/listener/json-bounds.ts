@@ -1,3 +1,5 @@
+import { stringEnd } from "../../lib/doubled-name.ts";
+
 /** Nesting depth of lists and objects: the 500 of a memory's metadata, and the levels around it. */
 export const MAX_LEVELS = 512;
 /** Entries of all lists and objects of one body. */
@@ -15,7 +17,7 @@ export function complaintAboutJson(text: string): string | undefined {
   for (let at = 0; at < text.length; at += 1) {
     switch (text[at]) {
       case '"':
-        at = endOfString(text, at);
+        at = stringEnd(text, at) - 1;
         break;
       case "[":
       case "{":
@@ -39,15 +41,4 @@ export function complaintAboutJson(text: string): string | undefined {
     }
   }
   return undefined;
-}
-
-/** The position of the closing quotation mark; the end of a text without one. */
-function endOfString(text: string, start: number): number {
-  for (let end = start; ; ) {
-    end = text.indexOf('"', end + 1);
-    if (end < 0) return text.length;
-    let before = end;
-    while (text[before - 1] === "\\") before -= 1;
-    if ((end - before) % 2 === 0) return end;
-  }
 }

@@ -5,7 +5,7 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
-import { parseJson } from "../../lib/json.ts";
+import { DoubledName, parseJson } from "../../lib/json.ts";
 import { PENDING_MAX } from "./link/limits.ts";
 import { LineReader, lineOf, NOT_UTF8 } from "./link/lines.ts";
 import { withoutNulls } from "./nulls.ts";
@@ -161,8 +161,8 @@ class Connection implements Transport {
     let message: JSONRPCMessage;
     try {
       message = parseJSONRPCMessage(withoutNulls(parseJson(line)));
-    } catch {
-      this.#refuse(line);
+    } catch (error) {
+      this.#refuse(line, error instanceof DoubledName ? `: ${error.message}` : "");
       return;
     }
     this.#pending.arrived(message, line.length);
@@ -170,7 +170,7 @@ class Connection implements Transport {
   }
 
   /** Skips invalid messages; one with an identifier is answered, so that nobody waits for it. */
-  #refuse(line: string): void {
+  #refuse(line: string, reason: string): void {
     if (!this.#hasRefused)
       this.onerror?.(new Error("a line is not a JSON-RPC message, and is skipped"));
     this.#hasRefused = true;
@@ -178,7 +178,7 @@ class Connection implements Transport {
     const id = idOf(isText ? line : line.slice(NOT_UTF8.length));
     if (id === undefined) return;
     const why = isText ? "a JSON-RPC message" : "UTF-8";
-    const error = { code: INVALID_REQUEST, message: `The line is not ${why}` };
+    const error = { code: INVALID_REQUEST, message: `The line is not ${why}${reason}` };
     this.send({ jsonrpc: "2.0", id, error }).catch(() => undefined);
   }
 

@@ -60,6 +60,7 @@ describe("an argument is taken for what is meant", () => {
 });
 
 test.each([
+  { args: { metadata: '{"a":1,"a":2}' }, says: "metadata: " },
   { args: { metadata: "[1]" }, says: 'metadata: "[1]" is not an object' },
   {
     args: { metadata: '{"id":1234567890123456789}' },

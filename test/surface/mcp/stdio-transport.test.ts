@@ -71,6 +71,18 @@ describe("what is no message", () => {
     expect(failures).toEqual(["a line is not a JSON-RPC message, and is skipped"]);
   });
 
+  test("is a line with a name twice, which is answered with the reason", async () => {
+    const stdout = new PassThrough();
+    const { stdin, heard } = await opened(stdout);
+    stdin.write('{"jsonrpc":"2.0","id":3,"method":"ping","params":{"a":1,"a":2}}\n');
+    await settle();
+    expect(heard).toEqual([]);
+    expect(JSON.parse(String(stdout.read()))).toMatchObject({
+      id: 3,
+      error: { message: expect.stringContaining('"a" stands twice') },
+    });
+  });
+
   test("is not a request with null for its parameters or arguments", async () => {
     const { stdin, heard } = await opened();
     stdin.write(line({ id: 1, method: "tools/list", params: null }));

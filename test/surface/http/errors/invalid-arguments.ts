@@ -123,6 +123,11 @@ export const INVALID_ARGUMENTS: readonly Case[] = [
     detail: /^body: is not valid JSON: /,
   },
   {
+    name: "a name twice",
+    ask: post("/v1/store", '{"user_id":"u","user_id":"v","content":"tea"}'),
+    detail: 'body: is not valid JSON: "user_id" stands twice in one object',
+  },
+  {
     name: "a body of another type",
     ask: () => ["/v1/store", { body: "tea", headers: { "content-type": "text/plain" } }],
     detail: 'Content-Type: "text/plain"; it must be application/json',
