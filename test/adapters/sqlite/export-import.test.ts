@@ -383,6 +383,11 @@ const DAMAGES: readonly Damage[] = [
     change: replaceIn("vector", /"embedding":"[^"]+"/, '"embedding":"AAAA"'),
   },
   {
+    name: "a receipt whose context has no node",
+    says: "no earlier line",
+    change: replaceIn("receipt", '"node":1', '"node":500'),
+  },
+  {
     name: "a vector of no node",
     says: "no earlier line",
     change: replaceIn("vector", '"node_key":1', '"node_key":0.5e3'),
@@ -495,7 +500,7 @@ test("keys of a file are given anew, so that no later owner or memory meets thei
         (_, kind, key) => `{"record":"${kind}","key":${last - 9 + Number(key)}`,
       )
       .replace(
-        /"(event_key|node_key|source|target)":(\d)/g,
+        /"(event_key|node_key|node|source|target)":(\d)/g,
         (_, name, key) => `"${name}":${last - 9 + Number(key)}`,
       )
       .replace(

@@ -7,7 +7,7 @@ import { stemsOf } from "../../../src/domain/stemmed-words.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 
 /** Packs are indexed by the stems: those that change need a step that indexes all texts again. */
-const DIGEST = "";
+const DIGEST = "75c6107ac3c5d19b229072f74a9d4725c9380af1c0fca24ddc8527346975f318";
 
 test("stems do not change", () => {
   const words = [...Object.values(FUNCTION_WORDS), ...Object.values(SIGN_WORDS)]

@@ -95,7 +95,7 @@ type ExportedReceipt = ReceiptRow & { readonly context: string };
 function* receiptLines(database: Database): Generator<string> {
   const sql = `SELECT key, request_id, user_id, created_at, body, (SELECT json_group_array(
       json_object('node', c.node, 'rank', c.rank, 'representation', c.representation) ORDER BY c.rank, c.node)
-      FROM receipt_nodes c WHERE c.receipt = r.key) AS context
+      FROM receipt_nodes c CROSS JOIN nodes n ON n.key = c.node WHERE c.receipt = r.key) AS context
     FROM receipts r ORDER BY key`;
   for (const row of rowsOf<ExportedReceipt>(database, sql)) {
     yield toLine({

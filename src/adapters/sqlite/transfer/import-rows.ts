@@ -137,7 +137,8 @@ function createReceiptTaker(database: Database, name: string, keys: GivenKeys): 
     "INSERT INTO receipts (key, request_id, user_id, created_at, body) VALUES (?, ?, ?, ?, ?)",
   );
   const insertNode = database.query(
-    "INSERT INTO receipt_nodes (receipt, node, rank, representation) VALUES (?, ?, ?, ?)",
+    `INSERT INTO receipt_nodes (receipt, node, rank, representation)
+     SELECT ?1, key, ?3, ?4 FROM nodes WHERE key = ?2`,
   );
   const requireAscending = ascending(["key"], name);
   return {
@@ -151,7 +152,9 @@ function createReceiptTaker(database: Database, name: string, keys: GivenKeys): 
       try {
         insert.run(key, id, receipt.user_id, receipt.created_at, body);
         for (const { node, rank, representation } of receipt.context) {
-          insertNode.run(key, keys.of("node", node), rank, representation);
+          const of = keys.of("node", node);
+          if (insertNode.run(key, of, rank, representation).changes === 1) continue;
+          throw notAnExport(name, line.number, "context: no earlier line has this node");
         }
       } catch (error) {
         throw contradiction(error, line, name);
