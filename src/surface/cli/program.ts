@@ -6,7 +6,7 @@ import { ERROR_MAP } from "../contract/core/error-map.ts";
 import type { CliContext, Serving } from "./context.ts";
 import { refuseForeignBytes, withDashedTexts } from "./dashed-texts.ts";
 import { type Output, processOutput } from "./output.ts";
-import { exitOnInterrupt, INTERRUPTED, Interrupted } from "./signals.ts";
+import { exitOnSignal, INTERRUPTED, Interrupted } from "./signals.ts";
 
 /** @param whole makes the program with all commands */
 type Builder = (context: CliContext, whole: () => Promise<Command>) => Promise<Command>;
@@ -97,7 +97,7 @@ export async function runCli(
       exitCode = EXIT.failed;
     },
   };
-  exitOnInterrupt();
+  exitOnSignal();
   try {
     const program = await createProgram(args, context);
     if (args.length === 0) {

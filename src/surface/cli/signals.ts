@@ -8,13 +8,21 @@ export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
-/** Ends a one-shot command at once on Ctrl-C: what was acknowledged is safe, everything else is rolled back by the store. */
-export function exitOnInterrupt(): void {
-  process.once("SIGINT", interrupt);
+/**
+ * Ends a one-shot command at once on Ctrl-C or SIGTERM: what was acknowledged is safe, everything else is rolled back by the store. A
+ * second signal does not cut short the end of the process, in which the pack is closed, for at most one busy timeout.
+ */
+export function exitOnSignal(): void {
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", terminate);
 }
 
 function interrupt(): void {
   process.exit(INTERRUPTED);
+}
+
+function terminate(): void {
+  process.exit(TERMINATED);
 }
 
 /**
@@ -24,10 +32,9 @@ function interrupt(): void {
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   let isInterrupted = false;
-  process.off("SIGINT", interrupt);
   let isTerminated = false;
   process.on("SIGTERM", () => {
-    if (isTerminated) process.exit(TERMINATED);
+    if (isTerminated) terminate();
     isTerminated = true;
     controller.abort();
   });
@@ -36,6 +43,9 @@ export function stopSignal(): AbortSignal {
     isInterrupted = true;
     controller.abort();
   });
+  // Now that no signal finds the process without a handler.
+  process.off("SIGINT", interrupt);
+  process.off("SIGTERM", terminate);
   return controller.signal;
 }
 

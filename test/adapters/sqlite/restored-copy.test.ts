@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -43,6 +44,8 @@ function backUp(pack: SqlitePack, to: SqlitePack) {
     onProgress: () => {},
   });
 }
+
+const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Copies the files of a pack over those of another, in place, as `cp` does. */
 function copyOver(from: SqlitePack, to: SqlitePack): void {
@@ -143,3 +146,25 @@ test.each(["process.exit(0)", "throw new Error('x')", "process.kill(process.pid,
     expect(look(pack)).toMatchObject({ eventCount: 3, logLost: undefined });
   },
 );
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("a second %s does not keep a command from closing its pack", async (signal, code) => {
+  const pack = KINDS[1]?.at(folder());
+  if (pack === undefined) throw new Error();
+  const script = `const { openSqlitePack } = await import(${JSON.stringify(join(import.meta.dir, "../../contract/sqlite-pack.ts"))});
+    const { put } = await import(${JSON.stringify(join(import.meta.dir, "../../contract/samples.ts"))});
+    const { exitOnSignal } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/surface/cli/signals.ts"))});
+    exitOnSignal();
+    // Before the pack is closed, which happens last.
+    process.on("exit", () => process.kill(process.pid, "${signal}"));
+    const store = await openSqlitePack(${JSON.stringify(pack)});
+    for (let second = 0; second < 3; second += 1) await put(store, { second });
+    process.kill(process.pid, "${signal}");
+    setInterval(() => {}, 1000);`;
+  const child = Bun.spawn([process.execPath, "-e", script], { stderr: "ignore" });
+  expect(await child.exited).toBe(code);
+  expect(look(pack)).toMatchObject({ eventCount: 3, logGap: undefined, damage: [] });
+  expect(filesOf(pack.layout).some((file) => bytesOf(`${file}-wal`) > 0)).toBeFalse();
+});
