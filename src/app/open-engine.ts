@@ -26,6 +26,7 @@ import {
 } from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
 import { modelWarning, textsLeave } from "./model-warning.ts";
+import { requirePlaceForNew } from "./new-pack-place.ts";
 import { openConfiguredStore } from "./open-store.ts";
 import { createOptionalModels } from "./optional-models.ts";
 import { fetchOtherModel } from "./other-models.ts";
@@ -75,6 +76,7 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
   const { createIfMissing = true, renewsVectors = false, warn = () => {} } = options;
   const clock = createSystemClock();
   const ids = createIdSource();
+  if (createIfMissing && !hasPackFile(config)) requirePlaceForNew(config);
   let model = await firstModel(config, { renewsVectors, warn });
   const identity = () => options.embedder?.identity ?? identityWith(config, model);
   const shared = {

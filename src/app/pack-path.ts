@@ -39,6 +39,13 @@ export function settingsForPath(typed: string): ConfigInput {
   return { ...local, ...directorySettings(folder), pack_path: "" };
 }
 
+/** The folder that a path names as the pack; undefined for its database file, a pack file and the address of a database. */
+export function folderOf(typed: string): string | undefined {
+  if (isDatabaseUrl(typed)) return undefined;
+  const path = pathArgument("path", typed);
+  return kindOf(path) === "directory" ? resolve(path) : undefined;
+}
+
 /** The settings with a file as the pack in place of a database. */
 export function settingsOfFile(config: Config, path: string): Config {
   return { ...config, database_url: undefined, pack_path: path };
@@ -128,7 +135,7 @@ function realPath(path: string, links = 0): string {
     return parent === path ? path : join(realPath(parent, links), basename(path));
   }
   if (!stat.isSymbolicLink()) return realpathSync(path);
-  // realpath refuses a link with a missing target, but such a link says where to create the pack.
+  // realpath refuses a link with a missing target.
   if (links >= MAX_LINKS) throw unusable(path, "its symbolic links lead in a circle");
   return realPath(resolve(dirname(path), readlinkSync(path)), links + 1);
 }

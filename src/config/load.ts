@@ -154,7 +154,7 @@ function parseConfig(
 function inFolder(config: Config): Config {
   const { pack_path: path } = config;
   return path !== undefined && isFolder(path)
-    ? { ...config, ...directorySettings(resolve(path)) }
+    ? { ...config, ...directorySettings(resolve(path)), packFolder: resolve(path) }
     : config;
 }
 

@@ -384,6 +384,8 @@ export const CONFIG_SCHEMA = z.strictObject({
 export type Config = Settings & {
   /** Whether somebody asked for extraction: by its provider, model, key or address. A key of the environment alone asks for nothing. */
   readonly isExtractionOn?: boolean;
+  /** The folder that was named as the pack; unset where its database file was, or a pack file. */
+  readonly packFolder?: string;
 };
 
 type Settings = z.output<typeof CONFIG_SCHEMA>;

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { packDamaged } from "../adapters/crypt/failures.ts";
 import { removeFile, renameFile, syncToDisk } from "../adapters/native/system-files.ts";
@@ -12,6 +12,7 @@ import { backUpFiles } from "../adapters/sqlite/copy/backup-files.ts";
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { withCleanup } from "../adapters/sqlite/copy/rewrite-pack.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
+import { refuseDangling } from "../app/new-pack-place.ts";
 import { opening } from "../app/pack-connection.ts";
 import { keyTextOf, withCipher } from "../app/pack-key.ts";
 import { directoryLayout, layoutOf } from "../app/pack-path.ts";
@@ -59,8 +60,8 @@ export async function backUpPack(config: Config, request: BackupRequest): Promis
   const layout = layoutOf(config, "back a database up with pg_dump (docs/scale.md#backup)");
   const source = mainPath(layout);
   requirePack(source, "nothing was changed");
-  const target = targetFor(layout, request.to);
   const { signal, onProgress, isReplacement = false } = request;
+  const target = targetFor(layout, request.to, isReplacement);
   if (isReplacement) await requireSound(config, source);
   const clock = createSystemClock();
   return await withCipher(layout, keyTextOf(config), async (cipher) => {
@@ -130,9 +131,12 @@ function prepare(target: PackLayout, isReplacement: boolean): ReturnType<typeof 
 }
 
 /** Where a copy with the same layout goes. */
-function targetFor(source: PackLayout, to: string): PackLayout {
+function targetFor(source: PackLayout, to: string, isReplacement: boolean): PackLayout {
   if (to === "") throw invalid("to", "is empty; name the copy, for example ./backup.pack");
-  const path = resolve(pathArgument("to", to));
+  const named = resolve(pathArgument("to", to));
+  refuseDangling(named);
+  // What a link leads to is what has the place.
+  const path = isReplacement && existsSync(named) ? realpathSync(named) : named;
   if (source.kind === "directory") return directoryLayout(path);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw invalid("to", `${path} is a folder; name the file to make in it`);

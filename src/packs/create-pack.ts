@@ -16,6 +16,7 @@ import { beginPack } from "../adapters/sqlite/connection/pack-files.ts";
 import { findKey, keyStoreOf } from "../app/find-key.ts";
 import { openFollowing } from "../app/following-engine.ts";
 import { chooseModel } from "../app/new-pack-model.ts";
+import { requirePlaceForNew } from "../app/new-pack-place.ts";
 import { openEngine } from "../app/open-engine.ts";
 import { keyInSettings } from "../app/pack-key.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
@@ -56,6 +57,7 @@ export async function createPack(
   owner?: string | undefined,
 ): Promise<MadePack> {
   parseOptionalUserId(owner);
+  requirePlaceForNew(config);
   const { config: chosen, told } = await chooseModel(config);
   return await withNewKey(chosen, newKey, mainPath(layoutOf(config)), async (keyed) => {
     const engine = await openEngine(keyed.config);

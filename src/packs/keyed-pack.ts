@@ -1,6 +1,7 @@
 import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import type { Purpose } from "../adapters/sqlite/copy/hidden-file.ts";
+import { requirePlaceForNew } from "../app/new-pack-place.ts";
 import type { Config } from "../config/schema.ts";
 import { type Keyed, type NewKey, withNewKey } from "./create-pack.ts";
 import { hiddenBeside } from "./hidden-pack.ts";
@@ -17,6 +18,7 @@ export async function makeKeyedPack<T>(
   { layout, purpose }: { readonly layout: PackLayout; readonly purpose: Purpose },
   fill: (config: Config, layout: PackLayout) => Promise<T>,
 ): Promise<{ readonly keyed: Keyed; readonly path: string; readonly made: T }> {
+  requirePlaceForNew(config);
   const pack = hiddenBeside(layout, purpose);
   const path = mainPath(layout);
   try {

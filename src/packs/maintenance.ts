@@ -12,6 +12,7 @@ import {
 import { type Migrated, migrateDirectory } from "../adapters/sqlite/copy/migrate-directory.ts";
 import { rewritePack } from "../adapters/sqlite/copy/rewrite-pack.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
+import { refuseDangling } from "../app/new-pack-place.ts";
 import { opening } from "../app/pack-connection.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
@@ -142,6 +143,7 @@ export async function migratePack(
   given?: Secret | undefined,
 ): Promise<Migration> {
   const path = resolve(pathArgument("new.pack", destination));
+  refuseDangling(path);
   const layout = layoutOf(config);
   if (layout.kind === "file") {
     throw invalid("directory", `${layout.path} is a single file already, or no pack at all`);

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { FoundKey, KeyRequest } from "../../app/find-key.ts";
-import { settingsForPath } from "../../app/pack-path.ts";
+import { folderOf, settingsForPath } from "../../app/pack-path.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import { embeddingComplaints, hostedChoice } from "../../config/rules.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
@@ -143,7 +143,11 @@ export function loadedFor(
 ): LoadedConfig {
   if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
   const pack: ConfigInput = path === undefined ? {} : settingsForPath(path);
-  return loadConfig({ explicit: { ...pack, ...more }, file });
+  const loaded = loadConfig({ explicit: { ...pack, ...more }, file });
+  const packFolder = path === undefined ? undefined : folderOf(path);
+  return packFolder === undefined
+    ? loaded
+    : { ...loaded, config: { ...loaded.config, packFolder } };
 }
 
 /** Prints warnings and notices about a configuration. */

@@ -1,10 +1,38 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 // Each test starts the program several times.
 setDefaultTimeout(120_000);
+
+/** What an assistant sends first, and a call that opens the memory. */
+const INITIALIZE = [
+  {
+    id: 1,
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    },
+  },
+  {
+    id: 2,
+    method: "tools/call",
+    params: { name: "memory_store", arguments: { content: "Anna prefers tea" } },
+  },
+]
+  .map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+  .join("");
 
 let desk: Desk;
 beforeAll(async () => {
@@ -41,6 +69,82 @@ test.each([
   expect(stderr).toContain(hint);
   expect(stderr).toContain(`did you mean ${join(desk.folder, "origin.pack")}?`);
   expect(stderr).not.toContain("memory.db");
+});
+
+describe("no pack is made", () => {
+  const files = (folder: string): readonly string[] =>
+    readdirSync(join(desk.folder, folder), { recursive: true })
+      .map(String)
+      .filter((name) => !name.startsWith(".config"))
+      .sort();
+
+  test.each([
+    { what: "beside a pack", make: ["init", "beside"], named: "beside/memory.pack" },
+    {
+      what: "by its database beside a pack",
+      make: ["init", "beside/memory.db"],
+      named: "beside/memory.pack",
+    },
+    {
+      what: "by an import beside a pack",
+      make: ["import", "origin.jsonl", "beside"],
+      named: "memory.pack",
+    },
+    {
+      what: "for an assistant beside a pack",
+      make: ["mcp", "--db-path", "beside"],
+      named: "memory.pack",
+    },
+    { what: "in a folder with other things", make: ["init", "things"], named: "notes.txt" },
+    { what: "in the home folder", make: ["init", "~"], named: "home folder" },
+    { what: "under another ending", make: ["init", "w.txt"], named: ".pack" },
+    {
+      what: "through a link to nothing",
+      make: ["init", "dangling.pack"],
+      named: "dangling.pack is a link",
+    },
+    {
+      what: "by an import through one",
+      make: ["import", "origin.jsonl", "dangling.pack"],
+      named: "is a link",
+    },
+    {
+      what: "by a backup through one",
+      make: ["backup", "origin.pack", "dangling.pack"],
+      named: "is a link",
+    },
+  ])("$what", async ({ make, named }) => {
+    for (const name of ["beside/memory.pack", "things/notes.txt"]) {
+      mkdirSync(join(desk.folder, name, ".."), { recursive: true });
+      writeFileSync(join(desk.folder, name), "");
+    }
+    rmSync(join(desk.folder, "dangling.pack"), { force: true });
+    symlinkSync("nowhere.pack", join(desk.folder, "dangling.pack"));
+    const before = files(".");
+    const { code, stdout, stderr } = await desk.run(make, { stdin: INITIALIZE });
+    expect(`${stdout}${stderr}`).toContain(named);
+    expect(files(".")).toEqual(before);
+    // An assistant is answered by the protocol.
+    if (make[0] !== "mcp") expect(code).toBe(2);
+  });
+
+  test("beside another one that a setting names by its folder", async () => {
+    mkdirSync(join(desk.folder, "set"));
+    writeFileSync(join(desk.folder, "set/memory.pack"), "");
+    const env = { SVC_PACK_PATH: "set" };
+    const { code, stderr } = await desk.run(["serve", "--port", "0"], { env });
+    expect({ code, files: files("set") }).toEqual({ code: 2, files: ["memory.pack"] });
+    expect(stderr).toContain("did you mean");
+  });
+});
+
+test("a directory pack is made in a new or an empty folder, and said", async () => {
+  mkdirSync(join(desk.folder, "empty"));
+  for (const name of ["empty", "new"]) {
+    const { code, stdout } = await desk.run(["init", name]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`${join(desk.folder, name)}, a directory pack,`);
+  }
 });
 
 describe("an import", () => {

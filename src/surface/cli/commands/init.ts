@@ -125,7 +125,8 @@ async function make(
   const report = await reportOnPack(made.config, false);
   const whose = made.owner === undefined ? "" : ` Its owner is ${made.owner}.`;
   const [state, ...rest] = aboutKey(newKey, made.keptIn, path);
-  output.line(`${kleur.green("Made")} ${packOf(report.path)}, ${state}${whose}`);
+  const form = config.pack_path === undefined ? "a directory pack, " : "";
+  output.line(`${kleur.green("Made")} ${packOf(report.path)}, ${form}${state}${whose}`);
   if (made.model !== undefined) output.line(made.model);
   for (const line of rest) output.line(line);
   await offerExtraction(context, config, report.path);
