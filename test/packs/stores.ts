@@ -83,6 +83,12 @@ export function unnumbered(text: string): readonly string[] {
     ...(Array.isArray(line["events"]) && {
       events: line["events"].map((each) => nameOf("event", each)).sort(),
     }),
+    ...(Array.isArray(line["context"]) && {
+      context: line["context"].map(({ node, ...each }) => ({
+        ...each,
+        node: nameOf("node", node),
+      })),
+    }),
     source: nameOf("node", line["source"]),
     target: nameOf("node", line["target"]),
     node_key: nameOf("node", line["node_key"]),

@@ -1,44 +1,48 @@
-import { createLeastFirst, type LeastFirst } from "./least-first.ts";
 import { NO_RANK, type RankTable } from "./rank-table.ts";
 
-/** A rank and a place share one number: it represents ranks below 2^20 and places below 2^32 exactly. */
-const PLACES = 2 ** 32;
-
-/** Large enough for words; a longer piece gets its own space, which is released afterwards. */
-const SHARED_BYTES = 1024;
-
-/** Up to this many bytes, scanning all pairs before each step is faster than a heap. */
-const SCANNED_BYTES = 48;
+/** UTF-16 units of a piece that are merged together; a longer piece, which no word is, is counted in parts of so many. */
+export const PART_UNITS = 256;
 
 /** A UTF-16 unit takes at most this many bytes in UTF-8. */
 const UNIT_BYTES = 3;
 
-/** Working memory for merging the bytes of one piece. A part of the piece is identified by the place of its first byte. */
+/** Working memory for merging the bytes of one part. A run of bytes is identified by the place of its first one. */
 type Space = {
   readonly bytes: Buffer;
-  /** For the part at each place, where the next one begins; for the last part the end. */
+  /** For the run at each place, where the next one begins; for the last run the end. */
   readonly next: Int32Array;
   readonly before: Int32Array;
-  /** Rank of the token that the part at each place makes with the next one. */
+  /** Rank of the token that the run at each place makes with the next one. */
   readonly ranks: Int32Array;
-  /** Those ranks with their places, for a piece that is not scanned; also outdated ones. Empty between two pieces. */
-  readonly pairs: LeastFirst;
 };
 
 /**
- * Counts the tokens of one piece, by byte pair encoding: among all neighbouring parts that together are a token, the pair
- * of lowest rank is merged, the leftmost first among equals, until there are none. O(n log n) time and at most 36 n bytes
- * of memory for n bytes of UTF-8. A lone surrogate counts as U+FFFD.
+ * Counts the tokens of one piece, by byte pair encoding: among all neighbouring runs that together are a token, the pair
+ * of lowest rank is merged, the leftmost first among equals, until there are none. Merging takes time in the square of a part,
+ * so that a piece takes time in its length; parts merge nothing across their ends, which makes a difference of a few tokens for each. A lone
+ * surrogate counts as U+FFFD.
  */
 export function createPieceCounter(table: RankTable): (piece: string) => number {
-  const shared = createSpace(SHARED_BYTES);
-  return (piece) => {
-    const isShort = piece.length * UNIT_BYTES <= SHARED_BYTES;
-    const space = isShort ? shared : createSpace(Buffer.byteLength(piece));
-    const length = writeUtf8(piece, space.bytes);
+  const space = createSpace(PART_UNITS * UNIT_BYTES);
+  const countPart = (part: string): number => {
+    const length = writeUtf8(part, space.bytes);
     const isToken = length <= table.longest && table.rankOf(space.bytes, 0, length) !== NO_RANK;
     return isToken ? 1 : countMerged(space, length, table);
   };
+  return (piece) => {
+    if (piece.length <= PART_UNITS) return countPart(piece);
+    let count = 0;
+    for (let at = 0; at < piece.length; ) {
+      const end = at + PART_UNITS - (isHighSurrogate(piece, at + PART_UNITS - 1) ? 1 : 0);
+      count += countPart(piece.slice(at, end));
+      at = end;
+    }
+    return count;
+  };
+}
+
+function isHighSurrogate(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
 }
 
 function createSpace(size: number): Space {
@@ -47,7 +51,6 @@ function createSpace(size: number): Space {
     next: new Int32Array(size + 1),
     before: new Int32Array(size + 1),
     ranks: new Int32Array(size + 1),
-    pairs: createLeastFirst(size),
   };
 }
 
@@ -61,16 +64,12 @@ function writeUtf8(piece: string, bytes: Buffer): number {
   return piece.length;
 }
 
-function countMerged(space: Space, length: number, table: RankTable): number {
-  const { bytes, next, before, ranks, pairs } = space;
-  const isScanned = length <= SCANNED_BYTES;
+function countMerged({ bytes, next, before, ranks }: Space, length: number, table: RankTable) {
   const weigh = (at: number): void => {
     const middle = next[at] ?? length;
     const end = next[middle] ?? length;
     const isPair = middle < length && end - at <= table.longest;
-    const rank = isPair ? table.rankOf(bytes, at, end) : NO_RANK;
-    ranks[at] = rank;
-    if (rank !== NO_RANK && !isScanned) pairs.push(rank * PLACES + at);
+    ranks[at] = isPair ? table.rankOf(bytes, at, end) : NO_RANK;
   };
   for (let at = 0; at <= length; at += 1) {
     next[at] = at + 1;
@@ -78,37 +77,26 @@ function countMerged(space: Space, length: number, table: RankTable): number {
   }
   for (let at = 0; at < length; at += 1) weigh(at);
   for (let tokens = length; ; tokens -= 1) {
-    const at = isScanned ? scannedPlace(ranks, length) : poppedPlace(pairs, ranks);
+    const at = placeOfLowest(ranks, next, length);
     if (at === undefined) return tokens;
     const middle = next[at] ?? length;
     const end = next[middle] ?? length;
     next[at] = end;
     before[end] = at;
-    ranks[middle] = NO_RANK;
     weigh(at);
     if (at > 0) weigh(before[at] ?? 0);
   }
 }
 
-/** @returns the first place of lowest rank */
-function scannedPlace(ranks: Int32Array, length: number): number | undefined {
+/** @returns the first run whose pair has the lowest rank */
+function placeOfLowest(ranks: Int32Array, next: Int32Array, length: number): number | undefined {
   let lowest = Number.POSITIVE_INFINITY;
   let place: number | undefined;
-  for (let at = 0; at < length; at += 1) {
+  for (let at = 0; at < length; at = next[at] ?? length) {
     const rank = ranks[at] ?? NO_RANK;
     if (rank === NO_RANK || rank >= lowest) continue;
     lowest = rank;
     place = at;
   }
   return place;
-}
-
-/** @returns the first place of lowest rank. Skips pairs of which one part has since been merged with another neighbour. */
-function poppedPlace(pairs: LeastFirst, ranks: Int32Array): number | undefined {
-  for (let least = pairs.pop(); least !== undefined; least = pairs.pop()) {
-    const rank = Math.floor(least / PLACES);
-    const at = least - rank * PLACES;
-    if (ranks[at] === rank) return at;
-  }
-  return undefined;
 }

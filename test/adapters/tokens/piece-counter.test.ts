@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createPieceCounter } from "../../../src/adapters/tokens/piece-counter.ts";
+import { createPieceCounter, PART_UNITS } from "../../../src/adapters/tokens/piece-counter.ts";
 import { createRankTable } from "../../../src/adapters/tokens/rank-table.ts";
 import { joinTokens } from "../../../src/adapters/tokens/token-list.ts";
 
@@ -31,10 +31,19 @@ describe("createPieceCounter", () => {
     expect(count("aaab")).toBe(3);
   });
 
+  test("counts a long piece in parts, which end between characters", () => {
+    const count = createPieceCounter(createRankTable(joinTokens(["a", "aa", "𠀀"])));
+    expect(count("a".repeat(PART_UNITS + 1))).toBe(PART_UNITS / 2 + 1);
+    // Each character has four bytes; the last one alone is a token.
+    expect(count(`a${"𠀀".repeat(PART_UNITS)}`)).toBe(1 + 4 * (PART_UNITS - 1) + 1);
+  });
+
   test("counts short and long pieces in turn as the definition says, whatever the table", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength: 2, maxLength: 5 });
     const short = fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength: 1, maxLength: 60 });
-    const long = fc.tuple(short, fc.integer({ min: 1, max: 25 })).map(([one, n]) => one.repeat(n));
+    const long = fc
+      .tuple(short, fc.integer({ min: 1, max: 25 }))
+      .map(([one, n]) => one.repeat(n).slice(0, PART_UNITS));
     fc.assert(
       fc.property(
         fc.uniqueArray(text, { maxLength: 12 }),
