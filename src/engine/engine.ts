@@ -128,7 +128,13 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     stats: (userId) => life.use(async () => readStats(deps, parseOwner(userId))),
     isReadOnly: () => life.use(async () => isReadOnly),
     ...bindOrganizer(deps, life, feedback),
-    rebuildIndexes: (input) => life.use(() => rebuildIndexes(deps, input ?? {})),
+    rebuildIndexes: (input) =>
+      life.use(async () => {
+        const rebuilt = await rebuildIndexes(deps, input ?? {});
+        // What an opening finds to do is there again, as parts of long texts.
+        runner.after("opening");
+        return rebuilt;
+      }),
     lock: () =>
       life.use(async () => {
         await receipts.settle();
@@ -330,12 +336,7 @@ function bindChanges(deps: EngineDeps, life: Lifetime) {
         await settleUnopposed(deps, await opponentsOf(deps, [archived]));
         return archived;
       }),
-    restore: (nodeId, options) =>
-      life.use(async () => {
-        const restored = await restore(deps, nodeId, options ?? undefined);
-        const [settled] = await settleUnopposed(deps, [restored]);
-        return settled ?? restored;
-      }),
+    restore: (nodeId, options) => life.use(() => restore(deps, nodeId, options ?? undefined)),
     restoreFaded: (input) => life.use(() => restoreFaded(deps, input ?? {}, life.closing)),
     pin: (nodeId, isPinned, options) =>
       life.use(() => pin(deps, nodeId, isPinned, options ?? undefined)),

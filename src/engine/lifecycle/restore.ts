@@ -21,11 +21,13 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { Upkeep } from "../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../deps.ts";
+import { embedParts } from "../embed-parts.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { RestoredMany, RestoreFadedInput, RestoreOptions } from "./api.ts";
 import { parseCaller } from "./caller.ts";
 import { isOutOfReach } from "./change-each.ts";
 import { changeEntry, changeOne, isSameActor } from "./request-keys.ts";
+import { reopenDisputes } from "./unopposed.ts";
 
 const RESTORED = "MEMORY_RESTORED";
 const POLICY = "explicit_restore_v1";
@@ -58,7 +60,7 @@ export async function restore(
     isActive(found.lifecycleState) || !hasText(found.content)
       ? undefined
       : await deps.embedder.embedDocument(embeddingText(found));
-  return changeOne(
+  const done = await changeOne(
     deps,
     {
       opType: RESTORED,
@@ -75,6 +77,14 @@ export async function restore(
     },
     { id, owner, requestId },
   );
+  return settleIn(deps, done);
+}
+
+/** What follows the return of a memory: its disputes, and the parts of a long text. */
+async function settleIn(deps: RestoreDeps, restored: MemoryNode): Promise<MemoryNode> {
+  if (!isActive(restored.lifecycleState)) return restored;
+  await embedParts(deps, [restored]);
+  return reopenDisputes(deps, restored);
 }
 
 /** @throws SvcError invalid_argument */
@@ -252,9 +262,9 @@ async function bringBack(
   const vector = isWanted ? await deps.embedder.embedDocument(embeddingText(node)) : undefined;
   const operationId = deps.ids.next();
   const reads = { owner: userId, nodeIds: [id], auditRecordIds: [], eventIds: [] };
-  return await deps.store.change(reads, ({ nodes, at }) => {
+  const back = await deps.store.change(reads, ({ nodes, at }) => {
     const before = nodes.get(id);
-    if (before?.lifecycleState !== lifecycleState) return { change: undefined, result: false };
+    if (before?.lifecycleState !== lifecycleState) return { change: undefined, result: undefined };
     const after =
       last === undefined ? { ...before, ttlDays: undefined } : restored(before, last, at);
     const record = { version: 1, policy: POLICY, reason: last === undefined ? "kept" : "faded" };
@@ -262,7 +272,9 @@ async function bringBack(
     const added = vector === undefined ? [] : [{ node: after, vector, at }];
     return {
       change: { nodes: [after], added, edges: [], auditRecords: [entry] },
-      result: true,
+      result: after,
     };
   });
+  if (back !== undefined && last !== undefined) await settleIn(deps, back);
+  return back !== undefined;
 }

@@ -1,6 +1,6 @@
 import { reasonCode } from "../../domain/errors.ts";
 import { longFrom } from "../../domain/search/parts.ts";
-import { PARTS_FAILURE, type PartsDeps, putParts } from "../write/embed-parts.ts";
+import { PARTS_FAILURE, type PartsDeps, putParts } from "../embed-parts.ts";
 import type { Job } from "./runner.ts";
 
 /** Texts of one step: some have many parts. */

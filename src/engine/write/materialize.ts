@@ -14,9 +14,9 @@ import type {
   WorkQueue,
 } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
+import { embedParts } from "../embed-parts.ts";
 import { whileHeld } from "../while-held.ts";
 import type { ProcessPendingInput } from "./api.ts";
-import { embedParts } from "./embed-parts.ts";
 import { planRawNote } from "./plan-store.ts";
 
 /** Index entries of a node, or why its vector is missing. */

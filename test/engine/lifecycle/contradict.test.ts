@@ -5,6 +5,7 @@ import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import { expectInvalid, testClock, useEngines } from "../engines.ts";
 import {
   edgesAmong,
+  KEY,
   logOf,
   NOBODY,
   nodesOf,
@@ -262,7 +263,7 @@ describe("a memory whose opponent is gone", () => {
     },
   };
 
-  test.each(Object.entries(WAYS))("is contested no longer: %s", async (way, leave) => {
+  test.each(Object.entries(WAYS))("is contested no longer: %s", async (_way, leave) => {
     const clock = testClock();
     const { engine, store } = await engines.open({ clock, settings: { upkeep: undefined } });
     const stays = await remember(engine, "ada was born in London", { ttlDays: null });
@@ -279,14 +280,104 @@ describe("a memory whose opponent is gone", () => {
     }
     const reasons = (await logOf(store, stays.id)).map(({ payload }) => payload["reason"]);
     expect(reasons).toContain("contradiction_unopposed");
-    if (way === "archived") {
-      const restored = await engine.restore(goes.id, { userId: "ada" });
-      expect(restored).toMatchObject({ lifecycleState: "stable" });
-      expect(await reread(engine, goes.id)).toEqual(restored);
-    }
     const { results } = await engine.retrieve({ query: "where was ada born?", userId: "ada" });
     expect(results.some(({ conflictFlag, node }) => node.id === stays.id && conflictFlag)).toBe(
       false,
     );
+  });
+
+  const NODES = { userId: "ada" };
+  const RESTORES: Readonly<
+    Record<string, (engine: MemoryEngine, a: string, b: string) => Promise<unknown>>
+  > = {
+    "one side": async (engine, a) => {
+      await engine.archive(a, NODES);
+      await engine.restore(a, NODES);
+    },
+    "both sides, as they went": async (engine, a, b) => {
+      for (const id of [a, b]) await engine.archive(id, NODES);
+      for (const id of [a, b]) await engine.restore(id, NODES);
+    },
+    "both sides, the last one first": async (engine, a, b) => {
+      for (const id of [a, b]) await engine.archive(id, NODES);
+      for (const id of [b, a]) await engine.restore(id, NODES);
+    },
+    "one side, twice": async (engine, a) => {
+      await engine.archive(a, NODES);
+      const requestId = uuidV5(KEY, "once");
+      for (let time = 0; time < 2; time += 1) await engine.restore(a, { ...NODES, requestId });
+    },
+  };
+
+  test.each(Object.entries(RESTORES))("is contested again: %s", async (_way, change) => {
+    const { engine } = await engines.open();
+    const [a, b] = await pairOf(engine);
+    await engine.contradict(a.id, b.id, NODES);
+    await change(engine, a.id, b.id);
+    for (const { id } of [a, b]) {
+      expect(await reread(engine, id)).toMatchObject({ lifecycleState: "contested" });
+    }
+    const { contradictions } = await engine.listContradictions({ userId: "ada" });
+    expect(contradictions).toMatchObject([{ status: "open" }]);
+    await engine.resolveContradiction(b.id, a.id, NODES);
+  });
+
+  test("is contested again where what time has archived is restored as a whole", async () => {
+    const clock = testClock();
+    const ttlDefaults = { note: 90 } as const;
+    const { engine } = await engines.open({
+      clock,
+      settings: { upkeep: undefined, ttlDefaults },
+    });
+    const [a, b] = await pairOf(engine);
+    await engine.contradict(a.id, b.id, NODES);
+    clock.set("2026-09-01T00:00:00Z");
+    await engine.organize({ jobs: ["tombstone_sweep"] });
+    expect(await reread(engine, a.id)).toMatchObject({ lifecycleState: "archived" });
+    expect(await engine.restoreFaded(NODES)).toMatchObject({ restored: 2, failed: 0 });
+    for (const { id } of [a, b]) {
+      expect(await reread(engine, id)).toMatchObject({ lifecycleState: "contested" });
+    }
+  });
+
+  test("stays as it was decided, whichever side comes back", async () => {
+    const { engine } = await engines.open();
+    const [a, b] = await pairOf(engine);
+    await engine.contradict(a.id, b.id, NODES);
+    await engine.resolveContradiction(a.id, b.id, NODES);
+    for (const { id } of [a, b]) {
+      await engine.archive(id, NODES);
+      await engine.restore(id, NODES);
+    }
+    expect(await reread(engine, a.id)).toMatchObject({ lifecycleState: "stable" });
+    expect(await reread(engine, b.id)).toMatchObject({ lifecycleState: "tentative" });
+  });
+
+  test("of an earlier version is settled by the organizer where only one is left", async () => {
+    const { engine, store } = await engines.open({ settings: { upkeep: undefined } });
+    const [a, b] = await pairOf(engine);
+    const others = [await remember(engine, "tea"), await remember(engine, "no tea")] as const;
+    await engine.contradict(a.id, b.id, NODES);
+    await engine.contradict(others[0].id, others[1].id, NODES);
+    await store.change({ nodeIds: [a.id], auditRecordIds: [], eventIds: [] }, ({ nodes }) => ({
+      change: {
+        nodes: [...nodes.values()].map((node) => ({ ...node, lifecycleState: "archived" })),
+        edges: [],
+        auditRecords: [],
+      },
+      result: undefined,
+    }));
+    const jobs = ["tombstone_sweep"];
+    const { wouldChange } = await engine.organize({ jobs, dryRun: true });
+    expect(wouldChange?.changes).toMatchObject([
+      { targetId: b.id, from: "contested", to: "stable" },
+    ]);
+    expect(await reread(engine, b.id)).toMatchObject({ lifecycleState: "contested" });
+    const { perJob } = await engine.organize({ jobs });
+    expect(perJob["tombstone_sweep"]).toMatchObject({ nodesModified: 1 });
+    expect(await reread(engine, b.id)).toMatchObject({ lifecycleState: "stable" });
+    for (const { id } of others) {
+      expect(await reread(engine, id)).toMatchObject({ lifecycleState: "contested" });
+    }
   });
 });

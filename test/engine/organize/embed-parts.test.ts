@@ -3,7 +3,7 @@ import { partsOf } from "../../../src/domain/search/parts.ts";
 import type { Embedder } from "../../../src/ports/embedder.ts";
 import { ANYTHING, contentsOf } from "../../contract/store-vectors.ts";
 import { until } from "../../until.ts";
-import { type OpenedEngine, useEngines, wordEmbedder } from "../engines.ts";
+import { type OpenedEngine, testClock, useEngines, wordEmbedder } from "../engines.ts";
 
 const { open, newPack } = useEngines();
 
@@ -38,6 +38,34 @@ test("a long text is found by its last part as soon as it is stored or ingested"
   expect(await nearest(other)).toBe(LONG);
 });
 
+test("a long text is found by its last part as soon as it is restored, alone or with all that has faded", async () => {
+  const ttlDefaults = { note: 90 } as const;
+  const clock = testClock();
+  const opened = await open({
+    embedder: reader(true),
+    clock,
+    settings: { upkeep: undefined, ttlDefaults },
+  });
+  await remember(opened);
+  const { engine, store } = opened;
+  const [long] = await engine.queryNodes({ userId: "ada", contentContainsAny: ["heron"] });
+  await engine.archive(long?.id ?? "");
+  expect(await nearest(opened)).not.toBe(LONG);
+
+  await engine.restore(long?.id ?? "");
+
+  expect(await nearest(opened)).toBe(LONG);
+  // A restored memory keeps a retention that has not ended.
+  clock.set("2026-09-01T00:00:00Z");
+  await engine.organize({ jobs: ["tombstone_sweep"] });
+  expect(await nearest(opened)).toBeUndefined();
+
+  expect(await engine.restoreFaded({ userId: "ada" })).toMatchObject({ restored: 3 });
+
+  expect(await nearest(opened)).toBe(LONG);
+  expect(await store.textsWithoutParts(1000, 9)).toEqual([]);
+});
+
 test("a long text of an earlier version gets the vectors of its parts beside the calls", async () => {
   const pack = newPack();
   // It embeds the beginning alone.
@@ -49,6 +77,9 @@ test("a long text of an earlier version gets the vectors of its parts beside the
   const opened = await open({ pack, embedder: reader(true) });
   await until(async () => (await opened.store.textsWithoutParts(1000, 9)).length === 0);
 
+  expect(await nearest(opened)).toBe(LONG);
+  await opened.engine.rebuildIndexes({ all: true });
+  await until(async () => (await opened.store.textsWithoutParts(1000, 9)).length === 0);
   expect(await nearest(opened)).toBe(LONG);
 });
 

@@ -1,9 +1,9 @@
-import { reasonCode } from "../../domain/errors.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import { partsOf } from "../../domain/search/parts.ts";
-import { isOfConversation } from "../../domain/search/turns.ts";
-import type { SearchIndex } from "../../ports/store/search-index.ts";
-import type { EngineDeps } from "../deps.ts";
+import { reasonCode } from "../domain/errors.ts";
+import type { MemoryNode } from "../domain/node.ts";
+import { partsOf } from "../domain/search/parts.ts";
+import { isOfConversation } from "../domain/search/turns.ts";
+import type { SearchIndex } from "../ports/store/search-index.ts";
+import type { EngineDeps } from "./deps.ts";
 
 export type PartsDeps = Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "warn">;
 
