@@ -148,8 +148,8 @@ function helpful(complaint: string): string {
     .replace(/\n\(Did you mean forget\?\)/, "")
     .replace(/(?<=\(Did you mean one of [^)]*)(?:forget, |, forget(?=\?))/, "")
     .replace(
-      /^(error: unknown option .*)\n(?!\(Did)/,
-      "$1\nPut -- before a text that begins with a dash.\n",
+      /^error: unknown option .*\n(?:\(Did you mean .*\)\n)?/,
+      "$&Put -- before a text that begins with a dash.\n",
     );
 }
 

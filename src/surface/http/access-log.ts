@@ -26,7 +26,7 @@ export function accessLog(log: Log, metrics?: Metrics): MiddlewareHandler<AppEnv
     };
     const ms = performance.now() - started;
     end?.({ ...answered, seconds: ms / 1000 });
-    log("info", "request", {
+    log(answered.status >= 500 ? "warn" : "info", "request", {
       ...answered,
       ms: Math.round(ms * 10) / 10,
       ...traceFields(context.req.raw),

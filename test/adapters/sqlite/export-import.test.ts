@@ -474,6 +474,7 @@ test.each([
     name: "got a byte order mark",
     change: (text: string) => `\ufeff${text.replaceAll("\n", "\r\n")}`,
   },
+  { name: "got empty lines at its end", change: (text: string) => `${text}\n\r\n\r` },
   { name: "lost its last line feed", change: (text: string) => text.slice(0, -1) },
   {
     name: "lost the last one of CRLF",

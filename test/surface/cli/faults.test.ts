@@ -126,6 +126,7 @@ const USAGE: readonly { args: readonly string[]; says: string; env?: Record<stri
   { args: ["store"], says: "missing required argument" },
   { args: ["store", "good.pack", "-x"], says: "Put -- before a text that begins with a dash" },
   { args: ["search", "good.pack", "--fail-fast"], says: "Put -- before a text" },
+  { args: ["store", "good.pack", "--typ"], says: "(Did you mean --type?)\nPut -- before a text" },
   { args: ["list", "good.pack", "--limi", "3"], says: "(Did you mean --limit?)" },
   { args: ["search", "good.pack", " "], says: "query: is empty" },
   {

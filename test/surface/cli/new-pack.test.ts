@@ -138,6 +138,16 @@ describe("no pack is made", () => {
   });
 });
 
+test.each([
+  { name: "SVC_PACK_PATH", value: "named.pack", made: "named.pack" },
+  { name: "SVC_DB_PATH", value: "named/memory.db", made: "named/memory.db" },
+])("init without a path makes the pack that $name names", async ({ name, value, made }) => {
+  const { code, stdout } = await desk.run(["init", "--plain"], { env: { [name]: value } });
+  expect({ code, isMade: existsSync(join(desk.folder, made)) }).toEqual({ code: 0, isMade: true });
+  expect(stdout).toContain(`svc store ./${value.replace("/memory.db", "")} `);
+  expect(existsSync(join(desk.folder, "memory.pack"))).toBeFalse();
+});
+
 test("a directory pack is made in a new or an empty folder, and said", async () => {
   mkdirSync(join(desk.folder, "empty"));
   for (const name of ["empty", "new"]) {

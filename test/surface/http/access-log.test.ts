@@ -42,9 +42,9 @@ test.each([
   const body = method === "POST" ? "{}" : undefined;
   const headers = { "content-type": "application/json" };
   await app.request(path, { method, headers, ...(body !== undefined && { body }) });
-  expect(lines.filter(({ level }) => level === "info")).toEqual([
+  expect(lines.filter(({ message }) => message === "request")).toEqual([
     {
-      level: "info",
+      level: status >= 500 ? "warn" : "info",
       message: "request",
       fields: { method, route, status, ms: expect.any(Number) },
     },
@@ -67,7 +67,7 @@ describe("the caller's trace", () => {
     await app.request("/v1/stats", { headers: { traceparent, tracestate: "vendor=secret" } });
     expect(lines).toMatchObject([
       { level: "error", fields: { trace_id: TRACE, parent_span_id: SPAN } },
-      { level: "info", fields: { status: 500, trace_id: TRACE, parent_span_id: SPAN } },
+      { level: "warn", fields: { status: 500, trace_id: TRACE, parent_span_id: SPAN } },
     ]);
     expect(JSON.stringify(lines)).not.toContain("vendor");
   });

@@ -14,7 +14,7 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 /**
  * Splits a stream of bytes into lines, and takes away what editors and git change: a byte order mark, carriage returns before line
- * feeds, the last line feed. Holds one line at a time.
+ * feeds, the last line feed; and empty lines at the end. Holds one line at a time.
  * @throws SvcError not_an_export if the last line is incomplete or a line is too long
  */
 export async function* readLines(
@@ -24,14 +24,18 @@ export async function* readLines(
   let number = 1;
   let begun: Uint8Array[] = [];
   let begunBytes = 0;
+  const empty: ImportLine[] = [];
   for await (const chunk of source) {
     let from = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
       const piece = chunk.subarray(from, end);
-      yield {
-        number,
-        bytes: restored(begun.length === 0 ? piece : Buffer.concat([...begun, piece]), number),
-      };
+      const bytes = restored(begun.length === 0 ? piece : Buffer.concat([...begun, piece]), number);
+      // Whether they are in the middle is known at the next line.
+      if (bytes.length === 0) empty.push({ number, bytes });
+      else {
+        yield* empty.splice(0);
+        yield { number, bytes };
+      }
       number += 1;
       begun = [];
       begunBytes = 0;
@@ -43,8 +47,9 @@ export async function* readLines(
     begunBytes += chunk.length - from;
     if (begunBytes > LINE_MAX_BYTES) throw notAnExport(name, number, "the line is too long");
   }
-  if (begunBytes === 0) return;
   const last = restored(Buffer.concat(begun), number);
+  if (last.length === 0) return;
+  yield* empty;
   if (last.at(-1) !== CLOSING_BRACE) {
     throw notAnExport(name, number, "the file ends in the middle of this line");
   }

@@ -2,6 +2,8 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
+import { mainPath } from "../../../adapters/sqlite/connection/layout.ts";
+import { layoutOf } from "../../../app/pack-path.ts";
 import { SELF } from "../../../assistants/surroundings.ts";
 import type { Config } from "../../../config/schema.ts";
 import { SvcError } from "../../../domain/errors.ts";
@@ -9,18 +11,13 @@ import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { assistantLines, isOnPath } from "../assistant.ts";
 import type { CliContext } from "../context.ts";
-import { packOf, packWord } from "../default-pack.ts";
+import { configOfPack, packOf, packWord } from "../default-pack.ts";
 import { withEngine } from "../engine.ts";
 import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
 import { offerExtraction } from "../offer-extraction.ts";
-import {
-  configWithoutKey,
-  encryptionKeyOption,
-  keyRequest,
-  modelOption,
-  withModel,
-} from "../options.ts";
+import { encryptionKeyOption, keyRequest, modelOption, withModel } from "../options.ts";
 import { ownerInWords } from "../owner.ts";
+import { packName } from "../serving.ts";
 
 const EXAMPLES = `
 Examples:
@@ -41,7 +38,10 @@ type InitOptions = KeyOptions & { readonly owner?: string; readonly model?: stri
 export function initCommand(context: CliContext): Command {
   return new Command("init")
     .description("make an encrypted pack and print what to paste into an assistant")
-    .argument("[path]", "the pack: a name ending in .pack, or a directory", "./memory.pack")
+    .argument(
+      "[path]",
+      "the pack: a name ending in .pack, or a directory (default: that of the settings, or ./memory.pack)",
+    )
     .addOption(plainOption())
     .addOption(encryptionKeyOption())
     .option(
@@ -50,13 +50,18 @@ export function initCommand(context: CliContext): Command {
     )
     .addOption(modelOption())
     .addHelpText("after", EXAMPLES)
-    .action((path: string, options: InitOptions) => init(context, path, options));
+    .action((path: string | undefined, options: InitOptions) => init(context, path, options));
 }
 
-async function init(context: CliContext, path: string, options: InitOptions): Promise<void> {
+async function init(
+  context: CliContext,
+  given: string | undefined,
+  options: InitOptions,
+): Promise<void> {
   const { output } = context;
-  const config = withModel(configWithoutKey(context, path), options.model);
-  const main = config.pack_path ?? config.db_path;
+  const config = withModel(configOfPack(context, given), options.model);
+  const main = mainPath(layoutOf(config));
+  const path = given ?? packName({ ...config, db_path: packOf(main) });
   const exists = existsSync(main) && (statSync(main).isDirectory() || statSync(main).size > 0);
   if (exists) await examine(context, config, options);
   else await make(context, config, path, options);
