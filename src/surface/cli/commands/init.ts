@@ -2,7 +2,6 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
-import { mainPath } from "../../../adapters/sqlite/connection/layout.ts";
 import { layoutOf } from "../../../app/pack-path.ts";
 import { SELF } from "../../../assistants/surroundings.ts";
 import type { Config } from "../../../config/schema.ts";
@@ -60,7 +59,9 @@ async function init(
 ): Promise<void> {
   const { output } = context;
   const config = withModel(configOfPack(context, given), options.model);
-  const main = mainPath(layoutOf(config));
+  // A database has no such thing.
+  layoutOf(config);
+  const main = config.pack_path ?? config.db_path;
   const path = given ?? packName({ ...config, db_path: packOf(main) });
   const exists = existsSync(main) && (statSync(main).isDirectory() || statSync(main).size > 0);
   if (exists) await examine(context, config, options);
