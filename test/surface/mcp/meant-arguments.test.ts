@@ -51,6 +51,23 @@ describe("an argument is taken for what is meant", () => {
     });
   });
 
+  test("where one entry stands for a list of it", async () => {
+    const { answer, node, stored } = await connect();
+    const entry = { content: "x", metadata: '{"a":"1"}' };
+    for (const items of [
+      '{"content":"x"}',
+      entry,
+      JSON.stringify(entry),
+      [entry],
+      [JSON.stringify(entry)],
+    ]) {
+      expect(await answer("memory_ingest_fast_many", { items })).toMatchObject({ accepted: 1 });
+    }
+    const old = await stored("tea");
+    const id = await stored("coffee", { supersedes: JSON.stringify(old) });
+    expect(await node(old)).toMatchObject({ superseded_by: id });
+  });
+
   test("but never a text that may be a text", async () => {
     const { stored, node } = await connect();
     for (const content of ["5", "true", '{"a":1}', '["x"]', "memory://nodes/7", "null"]) {
@@ -66,6 +83,7 @@ test.each([
     args: { metadata: '{"id":1234567890123456789}' },
     says: "metadata.id: 1234567890123456789 has",
   },
+  { args: { supersedes: {} }, says: "supersedes: " },
   { args: { supersedes: 7 }, says: "supersedes: 7 is not a list" },
   { args: { supersedes: "tea" }, says: 'supersedes[0]: "tea" is not a UUID' },
 ])("what is meant by $args is said", async ({ args, says }) => {

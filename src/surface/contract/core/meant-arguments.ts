@@ -41,21 +41,39 @@ function asMeant(schema: z.ZodObject, args: Wire): Wire {
   return Object.fromEntries(entries);
 }
 
-/** A value with the texts inside of it that are not what the schema wants read as JSON; undefined if it is still not that. */
-function readInside(schema: z.ZodType, value: unknown): unknown {
+/** Readings of a value, each of what the one before brought to light: a text of a list of entries with texts. */
+const READINGS = 3;
+
+/**
+ * A value with the texts inside of it that are not what the schema wants read as JSON, and one entry where it wants a list of it;
+ * undefined if it is still not that.
+ */
+function readInside(schema: z.ZodType, value: unknown, left = READINGS): unknown {
   const { error } = schema.safeParse(value);
   if (error === undefined) return value;
-  const meant = error.issues.reduce((read, { path }) => readAt(read, path), value);
-  return schema.safeParse(meant).success ? meant : undefined;
+  if (left === 0) return undefined;
+  const meant = error.issues.reduce(
+    (read, issue) =>
+      readAt(read, issue.path, issue.code === "invalid_type" && issue.expected === "array"),
+    value,
+  );
+  return readInside(schema, meant, left - 1);
 }
 
-function readAt(value: unknown, [name, ...rest]: readonly PropertyKey[]): unknown {
-  if (name === undefined) return typeof value === "string" ? (jsonOf(value) ?? value) : value;
+function readAt(
+  value: unknown,
+  [name, ...rest]: readonly PropertyKey[],
+  isListWanted: boolean,
+): unknown {
+  if (name === undefined) {
+    const read = typeof value === "string" ? (jsonOf(value) ?? value) : value;
+    return isListWanted && !Array.isArray(read) ? [read] : read;
+  }
   if (Array.isArray(value)) {
-    return value.map((one, at) => (at === name ? readAt(one, rest) : one));
+    return value.map((one, at) => (at === name ? readAt(one, rest, isListWanted) : one));
   }
   if (!isObject(value) || typeof name !== "string" || !Object.hasOwn(value, name)) return value;
-  return { ...value, [name]: readAt(value[name], rest) };
+  return { ...value, [name]: readAt(value[name], rest, isListWanted) };
 }
 
 /** Undefined for what is no JSON. */
