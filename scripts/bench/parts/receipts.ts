@@ -41,7 +41,7 @@ export async function measureReceipts(context: PartContext): Promise<Section> {
     title: "Packing and receipts",
     command: `bun scripts/bench/bench.ts receipts --sizes ${context.sizes.join(",")}`,
     notes: [
-      "Each question is asked twice and the second retrieval is timed, so that its vector comes from the cache. A receipt is built, replayed, encoded and on disk before the answer: the same question is asked with and without, in turns. Bytes: growth of the file over the retrievals, divided by their number.",
+      "Each question is asked twice and the second retrieval is timed, so that its vector comes from the cache. A receipt is built, encoded and on disk before the answer: the same question is asked with and without, in turns. Bytes: growth of the file over the retrievals, divided by their number.",
     ],
     figures,
   };
