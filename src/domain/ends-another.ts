@@ -45,12 +45,29 @@ function phrases(list: string): readonly (readonly string[])[] {
  * clause of it says that something changed.
  */
 export function endsAnother(newer: Statement, older: Statement): boolean {
-  const clauses = newer.text.split(SIGN).flatMap(clausesOf);
-  const endings = clauses.flatMap((words) => endingOf(words) ?? []);
+  const { endings, changes } = readEndings(newer);
   if (endings.length === 0) return false;
-  const besides = clauses.filter((words) => endingOf(words) === undefined).flat();
-  if (!changesIn(besides).isSubsetOf(older.changes)) return false;
+  if (!changes.isSubsetOf(older.changes)) return false;
   return isOfRelative(newer, older) || !endings.some((ending) => isStatedIn(ending, newer, older));
+}
+
+/** What a statement says is not so, and the words of change of its other clauses. */
+type Endings = { readonly endings: readonly Ending[]; readonly changes: ReadonlySet<string> };
+
+/** A statement is compared with each of the best candidates, and read once. */
+const read = new WeakMap<Statement, Endings>();
+
+function readEndings(statement: Statement): Endings {
+  const known = read.get(statement);
+  if (known !== undefined) return known;
+  const clauses = statement.text.split(SIGN).flatMap(clausesOf);
+  const endings = clauses.map(endingOf);
+  const made = {
+    endings: endings.filter((ending) => ending !== undefined),
+    changes: changesIn(clauses.filter((_, at) => endings[at] === undefined).flat()),
+  };
+  read.set(statement, made);
+  return made;
 }
 
 function clausesOf(part: string): readonly (readonly string[])[] {

@@ -16,7 +16,7 @@ const OTHER_WORDS_SHARED = 3;
 /** Telling words that two statements of a measure share, at least. */
 const MEASURE_SHARED = 2;
 
-/** Whether the two say the same thing with another value. */
+/** Whether the two say the same thing with another value, whichever is the newer one. */
 export function saysTheSame(newer: Statement, older: Statement): boolean {
   return (
     isSameFrame(newer.words, older.words) ||
@@ -65,31 +65,28 @@ function commonInOrder(words: readonly string[], others: readonly string[]): num
   return before + behind + longestInOrder(middle(words), middle(others));
 }
 
+/** The longest common subsequence of two texts of at most 32 words, a bit for each word of the other (Hyyrö 2004). */
 function longestInOrder(words: readonly string[], others: readonly string[]): number {
-  let above = new Array<number>(others.length + 1).fill(0);
+  let row = -1;
   for (const word of words) {
-    const row = [0];
-    for (const [at, other] of others.entries()) {
-      const longer = Math.max(above[at + 1] ?? 0, row[at] ?? 0);
-      row.push(word === other ? (above[at] ?? 0) + 1 : longer);
-    }
-    above = row;
+    let matches = 0;
+    for (let at = 0; at < others.length; at += 1) if (others[at] === word) matches |= 1 << at;
+    const kept = row & matches;
+    row = (row + kept) | (row - kept);
   }
-  return above.at(-1) ?? 0;
+  let length = 0;
+  for (let at = 0; at < others.length; at += 1) length += (~row >>> at) & 1;
+  return length;
 }
 
 /** Whether each has one telling word of its own, which is not what it is about. */
 function isSameInOtherWords(newer: Statement, older: Statement): boolean {
-  const [ours] = newer.stems.difference(older.stems);
+  const shared = newer.stems.size - 1;
+  if (shared < OTHER_WORDS_SHARED || older.stems.size !== newer.stems.size) return false;
+  const [ours, ...more] = newer.stems.difference(older.stems);
+  if (ours === undefined || more.length > 0 || ours === newer.subject) return false;
   const [theirs] = older.stems.difference(newer.stems);
-  const shared = newer.stems.intersection(older.stems).size;
-  return (
-    shared >= OTHER_WORDS_SHARED &&
-    newer.stems.size === shared + 1 &&
-    older.stems.size === shared + 1 &&
-    ours !== newer.subject &&
-    theirs !== older.subject
-  );
+  return theirs !== older.subject;
 }
 
 /** Whether both state one amount of one unit, and one says nothing else that the other does not say. */

@@ -33,22 +33,29 @@ export function withoutCopies(
   ranks: ReadonlyMap<Uuid, number>,
   windows: ReadonlyMap<Uuid, WindowPlace>,
 ): WithoutCopies {
+  const times = new Map<string, number>();
+  for (const text of candidates.map(textOf)) times.set(text, (times.get(text) ?? 0) + 1);
   const kept = new Map<string, ResultCandidate>();
   const repeats = new Map<Uuid, number>();
   const folded = new Map<Uuid, Uuid>();
   for (const candidate of [...candidates].sort(byScore)) {
     const { node, contradictsId, olderThan } = candidate;
-    const isLong = node.content.length > LIMITS.contextTextChars;
+    const text = textOf(candidate);
     const staysAlone =
-      isLong ||
+      times.get(text) === 1 ||
+      node.content.length > LIMITS.contextTextChars ||
       contradictsId !== undefined ||
       node.lifecycleState === "contested" ||
       windows.has(node.id);
+    if (staysAlone) {
+      kept.set(node.id, candidate);
+      continue;
+    }
     const key = JSON.stringify([
-      isLong ? "" : normalForm("NFC", node.content).trim(),
+      text,
       [node.scope, node.sourceType, storedSpeaker(node.metadata), node.eventTime],
       [statusTags(node), seenTags(node), validityLabel(node), olderThan?.nodeId],
-      [staysAlone ? node.id : undefined, sectionOf(node), ranks.get(node.id)],
+      [sectionOf(node), ranks.get(node.id)],
     ]);
     const first = kept.get(key);
     if (first === undefined) kept.set(key, candidate);
@@ -58,6 +65,11 @@ export function withoutCopies(
     }
   }
   return { kept: [...kept.values()], repeats, folded };
+}
+
+/** What is compared of a text; nothing of one that is too long for a context. */
+function textOf({ node: { content } }: ResultCandidate): string {
+  return content.length > LIMITS.contextTextChars ? "" : normalForm("NFC", content).trim();
 }
 
 /** Whether it was said in a conversation, where much is said alike. */
@@ -82,18 +94,20 @@ export function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap
       return statement === undefined ? [] : [{ ...candidate, statement }];
     });
   const times = new Map<Uuid, Instant>();
-  for (const one of compared) {
-    const { node, olderThan, statement } = one;
-    if (node.eventTime !== undefined || olderThan !== undefined) continue;
-    const isNearly = compared.some(
-      (other) =>
-        other !== one &&
-        other.node.scope === node.scope &&
-        storedSpeaker(other.node.metadata) === storedSpeaker(node.metadata) &&
-        storedTime(other.node.createdAt) !== storedTime(node.createdAt) &&
-        saysTheSame(statement, other.statement),
-    );
-    if (isNearly) times.set(node.id, node.createdAt);
+  const tell = ({ node, olderThan }: ResultCandidate) => {
+    if (node.eventTime === undefined && olderThan === undefined) times.set(node.id, node.createdAt);
+  };
+  for (const [at, one] of compared.entries()) {
+    for (const other of compared.slice(at + 1)) {
+      const isNearly =
+        other.node.scope === one.node.scope &&
+        storedSpeaker(other.node.metadata) === storedSpeaker(one.node.metadata) &&
+        storedTime(other.node.createdAt) !== storedTime(one.node.createdAt) &&
+        saysTheSame(one.statement, other.statement);
+      if (!isNearly) continue;
+      tell(one);
+      tell(other);
+    }
   }
   return times;
 }
