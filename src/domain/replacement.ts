@@ -118,6 +118,14 @@ const MOVES = new Set(
   analyse("moved relocated gezogen umgezogen mudo mude mudado mudaron mudamos trasladado"),
 );
 
+const statements = new WeakMap<{ readonly content: string }, Statement | undefined>();
+
+/** The statement of a memory, read once. */
+export function statementOf(memory: { readonly content: string }): Statement | undefined {
+  if (!statements.has(memory)) statements.set(memory, readStatement(memory.content));
+  return statements.get(memory);
+}
+
 /** Reads a text; undefined for one that is blank or too long to be a statement of one thing. */
 export function readStatement(text: string): Statement | undefined {
   if (text.length > STATEMENT_MAX_CHARS) return undefined;

@@ -5,7 +5,7 @@ import { analyse } from "../../domain/lexical-analysis.ts";
 import { nearnessTo } from "../../domain/nearness.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
-import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
+import { mayReplace, replaces, type Statement, statementOf } from "../../domain/replacement.ts";
 import { asksFor, saysTheSame } from "../../domain/same-saying.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { unitCosine } from "../../lib/unit-cosine.ts";
@@ -171,7 +171,7 @@ function statements(best: readonly ResultCandidate[]): readonly Compared[] {
   return best.flatMap((candidate): Compared[] => {
     // A candidate with an inherited score is there for another memory.
     if (candidate.trace === undefined) return [];
-    const statement = readStatement(candidate.node.content);
+    const statement = statementOf(candidate.node);
     return statement === undefined ? [] : [{ candidate, statement }];
   });
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { readStatement } from "../../../domain/replacement.ts";
+import { statementOf } from "../../../domain/replacement.ts";
 import { saysTheSame } from "../../../domain/same-saying.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
@@ -90,7 +90,7 @@ export function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap
     .sort(byScore)
     .slice(0, COMPARED)
     .flatMap((candidate) => {
-      const statement = readStatement(candidate.node.content);
+      const statement = statementOf(candidate.node);
       return statement === undefined ? [] : [{ ...candidate, statement }];
     });
   const times = new Map<Uuid, Instant>();
