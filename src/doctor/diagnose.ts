@@ -8,6 +8,7 @@ import { IS_WINDOWS } from "../adapters/native/platform.ts";
 import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
 import { filesOf, mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
+import { setAsideOf } from "../adapters/sqlite/connection/own-log.ts";
 import { hiddenFilesOf } from "../adapters/sqlite/copy/hidden-file.ts";
 import { type FoundKey, findKey, type KeyRequest } from "../app/find-key.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
@@ -64,6 +65,7 @@ export async function diagnose(
     checkPermissions(path),
     checkDisk(path),
     ...checkLeftovers(config),
+    ...checkSetAside(config),
     ...surroundings,
   ];
   const isSound = examined.every(({ name, status }) => status === "ok" || isHarmless(name, status));
@@ -198,6 +200,15 @@ function checkLeftovers(config: Config): readonly Finding[] {
   if (left.length === 0) return [];
   const message = `temporary copies lie beside the pack, which may hold what was forgotten since: ${left.join(", ")}. The next start for writing removes those of processes of this machine that have ended; remove the others if nothing is at work on the pack`;
   return [{ name: "copies", status: "warn", message }];
+}
+
+/** What svc restore-backup has put away. */
+function checkSetAside(config: Config): readonly Finding[] {
+  const layout = layoutOf(config);
+  const left = setAsideOf(layout.kind === "file" ? layout.path : dirname(layout.databasePath));
+  if (left.length === 0) return [];
+  const message = `former packs lie beside the pack, which may hold what was forgotten since: ${left.join(", ")}. Once you no longer need them, delete them`;
+  return [{ name: "set aside", status: "warn", message }];
 }
 
 function checkDisk(path: string): Finding {

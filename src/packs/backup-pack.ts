@@ -11,6 +11,7 @@ import type { Cipher } from "../adapters/sqlite/connection/pack-files.ts";
 import { backUpFiles } from "../adapters/sqlite/copy/backup-files.ts";
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { withCleanup } from "../adapters/sqlite/copy/rewrite-pack.ts";
+import { readManifest } from "../adapters/sqlite/schema/manifest.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { refuseDangling } from "../app/new-pack-place.ts";
 import { opening } from "../app/pack-connection.ts";
@@ -20,6 +21,7 @@ import { VERSION } from "../app/version.ts";
 import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
+import type { Instant } from "../lib/instant.ts";
 import { hiddenBeside, packPlace } from "./hidden-pack.ts";
 import { reportOnPack } from "./inspect-pack.ts";
 
@@ -28,6 +30,8 @@ export type BackupRequest = {
   readonly to: string;
   /** Puts the copy in the place of a pack, which is set aside with its log. Default false: the name must be free. */
   readonly isReplacement?: boolean | undefined;
+  /** Asked before a pack is replaced that is not the one of the backup, with what says so; throws to keep it. Default: replaced. */
+  readonly onOtherPack?: ((reason: string) => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   /** Called now and then with the bytes copied so far. */
   readonly onProgress: (done: number, total: number) => void;
@@ -62,10 +66,13 @@ export async function backUpPack(config: Config, request: BackupRequest): Promis
   requirePack(source, "nothing was changed");
   const { signal, onProgress, isReplacement = false } = request;
   const target = targetFor(layout, request.to, isReplacement);
-  if (isReplacement) await requireSound(config, source);
+  const made = isReplacement ? await requireSound(config, source) : undefined;
   const clock = createSystemClock();
   return await withCipher(layout, keyTextOf(config), async (cipher) => {
-    if (isReplacement) requireUnused(target, config, cipher);
+    if (made !== undefined) {
+      const reason = otherPack(requireUnused(target, config, cipher), made);
+      if (reason !== undefined) await request.onOtherPack?.(`${packPlace(target)} ${reason}`);
+    }
     const pack = prepare(target, isReplacement);
     return await withCleanup(pack.remove, async () => {
       const { gap, ...done } = await backUpFiles({
@@ -92,21 +99,39 @@ export async function backUpPack(config: Config, request: BackupRequest): Promis
   });
 }
 
-/** @throws SvcError pack_damaged and what looking at it throws */
-async function requireSound(config: Config, path: string): Promise<void> {
-  const { damage = [] } = await reportOnPack(config, true);
+/** @returns when the pack was made @throws SvcError pack_damaged and what looking at it throws */
+async function requireSound(config: Config, path: string): Promise<Instant> {
+  const { damage = [], manifest } = await reportOnPack(config, true);
   if (damage.length > 0) throw packDamaged(path);
+  return manifest.createdAt;
+}
+
+/** What has the place of a pack: when it was made, or that another key opens it; undefined if nothing says what it is. */
+type Occupant = Instant | "other key" | undefined;
+
+/** Why it is not the pack that was made then, as the rest of a sentence. */
+function otherPack(found: Occupant, made: Instant): string | undefined {
+  if (found === undefined || found === made) return undefined;
+  if (found === "other key") return "is not encrypted with the key of the backup";
+  return `was made ${found}, and the pack of the backup ${made}`;
 }
 
 /**
  * Whatever else is wrong with what has the place: it is set aside.
  * @throws SvcError pack_in_use
  */
-function requireUnused(layout: PackLayout, config: Config, cipher: Cipher | undefined): void {
+function requireUnused(layout: PackLayout, config: Config, cipher: Cipher | undefined): Occupant {
   try {
-    openExclusively({ layout, cipher, ...opening(config) }).close();
+    const database = openExclusively({ layout, cipher, ...opening(config) });
+    try {
+      return readManifest(database)?.createdAt;
+    } finally {
+      database.close();
+    }
   } catch (error) {
-    if (error instanceof SvcError && error.code === "pack_in_use") throw error;
+    if (!(error instanceof SvcError)) return undefined;
+    if (error.code === "pack_in_use") throw error;
+    return error.code === "encryption_failed" ? "other key" : undefined;
   }
 }
 

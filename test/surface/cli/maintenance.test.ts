@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { copyFileSync, cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import { bytesBelow } from "../../adapters/sqlite/folder.ts";
 import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
@@ -36,6 +47,49 @@ const counts = async (pack: string, extra = {}) => {
   const { node_count: nodes, event_count: events } = await json(["info", pack], extra);
   return { nodes, events };
 };
+
+describe("restore-backup", () => {
+  test("asks before it replaces another pack, or one with another key", async () => {
+    for (const [name, ...how] of [
+      ["live.pack", "--plain"],
+      ["other.pack", "--plain"],
+      ["keyed.pack"],
+    ]) {
+      expect((await desk.run(["init", name ?? "", ...how])).code).toBe(0);
+    }
+    expect((await desk.run(["backup", "live.pack", "live-backup.pack"])).code).toBe(0);
+    for (const other of ["other.pack", "keyed.pack"]) {
+      const before = readFileSync(at(other));
+      const args = ["restore-backup", "live-backup.pack", other];
+      const { code, stderr } = await desk.run(args);
+      expect({ other, code, stderr }).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("--yes"),
+      });
+      expect(readFileSync(at(other))).toEqual(before);
+      expect((await desk.run([...args, "--yes"])).code).toBe(0);
+    }
+    expect((await desk.run(["restore-backup", "live-backup.pack", "live.pack"])).code).toBe(0);
+    expect((await desk.run(["restore-backup", "live-backup.pack", "fresh.pack"])).code).toBe(0);
+  });
+
+  test("replaces what a link leads to, and doctor names what it set aside", async () => {
+    mkdirSync(at("linked"));
+    cpSync(at("plain.pack"), at("linked/m.pack"));
+    symlinkSync("m.pack", at("linked/lk.pack"));
+    const { set_aside: aside } = await json(["restore-backup", "plain.pack", "linked/lk.pack"]);
+    expect(lstatSync(at("linked/lk.pack")).isSymbolicLink()).toBeTrue();
+    expect(readdirSync(at("linked")).sort()).toEqual(
+      ["lk.pack", "m.pack", basename(String(aside))].sort(),
+    );
+    const { stdout } = await desk.run(["doctor", "linked/lk.pack", "--format", "json"]);
+    expect(JSON.parse(stdout).checks).toContainEqual({
+      name: "set aside",
+      status: "warn",
+      message: expect.stringContaining(String(aside)),
+    });
+  });
+});
 
 describe("compact", () => {
   test.each(["plain.pack", "dir", "dir/memory.db"])("of %s says what it did", async (pack) => {

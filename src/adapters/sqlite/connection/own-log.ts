@@ -1,5 +1,5 @@
 import { constants, type Database } from "bun:sqlite";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, parse } from "node:path";
 import { FOREIGN_LOG, SvcError } from "../../../domain/errors.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
@@ -87,6 +87,14 @@ function foreignLog(path: string): SvcError {
   const aside = asidePath(log);
   const message = `${log}: is not the log of ${path} as it is now: a copy was put in the place of the pack, and the log of the former one was left. Nothing was opened or changed. To use the copy, set the log aside: mv ${shellWord(log)} ${shellWord(aside)}`;
   return new SvcError("storage_failed", message, { path, reason: FOREIGN_LOG });
+}
+
+/** What lies beside a file or folder under such a name, its log among it. */
+export function setAsideOf(path: string): readonly string[] {
+  const { dir, name } = parse(path);
+  return readdirSync(dir).flatMap((other) =>
+    other.startsWith(`${name}.set-aside-`) ? [join(dir, other)] : [],
+  );
 }
 
 /** A free name beside a file or folder, with the time, for what must not be used but not be lost either. */

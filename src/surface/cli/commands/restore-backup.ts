@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import { type PackOptions, packCommand } from "../pack-command.ts";
 import { copyPack } from "./backup.ts";
 
@@ -6,7 +7,8 @@ Examples:
   svc restore-backup /mnt/usb/memory-2026-03-01.pack ./memory.pack
 
 First stop what uses the pack. The backup is checked and copied, and opens with the key that it had. The pack that was there
-and its log are set aside under the names that are printed; nothing is deleted.`;
+and its log are set aside under the names that are printed; nothing is deleted. Where it is not the pack of the backup, the
+command asks first.`;
 
 /** `svc restore-backup`: puts a copy in the place of a pack. */
 export const restoreBackupCommand = packCommand(
@@ -17,8 +19,9 @@ export const restoreBackupCommand = packCommand(
       ["<backup>", "what svc backup made"],
       ["<pack>", "the pack to replace, or to make"],
     ],
+    options: [new Option("--yes", "do not ask before another pack is replaced")],
     examples: EXAMPLES,
   },
-  (context, path: string, to: string, options: PackOptions) =>
-    copyPack(context, path, to, options, true),
+  (context, path: string, to: string, options: PackOptions & { readonly yes?: true }) =>
+    copyPack(context, path, to, options, options),
 );
