@@ -1,21 +1,36 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
+import type { SvcError } from "../../domain/errors.ts";
 import { wipe } from "../crypt/keys.ts";
-import { keptUnchanged, readOnly, requirePack, toSvcError } from "./connection/failures.ts";
+import {
+  keptUnchanged,
+  readOnly,
+  requirePack,
+  secondName,
+  toSvcError,
+} from "./connection/failures.ts";
 import { filesOf, mainPath, type PackLayout } from "./connection/layout.ts";
 import { findLogGap, tellGap } from "./connection/log-mark.ts";
 import { isWritable, openForReading } from "./connection/open-reading.ts";
-import { type Cipher, packKey } from "./connection/pack-files.ts";
+import { type Cipher, hasSecondName, packKey } from "./connection/pack-files.ts";
 import { modelOf, type SqliteStoreOptions } from "./open-store.ts";
 import { accessTo } from "./pack-access.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
 import { WriteQueue } from "./write/write-queue.ts";
 
-/** Whether there is a pack that this user cannot write. */
+/** Whether there is a pack that this user cannot write, or must not, since it has a second name. */
 export function isReadOnlyPack(layout: PackLayout): boolean {
   const files = filesOf(layout);
-  return files.every((file) => existsSync(file)) && !files.every(isWritable);
+  return (
+    files.every((file) => existsSync(file)) &&
+    (!files.every(isWritable) || files.some(hasSecondName))
+  );
+}
+
+function refusalFor(layout: PackLayout, path: string): SvcError {
+  if (!isReadOnlyPack(layout)) return keptUnchanged(path);
+  return filesOf(layout).every(isWritable) ? secondName(path) : readOnly(path);
 }
 
 /**
@@ -60,12 +75,11 @@ function storeOn(
 ): OpenPack {
   const { layout, clock } = options;
   const embedding = modelOf(database, options);
-  const refusal = isReadOnlyPack(layout) ? readOnly(path) : keptUnchanged(path);
   const queue = new WriteQueue(database, {
     capacity: options.writeQueueSize,
     busyTimeoutMs: options.busyTimeoutMs,
     path,
-    refusal,
+    refusal: refusalFor(layout, path),
   });
   const log = new LogKeeper(database, { ...options, isIdle: () => true });
   const files = {

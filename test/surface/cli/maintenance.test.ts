@@ -3,6 +3,7 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -88,6 +89,49 @@ describe("restore-backup", () => {
       status: "warn",
       message: expect.stringContaining(String(aside)),
     });
+  });
+});
+
+describe("a pack with a second name", () => {
+  test.each([["--plain"], []])("is read and not written: init %s", async (...how) => {
+    const name = `twice${how.length}.pack`;
+    expect((await desk.run(["init", name, ...how])).code).toBe(0);
+    await desk.store(name, SYSTEM_USER, FACT);
+    linkSync(at(name), at(`${name}.second`));
+    const before = readFileSync(at(name));
+    for (const args of [
+      ["list", name],
+      ["search", name, "spare key"],
+      ["export", name],
+    ]) {
+      const { code, stdout } = await desk.run(args);
+      expect({ args, code, stdout }).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(FACT),
+      });
+    }
+    for (const args of [
+      ["store", name, "a note"],
+      ["compact", name],
+    ]) {
+      const { code, stderr } = await desk.run(args);
+      expect({ args, code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("second name"),
+      });
+    }
+    expect(readFileSync(at(name))).toEqual(before);
+  });
+
+  test("is read with its log where another process got it before", async () => {
+    cpSync(at("plain.pack"), at("held.pack"));
+    const engine = await desk.engine("held.pack");
+    await engine.store({ content: "The bees live behind the shed", userId: SYSTEM_USER });
+    linkSync(at("held.pack"), at("held-again.pack"));
+    expect((await desk.run(["list", "held.pack"])).stdout).toContain("The bees live");
+    expect((await desk.run(["list", "held-again.pack"])).stderr).toContain("is in its log");
+    await engine.close();
+    expect((await desk.run(["list", "held-again.pack"])).stdout).toContain("The bees live");
   });
 });
 

@@ -8,7 +8,7 @@ import { codeOf } from "./failures.ts";
 import { filesOf, type PackLayout } from "./layout.ts";
 import { keepLogInUse } from "./log-mark.ts";
 import { type DatabaseOptions, openDatabase } from "./open-database.ts";
-import type { OpenMode } from "./pack-files.ts";
+import { hasSecondName, type OpenMode } from "./pack-files.ts";
 
 /** How to connect to a pack, for any purpose. */
 export type Connection = Omit<DatabaseOptions, "layout" | "mode">;
@@ -56,14 +56,17 @@ function opened(layout: PackLayout, connection: Connection): Database {
 
 /**
  * How to open a pack that must not change: as one that others may write at the same time, or, if this user can create no file
- * beside it, as one that nobody writes.
+ * beside it or it has a second name, as one that nobody writes.
  * @throws SvcError pack_read_only if its log cannot be read
  */
 export function readingMode(layout: PackLayout): OpenMode {
   const files = filesOf(layout);
   // Only SQLite knows whether others use the empty files that it created beside the pack: a connection that may write removes
   // them when it closes. If there is a log, it would move that into the pack.
-  if (files.every(isWritable)) return files.some(hasLog) ? "read-only" : "read-write";
+  if (files.every(isWritable)) {
+    if (files.some(hasLog)) return "read-only";
+    if (!files.some(hasSecondName)) return "read-write";
+  }
   // Others have it open: we can share their memory of the log.
   if (files.every((file) => existsSync(`${file}-wal`) && existsSync(`${file}-shm`))) {
     return "read-only";

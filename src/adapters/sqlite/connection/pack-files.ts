@@ -115,7 +115,7 @@ function requirePackFile(path: string, mode: OpenMode, cipher: Cipher | undefine
   if (!stat.isFile()) throw notAPack(path, stat.isDirectory() ? "it is a folder" : "it is no file");
   // The superuser could write it anyway, but the permission was removed on purpose.
   if (isForWriting(mode) && (stat.mode & 0o222) === 0) throw readOnly(path);
-  if (isForWriting(mode)) requireOneName(path);
+  if (isForWriting(mode) && hasSecondName(path)) throw secondName(path);
   const header = readPackHeader(path);
   // SQLite reports a file that cannot be opened.
   if (header === undefined || stat.size === 0) return;
@@ -127,15 +127,16 @@ function requirePackFile(path: string, mode: OpenMode, cipher: Cipher | undefine
 const NAMES_WAIT_MS = 200;
 
 /**
- * SQLite keeps the log beside the name under which a file was opened: by two names, two processes would each write a log of their
- * own.
+ * Whether a file has another name than this and, for a moment, the one under which it began. SQLite keeps the log beside the name under
+ * which a file was opened: by two names, two processes would each write a log of their own.
  */
-function requireOneName(path: string): void {
+export function hasSecondName(path: string): boolean {
   for (let waited = 0; (statSync(path, { throwIfNoEntry: false })?.nlink ?? 1) > 1; waited += 5) {
-    if (waited >= NAMES_WAIT_MS) throw secondName(path);
+    if (waited >= NAMES_WAIT_MS) return true;
     removeLeftovers(path);
     Bun.sleepSync(5);
   }
+  return false;
 }
 
 /** Whether a file ends in the middle of a page, without a file beside it from which SQLite would complete that page. */

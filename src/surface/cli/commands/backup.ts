@@ -1,10 +1,8 @@
-import { invalid } from "../../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
 import { configFor } from "../options.ts";
 import { type Member, printMembers } from "../output.ts";
 import { PACK, type PackOptions, packCommand } from "../pack-command.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
-import { confirm, isTerminal } from "../terminal.ts";
 
 const EXAMPLES = `
 Examples:
@@ -25,28 +23,19 @@ export const backupCommand = packCommand(
   (context, path: string, to: string, options: PackOptions) => copyPack(context, path, to, options),
 );
 
-const KEPT = "Nothing was changed.";
-
-/** Copies a pack, to a free name or in the place of another pack, and prints what was done. @param replacing the latter */
+/** Copies a pack, to a free name or in the place of another pack, and prints what was done. @param onOtherPack for the latter, as `backUpPack` has it */
 export async function copyPack(
   context: CliContext,
   path: string,
   to: string,
   { encryptionKey, format }: PackOptions,
-  replacing?: { readonly yes?: true | undefined },
+  onOtherPack?: (reason: string) => Promise<void>,
 ): Promise<void> {
   const { output } = context;
   const config = await configFor(context, path, encryptionKey);
   const signal = stopSignal();
-  const isReplacement = replacing !== undefined;
+  const isReplacement = onOtherPack !== undefined;
   const bar = await output.progressBar("copying");
-  const onOtherPack = async (reason: string): Promise<void> => {
-    if (replacing?.yes === true) return;
-    if (!isTerminal()) throw invalid("--yes", `is needed to replace another pack: ${reason}`);
-    bar.stop();
-    output.note(`Warning: ${reason}`);
-    if (!(await confirm("Put the backup in its place?", false))) throw new Interrupted(KEPT);
-  };
   const { backUpPack } = await import("../../../packs/backup-pack.ts");
   const done = await backUpPack(config, {
     to,

@@ -1,5 +1,8 @@
 import { Option } from "commander";
+import { invalid } from "../../../domain/errors.ts";
 import { type PackOptions, packCommand } from "../pack-command.ts";
+import { Interrupted } from "../signals.ts";
+import { confirm, isTerminal } from "../terminal.ts";
 import { copyPack } from "./backup.ts";
 
 const EXAMPLES = `
@@ -23,5 +26,11 @@ export const restoreBackupCommand = packCommand(
     examples: EXAMPLES,
   },
   (context, path: string, to: string, options: PackOptions & { readonly yes?: true }) =>
-    copyPack(context, path, to, options, options),
+    copyPack(context, path, to, options, async (reason) => {
+      if (options.yes === true) return;
+      if (!isTerminal()) throw invalid("--yes", `is needed to replace another pack: ${reason}`);
+      context.output.note(`Warning: ${reason}`);
+      if (await confirm("Put the backup in its place?", false)) return;
+      throw new Interrupted("Nothing was changed.");
+    }),
 );
