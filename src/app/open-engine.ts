@@ -8,12 +8,13 @@ import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
-import { keepFormerNames } from "../domain/owner.ts";
+import { hasFormerNames, useStoredNames } from "../domain/owner.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { ExtractionProvider } from "../engine/extract/api.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
+import type { Owners } from "../ports/store/owners.ts";
 import {
   configuredModel,
   createConfiguredEmbedder,
@@ -98,7 +99,7 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
   const embedder = await embedderOf(config, model, options);
   try {
     const { embedding } = await store.manifest();
-    keepFormerNames(await store.owners.unusualNames());
+    const reader = await nameReader(store.owners);
     const settings = toEngineSettings(config, {
       model: isHosted(model) ? undefined : model,
     });
@@ -106,8 +107,9 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
       ? textsLeave(config, model)
       : modelWarning(config, opened.place, embedding);
     if (warning !== undefined) warn(warning);
-    const engine = createEngine({
+    const created = createEngine({
       store,
+      readNames: reader,
       packLock: opened.packLock,
       embedder,
       tokenizer: createCl100kTokenizer(),
@@ -124,6 +126,13 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
       personName: systemUserName(process.env),
       warn,
     });
+    const engine = {
+      ...created,
+      close: async () => {
+        await created.close();
+        await forgetNames(store.owners);
+      },
+    };
     const isOutdated = async (): Promise<boolean> => {
       const { embedding: stored } = await store.manifest();
       const usable = modelOfPack(config, stored);
@@ -132,10 +141,46 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
     };
     return { engine, isOutdated };
   } catch (error) {
+    await forgetNames(store.owners);
     await embedder.close();
     await store.close();
     throw error;
   }
+}
+
+/** Names of owners in each pack and database that is open. */
+const namesIn = new Map<Owners, readonly string[]>();
+
+/**
+ * Reads the names of the owners that some have in another form than they are given.
+ * @returns what reads them again before a call, as somebody else may rename them; undefined if there is none
+ */
+async function nameReader(owners: Owners): Promise<(() => Promise<void>) | undefined> {
+  const isFormer = () => hasFormerNames(namesIn.get(owners) ?? []);
+  await readNames(owners);
+  if (!isFormer()) return undefined;
+  await readAllNames();
+  return async () => {
+    // Of a pack that cannot be read the call says so.
+    if (isFormer()) await readNames(owners).catch(() => undefined);
+  };
+}
+
+async function readNames(owners: Owners): Promise<void> {
+  namesIn.set(owners, await owners.unusualNames());
+  useStoredNames([...namesIn.values()].flat());
+}
+
+async function readAllNames(): Promise<void> {
+  await Promise.allSettled([...namesIn.keys()].map(readNames));
+}
+
+async function forgetNames(owners: Owners): Promise<void> {
+  const isFormer = hasFormerNames(namesIn.get(owners) ?? []);
+  namesIn.delete(owners);
+  // Meanwhile others may have taken such a name over.
+  if (isFormer) await readAllNames();
+  useStoredNames([...namesIn.values()].flat());
 }
 
 async function embedderOf(

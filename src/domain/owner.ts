@@ -21,15 +21,36 @@ export function owns(owner: Owner, userId: string): boolean {
   return isEverybody(owner) || owner === userId;
 }
 
-/** Names of owners that were stored before names had one form. They are few, and no other pack has an owner of such a name. */
-const former = new Set<string>();
+/** The stored names of each form that has one of another form, as packs of an earlier version can have. They are few. */
+let stored: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 
-/** Keeps the names that a pack or a database has in another form than `ownerName` gives them, so that they go on being found. */
-export function keepFormerNames(stored: readonly string[]): void {
-  for (const name of stored) if (nameForm(name) !== name) former.add(name);
+/** Whether some of the names are in another form than `nameForm` gives them. */
+export function hasFormerNames(names: readonly string[]): boolean {
+  return names.some((name) => nameForm(name) !== name);
 }
 
-/** The name under which an owner is found: in NFC, without blanks at its ends, or as it was stored before. */
+/** The forms of names that are not among the names themselves. */
+export function plainForms(names: readonly string[]): readonly string[] {
+  return [...new Set(names.map(nameForm)).difference(new Set(names))];
+}
+
+/** Takes note of the names of owners in all packs and databases that are open, so that former ones go on being found. */
+export function useStoredNames(names: readonly string[]): void {
+  const alike = new Map<string, Set<string>>();
+  for (const name of names) if (nameForm(name) !== name) alike.set(nameForm(name), new Set());
+  for (const name of names) alike.get(nameForm(name))?.add(name);
+  stored = alike;
+}
+
+/**
+ * The name under which an owner is found: as it is stored, else in NFC without blanks at its ends, else that of the one stored owner
+ * whose name has this form.
+ */
 export function ownerName(given: string): string {
-  return former.has(given) ? given : nameForm(given);
+  const form = nameForm(given);
+  const alike = stored.get(form);
+  if (alike === undefined) return form;
+  if (alike.has(given)) return given;
+  const [only = form, ...others] = alike;
+  return alike.has(form) || others.length > 0 ? form : only;
 }

@@ -45,6 +45,8 @@ export type EngineDeps<Roles = Store> = {
   readonly isReadOnly?: boolean | undefined;
   /** Milliseconds that an answer waits for its receipt. Default: 1 s. */
   readonly answerMs?: number | undefined;
+  /** Looks up before a call what owners are called, where some have names of another form (`ownerName`). Never rejects. Absent: none has. */
+  readonly readNames?: (() => Promise<void>) | undefined;
   /** Receives failures that do not fail a call. Never memory text. */
   readonly warn: (message: string) => void;
 };

@@ -29,7 +29,8 @@ export class Lifetime {
   /** Runs a call, unless the engine is closed. */
   use<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(closed());
-    const running = call();
+    const { readNames } = this.#deps;
+    const running = readNames === undefined ? call() : readNames().then(call);
     this.#running.add(running);
     const done = () => this.#running.delete(running);
     running.then(done, done);

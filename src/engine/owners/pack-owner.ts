@@ -1,5 +1,6 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import type { OwnerSummary, PackOwner } from "../../domain/pack-owner.ts";
+import { nameForm } from "../../lib/normal-form.ts";
 import type { Store } from "../../ports/store/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { MoveOwnerInput } from "./api.ts";
@@ -46,7 +47,12 @@ export async function moveOwner(
   { store, ids }: OwnerDeps,
   { from, into, isJoin, isPreview = false, actorId }: MoveOwnerInput,
 ): Promise<OwnerSummary> {
-  const wish = { from: parseUserId(from), into: parseUserId(into), isJoin };
+  const given = { from: parseUserId(from), into: parseUserId(into) };
+  // A former name is renamed to its form, under which it is found, too.
+  const wish =
+    given.into === given.from && into !== given.from
+      ? { from: given.from, into: nameForm(into), isJoin }
+      : { ...given, isJoin };
   if (isPreview) return await store.owners.previewMove(wish);
   return await store.owners.move({ ...wish, id: ids.next(), settingId: ids.next(), actorId });
 }

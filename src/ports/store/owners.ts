@@ -32,7 +32,10 @@ export type Owners = {
   withMemories(limit: number): Promise<readonly OwnerMemories[]>;
   /** Everyone who has anything, those with the most memories first. */
   list(): Promise<readonly OwnerSummary[]>;
-  /** Names of owners that have a blank or a character beyond ASCII: few, and all that may have another normal form are among them. */
+  /**
+   * Names of owners that have a blank or a character beyond ASCII, and those that are the form (`nameForm`) of one of these: few, and all that
+   * may have another form are among them.
+   */
   unusualNames(): Promise<readonly string[]>;
   /** The owner's names in this pack, the current one first. */
   names(userId: string): Promise<readonly OwnerName[]>;

@@ -1,6 +1,8 @@
+import { plainForms } from "../../../domain/owner.ts";
 import type { OwnerMemories, OwnerSummary } from "../../../domain/pack-owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import type { Sql } from "../connection/sql.ts";
+import { listText } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 
 type SummaryRow = {
@@ -61,8 +63,15 @@ export async function ownerAfter(
 }
 
 export async function readUnusualNames(sql: Sql): Promise<readonly string[]> {
-  const rows = await sql.all<{ readonly user_id: string }>(
-    "SELECT user_id FROM owners WHERE user_id ~ '[^!-~]'",
-  );
-  return rows.map(({ user_id }) => user_id);
+  const names = async (condition: string, ...parameters: readonly string[]) =>
+    (
+      await sql.all<{ readonly user_id: string }>(
+        `SELECT user_id FROM owners WHERE ${condition}`,
+        ...parameters,
+      )
+    ).map(({ user_id }) => user_id);
+  const unusual = await names("user_id ~ '[^!-~]'");
+  const forms = plainForms(unusual);
+  if (forms.length === 0) return unusual;
+  return [...unusual, ...(await names("user_id = ANY ($1::text[])", listText(forms)))];
 }

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { plainForms } from "../../../domain/owner.ts";
 import type { OwnerSummary } from "../../../domain/pack-owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
 
@@ -28,8 +29,14 @@ export function listOwners(database: Database): readonly OwnerSummary[] {
 }
 
 export function readUnusualNames(database: Database): readonly string[] {
-  return database
-    .query<{ user_id: string }, []>("SELECT user_id FROM owners WHERE user_id GLOB '*[^!-~]*'")
-    .all()
-    .map(({ user_id }) => user_id);
+  const namesWhere = (condition: string, ...parameters: readonly string[]) =>
+    database
+      .query<{ user_id: string }, string[]>(`SELECT user_id FROM owners WHERE ${condition}`)
+      .all(...parameters)
+      .map(({ user_id }) => user_id);
+  const unusual = namesWhere("user_id GLOB '*[^!-~]*'");
+  const forms = plainForms(unusual);
+  if (forms.length === 0) return unusual;
+  const plain = namesWhere("user_id IN (SELECT value FROM json_each(?))", JSON.stringify(forms));
+  return [...unusual, ...plain];
 }
