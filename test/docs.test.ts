@@ -136,7 +136,7 @@ describe("docs/cli.md", () => {
 
   test.each([...COMMAND_NAMES])("has each option of svc %s", (name) => {
     const source = read(`src/surface/cli/commands/${name}.ts`);
-    const options = new Set(source.match(/(?<=")--[a-z-]+(?=[" ])/g));
+    const options = new Set(source.match(/(?<=[oO]ption\(\s*")--[a-z-]+(?=[" ])/g));
     if (source.includes("formatOption()")) options.add("--format");
     if (source.includes("encryptionKeyOption()")) options.add("--encryption-key");
     if (source.includes("ownerOption()")) options.add("--user-id");

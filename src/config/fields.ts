@@ -168,7 +168,7 @@ export function optionalMemberOrNone<const T extends string>(
     return word === "null" || word === null ? undefined : word;
   };
   const meta = { type: `${oneOf(members)}, or unset`, description };
-  return unset(read, z.enum(members), undefined, meta);
+  return unset<"none" | T>(read, z.enum<readonly ["none", ...T[]]>(members), undefined, meta);
 }
 
 /** A list of texts of one form, in JSON when given as text. */

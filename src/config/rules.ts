@@ -72,7 +72,8 @@ export function unreadSettings(config: Config, given: ReadonlySet<string>): read
   const { fusion = "adaptive" } = scoring;
   const unread = Object.entries(FUSION_ONLY).flatMap(([name, fusions]) => {
     const setting = `scoring.${name}`;
-    if (fusions.includes(fusion) || !given.has(setting) || Reflect.get(scoring, name) === undefined) return [];
+    if (fusions.includes(fusion) || !given.has(setting) || Reflect.get(scoring, name) === undefined)
+      return [];
     return [`${setting} has no effect with scoring.fusion ${fusion} and is dropped`];
   });
   if (hostedChoice(embedding) !== undefined) return unread;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { describeSettings } from "../../../src/config/schema.ts";
 import { loadConfig } from "../../../src/config/load.ts";
+import { describeSettings } from "../../../src/config/schema.ts";
 import { createDesk, type Desk, type Outcome } from "./run-svc.ts";
 
 // Each test starts processes.
