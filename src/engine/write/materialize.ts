@@ -202,7 +202,7 @@ export async function drainBefore(
     let left = await drain(deps, { owner: userId, budgetMs, isDueOnly: true, signal });
     // What is left is in other hands: those of a job of this process, or of another one, which are at it.
     while (left.pending > left.failed && performance.now() < end && signal?.aborted !== true) {
-      await Bun.sleep(POLL_MS);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       left = { ...left, ...(await deps.store.countJobs(userId)) };
     }
   } catch {

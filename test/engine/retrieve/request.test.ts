@@ -234,7 +234,7 @@ describe("ranking multipliers", () => {
   test("need weighted fusion, whether configured or brought along", () => {
     const rankingMultipliers = { semantic: 2 };
     expect(refusal({ rankingMultipliers }).message).toStartWith(
-      "ranking_multipliers: have no meaning with fusion rrf",
+      "ranking_multipliers: have no meaning with fusion adaptive",
     );
     expect(parse({ rankingMultipliers, weights: {} }).multipliers?.semantic).toBe(2);
     const relative = { fusion: { kind: "relative" } };

@@ -80,7 +80,7 @@ describe.skipIf(NO_POSTGRES !== undefined)(`on a database${leftOut(NO_POSTGRES)}
         "rights",
         "row-level security",
       ],
-      ...["server indexes", "counters", "indexes", "jobs", "extraction", "embedding"],
+      ...["server indexes", "counters", "indexes", "jobs", "fading", "extraction", "embedding"],
       ...["platform", "native library", "cache folder"],
     ]);
     await onDatabase(url, (sql) => sql.run("UPDATE owners SET next_key = 1"));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { until } from "../../until.ts";
 import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
@@ -18,7 +19,8 @@ async function packOf(name: string, ...owners: readonly string[]): Promise<strin
   const path = join(desk.folder, name);
   const engine = await desk.engine(name, { SVC_ENCRYPTION_ENABLED: "false" });
   for (const userId of owners) await engine.ingestFast({ content: TEA, userId });
-  await engine.processPending();
+  // The engine itself may be at them.
+  await until(async () => (await engine.processPending()).pending === 0);
   await engine.close();
   return path;
 }
