@@ -3,6 +3,7 @@ import { type RetrievalRecord, recordForm } from "../../domain/records/retrieval
 import { FormError } from "../../lib/form.ts";
 import { sha256Hex, sha256HexOfBytes } from "../../lib/hashing.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
+import { compressText, decompressText } from "../../lib/zstd.ts";
 import type { BuiltReceipt } from "./build.ts";
 
 /** A receipt as canonical JSON. @throws FormError for a number that JSON does not have */
@@ -57,7 +58,7 @@ export type StoredForm = BuiltReceipt & StoredParts;
  */
 export function encodeReceipt({ text, checksum, record }: StoredParts): Uint8Array {
   const both = `${text}\n${JSON.stringify(recordForm.json(record))}`;
-  const packed = Bun.zstdCompressSync(both, { level: LEVEL });
+  const packed = compressText(both, LEVEL);
   const bytes = new Uint8Array(TEXT_AT + packed.length);
   bytes[0] = ENCODING;
   bytes.set(Uint8Array.fromHex(checksum), 1 + DIGEST_BYTES);
@@ -91,9 +92,7 @@ export function openReceipt(bytes: Uint8Array): Opened {
   if (bytes.length < TEXT_AT) throw new RangeError("the bytes end too early");
   const written = bytes.subarray(1, 1 + DIGEST_BYTES).toHex();
   if (digestOf(bytes).toHex() !== written) throw new RangeError("the bytes were changed");
-  const [text = "", record = ""] = Bun.zstdDecompressSync(bytes.subarray(TEXT_AT))
-    .toString()
-    .split("\n");
+  const [text = "", record = ""] = decompressText(bytes.subarray(TEXT_AT)).split("\n");
   const checksum = bytes.subarray(1 + DIGEST_BYTES, TEXT_AT).toHex();
   // The digest says that `encodeReceipt` wrote both.
   const beside: JsonObject & { readonly client?: string } = JSON.parse(record);
