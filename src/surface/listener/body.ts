@@ -1,5 +1,5 @@
 import { invalid, SvcError } from "../../domain/errors.ts";
-import { parseJson } from "../../lib/json.ts";
+import { InexactNumber, parseJson } from "../../lib/json.ts";
 import { refuse } from "./answers.ts";
 import {
   type BodyClock,
@@ -133,7 +133,9 @@ function parse(bytes: Uint8Array, { isOptional }: BodyOptions): unknown {
   }
   const complaint = complaintAboutJson(text);
   if (complaint !== undefined) throw invalid("body", complaint);
-  const value = parsed(text);
+  const whole = parsed(text);
+  // A number alone is refused for what it is, not for its digits.
+  const value = whole instanceof InexactNumber ? Number(whole.source) : whole;
   return isOptional ? (value ?? {}) : value;
 }
 

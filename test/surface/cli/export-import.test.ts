@@ -175,7 +175,7 @@ const REFUSALS: readonly { args: readonly string[]; code: number; says: string }
   { args: ["import", "a.jsonl"], code: 2, says: "missing required argument" },
   { args: ["import", "missing.jsonl", "new.pack"], code: 1, says: "no such file" },
   { args: ["import", "a.jsonl", "a.pack"], code: 2, says: "exists already" },
-  { args: ["import", "a.jsonl", "full"], code: 2, says: "exists already" },
+  { args: ["import", "a.jsonl", "full"], code: 2, says: "has other things in it" },
   { args: ["import", "cut.jsonl", "new.pack"], code: 1, says: "cut.jsonl, line 9: " },
   { args: ["import", "cut.jsonl", "new"], code: 1, says: "cut.jsonl, line 9: " },
   { args: ["import", "garbled.jsonl", "new.pack"], code: 1, says: "garbled.jsonl, line 4: " },
