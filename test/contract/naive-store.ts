@@ -194,12 +194,14 @@ export class NaiveStore implements RetrievalStore {
 
   #change<T>(reads: ChangeReads, decide: Decide<T>): T {
     const { nodes, auditRecords, events, edges } = this.#pack;
-    const found = pick(nodes, reads.nodeIds);
+    const isSeen = ({ userId }: { readonly userId: string }) =>
+      reads.owner === undefined || reads.owner === userId;
+    const found = pick(nodes.filter(isSeen), reads.nodeIds);
     const { change, result } = decide({
       at: momentAfter(found.values(), this.#clock.now()),
       nodes: found,
       auditRecords: pick(auditRecords, reads.auditRecordIds),
-      events: pick(events, reads.eventIds),
+      events: pick(events.filter(isSeen), reads.eventIds),
       edges: edges
         .filter(({ sourceId, targetId }) => found.has(sourceId) && found.has(targetId))
         .sort(earliestFirst),

@@ -102,11 +102,11 @@ describe.each(LAYOUTS)("SQL of somebody else on $name", ({ packIn }) => {
     { name: "gives away", sql: "UPDATE receipts SET user_id = 'x'" },
     {
       name: "replaces",
-      sql: `INSERT OR REPLACE INTO receipts SELECT key, request_id, user_id, created_at, 0, x'00' FROM receipts`,
+      sql: `INSERT OR REPLACE INTO receipts SELECT key, request_id, user_id, created_at, x'00' FROM receipts`,
     },
     {
       name: "replaces under another key",
-      sql: `REPLACE INTO receipts SELECT key + 1, request_id, user_id, created_at, 0, x'00' FROM receipts`,
+      sql: `REPLACE INTO receipts SELECT key + 1, request_id, user_id, created_at, x'00' FROM receipts`,
     },
   ])("$name no receipt", async ({ sql }) => {
     const { store, run } = await fresh();

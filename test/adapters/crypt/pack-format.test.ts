@@ -119,7 +119,7 @@ test("the worked example of the format's page is right", () => {
   );
   const [disk = Buffer.alloc(0), plain] = dumps;
   const given = (name: string): string =>
-    new RegExp(`^\\| ${name} \\| \`([0-9a-f]+)\``, "m").exec(text)?.[1] ?? "missing";
+    new RegExp(`^\\| ${name} +\\| \`([0-9a-f]+)\``, "m").exec(text)?.[1] ?? "missing";
   const keys = keysOf(KEY, disk.subarray(0, 16));
   expect({
     salt: disk.subarray(0, 16).toString("hex"),

@@ -98,10 +98,10 @@ describe("an unusable pack", () => {
   });
 
   test("named by a setting is refused by the servers too", async () => {
-    const env = { SVC_PACK_PATH: join(desk.folder, "folder.pack") };
+    const env = { SVC_PACK_PATH: join(desk.folder, "text.pack") };
     const outcome = await desk.run(["serve", "--port", "0"], { env });
     expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toContain("is a folder");
+    expect(outcome.stderr).toContain("is not a pack");
   });
 });
 

@@ -101,8 +101,8 @@ describe("memory_retrieve", () => {
       text: "ranking_multipliers.paths: is not a known",
     },
     {
-      args: { ranking_multipliers: { graph: "2" } },
-      text: 'ranking_multipliers.graph: "2" is not',
+      args: { ranking_multipliers: { graph: "two" } },
+      text: 'ranking_multipliers.graph: "two" is not',
     },
     { args: { include_cross_scope: 1 }, text: "include_cross_scope: 1 is not true or false" },
   ])("refuses $args as a break of the schema", async ({ args, text }) => {

@@ -207,7 +207,7 @@ test("the stateless revision is served without a handshake", async () => {
   const lines = (await stdout.toArray()).join("").trim().split("\n");
   const results = new Map(lines.map((line) => JSON.parse(line)).map((m) => [m.id, m.result]));
   expect(JSON.stringify(results.get(1))).toContain(NEXT_REVISION);
-  expect(results.get(2).tools).toHaveLength(31);
+  expect(results.get(2).tools).toHaveLength(29);
   expect(results.get(3).structuredContent).toMatchObject({ id: NODE_ID });
   expect(results.get(4)).toMatchObject({
     structuredContent: { error: expect.stringContaining("metadata.id: 1234567890123456789 has") },
