@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import type { MemoryWorkspace, WorkspaceOptions } from "../../src/app/workspace/workspace.ts";
 import { leftOut } from "../left-out.ts";
 import { NO_POSTGRES } from "../postgres/databases.ts";
+import { until } from "../until.ts";
 import { DATABASE_GROUND, FOLDER_GROUND } from "./workspace-grounds.ts";
 
 // The model is loaded by the first text of each workspace.
@@ -222,12 +223,19 @@ for (const [kind, ground, lacking] of GROUNDS) {
         const workspace = await open({ maxOpen: 1 });
         const a = await workspace.namespace("a");
         const waiting = workspace.namespace("b").catch((error: unknown) => error);
-        await Bun.sleep(20);
+        await until(async () => (await workspace.listNamespaces()).length === 2);
         const closed = workspace.close();
         await a.release();
         expect(await waiting).toMatchObject({ code: "workspace_closed" });
         await closed;
         expect(await ground.has(a.namespace.id)).toBeTrue();
+      });
+
+      test("are not given to who asks just before the workspace closes, nor does that break the registry", async () => {
+        const workspace = await open();
+        const asked = workspace.namespace("a").catch((error: unknown) => error);
+        await workspace.close();
+        expect(await asked).toMatchObject({ code: "workspace_closed" });
       });
 
       test.each([0, -1, 1.5, Number.NaN])("cannot be %p", async (maxOpen) => {

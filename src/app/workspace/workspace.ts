@@ -117,6 +117,17 @@ function createWorkspace({ config, namespaces, cache }: Parts): MemoryWorkspace 
     if (closed === undefined) return;
     throw new SvcError("workspace_closed", `${namespaces.place}: the workspace was closed`);
   };
+  const reading = new Set<Promise<unknown>>();
+  const inRegistry = async <T>(read: () => Promise<T>): Promise<T> => {
+    requireOpen();
+    const answer = read();
+    reading.add(answer);
+    try {
+      return await answer;
+    } finally {
+      reading.delete(answer);
+    }
+  };
   const open = async (namespace: RegisteredNamespace): Promise<MemoryEngine> => {
     const engine = await namespaces.open(namespace, embedders.make);
     if (namespace.isInitialized) return engine;
@@ -129,8 +140,7 @@ function createWorkspace({ config, namespaces, cache }: Parts): MemoryWorkspace 
     }
   };
   const lend = async (name: string, create: boolean): Promise<NamespaceLease> => {
-    requireOpen();
-    const namespace = await findNamespace(namespaces, name, create);
+    const namespace = await inRegistry(() => findNamespace(namespaces, name, create));
     const engine = await cache.take(namespace, () => open(namespace));
     const { id } = namespace;
     return createLease(
@@ -141,6 +151,7 @@ function createWorkspace({ config, namespaces, cache }: Parts): MemoryWorkspace 
     );
   };
   const closeRest = async (): Promise<void> => {
+    await Promise.allSettled(reading);
     await embedders.close();
     await namespaces.close();
   };
@@ -160,10 +171,7 @@ function createWorkspace({ config, namespaces, cache }: Parts): MemoryWorkspace 
   };
   return {
     namespace: (name, { create = true } = {}) => lend(name, create),
-    listNamespaces: async () => {
-      requireOpen();
-      return await namespaces.list();
-    },
+    listNamespaces: () => inRegistry(() => namespaces.list()),
     retrieve: async (question) =>
       await askNamespaces(question, config.packing.token_budget, async (name, input) => {
         await using lease = await lend(name, false);
