@@ -15,9 +15,15 @@ import { stopSignal } from "../surface/cli/signals.ts";
 import { stderrLog } from "../surface/cli/stderr-log.ts";
 import type { Log } from "../surface/contract/core/log.ts";
 import { pipeAddress, socketAddress, socketFolder } from "../surface/mcp/link/address.ts";
-import { type Guest, type Kin, kinUnder } from "../surface/mcp/link/hello.ts";
-import { type Joined, join } from "../surface/mcp/link/join.ts";
+import {
+  type Guest,
+  type Joined,
+  join,
+  type Kin,
+  kinUnder,
+} from "../surface/mcp/link/handshake.ts";
 import { type Backend, relay } from "../surface/mcp/link/relay.ts";
+import { repeatableTools } from "../surface/mcp/repeatable-tools.ts" with { type: "macro" };
 
 /** Where the processes of this user that serve one pack meet, and what they know about each other. */
 export type Link = {
@@ -97,7 +103,7 @@ export function linkOf(mainFile: string, { key, settingsFile: file, readOnly }: 
     const address = IS_WINDOWS
       ? pipeAddress(secret, mainFile)
       : socketAddress(socketFolder(env, dirname(keyFolder(env))), mainFile);
-    return { kin: kinUnder(secret, kin), address, problem: "" };
+    return { kin: kinUnder(secret, kin, address), address, problem: "" };
   } catch (error) {
     // A process without a secret of its own trusts nobody.
     const problem = error instanceof Error ? error.message : String(error);
@@ -201,13 +207,14 @@ async function passOn(backend: Backend, session: Session): Promise<void> {
     };
     own.then(end, end);
     const { stdin: input, stdout: output } = streams;
-    // It ends with this process, so nothing is ever repeated.
-    return { input, output, isOther: false, repeatable: { tools: [], byRequestId: [] } };
+    return { input, output, isOther: false };
   };
   const { log, stop } = session;
   const warn = (message: string): void => log("warn", message);
+  const { stdin, stdout } = process;
+  const repeatable = repeatableTools();
   try {
-    await relay({ stdin: process.stdin, stdout: process.stdout, backend, rejoin, stop, warn });
+    await relay({ stdin, stdout, backend, repeatable, rejoin, stop, warn });
   } catch (error) {
     // The failure of our own server is reported below.
     if (own === undefined) throw error;

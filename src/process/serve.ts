@@ -138,18 +138,16 @@ async function hostOf(engine: MemoryEngine, options: Options): Promise<Host | un
   if (joined.role === "alone") log("info", `the pack is not shared: ${joined.reason}`);
   if (joined.role !== "host") return undefined;
   const { hostGuests } = await import("../surface/mcp/link/host.ts");
-  const { WELCOME } = await import("../surface/mcp/welcome.ts");
   const deps = { engine: () => Promise.resolve(engine), version: VERSION, log };
   return hostGuests({
     seat: joined.seat,
     kin: link.kin,
     log,
-    welcome: WELCOME,
     serve: (guest, socket) => {
       // Loaded here, because a server without guests does not need it.
-      const serving = import("../surface/mcp/serve-guest.ts");
+      const serving = import("../surface/mcp/stdio.ts");
       return {
-        ended: serving.then(({ guestService }) => guestService(deps).serve(guest, socket).ended),
+        ended: serving.then(({ guestService }) => guestService(deps)(guest, socket).ended),
       };
     },
   });

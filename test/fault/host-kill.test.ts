@@ -6,7 +6,6 @@
  *   SVC_FAULT_ROUNDS=20 bun test test/fault/host-kill.test.ts
  * The program is SVC_EXE, else dist/svc, else src/main.ts under Bun.
  */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,7 +15,6 @@ import {
   hasOpen,
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
-import { leftOut, NOT_LINUX } from "../left-out.ts";
 import { DISK } from "./disk-folder.ts";
 import { examine, SOUND } from "./examine.ts";
 import type { Entry } from "./ledger.ts";
@@ -30,8 +28,6 @@ const LIMIT_MS = 10_000;
 /** The same for one that needs longer than this to start an assistant, which is about as much work. */
 const BUSY_START_MS = 2000;
 const BUSY_LIMIT_MS = 120_000;
-/** The same where the process stands still: ten seconds of silence, then five for the place of the one that does not speak. */
-const STILL_LIMIT_MS = 30_000;
 
 let root = "";
 beforeAll(() => {
@@ -70,11 +66,11 @@ class Writer {
   }
 
   /** Milliseconds from that moment to the next acknowledgement. */
-  async nextAfter(moment: number, limit = limitMs()): Promise<number> {
+  async nextAfter(moment: number): Promise<number> {
     for (;;) {
       const next = this.acknowledgedAt.find((at) => at > moment);
       if (next !== undefined) return next - moment;
-      if (performance.now() - moment > limit) return Number.POSITIVE_INFINITY;
+      if (performance.now() - moment > limitMs()) return Number.POSITIVE_INFINITY;
       await Bun.sleep(2);
     }
   }
@@ -113,41 +109,13 @@ async function startOne(pack: string): Promise<Assistant> {
   return assistant;
 }
 
-const limitMs = (quiet = LIMIT_MS): number => (startMs < BUSY_START_MS ? quiet : BUSY_LIMIT_MS);
+const limitMs = (): number => (startMs < BUSY_START_MS ? LIMIT_MS : BUSY_LIMIT_MS);
 
 /** Who has the pack open; found by its files, so on Linux only. Elsewhere the first one does. */
 function serving(writers: readonly Writer[], pack: string): Writer {
   const found = writers.find(({ pid }) => hasOpen(pid, pack)) ?? writers[0];
   if (found === undefined) throw new Error("nobody serves");
   return found;
-}
-
-/** Stops a process in the middle of a write. It has to be kept writing meanwhile. */
-async function stopWhileWriting({ pid }: Writer, pack: string): Promise<void> {
-  const probe = new Database(pack);
-  probe.run("PRAGMA busy_timeout = 0");
-  const isLocked = (): boolean => {
-    try {
-      probe.run("BEGIN IMMEDIATE");
-      probe.run("ROLLBACK");
-      return false;
-    } catch {
-      return true;
-    }
-  };
-  try {
-    for (let tries = 0; tries < 2000; tries += 1) {
-      process.kill(pid, "SIGSTOP");
-      // A signal takes a moment to arrive.
-      await Bun.sleep(2);
-      if (isLocked()) return;
-      process.kill(pid, "SIGCONT");
-      await Bun.sleep(Math.random() * 5);
-    }
-  } finally {
-    probe.close();
-  }
-  throw new Error("it was never stopped while it wrote");
 }
 
 /** Exit code and words for people of each. */
@@ -218,81 +186,4 @@ test(
     expect(acknowledged.length).toBeGreaterThan(ROUNDS * ASSISTANTS);
   },
   120_000 + ROUNDS * 240_000,
-);
-
-// The next two wait most of the time, so they wait together.
-test.concurrent("when the serving process stands still, the others leave it; it goes on by itself later", async () => {
-  const pack = newPack("still");
-  const assistants: Assistant[] = [];
-  for (let count = 0; count < 3; count += 1) assistants.push(await startOne(pack));
-  const [host, ...others] = assistants;
-  if (host === undefined) throw new Error("nobody was started");
-  const storeAll = (by: readonly Assistant[], word: string) =>
-    Promise.all(
-      by.map(async ({ call }, index) => {
-        const content = `The word ${word}${index} is kept.`;
-        const { value } = await call("memory_store", { content, user_id: OWNER });
-        return {
-          content,
-          word,
-          call: 0,
-          kind: "store",
-          eventId: String(value["event_id"]),
-        } as const;
-      }),
-    );
-  const kept = await storeAll(assistants, "before");
-  host.process.child.kill("SIGSTOP");
-  const moment = performance.now();
-  kept.push(...(await storeAll(others, "during")));
-  expect(performance.now() - moment).toBeLessThan(limitMs(STILL_LIMIT_MS));
-  const newcomer = await startOne(pack);
-  kept.push(...(await storeAll([newcomer], "newcomer")));
-  host.process.child.kill("SIGCONT");
-  kept.push(...(await storeAll([host], "after")));
-  const opened = [...assistants, newcomer].map(({ process }) => hasOpen(process.pid, pack));
-  if (!opened.includes(undefined)) expect(opened.filter(Boolean)).toHaveLength(2);
-  const endings = await allLeave([newcomer, ...assistants]);
-  expect(endings).toEqual(endings.map(() => [0, ""]));
-  expect(readdirSync(dirname(pack))).toEqual(["memory.pack"]);
-  expect(
-    examine(
-      pack,
-      kept.map((entry, call) => ({ ...entry, call })),
-    ),
-  ).toEqual(SOUND);
-}, 600_000);
-
-// Elsewhere nobody can see who it is that has the pack locked.
-test.concurrent.skipIf(NOT_LINUX !== undefined)(
-  `a serving process that was stopped in the middle of a write is woken by those who wait for it, and nothing is lost${leftOut(NOT_LINUX)}`,
-  async () => {
-    const pack = newPack("locked");
-    const writers: Writer[] = [];
-    while (writers.length < 3) {
-      writers.push(new Writer(await startOne(pack), `l${writers.length}`));
-    }
-    const started = performance.now();
-    await Promise.all(writers.map((writer) => writer.nextAfter(started)));
-    const host = serving(writers, pack);
-    await stopWhileWriting(host, pack);
-    const moment = performance.now();
-    const pauses = await Promise.all(
-      writers.map((writer) => writer.nextAfter(moment, limitMs(STILL_LIMIT_MS))),
-    );
-    console.log(
-      `stopped in a write: all went on after ${pauses.map((ms) => Math.round(ms)).join(", ")} ms`,
-    );
-    expect(Math.max(...pauses)).toBeLessThan(limitMs(STILL_LIMIT_MS));
-    // It goes on to serve: nobody else had to open the pack.
-    expect(writers.map(({ pid }) => hasOpen(pid, pack) ?? false)).toEqual(
-      writers.map((writer) => writer === host),
-    );
-    await Promise.all(writers.map((writer) => writer.stop()));
-    const endings = await allLeave(writers.map(({ assistant }) => assistant));
-    expect(endings).toEqual(writers.map(() => [0, ""]));
-    expect(readdirSync(dirname(pack))).toEqual(["memory.pack"]);
-    expectSound(pack, writers);
-  },
-  600_000,
 );

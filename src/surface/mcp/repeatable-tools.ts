@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { OPERATIONS } from "../contract/core/operations.ts";
-import type { Repeatable } from "./link/pending-calls.ts";
+import type { Repeatable } from "./link/relay.ts";
 
 /** Tools that change nothing if a call is repeated. Imported as a macro, since computing it loads all operations. */
 export function repeatableTools(): Repeatable {

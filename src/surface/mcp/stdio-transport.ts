@@ -6,8 +6,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { DoubledName, parseJson } from "../../lib/json.ts";
-import { PENDING_MAX } from "./link/limits.ts";
-import { LineReader, lineOf, NOT_UTF8 } from "./link/lines.ts";
+import { LineReader, lineOf, NOT_UTF8, PENDING_MAX } from "./link/lines.ts";
 import { withoutNulls } from "./nulls.ts";
 
 /** Milliseconds for finishing running requests after the client has closed its end. */

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { ERROR_CATALOGUE } from "../../domain/error-catalogue.ts";
@@ -5,14 +6,13 @@ import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/core/log.ts";
 import type { AnswerForm, ToolSet } from "../contract/core/operation.ts";
-import type { Kin } from "./link/hello.ts";
-import { type Host, hostGuests } from "./link/host.ts";
+import type { Guest, Kin } from "./link/handshake.ts";
+import { type Host, hostGuests, type ServedGuest } from "./link/host.ts";
 import type { Seat } from "./link/rendezvous.ts";
-import { guestService } from "./serve-guest.ts";
 import { createMcpServer } from "./server.ts";
 import { openStdio } from "./stdio-transport.ts";
 import { loadOperations } from "./tool-schema.ts";
-import { openFailure } from "./tools.ts";
+import { type McpDeps, openFailure } from "./tools.ts";
 
 /** Milliseconds reserved for the handshake before the memory is opened; a call that needs it opens it at once. */
 const OPEN_DELAY_MS = 100;
@@ -79,7 +79,25 @@ function guestsOf(
   engine: () => Promise<MemoryEngine>,
 ): Host | undefined {
   if (guests === undefined) return undefined;
-  return hostGuests({ ...guests, log, ...guestService({ engine, version, log }) });
+  return hostGuests({ ...guests, log, serve: guestService({ engine, version, log }) });
+}
+
+/** How other processes that use this one's memory are served: like the client on stdin, each as its own owner. */
+export function guestService(
+  deps: Omit<McpDeps, "boundUserId" | "toolSet" | "answers">,
+): (guest: Guest, socket: Socket) => ServedGuest {
+  return ({ userId: boundUserId, tools: toolSet, answers }, socket) => {
+    const { transport, ended } = openStdio(socket, socket);
+    serveStdio(
+      () => createMcpServer({ ...deps, boundUserId, isPersonal: true, toolSet, answers }),
+      {
+        transport,
+        // It concerns another process, not the readers of this one's log.
+        onerror: (error) => deps.log("info", `protocol: ${error.message}`),
+      },
+    );
+    return { ended };
+  };
 }
 
 type EngineSource = {

@@ -1,11 +1,9 @@
 import type { Socket } from "node:net";
 import type { Log } from "../../contract/core/log.ts";
-import { type Guest, type Kin, kinAt, receive, type Welcome } from "./hello.ts";
-import { isStranger } from "./peer.ts";
+import { type Guest, isStranger, type Kin, receive } from "./handshake.ts";
+import { BYE } from "./relay.ts";
 import type { Seat } from "./rendezvous.ts";
 
-/** Says that the server accepts nothing more: the guest ends its side after what it has sent, and gets all answers. */
-export const BYE = '{"svc":"bye"}';
 /** Milliseconds for answering running calls. */
 const LEAVE_MS = 10_000;
 /** Milliseconds for guests to end their side. A running one does it at once; a stopped one is not waited for. */
@@ -22,7 +20,6 @@ export type ServedGuest = {
 export type HostDeps = {
   readonly seat: Seat;
   readonly kin: Kin;
-  readonly welcome: Welcome;
   /** Speaks MCP on a connection. */
   readonly serve: (guest: Guest, socket: Socket) => ServedGuest;
   readonly log: Log;
@@ -37,13 +34,13 @@ export type Host = {
 
 /** Serves the processes that connect to the address of a pack. */
 export function hostGuests(deps: HostDeps): Host {
-  const { seat, kin, welcome, serve, log, patienceMs } = deps;
+  const { seat, kin, serve, log, patienceMs } = deps;
   const open = new Set<Socket>();
   const served = new Map<Socket, Promise<void>>();
   let isLeaving = false;
   const take = async (socket: Socket): Promise<void> => {
     if (await isStranger(socket)) throw new Error("it is another user's");
-    const guest = await receive(socket, kinAt(kin, seat.address), welcome, patienceMs);
+    const guest = await receive(socket, kin, patienceMs);
     if (guest === undefined || isLeaving) return;
     const gone = closing(socket);
     // Nobody waits for answers to a guest that has gone.

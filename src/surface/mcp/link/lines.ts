@@ -1,5 +1,8 @@
 import { isUtf8 } from "node:buffer";
 
+/** Requests that a server works on at a time, and that a relay leaves unanswered; then it reads nothing more. */
+export const PENDING_MAX = 32;
+
 /** Before a line that is no UTF-8, so that no reader takes it for a message with other characters. */
 export const NOT_UTF8 = "\ufffd";
 

@@ -1,9 +1,8 @@
 import type { Readable, Writable } from "node:stream";
-import { BYE } from "./host.ts";
-import { OPEN_CALLS_MAX } from "./limits.ts";
-import { LineReader, lineOf } from "./lines.ts";
-import { PendingCalls, type Repeatable } from "./pending-calls.ts";
-import { type Silence, watchSilence } from "./silence.ts";
+import { LineReader, lineOf, PENDING_MAX } from "./lines.ts";
+
+/** A server accepts nothing more: the guest ends its side after what it has sent, and gets all answers. */
+export const BYE = '{"svc":"bye"}';
 
 /** Milliseconds to wait for running calls after the client has closed its end. */
 const DRAIN_MS = 10_000;
@@ -16,23 +15,21 @@ const ANSWER_MAX = 256 * 1024 * 1024;
 export type Backend = {
   readonly input: Writable;
   readonly output: Readable;
-  /** Whether it is another process, which may be stopped while the connection stays open. */
+  /** Whether it is another process. */
   readonly isOther: boolean;
-  readonly repeatable: Repeatable;
 };
 
 export type RelayDeps = {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly backend: Backend;
+  readonly repeatable: Repeatable;
   /** Finds a server to replace one that has gone. */
   readonly rejoin: () => Promise<Backend>;
   /** Ends the session just as the client's leaving does. */
   readonly stop?: AbortSignal | undefined;
   /** Reports to a person what is wrong with the client. */
   readonly warn?: ((message: string) => void) | undefined;
-  /** Milliseconds of silence after which a server with unanswered calls counts as gone. */
-  readonly silenceMs?: number | undefined;
 };
 
 /**
@@ -47,10 +44,9 @@ export async function relay(deps: RelayDeps): Promise<void> {
 
 class Relay {
   readonly #deps: RelayDeps;
-  readonly #pending = new PendingCalls();
+  readonly #calls: Calls;
   readonly #fromClient = new LineReader();
   readonly #ended = Promise.withResolvers<void>();
-  readonly #silence: Silence;
   /** Undefined while looking for one. */
   #backend: Backend | undefined;
   /** Whether the server accepts messages. Otherwise they wait. */
@@ -63,14 +59,7 @@ class Relay {
 
   constructor(deps: RelayDeps) {
     this.#deps = deps;
-    this.#silence = watchSilence({
-      forMs: deps.silenceMs,
-      isDue: () => this.#backend?.isOther === true && !this.#pending.isEmpty && !this.#isClientSlow,
-      ask: (line) => {
-        if (this.#isTaking) this.#backend?.input.write(`${line}\n`);
-      },
-      giveUp: () => this.#backend && this.#lost(this.#backend),
-    });
+    this.#calls = new Calls(deps.repeatable);
   }
 
   async run(): Promise<void> {
@@ -88,7 +77,6 @@ class Relay {
     try {
       await this.#ended.promise;
     } finally {
-      this.#silence.end();
       stop?.removeEventListener("abort", leave);
       stdin.destroy();
       if (this.#backend !== undefined) release(this.#backend);
@@ -117,10 +105,8 @@ class Relay {
       const line = this.#waiting.shift();
       const backend = this.#backend;
       if (line === undefined || backend === undefined) break;
-      const passed = this.#pending.toServer(line, backend.repeatable);
-      if (passed !== undefined) this.#write(backend, passed);
+      this.#write(backend, this.#calls.toServer(line));
     }
-    if (!this.#pending.isEmpty) this.#silence.watch();
     if (this.#clientHasLeft) this.#endWhenDone();
     else if (this.#waiting.length > 0 || !this.#hasRoom) stdin.pause();
     else stdin.resume();
@@ -131,8 +117,8 @@ class Relay {
       this.#isTaking &&
       !this.#isInputFull &&
       !this.#isClientSlow &&
-      this.#pending.count < OPEN_CALLS_MAX &&
-      this.#pending.characters < OPEN_CHARACTERS_MAX
+      this.#calls.count < PENDING_MAX &&
+      this.#calls.characters < OPEN_CHARACTERS_MAX
     );
   }
 
@@ -154,7 +140,6 @@ class Relay {
     const lines = new LineReader(ANSWER_MAX);
     const over = (): void => this.#lost(backend);
     output.on("data", (chunk: Uint8Array) => {
-      this.#silence.heard();
       try {
         for (const line of lines.read(chunk)) this.#heard(line, backend);
       } catch {
@@ -174,7 +159,7 @@ class Relay {
       // Messages from the client are now for the next server.
       this.#isTaking = false;
       backend.input.end();
-    } else if (this.#pending.isForClient(line)) this.#tell(line);
+    } else if (this.#calls.isForClient(line)) this.#tell(line);
   }
 
   #tell(line: string): void {
@@ -198,7 +183,7 @@ class Relay {
       this.#ended.resolve();
       return;
     }
-    const { repeat, fail } = this.#pending.afterLoss();
+    const { repeat, fail } = this.#calls.afterLoss();
     for (const line of fail) this.#tell(line);
     this.#flow();
     this.#deps.rejoin().then(
@@ -215,7 +200,7 @@ class Relay {
   }
 
   get #isDone(): boolean {
-    return this.#pending.isEmpty && this.#waiting.length === 0 && !this.#isClientSlow;
+    return this.#calls.count === 0 && this.#waiting.length === 0 && !this.#isClientSlow;
   }
 
   #leave(): void {
@@ -242,4 +227,154 @@ function release({ input, output, isOther }: Backend): void {
   if (isOther) input.destroy();
   else input.end();
   output.resume();
+}
+
+/** The identifier of a request that this process makes itself: nobody reads its answer. */
+const REOPENING = "svc:reopening";
+/** JSON-RPC: internal error. */
+const INTERNAL_ERROR = -32603;
+
+/** Calls that may be made again if it is unknown whether they were executed. */
+export type Repeatable = {
+  /** Tools that change nothing if the same call is repeated. */
+  readonly tools: readonly string[];
+  /** Tools that change nothing if a call with the same `request_id` is repeated, which is optional for them. */
+  readonly byRequestId: readonly string[];
+};
+
+type Message = {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: {
+    readonly name?: unknown;
+    readonly requestId?: unknown;
+    readonly arguments?: unknown;
+  };
+};
+
+/** What must be known about a call until it is answered. */
+type Call = {
+  readonly line: string;
+  readonly id: unknown;
+  readonly isInitialize: boolean;
+  readonly isRepeatable: boolean;
+};
+
+/** A client's unanswered requests, and how its connection began. */
+export class Calls {
+  readonly #repeatable: Repeatable;
+  readonly #open = new Map<string, Call>();
+  #initialize: string | undefined;
+  #initialized: string | undefined;
+  /** Over all open calls. */
+  characters = 0;
+
+  constructor(repeatable: Repeatable) {
+    this.#repeatable = repeatable;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Records a line of the client. @returns what to forward to the server */
+  toServer(line: string): string {
+    const message = parse(line);
+    if (message === undefined) return line;
+    const { id, method, params } = message;
+    if (method === "notifications/initialized") this.#initialized = line;
+    if (method === "notifications/cancelled") this.#close(params?.requestId);
+    // A subscription is never answered. Servers answer nothing that has no such identifier.
+    const isCall = method !== undefined && method !== "subscriptions/listen";
+    if (!isCall || (typeof id !== "string" && typeof id !== "number")) return line;
+    const isInitialize = method === "initialize";
+    if (isInitialize) this.#initialize = line;
+    this.#close(id);
+    const call = { ...this.#asRepeatable(line, message), id, isInitialize };
+    this.#open.set(keyOf(id), call);
+    this.characters += call.line.length;
+    return call.line;
+  }
+
+  /** Records a line of the server. @returns whether to forward it to the client */
+  isForClient(line: string): boolean {
+    const message = parse(line);
+    if (message === undefined || message.method !== undefined) return true;
+    this.#close(message.id);
+    return message.id !== REOPENING;
+  }
+
+  /**
+   * Sorts the open calls when a server has gone. For the next server: first how the connection began, then the calls to make
+   * again, once. For the client: the answers to all others, which are over.
+   */
+  afterLoss(): { readonly repeat: readonly string[]; readonly fail: readonly string[] } {
+    const repeat = this.#opening();
+    const fail: string[] = [];
+    for (const [key, call] of this.#open) {
+      if (call.isInitialize) continue;
+      if (call.isRepeatable) {
+        this.#open.set(key, { ...call, isRepeatable: false });
+        repeat.push(call.line);
+      } else {
+        this.#close(call.id);
+        fail.push(unknownOutcome(call.id));
+      }
+    }
+    return { repeat, fail };
+  }
+
+  #close(id: unknown): void {
+    const key = keyOf(id);
+    this.characters -= this.#open.get(key)?.line.length ?? 0;
+    this.#open.delete(key);
+  }
+
+  /** Under its own identifier while the client still waits for the answer to it. */
+  #opening(): string[] {
+    if (this.#initialize === undefined) return [];
+    const message = parse(this.#initialize);
+    const isOpen = this.#open.get(keyOf(message?.id))?.isInitialize === true;
+    const first = isOpen ? this.#initialize : JSON.stringify({ ...message, id: REOPENING });
+    return this.#initialized === undefined ? [first] : [first, this.#initialized];
+  }
+
+  /** The request, with a request id of its own if that makes it repeatable. */
+  #asRepeatable(line: string, message: Message): Pick<Call, "line" | "isRepeatable"> {
+    if (message.method !== "tools/call") return { line, isRepeatable: true };
+    const { tools, byRequestId } = this.#repeatable;
+    const tool = String(message.params?.name);
+    const given = message.params?.arguments;
+    const canBeNamed = typeof given === "object" && given !== null && !Array.isArray(given);
+    if (!byRequestId.includes(tool) || !canBeNamed) {
+      return { line, isRepeatable: tools.includes(tool) };
+    }
+    const { request_id: requestId = null }: { readonly request_id?: unknown } = given;
+    if (requestId !== null) return { line, isRepeatable: true };
+    const named = { ...given, request_id: Bun.randomUUIDv7() };
+    const params = { ...message.params, arguments: named };
+    return { line: JSON.stringify({ ...message, params }), isRepeatable: true };
+  }
+}
+
+function unknownOutcome(id: unknown): string {
+  const message =
+    "The memory server ended while this call ran: its outcome is unknown. " +
+    "Look with memory_retrieve before you repeat it.";
+  return JSON.stringify({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } });
+}
+
+/** Identifiers are texts or numbers, and `1` is not `"1"`. */
+function keyOf(id: unknown): string {
+  return JSON.stringify(id) ?? "";
+}
+
+function parse(line: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    // SAFETY: every member is checked before it is used, and all of them may be missing.
+    return typeof value === "object" && value !== null ? (value as Message) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,6 @@
-import { linkSync, unlinkSync } from "node:fs";
+import { linkSync, mkdirSync, unlinkSync } from "node:fs";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { makeSocketFolder } from "./address.ts";
 import {
   type FileMark,
   findFile,
@@ -11,7 +10,7 @@ import {
   passingName,
   removeFile,
   whenThere,
-} from "./socket-file.ts";
+} from "./address.ts";
 
 /** How often two processes may meet at the address before one of them gives up on it. */
 const TRIES = 5;
@@ -21,12 +20,7 @@ const CONNECT_MS = 1000;
 /** What a process found at the address of a pack. */
 export type Meeting =
   /** Another process serves the pack. */
-  | {
-      readonly role: "guest";
-      readonly socket: Socket;
-      /** Frees the address of a process that does not answer, unless another one has it by now. */
-      readonly evict: () => void;
-    }
+  | { readonly role: "guest"; readonly socket: Socket }
   /** No process did; from now on this one does. */
   | { readonly role: "host"; readonly seat: Seat }
   /** The address cannot be used; the pack can still be opened. */
@@ -53,7 +47,7 @@ export type Seat = {
 export async function meet(address: string, user: number = ownUser()): Promise<Meeting> {
   const isPipe = address.startsWith("\\\\.\\pipe\\");
   try {
-    if (!isPipe) makeSocketFolder(address);
+    if (!isPipe) mkdirSync(dirname(address), { recursive: true, mode: 0o700 });
     const complaint = isPipe ? undefined : folderComplaint(dirname(address), user);
     if (complaint !== undefined) return alone(`the socket is not used: ${complaint}`);
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -75,14 +69,13 @@ async function meetOnce(address: string, user: number): Promise<Meeting | undefi
   }
   if (found.owner !== user) return alone("the socket belongs to another user");
   if (!found.isSocket) return alone("the name of the socket is that of another file");
-  const evict = (): void => removeIfPossible(address, found.mark);
   const connection = await connect(address);
   switch (connection.outcome) {
     case "connected":
-      return { role: "guest", socket: connection.socket, evict };
+      return { role: "guest", socket: connection.socket };
     case "refused":
       // Nobody listens: a leftover.
-      evict();
+      removeIfPossible(address, found.mark);
       return undefined;
     case "gone":
       return undefined;
@@ -95,7 +88,7 @@ async function meetOnce(address: string, user: number): Promise<Meeting | undefi
 async function meetAtPipe(address: string): Promise<Meeting | undefined> {
   const connection = await connect(address);
   if (connection.outcome === "connected") {
-    return { role: "guest", socket: connection.socket, evict: () => undefined };
+    return { role: "guest", socket: connection.socket };
   }
   if (connection.outcome === "failed")
     return alone(`the pipe cannot be used: ${connection.reason}`);

@@ -3,7 +3,6 @@ import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync }
 import { dirname, join } from "node:path";
 import { mainFileOf, settingsForPath } from "../../../../src/app/pack-path.ts";
 import {
-  makeSocketFolder,
   pipeAddress,
   socketAddress,
   socketFolder,
@@ -62,11 +61,12 @@ describe("the address", () => {
 });
 
 describe("the folder of sockets", () => {
-  test("is made for this user alone, whatever the mask", () => {
+  test("is made for this user alone, whatever the mask", async () => {
     process.umask(0);
     const address = join(linkFolder(), "new/deep/m.sock");
-    makeSocketFolder(address);
+    const meeting = await meet(address);
     expect(statSync(dirname(address)).mode & 0o777).toBe(0o700);
+    if (meeting.role === "host") meeting.seat.leave();
   });
 
   test("is in that of the session where it is this user's alone, else beside the keys", () => {

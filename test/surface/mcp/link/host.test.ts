@@ -1,22 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, renameSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { dirname, join as joinPath } from "node:path";
-import type { Guest, Kin } from "../../../../src/surface/mcp/link/hello.ts";
 import {
-  BYE,
-  type Host,
-  type HostDeps,
-  hostGuests,
-} from "../../../../src/surface/mcp/link/host.ts";
-import { join } from "../../../../src/surface/mcp/link/join.ts";
+  type Guest,
+  join,
+  type Kin,
+  kinUnder,
+} from "../../../../src/surface/mcp/link/handshake.ts";
+import { type Host, type HostDeps, hostGuests } from "../../../../src/surface/mcp/link/host.ts";
 import { LineReader } from "../../../../src/surface/mcp/link/lines.ts";
-import type { Backend } from "../../../../src/surface/mcp/link/relay.ts";
+import { type Backend, BYE } from "../../../../src/surface/mcp/link/relay.ts";
 import type { Seat } from "../../../../src/surface/mcp/link/rendezvous.ts";
 import { linkFolder } from "./link-folder.ts";
 
 const KIN: Kin = { version: "1.0.0", fingerprint: "a".repeat(64) };
-const REPEATABLE = { tools: ["memory_retrieve"], byRequestId: ["memory_store"] };
 const GUEST: Guest = { userId: "ada", tools: "full", answers: "json" };
 
 type Hosting = {
@@ -61,7 +59,6 @@ function serveFrom(
     ...options,
     seat,
     kin: KIN,
-    welcome: { repeatable: REPEATABLE },
     serve: (guest, socket) => {
       guests.push(guest);
       return echo(guest, socket);
@@ -110,7 +107,6 @@ describe("guests", () => {
     const { address, host, guests } = await startHost();
     const one = await joinAsGuest(address, { userId: "ada", tools: "core", answers: "json" });
     const two = await joinAsGuest(address, { userId: undefined, tools: "full", answers: "json" });
-    expect(one.repeatable).toEqual(REPEATABLE);
     expect(guests).toEqual([
       { userId: "ada", tools: "core", answers: "json" },
       { userId: undefined, tools: "full", answers: "json" },
@@ -132,15 +128,10 @@ describe("guests", () => {
     await host.leave();
   });
 
-  test("that come to its socket in a folder that was moved go their own way", async () => {
-    const { address, host, guests } = await startHost();
-    const moved = `${dirname(address)} moved`;
-    renameSync(dirname(address), moved);
-    const joined = await join(joinPath(moved, "m.pack.sock"), KIN, GUEST);
-    expect(joined).toMatchObject({ role: "alone" });
-    expect(guests).toEqual([]);
-    await host.leave();
-    rmSync(moved, { recursive: true });
+  test("and hosts of one address in two places are of two kinds", () => {
+    const [here, there] = ["/run/a.sock", "/moved/a.sock"].map((at) => kinUnder("s", KIN, at));
+    expect(here?.fingerprint).not.toBe(there?.fingerprint ?? "");
+    expect(kinUnder("s", KIN, "/run/a.sock")).toEqual(here ?? KIN);
   });
 
   test("two hundred at once are served, and parted with", async () => {
@@ -258,21 +249,14 @@ describe("whoever is no guest", () => {
 });
 
 describe("a host that stands still", () => {
-  test("loses its place to the next, who serves the others", async () => {
+  test("keeps its place; who comes serves its own client", async () => {
     const address = joinPath(linkFolder(), "m.pack.sock");
     const still = await join(address, KIN, GUEST);
     if (still.role !== "host") throw new Error(`joined as ${still.role}`);
     // It never receives anybody.
-    const joined = await Promise.all(
-      Array.from({ length: 5 }, () => join(address, KIN, GUEST, { patienceMs: 100 })),
-    );
-    const next = joined.find(({ role }) => role === "host");
-    if (next?.role !== "host") throw new Error("nobody took its place");
-    expect(joined.filter(({ role }) => role === "host")).toHaveLength(1);
-    // When it goes on and leaves, the address stays with the next one.
+    const joined = await join(address, KIN, GUEST, { patienceMs: 100 });
+    expect(joined).toEqual({ role: "alone", reason: "no answer on the socket" });
     still.seat.leave();
-    expect(readdirSync(dirname(address))).toEqual(["m.pack.sock"]);
-    next.seat.leave();
     expect(readdirSync(dirname(address))).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { isStranger, peerUser } from "../../../../src/surface/mcp/link/peer.ts";
+import { isStranger, peerUser } from "../../../../src/surface/mcp/link/handshake.ts";
 import { leftOut } from "../../../left-out.ts";
 import { CONNECT, NOBODY, noStranger, startStranger } from "../../../scenario/stranger.ts";
 import { linkFolder } from "./link-folder.ts";

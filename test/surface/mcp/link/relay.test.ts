@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { PassThrough, Writable } from "node:stream";
-import { BYE } from "../../../../src/surface/mcp/link/host.ts";
 import { LineReader } from "../../../../src/surface/mcp/link/lines.ts";
-import { type Backend, type RelayDeps, relay } from "../../../../src/surface/mcp/link/relay.ts";
-import { openStdio } from "../../../../src/surface/mcp/stdio-transport.ts";
+import {
+  type Backend,
+  BYE,
+  type RelayDeps,
+  relay,
+} from "../../../../src/surface/mcp/link/relay.ts";
 
 const REPEATABLE = { tools: ["memory_retrieve"], byRequestId: ["memory_ingest_fast_many"] };
 
@@ -68,7 +71,7 @@ type Server = Party & {
 
 function createServer(options: Partial<Backend> = {}): Server {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const backend = { input, output, isOther: true, repeatable: REPEATABLE, ...options };
+  const backend = { input, output, isOther: true, ...options };
   return Object.assign(new Party(input, output), { backend, input, output });
 }
 
@@ -91,6 +94,7 @@ function connect(count: number, options: Partial<RelayDeps> = {}): Setting {
     stdin,
     stdout,
     backend: first.backend,
+    repeatable: REPEATABLE,
     rejoin: () => {
       const next = waiting.shift();
       return next === undefined
@@ -163,7 +167,8 @@ describe("with one server", () => {
     await Bun.sleep(5);
     const server = createServer();
     const rejoin = () => Promise.reject(new Error("not needed"));
-    await relay({ stdin, stdout: new PassThrough(), backend: server.backend, rejoin });
+    const { backend } = server;
+    await relay({ stdin, stdout: new PassThrough(), backend, repeatable: REPEATABLE, rejoin });
     expect(server.isOver || server.input.destroyed).toBe(true);
   });
 
@@ -302,116 +307,6 @@ describe("when a server is gone", () => {
   });
 });
 
-describe("a server that stands still", () => {
-  const silenceMs = 200;
-
-  test("is asked for a sign of life, and left when it gives none", async () => {
-    const { servers, client, stdin, done } = connect(2, { silenceMs });
-    client.say(retrieve(1));
-    const [, ping] = await at(servers, 0).hears(2);
-    expect(ping).toMatchObject({ method: "ping" });
-    await at(servers, 1).hears(1);
-    at(servers, 1).say(result(1));
-    stdin.end();
-    await done;
-    expect(client.heard).toMatchObject([{ id: 1, result: {} }]);
-  });
-
-  test("is kept while it gives a sign of life, however long a call takes", async () => {
-    const { servers, client, stdin, done } = connect(1, { silenceMs });
-    const server = at(servers, 0);
-    client.say(store(1));
-    for (let count = 2; count <= 6; count += 1) {
-      const ping = (await server.hears(count))[count - 1];
-      expect(ping).toMatchObject({ method: "ping" });
-      server.say({ id: ping?.id, error: { code: -32_601, message: "not here" } });
-    }
-    server.say(result(1));
-    stdin.end();
-    await done;
-    expect(client.heard).toMatchObject([{ id: 1, result: {} }]);
-  });
-
-  test("is kept when it works on as many calls as it takes, and none is done for long", async () => {
-    const { servers, client, stdin, done } = connect(2, { silenceMs });
-    const { input, output } = at(servers, 0);
-    const { transport } = openStdio(input, output);
-    const open: (string | number)[] = [];
-    transport.onmessage = (message) => {
-      if (!("id" in message) || message.id === undefined) return;
-      if ("method" in message && message.method === "ping") {
-        void transport.send({ jsonrpc: "2.0", id: message.id, result: {} });
-      } else open.push(message.id);
-    };
-    await transport.start();
-    for (let id = 0; id < 40; id += 1) client.say(retrieve(id));
-    await Bun.sleep(4 * silenceMs);
-    expect(at(servers, 1).heard).toEqual([]);
-    while (client.heard.length < 40) {
-      for (const id of open.splice(0)) await transport.send({ jsonrpc: "2.0", id, result: {} });
-      await Bun.sleep(1);
-    }
-    stdin.end();
-    await done;
-    expect(new Set(client.heard.map(({ id }) => id)).size).toBe(40);
-  });
-
-  test("is not disturbed while nothing is asked of it", async () => {
-    const { servers, client, stdin, done } = connect(1, { silenceMs: 50 });
-    client.say(retrieve(1));
-    await at(servers, 0).hears(1);
-    at(servers, 0).say(result(1));
-    await client.hears(1);
-    await Bun.sleep(200);
-    expect(at(servers, 0).heard).toHaveLength(1);
-    stdin.end();
-    await done;
-  });
-
-  test("is not taken for still because the client does not read", async () => {
-    const stdout = new PassThrough({ highWaterMark: 1024 });
-    const { servers, client, stdin, done } = connect(1, { silenceMs: 100, stdout });
-    client.say(retrieve(1));
-    client.say(retrieve(2));
-    await at(servers, 0).hears(2);
-    at(servers, 0).say({ id: 1, result: { text: "x".repeat(4096) } });
-    await Bun.sleep(300);
-    expect(at(servers, 0).heard).toHaveLength(2);
-    const reader = new Party(stdout, stdin);
-    await reader.hears(1);
-    at(servers, 0).say(result(2));
-    stdin.end();
-    await reader.hears(2);
-    await done;
-  });
-
-  test("is left after its goodbye too", async () => {
-    const { servers, client, stdin, done } = connect(2, { silenceMs });
-    client.say(retrieve(1));
-    await at(servers, 0).hears(1);
-    at(servers, 0).say(BYE);
-    await at(servers, 1).hears(1);
-    at(servers, 1).say(result(1));
-    stdin.end();
-    await done;
-    expect(client.heard).toHaveLength(1);
-  });
-
-  test("in this process is not given up: nobody else is there", async () => {
-    const server = createServer({ isOther: false });
-    const { client, stdin, done } = connect(1, { backend: server.backend, silenceMs: 50 });
-    client.say(store(1));
-    await Bun.sleep(200);
-    expect(server.heard).toHaveLength(1);
-    server.say(result(1));
-    stdin.end();
-    await server.isLeft();
-    server.output.end();
-    await done;
-    expect(client.heard).toHaveLength(1);
-  });
-});
-
 describe("pressure", () => {
   const big = (id: number) => ({
     id,
@@ -422,7 +317,7 @@ describe("pressure", () => {
   test("a server that does not read holds the client back, and nothing is lost", async () => {
     const input = new PassThrough({ highWaterMark: 1024 });
     const output = new PassThrough();
-    const backend = { input, output, isOther: true, repeatable: REPEATABLE };
+    const backend = { input, output, isOther: true };
     const { stdin, client, done } = connect(1, { backend });
     for (let id = 0; id < 100; id += 1) client.say(big(id));
     await Bun.sleep(50);
@@ -461,7 +356,7 @@ describe("pressure", () => {
       if (id % 50 === 0) await Bun.sleep(0);
     }
     await Bun.sleep(50);
-    expect(server.heard.length).toBe(31);
+    expect(server.heard.length).toBe(32);
     expect(stdin.isPaused()).toBe(true);
     let answered = 0;
     while (answered < 2000) {
@@ -478,7 +373,7 @@ describe("pressure", () => {
   test("many writes against pressure leave no listeners behind", async () => {
     const input = new PassThrough({ highWaterMark: 16 });
     const output = new PassThrough();
-    const backend = { input, output, isOther: true, repeatable: REPEATABLE };
+    const backend = { input, output, isOther: true };
     const { stdin, client, done } = connect(1, { backend });
     stdin.write(
       Array.from(
@@ -489,7 +384,7 @@ describe("pressure", () => {
     await Bun.sleep(10);
     expect(input.listenerCount("drain")).toBeLessThanOrEqual(1);
     const server = new Party(input, output);
-    await server.hears(31);
+    await server.hears(32);
     expect(input.listenerCount("drain")).toBeLessThanOrEqual(1);
     for (let id = 0; id < 50; id += 1) {
       await server.hears(id + 1);

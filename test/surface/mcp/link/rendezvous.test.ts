@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
+import { findFile, removeFile } from "../../../../src/surface/mcp/link/address.ts";
 import { type Meeting, meet, type Seat } from "../../../../src/surface/mcp/link/rendezvous.ts";
-import { findFile, removeFile } from "../../../../src/surface/mcp/link/socket-file.ts";
 import { leftOut, NOT_ROOT } from "../../../left-out.ts";
 import { linkFolder } from "./link-folder.ts";
 
@@ -174,33 +174,7 @@ describe("a socket that was left behind", () => {
   });
 });
 
-describe("eviction", () => {
-  test("frees the address of one that does not answer", async () => {
-    const address = join(linkFolder(), "m.pack.sock");
-    const silent = await takeSeat(address);
-    const meeting = await meet(address);
-    if (meeting.role !== "guest") throw new Error(`met as ${meeting.role}`);
-    meeting.evict();
-    meeting.socket.destroy();
-    const next = await takeSeat(address);
-    silent.leave();
-    (await connected(address)).destroy();
-    next.leave();
-  });
-
-  test("leaves the address to one that took it meanwhile", async () => {
-    const address = join(linkFolder(), "m.pack.sock");
-    const silent = await takeSeat(address);
-    const meeting = await meet(address);
-    if (meeting.role !== "guest") throw new Error(`met as ${meeting.role}`);
-    meeting.socket.destroy();
-    silent.leave();
-    const next = await takeSeat(address);
-    meeting.evict();
-    (await connected(address)).destroy();
-    next.leave();
-  });
-
+describe("a leftover", () => {
   test("leaves a file that has the name by now", async () => {
     const folder = linkFolder();
     const [path, other] = [join(folder, "a"), join(folder, "b")];

@@ -2,14 +2,27 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import type { AnswerForm, ToolSet } from "../../contract/core/operation.ts";
 import { LineReader } from "./lines.ts";
-import type { Repeatable } from "./pending-calls.ts";
+import type { Backend } from "./relay.ts";
+import { meet, type Seat } from "./rendezvous.ts";
 
 /** Version of the handshake between two processes before they speak MCP. */
-const LINK_VERSION = 2;
+const LINK_VERSION = 3;
 /** Milliseconds that the other side has for its part. Loading a server takes a tenth of it. */
 const HELLO_MS = 5000;
 /** Bytes that either side may send before it speaks MCP. */
 const HELLO_BYTES = 64 * 1024;
+
+/** How often to check again for a host that is just leaving. */
+const TRIES = 20;
+/** Milliseconds between two checks. */
+const PAUSE_MS = 25;
+/** `getsockopt` of Linux: level, option, bytes of pid, uid and gid. */
+const SOL_SOCKET = 1;
+const SO_PEERCRED = 17;
+const CREDENTIALS = 12;
+
+/** The other side holds the connection open but sends nothing, for example because a signal has stopped it. */
+const SILENT = "no answer on the socket";
 
 /** What makes two processes interchangeable: the program and everything that decides how it answers. */
 export type Kin = {
@@ -21,18 +34,14 @@ export type Kin = {
   readonly fingerprint: string;
 };
 
-/** @param secret known only to the processes of this user */
-export function kinUnder(secret: string, kin: Kin): Kin {
-  const fingerprint = createHmac("sha256", secret).update(kin.fingerprint).digest("hex");
-  return { ...kin, fingerprint };
-}
-
 /**
- * The kind of the processes that serve the pack of one address. If a socket was moved with its folder, the connecting and the
- * listening process mean different packs.
+ * The kind of the processes of this user that serve the pack of one address. If a socket was moved with its folder, the connecting
+ * and the listening process mean different packs.
+ * @param secret known only to the processes of this user
  */
-export function kinAt(kin: Kin, address: string): Kin {
-  return { ...kin, fingerprint: JSON.stringify([kin.fingerprint, address]) };
+export function kinUnder(secret: string, { version, fingerprint }: Kin, address: string): Kin {
+  const text = JSON.stringify([fingerprint, address]);
+  return { version, fingerprint: createHmac("sha256", secret).update(text).digest("hex") };
 }
 
 /** What a process requests from the one that serves the pack. */
@@ -44,31 +53,23 @@ export type Guest = {
   readonly answers: AnswerForm;
 };
 
-/** What a guest must know about the server. */
-export type Welcome = { readonly repeatable: Repeatable };
-
 /** Processes of different kinds do not serve each other. */
 export class NotKin extends Error {
   override readonly name = "NotKin";
-}
-
-/** The other side holds the connection open but sends nothing. */
-export class Silent extends Error {
-  override readonly name = "Silent";
 }
 
 /**
  * The guest's part on a new connection. Both sides prove that they know the fingerprint before either sends more, the host first:
  * a process that holds the address by chance or by force learns nothing about the guest, not even its owner.
  * @param patienceMs for everything that the other side has to send
- * @throws NotKin if the other side is of another kind, Silent if it sends nothing, Error if it has gone
+ * @throws NotKin if the other side is of another kind, Error if it has gone or sends nothing
  */
 export async function introduce(
   socket: Socket,
   kin: Kin,
   guest: Guest,
   patienceMs: number = HELLO_MS,
-): Promise<Welcome> {
+): Promise<void> {
   const conversation = converse(socket, patienceMs);
   try {
     const challenge = await conversation.next();
@@ -92,8 +93,6 @@ export async function introduce(
     });
     const answer = await conversation.next();
     if (answer["welcome"] !== true) throw new NotKin("the pack is served, but not to this process");
-    const tools = textsOf(answer["tools"]);
-    return { repeatable: { tools, byRequestId: textsOf(answer["by_request_id"]) } };
   } finally {
     conversation.end();
   }
@@ -103,7 +102,6 @@ export async function introduce(
 export async function receive(
   socket: Socket,
   kin: Kin,
-  welcome: Welcome,
   patienceMs: number = HELLO_MS,
 ): Promise<Guest | undefined> {
   const conversation = converse(socket, patienceMs);
@@ -118,8 +116,7 @@ export async function receive(
       conversation.say({});
       return undefined;
     }
-    const { tools: names, byRequestId } = welcome.repeatable;
-    conversation.say({ welcome: true, tools: names, by_request_id: byRequestId });
+    conversation.say({ welcome: true });
     const { user_id: userId, tools, answers } = said;
     return {
       userId: typeof userId === "string" ? userId : undefined,
@@ -167,7 +164,7 @@ function converse(socket: Socket, patienceMs: number): Conversation {
     failure ??= error;
     wake?.();
   };
-  const timer = setTimeout(() => fail(new Silent("no answer on the socket")), patienceMs);
+  const timer = setTimeout(() => fail(new Error(SILENT)), patienceMs);
   let bytes = 0;
   const onData = (chunk: Uint8Array): void => {
     bytes += chunk.byteLength;
@@ -207,10 +204,6 @@ function converse(socket: Socket, patienceMs: number): Conversation {
   };
 }
 
-function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
 function asRecord(line: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(line);
@@ -218,4 +211,95 @@ function asRecord(line: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
+}
+
+/** The role of a process that wants to serve a client. */
+export type Joined =
+  /** Pass everything on to the process that serves the pack. */
+  | { readonly role: "guest"; readonly backend: Backend }
+  /** Serve the pack, to others too. */
+  | { readonly role: "host"; readonly seat: Seat }
+  /** Serve the pack to this client alone. */
+  | { readonly role: "alone"; readonly reason: string };
+
+export type JoinOptions = {
+  /** Number of the user that this process runs as. Default: the real one. */
+  readonly user?: number | undefined;
+  /** Milliseconds for everything that a host has to send before it serves. */
+  readonly patienceMs?: number | undefined;
+};
+
+/** Finds the process that serves a pack for processes of one kind, or takes its place if there is none. Never throws. */
+export async function join(
+  address: string,
+  kin: Kin,
+  guest: Guest,
+  { user, patienceMs }: JoinOptions = {},
+): Promise<Joined> {
+  let reason = "";
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const meeting = await meet(address, user);
+    if (meeting.role !== "guest") return meeting;
+    const { socket } = meeting;
+    try {
+      if (await isStranger(socket)) throw new NotKin("the socket is served by another user");
+      await introduce(socket, kin, guest, patienceMs);
+      return { role: "guest", backend: { input: socket, output: socket, isOther: true } };
+    } catch (error) {
+      socket.destroy();
+      reason = error instanceof Error ? error.message : String(error);
+      if (error instanceof NotKin || reason === SILENT) break;
+    }
+    // It was on its way out; its place will be free in a moment.
+    await Bun.sleep(PAUSE_MS);
+  }
+  return { role: "alone", reason };
+}
+
+/** Whether the other end of a connection is certainly held by another user. */
+export async function isStranger(socket: Socket): Promise<boolean> {
+  const peer = await peerUser(socket);
+  return peer !== undefined && peer !== process.getuid?.();
+}
+
+/**
+ * Number of the user who holds the other end of a local connection, according to the system; undefined if the system does not
+ * say.
+ */
+export async function peerUser(socket: Socket): Promise<number | undefined> {
+  const file = fileOf(socket);
+  if (file === undefined) return undefined;
+  try {
+    return process.platform === "darwin" ? await onMac(file) : await onLinux(file);
+  } catch {
+    // The library or call does not exist here: the proof alone decides.
+    return undefined;
+  }
+}
+
+/** The runtime does not declare the file descriptor of a socket. */
+function fileOf(socket: Socket): number | undefined {
+  const handle: unknown = "_handle" in socket ? socket._handle : undefined;
+  if (typeof handle !== "object" || handle === null || !("fd" in handle)) return undefined;
+  return typeof handle.fd === "number" && handle.fd >= 0 ? handle.fd : undefined;
+}
+
+async function onLinux(file: number): Promise<number | undefined> {
+  if (process.platform !== "linux") return undefined;
+  const { dlopen, ptr } = await import("bun:ffi");
+  const declared = { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" } as const;
+  const library = dlopen("libc.so.6", { getsockopt: declared });
+  const credentials = new Uint32Array(CREDENTIALS / 4);
+  const length = new Uint32Array([CREDENTIALS]);
+  const { getsockopt } = library.symbols;
+  const result = getsockopt(file, SOL_SOCKET, SO_PEERCRED, ptr(credentials), ptr(length));
+  return result === 0 && length[0] === CREDENTIALS ? credentials[1] : undefined;
+}
+
+async function onMac(file: number): Promise<number | undefined> {
+  const { dlopen, ptr } = await import("bun:ffi");
+  const declared = { args: ["i32", "ptr", "ptr"], returns: "i32" } as const;
+  const library = dlopen("libSystem.B.dylib", { getpeereid: declared });
+  const [user, group] = [new Uint32Array(1), new Uint32Array(1)];
+  return library.symbols.getpeereid(file, ptr(user), ptr(group)) === 0 ? user[0] : undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { PendingCalls, PING_REQUEST } from "../../../../src/surface/mcp/link/pending-calls.ts";
+import { Calls } from "../../../../src/surface/mcp/link/relay.ts";
 
 const line = (message: object): string => JSON.stringify({ jsonrpc: "2.0", ...message });
 const call = (id: unknown, name: string, args: object = {}): string =>
@@ -7,12 +7,9 @@ const call = (id: unknown, name: string, args: object = {}): string =>
 const answer = (id: unknown): string => line({ id, result: {} });
 const REPEATABLE = { tools: ["memory_retrieve"], byRequestId: ["memory_store"] };
 
-const toServer = (calls: PendingCalls, text: string): string | undefined =>
-  calls.toServer(text, REPEATABLE);
-
-function sent(...lines: readonly string[]): PendingCalls {
-  const calls = new PendingCalls();
-  for (const text of lines) calls.toServer(text, REPEATABLE);
+function sent(...lines: readonly string[]): Calls {
+  const calls = new Calls(REPEATABLE);
+  for (const text of lines) calls.toServer(text);
   return calls;
 }
 
@@ -21,9 +18,9 @@ describe("a call", () => {
     "with the id $id is open until it is answered",
     ({ id }) => {
       const calls = sent(call(id, "memory_store"));
-      expect(calls.isEmpty).toBe(false);
+      expect(calls.count).toBe(1);
       expect(calls.isForClient(answer(id))).toBe(true);
-      expect(calls.isEmpty).toBe(true);
+      expect(calls.count).toBe(0);
       expect(calls.characters).toBe(0);
     },
   );
@@ -43,13 +40,13 @@ describe("a call", () => {
     const calls = sent(text);
     expect(calls.count).toBe(1);
     calls.isForClient(answer(1));
-    expect(calls.isEmpty).toBe(true);
+    expect(calls.count).toBe(0);
   });
 
   test("is not answered by an answer to the same id of another kind", () => {
     const calls = sent(call(1, "memory_store"));
     calls.isForClient(answer("1"));
-    expect(calls.isEmpty).toBe(false);
+    expect(calls.count).toBe(1);
   });
 
   test.each([
@@ -60,9 +57,9 @@ describe("a call", () => {
     { name: "nothing", text: "" },
     { name: "params of another kind", text: line({ method: "x", params: "text" }) },
   ])("with $name gets no answer, so none is waited for, and the server sees it", ({ text }) => {
-    const calls = new PendingCalls();
-    expect(calls.toServer(text, REPEATABLE)).toBe(text);
-    expect(calls.isEmpty).toBe(true);
+    const calls = new Calls(REPEATABLE);
+    expect(calls.toServer(text)).toBe(text);
+    expect(calls.count).toBe(0);
   });
 
   test("in a line that ends in a carriage return is one", () => {
@@ -75,7 +72,7 @@ describe("a call", () => {
       call(5, "memory_retrieve"),
       line({ method: "notifications/cancelled", params: { requestId: 5 } }),
     );
-    expect(calls.isEmpty).toBe(true);
+    expect(calls.count).toBe(0);
     expect(calls.isForClient(answer(5))).toBe(true);
     expect(calls.afterLoss()).toEqual({ repeat: [], fail: [] });
   });
@@ -95,7 +92,7 @@ describe("after the loss of a server", () => {
       {
         jsonrpc: "2.0",
         id: 9,
-        error: { code: -32_603, message: expect.stringContaining("may or may not") },
+        error: { code: -32_603, message: expect.stringContaining("outcome is unknown") },
       },
     ]);
     expect(calls.count).toBe(3);
@@ -110,14 +107,14 @@ describe("after the loss of a server", () => {
     { name: "none", given: {} },
     { name: "null", given: { request_id: null } },
   ])("a call that could have a name and has $name gets one, and keeps it", ({ given }) => {
-    const calls = new PendingCalls();
+    const calls = new Calls(REPEATABLE);
     const args = { content: "Grüße", __proto__: null, deep: { list: [1, null] }, ...given };
-    const passed = toServer(calls, `${call(1, "memory_store", args)}\r`) ?? "";
+    const passed = calls.toServer(`${call(1, "memory_store", args)}\r`) ?? "";
     const { request_id: requestId, ...others } = JSON.parse(passed).params.arguments;
     expect(requestId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/);
     expect(others).toEqual({ content: "Grüße", deep: { list: [1, null] } });
     expect(calls.afterLoss()).toEqual({ repeat: [passed], fail: [] });
-    const other = toServer(calls, call(2, "memory_store", args)) ?? "";
+    const other = calls.toServer(call(2, "memory_store", args)) ?? "";
     expect(JSON.parse(other).params.arguments.request_id).not.toBe(requestId);
   });
 
@@ -129,8 +126,8 @@ describe("after the loss of a server", () => {
         method: "tools/call",
         params: { name: "memory_store", arguments: args },
       });
-      const calls = new PendingCalls();
-      expect(toServer(calls, text)).toBe(text);
+      const calls = new Calls(REPEATABLE);
+      expect(calls.toServer(text)).toBe(text);
       expect(calls.afterLoss().fail).toHaveLength(1);
     },
   );
@@ -141,7 +138,7 @@ describe("after the loss of a server", () => {
     const { repeat, fail } = calls.afterLoss();
     expect(repeat).toEqual([]);
     expect(fail).toHaveLength(1);
-    expect(calls.isEmpty).toBe(true);
+    expect(calls.count).toBe(0);
   });
 
   test("the next is told how the connection began, under an id whose answer is for nobody", () => {
@@ -150,7 +147,7 @@ describe("after the loss of a server", () => {
     );
     calls.isForClient(answer(1));
     const initialized = line({ method: "notifications/initialized" });
-    toServer(calls, initialized);
+    calls.toServer(initialized);
     const { repeat } = calls.afterLoss();
     expect(repeat[1]).toBe(initialized);
     const opening = JSON.parse(repeat[0] ?? "");
@@ -170,43 +167,9 @@ describe("after the loss of a server", () => {
     expect(calls.isForClient(answer(1))).toBe(true);
   });
 
-  test("a subscription begins again until it is cancelled, and nobody waits for its answer", () => {
-    const listen = line({ id: 4, method: "subscriptions/listen", params: {} });
-    const calls = sent(listen);
-    expect(calls.isEmpty).toBe(true);
-    expect(calls.afterLoss().repeat).toEqual([listen]);
-    toServer(calls, line({ method: "notifications/cancelled", params: { requestId: 4 } }));
-    expect(calls.afterLoss().repeat).toEqual([]);
+  test("a subscription is no call: nobody waits for its answer, and it is not made again", () => {
+    const calls = sent(line({ id: 4, method: "subscriptions/listen", params: {} }));
+    expect(calls.count).toBe(0);
+    expect(calls.afterLoss()).toEqual({ repeat: [], fail: [] });
   });
-});
-
-describe("a server's own request", () => {
-  const ask = line({ id: 7, method: "roots/list" });
-
-  test("reaches the client, and the answer reaches the server once", () => {
-    const calls = new PendingCalls();
-    expect(calls.isForClient(ask)).toBe(true);
-    expect(toServer(calls, answer(7))).toBe(answer(7));
-    expect(toServer(calls, answer(7))).toBeUndefined();
-  });
-
-  test("of a server that is gone is not answered to the next", () => {
-    const calls = new PendingCalls();
-    calls.isForClient(ask);
-    calls.afterLoss();
-    expect(toServer(calls, answer(7))).toBeUndefined();
-  });
-
-  test("does not end a call of the client with the same id", () => {
-    const calls = sent(call(7, "memory_retrieve"));
-    calls.isForClient(ask);
-    expect(calls.count).toBe(1);
-  });
-});
-
-test("the answer to a sign of life is for nobody, an error too", () => {
-  const { id } = JSON.parse(PING_REQUEST);
-  const calls = new PendingCalls();
-  expect(calls.isForClient(answer(id))).toBe(false);
-  expect(calls.isForClient(line({ id, error: { code: -32_601, message: "no" } }))).toBe(false);
 });
