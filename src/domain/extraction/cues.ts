@@ -1,8 +1,8 @@
 import type { CueLanguage } from "./language.ts";
 
 /**
- * Words by which a text says that it means less than a plain statement, by language. English counts in every text; another language
- * in its own texts. Tables only: what follows from a cue stands beside its use.
+ * Words by which a text says that it means less than a plain statement, by language. English counts in every text, with the
+ * negation of French, which is like no English phrase; another language in its own texts. Tables only: what follows from a cue stands beside its use.
  */
 export type Cues = {
   /** A condition follows. */
@@ -72,7 +72,7 @@ const EN: Cues = {
     "decid\\p{L}*|chose|chosen|select(?:ed|s)?|opt(?:ed|s)?|agree[ds]?|commit(?:ted|s)?|reject(?:ed|s)?|going with|went with|settled on",
   ),
   negation: any(
-    "not|never|no|none|nobody|nothing|neither|nor|cannot|without|hardly|barely|scarcely|(?<=^[\\s\"“]*|[.!?]\\s+)as if (?:i|we|he|she|they)|(?:do|does|did|is|are|was|were|have|has|had|ca|could|wo|would|should|must|need)n['’]t|no longer|false that|untrue",
+    "not|never|no|none|nobody|nothing|neither|nor|cannot|without|hardly|barely|scarcely|(?<=^[\\s\"“]*|[.!?]\\s+)as if (?:i|we|he|she|they)|(?:do|does|did|is|are|was|were|have|has|had|ca|could|wo|would|should|must|need)n['’]t|no longer|false that|untrue|(?:n['’]|ne )(?:[\\p{L}’'-]+ ){1,4}?(?:pas|plus|jamais|rien|personne|aucune?)",
   ),
   ending: any(
     "stop(?:ped|ping)?|quit|gave up|given up|refus\\p{L}+|declined|rejected|turned (?:(?:it|them|him|her) )?down|cancel\\p{L}*|got rid of|unsubscribed|broke up",

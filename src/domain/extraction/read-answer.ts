@@ -49,9 +49,10 @@ function readBatch({ json, ambiguous }: AnswerObject, count: number): BatchAnswe
   const tally = new DropTally();
   const turns = new Map<number, ReadTurn>();
   const kept: JsonObject[] = [];
+  const indexOf = turnIndices(entries, count);
   for (const entry of entries.slice(0, MAX_ENTRIES)) {
     const turn = readTurn(entry, { ambiguous });
-    const index = isObject(entry) ? indexOf(entry["turn"], count) : undefined;
+    const index = isObject(entry) ? indexOf(entry["turn"]) : undefined;
     if (turn === undefined || !isObject(entry)) tally.add("malformed");
     else if (index === undefined) tally.add("foreign_turn");
     else {
@@ -110,13 +111,29 @@ function entriesOf(json: JsonObject, count: number): readonly Json[] | undefined
   return Array.isArray(turns) ? turns : undefined;
 }
 
-/** The index that an entry names, also as text. Where one turn was asked, it may be missing, or counted from 0. */
-function indexOf(value: Json | undefined, count: number): number | undefined {
-  if (count === 1 && (value === undefined || value === null || value === 0)) return 1;
-  const named =
-    typeof value === "string" ? /^\s*(?:turn\s*)?#?(\d{1,9})\s*$/i.exec(value)?.[1] : value;
-  const index = named === undefined ? Number.NaN : Number(named);
-  return Number.isInteger(index) && index >= 1 && index <= count ? index : undefined;
+/**
+ * How entries name their turns: by number, also as text. An answer that has a turn 0 and none with the last number counts from 0. Where
+ * one turn was asked, its number may be missing.
+ */
+function turnIndices(entries: readonly Json[], count: number) {
+  const named = new Set(
+    entries.map((entry) => (isObject(entry) ? numberOf(entry["turn"]) : undefined)),
+  );
+  const first = named.has(0) && !named.has(count) ? 0 : 1;
+  return (value: Json | undefined): number | undefined => {
+    if (count === 1 && (value === undefined || value === null)) return 1;
+    const index = (numberOf(value) ?? Number.NaN) - first + 1;
+    return Number.isInteger(index) && index >= 1 && index <= count ? index : undefined;
+  };
+}
+
+function numberOf(value: Json | undefined): number | undefined {
+  if (typeof value === "number") return value;
+  const digits =
+    typeof value === "string"
+      ? /^\s*(?:turn[\s_-]*)?#?(\d{1,9})\.?\s*$/i.exec(value)?.[1]
+      : undefined;
+  return digits === undefined ? undefined : Number(digits);
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

@@ -8,16 +8,17 @@ const BEFORE = [
   "left|sold|lost|gave away|threw (?:away|out)|donated|ditched|dumped|abandoned|dropped|resigned from|moved out of|withdrew from|uninstalled|deleted",
   "hass(?:e|t|en|te|ten)|verabscheu(?:e|t|en|te|ten)|(?:ver)?meide[tn]?|(?:ver)?mied(?:en)?|verkauften?|verließ(?:en)?|verlor(?:en)?|kündigten?",
   "odi(?:o|a|an|amos|é|aba|aban)|detest(?:o|a|an|amos|é|aba|aban)|aborre(?:zco|ce|cen|cemos|cía)|evit(?:o|a|an|amos|é)|dej(?:é|ó|amos|aron)|vend(?:í|ió|imos|ieron)|perd(?:í|ió|imos|ieron)|abandon(?:é|ó|amos|aron)|regal(?:é|ó|amos|aron)",
-  "détest(?:e|es|ons|ent)|hais|haat|haten|odei(?:o|a|am)|odiamo|odiano",
+  "détest(?:e|es|ons|ent)|hais|hait|haïssons|évit(?:e|es|ons|ent)|quitté(?:e|s|es)?|vendu(?:e|s|es)?|perdu(?:e|s|es)?|abandonné(?:e|s|es)?",
+  "haat|haten|odei(?:o|a|am)|odiamo|odiano",
 ].join("|");
 /** Those that end a clause, behind their object. */
 const BEHIND = "verlassen|verkauft|verloren|verschenkt|weggegeben|weggeworfen|gelöscht|gemieden";
 
 /** Between a verb and its object; nothing of this is part of the object's name. */
-const NO_LINK = String.raw`(?!(?:to|for|from|in|on|at|of|with|without|by|about|near|against|after|before|into|than|as|that|this is|when|where|how|why|if|because|but|then|so|it|i|you|he|she|we|they|me|us|him|them|lov\p{L}*|lik\p{L}*|enjoy\p{L}*|ador\p{L}*|prefer\p{L}*|want\p{L}*|need\p{L}*|ke(?:ep|eps|pt)|buy\p{L}*|bought|ha(?:ve|s|d)|got|gets?|is|are|was|were|uses?|eats?|drinks?|takes?|made|makes?|\p{L}+ed|\p{L}+ing|für|gegen|mit|von|im|in|am|auf|bei|zu|zum|nach|aus|aber|dass|wenn|ich|wir|er|sie|mag|liebe|habe|por|para|en|con|sin|de|del|que|cuando|pero|porque|yo|amo|adoro|tengo)(?![\p{L}]))`;
+const NO_LINK = String.raw`(?!(?:to|for|from|in|on|at|of|with|without|by|about|near|against|after|before|into|than|as|that|this is|when|where|how|why|if|because|but|then|so|it|i|you|he|she|we|they|me|us|him|them|lov\p{L}*|lik\p{L}*|enjoy\p{L}*|ador\p{L}*|prefer\p{L}*|want\p{L}*|need\p{L}*|ke(?:ep|eps|pt)|buy\p{L}*|bought|ha(?:ve|s|d)|got|gets?|is|are|was|were|uses?|eats?|drinks?|takes?|made|makes?|\p{L}+ed|\p{L}+ing|für|gegen|mit|von|im|in|am|auf|bei|zu|zum|nach|aus|aber|dass|wenn|ich|wir|er|sie|mag|liebe|habe|por|para|en|con|sin|de|del|que|cuando|pero|porque|yo|amo|adoro|tengo|pour|par|avec|dans|chez|mais|qui|je|j|tu|il|elle|nous|vous|ai|acheté|gardé|pris|aime|adore)(?![\p{L}]))`;
 const LINKS = String.raw`(?:(?:${NO_LINK}[\p{L}\p{N}’'-]+|eating|drinking|(?:all )?kinds of),?\s+){0,4}`;
 const VERB_BEFORE = new RegExp(
-  String.raw`(?<![\p{L}\p{M}’'-])(?<verb>${BEFORE})\s+(?<links>${LINKS})$`,
+  String.raw`(?:(?<![\p{L}\p{M}’'-])|(?<=(?<!\p{L})[jl][’']))(?<verb>${BEFORE})\s+(?<links>${LINKS})$`,
   "iu",
 );
 const VERB_BEHIND = new RegExp(
@@ -39,6 +40,15 @@ const PREPOSITION =
 const PUT =
   /^\s+(?:(?:on|under|behind|inside|beside)\s+(?!\p{Lu})|(?:in|at|with|by)\s+(?:the|my|our|a|an|his|her|their)\s|with\s)/u;
 
+/** `allergic to nuts`, `allergisch gegen Nüsse`, `a nut allergy`: who is that neither likes nor eats them. */
+const HARMED_BEFORE = new RegExp(
+  String.raw`(?<!\p{L})(?:al+[eé]rg\p{L}+|intol[eé]ran\p{L}+|unverträglich\p{L}*)\s+(?:to|of|gegen|auf|al?|à|aux?)\s+${LINKS}$`,
+  "iu",
+);
+const HARMED_BEHIND = /^[\s-](?:allergy|allergies|allergic|intoleran\p{L}+)(?!\p{L})/iu;
+const TASTES =
+  /(?:^|_|\b)(?:lik|lov|enjoy|prefer|favou?r|eat|ate|drink|drank|consum|tolerat|crav|order)\p{L}*/iu;
+
 /** UTF-16 units around an object that are read for its verb. */
 const NEAR = 300;
 
@@ -55,7 +65,13 @@ export function hasVerbAgainst(claim: Said, passage: string, language: CueLangua
     const end = at + claim.object.trim().length;
     const before = lastSentence(passage.slice(Math.max(0, at - NEAR), at));
     const after = passage.slice(end, end + NEAR);
-    return hasVerbBefore(claim, before, after, language) || hasVerbBehind(claim, before, after);
+    const isHarmed =
+      TASTES.test(claim.predicate) && (HARMED_BEFORE.test(before) || HARMED_BEHIND.test(after));
+    return (
+      isHarmed ||
+      hasVerbBefore(claim, before, after, language) ||
+      hasVerbBehind(claim, before, after)
+    );
   });
 }
 

@@ -287,6 +287,22 @@ describe("a verb that says no by itself", () => {
     ["Mein Fahrrad habe ich verkauft.", "ich | owns | Mein Fahrrad", NOT],
     ["Odio el cilantro.", "yo | likes | cilantro", NOT],
     ["I gave up coffee for tea.", "I | drinks | tea"],
+    ["Je déteste le thé.", "Je | likes | thé", NOT],
+    ["J'évite le gluten.", "J | eats | gluten", NOT],
+    ["J'ai quitté Renault en mars.", "J | works_at | Renault", NOT],
+    ["J’ai vendu mon vélo et acheté un bateau.", "J | owns | un bateau"],
+    ["Je n'aime pas le café.", "Je | likes | café", NOT],
+    ["Je ne mange plus de viande.", "Je | eats | viande", NOT],
+    ["Je ne bois jamais de vin, mais Marie aime le thé.", "Marie | likes | thé"],
+    ["I need a plus one, and Anna loves pas de deux.", "Anna | loves | pas de deux"],
+    ["I'm severely allergic to peanuts.", "I | eats | peanuts", NOT],
+    ["I'm severely allergic to peanuts.", "I | has_allergy | peanuts"],
+    ["I am allergic to peanuts.", "I | dietary_restriction | peanuts"],
+    ["Lena is lactose intolerant and has an allergy to nuts.", "Lena | consumes | nuts", NOT],
+    ["Ich bin allergisch gegen Erdnüsse.", "Ich | eats | Erdnüsse", NOT],
+    ["Soy alérgica a los mariscos.", "yo | eats | mariscos", NOT],
+    ["Je suis allergique aux noix.", "Je | eats | noix", NOT],
+    ["I'm not allergic to peanuts.", "I | allergic_to | peanuts", NOT],
   ])("leaves of %j: %s (%j)", (content, line, part = {}) => {
     expect(check(turn(content), fact(line, part))).toMatchObject({ claims: [{}], counts: {} });
   });
@@ -300,6 +316,16 @@ describe("a verb that says no by itself", () => {
     ["Ich habe Acme verlassen.", "Ich | works_at | Acme"],
     ["Odio el cilantro.", "yo | likes | cilantro"],
     ["I gave up coffee for tea.", "I | drinks | coffee"],
+    ["Je déteste le thé.", "Je | likes | thé"],
+    ["J'évite le gluten.", "J | eats | gluten"],
+    ["J'ai vendu mon vélo.", "J | owns | mon vélo"],
+    ["Je n'aime pas le café.", "Je | likes | café"],
+    ["Je ne mange plus de viande.", "Je | eats | viande"],
+    ["I am allergic to peanuts.", "I | eats | peanuts"],
+    ["I am allergic to peanuts.", "I | likes | peanuts"],
+    ["I'm not allergic to peanuts.", "I | allergic_to | peanuts"],
+    ["I'm not allergic to peanuts.", "I | eats | peanuts", NOT],
+    ["Ich bin allergisch gegen Erdnüsse.", "Ich | likes | Erdnüsse"],
   ])("leaves nothing of %j: %s (%j)", (content, line, part = {}) => {
     expect(check(turn(content), fact(line, part)).claims).toEqual([]);
   });

@@ -200,7 +200,7 @@ describe("an answer to several turns", () => {
     ]);
   });
 
-  test.each([[0], [4], [1.5], ["4"], ["first"], [null], [undefined]])(
+  test.each([[4], [1.5], ["4"], ["first"], [null], [undefined]])(
     "drops an entry for turn %p, which covers no turn",
     (turn) => {
       const read = batch([{ turn, facts: [FACT] }, { turn: 1 }], 3);
@@ -209,11 +209,14 @@ describe("an answer to several turns", () => {
     },
   );
 
-  test.each([["2"], ["turn 2"], ["#2"]])("has its turn as text, %p", (turn) => {
-    expect(batch([{ turn, facts: [FACT] }], 2)?.turns.get(2)?.result.claims).toHaveLength(1);
-  });
+  test.each([["2"], ["turn 2"], ["#2"], ["turn_2"], ["Turn 2."]])(
+    "has its turn as text, %p",
+    (turn) => {
+      expect(batch([{ turn, facts: [FACT] }], 2)?.turns.get(2)?.result.claims).toHaveLength(1);
+    },
+  );
 
-  test.each([[{ turn: "1" }], [{ turn: null }], [{ turn: 0 }], [{}]])(
+  test.each([[{ turn: "1" }], [{ turn: null }], [{ turn: 0 }], [{ turn: "0" }], [{}]])(
     "is of the one turn that was asked, with %j",
     (named) => {
       const read = batch([{ ...named, facts: [FACT] }], 1);
@@ -221,6 +224,28 @@ describe("an answer to several turns", () => {
       expect(read?.response).toMatchObject({ turns: [{ turn: 1, facts: [FACT] }] });
     },
   );
+
+  test.each([
+    [
+      [0, 1],
+      [1, 2],
+    ],
+    [
+      ["0", "Turn 1"],
+      [1, 2],
+    ],
+    [[0, 2], [2]],
+    [
+      [2, "1"],
+      [1, 2],
+    ],
+  ])("counts its turns %j, from 0 where that one and not the last is named", (named, indices) => {
+    const read = batch(
+      named.map((turn) => ({ turn, facts: [FACT] })),
+      2,
+    );
+    expect([...(read?.turns.keys() ?? [])].toSorted()).toEqual(indices);
+  });
 
   test("is of the one turn that was asked, without a list of turns", () => {
     const read = readBatchAnswer(JSON.stringify({ facts: [FACT] }), 1);
