@@ -99,19 +99,6 @@ export type Helper = {
 
 type Suite = (world: StoreWorld) => void;
 
-/** What a retrieval asks of the roles that it needs. */
-const RETRIEVAL: readonly ((world: World) => void)[] = [
-  describeVectorSearch,
-  describeLeaning,
-  describeLexicalSearch,
-  describeKeyedReads,
-  describeRetention,
-  describeChanges,
-  describeRetirement,
-  describeGraph,
-  describeReplacedNotes,
-];
-
 /** What depends on how a store keeps its parts together: transactions over all of them, and changes of a whole index. */
 export const ACROSS_PARTS: readonly Suite[] = [
   describeAdmission,
@@ -147,7 +134,14 @@ export const BETWEEN_OWNERS: readonly Suite[] = [
 
 const ALL: ReadonlySet<Suite> = new Set<Suite>([
   ...ACROSS_PARTS,
-  ...RETRIEVAL,
+  describeVectorSearch,
+  describeLeaning,
+  describeLexicalSearch,
+  describeKeyedReads,
+  describeRetention,
+  describeChanges,
+  describeGraph,
+  describeReplacedNotes,
   describeReads,
   describeEverybody,
   describeGraphReads,
@@ -193,14 +187,6 @@ export function runStoreContract(
       },
     };
     for (const suite of suites) suite(world);
-  });
-}
-
-/** The promises of the roles that a retrieval needs, checked on one adapter. */
-export function runRetrievalContract(name: string, openPlace: () => Place<RetrievalStore>): void {
-  describe(`the store for retrieval: ${name}`, () => {
-    const world: World = createWorld(openPlace);
-    for (const suite of RETRIEVAL) suite(world);
   });
 }
 
