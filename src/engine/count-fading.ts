@@ -5,7 +5,7 @@ import { retentionEnd } from "../domain/retention.ts";
 import { addDays, type Instant } from "../lib/instant.ts";
 import type { Upkeep } from "../ports/store/upkeep.ts";
 import { fadedMemories } from "./lifecycle/restore.ts";
-import { agingFaded } from "./organize/organizer/fade.ts";
+import { agingFaded } from "./organize/organizer/aging.ts";
 import type { EngineSettings } from "./settings.ts";
 
 /** Days ahead that are counted. */

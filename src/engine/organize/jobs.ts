@@ -1,11 +1,17 @@
+import { reasonCode } from "../../domain/errors.ts";
+import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
+import { longFrom } from "../../domain/search/parts.ts";
+import { addDays } from "../../lib/instant.ts";
+import type { Erasures } from "../../ports/store/erasures.ts";
+import type { Aging } from "../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../deps.ts";
-import { embedOlderParts } from "./embed-parts.ts";
-import { expire } from "./expire.ts";
-import { materialize } from "./materialize.ts";
-import { opportunistic } from "./opportunistic.ts";
-import { pruneReceipts } from "./prune-receipts.ts";
+import { PARTS_FAILURE, type PartsDeps, putParts } from "../embed-parts.ts";
+import { expireMemories } from "../lifecycle/expire.ts";
+import type { UpkeepSettings } from "../settings.ts";
+import { drain, type ProcessingDeps } from "../write/materialize.ts";
+import { agingFaded, decaySweep, promote } from "./organizer/aging.ts";
+import { runOf, trusting, trustsClock } from "./organizer/job.ts";
 import type { Job } from "./runner.ts";
-import { settleErasures } from "./settle-erasures.ts";
 
 /** What is done behind the calls, without being asked. A rebuild (`rebuild.ts`) is in the queue too, but is asked for. */
 export function jobsOf(deps: EngineDeps): readonly Job[] {
@@ -18,4 +24,178 @@ export function jobsOf(deps: EngineDeps): readonly Job[] {
     ...(upkeep === undefined ? [] : [expire(deps, upkeep), opportunistic(deps, upkeep)]),
     ...(days === undefined ? [] : [pruneReceipts(deps, days)]),
   ];
+}
+
+/** Milliseconds that one step may take before it lets other work in. */
+const STEP_MS = 250;
+
+/** Finishes what earlier processes left pending, of all owners, and what was admitted without being indexed in the call. */
+export function materialize(deps: ProcessingDeps): Job {
+  return {
+    kind: "materialization",
+    after: ["opening", "admission"],
+    failure: "repair of pending work did not finish",
+    work: async ({ signal, pause }) => {
+      for (let left = Number.POSITIVE_INFINITY; ; ) {
+        const options = { owner: ALL_OWNERS, budgetMs: STEP_MS, signal };
+        const { pending, failed } = await drain(deps, options);
+        const open = pending - failed;
+        if (open <= 0 || open >= left || !(await pause())) return undefined;
+        left = open;
+      }
+    },
+  };
+}
+
+/** Texts of one step: some have many parts. */
+const TEXTS_A_STEP = 4;
+
+/** Embeds the parts of texts that an earlier version of the program stored, or that were imported. */
+function embedOlderParts(deps: PartsDeps): Job {
+  const { maxTokens } = deps.embedder;
+  const next = async (limit: number) =>
+    maxTokens === undefined ? [] : await deps.store.textsWithoutParts(longFrom(maxTokens), limit);
+  return {
+    kind: "embed-parts",
+    after: ["opening"],
+    whole: {
+      isByOwner: false,
+      cooldownSeconds: 0,
+      isNeeded: async () => (await next(1)).length > 0,
+    },
+    failure: PARTS_FAILURE,
+    work: async ({ pause }) => {
+      try {
+        for (;;) {
+          const nodes = await next(TEXTS_A_STEP);
+          if (nodes.length === 0) return undefined;
+          await putParts(deps, nodes);
+          if (!(await pause())) return undefined;
+        }
+      } catch (error) {
+        deps.warn(`${PARTS_FAILURE} (${reasonCode(error)})`);
+        return reasonCode(error);
+      }
+    },
+  };
+}
+
+/** Milliseconds that one try waits for other processes. */
+const WAIT_MS = 60_000;
+
+/** Removes the bytes of what was forgotten, where a call could not: another process was reading, or the program ended. */
+function settleErasures({ store }: Pick<EngineDeps<Erasures>, "store">): Job {
+  return {
+    kind: "settle-erasures",
+    after: ["opening"],
+    whole: {
+      isByOwner: false,
+      cooldownSeconds: 0,
+      isNeeded: () => store.hasUnsettledErasures(),
+    },
+    failure: "what was forgotten is not removed from the files yet",
+    work: async () => ((await store.settleErasures(WAIT_MS)) ? undefined : "storage_busy"),
+  };
+}
+
+/** Archives memories whose retention has ended, batch after batch until none is left: they take places of others in searches. */
+function expire(
+  deps: Pick<EngineDeps, "store" | "clock" | "ids" | "settings" | "warn">,
+  { cooldownSeconds, budgetMs, batchSize: limit }: UpkeepSettings,
+): Job {
+  return {
+    kind: "expire",
+    after: ["opening", "call", "ingest", "retrieval"],
+    whole: {
+      isByOwner: true,
+      cooldownSeconds,
+      isNeeded: async (owner) =>
+        (await deps.store.expired({ owner, limit: 1, now: deps.clock.now() })).length > 0,
+    },
+    failure: "expired memories were not archived",
+    work: async ({ owner, claim, signal, pause }) => {
+      const isOriginal = deps.settings.organizer.fading === "original";
+      if (!isOriginal && !(await trustsClock(deps, deps.clock.now()))) return undefined;
+      for (;;) {
+        const options = { owner, limit, budgetMs, signal, claim };
+        const { archived, failed } = await expireMemories(deps, options);
+        if (archived === 0 || !(await pause())) return failed > 0 ? "not_archived" : undefined;
+      }
+    },
+  };
+}
+
+/** Milliseconds of a pass for what stores have left, at most. */
+const DRAIN_MS = 100;
+/** Memories in one transaction, and looked at between two pauses: a call hardly waits for either. */
+const BATCH = 4;
+const PAGE = 250;
+
+/** A little of the organizer's work for the owner of a call, after it: what stores have left, promotion, fading. */
+function opportunistic(
+  deps: EngineDeps,
+  { cooldownSeconds, budgetMs, batchSize: most }: UpkeepSettings,
+): Job {
+  const jobs = [promote(deps), decaySweep(deps)].map((job) => trusting(deps, job));
+  return {
+    kind: "opportunistic",
+    after: ["ingest", "retrieval"],
+    whole: { isByOwner: true, cooldownSeconds, isNeeded: (owner) => isAnythingDue(deps, owner) },
+    failure: "upkeep beside calls did not finish",
+    work: async ({ owner, claim, signal }) => {
+      const endsAt = performance.now() + budgetMs;
+      await drain(deps, { owner, budgetMs: Math.min(DRAIN_MS, budgetMs), isDueOnly: true, signal });
+      let failed = 0;
+      for (const job of jobs) {
+        const options = { owner, endsAt, batchSize: BATCH, pageSize: PAGE, most, signal, claim };
+        const run = runOf(deps, job.name, options);
+        if (!(await run.pause())) break;
+        const done = await job.work(run);
+        if (!("skipped" in done)) failed += done.errors;
+      }
+      return failed > 0 ? "not_changed" : undefined;
+    },
+  };
+}
+
+/** Spares a claim, and so a write, where there is nothing to do. */
+async function isAnythingDue({ store, clock, settings }: EngineDeps, owner: Owner) {
+  const now = clock.now();
+  const { promotionAgeDays, promotionEvidenceCount: evidence } = settings.organizer;
+  const createdBefore = addDays(now, -promotionAgeDays);
+  const { pending, failed } = await store.countJobs(owner);
+  if (pending > failed) return true;
+  const wanted: Aging[] = [agingFaded(settings.organizer, now)];
+  if (createdBefore !== undefined) wanted.unshift({ kind: "tentative", createdBefore, evidence });
+  for (const at of wanted) {
+    for (let after: string | undefined; ; ) {
+      const page = await store.walkAging({ owner, at, after, limit: PAGE });
+      if (page.nodes.length > 0) return true;
+      after = page.next;
+      if (after === undefined) break;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  return false;
+}
+
+const COOLDOWN_SECONDS = 3600;
+/** Receipts that one step removes at most, so that others write in between. */
+const LIMIT = 250;
+
+/** Removes receipts that are older than they are to be. @param days that they are kept */
+function pruneReceipts({ store, clock }: Pick<EngineDeps, "store" | "clock">, days: number): Job {
+  return {
+    kind: "prune-receipts",
+    after: ["retrieval"],
+    whole: { isByOwner: false, cooldownSeconds: COOLDOWN_SECONDS },
+    failure: "old receipts were not removed",
+    work: async ({ pause }) => {
+      const now = clock.now();
+      const before = addDays(now, -days);
+      if (before === undefined || !(await trustsClock({ store }, now))) return undefined;
+      while ((await store.pruneReceipts(before, LIMIT)) >= LIMIT && (await pause()));
+      return undefined;
+    },
+  };
 }

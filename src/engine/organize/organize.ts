@@ -17,8 +17,13 @@ import {
   type OrganizeInput,
   type OrganizeResult,
 } from "./api.ts";
-import type { JobCounts, OrganizerJob } from "./organizer/job.ts";
-import { type RunOptions, runOf, ShownChanges } from "./organizer/run-job.ts";
+import {
+  type JobCounts,
+  type OrganizerJob,
+  type RunOptions,
+  runOf,
+  ShownChanges,
+} from "./organizer/job.ts";
 
 const END_BUDGET_MS = 1000;
 /** Memories in one transaction: enough to share its cost, few enough that calls do not wait long. */

@@ -15,12 +15,23 @@ import type { KeyedNode, SearchIndex } from "../../../ports/store/search-index.t
 import type { Store } from "../../../ports/store/store.ts";
 import type { EngineDeps } from "../../deps.ts";
 import { isOutOfReach } from "../../lifecycle/change-each.ts";
-import { excerptsOf, methodIdentity, methodOf, NO_MODEL } from "./excerpts.ts";
-import type { JobCounts, JobRun, OrganizerJob, Skipped } from "./job.ts";
-import { eachOwner } from "./owners-of.ts";
-import { publishSummary, replacedBy } from "./publish-summary.ts";
-import { stepEach } from "./step-each.ts";
-import { seenIn } from "./walk-place.ts";
+import { stepEach } from "./aging.ts";
+import {
+  eachOwner,
+  type JobCounts,
+  type JobRun,
+  type OrganizerJob,
+  type Skipped,
+  seenIn,
+} from "./job.ts";
+import {
+  excerptsOf,
+  methodIdentity,
+  methodOf,
+  NO_MODEL,
+  publishSummary,
+  replacedBy,
+} from "./publish-summary.ts";
 
 const JOB = "consolidate";
 /** Kinds of memories that are brought together, and how many of each: the newest. */

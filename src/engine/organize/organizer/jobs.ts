@@ -1,15 +1,13 @@
+import type { Graph } from "../../../ports/store/graph.ts";
+import type { Upkeep } from "../../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../../deps.ts";
-import { trusting } from "../trust-clock.ts";
-import { aliasResolve } from "./alias-resolve.ts";
+import { isOutOfReach } from "../../lifecycle/change-each.ts";
+import { snapshotOf } from "../snapshot.ts";
+import { archive, decaySweep, promote, tombstoneSweep } from "./aging.ts";
 import { consolidate } from "./consolidate.ts";
-import { deduplicate } from "./deduplicate.ts";
-import { archive, decaySweep } from "./fade.ts";
-import { indexCompaction } from "./index-compaction.ts";
-import type { OrganizerJob } from "./job.ts";
-import { promote } from "./promote.ts";
-import { snapshotGeneration } from "./snapshot-generation.ts";
+import { type OrganizerJob, trusting } from "./job.ts";
+import { aliasResolve, deduplicate } from "./merge.ts";
 import { summarize } from "./summarize.ts";
-import { tombstoneSweep } from "./tombstone-sweep.ts";
 
 /** What `organize` can do, in the order in which it does it unless jobs are named. @param feedbackApply the job of what was heard */
 export function organizerJobs(
@@ -29,4 +27,64 @@ export function organizerJobs(
     consolidate(deps),
     indexCompaction(deps),
   ];
+}
+
+/** Removes entries of the indexes that belong to no active memory. There are none unless a file of the pack lost a commit. */
+function indexCompaction({ store }: Pick<EngineDeps<Upkeep>, "store">): OrganizerJob {
+  return {
+    name: "index_compaction",
+    work: async (run) => {
+      let nodesProcessed = 0;
+      let nodesModified = 0;
+      for (;;) {
+        const limit = run.isDryRun ? 0 : run.batchSize;
+        const { found, removed } = await store.sweepIndexes(run.owner, limit);
+        nodesProcessed = Math.max(nodesProcessed, found);
+        nodesModified += removed;
+        if (removed === 0 || removed === found || !(await run.pause())) break;
+      }
+      const details = {
+        stale_found: nodesProcessed,
+        retired_staging_found: 0,
+        stage_cleanup_blocked: false,
+        stage_cleanup_reason: null,
+      };
+      return { nodesProcessed, nodesModified, errors: 0, details };
+    },
+  };
+}
+
+/** Entities of one run, the newest. */
+const LIMIT = 500;
+const NOTE = "Snapshots are made when they are asked for; none is stored.";
+
+/** Builds a snapshot of each entity, to see that it can be done, and stores nothing. */
+function snapshotGeneration(
+  deps: Pick<EngineDeps<Graph & Upkeep>, "store" | "clock">,
+): OrganizerJob {
+  return {
+    name: "snapshot_generation",
+    work: async (run) => {
+      const entities = await deps.store.queryNodes({
+        owner: run.owner,
+        nodeType: "entity",
+        lifecycleStates: ["tentative", "stable"],
+        oldestFirst: false,
+        limit: LIMIT,
+      });
+      let nodesModified = 0;
+      let errors = 0;
+      for (const entity of entities) {
+        if (!(await run.pause())) break;
+        try {
+          await snapshotOf(deps, entity, undefined);
+          nodesModified += 1;
+        } catch (error) {
+          if (isOutOfReach(error)) throw error;
+          errors += 1;
+        }
+      }
+      return { nodesProcessed: entities.length, nodesModified, errors, details: { note: NOTE } };
+    },
+  };
 }

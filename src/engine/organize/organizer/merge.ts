@@ -1,28 +1,365 @@
 import { checksummed } from "../../../domain/checksummed.ts";
 import { type Edge, edgeRecord } from "../../../domain/edge.ts";
-import { requireStep } from "../../../domain/lifecycle.ts";
+import { modelRules, onScale } from "../../../domain/embedding-models.ts";
+import { canReplace, requireStep } from "../../../domain/lifecycle.ts";
 import { type MemoryNode, nodeRecord } from "../../../domain/node.ts";
+import { counterparts, nameKey } from "../../../domain/organize/abbreviations.ts";
 import {
   areOpen,
+  compatibility,
   evidenceUnion,
   isCompatible,
   isDuplicate,
   keptFirst,
   type MergeKind,
+  NAME_SCORES,
   namesMatch,
+  sameness,
 } from "../../../domain/organize/merge-policy.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 import { uuidV5 } from "../../../lib/new-uuid.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../../ports/store/changes.ts";
+import type { EntityName, Organizing } from "../../../ports/store/organizing.ts";
+import type {
+  KeyedNode,
+  NearNode,
+  NodeKey,
+  SearchIndex,
+} from "../../../ports/store/search-index.ts";
+import type { Store } from "../../../ports/store/store.ts";
+import type { EngineDeps } from "../../deps.ts";
 import { logEntry } from "../../lifecycle/log-entry.ts";
 import { edgeOf } from "../../lifecycle/new-edge.ts";
-import type { JobRun } from "./job.ts";
+import { eachOwner, type JobCounts, type JobRun, type OrganizerJob, seenIn } from "./job.ts";
 
-export const MERGE_POLICY = "exact_content_provenance_validity_v1";
+const DEDUPLICATE = "deduplicate";
+/** Texts that one read finds. */
+const TEXTS = 5000;
+/** Memories that are read at once. */
+const NODES = 200;
+/** New memories whose neighbours are looked at, and how many of those. */
+const COMPARED = 100;
+const NEIGHBOURS = 10;
+/** Memories of a pack up to which they are: what is found there is counted, and nothing comes of it. */
+const SEARCHED_MAX = 10_000;
+
+type Deps = Pick<
+  EngineDeps<SearchIndex & Organizing & Pick<Store, "owners">>,
+  "store" | "embedder" | "settings"
+>;
+
+/** Merges memories that say the same, to the last byte, in the same circumstances; entities by their names. */
+export function deduplicate(deps: Deps): OrganizerJob {
+  return {
+    name: DEDUPLICATE,
+    work: async (run): Promise<JobCounts> => {
+      const counts = { found: 0, merged: 0, refused: 0 };
+      for await (const userId of eachOwner(deps.store, run)) {
+        await new Deduplication(deps, run, userId, counts).go();
+      }
+      return {
+        nodesProcessed: counts.found,
+        nodesModified: counts.merged,
+        errors: 0,
+        details: {
+          duplicates_found: counts.found,
+          nodes_merged: counts.merged,
+          pairs_not_applied: counts.refused,
+          merge_policy: MERGE_POLICY,
+        },
+      };
+    },
+  };
+}
+
+/** Memories by their circumstances, then by what they say. */
+type Alike = Map<string, Map<string, MemoryNode>>;
+type DuplicateCounts = { found: number; merged: number; refused: number };
+
+/** How far it has come: all that is older than `seen` was looked at; of newer ones up to `upTo`, texts up to the hash `after`. */
+type Place = { readonly seen: number; readonly upTo: number; readonly after: string };
+
+class Deduplication {
+  readonly #deps: Deps;
+  readonly #run: JobRun;
+  readonly #userId: string;
+  readonly #counts: DuplicateCounts;
+
+  constructor(deps: Deps, run: JobRun, userId: string, counts: DuplicateCounts) {
+    this.#deps = deps;
+    this.#run = run;
+    this.#userId = userId;
+    this.#counts = counts;
+  }
+
+  /** Looks at what is new since the last time, or goes on where the budget ended. */
+  async go(): Promise<void> {
+    const { store } = this.#deps;
+    const place = placeOf(
+      await store.walkPlace(DEDUPLICATE, this.#userId),
+      await store.newestKey(this.#userId),
+    );
+    if (place.upTo <= place.seen) return;
+    const after = await this.#sameTexts(place);
+    const isDone = after === undefined && (await this.#sameNames(place.seen));
+    if (isDone && place.upTo <= SEARCHED_MAX) await this.#alike(place.seen);
+    if (this.#run.isDryRun) return;
+    const next = isDone ? { seen: place.upTo } : { ...place, after: after ?? LAST };
+    await store.saveWalkPlace(DEDUPLICATE, this.#userId, { ...next, rule: RULE });
+  }
+
+  /** @returns the hash of the last text that was looked at; undefined once all were */
+  async #sameTexts({ seen: newerThan, after }: Place): Promise<string | undefined> {
+    if (after === LAST) return undefined;
+    for (let afterHash = after; ; ) {
+      const read = { userId: this.#userId, newerThan, afterHash, limit: TEXTS };
+      const texts = await this.#deps.store.repeatedTexts(read);
+      for (const { hash, keys } of texts) {
+        if (this.#run.isOver()) return afterHash;
+        await this.#mergeGroup(keys, (node) => node.nodeType !== "entity");
+        afterHash = hash;
+      }
+      if (!(await this.#run.pause()) && texts.length > 0) return afterHash;
+      if (texts.length < TEXTS) return undefined;
+    }
+  }
+
+  /** Entities whose names differ in case only. @returns whether all were looked at */
+  async #sameNames(newerThan: number): Promise<boolean> {
+    const { store } = this.#deps;
+    const read = { userId: this.#userId, nodeType: "entity", newerThan, limit: 1 } as const;
+    if ((await store.newNodes(read)).length === 0) return true;
+    for (const group of (await sameNames(store, this.#userId)).values()) {
+      if (group.length < 2 || !group.some(({ key }) => key > newerThan)) continue;
+      if (this.#run.isOver()) return false;
+      await this.#mergeGroup(
+        group.map(({ key }) => key),
+        (node) => node.nodeType === "entity",
+      );
+    }
+    return true;
+  }
+
+  /** Merges those of some memories with one text that are the same in everything else. */
+  async #mergeGroup(
+    keys: readonly NodeKey[],
+    isMeant: (node: MemoryNode) => boolean,
+  ): Promise<void> {
+    const alike: Alike = new Map();
+    for (let at = 0; at < keys.length; at += NODES) {
+      const nodes = await this.#deps.store.nodesByKey(this.#userId, keys.slice(at, at + NODES));
+      for (const { node } of nodes) {
+        if (isMeant(node) && canReplace(node.lifecycleState)) await this.#take(alike, node);
+      }
+    }
+    for (const { size } of alike.values()) {
+      this.#counts.found += size - 1;
+      this.#counts.refused += size - 1;
+    }
+  }
+
+  /** Merges a memory with the one that is the same, if there was one. */
+  async #take(alike: Alike, node: MemoryNode): Promise<void> {
+    const circumstances = compatibility(node);
+    if (circumstances === undefined) return;
+    const same = alike.get(circumstances) ?? new Map<string, MemoryNode>();
+    alike.set(circumstances, same);
+    const known = same.get(sameness(node));
+    same.set(sameness(node), known === undefined ? node : await this.#mergeTwo(known, node));
+  }
+
+  /** @returns the one that stays */
+  async #mergeTwo(one: MemoryNode, other: MemoryNode): Promise<MemoryNode> {
+    this.#counts.found += 1;
+    const done = await merge(this.#run, { kind: "duplicate", pair: [one, other], score: 1 });
+    this.#counts[done === undefined ? "refused" : "merged"] += 1;
+    return done?.kept ?? other;
+  }
+
+  /** Counts pairs that mean nearly the same and are kept apart: those with one text were found before. */
+  async #alike(newerThan: number): Promise<void> {
+    const { store } = this.#deps;
+    const userId = this.#userId;
+    const half = this.#run.leftMs() / 2;
+    const fresh = await store.newNodes({ userId, newerThan, limit: COMPARED });
+    const vectors = await store.ownVectors(
+      userId,
+      fresh.map(({ key }) => key),
+    );
+    const pairs = new Set<string>();
+    for (const { key, node } of fresh) {
+      const vector = vectors.get(key);
+      if (vector === undefined) continue;
+      if (this.#run.leftMs() < half) break;
+      const question = { userId, scope: node.scope, count: NEIGHBOURS + 1 };
+      for (const near of await store.nearNodes(vector, question, (found) => found)) {
+        if (this.#isNearly(node, near)) pairs.add([node.id, near.node.id].sort().join(" "));
+      }
+    }
+    this.#counts.found += pairs.size;
+    this.#counts.refused += pairs.size;
+  }
+
+  #isNearly(node: MemoryNode, { node: other, cosine }: NearNode): boolean {
+    const { embedder, settings } = this.#deps;
+    const { likeMemories } = modelRules(embedder.identity.model);
+    const isSame = other.content === node.content || sameness(other) === sameness(node);
+    return (
+      onScale(likeMemories, cosine) >= settings.organizer.dedupSimilarityThreshold &&
+      canReplace(other.lifecycleState) &&
+      !isSame &&
+      isCompatible(node, other)
+    );
+  }
+}
+
+/** Sorts after every hash. */
+const LAST = "~";
+/** What was looked at under another rule for what is the same is looked at again. */
+const RULE = 2;
+
+/** @param newest key of the newest memory */
+function placeOf(found: JsonObject | undefined, newest: number): Place {
+  const saved = found?.["rule"] === RULE ? found : undefined;
+  const { upTo, after } = saved ?? {};
+  const isUnderWay = typeof upTo === "number" && typeof after === "string";
+  return {
+    seen: seenIn(saved),
+    ...(isUnderWay ? { upTo, after } : { upTo: newest, after: "" }),
+  };
+}
+
+const ALIAS_RESOLVE = "alias_resolve";
+const PAGE = 200;
+
+type Names = Organizing & Pick<Store, "owners" | "nodesByKey">;
+
+/** Merges entities that are one under two names: those whose names surely match. */
+export function aliasResolve({ store }: { readonly store: Names }): OrganizerJob {
+  return {
+    name: ALIAS_RESOLVE,
+    work: async (run): Promise<JobCounts> => {
+      const counts = { found: 0, merged: 0 };
+      for await (const userId of eachOwner(store, run)) {
+        await new AliasResolution(store, run, userId, counts).go();
+      }
+      return {
+        nodesProcessed: counts.found,
+        nodesModified: counts.merged,
+        errors: 0,
+        details: { aliases_found: counts.found, aliases_resolved: counts.merged },
+      };
+    },
+  };
+}
+
+type AliasCounts = { found: number; merged: number };
+
+class AliasResolution {
+  readonly #store: Names;
+  readonly #run: JobRun;
+  readonly #userId: string;
+  readonly #counts: AliasCounts;
+  /** Pairs that were looked at, whichever of the two was first. */
+  readonly #seen = new Set<string>();
+  #names: SameNames = new Map();
+
+  constructor(store: Names, run: JobRun, userId: string, counts: AliasCounts) {
+    this.#store = store;
+    this.#run = run;
+    this.#userId = userId;
+    this.#counts = counts;
+  }
+
+  /** Compares entities that are new since the last time with all others. */
+  async go(): Promise<void> {
+    const store = this.#store;
+    const begin = seenIn(await store.walkPlace(ALIAS_RESOLVE, this.#userId));
+    const newest = await store.newestKey(this.#userId);
+    let seen = begin;
+    for (let isMore = seen < newest; isMore; ) {
+      const read = {
+        userId: this.#userId,
+        nodeType: "entity",
+        newerThan: seen,
+        limit: PAGE,
+      } as const;
+      const page = await store.newNodes(read);
+      if (page.length > 0 && this.#names.size === 0) {
+        this.#names = await sameNames(store, this.#userId);
+      }
+      const done = await this.#comparePage(page);
+      const isWhole = done === page.length;
+      seen = isWhole && page.length < PAGE ? newest : (page[done - 1]?.key ?? seen);
+      isMore = (await this.#run.pause()) && isWhole && page.length === PAGE;
+    }
+    if (seen > begin && !this.#run.isDryRun)
+      await store.saveWalkPlace(ALIAS_RESOLVE, this.#userId, { seen });
+  }
+
+  /** @returns how many of them, from the first, were compared */
+  async #comparePage(page: readonly KeyedNode[]): Promise<number> {
+    for (const [index, { node }] of page.entries()) {
+      if (this.#run.isOver()) return index;
+      if (compatibility(node) !== undefined) await this.#byName(node);
+    }
+    return page.length;
+  }
+
+  /** Compares an entity with others of its name, until it is merged into one of them. */
+  async #byName(node: MemoryNode): Promise<void> {
+    const own = nameKey(node.content);
+    const keys = [own, ...counterparts(own)].flatMap(
+      (name) => this.#names.get(nameIn(node.scope, name))?.map(({ key }) => key) ?? [],
+    );
+    if (keys.length < 2) return;
+    let current = node;
+    for (let at = 0; at < keys.length; at += PAGE) {
+      const others = await this.#store.nodesByKey(this.#userId, keys.slice(at, at + PAGE));
+      for (const { node: other } of others) {
+        const match = namesMatch(current.content, other.content);
+        if (match === undefined || match === "equal" || !this.#isNew(current, other)) continue;
+        this.#counts.found += 1;
+        const pair = [current, other] as const;
+        const done = await merge(this.#run, { kind: "alias", pair, score: NAME_SCORES[match] });
+        if (done === undefined) continue;
+        this.#counts.merged += 1;
+        if (done.kept.id !== current.id) return;
+        current = done.kept;
+      }
+    }
+  }
+
+  /** Whether two compatible entities were not compared yet. */
+  #isNew(one: MemoryNode, other: MemoryNode): boolean {
+    const pair = [one.id, other.id].sort().join(" ");
+    const isOpen = canReplace(one.lifecycleState) && canReplace(other.lifecycleState);
+    if (!isOpen || !isCompatible(one, other) || this.#seen.has(pair)) return false;
+    this.#seen.add(pair);
+    return true;
+  }
+}
+
+/** Entities by scope and name, as `nameIn` gives it. */
+type SameNames = ReadonlyMap<string, readonly EntityName[]>;
+
+/** The names of an owner's active entities. */
+async function sameNames(store: Organizing, userId: string): Promise<SameNames> {
+  const names = await store.entityNames(userId);
+  return Map.groupBy(names, ({ scope, content }) => nameIn(scope, nameKey(content)));
+}
+
+/** @param key of the name, as `nameKey` gives it */
+function nameIn(scope: string, key: string): string {
+  return `${scope} ${key}`;
+}
+
+const MERGE_POLICY = "exact_content_provenance_validity_v1";
 const REASONS = { duplicate: "deduplication", alias: "alias_resolution" } as const;
 
 /** Two memories that may be one. */
-export type Merge = {
+type Merge = {
   readonly kind: MergeKind;
   readonly pair: readonly [MemoryNode, MemoryNode];
   /** 0 to 1: how alike they are. */
@@ -30,10 +367,10 @@ export type Merge = {
 };
 
 /** What came of a merge. */
-export type Merged = { readonly kept: MemoryNode; readonly retiredId: Uuid };
+type Merged = { readonly kept: MemoryNode; readonly retiredId: Uuid };
 
 /** The lower and the higher id of two memories. */
-export function inIdOrder(pair: readonly [MemoryNode, MemoryNode]): readonly [Uuid, Uuid] {
+function inIdOrder(pair: readonly [MemoryNode, MemoryNode]): readonly [Uuid, Uuid] {
   const [{ id: one }, { id: other }] = pair;
   return one < other ? [one, other] : [other, one];
 }
@@ -43,10 +380,7 @@ export function inIdOrder(pair: readonly [MemoryNode, MemoryNode]): readonly [Uu
  * other, which it replaces. A repeat changes nothing.
  * @returns undefined if nothing was done
  */
-export async function merge(
-  run: JobRun,
-  { kind, pair, score }: Merge,
-): Promise<Merged | undefined> {
+async function merge(run: JobRun, { kind, pair, score }: Merge): Promise<Merged | undefined> {
   const [lower, higher] = inIdOrder(pair);
   const operationId = uuidV5(lower, `svc:organizer-merge:v1:${higher}:${kind}`);
   const [, retired] = keptFirst(kind, ...pair);

@@ -16,11 +16,21 @@ import type { NodeKey, SearchIndex } from "../../../ports/store/search-index.ts"
 import type { Store } from "../../../ports/store/store.ts";
 import type { EngineDeps } from "../../deps.ts";
 import { isOutOfReach } from "../../lifecycle/change-each.ts";
-import { excerptsOf, methodIdentity, methodOf, NO_MODEL } from "./excerpts.ts";
-import type { JobCounts, JobRun, OrganizerJob, Skipped } from "./job.ts";
-import { ownersOf } from "./owners-of.ts";
-import { publishSummary } from "./publish-summary.ts";
-import { seenIn } from "./walk-place.ts";
+import {
+  type JobCounts,
+  type JobRun,
+  type OrganizerJob,
+  ownersOf,
+  type Skipped,
+  seenIn,
+} from "./job.ts";
+import {
+  excerptsOf,
+  methodIdentity,
+  methodOf,
+  NO_MODEL,
+  publishSummary,
+} from "./publish-summary.ts";
 
 const JOB = "summarize";
 /** The part of the job's budget that has been spent when a level ends. */
