@@ -192,8 +192,8 @@ export type {
   SnapshotOptions,
   WouldChange,
 } from "./engine/organize/api.ts";
-export type { MoveOwnerInput } from "./engine/owners/api.ts";
-export type { KnowledgeInput } from "./engine/profiles/api.ts";
+export type { MoveOwnerInput } from "./engine/owners.ts";
+export type { KnowledgeInput } from "./engine/profiles.ts";
 export type {
   AnswerCitationsInput,
   AnswerCitationsQuery,
@@ -215,7 +215,7 @@ export type {
   RetrieveInput,
   VisibleBinding,
 } from "./engine/retrieve/api.ts";
-export { renderSystemInstructions, resolveContextRef } from "./engine/retrieve/pack/render.ts";
+export { renderSystemInstructions, resolveContextRef } from "./engine/retrieve/pack/bundle.ts";
 export {
   type BundleVerification,
   type VerifiedCitation,

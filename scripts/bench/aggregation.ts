@@ -15,11 +15,13 @@ import { createIdSource } from "../../src/adapters/system/ids.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
-import { aggregateAssertions } from "../../src/engine/aggregate/assertions.ts";
-import { aggregateQuantities } from "../../src/engine/aggregate/quantities.ts";
+import {
+  aggregateAssertions,
+  aggregateQuantities,
+} from "../../src/engine/aggregate/aggregations.ts";
 import { assertionState } from "../../src/engine/aggregate/state.ts";
 import type { EngineDeps } from "../../src/engine/deps.ts";
-import { planRawNote } from "../../src/engine/write/plan-store.ts";
+import { planRawNote } from "../../src/engine/write/plan.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { openStore, turn } from "./fill.ts";
 import { type Section, toMarkdown, writePage } from "./report.ts";

@@ -1,7 +1,7 @@
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { planRawNote } from "../../src/engine/write/plan-store.ts";
+import { planRawNote } from "../../src/engine/write/plan.ts";
 import { addSeconds, type Instant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { turn } from "./fill.ts";

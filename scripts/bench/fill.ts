@@ -9,7 +9,7 @@ import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { VERSION } from "../../src/app/version.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { MemoryEvent } from "../../src/domain/event.ts";
-import { planRawNote } from "../../src/engine/write/plan-store.ts";
+import { planRawNote } from "../../src/engine/write/plan.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { createRandom, sentence } from "./sentences.ts";

@@ -1,57 +1,67 @@
 import { parseId, parseOwner } from "../domain/arguments.ts";
-import { aggregateAssertions } from "./aggregate/assertions.ts";
-import { aggregateFromText, aggregateQuantities } from "./aggregate/quantities.ts";
+import { invalid } from "../domain/errors.ts";
+import {
+  aggregateAssertions,
+  aggregateFromText,
+  aggregateQuantities,
+} from "./aggregate/aggregations.ts";
 import { assertionState } from "./aggregate/state.ts";
-import { listChanges, listEvents, listSessions } from "./browse/activity.ts";
-import { browse, facets, getNodes, timeline } from "./browse/browse.ts";
-import { getEdges, getNodeEdges, listContradictions } from "./browse/edges.ts";
-import { listEntities } from "./browse/entities.ts";
+import {
+  browse,
+  facets,
+  getEdges,
+  getNodeEdges,
+  getNodes,
+  listChanges,
+  listContradictions,
+  listEntities,
+  listEvents,
+  listSessions,
+  timeline,
+} from "./browse/browse.ts";
+import { createGate } from "./concurrency.ts";
 import type { EngineDeps } from "./deps.ts";
-import type { Extractions } from "./extract/extractions.ts";
-import { createExtractions } from "./extract/extractions.ts";
-import { type PassBounds, processExtractions } from "./extract/process.ts";
-import { retryExtraction } from "./extract/retry.ts";
+import {
+  createExtractions,
+  type Extractions,
+  type PassBounds,
+  processExtractions,
+  retryExtraction,
+} from "./extract/extractions.ts";
 import { forget } from "./forget/forget.ts";
 import { getForgetting, listForgettings } from "./forget/forgettings.ts";
 import { verifyForgetting } from "./forget/verify.ts";
-import { findBlob } from "./inspect/blobs.ts";
-import { extractionStatus, getExtraction } from "./inspect/extraction.ts";
-import { chain, getEventNodes, neighborhood } from "./inspect/graph.ts";
-import { getNode, parseEventQuery, parseNodeQuery } from "./inspect/nodes.ts";
-import { getProvenance } from "./inspect/provenance.ts";
-import { createReadiness } from "./inspect/ready.ts";
-import { iterNodes, scanNodes } from "./inspect/scan.ts";
-import { readStats } from "./inspect/stats.ts";
+import {
+  chain,
+  createReadiness,
+  findBlob,
+  getEventNodes,
+  getNode,
+  iterNodes,
+  neighborhood,
+  parseEventQuery,
+  parseNodeQuery,
+  readStats,
+  scanNodes,
+} from "./inspect/nodes.ts";
+import { extractionStatus, getExtraction, getProvenance } from "./inspect/provenance.ts";
 import { createStoreSteps } from "./lifecycle/after-store.ts";
-import { evaluateCondition } from "./lifecycle/condition.ts";
-import { CONTRADICT } from "./lifecycle/contradict.ts";
-import { changePair } from "./lifecycle/pair.ts";
-import { pin } from "./lifecycle/pin.ts";
-import { reinforce } from "./lifecycle/reinforce.ts";
-import { RESOLVE } from "./lifecycle/resolve.ts";
+import { opponentsOf, settleUnopposed } from "./lifecycle/disputes.ts";
+import { CONTRADICT, changePair, RESOLVE, SUPERSEDE } from "./lifecycle/pair.ts";
 import { restore, restoreFaded } from "./lifecycle/restore.ts";
-import { SUPERSEDE } from "./lifecycle/supersede.ts";
-import { transition } from "./lifecycle/transition.ts";
-import { opponentsOf, settleUnopposed } from "./lifecycle/unopposed.ts";
+import { evaluateCondition, pin, reinforce, transition } from "./lifecycle/transitions.ts";
 import { Lifetime } from "./lifetime.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
-import type { ObserveDeps } from "./observe/deps.ts";
 import { observe, observeSource } from "./observe/observe.ts";
-import { Turns } from "./observe/turns.ts";
+import type { ObserveDeps } from "./observe/observe-frame.ts";
 import { createFeedback, type Feedback } from "./organize/feedback.ts";
 import { jobsOf } from "./organize/jobs.ts";
 import { endSession, organize } from "./organize/organize.ts";
 import { rebuildIndexes } from "./organize/rebuild.ts";
 import { createRunner, type Occasion, type Runner } from "./organize/runner.ts";
 import { snapshot } from "./organize/snapshot.ts";
-import {
-  claimPack,
-  moveOwner,
-  ownersWithMemories,
-  packOwner,
-  usePackOwner,
-} from "./owners/pack-owner.ts";
-import { consolidateKnowledge } from "./profiles/consolidate-knowledge.ts";
+import { claimPack, moveOwner, ownersWithMemories, packOwner, usePackOwner } from "./owners.ts";
+import { consolidateKnowledge } from "./profiles.ts";
 import {
   getAnswerCitations,
   listAnswerCitations,
@@ -61,10 +71,8 @@ import { explainReceipt } from "./receipts/explain.ts";
 import { createReceiptKeeper, type ReceiptKeeper } from "./receipts/keep.ts";
 import { listRetrievals } from "./receipts/list.ts";
 import { listUses } from "./receipts/uses.ts";
-import { requireInputs } from "./require-input.ts";
 import { retrieve } from "./retrieve/pipeline.ts";
-import { ingest, ingestBatch } from "./write/ingest.ts";
-import { ingestFast, ingestFastMany } from "./write/ingest-fast.ts";
+import { ingest, ingestBatch, ingestFast, ingestFastMany } from "./write/ingest.ts";
 import { drainBefore, matchesPack, processPending } from "./write/materialize.ts";
 import { type StoreDeps, store } from "./write/store.ts";
 
@@ -218,8 +226,8 @@ function bindMessages(
 }
 
 /** The operations on photos and videos. */
-function bindObservation(deps: Omit<ObserveDeps, "turns" | "closing">, life: Lifetime) {
-  const observing: ObserveDeps = { ...deps, turns: new Turns(), closing: life.closing };
+function bindObservation(deps: Omit<ObserveDeps, "gate" | "closing">, life: Lifetime) {
+  const observing: ObserveDeps = { ...deps, gate: createGate(1), closing: life.closing };
   return {
     observe: (input) => life.use(() => observe(observing, input)),
     observeSource: (input) => life.use(() => observeSource(observing, input)),
@@ -350,4 +358,85 @@ function bindChanges(deps: EngineDeps, life: Lifetime) {
     consolidateKnowledge: (input) => life.use(() => consolidateKnowledge(deps, input)),
     evaluateCondition: (nodeId, input) => life.use(() => evaluateCondition(deps, nodeId, input)),
   } satisfies Partial<MemoryEngine>;
+}
+
+/** The methods whose first argument has to be an object with members. */
+type InputMethod = {
+  [M in keyof MemoryEngine]: Parameters<MemoryEngine[M]> extends readonly [infer A, ...unknown[]]
+    ? undefined extends A
+      ? never
+      : A extends string | readonly unknown[]
+        ? never
+        : M
+    : never;
+}[keyof MemoryEngine];
+
+/** Those whose second argument has to be one, behind an id. */
+type SecondInputMethod = "evaluateCondition";
+
+/** The place of the input among the arguments. */
+const INPUT_PLACES: Readonly<Record<InputMethod, 0> & Record<SecondInputMethod, 1>> = {
+  aggregateAssertions: 0,
+  aggregateQuantities: 0,
+  aggregateQuantitiesFromText: 0,
+  browse: 0,
+  consolidateKnowledge: 0,
+  evaluateCondition: 1,
+  facets: 0,
+  feedback: 0,
+  forget: 0,
+  getAssertionState: 0,
+  getEvents: 0,
+  ingest: 0,
+  ingestBatch: 0,
+  ingestFast: 0,
+  ingestFastMany: 0,
+  iterNodes: 0,
+  listAnswerCitations: 0,
+  listChanges: 0,
+  listContradictions: 0,
+  listEntities: 0,
+  listEvents: 0,
+  listRetrievals: 0,
+  listSessions: 0,
+  moveOwner: 0,
+  observe: 0,
+  observeSource: 0,
+  processExtractions: 0,
+  recordAnswerCitations: 0,
+  retrieve: 0,
+  scanNodes: 0,
+  store: 0,
+  storeWithReceipt: 0,
+  timeline: 0,
+};
+
+/** What messages call the input; others call it input. */
+const NAMES: Readonly<Partial<Record<string, string>>> = {
+  aggregateAssertions: "query",
+  aggregateQuantities: "query",
+} satisfies Partial<Record<InputMethod, string>>;
+
+/** An engine whose methods refuse to be called without their input, as they refuse any other wrong argument. */
+function requireInputs(engine: MemoryEngine, life: Lifetime): MemoryEngine {
+  const refuse = (name: string): Promise<never> =>
+    life.use(async () => {
+      throw invalid(NAMES[name] ?? "input", "must be an object");
+    });
+  async function* refuseWalk(name: string): AsyncGenerator<never> {
+    yield await refuse(name);
+  }
+  const checked = Object.entries(INPUT_PLACES).map(([name, place]) => {
+    const method = Reflect.get(engine, name);
+    const refuseCall = name === "iterNodes" ? refuseWalk : refuse;
+    return [
+      name,
+      (...args: readonly unknown[]) => (isObject(args[place]) ? method(...args) : refuseCall(name)),
+    ];
+  });
+  return { ...engine, ...Object.fromEntries(checked) };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

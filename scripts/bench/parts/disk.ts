@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { toEngineSettings } from "../../../src/app/engine-settings.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { planRawNote } from "../../../src/engine/write/plan-store.ts";
+import { planRawNote } from "../../../src/engine/write/plan.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { createVectors, openStore, turn } from "../fill.ts";
 import { openRawModel, probeSync } from "../probe.ts";

@@ -3,15 +3,20 @@ import {
   parseCursor,
   parseFilled,
   parseId,
+  parseOptionalId,
+  parseOptionalList,
   parseOptionalMember,
   parseOptionalMembers,
   parseOptionalText,
+  parseOwner,
   parsePageLimit,
   parseSessionId,
+  parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
 import {
   ACTIVE_STATES,
+  EDGE_TYPES,
   EPISTEMIC_TYPES,
   LIFECYCLE_STATES,
   NODE_TYPES,
@@ -22,27 +27,46 @@ import { invalid } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
-import type { Instant } from "../../lib/instant.ts";
+import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
+import { type Instant, parseInstant } from "../../lib/instant.ts";
 import { BUCKETS, firstDay, localDates } from "../../lib/local-dates.ts";
 import { compareUnits } from "../../lib/text.ts";
-import type { Uuid } from "../../lib/uuid.ts";
+import { parseUuid, type Uuid } from "../../lib/uuid.ts";
+import type { Activity, Session, SessionPage } from "../../ports/store/activity.ts";
+import type { AuditLog } from "../../ports/store/audit-log.ts";
 import type {
   Browse,
   BrowseClock,
   BrowseFilter,
+  CountedEntity,
+  EntityPage,
   FacetCount,
   FacetValues,
 } from "../../ports/store/browse.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import {
   BROWSE_ORDERS,
   type BrowsedPage,
   type BrowseFilters,
   type BrowseQuery,
+  type ChangesQuery,
   CLOCKS,
+  CONTRADICTION_STATUSES,
+  type ContradictionQuery,
+  type EdgeQuery,
+  type EntityQuery,
+  type EventsQuery,
   type Facet,
   type Facets,
+  type ListedChanges,
+  type ListedContradictions,
+  type ListedEdges,
+  type ListedEntities,
+  type ListedEvents,
+  type ListedSessions,
   type NodeBatch,
+  type SessionsQuery,
   type Timeline,
   type TimelineQuery,
 } from "./api.ts";
@@ -192,4 +216,166 @@ function parseFilters(query: BrowseFilters): BrowseFilter {
     contains:
       contains === undefined || contains === null ? undefined : parseFilled(contains, "contains"),
   };
+}
+
+type ActivityDeps = Pick<EngineDeps<Activity>, "store">;
+
+/** One page of an owner's events by time. @throws SvcError invalid_argument */
+export async function listEvents(
+  { store }: ActivityDeps,
+  query: EventsQuery,
+): Promise<ListedEvents> {
+  const order = parseOptionalMember(BROWSE_ORDERS, query.order, "order") ?? "newest";
+  const { items: events, hasMore } = await store.eventsByTime({
+    userId: parseUserId(query.userId),
+    sessionId: parseSessionId(query.sessionId),
+    scopes: parseOptionalMembers(SCOPES, query.scopes, "scopes"),
+    oldestFirst: order === "oldest",
+    after: parseCursor(query.cursor),
+    limit: parsePageLimit(query.limit),
+  });
+  const last = hasMore ? events.at(-1) : undefined;
+  return { events, hasMore, nextCursor: last && cursorOf({ at: last.timestamp, id: last.id }) };
+}
+
+/** One page of the changes of an owner's memories. @throws SvcError invalid_argument */
+export async function listChanges(
+  { store }: Pick<EngineDeps<AuditLog>, "store">,
+  query: ChangesQuery,
+): Promise<ListedChanges> {
+  const { items: operations, hasMore } = await store.changesOf({
+    userId: parseUserId(query.userId),
+    opTypes: parseOptionalList(query.opTypes, "op_types")?.map((type) =>
+      parseText(type, "op_types"),
+    ),
+    actorId: parseOptionalText(query.actorId, "actor"),
+    timeFrom: parseInstantInput(query.timeFrom, "time_from"),
+    timeTo: parseInstantInput(query.timeTo, "time_to"),
+    before: parseCursor(query.cursor),
+    limit: parsePageLimit(query.limit),
+  });
+  const last = hasMore ? operations.at(-1) : undefined;
+  return {
+    operations,
+    hasMore,
+    nextCursor: last && cursorOf({ at: last.createdAt, id: last.id }),
+  };
+}
+
+/** One page of an owner's conversations. @throws SvcError invalid_argument */
+export async function listSessions(
+  { store }: ActivityDeps,
+  query: SessionsQuery,
+): Promise<ListedSessions> {
+  const { items: sessions, hasMore } = await store.sessions({
+    userId: parseUserId(query.userId),
+    after: parseSessionCursor(query.cursor),
+    limit: parsePageLimit(query.limit),
+  });
+  const last = hasMore ? sessions.at(-1) : undefined;
+  return { sessions, hasMore, nextCursor: last && sessionCursor(last) };
+}
+
+/** A session has a name of the caller's choice. */
+function sessionCursor({ lastAt, sessionId }: Session): string {
+  return `${lastAt}_${toBase64Url(sessionId)}`;
+}
+
+function parseSessionCursor(value: unknown): SessionPage["after"] {
+  const text = parseOptionalText(value, "cursor");
+  if (text === undefined) return undefined;
+  const [moment = "", name = ""] = text.split(/_(.*)/s);
+  const at = parseInstant(moment);
+  const sessionId = fromBase64Url(name);
+  if (typeof at === "string" || sessionId === undefined) {
+    throw invalid("cursor", "is not the next_cursor of a page");
+  }
+  return { at: at.instant, sessionId };
+}
+
+type EdgeDeps = Pick<EngineDeps<Browse & Pick<Graph, "node">>, "store">;
+
+/** One page of edges. @throws SvcError invalid_argument */
+export async function getEdges(
+  { store }: EdgeDeps,
+  query: EdgeQuery,
+  nodeId?: Uuid,
+): Promise<ListedEdges> {
+  const { items: edges, hasMore } = await store.edges({
+    owner: parseOwner(query.userId),
+    nodeId,
+    edgeType: parseOptionalMember(EDGE_TYPES, query.edgeType, "edge_type"),
+    sourceId: parseOptionalId(query.sourceId, "source_id"),
+    targetId: parseOptionalId(query.targetId, "target_id"),
+    afterId: parseOptionalId(query.afterId, "after_id"),
+    limit: parsePageLimit(query.limit),
+  });
+  return { edges, hasMore, nextCursor: hasMore ? edges.at(-1)?.id : undefined };
+}
+
+/** The edges at a memory. Undefined for an unknown memory, or one of another owner. @throws SvcError invalid_argument */
+export async function getNodeEdges(
+  deps: EdgeDeps,
+  nodeId: string,
+  query: EdgeQuery,
+): Promise<ListedEdges | undefined> {
+  const node = await deps.store.node(parseId(nodeId, "node_id"), parseOwner(query.userId));
+  return node && getEdges(deps, { ...query, userId: node.userId }, node.id);
+}
+
+/** Contradictions that were noted, oldest first. @throws SvcError invalid_argument */
+export async function listContradictions(
+  { store }: EdgeDeps,
+  query: ContradictionQuery,
+): Promise<ListedContradictions> {
+  const status = parseOptionalMember(CONTRADICTION_STATUSES, query.status, "status");
+  const { items, hasMore } = await store.notedContradictions({
+    userId: parseUserId(query.userId),
+    isOpen: status && status === "open",
+    afterId: parseOptionalId(query.afterId, "after_id"),
+    limit: parsePageLimit(query.limit),
+  });
+  const contradictions = items.map(({ edge, nodeA, nodeB, actorId }) => {
+    const isOpen = [nodeA, nodeB].every(({ lifecycleState }) => lifecycleState === "contested");
+    return {
+      edgeId: edge.id,
+      notedAt: edge.createdAt,
+      actor: actorId,
+      status: isOpen ? ("open" as const) : ("resolved" as const),
+      nodeA,
+      nodeB,
+    };
+  });
+  return { contradictions, hasMore, nextCursor: hasMore ? items.at(-1)?.edge.id : undefined };
+}
+
+/** One page of an owner's entities by the number of their memories. @throws SvcError invalid_argument */
+export async function listEntities(
+  { store }: Pick<EngineDeps<Browse>, "store">,
+  { userId, contains, cursor, limit }: EntityQuery,
+): Promise<ListedEntities> {
+  const { items: entities, hasMore } = await store.entities({
+    userId: parseUserId(userId),
+    contains:
+      contains === undefined || contains === null ? undefined : parseFilled(contains, "contains"),
+    after: parseEntityCursor(cursor),
+    limit: parsePageLimit(limit),
+  });
+  const last = hasMore ? entities.at(-1) : undefined;
+  return { entities, hasMore, nextCursor: last && entityCursor(last) };
+}
+
+function entityCursor({ memories, node }: CountedEntity): string {
+  return `${memories}_${node.id}`;
+}
+
+function parseEntityCursor(value: unknown): EntityPage["after"] {
+  const text = parseOptionalText(value, "cursor");
+  if (text === undefined) return undefined;
+  const [, count = "", given = ""] = /^(\d{1,9})_(.*)$/s.exec(text) ?? [];
+  const id = parseUuid(given);
+  if (count === "" || id === undefined) {
+    throw invalid("cursor", "is not the next_cursor of a page");
+  }
+  return { memories: Number(count), id };
 }

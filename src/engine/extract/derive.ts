@@ -1,5 +1,18 @@
+import { type CandidateFilter, everythingOf } from "../../domain/candidate-filter.ts";
 import { openChecksummed } from "../../domain/checksummed.ts";
+import { NODE_TYPES } from "../../domain/enums.ts";
 import { SvcError } from "../../domain/errors.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import { batchOf, halvesOf, type Waiting } from "../../domain/extraction/batch.ts";
+import { openTurn } from "../../domain/extraction/check-claim.ts";
+import { checkTurn, ground } from "../../domain/extraction/check-turn.ts";
+import {
+  memoriesToShow,
+  type ShownText,
+  withCorrections,
+} from "../../domain/extraction/corrections.ts";
+import { endsSplit, failureCode, isWorthSplitting } from "../../domain/extraction/failure.ts";
+import { languageOf } from "../../domain/extraction/language.ts";
 import { planDerivation } from "../../domain/extraction/plan/derivation.ts";
 import {
   type DerivationPlan,
@@ -7,14 +20,28 @@ import {
   planProblem,
 } from "../../domain/extraction/plan/derivation-plan.ts";
 import { namesToFind } from "../../domain/extraction/plan/entities.ts";
-import { valuesToFind } from "../../domain/extraction/plan/updates.ts";
+import { isCorrectable, STATEMENTS, valuesToFind } from "../../domain/extraction/plan/updates.ts";
+import { type BatchAnswer, emptyTurn } from "../../domain/extraction/read-answer.ts";
+import type { ReadTurn } from "../../domain/extraction/read-result.ts";
+import { DropTally } from "../../domain/extraction/reasons.ts";
+import {
+  batchIdOf,
+  type ExtractedBy,
+  toBatchRecord,
+  toExtractionRecord,
+} from "../../domain/extraction/records.ts";
 import { type ExtractionResult, resultForm } from "../../domain/extraction/result.ts";
-import { turnOf } from "../../domain/extraction/turn.ts";
+import { earlierTurnOf, type Turn, turnOf } from "../../domain/extraction/turn.ts";
+import type { MemoryNode } from "../../domain/node.ts";
 import { hasText } from "../../domain/search/turns.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ExtractionClaim } from "../../ports/store/extraction-queue.ts";
-import type { ExtractDeps, JobOptions } from "./deps.ts";
-import { extractTurns } from "./extract-turns.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
+import type { Tokenizer } from "../../ports/tokenizer.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { ExtractDeps, JobOptions } from "./extractor.ts";
+import { batchRequest, requestSha256 } from "./request.ts";
 
 /** The language of relative dates; expressions of other languages are not read. */
 const DATE_LANGUAGES = ["en"];
@@ -108,4 +135,367 @@ async function vectorsOf(
     vectors.push(hasText(text) ? await embedder.embedDocument(text, userId) : undefined);
   }
   return vectors;
+}
+
+/** What was extracted from an event, or the reason code of why nothing was. */
+type Extracted = { readonly record: AuditRecord } | { readonly failure: string };
+
+/**
+ * Asks the model about a claimed event, together with turns that wait behind it, and saves each answer as soon as it is there.
+ * @throws SvcError (`isTakenOver`), or what the store throws; the signal's reason
+ */
+async function extractTurns(
+  deps: ExtractDeps,
+  claim: ExtractionClaim,
+  options: JobOptions,
+): Promise<Extracted> {
+  return deps.settings.batchTargetTokens === 0
+    ? await extractOne(deps, claim, await turnAlone(deps, claim), options)
+    : await extractBatch(deps, claim, await gatherTurns(deps, claim, options), options);
+}
+
+async function extractOne(
+  deps: ExtractDeps,
+  claim: ExtractionClaim,
+  { turn, event }: AskedTurn,
+  { signal }: JobOptions,
+): Promise<Extracted> {
+  const { extractor, gate, store } = deps;
+  let read: ReadTurn;
+  try {
+    read = await gate(() => extractor.one(turn, signal), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return { failure: failureCode(error) };
+  }
+  const tally = new DropTally();
+  const { isTrusted } = extractor;
+  const checked = isTrusted
+    ? { result: ground(read.result, openTurn(turn, deps.settings), tally), tally }
+    : checkTurn(read.result, turn, deps.settings);
+  checked.tally.addAll(read.tally.counts);
+  const record = toExtractionRecord(
+    event,
+    { result: checked.result, drops: checked.tally.counts },
+    byOf(deps),
+  );
+  await store.saveExtractions(claim, [record]);
+  return { record };
+}
+
+async function extractBatch(
+  deps: ExtractDeps,
+  claim: ExtractionClaim,
+  turns: readonly AskedTurn[],
+  { signal }: JobOptions,
+): Promise<Extracted> {
+  const { extractor, gate, store, warn } = deps;
+  let own: AuditRecord | undefined;
+  const showMemories = deps.settings.corrections ? showingMemories(deps) : undefined;
+  const shown = new Map<readonly AskedTurn[], readonly ShownText[]>();
+  const ask = async (some: readonly AskedTurn[]) => {
+    const memories = (await showMemories?.(some)) ?? [];
+    shown.set(some, memories);
+    const asked = some.map(({ turn }) => turn);
+    return await gate(() => extractor.several(asked, signal, memories), signal);
+  };
+  const save = async (batch: AnsweredBatch<AskedTurn>): Promise<void> => {
+    signal.throwIfAborted();
+    const records = recordsOf(deps, claim, batch, shown.get(batch.turns) ?? []);
+    await store.saveExtractions(claim, [...records.values()]);
+    own ??= records.get(claim.event.id);
+    if (batch.silent.length > 0) {
+      warn(`extraction: ${batch.silent.length} turns were asked twice without an answer`);
+    }
+  };
+  const failed = await askTurns(turns, ask, { save });
+  signal.throwIfAborted();
+  if (own !== undefined) return { record: own };
+  const { code = "Error" } =
+    failed.find((part) => part.turns.some(({ event }) => event.id === claim.event.id)) ?? {};
+  return { failure: code };
+}
+
+/** The record of the request, and one for each turn that it answered, by the event. */
+function recordsOf(
+  deps: ExtractDeps,
+  claim: ExtractionClaim,
+  { turns, results, answer, turnsAskedAgain }: AnsweredBatch<AskedTurn>,
+  shown: readonly ShownText[],
+): ReadonlyMap<string, AuditRecord> {
+  const by = byOf(deps);
+  const request = {
+    head: claim.event,
+    events: turns.map(({ event }) => event),
+    requestSha256: requestSha256(
+      batchRequest(
+        turns.map(({ turn }) => turn),
+        shown,
+      ),
+    ),
+    response: answer.response,
+    turnsAskedAgain,
+    shown,
+  };
+  const batchId = batchIdOf(request);
+  const records = new Map<string, AuditRecord>([[batchId, toBatchRecord(request, by)]]);
+  // What belongs to no turn is counted with the first.
+  let unassigned = answer.tally.counts;
+  for (const [{ event, turn }, { result, tally }] of results) {
+    const checked = checkTurn(result, turn, deps.settings);
+    checked.tally.addAll(tally.counts);
+    checked.tally.addAll(unassigned);
+    unassigned = {};
+    const corrected = withCorrections(checked.result, shown, checked.tally);
+    const kept = { result: corrected, drops: checked.tally.counts };
+    records.set(event.id, toExtractionRecord(event, kept, by, batchId));
+  }
+  return records;
+}
+
+function byOf({ extractor, clock }: ExtractDeps): ExtractedBy {
+  const { provider, model, promptVersion } = extractor;
+  return { provider, model, promptVersion, at: clock.now() };
+}
+
+type Deps = Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "clock">;
+
+/** Memories near a turn that are looked at; of these, five that may be corrected are shown. */
+const LOOKED_AT = 40;
+
+/** The memories that a request about some turns shows. */
+type ShowMemories = (turns: readonly AskedTurn[]) => Promise<readonly ShownText[]>;
+
+/**
+ * Finds the memories that requests show, so that their turns may correct them. A turn that is asked about again, in a half or alone, is
+ * looked up once; labels begin again with every request.
+ * @throws what embedder and store throw
+ */
+function showingMemories(deps: Deps): ShowMemories {
+  const known = new Map<Uuid, Promise<readonly MemoryNode[]>>();
+  return async (turns) => {
+    const nearest: (readonly MemoryNode[])[] = [];
+    for (const { event } of turns) {
+      const found = known.get(event.id) ?? nearTo(deps, event);
+      known.set(event.id, found);
+      nearest.push(await found);
+    }
+    return memoriesToShow(
+      turns.map(({ turn }) => turn),
+      nearest,
+    );
+  };
+}
+
+/** What may be corrected near a turn, the nearest first; ties by id. */
+async function nearTo(
+  { store, embedder, clock }: Deps,
+  { content, userId, scope }: MemoryEvent,
+): Promise<readonly MemoryNode[]> {
+  if (!hasText(content)) return [];
+  const filter: CandidateFilter = {
+    ...everythingOf(userId),
+    scopes: [scope],
+    excludeNodeTypes: NODE_TYPES.filter((type) => !STATEMENTS.has(type)),
+    aliveAt: clock.now(),
+  };
+  const hits = await store.searchVectors(
+    await embedder.embedDocument(content, userId),
+    filter,
+    LOOKED_AT,
+  );
+  const scores = new Map(hits.map(({ key, score }) => [key, score]));
+  const nodes = await store.nodesByKey(userId, [...scores.keys()]);
+  return nodes
+    .filter(({ node }) => isCorrectable(node))
+    .sort((one, other) => {
+      const byScore = (scores.get(other.key) ?? 0) - (scores.get(one.key) ?? 0);
+      if (byScore !== 0) return byScore;
+      return one.node.id < other.node.id ? -1 : 1;
+    })
+    .map(({ node }) => node);
+}
+
+/** A turn of a request, and the event that it comes from. */
+type AskedTurn = { readonly event: MemoryEvent; readonly turn: Turn };
+
+/** Waiting turns that are read at first, and at most: few fit into a request, unless they are short. */
+const READ_AT_FIRST = 64;
+const READ_AT_MOST = 1000;
+/** UTF-16 units that one token stands for at most. A longer text is above the target without being counted. */
+const LONGEST_TOKEN = 128;
+
+/** A claimed event as a turn that is asked alone, with what helps to read it. */
+async function turnAlone(
+  { store, settings }: Pick<ExtractDeps, "store" | "settings">,
+  claim: ExtractionClaim,
+): Promise<AskedTurn> {
+  const { event } = claim;
+  const { windowTurns } = settings;
+  const earlier = windowTurns === 0 ? [] : await store.earlierTurns(claim, windowTurns);
+  const around = languageOf([...earlier, event].map(({ content }) => content).join("\n"));
+  const turn = turnOf(event, around);
+  if (earlier.length === 0) return { event, turn };
+  return { event, turn: { ...turn, reading: { window: earlier.map(earlierTurnOf) } } };
+}
+
+/** The turns of the request for a claimed event, oldest first. */
+async function gatherTurns(
+  deps: Pick<ExtractDeps, "store" | "tokenizer" | "settings">,
+  claim: ExtractionClaim,
+  options: Pick<JobOptions, "upTo" | "maxTurns">,
+): Promise<readonly AskedTurn[]> {
+  const events = (await eventsFor(deps, claim, options)).slice(0, options.maxTurns);
+  const around = languageOf(events.map(({ content }) => content).join("\n"));
+  const asked = events.map((event) => ({ event, turn: turnOf(event, around) }));
+  // Stable: turns of one moment stay in the order of the queue.
+  return asked.sort((one, other) => compare(one.turn.at, other.turn.at));
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+type WaitingEvent = Waiting & { readonly event: MemoryEvent };
+
+async function eventsFor(
+  { store, tokenizer, settings }: Pick<ExtractDeps, "store" | "tokenizer" | "settings">,
+  claim: ExtractionClaim,
+  { upTo }: Pick<JobOptions, "upTo">,
+): Promise<readonly MemoryEvent[]> {
+  const target = settings.batchTargetTokens;
+  if (target === 0 || claim.event.sessionId === undefined) return [claim.event];
+  await tokenizer.ready();
+  const tokens = countUpTo(tokenizer, target);
+  const toWaiting = (event: MemoryEvent, isRecorded: boolean): WaitingEvent => ({
+    event,
+    sessionId: event.sessionId,
+    isRecorded,
+    tokens: isRecorded ? 0 : tokens(event),
+  });
+  const head = toWaiting(claim.event, false);
+  if (head.tokens > target) return [claim.event];
+  for (const limit of [READ_AT_FIRST, READ_AT_MOST]) {
+    const later = await store.waitingTurns(claim, { upTo, limit });
+    const waiting = later.map(({ event, isRecorded }) => toWaiting(event, isRecorded));
+    const batch = batchOf(head, waiting, target);
+    const open = waiting.filter(({ isRecorded }) => !isRecorded).length;
+    const isWhole = batch.length <= open || later.length < limit || limit === READ_AT_MOST;
+    if (isWhole) return batch.map(({ event }) => event);
+  }
+  return [claim.event];
+}
+
+/** Counts each text once, and what is surely too long not at all. */
+function countUpTo(tokenizer: Tokenizer, target: number): (event: MemoryEvent) => number {
+  const counted = new Map<string, number>();
+  return ({ id, content }) => {
+    const known = counted.get(id);
+    if (known !== undefined) return known;
+    const isTooLong = content.length > target * LONGEST_TOKEN;
+    const tokens = isTooLong ? target + 1 : tokenizer.count(content);
+    counted.set(id, tokens);
+    return tokens;
+  };
+}
+
+/** Asks a model about some turns, of which there is at least one. @throws what `failureCode` names */
+type AskModel<T> = (turns: readonly T[]) => Promise<BatchAnswer>;
+
+/** What one answer gave: to be saved at once, together or not at all. */
+export type AnsweredBatch<T> = {
+  /** All turns of the request, in its order. */
+  readonly turns: readonly T[];
+  /** What the turns state; those that are asked again are missing. */
+  readonly results: ReadonlyMap<T, ReadTurn>;
+  readonly answer: BatchAnswer;
+  /** Ascending places of turns in the request, from 1, that the answer left out. */
+  readonly turnsAskedAgain: readonly number[];
+  /** Turns that were asked twice and of which nothing came: they count as stating nothing. */
+  readonly silent: readonly T[];
+};
+
+/** Why turns have no result. */
+type FailedTurns<T> = { readonly turns: readonly T[]; readonly code: string };
+
+/** Where the parts of a request go, each as soon as it is there. */
+type Saving<T> = { readonly save: (batch: AnsweredBatch<T>) => Promise<void> };
+
+/**
+ * Asks about turns in one request, and in halves if it fails in a way that a smaller one may not: an answer that cannot be read, a
+ * timeout, a refusal. Turns that an answer leaves out are asked about once more. What was answered is saved even if the rest fails.
+ * @returns the turns that have no result, by why
+ */
+export async function askTurns<T>(
+  turns: readonly T[],
+  ask: AskModel<T>,
+  saving: Saving<T>,
+): Promise<readonly FailedTurns<T>[]> {
+  const failed: FailedTurns<T>[] = [];
+  await askPart({ ask, saving, failed }, turns, false);
+  return failed;
+}
+
+type Asking<T> = {
+  readonly ask: AskModel<T>;
+  readonly saving: Saving<T>;
+  readonly failed: FailedTurns<T>[];
+};
+
+/** @returns whether to go on with what else there is to ask */
+async function askPart<T>(
+  asking: Asking<T>,
+  turns: readonly T[],
+  isAgain: boolean,
+): Promise<boolean> {
+  const [answer, code] = await outcomeOf(asking.ask(turns));
+  if (answer !== undefined) return await keep(asking, turns, answer, isAgain);
+  if (turns.length === 1 || !isWorthSplitting(code)) {
+    asking.failed.push({ turns, code });
+    return turns.length === 1 && !endsSplit(code) && isWorthSplitting(code);
+  }
+  const [first, second] = halvesOf(turns);
+  if (await askPart(asking, first, isAgain)) return await askPart(asking, second, isAgain);
+  asking.failed.push({ turns: second, code: asking.failed.at(-1)?.code ?? code });
+  return false;
+}
+
+async function keep<T>(
+  asking: Asking<T>,
+  turns: readonly T[],
+  answer: BatchAnswer,
+  isAgain: boolean,
+): Promise<boolean> {
+  const asksAgain = !isAgain && answer.leftOut.length > 0;
+  const results = new Map<T, ReadTurn>();
+  const left: T[] = [];
+  const silent: T[] = [];
+  for (const [index, turn] of turns.entries()) {
+    const found = answer.turns.get(index + 1);
+    if (found !== undefined) results.set(turn, found);
+    else if (asksAgain) left.push(turn);
+    else {
+      results.set(turn, emptyTurn());
+      if (isAgain) silent.push(turn);
+    }
+  }
+  await asking.saving.save({
+    turns,
+    results,
+    answer,
+    turnsAskedAgain: asksAgain ? answer.leftOut : [],
+    silent,
+  });
+  return left.length === 0 || (await askPart(asking, left, true));
+}
+
+async function outcomeOf(
+  asked: Promise<BatchAnswer>,
+): Promise<readonly [BatchAnswer, ""] | readonly [undefined, string]> {
+  try {
+    return [await asked, ""];
+  } catch (error) {
+    return [undefined, failureCode(error)];
+  }
 }

@@ -1,17 +1,35 @@
+import {
+  parseId,
+  parseOptionalBoolean,
+  parseOptionalInteger,
+  parseOptionalNumber,
+  parseOwner,
+  parseUserId,
+} from "../../domain/arguments.ts";
 import type { Scope } from "../../domain/enums.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
-import { toEpochMillis } from "../../lib/instant.ts";
+import { failureCode } from "../../domain/extraction/failure.ts";
+import { type ExtractionJob, isTakenOver, takenOver } from "../../domain/jobs.ts";
+import { type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { EventLog } from "../../ports/store/event-log.ts";
+import type { ExtractionClaim, ExtractionQueue } from "../../ports/store/extraction-queue.ts";
+import { createGate, type Gate, whileHeld } from "../concurrency.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { ExtractionSettings } from "./api.ts";
-import { createCustomExtractor } from "./custom-extractor.ts";
-import type { ExtractDeps } from "./deps.ts";
-import { createExtractor, type Extractor } from "./extractor.ts";
-import { type FlushBounds, flush } from "./flush.ts";
-import { createGate, type Gate } from "./gate.ts";
-import type { PassBounds } from "./process.ts";
-import type { JobEnd } from "./run-job.ts";
+import type {
+  ExtractionPass,
+  ExtractionSettings,
+  ProcessExtractionsInput,
+  RetryExtractionOptions,
+} from "./api.ts";
+import {
+  createCustomExtractor,
+  createExtractor,
+  type ExtractDeps,
+  type Extractor,
+  type JobOptions,
+} from "./extractor.ts";
 
 /**
  * Extraction as the dependencies of an engine turn it on; undefined: it is off.
@@ -190,7 +208,7 @@ function closed(): SvcError {
 }
 
 /** One owner and scope, whose events are extracted in their order. */
-export type LaneName = { readonly userId: string; readonly scope: Scope };
+type LaneName = { readonly userId: string; readonly scope: Scope };
 
 type Timer = ReturnType<typeof setTimeout>;
 
@@ -359,4 +377,172 @@ class Closing {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#expire, Math.max(0, this.#deadline - performance.now()));
   }
+}
+
+/** What one pass may do. */
+export type PassBounds = {
+  readonly userId: string;
+  /** Events at most. */
+  readonly limit: number;
+  /** Milliseconds, checked between events. */
+  readonly budgetMs: number;
+};
+
+const DEFAULT_LIMIT = 100;
+const DEFAULT_BUDGET_MS = 5000;
+
+/**
+ * One pass over the queue of an owner.
+ * @param process undefined: extraction is off, and the pass only counts
+ * @throws SvcError invalid_argument
+ */
+export async function processExtractions(
+  { store }: Pick<EngineDeps<ExtractionQueue>, "store">,
+  process: ((bounds: PassBounds) => Promise<number>) | undefined,
+  input: ProcessExtractionsInput,
+): Promise<ExtractionPass> {
+  const userId = parseUserId(input.userId);
+  const limit = parseOptionalInteger(input.limit, "limit", 0) ?? DEFAULT_LIMIT;
+  const budgetMs =
+    parseOptionalNumber(input.budgetMs, "budget_ms", 0, Number.MAX_SAFE_INTEGER) ??
+    DEFAULT_BUDGET_MS;
+  const processed = (await process?.({ userId, limit, budgetMs })) ?? 0;
+  return { processed, ...(await store.countExtractions(userId)) };
+}
+
+type RetryDeps = Pick<EngineDeps<ExtractionQueue & EventLog>, "store" | "clock"> & {
+  readonly extractions: Extractions | undefined;
+};
+
+/**
+ * Makes extraction from an event due now, if it waits or has failed. It is extracted with what is queued next of its owner and scope.
+ * @throws SvcError invalid_argument
+ */
+export async function retryExtraction(
+  { store, clock, extractions }: RetryDeps,
+  eventId: string,
+  options: RetryExtractionOptions,
+): Promise<ExtractionJob | undefined> {
+  const id = parseId(eventId, "event_id");
+  const owner = parseOwner(options.userId);
+  const isReplan = parseOptionalBoolean(options.replan, "replan") ?? false;
+  const job = await store.retryExtraction(id, owner, { isReplan, at: clock.now() });
+  const event = job?.status === "pending" ? await store.event(id, owner) : undefined;
+  if (event !== undefined) extractions?.retried(event);
+  return job;
+}
+
+/** What a flush takes on. */
+type FlushBounds = {
+  readonly userId: string;
+  /** Absent: all scopes of the owner. */
+  readonly scope?: Scope | undefined;
+  /** Highest order, inclusive. */
+  readonly upTo: number | undefined;
+  /** Whether what waits after a failure is passed over. */
+  readonly isDueOnly: boolean;
+  /** Events at most. Absent: all. */
+  readonly limit?: number | undefined;
+  /** Asked before each event. Absent: as long as there are any. */
+  readonly goesOn?: ((done: ReadonlyMap<Uuid, JobEnd>) => boolean) | undefined;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Extracts queued events, one after the other in their order. One that has to be tried again later ends it where there is one scope,
+ * because all that follow wait for it.
+ * @returns how each ended that was tried
+ */
+export async function flush(
+  deps: ExtractDeps,
+  bounds: FlushBounds,
+): Promise<ReadonlyMap<Uuid, JobEnd>> {
+  const { userId: owner, scope, upTo, isDueOnly, goesOn = () => true, signal } = bounds;
+  const { limit = Number.POSITIVE_INFINITY } = bounds;
+  const { store, settings } = deps;
+  const filter = { owner, scope, upTo, isDueOnly };
+  const done = new Map<Uuid, JobEnd>();
+  while (!signal.aborted && done.size < limit && goesOn(done)) {
+    const claim = await store.claimExtraction(filter, settings.leaseSeconds);
+    if (claim === undefined) break;
+    const isTriedAgain = done.has(claim.event.id);
+    const end = await runHeld(deps, claim, { upTo, maxTurns: limit - done.size, signal });
+    done.set(claim.event.id, end);
+    const isBlocked = end.kind !== "complete" && end.kind !== "failed";
+    if (isTriedAgain || (isBlocked && (scope !== undefined || end.kind === "cancelled"))) break;
+  }
+  return done;
+}
+
+/** Runs a job. One that is lost meanwhile is claimed again, once and at once. */
+async function runHeld(
+  deps: ExtractDeps,
+  claim: ExtractionClaim,
+  options: Parameters<typeof runJob>[2],
+): Promise<JobEnd> {
+  const end = await runJob(deps, claim, options);
+  if (end.kind !== "lost" || options.signal.aborted) return end;
+  const { userId: owner, scope, id: eventId } = claim.event;
+  const again = await deps.store.claimExtraction(
+    { owner, scope, eventId, isDueOnly: false },
+    deps.settings.leaseSeconds,
+  );
+  return again === undefined ? end : await runJob(deps, again, options);
+}
+
+/** How one try at an event ended. */
+type JobEnd =
+  | { readonly kind: "complete" }
+  /** Nobody tries again by itself. */
+  | { readonly kind: "failed"; readonly code: string }
+  /** To be tried again from then on. */
+  | { readonly kind: "waits"; readonly code: string; readonly due: Instant | undefined }
+  | { readonly kind: "cancelled" }
+  /** Another process has it. */
+  | { readonly kind: "lost" };
+
+/**
+ * Tries a claimed event once, holding its lease, and writes down how that ended.
+ * @throws what the store throws when it cannot be written to
+ */
+async function runJob(
+  deps: ExtractDeps,
+  claim: ExtractionClaim,
+  options: JobOptions,
+): Promise<JobEnd> {
+  const { store, settings } = deps;
+  const lost = new AbortController();
+  const signal = AbortSignal.any([options.signal, lost.signal]);
+  const renew = async (): Promise<void> => {
+    if (!(await store.renewExtraction(claim, settings.leaseSeconds))) lost.abort(takenOver());
+  };
+  // The rules of extraction are many patterns: who does not extract does not wait for them at the start.
+  const { derive } = await import("./derive.ts");
+  let code: string | undefined;
+  try {
+    code = await whileHeld(
+      renew,
+      () => derive(deps, claim, { ...options, signal }),
+      settings.leaseSeconds,
+    );
+  } catch (error) {
+    if (isTakenOver(error) || lost.signal.aborted) return { kind: "lost" };
+    if (options.signal.aborted) return await endWith(deps, claim, "cancelled");
+    code = failureCode(error);
+  }
+  return code === undefined ? { kind: "complete" } : await endWith(deps, claim, { failure: code });
+}
+
+async function endWith(
+  { store, clock }: ExtractDeps,
+  claim: ExtractionClaim,
+  end: Parameters<ExtractDeps["store"]["endExtraction"]>[1],
+): Promise<JobEnd> {
+  const { status, nextAttemptAt } = await store.endExtraction(claim, end, clock.now());
+  if (status === "complete") return { kind: "complete" };
+  if (status === "running") return { kind: "lost" };
+  if (end === "cancelled") return { kind: "cancelled" };
+  return status === "failed"
+    ? { kind: "failed", code: end.failure }
+    : { kind: "waits", code: end.failure, due: nextAttemptAt };
 }

@@ -1,4 +1,6 @@
+import { SvcError } from "../../domain/errors.ts";
 import type { ShownText } from "../../domain/extraction/corrections.ts";
+import type { FailureCode } from "../../domain/extraction/failure.ts";
 import {
   type BatchAnswer,
   readBatchAnswer,
@@ -7,10 +9,47 @@ import {
 import type { ReadTurn } from "../../domain/extraction/read-result.ts";
 import type { Turn } from "../../domain/extraction/turn.ts";
 import type { ReadAnswer, TextModel } from "../../ports/language-model.ts";
-import { batchRequest, type ExtractionRequest, PROMPT_VERSION, singleRequest } from "./request.ts";
+import type { ExtractionQueue } from "../../ports/store/extraction-queue.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
+import type { Gate } from "../concurrency.ts";
+import type { EngineDeps } from "../deps.ts";
+import type {
+  ExtractionProvider,
+  ExtractionSettings,
+  ProviderMemory,
+  ProviderTurn,
+} from "./api.ts";
+import {
+  batchRequest,
+  type ExtractionRequest,
+  PROMPT_VERSION,
+  singleRequest,
+  spoken,
+} from "./request.ts";
+
+/** What extraction works with. */
+export type ExtractDeps = Pick<
+  EngineDeps<ExtractionQueue & SearchIndex>,
+  "store" | "clock" | "tokenizer" | "dates" | "embedder" | "warn"
+> & {
+  readonly extractor: Extractor;
+  readonly settings: ExtractionSettings & Pick<EngineDeps["settings"], "confidenceOverrides">;
+  /** Lets requests to the model in. */
+  readonly gate: Gate;
+};
+
+/** How long claimed work may go on, and how far a request may look ahead. */
+export type JobOptions = {
+  /** Highest order of the turns that a request may take along. */
+  readonly upTo: number | undefined;
+  /** Turns of a request at most. Absent: as many as fit. */
+  readonly maxTurns?: number | undefined;
+  /** Tells the work to end. */
+  readonly signal: AbortSignal;
+};
 
 /** How a language model is asked to extract. */
-export type ExtractorSettings = {
+type ExtractorSettings = {
   /** Milliseconds for one turn alone, everything included. */
   readonly timeoutMs: number;
   /** Milliseconds for a request of several turns, or for one that is left of them. */
@@ -78,5 +117,147 @@ function reading<T>(read: (text: string) => T | undefined): ReadAnswer<T> {
   return (text) => {
     const answer = read(text);
     return answer === undefined ? { problem: UNREADABLE } : { answer };
+  };
+}
+
+type CustomSettings = Pick<
+  ExtractionSettings,
+  | "timeoutMs"
+  | "batchTimeoutMs"
+  | "maxRetries"
+  | "speakerGrounding"
+  | "batchTargetTokens"
+  | "windowTurns"
+  | "corrections"
+>;
+
+/**
+ * Asks a provider of the program that embeds this one. Its answers pass through JSON text, so that they are read, bounded and kept like
+ * all others.
+ * @throws SvcError invalid_config for one that cannot be asked as the settings want it
+ */
+export function createCustomExtractor(
+  provider: ExtractionProvider,
+  settings: CustomSettings,
+): Extractor {
+  requireWhole(provider, settings);
+  const { maxRetries, timeoutMs, batchTimeoutMs } = settings;
+  return {
+    provider: provider.providerName,
+    model: provider.modelName,
+    promptVersion: "custom",
+    isTrusted: true,
+    one: async (turn, signal) =>
+      await within(timeoutMs, signal, (end) => {
+        const about = { ...aboutOf(turn, settings), signal: end };
+        return firstRead(
+          maxRetries + 1,
+          () => provider.extract(turn.content, about),
+          (text) => readSingleAnswer(text, { isCustom: true }),
+        );
+      }),
+    several: async (turns, signal, memories = []) =>
+      await within(batchTimeoutMs, signal, (end) =>
+        firstRead(
+          turns.length === 1 ? maxRetries + 1 : 1,
+          async () =>
+            provider.extractBatch?.(turns.map(toProviderTurn), {
+              ...(settings.corrections && { memories: memories.map(toProviderMemory) }),
+              signal: end,
+            }),
+          (text) => readBatchAnswer(text, turns.length),
+        ),
+      ),
+  };
+}
+
+function requireWhole(provider: ExtractionProvider, { batchTargetTokens }: CustomSettings): void {
+  for (const name of ["providerName", "modelName"] as const) {
+    if (typeof provider[name] !== "string" || provider[name].trim() === "") {
+      throw unusable(`${name} must be a name that is not blank`);
+    }
+  }
+  if (typeof provider.extract !== "function") throw unusable("extract must be a function");
+  if (batchTargetTokens > 0 && typeof provider.extractBatch !== "function") {
+    throw unusable("extractBatch is missing; add it, or set extraction_batch_target_tokens to 0");
+  }
+}
+
+function unusable(reason: string): SvcError {
+  return new SvcError("invalid_config", `extractionProvider: ${reason}`, {
+    setting: "extractionProvider",
+  });
+}
+
+/** The first answer that can be read. */
+async function firstRead<T>(
+  tries: number,
+  ask: () => Promise<unknown>,
+  read: (text: string) => T | undefined,
+): Promise<T> {
+  for (let left = tries; left > 0; left -= 1) {
+    const answer = read(textOf(await ask()));
+    if (answer !== undefined) return answer;
+  }
+  throw failed("ValidationError", "the provider's answers have not the stated form");
+}
+
+/** JSON text of an answer; something unreadable for what has none, such as a circle. */
+function textOf(answer: unknown): string {
+  try {
+    return JSON.stringify(answer) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+async function within<T>(
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  ask: (end: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const end = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+  return await new Promise<T>((resolve, reject) => {
+    const onAbort = (): void =>
+      reject(
+        signal?.aborted === true
+          ? signal.reason
+          : failed(
+              "TimeoutError",
+              `the provider did not answer within ${timeoutMs / 1000} seconds`,
+            ),
+      );
+    if (end.aborted) onAbort();
+    end.addEventListener("abort", onAbort, { once: true });
+    ask(end)
+      .then(resolve, reject)
+      .finally(() => end.removeEventListener("abort", onAbort));
+  });
+}
+
+function failed(name: FailureCode, message: string): SvcError {
+  const code = name === "TimeoutError" ? "model_timeout" : "model_failed";
+  return new SvcError(code, message, {}, { cause: Object.assign(new Error(name), { name }) });
+}
+
+function toProviderTurn({ role, content, speaker, at }: Turn, index: number): ProviderTurn {
+  return { index: index + 1, role, content, ...(speaker !== undefined && { speaker }), time: at };
+}
+
+function toProviderMemory({ label, text, at, turns }: ShownText): ProviderMemory {
+  return { label, text, time: at, turns };
+}
+
+/** What is told about a turn that is asked alone; what a setting does not ask for is left out. */
+function aboutOf(
+  { role, speaker, reading }: Turn,
+  { speakerGrounding, windowTurns }: CustomSettings,
+): Omit<Parameters<ExtractionProvider["extract"]>[1], "signal"> {
+  const { window = [] } = reading ?? {};
+  return {
+    role,
+    ...(speakerGrounding && { speaker }),
+    ...(windowTurns > 0 && { context: window.map((earlier) => spoken(earlier)) }),
   };
 }

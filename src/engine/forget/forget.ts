@@ -12,7 +12,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ErasureCounts } from "../../ports/store/erasures.ts";
 import type { EngineDeps } from "../deps.ts";
-import { isContested, opponentsOf, settleUnopposed } from "../lifecycle/unopposed.ts";
+import { isContested, opponentsOf, settleUnopposed } from "../lifecycle/disputes.ts";
 import type { NamedRecords } from "../owner-names.ts";
 import { FORGET_MODES, type ForgetAnswer, type ForgetInput } from "./api.ts";
 import { recordOf, toErased, toForgetting } from "./forgettings.ts";

@@ -1,6 +1,7 @@
 import {
   parseId,
   parseOptionalBoolean,
+  parseOptionalId,
   parseOptionalInteger,
   parseOptionalList,
   parseOptionalMember,
@@ -11,24 +12,43 @@ import {
   parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
+import { type KeptBlob, parseBlobKey } from "../../domain/blob.ts";
 import {
   ACTIVE_STATES,
   LIFECYCLE_STATES,
   NODE_TYPES,
+  parseMember,
   SCOPES,
   type Scope,
 } from "../../domain/enums.ts";
-import { invalid } from "../../domain/errors.ts";
+import { invalid, SvcError } from "../../domain/errors.ts";
 import { isActive } from "../../domain/lifecycle.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import { isEverybody, type Owner } from "../../domain/owner.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import { given as withoutAbsent } from "../../lib/case.ts";
 import { nameForm } from "../../lib/normal-form.ts";
-import type { EventPage } from "../../ports/store/event-log.ts";
-import type { Graph, NodeFilter } from "../../ports/store/graph.ts";
+import type { Activity } from "../../ports/store/activity.ts";
+import type { Blobs } from "../../ports/store/blobs.ts";
+import type { EventLog, EventPage } from "../../ports/store/event-log.ts";
+import type { ExtractionQueue } from "../../ports/store/extraction-queue.ts";
+import type { Graph, NodeFilter, NodeScan } from "../../ports/store/graph.ts";
+import type { Store } from "../../ports/store/store.ts";
+import type { WorkQueue } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { EventQuery, NodeQuery } from "./api.ts";
+import type {
+  BlobOptions,
+  ChainOptions,
+  EventQuery,
+  IterateQuery,
+  NeighborhoodOptions,
+  NodeQuery,
+  ScanPage,
+  ScanQuery,
+  Stats,
+  StatsDetails,
+} from "./api.ts";
 
 /** One node; inactive ones only on request. */
 export async function getNode(
@@ -97,4 +117,223 @@ function commonScopes(query: NodeQuery): readonly Scope[] | undefined | "none" {
 
 function texts(value: unknown, field: string): string[] | undefined {
   return parseOptionalList(value, field)?.map((item) => parseText(item, field));
+}
+
+const DEFAULT_PAGE = 100;
+
+/** Runs a call unless the engine is closed, and says whether it is. */
+type OpenEngine = {
+  readonly use: <T>(call: () => Promise<T>) => Promise<T>;
+  /** @throws SvcError engine_closed */
+  readonly requireOpen: () => void;
+};
+
+/**
+ * One page of an owner's memories by ascending id.
+ * @throws SvcError invalid_argument
+ */
+export async function scanNodes(
+  deps: Pick<EngineDeps<Graph>, "store">,
+  query: ScanQuery,
+): Promise<ScanPage> {
+  const limit = parsePageSize(query.limit, "limit");
+  return readPage(deps, {
+    ...parseRestrictions(query),
+    afterId: parseOptionalId(query.afterId, "after_id"),
+    limit,
+  });
+}
+
+/**
+ * All of an owner's memories by ascending id, page by page; complete if the store does not change.
+ * @throws SvcError invalid_argument at the first memory; engine_closed at the next one after the engine was closed
+ */
+export async function* iterNodes(
+  engine: OpenEngine,
+  deps: Pick<EngineDeps<Graph>, "store">,
+  query: IterateQuery,
+): AsyncGenerator<MemoryNode, void, undefined> {
+  engine.requireOpen();
+  const limit = parsePageSize(query.batchSize, "batch_size");
+  let scan: NodeScan | undefined = { ...parseRestrictions(query), limit };
+  while (scan !== undefined) {
+    const current: NodeScan = scan;
+    const page = await engine.use(() => readPage(deps, current));
+    for (const node of page.nodes) {
+      engine.requireOpen();
+      yield node;
+    }
+    const { nextCursor } = page;
+    scan = nextCursor === undefined ? undefined : { ...current, afterId: nextCursor };
+  }
+}
+
+async function readPage(
+  { store }: Pick<EngineDeps<Graph>, "store">,
+  scan: NodeScan,
+): Promise<ScanPage> {
+  const { items: nodes, hasMore } = await store.scanNodes(scan);
+  return { nodes, hasMore, nextCursor: hasMore ? nodes.at(-1)?.id : undefined };
+}
+
+function parseRestrictions(
+  query: Omit<ScanQuery, "afterId" | "limit">,
+): Omit<NodeScan, "afterId" | "limit"> {
+  return {
+    userId: parseUserId(query.userId),
+    scope: parseOptionalMember(SCOPES, query.scope, "scope"),
+    nodeType: parseOptionalMember(NODE_TYPES, query.nodeType, "node_type"),
+    lifecycleStates:
+      parseOptionalMembers(LIFECYCLE_STATES, query.lifecycleStates, "lifecycle_states") ??
+      ACTIVE_STATES,
+  };
+}
+
+function parsePageSize(value: unknown, field: string): number {
+  return parseOptionalInteger(value, field, 1, LIMITS.scanPageMax) ?? DEFAULT_PAGE;
+}
+
+const DEFAULT_HOPS = 2;
+const DIRECTIONS = ["forward", "backward"] as const;
+
+type GraphDeps = Pick<EngineDeps<Graph>, "store">;
+
+/**
+ * Active memories within some hops over edges, without the first. Undefined for an unknown memory, or one of another owner.
+ * @throws SvcError invalid_argument
+ */
+export async function neighborhood(
+  { store }: GraphDeps,
+  nodeId: string,
+  options: NeighborhoodOptions,
+): Promise<readonly MemoryNode[] | undefined> {
+  const id = parseId(nodeId, "node_id");
+  const owner = parseOwner(options.userId);
+  const maxHops =
+    parseOptionalInteger(options.maxHops, "max_hops", 1, LIMITS.neighborhoodHops) ?? DEFAULT_HOPS;
+  if ((await store.node(id, owner)) === undefined) return undefined;
+  return store.neighborhood({ nodeId: id, owner, maxHops, maxVisited: LIMITS.neighborhoodVisited });
+}
+
+/**
+ * What replaced a memory, or what it replaced, nearest first and without itself. Undefined for an unknown memory, or one of
+ * another owner.
+ * @throws SvcError invalid_argument
+ */
+export async function chain(
+  { store }: GraphDeps,
+  nodeId: string,
+  options: ChainOptions,
+): Promise<readonly MemoryNode[] | undefined> {
+  const id = parseId(nodeId, "node_id");
+  const owner = parseOwner(options.userId);
+  const direction = parseMember(DIRECTIONS, options.direction ?? "forward", "direction");
+  if ((await store.node(id, owner)) === undefined) return undefined;
+  return store.chain({ nodeId: id, owner, direction, maxSteps: LIMITS.chainSteps });
+}
+
+/**
+ * Memories that cite an event, in any state, by ascending id. Undefined for an unknown event, or one of another owner.
+ * @throws SvcError invalid_argument
+ */
+export async function getEventNodes(
+  { store }: Pick<EngineDeps<EventLog & Graph>, "store">,
+  eventId: string,
+  userId: string | undefined,
+): Promise<readonly MemoryNode[] | undefined> {
+  const id = parseId(eventId, "event_id");
+  const event = await store.event(id, parseOwner(userId));
+  return event === undefined ? undefined : store.nodesCiting(event.id, event.userId);
+}
+
+/** What an event names; undefined for an unknown key, or one of another owner. @throws SvcError invalid_argument */
+export async function findBlob(
+  { store }: Pick<EngineDeps<Blobs>, "store">,
+  key: string,
+  options: BlobOptions | null | undefined,
+): Promise<KeptBlob | undefined> {
+  return await store.blob(parseBlobKey(key), parseOwner(options?.userId));
+}
+
+type StatsDeps = Pick<
+  EngineDeps<
+    EventLog &
+      Graph &
+      Blobs &
+      Activity &
+      WorkQueue &
+      ExtractionQueue &
+      Pick<Store, "backend" | "manifest">
+  >,
+  "store" | "warn" | "isReadOnly" | "embedder"
+>;
+
+/** Failures of which all counts would fail. */
+const OF_ALL: ReadonlySet<string> = new Set(["pack_locked", "storage_unavailable"]);
+
+/** Counts of an owner. One that fails reads 0 and is reported. @throws SvcError pack_locked, storage_unavailable */
+export async function readStats(deps: StatsDeps, owner: Owner): Promise<Stats> {
+  const attempt = async <T>(count: Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await count;
+    } catch (error) {
+      if (error instanceof SvcError && OF_ALL.has(error.code)) throw error;
+      deps.warn("stats: a count failed");
+      return otherwise;
+    }
+  };
+  const [nodeCount, eventCount, details] = await Promise.all([
+    attempt(deps.store.countNodes(owner), 0),
+    attempt(deps.store.countEvents(owner), 0),
+    attempt<StatsDetails | undefined>(readDetails(deps, owner), undefined),
+  ]);
+  return { nodeCount, eventCount, backend: deps.store.backend, details };
+}
+
+async function readDetails(
+  { store, embedder, isReadOnly = false }: StatsDeps,
+  owner: Owner,
+): Promise<StatsDetails> {
+  const [state, { embedding }, jobs, extractions, blobs] = await Promise.all([
+    store.storeState(owner),
+    store.manifest(),
+    store.countJobs(owner),
+    store.countExtractions(owner),
+    store.blobTotals(owner),
+  ]);
+  const { changeSequence, bytes, isEncrypted, states, receipts } = state;
+  return {
+    changeSequence,
+    bytes: isEverybody(owner) ? bytes : undefined,
+    encrypted: isEncrypted,
+    readOnly: isReadOnly,
+    model: embedding,
+    states,
+    jobs,
+    extractions,
+    embeddings: isEverybody(owner) ? embedder.use?.() : undefined,
+    receipts,
+    blobs,
+  };
+}
+
+/** Whether questions can be answered, asked as often as somebody likes to know. */
+export function createReadiness({
+  store,
+  embedder,
+}: Pick<EngineDeps<Pick<Store, "manifest">>, "store" | "embedder">): () => Promise<void> {
+  let asking: Promise<void> | undefined;
+  let isLoaded = false;
+  const ask = async (): Promise<void> => {
+    await store.manifest();
+    if (isLoaded) return;
+    await embedder.embedQuery("ready");
+    isLoaded = true;
+  };
+  return () => {
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
 }

@@ -1,21 +1,31 @@
+import { everythingOf } from "../../domain/candidate-filter.ts";
+import { checksummed } from "../../domain/checksummed.ts";
+import { type Edge, edgeRecord } from "../../domain/edge.ts";
+import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import type { EpistemicType } from "../../domain/enums.ts";
 import { reasonCode } from "../../domain/errors.ts";
-import { canReplace } from "../../domain/lifecycle.ts";
-import { type MemoryNode, statedTime, wordingOf } from "../../domain/node.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import { canReplace, isActive } from "../../domain/lifecycle.ts";
+import { isSameText, nearnessTo } from "../../domain/nearness.ts";
+import { type MemoryNode, nodeRecord, statedTime, wordingOf } from "../../domain/node.ts";
+import { findOscillation } from "../../domain/oscillation.ts";
 import { retirementBy } from "../../domain/retirement.ts";
+import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
+import { withoutNoise } from "../../lib/decimal.ts";
+import { nextInstant } from "../../lib/instant.ts";
+import { uuidV5 } from "../../lib/new-uuid.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Change, ChangeSnapshot } from "../../ports/store/changes.ts";
 import type { Graph } from "../../ports/store/graph.ts";
-import type { SearchIndex } from "../../ports/store/search-index.ts";
+import type { NearNode, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { NamedRecords } from "../owner-names.ts";
 import type { StoredMemory, StoreSteps } from "../write/api.ts";
-import { findNeighbours, lookForNear, type Neighbour } from "./near.ts";
-import { penaliseOscillation } from "./oscillation.ts";
-import { changePair } from "./pair.ts";
-import { createTurnPairs } from "./pair-turns.ts";
-import { reinforce } from "./reinforce.ts";
-import { planSupersedes, SUPERSEDE } from "./supersede.ts";
+import { logEntry } from "./change-one.ts";
+import { changePair, planSupersedes, SUPERSEDE } from "./pair.ts";
+import { reinforce } from "./transitions.ts";
 
-export type StoreStepDeps = Pick<
+type StoreStepDeps = Pick<
   EngineDeps<SearchIndex & Graph & NamedRecords>,
   "store" | "embedder" | "clock" | "ids" | "settings" | "warn"
 >;
@@ -145,4 +155,271 @@ async function retireNamed(
     });
   }
   if (retired > 0) await penaliseOscillation(deps, node);
+}
+
+/** Number of memories to name. */
+const NAMED = 3;
+/** Number of neighbours to examine: some of them cannot be replaced by the new one. */
+const LOOKED_AT = 8;
+/** How much too small a cosine may be until those of the few that matter are computed exactly. */
+const MARGIN = 0.01;
+
+/** The memories that a new one may replace or repeat, nearest first, once its vector is there; see `StoreSteps`. Never rejects. */
+function lookForNear(
+  { store, embedder, warn }: Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "warn">,
+  node: MemoryNode,
+): ReturnType<StoreSteps["near"]> {
+  const nearness = nearnessTo(node);
+  const { likeMemories } = modelRules(embedder.identity.model);
+  const { userId, scope } = node;
+  const nearest = (known: readonly NearNode[], margin: number): readonly NearNode[] =>
+    known
+      .flatMap((other) => {
+        const near = nearness(other.node, onScale(likeMemories, other.cosine + margin));
+        return near === undefined ? [] : [{ other, near }];
+      })
+      .sort((a, b) => b.near - a.near)
+      .slice(0, NAMED)
+      .map(({ other }) => other);
+  // What fails here fails below again.
+  const ready = store.readyForNear(userId).catch(() => undefined);
+  return async (vector) => {
+    if (vector === undefined) return undefined;
+    try {
+      await ready;
+      const question = { userId, scope, count: LOOKED_AT };
+      const chosen = await store.nearNodes(vector, question, (about) => nearest(about, MARGIN));
+      return nearest(chosen, 0).map(({ node: known, cosine }) => ({
+        node: known,
+        similarity: Math.min(1, Math.max(0, cosine)),
+        identical: isSameText(known.content, node.content),
+      }));
+    } catch (error) {
+      // The cause may contain memory text; only its category leaves this place.
+      warn(`store: near memories were not looked for (${reasonCode(error)})`);
+      return undefined;
+    }
+  };
+}
+
+/** A memory near another one, with the cosine of their vectors on the scale of the default model. */
+type Neighbour = { readonly node: MemoryNode; readonly similarity: number };
+
+type NeighbourQuestion = {
+  readonly userId: string;
+  readonly vector: Float32Array;
+  /** Excluded: not its own neighbour. */
+  readonly except?: Uuid;
+  readonly count: number;
+};
+
+/**
+ * The active memories of an owner with the nearest vectors, best first.
+ * @throws SvcError embedding_mismatch; what the store throws
+ */
+async function findNeighbours(
+  { store, embedder }: Pick<EngineDeps<SearchIndex>, "store" | "embedder">,
+  { userId, vector, except, count }: NeighbourQuestion,
+): Promise<readonly Neighbour[]> {
+  const { likeMemories } = modelRules(embedder.identity.model);
+  const more = except === undefined ? 0 : 1;
+  const hits = await store.searchVectors(vector, everythingOf(userId), count + more);
+  const keys = hits.map(({ key }) => key);
+  const nodes = new Map(
+    (await store.nodesByKey(userId, keys)).map(({ key, node }) => [key, node] as const),
+  );
+  return hits
+    .flatMap(({ key, score }) => {
+      const node = nodes.get(key);
+      return node === undefined || node.id === except
+        ? []
+        : [{ node, similarity: onScale(likeMemories, score) }];
+    })
+    .slice(0, count);
+}
+
+const OPERATION = "PENALTY";
+/** Replaced memories to examine, newest first. */
+const CHAIN_STEPS = 10;
+
+/**
+ * Lowers the confidence of a memory that replaced others if the opinion on its topic goes back and forth. At most once per
+ * memory, however often it is called.
+ * @returns whether it did
+ */
+export async function penaliseOscillation(
+  deps: Pick<EngineDeps<Graph>, "store">,
+  newest: Pick<MemoryNode, "id" | "userId">,
+): Promise<boolean> {
+  const replaced = await deps.store.chain({
+    nodeId: newest.id,
+    owner: newest.userId,
+    direction: "backward",
+    maxSteps: CHAIN_STEPS,
+  });
+  const ids = [newest.id, ...replaced.map(({ id }) => id)];
+  const operationId = uuidV5(newest.id, "svc:oscillation-penalty:v1");
+  return deps.store.change(
+    { nodeIds: ids, auditRecordIds: [operationId], eventIds: [] },
+    (snapshot) => {
+      const change = decidePenalty(snapshot, ids, operationId);
+      return { change, result: change !== undefined };
+    },
+  );
+}
+
+/** Undefined unless the chain is still as it was read and goes back and forth. */
+function decidePenalty(
+  snapshot: ChangeSnapshot,
+  ids: readonly Uuid[],
+  operationId: Uuid,
+): Change | undefined {
+  if (snapshot.auditRecords.has(operationId)) return undefined;
+  const chain = ids.flatMap((id) => snapshot.nodes.get(id) ?? []);
+  const edges = linksOf(chain, snapshot.edges);
+  const [before, ...replaced] = chain;
+  if (before === undefined || !isStanding(before, replaced) || edges.length < ids.length - 1) {
+    return undefined;
+  }
+  const found = findOscillation(chain.map(({ content }) => content));
+  if (found === undefined) return undefined;
+  const less = (value: number) => Math.max(0, withoutNoise(value - found.penalty));
+  const [confidence, confidenceBase] = [less(before.confidence), less(before.confidenceBase)];
+  if (confidence === before.confidence && confidenceBase === before.confidenceBase) {
+    return undefined;
+  }
+  const after = { ...before, confidence, confidenceBase, updatedAt: snapshot.at };
+  const payload = checksummed({
+    version: 1,
+    policy: "oscillation_subtractive_v1",
+    operation_id: operationId,
+    topic: found.topic,
+    cycle_count: found.cycleCount,
+    delta: found.penalty,
+    chain_before: chain.map(nodeRecord.to),
+    chain_edges: edges.map(edgeRecord.to),
+    after: nodeRecord.to(after),
+  });
+  const { at } = snapshot;
+  const entry = { id: operationId, actorId: before.userId, at, payload };
+  return { nodes: [after], edges: [], auditRecords: [logEntry(OPERATION, after, entry)] };
+}
+
+function isStanding(newest: MemoryNode, replaced: readonly MemoryNode[]): boolean {
+  return (
+    isActive(newest.lifecycleState) &&
+    replaced.every(
+      ({ lifecycleState, userId, scope }) =>
+        lifecycleState === "superseded" && userId === newest.userId && scope === newest.scope,
+    )
+  );
+}
+
+/** The edges by which each memory of a chain replaced the next, as far as they exist. */
+function linksOf(chain: readonly MemoryNode[], edges: readonly Edge[]): readonly Edge[] {
+  return chain.flatMap(({ id }, index) => {
+    const next = chain[index + 1]?.id;
+    const isLink = ({ edgeType, sourceId, targetId }: Edge): boolean =>
+      edgeType === "supersedes" && sourceId === id && targetId === next;
+    return edges.find(isLink) ?? [];
+  });
+}
+
+/** Two turns must have fewer characters than this together. */
+const PAIR_CHARS = 1000;
+/** Conversations whose last turn is remembered; the one silent for longest is forgotten first. */
+const CONVERSATIONS = 10_000;
+
+type Turn = {
+  readonly nodeId: Uuid;
+  readonly role: string;
+  readonly speaker: string | undefined;
+  /** Truncated if it is too long for any pair. */
+  readonly text: string;
+};
+
+type TurnPairs = {
+  readonly add: (stored: StoredMemory) => Promise<void>;
+  /** Forgets all: the next turn of every conversation is then treated as its first. */
+  readonly forget: () => void;
+};
+
+/**
+ * Joins a turn with the previous one in its conversation, as an additional memory: question and answer are then found together.
+ * Previous turns are those that this process stored. Call `add` for each stored memory, in order.
+ */
+function createTurnPairs(
+  deps: Pick<EngineDeps<Graph>, "store" | "embedder" | "clock" | "ids">,
+): TurnPairs {
+  const last = new Map<string, Turn>();
+  /** Replaces the previous turn with this one, and returns the previous one. */
+  const replace = (conversation: string, turn: Turn): Turn | undefined => {
+    const previous = last.get(conversation);
+    last.delete(conversation);
+    last.set(conversation, turn);
+    if (last.size > CONVERSATIONS) {
+      const [oldest = ""] = last.keys();
+      last.delete(oldest);
+    }
+    return previous;
+  };
+  const add = async ({ event, node }: StoredMemory): Promise<void> => {
+    if (node.sessionId === undefined || node.content.trim() === "") return;
+    const turn = turnOf(event, node);
+    const previous = replace(JSON.stringify([node.userId, node.sessionId, node.scope]), turn);
+    if (previous === undefined || !belongTogether(previous, turn)) return;
+    const pair = pairOf(node, [previous, turn], deps);
+    const vector = await deps.embedder.embedDocument(pair.content, node.userId);
+    const nodeIds = [previous.nodeId, turn.nodeId];
+    await deps.store.change({ nodeIds, auditRecordIds: [], eventIds: [] }, ({ at, nodes }) => {
+      // A turn retired or forgotten meanwhile must not come back in a pair.
+      const isThere = nodeIds.every((id) => {
+        const found = nodes.get(id);
+        return found !== undefined && isActive(found.lifecycleState);
+      });
+      const added = [{ node: pair, vector, at }];
+      const change = { nodes: [], added, edges: [], auditRecords: [] };
+      return { change: isThere ? change : undefined, result: undefined };
+    });
+  };
+  return { add, forget: () => last.clear() };
+}
+
+function turnOf({ role }: MemoryEvent, { id, content, metadata }: MemoryNode): Turn {
+  return {
+    nodeId: id,
+    role: role === "human" ? "user" : role,
+    speaker: storedSpeaker(metadata),
+    // A character is one or two units.
+    text: content.slice(0, 2 * PAIR_CHARS),
+  };
+}
+
+function belongTogether(one: Turn, other: Turn): boolean {
+  const isSame = one.role === other.role && one.speaker === other.speaker;
+  return !isSame && [...one.text, ...other.text].length < PAIR_CHARS;
+}
+
+/** It has no session: its neighbours there are the two turns themselves. */
+function pairOf(
+  node: MemoryNode,
+  turns: readonly Turn[],
+  { ids }: Pick<EngineDeps, "ids">,
+): MemoryNode {
+  const now = nextInstant(node.createdAt);
+  return {
+    ...node,
+    id: ids.next(),
+    sessionId: undefined,
+    content: turns.map(spoken).join("\n"),
+    metadata: { qa_pair: true },
+    createdAt: now,
+    updatedAt: now,
+    lastReinforcedAt: now,
+    ttlDays: undefined,
+  };
+}
+
+function spoken({ speaker, text }: Turn): string {
+  return speaker === undefined || beginsWithSpeaker(text, speaker) ? text : `${speaker}: ${text}`;
 }

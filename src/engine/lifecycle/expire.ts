@@ -1,4 +1,6 @@
 import { checksummed } from "../../domain/checksummed.ts";
+import { reasonCode, SvcError } from "../../domain/errors.ts";
+import { isTakenOver } from "../../domain/jobs.ts";
 import { isActive, requireStep } from "../../domain/lifecycle.ts";
 import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
@@ -6,24 +8,120 @@ import { retentionEnd } from "../../domain/retention.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { uuidV5 } from "../../lib/new-uuid.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ChangeSnapshot } from "../../ports/store/changes.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
+import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
 import type { ExpiredRead, Graph } from "../../ports/store/graph.ts";
 import type { WorkClaim } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
-import {
-  type ChangedOne,
-  changeEach,
-  type EachRun,
-  type Tally,
-  type Target,
-} from "./change-each.ts";
-import { logEntry } from "./log-entry.ts";
-import { isContested, opponentsOf, settleUnopposed } from "./unopposed.ts";
+import { logEntry } from "./change-one.ts";
+import { isContested, opponentsOf, settleUnopposed } from "./disputes.ts";
+
+/** A memory that may be changed, and the id of the operation that says so. */
+type Target = {
+  readonly id: Uuid;
+  readonly operationId: Uuid;
+  /** Nobody can have written that operation before. */
+  readonly isNew?: true;
+};
+
+/** Under what many memories are changed. */
+type EachRun = {
+  readonly change: Graph["change"];
+  /** Memories in one transaction, at least 1. */
+  readonly batchSize: number;
+  /** Asked between two transactions. */
+  readonly pause: () => Promise<boolean>;
+  readonly isOver: () => boolean;
+  /** Whether nothing is changed. */
+  readonly isDryRun?: boolean;
+  /** Reports what could not be changed, by the category of the cause. */
+  readonly report: (id: Uuid, reason: string) => void;
+};
+
+type ChangedOne = { readonly after: MemoryNode; readonly entry: AuditRecord };
+
+/** Decides about one memory as it is in the transaction; undefined: it stays. Pure. */
+type DecideOne = (
+  before: MemoryNode,
+  target: Target,
+  snapshot: ChangeSnapshot,
+) => ChangedOne | undefined;
+
+export type Tally = { readonly changed: number; readonly failed: number };
+
+/** Whether no other memory can be changed either. */
+export function isOutOfReach(error: unknown): boolean {
+  return (
+    error instanceof SvcError &&
+    (error.code === "pack_locked" || error.code === "engine_closed" || isTakenOver(error))
+  );
+}
+
+/**
+ * Changes memories, batch after batch in transactions of their own, until all are done or the run is over. One that cannot be
+ * changed is reported and left; the others are changed.
+ * @throws SvcError pack_locked; engine_closed; or that the claim is over
+ */
+export async function changeEach(
+  run: EachRun,
+  targets: readonly Target[],
+  decide: DecideOne,
+): Promise<Tally> {
+  let changed = 0;
+  let failed = 0;
+  for (let at = 0; at < targets.length; at += run.batchSize) {
+    if (at === 0 ? run.isOver() : !(await run.pause())) break;
+    const done = await changeBatch(run, targets.slice(at, at + run.batchSize), decide);
+    changed += done.changed;
+    failed += done.failed;
+  }
+  return { changed, failed };
+}
+
+async function changeBatch(
+  run: EachRun,
+  targets: readonly Target[],
+  decide: DecideOne,
+): Promise<Tally> {
+  try {
+    const reads = {
+      nodeIds: targets.map(({ id }) => id),
+      auditRecordIds: targets.flatMap((one) => (one.isNew === true ? [] : [one.operationId])),
+      eventIds: [],
+    };
+    const changed = await run.change(reads, (snapshot) => decideAll(snapshot, targets, decide));
+    return { changed, failed: 0 };
+  } catch (error) {
+    if (isOutOfReach(error)) throw error;
+    // One bad memory must not hold up the others.
+    if (targets.length > 1) return changeEach({ ...run, batchSize: 1 }, targets, decide);
+    for (const { id } of targets) run.report(id, reasonCode(error));
+    return { changed: 0, failed: 1 };
+  }
+}
+
+function decideAll(
+  snapshot: ChangeSnapshot,
+  targets: readonly Target[],
+  decide: DecideOne,
+): Decision<number> {
+  const done = targets.flatMap((target) => {
+    const before = snapshot.nodes.get(target.id);
+    return (before && decide(before, target, snapshot)) ?? [];
+  });
+  if (done.length === 0) return { change: undefined, result: 0 };
+  const change = {
+    nodes: done.map(({ after }) => after),
+    edges: [],
+    auditRecords: done.map(({ entry }) => entry),
+  };
+  return { change, result: done.length };
+}
 
 const OPERATION = "TOMBSTONE_SWEEP";
 const POLICY = "ttl_expiration_v1";
 
-export type ExpireOptions = {
+type ExpireOptions = {
   readonly owner: Owner;
   /** Maximum number of memories to archive, at least 1. */
   readonly limit: number;
@@ -36,7 +134,7 @@ export type ExpireOptions = {
 };
 
 /** How many memories were archived, and how many could not be. */
-export type Expiry = { readonly archived: number; readonly failed: number };
+type Expiry = { readonly archived: number; readonly failed: number };
 
 type ExpireDeps = Pick<EngineDeps<Graph>, "store" | "clock" | "warn" | "ids">;
 

@@ -1,26 +1,39 @@
 import { parseId, parseOptionalId } from "../../domain/arguments.ts";
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
-import type { Edge } from "../../domain/edge.ts";
+import { type Edge, edgeRecord } from "../../domain/edge.ts";
+import type { EdgeType } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import { canReplace, requireStep } from "../../domain/lifecycle.ts";
+import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import { uuidV5 } from "../../lib/new-uuid.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
-import type { ChangeReads, ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
-import type { ClaimsOptions } from "./api.ts";
-import { parseCaller } from "./caller.ts";
-import { requireEvidence, requireNode } from "./found.ts";
-import { logEntry } from "./log-entry.ts";
-import { type ChangeDeps, isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
+import type {
+  ChangeReads,
+  ChangeSnapshot,
+  Decision,
+  PlannedChange,
+} from "../../ports/store/changes.ts";
+import type { ChangeCaller, ClaimsOptions } from "./api.ts";
+import {
+  type ChangeDeps,
+  isRetry,
+  isSameActor,
+  logEntry,
+  operationIdOf,
+  parseCaller,
+  requireEvidence,
+  requireNode,
+} from "./change-one.ts";
 
 /** Changes of two memories at once. The order matters. */
-export type Pair = readonly [MemoryNode, MemoryNode];
+type Pair = readonly [MemoryNode, MemoryNode];
 
 /** A kind of such changes: its name, the names of its two memories, and the basis of its ids. */
-export type PairChange = {
+type PairChange = {
   readonly action: "supersede" | "contradict" | "resolve";
   readonly fields: readonly [string, string];
   readonly idKind: string;
@@ -33,7 +46,7 @@ export type PairChange = {
   ) => Decision<Pair>;
 };
 
-export type PairRequest = {
+type PairRequest = {
   readonly ids: readonly [Uuid, Uuid];
   readonly owner: Owner;
   readonly actorId: string;
@@ -45,7 +58,7 @@ export type PairRequest = {
   readonly reverseId: Uuid;
 };
 
-export type DatedPairRequest = PairRequest & { readonly at: Instant };
+type DatedPairRequest = PairRequest & { readonly at: Instant };
 
 /**
  * Changes two memories of an owner; while the change stands, doing it again changes nothing. A retry with the same request id returns both as they are now,
@@ -93,7 +106,7 @@ export async function changePair(
 }
 
 /** @throws SvcError not_found; invalid_argument; invalid_transition */
-export function decidePair(
+function decidePair(
   kind: PairChange,
   snapshot: ChangeSnapshot,
   request: PairRequest,
@@ -143,7 +156,7 @@ export function parsePair(
 }
 
 /** What a change of two memories reads. */
-export function readsOf(request: PairRequest): ChangeReads {
+function readsOf(request: PairRequest): ChangeReads {
   const { ids, owner, operationId, reverseId, evidenceId } = request;
   return {
     owner,
@@ -194,7 +207,7 @@ function requireKinship(
  * Whether it was recorded before, in this order and with the same inputs, and stands.
  * @throws SvcError invalid_transition if it was recorded otherwise
  */
-export function isRecorded(
+function isRecorded(
   kind: Pick<PairChange, "action">,
   { auditRecords }: ChangeSnapshot,
   pair: Pair,
@@ -209,7 +222,7 @@ export function isRecorded(
 }
 
 /** The audit record of a change of two memories. @param shown members beside the checksummed ones */
-export function pairEntry(
+function pairEntry(
   opType: string,
   node: MemoryNode,
   { operationId, actorId, evidenceId, at }: DatedPairRequest,
@@ -223,13 +236,13 @@ export function pairEntry(
 }
 
 /** Whether an earlier change was made by the same actor from the same evidence. @throws SvcError storage_failed */
-export function sameInputs(earlier: AuditRecord, request: PairRequest): boolean {
+function sameInputs(earlier: AuditRecord, request: PairRequest): boolean {
   const { actor_id: actor, evidence_id: evidence, edge } = openChecksummed(earlier.payload);
   return isSameActor(request, actor, edge) && evidence === (request.evidenceId ?? null);
 }
 
 /** The earlier operations of these two cannot be repeated, or only with the same input. */
-export function recordedBefore(
+function recordedBefore(
   { action }: Pick<PairChange, "action">,
   [first, second]: Pair,
   earlier: AuditRecord,
@@ -248,13 +261,288 @@ export function recordedBefore(
 }
 
 /** The edge that records a contradiction between two memories, whichever was named first. */
-export function contradictionBetween(
-  { edges }: ChangeSnapshot,
-  [first, second]: Pair,
-): Edge | undefined {
+function contradictionBetween({ edges }: ChangeSnapshot, [first, second]: Pair): Edge | undefined {
   const ids: readonly Uuid[] = [first.id, second.id];
   return edges.find(
     ({ edgeType, sourceId, targetId }) =>
       edgeType === "contradicts" && ids.includes(sourceId) && ids.includes(targetId),
   );
+}
+
+/** Replaces the first with the second. While the replacement stands, doing it again changes nothing. */
+export const SUPERSEDE: PairChange = {
+  action: "supersede",
+  fields: ["old_node_id", "new_node_id"],
+  idKind: "svc:explicit-supersedence:v1",
+  isRepeated: (snapshot, pair, request) => {
+    const earlier = snapshot.auditRecords.get(request.operationId);
+    if (earlier === undefined) return false;
+    if (sameInputs(earlier, request) && stillStands(snapshot, pair, earlier)) return true;
+    throw recordedBefore(SUPERSEDE, pair, earlier);
+  },
+  decide: decideSupersede,
+};
+
+/**
+ * Replaces memories with one that the same transaction writes: all of them, or the transaction fails with not_found,
+ * invalid_argument or invalid_transition.
+ * @throws SvcError invalid_argument
+ */
+export function planSupersedes(
+  nodeIds: readonly Uuid[],
+  replacement: MemoryNode,
+  caller: ChangeCaller,
+): PlannedChange {
+  const requests = nodeIds.map((id) => parsePair(SUPERSEDE, [id, replacement.id], caller));
+  const reads = requests.map(readsOf);
+  return {
+    reads: {
+      owner: replacement.userId,
+      nodeIds: [...nodeIds, replacement.id],
+      auditRecordIds: reads.flatMap(({ auditRecordIds }) => auditRecordIds),
+      eventIds: [],
+    },
+    decide: (snapshot) => {
+      const changes = requests.flatMap((request) => {
+        requireScopeOf(replacement, requireNode(snapshot, request.ids[0], request.owner));
+        return decidePair(SUPERSEDE, snapshot, request).change ?? [];
+      });
+      const change = {
+        nodes: changes.flatMap(({ nodes }) => nodes),
+        edges: changes.flatMap(({ edges }) => edges),
+        auditRecords: changes.flatMap(({ auditRecords }) => auditRecords),
+      };
+      return { change, result: undefined };
+    },
+  };
+}
+
+/** The message leaves out the id of the new memory, which nobody has seen. */
+function requireScopeOf({ scope }: MemoryNode, old: MemoryNode): void {
+  if (old.scope === scope) return;
+  throw invalid(
+    "supersedes",
+    `memory ${old.id} is of scope ${old.scope}, the new one of scope ${scope}; both must be of one scope`,
+  );
+}
+
+function decideSupersede(_: ChangeSnapshot, pair: Pair, request: DatedPairRequest): Decision<Pair> {
+  const [before, replacement] = pair;
+  requireReplacement(replacement);
+  requireUnreplaced(before);
+  const after: MemoryNode = {
+    ...before,
+    lifecycleState: requireStep("supersede", before),
+    supersededBy: replacement.id,
+    updatedAt: request.at,
+  };
+  const edge = edgeOf(request, "supersedes", replacement, before);
+  const operation = pairEntry("SUPERSEDENCE_APPLIED", after, request, {
+    policy: "explicit_supersedence_v1",
+    before: nodeRecord.to(before),
+    replacement: nodeRecord.to(replacement),
+    after: nodeRecord.to(after),
+    edge: edgeRecord.to(edge),
+  });
+  return {
+    change: { nodes: [after], edges: [edge], auditRecords: [operation] },
+    result: [after, replacement],
+  };
+}
+
+function requireReplacement({ id, lifecycleState: from }: MemoryNode): void {
+  if (canReplace(from)) return;
+  throw new SvcError(
+    "invalid_transition",
+    `supersede: memory ${id} is ${from}; only a tentative or stable memory can replace another`,
+    { action: SUPERSEDE.action, id, from, to: from },
+  );
+}
+
+function requireUnreplaced({ id, lifecycleState: from, supersededBy }: MemoryNode): void {
+  if (from !== "superseded" || supersededBy === undefined) return;
+  throw new SvcError(
+    "invalid_transition",
+    `supersede: memory ${id} was replaced by memory ${supersededBy} before; replace that one instead`,
+    { action: SUPERSEDE.action, id, from, to: from },
+  );
+}
+
+function stillStands(
+  { edges }: ChangeSnapshot,
+  [old, replacement]: Pair,
+  earlier: AuditRecord,
+): boolean {
+  // SAFETY: the record's checksum matches, and `decide` always writes the edge into it.
+  const recorded = openChecksummed(earlier.payload)["edge"] as JsonObject;
+  const edge = edges.find(({ id }) => id === edgeIdOf(earlier.id));
+  return (
+    old.lifecycleState === "superseded" &&
+    old.supersededBy === replacement.id &&
+    edge !== undefined &&
+    withoutOwner(edgeRecord.to(edge)) === withoutOwner(recorded)
+  );
+}
+
+/** Renames and joins of owners since then do not matter. */
+function withoutOwner(edge: JsonObject): string {
+  return canonicalJson({ ...edge, userId: null });
+}
+
+/** Marks two claims as contradicting each other. While both are contested, doing it again changes nothing. */
+export const CONTRADICT: PairChange = {
+  action: "contradict",
+  fields: ["node_a_id", "node_b_id"],
+  idKind: "svc:contradiction:v1",
+  isRepeated: (snapshot, pair, request) => {
+    const stands =
+      pair.every(({ lifecycleState }) => lifecycleState === "contested") &&
+      contradictionBetween(snapshot, pair) !== undefined;
+    return isRecorded(CONTRADICT, snapshot, pair, request, stands);
+  },
+  decide: decideContradict,
+};
+
+function decideContradict(
+  snapshot: ChangeSnapshot,
+  pair: Pair,
+  request: DatedPairRequest,
+): Decision<Pair> {
+  const [firstBefore, secondBefore] = pair;
+  const first = contested(firstBefore, request);
+  const second = contested(secondBefore, request);
+  if (contradictionBetween(snapshot, pair) !== undefined) {
+    throw new SvcError(
+      "invalid_transition",
+      `contradict: memories ${first.id} and ${second.id} contradicted each other before; that cannot be marked twice`,
+      { action: CONTRADICT.action, id: first.id },
+    );
+  }
+  const edge = edgeOf(request, "contradicts", second, first);
+  const record = {
+    policy: "explicit_contradiction_v1",
+    before: { node_a: nodeRecord.to(firstBefore), node_b: nodeRecord.to(secondBefore) },
+    after: { node_a: nodeRecord.to(first), node_b: nodeRecord.to(second) },
+    edge: edgeRecord.to(edge),
+  };
+  const operation = pairEntry("CONTRADICTION_NOTED", first, request, record, {
+    node_a_id: first.id,
+    node_b_id: second.id,
+    evidence_event_id: request.evidenceId ?? null,
+  });
+  return {
+    change: { nodes: [first, second], edges: [edge], auditRecords: [operation] },
+    result: [first, second],
+  };
+}
+
+function contested(before: MemoryNode, { at }: DatedPairRequest): MemoryNode {
+  return { ...before, lifecycleState: requireStep("contradict", before), updatedAt: at };
+}
+
+/** Ends a contradiction in favour of the first. While both are in the resulting states, doing it again changes nothing. */
+export const RESOLVE: PairChange = {
+  action: "resolve",
+  fields: ["winner_id", "loser_id"],
+  idKind: "svc:contradiction-resolution:v1",
+  isRepeated: (snapshot, pair, request) => {
+    const [winner, loser] = pair;
+    const stands = winner.lifecycleState === "stable" && loser.lifecycleState === "deprecated";
+    return isRecorded(RESOLVE, snapshot, pair, request, stands);
+  },
+  decide: decideResolve,
+};
+
+function decideResolve(
+  snapshot: ChangeSnapshot,
+  pair: Pair,
+  request: DatedPairRequest,
+): Decision<Pair> {
+  const [winnerBefore, loserBefore] = pair;
+  const { at: updatedAt } = request;
+  const winner = { ...winnerBefore, lifecycleState: requireStep("win", winnerBefore), updatedAt };
+  const loser = { ...loserBefore, lifecycleState: requireStep("lose", loserBefore), updatedAt };
+  const edge = contradictionBetween(snapshot, pair);
+  if (edge === undefined) {
+    throw new SvcError(
+      "invalid_transition",
+      `resolve: memories ${winner.id} and ${loser.id} are contested, but not with each other`,
+      { action: RESOLVE.action, id: winner.id },
+    );
+  }
+  const auditRecords = [
+    transitionEntry("winner", winnerBefore, winner, request),
+    transitionEntry("loser", loserBefore, loser, request),
+    resolutionEntry(pair, [winner, loser], edge, request),
+  ];
+  return { change: { nodes: [winner, loser], edges: [], auditRecords }, result: [winner, loser] };
+}
+
+function transitionEntry(
+  part: "winner" | "loser",
+  before: MemoryNode,
+  after: MemoryNode,
+  { operationId, actorId, evidenceId, at }: DatedPairRequest,
+): AuditRecord {
+  return logEntry("EPISTEMIC_TRANSITION", after, {
+    id: uuidV5(operationId, part),
+    actorId,
+    at,
+    payload: {
+      from_state: before.lifecycleState,
+      to_state: after.lifecycleState,
+      reason: `contradiction_resolved_${part}`,
+      evidence_event_id: evidenceId ?? null,
+    },
+  });
+}
+
+function resolutionEntry(
+  before: Pair,
+  [winner, loser]: Pair,
+  edge: Edge,
+  request: DatedPairRequest,
+): AuditRecord {
+  const record = {
+    policy: "explicit_contradiction_resolution_v1",
+    before: { winner: nodeRecord.to(before[0]), loser: nodeRecord.to(before[1]) },
+    after: { winner: nodeRecord.to(winner), loser: nodeRecord.to(loser) },
+    edge: edgeRecord.to(edge),
+  };
+  return pairEntry("CONTRADICTION_RESOLVED", winner, request, record, {
+    winner_id: winner.id,
+    loser_id: loser.id,
+    evidence_event_id: request.evidenceId ?? null,
+  });
+}
+
+/** The id of the edge that an operation creates. */
+function edgeIdOf(operationId: Uuid): Uuid {
+  return uuidV5(operationId, "edge");
+}
+
+/** The edge that an operation creates between two memories of one owner; its confidence is 1, and it is valid from now on. */
+export function edgeOf(
+  operation: {
+    readonly operationId: Uuid;
+    readonly evidenceId: Uuid | undefined;
+    readonly at: Instant;
+  },
+  edgeType: EdgeType,
+  source: MemoryNode,
+  target: MemoryNode,
+): Edge {
+  return {
+    id: edgeIdOf(operation.operationId),
+    userId: source.userId,
+    sourceId: source.id,
+    targetId: target.id,
+    edgeType,
+    confidence: 1,
+    validFrom: operation.at,
+    validTo: undefined,
+    provenanceEventId: operation.evidenceId,
+    metadata: undefined,
+    createdAt: operation.at,
+  };
 }

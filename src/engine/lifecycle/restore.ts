@@ -24,10 +24,9 @@ import type { EngineDeps } from "../deps.ts";
 import { embedParts } from "../embed-parts.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { RestoredMany, RestoreFadedInput, RestoreOptions } from "./api.ts";
-import { parseCaller } from "./caller.ts";
-import { isOutOfReach } from "./change-each.ts";
-import { changeEntry, changeOne, isSameActor } from "./request-keys.ts";
-import { reopenDisputes } from "./unopposed.ts";
+import { changeEntry, changeOne, isSameActor, parseCaller } from "./change-one.ts";
+import { reopenDisputes } from "./disputes.ts";
+import { isOutOfReach } from "./expire.ts";
 
 const RESTORED = "MEMORY_RESTORED";
 const POLICY = "explicit_restore_v1";

@@ -1,20 +1,119 @@
+import { parseOptionalText, parseSessionId, parseUserId } from "../../domain/arguments.ts";
+import { parseMember, SCOPES, type Scope } from "../../domain/enums.ts";
 import { erasedBy } from "../../domain/erasure.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalid, SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
+import { copyMetadata } from "../../domain/metadata.ts";
 import { quotesTheSame } from "../../domain/observation/quoted-values.ts";
-import type { FrameObservation } from "../../domain/records/observation.ts";
+import { ALL_OWNERS } from "../../domain/owner.ts";
+import type {
+  CaptureClock,
+  FrameObservation,
+  KeptReason,
+  SourceKind,
+} from "../../domain/records/observation.ts";
+import { parseInstantInput } from "../../domain/validity.ts";
 import { addSeconds, fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { uuidV5 } from "../../lib/new-uuid.ts";
+import { pause } from "../../lib/pause.ts";
 import { unitCosine } from "../../lib/unit-cosine.ts";
-import type { Footage, Picture } from "../../ports/footage.ts";
-import { admitFrame } from "./admit-frame.ts";
-import type { ObserveDeps } from "./deps.ts";
-import { type FrameKey, findFrame } from "./find-frame.ts";
-import { frameMemory } from "./frame-memory.ts";
-import { describePrompt } from "./prompt.ts";
-import type { KeptFrame, Scene, Seen } from "./scene.ts";
+import { untilAborted } from "../../lib/until-aborted.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Footage, FootageInput, Picture, SampledFrame } from "../../ports/footage.ts";
+import type { EventLog } from "../../ports/store/event-log.ts";
+import type { ExtractionQueue } from "../../ports/store/extraction-queue.ts";
+import type { VisionModel } from "../../ports/vision-model.ts";
+import type { Gate } from "../concurrency.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { NamedRecords } from "../owner-names.ts";
+import type { ExtractionStart, IngestInput } from "../write/api.ts";
+import { ingest, type KeptWith } from "../write/ingest.ts";
+import { type StoreDeps, store } from "../write/store.ts";
+import type { ObserveInput } from "./api.ts";
+
+/** Extraction as an observation uses it. */
+type Extracting = ExtractionStart & {
+  process(bounds: {
+    readonly userId: string;
+    readonly limit: number;
+    readonly budgetMs: number;
+  }): Promise<number>;
+};
+
+/** Dependencies of an observation. */
+export type ObserveDeps = EngineDeps<StoreDeps["store"] & ExtractionQueue> & {
+  readonly steps: StoreDeps["steps"];
+  /** Undefined: nothing is extracted. */
+  readonly extractions: Extracting | undefined;
+  /** Observes one source at a time. */
+  readonly gate: Gate;
+  /** Aborted when the engine begins to close. */
+  readonly closing: AbortSignal;
+};
+
+/** A source that is being observed. */
+export type Scene = {
+  readonly wish: Wish;
+  readonly footage: Footage;
+  readonly vision: VisionModel;
+  readonly capturedAt: Instant;
+  readonly captureClock: CaptureClock;
+  readonly signal: AbortSignal;
+};
+
+export type KeptFrame = SampledFrame & { readonly reason: KeptReason };
+
+/** A frame with its picture, and the moment that it shows. */
+type Seen = KeptFrame & { readonly picture: Picture; readonly eventTime: Instant };
+
+/** A checked call. */
+export type Wish = {
+  readonly source: FootageInput;
+  readonly userId: string;
+  readonly scope: Scope;
+  readonly capturedAt: Instant | undefined;
+  readonly sourceName: string | undefined;
+  readonly sessionId: string | undefined;
+  /** As it was at the call. Its keys are checked when a frame is stored. */
+  readonly metadata: JsonObject;
+  readonly signal: AbortSignal | undefined;
+  readonly onFrame: ObserveInput["onFrame"];
+};
+
+/** @throws SvcError invalid_argument */
+export function parseObserveInput(input: ObserveInput): Wish {
+  return {
+    userId: parseUserId(input.userId),
+    source: parseSource(input.source),
+    scope: parseMember(SCOPES, input.scope ?? "personal", "scope"),
+    capturedAt: parseInstantInput(input.capturedAt, "captured_at"),
+    sourceName: parseName(input.sourceName, "source_name"),
+    sessionId: parseSessionId(input.sessionId),
+    metadata: copyMetadata(input.metadata) ?? {},
+    signal: input.signal ?? undefined,
+    onFrame: input.onFrame,
+  };
+}
+
+function parseSource(source: unknown): FootageInput {
+  if (source instanceof Uint8Array) {
+    if (source.length === 0) throw invalid("source", "has no bytes");
+    return { bytes: source };
+  }
+  if (typeof source !== "string") throw invalid("source", "must be a path or bytes");
+  if (source === "" || source.includes("\0")) throw invalid("source", "is no path of a file");
+  return { path: source };
+}
+
+function parseName(value: unknown, field: string): string | undefined {
+  const name = parseOptionalText(value, field);
+  if (name?.trim() === "") throw invalid(field, "is blank; leave it out or name the source");
+  return name;
+}
 
 /** What became of a frame. */
-export type FrameStep = {
+type FrameStep = {
   readonly observation: FrameObservation;
   /** The description that the next one is compared with; undefined: the same as before. */
   readonly shown: string | undefined;
@@ -227,4 +326,187 @@ function secondsSince(begun: number): number {
 
 function rounded(value: number, digits: number): number {
   return Number(value.toFixed(digits));
+}
+
+/** What makes a frame the same one in every call. */
+type FrameKey = {
+  readonly userId: string;
+  readonly scope: Scope;
+  readonly sourceSha256: string;
+  /** Undefined for a photo. */
+  readonly timeS: number | undefined;
+  readonly visionModel: string;
+  readonly promptVersion: number;
+};
+
+/** The event of a frame, or the id that it is to have. */
+type FrameSlot = {
+  readonly id: Uuid;
+  /** Undefined: it was not observed yet. One that was forgotten is still there, without its text. */
+  readonly event: MemoryEvent | undefined;
+};
+
+/**
+ * Looks for the event of a frame. Its id follows from the frame, so that two processes that observe the same one cannot both admit it.
+ */
+export async function findFrame(
+  store: Pick<EventLog, "event"> & Pick<NamedRecords, "owners">,
+  key: FrameKey,
+): Promise<FrameSlot> {
+  const { userId } = key;
+  for (const { userId: name } of await store.owners.names(userId)) {
+    const event = await store.event(idOf(key, name, 0), userId);
+    if (event !== undefined) return { id: event.id, event };
+  }
+  // Another owner may have had the name before, and have kept what was observed under it.
+  for (let others = 0; ; others += 1) {
+    const id = idOf(key, userId, others);
+    const event = await store.event(id, ALL_OWNERS);
+    if (event === undefined || event.userId === userId) return { id, event };
+  }
+}
+
+function idOf(key: FrameKey, name: string, others: number): Uuid {
+  const { scope, sourceSha256, timeS, visionModel, promptVersion } = key;
+  const frame = [name, scope, sourceSha256, timeS ?? null, visionModel, promptVersion];
+  return uuidV5(
+    "url",
+    JSON.stringify(["svc:observe:v1", ...frame, ...(others > 0 ? [others] : [])]),
+  );
+}
+
+type Described = {
+  readonly description: string;
+  /** Undefined: none is kept. */
+  readonly thumbnail: Uint8Array | undefined;
+};
+
+/** The memory of a frame, and what is kept with it. */
+function frameMemory(
+  { settings }: Pick<ObserveDeps, "settings">,
+  scene: Scene,
+  seen: Seen,
+  { description, thumbnail }: Described,
+): { readonly memory: FrameMemory; readonly blobs: KeptWith["blobs"] } {
+  const { wish, footage } = scene;
+  const key = thumbnail && `frames/${seen.picture.sha256}.jpg`;
+  const origin: JsonObject = {
+    modality: footage.kind === "photo" ? "photo" : "video_frame",
+    source_file: footage.name,
+    source_path: footage.path ?? null,
+    source_sha256: footage.sha256,
+    frame_index: seen.index,
+    frame_time_s: seen.timeS ?? null,
+    frame_sha256: seen.picture.sha256,
+    thumbnail: key ?? null,
+    vision_model: scene.vision.modelName,
+    describe_prompt_version: settings.observation.promptVersion,
+    capture_clock: scene.captureClock,
+  };
+  return {
+    memory: {
+      content: description,
+      userId: wish.userId,
+      sessionId: wish.sessionId ?? `${footage.kind}:${footage.name}`,
+      metadata: { ...wish.metadata, ...origin },
+      eventTime: seen.eventTime,
+      scope: wish.scope,
+    },
+    blobs:
+      key === undefined || thumbnail === undefined
+        ? undefined
+        : [{ key, mediaType: "image/jpeg", bytes: thumbnail }],
+  };
+}
+
+/** Jobs of the owner that one further try of extraction may take along. */
+const RETRIED_JOBS = 10;
+
+/** A described frame, ready to be stored. */
+type FrameMemory = Pick<
+  IngestInput,
+  "content" | "userId" | "sessionId" | "metadata" | "eventTime" | "scope"
+>;
+
+/** How far extraction from a frame is; undefined: nothing is extracted from it. */
+type Admitted = { readonly extraction: string | undefined };
+
+/**
+ * Stores the description of a frame. Once its event is durable, the frame counts as admitted, whatever becomes of the extraction: it
+ * is tried again after each delay, and then left to its queue.
+ * @throws SvcError as `store`: nothing was stored; the reason of the signal
+ */
+async function admitFrame(
+  deps: ObserveDeps,
+  memory: FrameMemory,
+  kept: KeptWith & { readonly eventId: Uuid },
+  signal: AbortSignal,
+): Promise<Admitted> {
+  const { extract } = deps.settings.observation;
+  const input = { ...memory, role: "tool" } as const;
+  if (!extract || deps.extractions === undefined) {
+    // Without extraction a message is a note as well, which shares the id of its event.
+    await orIndexedLater(store(deps, input, { ...kept, isRawNote: extract }));
+    return { extraction: undefined };
+  }
+  const whole = ingest(deps, { ...input, waitForExtraction: true }, kept);
+  await orExtractedLater(untilAborted(whole, signal));
+  return { extraction: await settled(deps, kept.eventId, memory.userId, signal) };
+}
+
+/** The event is safe, and its work is done later. */
+async function orIndexedLater(step: Promise<unknown>): Promise<void> {
+  await step.catch((error: unknown) => {
+    if (!(error instanceof SvcError && error.code === "materialization_failed")) throw error;
+  });
+}
+
+async function orExtractedLater(step: Promise<unknown>): Promise<void> {
+  await step.catch((error: unknown) => {
+    if (!(error instanceof SvcError && error.code === "extraction_failed")) throw error;
+  });
+}
+
+/** The status of an extraction, after as many further tries as the settings allow. */
+async function settled(
+  { store: pack, extractions, clock, settings }: ObserveDeps,
+  id: Uuid,
+  userId: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const delayMs of settings.observation.extractionRetryDelaysMs) {
+    const job = await pack.extractionJob(id, userId);
+    if (job === undefined || job.status === "complete") break;
+    await pause(delayMs, signal);
+    await pack.retryExtraction(id, userId, { isReplan: false, at: clock.now() });
+    const bounds = { userId, limit: RETRIED_JOBS, budgetMs: Number.MAX_SAFE_INTEGER };
+    await untilAborted(extractions?.process(bounds) ?? Promise.resolve(0), signal);
+  }
+  return (await pack.extractionJob(id, userId))?.status;
+}
+
+/** Version 2 (`describe_prompt_version`): a change of the words is a new version. */
+const ORIGIN: Readonly<Record<SourceKind, string>> = {
+  photo: "This picture is a photo from the camera roll of its owner.",
+  video: "This picture is a single frame of a video.",
+};
+
+const TASK = `Describe it for somebody who will later look for it by words alone and cannot see it.
+
+Write plain text: no headings, no bullets, no remarks about the task. Write two parts, one after the other.
+
+First, in one or two sentences: what kind of picture it is (a snapshot, a receipt, a screen, a chart, a slide, a sign ...), and what it shows: the place, the people and what they do, the objects, their colours.
+
+Then the facts, one sentence for each:
+- Name in each sentence what it is about, so that it can be understood alone.
+- Copy visible text exactly as it stands, between double quotes: numbers, dates, names, prices, titles.
+- Where a value is crossed out, say so, and say which value holds now.
+- Give every value of a chart or a table in a sentence of its own, with its row and column.
+- Where there is no text, write three to five things that can be seen.
+
+Write only what can be seen. Do not guess what is hidden, blurred or outside of the picture.`;
+
+/** What a vision model is asked about a picture. The name of the file and the time are left out: they would become facts. */
+function describePrompt(kind: SourceKind): string {
+  return `${ORIGIN[kind]} ${TASK}`;
 }

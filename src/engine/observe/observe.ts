@@ -11,11 +11,18 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { Footage, FootageReader } from "../../ports/footage.ts";
 import type { VisionModel } from "../../ports/vision-model.ts";
 import type { ObserveInput } from "./api.ts";
-import type { ObserveDeps } from "./deps.ts";
-import { findFrame } from "./find-frame.ts";
-import { asOurs, keyOf, observeFrame, tell } from "./observe-frame.ts";
-import { parseObserveInput, type Wish } from "./parse-input.ts";
-import type { KeptFrame, Scene } from "./scene.ts";
+import {
+  asOurs,
+  findFrame,
+  type KeptFrame,
+  keyOf,
+  type ObserveDeps,
+  observeFrame,
+  parseObserveInput,
+  type Scene,
+  tell,
+  type Wish,
+} from "./observe-frame.ts";
 
 /** As `observeSource`; a frame that could not be stored fails the call at its end. @returns the ids of the admitted events */
 export async function observe(deps: ObserveDeps, input: ObserveInput): Promise<readonly Uuid[]> {
@@ -45,7 +52,7 @@ export async function observeSource(
   const wish = parseObserveInput(input);
   const signal = anyOf(deps.closing, wish.signal);
   try {
-    return await deps.turns.take(signal, async () => {
+    return await deps.gate(async () => {
       const { source, sourceName } = wish;
       const known = await knownPhoto(deps, wish, { reader, vision });
       if (known !== undefined) return known;
@@ -63,7 +70,7 @@ export async function observeSource(
       } finally {
         await footage.close();
       }
-    });
+    }, signal);
   } catch (error) {
     if (!deps.closing.aborted) throw error;
     throw new SvcError("engine_closed", "the engine was closed; open it again");

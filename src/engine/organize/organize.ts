@@ -9,7 +9,7 @@ import {
 import { invalid, reasonCode } from "../../domain/errors.ts";
 import { isEverybody, type Owner } from "../../domain/owner.ts";
 import type { EngineDeps } from "../deps.ts";
-import { isOutOfReach } from "../lifecycle/change-each.ts";
+import { isOutOfReach } from "../lifecycle/expire.ts";
 import { drain } from "../write/materialize.ts";
 import {
   type JobResult,

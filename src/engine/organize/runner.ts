@@ -4,7 +4,7 @@ import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
 import { toEpochMillis } from "../../lib/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { WorkClaim, WorkQueue } from "../../ports/store/work-queue.ts";
-import { whileHeld } from "../while-held.ts";
+import { whileHeld } from "../concurrency.ts";
 
 /** After what a job is looked at. */
 export type Occasion = "opening" | "call" | "ingest" | "retrieval" | "admission";

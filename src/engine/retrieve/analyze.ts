@@ -1,16 +1,8 @@
 import type { QueryIntent, RetrievalMode } from "../../domain/enums.ts";
+import { foreignLanguages } from "../../domain/language.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/date-reader.ts";
 import type { EngineSettings } from "../settings.ts";
-import { askedIn } from "./analysis/asked.ts";
-import {
-  isName,
-  keepsAlone,
-  languagesOfDates,
-  readableDates,
-  TEMPORAL_WORDS,
-} from "./analysis/dates.ts";
-import { phrase, phrases } from "./analysis/phrases.ts";
 
 /** What a question asks for, judged by its wording. */
 export type QueryAnalysis = {
@@ -45,6 +37,9 @@ export type AnalysisContext = {
 const ENTITIES_MAX = 64;
 
 const LOOKUP_START = /^\s*(?:who|what\s+(?:is|are))(?![\p{L}\p{N}_])/iu;
+/** Words that make a question one about time, separated by spaces. */
+const TEMPORAL_WORDS =
+  "when last before after recent recently ago yesterday today tomorrow earlier later since until prior";
 const TEMPORAL = phrases(TEMPORAL_WORDS.replaceAll(" ", ", "));
 const RELATIONAL = phrases("related to, connected to, linked to, between, associated with");
 const FACTUAL = phrases("what, how, why, does, is it true, fact, facts");
@@ -129,4 +124,136 @@ const ELAPSED = new RegExp(
 
 function asksForAll(query: string): boolean {
   return COUNTS.test(query) && !ELAPSED.test(query);
+}
+
+/** UTF-16 units up to which a question is searched for as it is. */
+const SHORT_CHARS = 600;
+/** What is read at either end of a longer one. */
+const END_CHARS = 1000;
+/** A shorter sentence says too little by itself: the one before belongs to it. */
+const TELLING = 16;
+const MOST_CHARS = 400;
+
+/** Where a sentence or a line ends. */
+const BREAK = /\n+|(?<=[.!?…]["')\]]?)\s+|(?<=[。！？])/u;
+const ASKS = /[?？؟]["')\]]?$/u;
+
+/** What a long question asks, apart from what was pasted before or after it. */
+type Asked = {
+  /** Texts that are searched for beside the whole; none for a short question. */
+  readonly parts: readonly string[];
+  /** The sentence that asks; undefined if none does at either end. */
+  readonly sentence: string | undefined;
+};
+
+/**
+ * Finds what a long question asks: the last sentence at its end, or else at its beginning, that ends with a question mark. Without
+ * one, both its first and its last sentence may be it. Pure.
+ */
+function askedIn(query: string): Asked {
+  if (query.length <= SHORT_CHARS) return { parts: [], sentence: undefined };
+  const first = sentencesOf(query.slice(0, END_CHARS));
+  const last = sentencesOf(query.slice(-END_CHARS));
+  const asking = last.findLastIndex((sentence) => ASKS.test(sentence));
+  const opening = first.findIndex((sentence) => ASKS.test(sentence));
+  const sentence =
+    asking !== -1 ? upTo(last, asking) : opening !== -1 ? upTo(first, opening) : undefined;
+  if (sentence === undefined) {
+    return { parts: [first[0] ?? "", upTo(last, last.length - 1)].map(cut), sentence };
+  }
+  // Of a longer one, only the end was read.
+  return { parts: [sentence], sentence: sentence.length < MOST_CHARS ? sentence : undefined };
+}
+
+function sentencesOf(text: string): readonly string[] {
+  return text
+    .split(BREAK)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== "");
+}
+
+/** A sentence, with those before it if it is short. */
+function upTo(sentences: readonly string[], end: number): string {
+  let text = sentences[end] ?? "";
+  for (let at = end - 1; at >= 0 && text.length < TELLING; at -= 1) {
+    text = `${sentences[at]} ${text}`;
+  }
+  return text.slice(-MOST_CHARS);
+}
+
+function cut(text: string): string {
+  return text.slice(0, MOST_CHARS);
+}
+
+const WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday";
+/** Without `may`, which is also an ordinary word. */
+const MONTHS = "january february march april june july august september october november december";
+const SHORT = "jan feb mar apr jun jul aug sep oct nov dec mon tue wed thu fri sat sun";
+const HINTS =
+  "now next past coming upcoming tonight weekend day days night nights week weeks month months year years hour hours minute minutes second seconds morning afternoon evening midnight noon decade decades fortnight quarter century";
+
+const GATE = new RegExp(
+  `\\d|(?<![a-z])(?:${[TEMPORAL_WORDS, WEEKDAYS, MONTHS, SHORT, HINTS].join(" ").replaceAll(" ", "|")})(?![a-z])`,
+  "i",
+);
+const ALONE: ReadonlySet<string> = new Set(
+  [TEMPORAL_WORDS, WEEKDAYS, MONTHS, SHORT, "tonight weekend"].join(" ").split(" "),
+);
+
+/**
+ * The languages in which the dates of a question are read; undefined if it names none. A question in another language than
+ * English is read in its own one, and not as if it were English: `mon` is French too.
+ * @param configured two-letter codes; empty: all
+ */
+export function languagesOfDates(
+  query: string,
+  configured: readonly string[],
+): readonly string[] | undefined {
+  const own = foreignLanguages(readableDates(query));
+  if (own.length === 0) return GATE.test(query) ? configured : undefined;
+  if (configured.length === 0) return configured;
+  return [...own, ...configured.filter((code) => code !== "en" && !own.includes(code))];
+}
+
+/** Characters at either end of a long question that are searched for dates. */
+const READABLE_CHARS = 1000;
+
+/** The part of a question that is searched for dates: all of a usual one, the start and the end of a very long one. */
+function readableDates(query: string): string {
+  if (query.length <= 2 * READABLE_CHARS) return query;
+  // Cut at spaces, so that no number or word is split.
+  const head = query.slice(0, READABLE_CHARS).replace(/\S*$/, "");
+  const tail = query.slice(-READABLE_CHARS).replace(/^\S*/, "");
+  return `${head}\n${tail}`;
+}
+
+/** In other languages, shorter words than this have other meanings too: `mar` is Tuesday and sea. */
+const FOREIGN_CHARS = 4;
+
+/**
+ * Whether an expression is a date by itself: digits or several words, or one word with hardly any other meaning.
+ * @param isEnglish whether it may have been read in English
+ */
+function keepsAlone(value: string, isEnglish: boolean): boolean {
+  if (/[\d\s]/.test(value)) return true;
+  if (!isEnglish) return value.length >= FOREIGN_CHARS || /^hoy$|\P{ASCII}/iu.test(value);
+  return ALONE.has(value.toLowerCase().replace(/[^a-z]+$/, ""));
+}
+
+/** Whether a date is a name instead: one capitalised word that an entity of the question contains. */
+function isName(value: string, entities: readonly string[]): boolean {
+  return (
+    /^\p{Lu}[^\s\d]*$/u.test(value) &&
+    entities.some((entity) => entity.split(/\s+/).includes(value))
+  );
+}
+
+/** Source of a pattern for whole words, joined by `|`, with any white space between them; for the flags `iu`. */
+export function phrase(alternatives: string): string {
+  return String.raw`(?<![\p{L}\p{N}_])(?:${alternatives.replaceAll(" ", String.raw`\s+`)})(?![\p{L}\p{N}_])`;
+}
+
+/** Matches a text that contains one of the phrases, separated by commas: whole words, any case, any white space between them. */
+function phrases(list: string): RegExp {
+  return new RegExp(phrase(list.split(", ").join("|")), "iu");
 }

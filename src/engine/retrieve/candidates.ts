@@ -1,19 +1,29 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
+import type { RetrievalMode } from "../../domain/enums.ts";
+import { epistemicExclusion } from "../../domain/epistemics.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { Coverage, CoverageLimitation } from "../../domain/records/coverage.ts";
 import type { PackingSettings } from "../../domain/records/packing.ts";
+import type { CandidatePath } from "../../domain/records/retrieval-record.ts";
 import { PINS_MAX } from "../../domain/search/pins.ts";
 import { nextTurn } from "../../lib/pause.ts";
-import type { Hit, NodeKey, SearchIndex, TextHit } from "../../ports/store/search-index.ts";
+import type {
+  Hit,
+  KeyedNode,
+  NodeKey,
+  SearchIndex,
+  TextHit,
+} from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
-import { pathsAtLimit } from "./coverage.ts";
-import { scanTerms } from "./scan-terms.ts";
+import type { Exclusion, MemoryBundle } from "./api.ts";
 
 /** The searches that find candidates, in the order in which they are reported. */
 export const BACKENDS = ["GRAPH", "VECTOR", "LEXICAL", "PINNED"] as const;
-export type Backend = (typeof BACKENDS)[number];
+type Backend = (typeof BACKENDS)[number];
 
 /** Why a search returned nothing. */
-export type SearchFailure = "backend_error" | "embedding_mismatch";
+type SearchFailure = "backend_error" | "embedding_mismatch";
 
 /** How many candidates each search may return. */
 export type SearchLimits = {
@@ -26,7 +36,7 @@ export type SearchLimits = {
 };
 
 /** What is searched for by words and by meaning. */
-export type SearchedText = {
+type SearchedText = {
   readonly text: string;
   /** Its vector; computed at most once. */
   readonly vector: () => Promise<Float32Array>;
@@ -261,4 +271,195 @@ function unscored(key: NodeKey): Hit {
 
 function unique(lists: readonly (readonly Hit[])[]): NodeKey[] {
   return [...new Set(lists.flat().map(({ key }) => key))];
+}
+
+/** Words of a question for a count or list that say nothing about what is counted. */
+const EMPTY_WORDS: ReadonlySet<string> = new Set(
+  `how many much total did do does have has the and or in on at to of for with from last past all what list count
+  number been was were are is my me few spend spent any some each every a an that this those these it its`.split(
+    /\s+/,
+  ),
+);
+const WORDS_MAX = 5;
+
+/** The words, and pairs of adjacent words, that are scanned for in a question for a count or a list. Pure. */
+function scanTerms(question: string): readonly string[] {
+  const words = (question.toLowerCase().match(/[a-z]{3,}/g) ?? [])
+    .filter((word) => !EMPTY_WORDS.has(word))
+    .slice(0, WORDS_MAX);
+  const pairs = words.slice(1).map((word, index) => `${words[index]} ${word}`);
+  return [...new Set([...words, ...pairs])];
+}
+
+/** A memory that at least one search found, with its signals. */
+export type Candidate = {
+  readonly key: NodeKey;
+  readonly node: KeyedNode["node"];
+  readonly paths: readonly CandidatePath[];
+  /** Cosine, 0 to 1; negative values count as 0; undefined without a vector to compare. */
+  readonly semantic: number | undefined;
+  /** BM25 rescaled over this question's hits: best 1, weakest 0; undefined if no word matches. */
+  readonly lexical: number | undefined;
+  /** Its BM25 as a share of the rarity of all words of the question, 0 to 1; undefined if no word matches. */
+  readonly coverage: number | undefined;
+  /** How surely the words of the question point to a few memories, 0 to 1; undefined if no word matches. */
+  readonly certainty: number | undefined;
+  /** 1, 0.7 or 0.4 by hops from an entity of the question; 0 elsewhere. */
+  readonly graph: number;
+};
+
+/** The keys of everything that was found, without repeats. */
+export function foundKeys({ hits, scanned }: CandidateSets): NodeKey[] {
+  const keys = Object.values(hits).flatMap((list) => list.map(({ key }) => key));
+  return [...new Set([...keys, ...scanned])];
+}
+
+/** Stage 3: one candidate per memory, with the union of its paths. Hits whose memory is not active are dropped. Pure. */
+export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candidate[] {
+  const { GRAPH, VECTOR, LEXICAL, PINNED } = sets.hits;
+  const semantic = scores([...VECTOR, ...sets.completed.VECTOR]);
+  const byWords = [...LEXICAL, ...sets.completed.LEXICAL];
+  const lexical = rescaled(byWords);
+  const coverage = new Map(byWords.map((hit) => [hit.key, Math.fround(Math.min(1, hit.coverage))]));
+  const certainty = certaintyOf(byWords);
+  const graph = scores(GRAPH);
+  const byText = [...LEXICAL.map(({ key }) => key), ...sets.scanned];
+  const found: readonly (readonly [CandidatePath, ReadonlySet<NodeKey>])[] = [
+    ["GRAPH", keysOf(GRAPH)],
+    ["VECTOR", keysOf(VECTOR)],
+    ["LEXICAL", new Set(byText)],
+    ["PINNED", keysOf(PINNED)],
+  ];
+  return nodes.map(({ key, node }) => ({
+    key,
+    node,
+    paths: found.filter(([, keys]) => keys.has(key)).map(([path]) => path),
+    semantic: semantic.get(key),
+    lexical: lexical.get(key),
+    coverage: coverage.get(key),
+    certainty: lexical.has(key) ? certainty : undefined,
+    graph: graph.get(key) ?? 0,
+  }));
+}
+
+/** As many memories have a word in common that only one turn of a conversation says: two on either side, and itself. */
+const FEW = 5;
+
+/**
+ * How surely the words of a question point to a few memories, 0 to 1 in single precision: all words are known, and the score of the
+ * best hit stands far above that of the sixth. Short of four fifths of either it falls; with half of either it is 0.
+ */
+function certaintyOf(hits: readonly TextHit[]): number {
+  const coverages = hits.map(({ coverage }) => coverage).sort((a, b) => b - a);
+  const [best = 0, sixth = 0] = [coverages[0], coverages[FEW]];
+  const lead = best === 0 ? 0 : 1 - sixth / best;
+  return Math.fround(beyondHalf(hits[0]?.known ?? 0) * beyondHalf(lead));
+}
+
+/** 0 up to a half, 1 from four fifths, linear between them. */
+function beyondHalf(share: number): number {
+  return Math.min(1, Math.max(0, (share - 0.5) / 0.3));
+}
+
+function keysOf(hits: readonly Hit[]): ReadonlySet<NodeKey> {
+  return new Set(hits.map(({ key }) => key));
+}
+
+function scores(hits: readonly Hit[]): ReadonlyMap<NodeKey, number> {
+  return new Map(hits.map(({ key, score }) => [key, Math.max(0, score)]));
+}
+
+/** In single precision, like cosines: more digits would carry no information and make every receipt larger. */
+function rescaled(hits: readonly Hit[]): ReadonlyMap<NodeKey, number> {
+  const values = hits.map(({ score }) => score);
+  const min = Math.min(...values);
+  const range = Math.max(...values) - min;
+  const share = (score: number) => (range === 0 ? 1 : Math.fround((score - min) / range));
+  return new Map(hits.map(({ key, score }) => [key, share(score)]));
+}
+
+export type FilterRules = {
+  readonly mode: RetrievalMode;
+  /** Unverified memories below this confidence are left out, 0 to 1. */
+  readonly unverifiedThreshold: number;
+  /** Whether the retention of a memory is over at the time of the call; `default` mode then excludes it. */
+  readonly isExpired: (node: MemoryNode) => boolean;
+};
+
+/**
+ * Stage 4: unless the mode is `explicit`, excludes hypothetical, conditional, doubtful and expired memories, with the reason for
+ * each. Pure.
+ */
+export function filterEpistemic<T extends { readonly node: MemoryNode }>(
+  candidates: readonly T[],
+  rules: FilterRules,
+): { readonly kept: T[]; readonly excluded: Exclusion[] } {
+  const kept: T[] = [];
+  const excluded: Exclusion[] = [];
+  for (const candidate of candidates) {
+    const reason = exclusionReason(candidate.node, rules);
+    if (reason === undefined) kept.push(candidate);
+    else excluded.push({ nodeId: candidate.node.id, reason, compositeScore: undefined });
+  }
+  return { kept, excluded };
+}
+
+/** Why a memory is excluded; undefined if it is not. `explicit` mode excludes nothing. */
+export function exclusionReason(node: MemoryNode, rules: FilterRules): string | undefined {
+  if (rules.mode === "explicit") return undefined;
+  if (rules.isExpired(node)) return "retention_filtered:expired";
+  const { unverifiedThreshold } = rules;
+  return epistemicExclusion(node, { unverifiedThreshold, excludesThreshold: false });
+}
+
+/** What happened between the candidates and the context. */
+export type CoverageFacts = {
+  /** After expansion and filters, before selection. */
+  readonly candidateCount: number;
+  readonly selectedCount: number;
+  /** What selection dropped, with reasons; other reasons are ignored. */
+  readonly excluded: readonly Pick<Exclusion, "reason">[];
+  readonly backendFailures: Readonly<Record<string, string>>;
+  /** See `pathsAtLimit`. */
+  readonly candidateLimitPaths: readonly string[];
+  readonly bundle: Pick<MemoryBundle, "includedCount" | "excludedIds" | "blankIds" | "folded">;
+};
+
+/** How complete the answer to a question for a count or a complete list can be. Pure. */
+export function aggregationCoverage(facts: CoverageFacts): Coverage {
+  const { bundle, candidateLimitPaths } = facts;
+  const dropped = (reason: string) => facts.excluded.some((one) => one.reason === reason);
+  const conditions: readonly (readonly [CoverageLimitation, boolean])[] = [
+    ["semantic_matching", true],
+    ["candidate_limit", candidateLimitPaths.length > 0],
+    ["backend_failure", Object.keys(facts.backendFailures).length > 0],
+    ["score_floor", dropped("below_threshold")],
+    ["result_limit", dropped("result_limit") || dropped("one_sided")],
+    ["token_budget", bundle.excludedIds.length > bundle.blankIds.length + bundle.folded.size],
+  ];
+  const limitations = conditions.filter(([, holds]) => holds).map(([name]) => name);
+  return {
+    status: statusOf(limitations),
+    exhaustive: false,
+    candidateCount: facts.candidateCount,
+    selectedCount: facts.selectedCount,
+    contextCount: bundle.includedCount,
+    limitations,
+    candidateLimitPaths,
+  };
+}
+
+function statusOf(limitations: readonly CoverageLimitation[]): Coverage["status"] {
+  if (limitations.includes("token_budget")) return "context_limited";
+  return limitations.length > 1 ? "candidate_limited" : "semantic_candidates";
+}
+
+/** The searches that reached their limit of candidates, in the order of the limits; disabled ones are left out. Pure. */
+export function pathsAtLimit(
+  found: Readonly<Record<string, number>>,
+  limits: Readonly<Record<string, number>>,
+): readonly string[] {
+  return Object.entries(limits)
+    .filter(([path, limit]) => limit > 0 && (found[path] ?? 0) >= limit)
+    .map(([path]) => path);
 }

@@ -18,19 +18,14 @@ import type {
   RetrievalResponse,
   RetrieveInput,
 } from "./api.ts";
-import { BACKENDS } from "./candidates.ts";
-import { type ExpandedRanking, expandContext } from "./context/expand.ts";
-import { crossScopeHints } from "./context/hints.ts";
-import { aggregationCoverage } from "./coverage.ts";
+import { aggregationCoverage, BACKENDS } from "./candidates.ts";
+import { crossScopeHints, type ExpandedRanking, expandContext } from "./context/expand.ts";
 import { newerFirst } from "./newer-first.ts";
-import { visibleBindings } from "./pack/bindings.ts";
-import { coverageNotice } from "./pack/bundle.ts";
-import { guidanceFor } from "./pack/guidance.ts";
+import { coverageNotice, guidanceFor, visibleBindings } from "./pack/bundle.ts";
 import { pack } from "./pack/pack.ts";
-import { filterRules, type Ranked, rank, searchAside } from "./rank.ts";
+import { filterRules, type Ranked, rank, StageLog, searchAside } from "./rank.ts";
 import { parseRequest, type RetrievalRequest } from "./request.ts";
 import { type Selection, select } from "./select.ts";
-import { StageLog } from "./stages.ts";
 
 /** What the pipeline needs from its environment. */
 export type RetrieveContext = {

@@ -2,29 +2,35 @@ import { reasonCode } from "../../domain/errors.ts";
 import { expiredAt } from "../../domain/retention.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
-import { languagesOfDates } from "./analysis/dates.ts";
-import { analyze, type QueryAnalysis } from "./analyze.ts";
-import type { Exclusion, ResultCandidate, RetrievalMetadata } from "./api.ts";
+import { analyze, languagesOfDates, type QueryAnalysis } from "./analyze.ts";
+import type {
+  Exclusion,
+  ResultCandidate,
+  RetrievalMetadata,
+  StageName,
+  StageTrace,
+} from "./api.ts";
 import {
+  type Candidate,
   type CandidateSets,
+  type FilterRules,
+  filterEpistemic,
+  foundKeys,
   generateCandidates,
   limitsOf,
+  merge,
   type Question,
   type SearchLimits,
 } from "./candidates.ts";
-import { type FilterRules, filterEpistemic } from "./filter.ts";
-import { type Candidate, foundKeys } from "./merge.ts";
 import {
   alternatives,
   mergeMaxSignals,
   mergeNewOnly,
   type ReformulateDeps,
-} from "./reformulate.ts";
+  rerank,
+} from "./models.ts";
 import type { RetrievalRequest } from "./request.ts";
-import { rerank } from "./rerank.ts";
 import { score } from "./score/score.ts";
-import { mergeSearch, type SearchedPool } from "./search-pool.ts";
-import { StageLog } from "./stages.ts";
 
 /** A ranking and how it was made. */
 export type Ranked = {
@@ -288,4 +294,89 @@ async function rerankBest(
     (result) => result.ranking.length,
   );
   return { ...reranked, reranker: outcome };
+}
+
+/** A question, how far to search for it, and what was found. */
+type Search = {
+  readonly question: Question;
+  readonly limits: SearchLimits;
+  readonly sets: CandidateSets;
+};
+
+/** The sets of the last search, and one candidate per memory. */
+type SearchedPool = {
+  readonly sets: CandidateSets;
+  readonly pool: readonly Candidate[];
+};
+
+/**
+ * Stage 3: one candidate per memory. If expired memories took places in a search that reached its limit, searches again without
+ * expired memories. Those found stay among the candidates, so that they are reported as excluded. In `explicit` mode they are not
+ * excluded.
+ */
+async function mergeSearch(
+  deps: EngineDeps<SearchIndex>,
+  { question, limits, sets }: Search,
+  { askedAt, mode }: Pick<RetrievalRequest, "askedAt" | "mode">,
+  log: StageLog,
+): Promise<SearchedPool> {
+  const pool = await log.run(
+    "merge",
+    foundKeys(sets).length,
+    () => mergeSets(deps, question, sets),
+    (merged) => merged.length,
+  );
+  if (sets.atLimit.length === 0 || mode === "explicit") return { sets, pool };
+  const isExpired = expiredAt(askedAt);
+  const over = pool.filter(({ node }) => isExpired(node));
+  if (over.length === 0) return { sets, pool };
+  return await log.run(
+    "search_again",
+    pool.length,
+    async () => {
+      const filter = { ...question.filter, aliveAt: askedAt };
+      const again = await generateCandidates(deps, { ...question, filter }, limits);
+      const kept = await mergeSets(deps, question, again);
+      const keys = new Set(kept.map(({ key }) => key));
+      return { sets: again, pool: [...kept, ...over.filter(({ key }) => !keys.has(key))] };
+    },
+    (searched) => searched.pool.length,
+  );
+}
+
+async function mergeSets(
+  { store }: Pick<EngineDeps<SearchIndex>, "store">,
+  { filter }: Question,
+  sets: CandidateSets,
+): Promise<readonly Candidate[]> {
+  return merge(sets, await store.nodesByKey(filter.userId, foundKeys(sets)));
+}
+
+/** Runs stages and records for each how long it took, its input and its output. */
+export class StageLog {
+  readonly #start = performance.now();
+  readonly #traces: StageTrace[] = [];
+
+  get traces(): readonly StageTrace[] {
+    return this.#traces;
+  }
+
+  /** Milliseconds since the start of the log, including work between the stages. */
+  get totalMs(): number {
+    return Math.round((performance.now() - this.#start) * 100) / 100;
+  }
+
+  /** Runs one stage. `input` is the number of items it takes; `size` counts those of its result. */
+  async run<T>(
+    stage: StageName,
+    input: number,
+    work: () => T | Promise<T>,
+    size: (result: T) => number,
+  ): Promise<T> {
+    const start = performance.now();
+    const result = await work();
+    const timingMs = Math.round((performance.now() - start) * 100) / 100;
+    this.#traces.push({ stage, timingMs, input, output: size(result) });
+    return result;
+  }
 }

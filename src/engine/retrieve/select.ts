@@ -1,7 +1,7 @@
 import type { Fusion } from "../../domain/scoring.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { NodeKey } from "../../ports/store/search-index.ts";
 import type { Exclusion, ResultCandidate } from "./api.ts";
-import { otherSides, withOtherSides } from "./context/conflicts.ts";
 
 export type SelectionRules = {
   /** Decides what is compared with the floor: the score of a weighted sum, else the semantic relevance. */
@@ -35,7 +35,7 @@ export function reachesFloor(
 }
 
 /** Whether the floor cannot be applied: it compares relevances, which are unknown without the vector search. */
-export function skipsFloor(
+function skipsFloor(
   ranking: readonly ResultCandidate[],
   {
     fusion,
@@ -187,4 +187,56 @@ class Tally {
     // Without a cap the count is not needed, and hashing a long text is not worth it.
     if (this.#cap !== undefined) this.#kept.set(name, (this.#kept.get(name) ?? 0) + by);
   }
+}
+
+/** The candidates whose claims are contested. */
+export function contested(ranking: readonly ResultCandidate[]): readonly ResultCandidate[] {
+  return ranking.filter(({ node }) => node.lifecycleState === "contested");
+}
+
+/**
+ * The other side of each contested candidate, by id: the one that it contradicts, else one that contradicts it. A candidate whose
+ * other side is not among these has none here.
+ */
+export function otherSides(
+  candidates: readonly Pick<ResultCandidate, "node" | "contradictsId">[],
+): ReadonlyMap<Uuid, Uuid> {
+  const disputed = candidates.filter(({ contradictsId }) => contradictsId !== undefined);
+  if (disputed.length === 0) return new Map();
+  const present = new Set(candidates.map(({ node }) => node.id));
+  const pairs = disputed.flatMap(({ node, contradictsId }) =>
+    contradictsId !== undefined && present.has(contradictsId)
+      ? [[node.id, contradictsId] as const]
+      : [],
+  );
+  const contradicted = pairs.map(([id, other]) => [other, id] as const).reverse();
+  return new Map([...contradicted, ...pairs]);
+}
+
+/** A candidate and those without which it would show one side of a dispute only, itself first. */
+export function withOtherSides(id: Uuid, sides: ReadonlyMap<Uuid, Uuid>): readonly Uuid[] {
+  const group = new Set<Uuid>();
+  for (let next: Uuid | undefined = id; next !== undefined && !group.has(next); ) {
+    group.add(next);
+    next = sides.get(next);
+  }
+  return [...group];
+}
+
+/**
+ * Flags the contested candidates that a recorded contradiction concerns, and names the other side. The other side is not added.
+ * Pure.
+ * @param others the other side by candidate key
+ */
+export function flagConflicts(
+  ranking: readonly ResultCandidate[],
+  others: ReadonlyMap<NodeKey, Uuid>,
+): readonly ResultCandidate[] {
+  if (others.size === 0) return ranking;
+  return ranking.map((candidate) => {
+    const contradictsId = others.get(candidate.key);
+    return contradictsId === undefined
+      ? candidate
+      : { ...candidate, conflictFlag: true, contradictsId };
+  });
 }

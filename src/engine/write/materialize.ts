@@ -13,11 +13,11 @@ import type {
   MaterializationJob,
   WorkQueue,
 } from "../../ports/store/work-queue.ts";
+import { whileHeld } from "../concurrency.ts";
 import type { EngineDeps } from "../deps.ts";
 import { embedParts } from "../embed-parts.ts";
-import { whileHeld } from "../while-held.ts";
 import type { ProcessPendingInput } from "./api.ts";
-import { planRawNote } from "./plan-store.ts";
+import { planRawNote } from "./plan.ts";
 
 /** Index entries of a node, or why its vector is missing. */
 export type Embedding = Pick<Materialization, "vector" | "lexical" | "failure">;

@@ -24,8 +24,7 @@ import { embedParts } from "../embed-parts.ts";
 import { type NamedRecords, operationOf } from "../owner-names.ts";
 import type { StoreInput, StoreReceipt, StoreSteps } from "./api.ts";
 import { type Embedding, embed } from "./materialize.ts";
-import { planStore, type StorePlan } from "./plan-store.ts";
-import { stampsFor } from "./stamp.ts";
+import { planStore, type StorePlan, stampsFor } from "./plan.ts";
 
 /** Dependencies of a store. */
 export type StoreDeps = EngineDeps<EventLog & WorkQueue & SearchIndex & NamedRecords> & {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { batchOf, type Waiting } from "../../../src/domain/extraction/batch.ts";
 import { type BatchAnswer, readBatchAnswer } from "../../../src/domain/extraction/read-answer.ts";
-import { type AnsweredBatch, askTurns } from "../../../src/engine/extract/ask-turns.ts";
+import { type AnsweredBatch, askTurns } from "../../../src/engine/extract/derive.ts";
 
 /** What a request for these turns comes to: the turns that are answered, or the name of a failure. */
 type Reply = readonly number[] | string;

@@ -169,7 +169,7 @@ describe("a job", () => {
   });
 
   test("keeps no process alive that has nothing else to do", () => {
-    const held = JSON.stringify(join(import.meta.dir, "../../../src/engine/while-held.ts"));
+    const held = JSON.stringify(join(import.meta.dir, "../../../src/engine/concurrency.ts"));
     const script = `
       const { whileHeld } = await import(${held});
       void whileHeld(async () => console.log("renewed"), () => new Promise(() => {}));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { KnowledgeInput } from "../../../src/engine/profiles/api.ts";
+import type { KnowledgeInput } from "../../../src/engine/profiles.ts";
 import {
   expectInvalid,
   type OpenedEngine,

@@ -15,10 +15,8 @@ import type {
   PackedRecord,
   ResultCandidate,
 } from "../../../src/engine/retrieve/api.ts";
-import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
-import { adjusted, adjustment } from "../../../src/engine/retrieve/score/adjust.ts";
-import { byScore } from "../../../src/engine/retrieve/score/order.ts";
-import { score } from "../../../src/engine/retrieve/score/score.ts";
+import type { Candidate } from "../../../src/engine/retrieve/candidates.ts";
+import { adjusted, adjustment, byScore, score } from "../../../src/engine/retrieve/score/score.ts";
 import { fromEpochMicros, type Instant } from "../../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";

@@ -12,8 +12,12 @@ import type {
   PackedRecord,
   ResultCandidate,
 } from "../../../src/engine/retrieve/api.ts";
-import { adjusted, adjustment } from "../../../src/engine/retrieve/score/adjust.ts";
-import { byScore, byScoreThenPath } from "../../../src/engine/retrieve/score/order.ts";
+import {
+  adjusted,
+  adjustment,
+  byScore,
+  byScoreThenPath,
+} from "../../../src/engine/retrieve/score/score.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { at } from "../../contract/samples.ts";
 import { nodeKey } from "../../node-keys.ts";

@@ -2,8 +2,11 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createChronoDateReader } from "../../../src/adapters/dates/chrono.ts";
 import type { QueryIntent } from "../../../src/domain/enums.ts";
-import { languagesOfDates } from "../../../src/engine/retrieve/analysis/dates.ts";
-import { type AnalysisContext, analyze } from "../../../src/engine/retrieve/analyze.ts";
+import {
+  type AnalysisContext,
+  analyze,
+  languagesOfDates,
+} from "../../../src/engine/retrieve/analyze.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import type { DateReader } from "../../../src/ports/date-reader.ts";
 import { processorMs } from "../../processor-time.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { contested, flagConflicts } from "../../../src/engine/retrieve/context/conflicts.ts";
+import { contested, flagConflicts } from "../../../src/engine/retrieve/select.ts";
 import { freshId } from "../../contract/samples.ts";
 import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aResult } from "./pool.ts";

@@ -4,7 +4,7 @@ import {
   aggregationCoverage,
   type CoverageFacts,
   pathsAtLimit,
-} from "../../../src/engine/retrieve/coverage.ts";
+} from "../../../src/engine/retrieve/candidates.ts";
 import { idOf, minute } from "./pack-samples.ts";
 
 const COMPLETE: CoverageFacts = {

@@ -1,8 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { coverageNotice } from "../../../src/engine/retrieve/pack/bundle.ts";
-import { guidanceFor } from "../../../src/engine/retrieve/pack/guidance.ts";
+import { coverageNotice, guidanceFor } from "../../../src/engine/retrieve/pack/bundle.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
 import { RECORDS } from "../../golden/records.ts";
 import { minute, packRules, tokenizer } from "./pack-samples.ts";

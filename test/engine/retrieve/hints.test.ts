@@ -6,7 +6,7 @@ import {
   crossScopeHints,
   type HintRules,
   type HintSearch,
-} from "../../../src/engine/retrieve/context/hints.ts";
+} from "../../../src/engine/retrieve/context/expand.ts";
 import { parseRequest } from "../../../src/engine/retrieve/request.ts";
 import { at } from "../../contract/samples.ts";
 import { nodeKeys } from "../../node-keys.ts";

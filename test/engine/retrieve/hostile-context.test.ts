@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
+import { renderSystemInstructions } from "../../../src/engine/retrieve/pack/bundle.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
-import { renderSystemInstructions } from "../../../src/engine/retrieve/pack/render.ts";
 import { useEngines } from "../engines.ts";
 import { packRules, record, tokenizer } from "./pack-samples.ts";
 

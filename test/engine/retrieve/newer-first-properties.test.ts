@@ -4,7 +4,7 @@ import { replayScore } from "../../../src/domain/score-replay.ts";
 import { SPEAKER_KEY } from "../../../src/domain/speaker.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { newerFirst } from "../../../src/engine/retrieve/newer-first.ts";
-import { byScore } from "../../../src/engine/retrieve/score/order.ts";
+import { byScore } from "../../../src/engine/retrieve/score/score.ts";
 import type { NodeKey, Replacement } from "../../../src/ports/store/search-index.ts";
 import { at } from "../../contract/samples.ts";
 import { wordEmbedder } from "../engines.ts";

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
-import { visibleBindings } from "../../../src/engine/retrieve/pack/bindings.ts";
-import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
 import {
+  type PackRules,
   render,
   renderSystemInstructions,
   resolveContextRef,
-} from "../../../src/engine/retrieve/pack/render.ts";
-import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
+  visibleBindings,
+} from "../../../src/engine/retrieve/pack/bundle.ts";
+import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
 import { idOf, packRules, record, tokenizer } from "./pack-samples.ts";
 
 beforeAll(() => tokenizer.ready());

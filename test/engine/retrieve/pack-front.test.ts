@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { CONTEXT_FORMATS, GUIDANCE_MODES } from "../../../src/domain/records/packing.ts";
-import { coverageNotice } from "../../../src/engine/retrieve/pack/bundle.ts";
-import { contextHeader } from "../../../src/engine/retrieve/pack/formats.ts";
-import { guidanceFor, questionKind } from "../../../src/engine/retrieve/pack/guidance.ts";
+import {
+  coverageNotice,
+  guidanceFor,
+  questionKind,
+} from "../../../src/engine/retrieve/pack/bundle.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
+import { contextHeader } from "../../../src/engine/retrieve/pack/record-line.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { processorMs } from "../../processor-time.ts";
 import { minute, packRules, record, tokenizer } from "./pack-samples.ts";

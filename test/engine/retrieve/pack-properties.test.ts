@@ -14,31 +14,35 @@ import {
 } from "../../../src/domain/records/packing.ts";
 import type { SectionName } from "../../../src/domain/records/retrieval-record.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
-import { ContextMeter, sectionHeading } from "../../../src/engine/retrieve/pack/context-meter.ts";
-import { storedTimes, withoutCopies } from "../../../src/engine/retrieve/pack/copies.ts";
-import { foldsInto } from "../../../src/engine/retrieve/pack/fold.ts";
+import type { PackRules } from "../../../src/engine/retrieve/pack/bundle.ts";
 import {
-  contextHeader,
-  type LineFormat,
-  recordLine,
-} from "../../../src/engine/retrieve/pack/formats.ts";
-import { levelTexts, requiresText } from "../../../src/engine/retrieve/pack/levels.ts";
-import { createLineCounter, leastTokens } from "../../../src/engine/retrieve/pack/line-tokens.ts";
-import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
-import { packItem } from "../../../src/engine/retrieve/pack/pack-item.ts";
-import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
-import {
+  foldsInto,
   placeInWindow,
+  storedTimes,
   type WindowPlace,
   windowPlaces,
-} from "../../../src/engine/retrieve/pack/session-windows.ts";
+  withoutCopies,
+} from "../../../src/engine/retrieve/pack/copies.ts";
+import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
 import {
+  contextHeader,
+  createLineCounter,
+  type LineFormat,
+  leastTokens,
+  levelTexts,
+  packItem,
+  recordLine,
+  requiresText,
+} from "../../../src/engine/retrieve/pack/record-line.ts";
+import {
+  ContextMeter,
   hasOwnClaim,
   ORDINARY_RANK,
   packingRanks,
+  sectionHeading,
   sectionOf,
-} from "../../../src/engine/retrieve/pack/tiers.ts";
-import { byScore, compareIds } from "../../../src/engine/retrieve/score/order.ts";
+} from "../../../src/engine/retrieve/pack/sections.ts";
+import { byScore, compareIds } from "../../../src/engine/retrieve/score/score.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
 import { idOf, minute, packRules, record, tokenizer } from "./pack-samples.ts";
 

@@ -1,7 +1,7 @@
 import { createCl100kTokenizer } from "../../../src/adapters/tokens/cl100k.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
-import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
+import type { PackRules } from "../../../src/engine/retrieve/pack/bundle.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { DEFAULT_PACKING } from "../receipts/retrievals.ts";

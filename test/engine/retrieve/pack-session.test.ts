@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
+import type { PackRules } from "../../../src/engine/retrieve/pack/bundle.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
-import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
 import { idOf, packRules, record, tokenizer } from "./pack-samples.ts";
 
 beforeAll(() => tokenizer.ready());

@@ -2,10 +2,13 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
-import { contextHeader, recordLine } from "../../../src/engine/retrieve/pack/formats.ts";
-import { levelTexts } from "../../../src/engine/retrieve/pack/levels.ts";
+import type { PackRules } from "../../../src/engine/retrieve/pack/bundle.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
-import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
+import {
+  contextHeader,
+  levelTexts,
+  recordLine,
+} from "../../../src/engine/retrieve/pack/record-line.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
 import { record, packRules as rules, tokenizer } from "./pack-samples.ts";

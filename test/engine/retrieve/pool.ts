@@ -3,7 +3,7 @@ import type { CandidatePath } from "../../../src/domain/records/retrieval-record
 import type { ScoreProvenance } from "../../../src/domain/records/score.ts";
 import type { ScoringWeights } from "../../../src/domain/scoring.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
-import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
+import type { Candidate } from "../../../src/engine/retrieve/candidates.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
 import { nodeKey } from "../../node-keys.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SvcError } from "../../../src/domain/errors.ts";
-import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
+import type { Candidate } from "../../../src/engine/retrieve/candidates.ts";
 import {
   alternatives,
   cleanAlternatives,
   mergeMaxSignals,
   mergeNewOnly,
-} from "../../../src/engine/retrieve/reformulate.ts";
+} from "../../../src/engine/retrieve/models.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import type { LanguageModel, ModelRequest } from "../../../src/ports/language-model.ts";
 import { nodeKeys } from "../../node-keys.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { applyAdjustment } from "../../../src/domain/score-replay.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
-import { mergeNeuralScores, rerank } from "../../../src/engine/retrieve/rerank.ts";
+import { mergeNeuralScores, rerank } from "../../../src/engine/retrieve/models.ts";
 import type { RerankerPolicy, RerankerSettings } from "../../../src/engine/settings.ts";
 import type { Reranker } from "../../../src/ports/reranker.ts";
 import { nodeKey, nodeKeys } from "../../node-keys.ts";

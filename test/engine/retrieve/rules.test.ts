@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import { expiredAt } from "../../../src/domain/retention.ts";
-import { exclusionReason, filterEpistemic } from "../../../src/engine/retrieve/filter.ts";
+import { exclusionReason, filterEpistemic } from "../../../src/engine/retrieve/candidates.ts";
 import { aNode, anEvent, at } from "../../contract/samples.ts";
 
 const RULES = { isExpired: expiredAt(at(0)), unverifiedThreshold: 0.3 } as const;

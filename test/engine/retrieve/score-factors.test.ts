@@ -8,7 +8,7 @@ import {
   rescaleToUnit,
   shareOfLargest,
   temporalAffinity,
-} from "../../../src/engine/retrieve/score/factors.ts";
+} from "../../../src/engine/retrieve/score/pool.ts";
 import { at } from "../../contract/samples.ts";
 
 const DAY = 86_400;

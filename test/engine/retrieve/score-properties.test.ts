@@ -4,10 +4,9 @@ import { EPISTEMIC_TYPES, NODE_TYPES, QUERY_INTENTS } from "../../../src/domain/
 import { EPISTEMIC_WEIGHTS } from "../../../src/domain/epistemics.ts";
 import { baseScore, provenanceProblems, replayScore } from "../../../src/domain/score-replay.ts";
 import { type Fusion, MAX_WEIGHT, type ScoringWeights } from "../../../src/domain/scoring.ts";
-import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
-import { byScoreThenPath } from "../../../src/engine/retrieve/score/order.ts";
+import type { Candidate } from "../../../src/engine/retrieve/candidates.ts";
 import type { ScoreContext } from "../../../src/engine/retrieve/score/pool.ts";
-import { score } from "../../../src/engine/retrieve/score/score.ts";
+import { byScoreThenPath, score } from "../../../src/engine/retrieve/score/score.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
 import { at } from "../../contract/samples.ts";
 import { aCandidate } from "./pool.ts";

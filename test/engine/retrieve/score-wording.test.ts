@@ -4,7 +4,7 @@ import {
   namesDate,
   type QuestionTime,
   questionTime,
-} from "../../../src/engine/retrieve/score/wording.ts";
+} from "../../../src/engine/retrieve/score/pool.ts";
 
 /** The names of what a question is. */
 function traits(query: string): string[] {

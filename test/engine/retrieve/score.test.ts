@@ -3,7 +3,7 @@ import { EPISTEMIC_WEIGHTS } from "../../../src/domain/epistemics.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { Fusion, ScoringWeights } from "../../../src/domain/scoring.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
-import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
+import type { Candidate } from "../../../src/engine/retrieve/candidates.ts";
 import type { ScoreContext, ScoredQuestion } from "../../../src/engine/retrieve/score/pool.ts";
 import { score } from "../../../src/engine/retrieve/score/score.ts";
 import { asInstant, type Instant } from "../../../src/lib/instant.ts";

@@ -7,8 +7,8 @@ import {
   type Neighbour,
   neighbours,
   type SessionRules,
-} from "../../../src/engine/retrieve/context/sessions.ts";
-import { byScore } from "../../../src/engine/retrieve/score/order.ts";
+} from "../../../src/engine/retrieve/context/steps.ts";
+import { byScore } from "../../../src/engine/retrieve/score/score.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
 import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aProvenance, aResult, WEIGHTS } from "./pool.ts";

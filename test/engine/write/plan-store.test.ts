@@ -12,7 +12,7 @@ import {
 import { ownerName } from "../../../src/domain/owner.ts";
 import { ORIGINAL_TTL_DAYS } from "../../../src/domain/retention.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
-import { type PlanContext, planRawNote, planStore } from "../../../src/engine/write/plan-store.ts";
+import { type PlanContext, planRawNote, planStore } from "../../../src/engine/write/plan.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";

@@ -9,15 +9,14 @@ import type { Graph } from "../../../ports/store/graph.ts";
 import type { Store } from "../../../ports/store/store.ts";
 import type { Aging, Upkeep } from "../../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../../deps.ts";
-import { changeEach, type Tally } from "../../lifecycle/change-each.ts";
-import { expireSome } from "../../lifecycle/expire.ts";
-import { changeEntry } from "../../lifecycle/request-keys.ts";
+import { changeEntry } from "../../lifecycle/change-one.ts";
 import {
   isContested,
   opponentsOf,
   settleUnopposed,
   unopposedOf,
-} from "../../lifecycle/unopposed.ts";
+} from "../../lifecycle/disputes.ts";
+import { changeEach, expireSome, type Tally } from "../../lifecycle/expire.ts";
 import { eachOwner, type JobCounts, type JobRun, type OrganizerJob } from "./job.ts";
 
 /** Makes tentative memories stable that are old enough and have enough evidence, the oldest first. */

@@ -1,7 +1,7 @@
 import type { Graph } from "../../../ports/store/graph.ts";
 import type { Upkeep } from "../../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../../deps.ts";
-import { isOutOfReach } from "../../lifecycle/change-each.ts";
+import { isOutOfReach } from "../../lifecycle/expire.ts";
 import { snapshotOf } from "../snapshot.ts";
 import { archive, decaySweep, promote, tombstoneSweep } from "./aging.ts";
 import { consolidate } from "./consolidate.ts";

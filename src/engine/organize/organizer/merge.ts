@@ -29,8 +29,8 @@ import type {
 } from "../../../ports/store/search-index.ts";
 import type { Store } from "../../../ports/store/store.ts";
 import type { EngineDeps } from "../../deps.ts";
-import { logEntry } from "../../lifecycle/log-entry.ts";
-import { edgeOf } from "../../lifecycle/new-edge.ts";
+import { logEntry } from "../../lifecycle/change-one.ts";
+import { edgeOf } from "../../lifecycle/pair.ts";
 import { eachOwner, type JobCounts, type JobRun, type OrganizerJob, seenIn } from "./job.ts";
 
 const DEDUPLICATE = "deduplicate";

@@ -19,7 +19,7 @@ import type { LanguageModel } from "../../../ports/language-model.ts";
 import type { Change, ChangeSnapshot } from "../../../ports/store/changes.ts";
 import type { PublishedSummary } from "../../../ports/store/organizing.ts";
 import type { EngineDeps } from "../../deps.ts";
-import { logEntry } from "../../lifecycle/log-entry.ts";
+import { logEntry } from "../../lifecycle/change-one.ts";
 import type { JobRun } from "./job.ts";
 
 type Deps = Pick<EngineDeps, "summaryModel" | "settings">;

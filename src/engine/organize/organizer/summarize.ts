@@ -15,7 +15,7 @@ import type { Organizing, PublishedSummary } from "../../../ports/store/organizi
 import type { NodeKey, SearchIndex } from "../../../ports/store/search-index.ts";
 import type { Store } from "../../../ports/store/store.ts";
 import type { EngineDeps } from "../../deps.ts";
-import { isOutOfReach } from "../../lifecycle/change-each.ts";
+import { isOutOfReach } from "../../lifecycle/expire.ts";
 import {
   type JobCounts,
   type JobRun,

@@ -1,13 +1,40 @@
+import type { QueryIntent, RepresentationLevel } from "../../../domain/enums.ts";
+import { invalid } from "../../../domain/errors.ts";
+import type {
+  ContextFormat,
+  GuidanceMode,
+  PackingSettings,
+} from "../../../domain/records/packing.ts";
+import { storedValueBindings } from "../../../domain/value-bindings.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import { withoutInvisible } from "../../../lib/invisible.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Tokenizer } from "../../../ports/tokenizer.ts";
-import type { MemoryBundle, PackedRecord, ResultCandidate } from "../api.ts";
-import { byScore } from "../score/order.ts";
-import type { ContextMeter, MeteredLine } from "./context-meter.ts";
-import { contextHeader, type LineFormat, showsReferences } from "./formats.ts";
-import type { LevelForm } from "./pack-item.ts";
-import { render } from "./render.ts";
-import type { PackRules } from "./rules.ts";
+import type { MemoryBundle, PackedRecord, ResultCandidate, VisibleBinding } from "../api.ts";
+import { byScore } from "../score/score.ts";
+import {
+  contextHeader,
+  isoTime,
+  type LevelForm,
+  type LineFormat,
+  showsReferences,
+} from "./record-line.ts";
+import { type ContextMeter, type MeteredLine, STORED_TEXTS, sectionHeading } from "./sections.ts";
+
+export type PackRules = {
+  /** The whole budget in tokens. */
+  readonly tokenBudget: number;
+  /** The lowest level at which a record may be shown. */
+  readonly minFidelity: RepresentationLevel;
+  readonly settings: PackingSettings;
+  /**
+   * What the records do not cover; it comes first, and without room for it there is no context. Like the guidance, it does not
+   * begin with a blank.
+   */
+  readonly notice: string | undefined;
+  /** How to read the records; left out if it does not fit beside them. */
+  readonly guidance: string | undefined;
+};
 
 /** A record in the context. */
 export type PlacedRecord = MeteredLine & {
@@ -18,7 +45,7 @@ export type PlacedRecord = MeteredLine & {
   readonly repeats: number | undefined;
 };
 
-export type PackingOutcome = {
+type PackingOutcome = {
   readonly results: readonly ResultCandidate[];
   readonly tokenizer: Tokenizer;
   readonly rules: PackRules;
@@ -138,4 +165,189 @@ export function coverageNotice({
     ...(knowledgeAt === undefined ? [] : [HISTORICAL]),
   ];
   return lines.length === 0 ? undefined : lines.join("\n");
+}
+
+/** The value bindings whose short form appears in the context, by node id, then reference. Pure. */
+export function visibleBindings(bundle: Pick<MemoryBundle, "sections">): VisibleBinding[] {
+  const visible: VisibleBinding[] = [];
+  for (const record of [...bundle.sections.values()].flat()) {
+    const { node } = record.candidate;
+    for (const binding of storedValueBindings(node.metadata)) {
+      const presentation = String(binding["presentation"]);
+      if (!record.text.includes(presentation)) continue;
+      visible.push({
+        contextRef: record.reference ?? node.id,
+        nodeId: node.id,
+        reference: String(binding["reference"]),
+        kind: String(binding["kind"]),
+        presentation,
+        lookup: String(binding["lookup"]),
+        lookupAuthority: "caller",
+      });
+    }
+  }
+  const order = (binding: VisibleBinding) => `${binding.nodeId} ${binding.reference}`;
+  return visible.sort((a, b) => (order(a) < order(b) ? -1 : 1));
+}
+
+type ContextParts = Pick<
+  MemoryBundle,
+  "coverageNotice" | "contextGuidance" | "header" | "sections"
+>;
+
+/** The complete text of a context: no blank line, no line break at its end; without records only the notice, or nothing. */
+export function render({
+  coverageNotice,
+  contextGuidance,
+  header,
+  sections,
+}: ContextParts): string {
+  if (sections.size === 0) return coverageNotice ?? "";
+  const lines = [coverageNotice, contextGuidance, header].filter((line) => line !== undefined);
+  for (const [section, records] of sections) {
+    lines.push(sectionHeading(section), ...records.map(({ renderedText }) => renderedText));
+  }
+  return lines.join("\n");
+}
+
+/** The packed instructions of the owner as a list for a system prompt, one per line; empty without any. */
+export function renderSystemInstructions({ sections }: Pick<MemoryBundle, "sections">): string {
+  const lines = (sections.get("system_instructions") ?? [])
+    .filter(
+      ({ representation }) => representation !== "key_value" && representation !== "reference",
+    )
+    .map(({ candidate }) => withoutInvisible(oneLine(candidate.node.content)))
+    .filter((text) => text !== "")
+    .map((text) => `- ${text}`);
+  return lines.length === 0
+    ? ""
+    : [`## System Instructions (${STORED_TEXTS})`, ...lines].join("\n");
+}
+
+/**
+ * The memory that `m1`, `m2`, ... refers to in a context.
+ * @throws SvcError invalid_argument if the context shows no such reference
+ */
+export function resolveContextRef(
+  { contextReferences }: Pick<MemoryBundle, "contextReferences">,
+  reference: string,
+): Uuid {
+  const id = contextReferences.get(reference);
+  if (id === undefined) {
+    throw invalid("context_ref", `${JSON.stringify(reference)} is not a reference of this context`);
+  }
+  return id;
+}
+
+/** Text without line breaks of any kind. */
+function oneLine(text: string): string {
+  return text.replace(/[\s\u0085]*[\n\r\v\f\u0085\u2028\u2029][\s\u0085]*/g, " ").trim();
+}
+
+/** What a question is about, as far as it affects how its records are to be read. */
+type QuestionKind = "temporal" | "aggregation" | "current_state" | "default";
+
+type Question = {
+  readonly query: string;
+  readonly intent: QueryIntent;
+  readonly isAggregation: boolean;
+};
+
+/** Any of some phrases as whole words, in any case, with any white space between words. */
+function phrases(...alternatives: readonly string[]): RegExp {
+  const words = alternatives.join("|").replaceAll(" ", "\\s+");
+  return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${words})(?![\\p{L}\\p{N}_])`, "iu");
+}
+
+const TIME_UNIT = "(?:second|minute|hour|day|week|month|year)s?";
+
+/** Up to this many characters of one sentence, between two words. */
+function within(chars: number): string {
+  return `(?![\\p{L}\\p{N}_])[^.!?]{0,${chars}}(?<![\\p{L}\\p{N}_])`;
+}
+
+const ELAPSED_OR_EXTREME = phrases(
+  `how many ${TIME_UNIT} (?:ago|(?:(?:had|have) )?passed|before|between|since)`,
+  "how long",
+  `(?:which|what|who)${within(100)}(?:first|earliest|latest|most recently)`,
+  `(?:order|sequence)${within(100)}(?:first|last|earliest|latest)`,
+);
+const COUNTING = phrases("how many", "how much", "total", "count", "list all", "sum");
+const PRESENT = phrases(
+  "current",
+  "currently",
+  "now",
+  "presently",
+  "these days",
+  "most recently",
+  "right now",
+  "after (?:[\\p{L}\\p{N}_]+ )?(?:recent|latest)",
+  "do i (?:have|keep|use|own|play|work)",
+);
+const TIMES = phrases(
+  "when",
+  "before",
+  "after",
+  "ago",
+  "first",
+  "last",
+  "order",
+  "earliest",
+  "latest",
+  "how long",
+  "how many (?:days|weeks|months|years)",
+);
+const ADVICE = phrases(
+  "recommend",
+  "suggest",
+  "tips?",
+  "ideas?",
+  `what${within(60)}should i`,
+  "what (?:could|can) i",
+  "help me (?:choose|pick|plan)",
+);
+
+/** The first matching kind; time spans and extremes before counts, since "how many days ago" counts nothing. */
+export function questionKind({ query, intent, isAggregation }: Question): QuestionKind {
+  if (ELAPSED_OR_EXTREME.test(query)) return "temporal";
+  if (isAggregation || COUNTING.test(query)) return "aggregation";
+  if (PRESENT.test(query)) return "current_state";
+  return intent === "temporal" || TIMES.test(query) ? "temporal" : "default";
+}
+
+const CURRENT_STATE =
+  "CURRENT-STATE TASK: Go by updates that a record states outright and that nothing refutes. Being newer does not by itself settle a contradiction; where one is open, say so.";
+const PERSONALIZATION =
+  "PERSONALIZATION TASK: Build on what the owner of these records did, chose and liked. What a record says of somebody else is not true of the owner.";
+
+/**
+ * Lines that tell the model how to read the records for this kind of question; undefined if there is nothing to say. They contain
+ * no text of question or memory. Mode `temporal` applies only to questions about time; `all` also to those about the present and
+ * for advice.
+ */
+export function guidanceFor({
+  mode,
+  format,
+  referenceTime,
+  ...question
+}: Question & {
+  readonly mode: GuidanceMode;
+  readonly format: ContextFormat;
+  readonly referenceTime: Instant;
+}): string | undefined {
+  if (mode === "off") return undefined;
+  const kind = questionKind(question);
+  const time = `QUESTION TIME: ${isoTime(referenceTime)}`;
+  if (kind === "temporal") return `${time}\n${temporalTask(format)}`;
+  if (mode === "temporal") return undefined;
+  if (kind === "current_state") return `${time}\n${CURRENT_STATE}`;
+  return ADVICE.test(question.query) ? PERSONALIZATION : undefined;
+}
+
+function temporalTask(format: ContextFormat): string {
+  const anchor =
+    format === "reader"
+      ? "the date label of that record, or from a date at the start of its text where there is no label"
+      : "the event_time of that record";
+  return `TEMPORAL TASK: A relative date in a record, such as "yesterday", counts from ${anchor}. Write out the subtraction when a span is asked for. Answer as things stand at QUESTION TIME.`;
 }

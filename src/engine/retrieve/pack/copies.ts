@@ -7,14 +7,12 @@ import type { Instant } from "../../../lib/instant.ts";
 import { normalForm } from "../../../lib/normal-form.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ResultCandidate } from "../api.ts";
-import { byScore } from "../score/order.ts";
-import { seenTags, statusTags, validityLabel } from "./reader-line.ts";
-import type { WindowPlace } from "./session-windows.ts";
-import { sectionOf } from "./tiers.ts";
-import { storedTime } from "./times.ts";
+import { byScore } from "../score/score.ts";
+import { seenTags, statusTags, storedTime, validityLabel } from "./record-line.ts";
+import { sectionOf } from "./sections.ts";
 
 /** Candidates of which each text is there once. */
-export type WithoutCopies = {
+type WithoutCopies = {
   readonly kept: readonly ResultCandidate[];
   /** How many have the text of a kept one, itself included; only where there are several. */
   readonly repeats: ReadonlyMap<Uuid, number>;
@@ -110,4 +108,95 @@ export function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap
     }
   }
   return times;
+}
+
+/**
+ * Whether a reader of `outer` misses nothing without `inner`: both rest on one event, `outer` contains the text of `inner`, has
+ * the same status, and shows at least as much about time, validity and speaker.
+ */
+export function foldsInto(inner: MemoryNode, outer: MemoryNode): boolean {
+  const text = inner.content.trim();
+  return (
+    text !== "" &&
+    inner.evidenceRefs.some((event) => outer.evidenceRefs.includes(event)) &&
+    outer.content.includes(text) &&
+    statusTags(inner).join() === statusTags(outer).join() &&
+    sameOrNone(inner.eventTime, outer.eventTime) &&
+    sameOrNone(validityLabel(inner), validityLabel(outer)) &&
+    sameOrNone(storedSpeaker(inner.metadata), storedSpeaker(outer.metadata))
+  );
+}
+
+function sameOrNone(inner: string | undefined, outer: string | undefined): boolean {
+  return inner === undefined || inner === outer;
+}
+
+/** The records of a context by their events: only records of one event can fold. */
+export class FoldIndex<R extends { readonly node: MemoryNode }> {
+  readonly #byEvent = new Map<Uuid, Set<R>>();
+
+  add(record: R): void {
+    for (const event of record.node.evidenceRefs) {
+      this.#byEvent.set(event, (this.#byEvent.get(event) ?? new Set()).add(record));
+    }
+  }
+
+  remove(record: R): void {
+    for (const event of record.node.evidenceRefs) this.#byEvent.get(event)?.delete(record);
+  }
+
+  /** A record that contains everything the memory would show. */
+  hostOf(node: MemoryNode): R | undefined {
+    return this.#sharing(node).find((record) => foldsInto(node, record.node));
+  }
+
+  /** The records that show nothing beyond the memory, except itself. */
+  heldBy(node: MemoryNode): readonly R[] {
+    return this.#sharing(node).filter(
+      (record) => record.node.id !== node.id && foldsInto(record.node, node),
+    );
+  }
+
+  #sharing(node: MemoryNode): R[] {
+    return [
+      ...new Set(node.evidenceRefs.flatMap((event) => [...(this.#byEvent.get(event) ?? [])])),
+    ];
+  }
+}
+
+/** The position of a memory in the session window of a trigger; the trigger itself is at 0. */
+export type WindowPlace = { readonly triggerId: Uuid; readonly offset: number };
+
+/** The position of each candidate that is in the window of another candidate, or has one in its own. */
+export function windowPlaces(
+  candidates: readonly ResultCandidate[],
+): ReadonlyMap<Uuid, WindowPlace> {
+  const ids = new Set(candidates.map(({ node }) => node.id));
+  const places = new Map<Uuid, WindowPlace>();
+  for (const { node, sessionLink } of candidates) {
+    if (sessionLink === undefined || !ids.has(sessionLink.triggerId)) continue;
+    places.set(node.id, sessionLink);
+    if (!places.has(sessionLink.triggerId)) {
+      places.set(sessionLink.triggerId, { triggerId: sessionLink.triggerId, offset: 0 });
+    }
+  }
+  return places;
+}
+
+/**
+ * The place in a section that keeps a window together and in session order: before the first member that comes later, else after
+ * the last member; undefined if no member is there yet.
+ */
+export function placeInWindow(
+  records: readonly { readonly window: WindowPlace | undefined }[],
+  own: WindowPlace | undefined,
+): number | undefined {
+  if (own === undefined) return undefined;
+  let place: number | undefined;
+  for (const [at, { window }] of records.entries()) {
+    if (window?.triggerId !== own.triggerId) continue;
+    if (window.offset > own.offset) return at;
+    place = at + 1;
+  }
+  return place;
 }

@@ -5,11 +5,10 @@ import type { RankingMultipliers, ScoreProvenance } from "../../../domain/record
 import type { Signals } from "../../../domain/score-replay.ts";
 import type { ScoringWeights } from "../../../domain/scoring.ts";
 import { namesSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
-import type { Instant } from "../../../lib/instant.ts";
+import { daysBetween, type Instant } from "../../../lib/instant.ts";
 import type { EngineSettings } from "../../settings.ts";
-import type { Candidate } from "../merge.ts";
-import { type TimeWindow, temporalAffinity } from "./factors.ts";
-import { hasUpdateWording, type QuestionTime, questionTime } from "./wording.ts";
+import { phrase } from "../analyze.ts";
+import type { Candidate } from "../candidates.ts";
 
 /** The parts of a question that scoring needs. */
 export type ScoredQuestion = TimeWindow & {
@@ -128,4 +127,215 @@ function toEntry(
 function momentOf(node: MemoryNode, { fusion }: ScoringWeights): Instant {
   const byEvent = fusion.kind === "weighted" && fusion.recencyTime === "event_time";
   return byEvent ? statedTime(node) : (node.eventTime ?? node.updatedAt);
+}
+
+/**
+ * Ranks from 1 by value, largest first; equal values share the better rank: 1, 2, 2, 4. No value, no rank. Instants rank newest
+ * first.
+ */
+export function competitionRanks<T extends number | string>(
+  values: readonly (T | undefined)[],
+): readonly (number | undefined)[] {
+  const present = values.flatMap((value, index) => (value === undefined ? [] : [{ value, index }]));
+  present.sort((a, b) => (a.value < b.value ? 1 : a.value > b.value ? -1 : 0));
+  const ranks = new Array<number | undefined>(values.length).fill(undefined);
+  let rank = 0;
+  let previous: T | undefined;
+  present.forEach(({ value, index }, place) => {
+    if (value !== previous) rank = place + 1;
+    previous = value;
+    ranks[index] = rank;
+  });
+  return ranks;
+}
+
+/** Places of instants as shares of their number: newest 0, equal ones the same, all below 1. No instant, no place. */
+export function newestFirstPlaces(
+  times: readonly (Instant | undefined)[],
+): readonly (number | undefined)[] {
+  const count = times.filter((time) => time !== undefined).length;
+  return competitionRanks(times).map((rank) =>
+    rank === undefined ? undefined : (rank - 1) / count,
+  );
+}
+
+/**
+ * A value as its share of the largest, at most 1; 0 if the largest is 0.
+ * @param counted the values that determine the largest
+ */
+export function shareOfLargest(counted: readonly number[]): (value: number) => number {
+  const largest = counted.reduce((max, value) => Math.max(max, value), 0);
+  return (value) => (largest === 0 ? 0 : Math.min(1, value / largest));
+}
+
+/** Values rescaled linearly to 0 to 1 by the smallest and the largest; all 1 if these are equal. */
+export function rescaleToUnit(
+  values: readonly (number | undefined)[],
+): readonly (number | undefined)[] {
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    if (value === undefined) continue;
+    min = Math.min(min, value);
+    max = Math.max(max, value);
+  }
+  const range = max - min;
+  return values.map((value) => {
+    if (value === undefined) return undefined;
+    return range === 0 ? 1 : (value - min) / range;
+  });
+}
+
+/** The latest instant; undefined for none. */
+export function newestOf(times: readonly Instant[]): Instant | undefined {
+  let newest: Instant | undefined;
+  for (const time of times) if (newest === undefined || time > newest) newest = time;
+  return newest;
+}
+
+/** Factor on recency if a text speaks of a change and the question asks for the newest state. */
+export const UPDATE_GAIN = 2;
+
+type RecencyRule = {
+  /** The moment that counts as the present. */
+  readonly anchor: Instant;
+  /** Per day. */
+  readonly lambda: number;
+};
+
+/** How recent a time is, 0 to 1: exponential in days before the anchor, times `gain`. Later times count as the anchor. */
+export function recency(time: Instant, { anchor, lambda }: RecencyRule, gain: number): number {
+  const days = Math.max(0, daysBetween(time, anchor));
+  return Math.min(1, Math.exp(-lambda * days) * gain);
+}
+
+/** A span of time, both ends included; an absent end is open. */
+type TimeWindow = {
+  readonly timeFrom: Instant | undefined;
+  readonly timeTo: Instant | undefined;
+};
+
+const WINDOW_LAMBDA = 0.02;
+const WORDING_SHARE = 0.3;
+
+/**
+ * How well a memory matches the time that a question names, 0 to 1: whether its text names a date, and how near its stated time
+ * is.
+ */
+export function temporalAffinity(content: string, stated: Instant, window: TimeWindow): number {
+  const wording = namesDate(content) ? 1 : 0;
+  return WORDING_SHARE * wording + (1 - WORDING_SHARE) * proximity(wording, stated, window);
+}
+
+function proximity(wording: number, stated: Instant, { timeFrom, timeTo }: TimeWindow): number {
+  if (timeFrom === undefined && timeTo === undefined) return wording / 2;
+  const early = timeFrom !== undefined && stated < timeFrom ? daysBetween(stated, timeFrom) : 0;
+  const late = timeTo !== undefined && stated > timeTo ? daysBetween(timeTo, stated) : 0;
+  if (early === 0) return Math.exp(-WINDOW_LAMBDA * late);
+  return Math.exp(-WINDOW_LAMBDA * (late === 0 ? early : Math.min(early, late)));
+}
+
+/*
+ * What the wording of questions and memories says about time. Every pattern takes time linear in the length of its text:
+ * unbounded repeats are separated by what they cannot contain, and gaps are bounded.
+ */
+
+/** What a question says about the time that it asks for. */
+export type QuestionTime = {
+  /** It explicitly asks for the present state. */
+  readonly explicitCurrent: boolean;
+  /** It asks in the present tense who or what something is or does. */
+  readonly implicitCurrent: boolean;
+  /** It names a class and asks which member of it somebody does something with: "what tool does". Implies `implicitCurrent`. */
+  readonly answerClass: boolean;
+  /** It asks for something that happened recently. */
+  readonly episodic: boolean;
+  /** It asks for a count, a duration or an earlier state. */
+  readonly neverCurrent: boolean;
+};
+
+const WORD = String.raw`[\p{L}\p{N}_]+`;
+
+/** A pattern of alternatives for questions. */
+function anyOf(...alternatives: readonly string[]): RegExp {
+  return new RegExp(alternatives.join("|"), "iu");
+}
+
+/** A phrase with which a question begins. */
+function opening(alternatives: string): string {
+  return String.raw`^\s*${phrase(alternatives)}`;
+}
+
+const EXPLICIT_CURRENT = anyOf(
+  phrase("current|currently|now|latest|today|at the moment|these days|presently|so far"),
+  phrase("usually|typically|normally|most recently|right now"),
+  opening("(?:do|does|am|are|have|has) I"),
+  phrase("do I (?:go|have|use|own|keep|play|attend|work)"),
+);
+const IMPLICIT_CURRENT = anyOf(opening(`who (?:is|are)|what(?: ${WORD}){1,4} (?:does|is|has)`));
+const WHAT_DOES = anyOf(opening(`what(?: ${WORD}){1,4} does`));
+const EPISODIC = anyOf(
+  phrase("recently|last time|the other day|earlier today|yesterday|remember when"),
+  phrase("this (?:morning|afternoon|evening|week)|just (?:now|told|said|mentioned|asked)"),
+  phrase("did (?:I|we) (?:talk|discuss|mention|say)"),
+);
+const NEVER_CURRENT = anyOf(
+  phrase("how long|since when|when did|elapsed time"),
+  phrase("before|after|previously|formerly|originally|used to"),
+);
+
+/** Reads the wording of a question. Pure. */
+export function questionTime(query: string, isAggregation: boolean): QuestionTime {
+  return {
+    explicitCurrent: EXPLICIT_CURRENT.test(query),
+    implicitCurrent: IMPLICIT_CURRENT.test(query),
+    answerClass: WHAT_DOES.test(query) && !joinsQuestions(query),
+    episodic: EPISODIC.test(query),
+    neverCurrent: isAggregation || NEVER_CURRENT.test(query),
+  };
+}
+
+const JOINT = anyOf(phrase("and|or"));
+const DOES = anyOf(phrase("does"));
+
+/** Whether a "does" follows an "and" or "or" on the line of the question. */
+function joinsQuestions(query: string): boolean {
+  const line = query.trimStart().split("\n", 1)[0] ?? "";
+  const joint = JOINT.exec(line);
+  return joint !== null && DOES.test(line.slice(joint.index));
+}
+
+/**
+ * A pattern of alternatives for memories; a blank stands for any run of whitespace, any case. One question may read a thousand
+ * long texts, hence ASCII word boundaries: they are several times as fast, and the words are English.
+ */
+function pattern(...alternatives: readonly string[]): RegExp {
+  return new RegExp(alternatives.join("|").replaceAll(" ", "\\s+"), "i");
+}
+
+const UPDATE = pattern(
+  "(?:changed to|switched to|migrated from|migrated to|moved to|replaced|updated to)\\b",
+  "(?:now uses|no longer|rewritten|upgraded to|new \\S+ is|effective immediately)\\b",
+  "\\b(?:changed|moved)\\b[^.!?\\n]{0,80}\\bnow\\b",
+  "\\bupdated\\b",
+);
+
+/** Whether a text says that something is no longer what it was. Pure. */
+export function hasUpdateWording(text: string): boolean {
+  return UPDATE.test(text);
+}
+
+const MONTHS = [
+  "january|february|march|april|may|june|july|august|september|october|november|december",
+  "jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec",
+].join("|");
+const DATE = pattern(
+  `\\b(?:${MONTHS})\\b`,
+  "\\b\\d{4}[-/]\\d{1,2}[-/]\\d{1,2}\\b",
+  "\\b\\d{1,2}[-/]\\d{1,2}[-/]\\d{2}(?:\\d{2})?\\b",
+  "\\b(?:19|20)\\d{2}\\b",
+);
+
+/** Whether a text names a month, a date in digits or a year from 1900 to 2099. Pure. */
+export function namesDate(text: string): boolean {
+  return DATE.test(text);
 }

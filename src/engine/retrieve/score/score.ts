@@ -1,13 +1,40 @@
+import { decayed } from "../../../domain/decay.ts";
 import { type ErrorData, invalid, SvcError } from "../../../domain/errors.ts";
-import { requireScoringWeights } from "../../../domain/scoring.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import type { Adjustment, RankingMultipliers } from "../../../domain/records/score.ts";
+import {
+  applyAdjustment,
+  formulaVersion,
+  fusedScore,
+  relevanceLimit,
+  TIE_BREAK_WIDTH,
+  weightedScore,
+} from "../../../domain/score-replay.ts";
+import {
+  type ChannelFusion,
+  type FusionRecord,
+  type PoolFactors,
+  requireScoringWeights,
+  type ScoringWeights,
+} from "../../../domain/scoring.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import type { ResultCandidate } from "../api.ts";
-import type { Candidate } from "../merge.ts";
-import { adjusted, type Scored } from "./adjust.ts";
-import { currentUpdates } from "./current-update.ts";
-import { fusedFormula } from "./fused.ts";
-import { byScoreThenPath } from "./order.ts";
-import { type Entry, type ScoreContext, toPool } from "./pool.ts";
-import { weightedFormula } from "./weighted.ts";
+import type { Candidate } from "../candidates.ts";
+import {
+  type Base,
+  competitionRanks,
+  type Entry,
+  type Formula,
+  newestFirstPlaces,
+  newestOf,
+  type Pool,
+  recency,
+  rescaleToUnit,
+  type ScoreContext,
+  shareOfLargest,
+  toPool,
+  UPDATE_GAIN,
+} from "./pool.ts";
 
 /**
  * Stage 5: a score for every candidate by the configured fusion, with the record from which it can be recomputed. Best first; the
@@ -69,4 +96,303 @@ function requireEpistemicWeights(weights: ScoreContext["epistemicWeights"]): voi
     if (weight >= 0 && Number.isFinite(weight)) continue;
     throw invalid(`epistemicWeights.${type}`, `${weight} is not a number of at least 0`);
   }
+}
+
+/** The weighted sum of all signals, with the weights shifted as the question requires. Pure. */
+function weightedFormula(pool: Pool): Formula {
+  const { context, entries, isCurrentState, isUpdate } = pool;
+  const weights = questionWeights(pool);
+  const newest = isCurrentState ? newestOf(entries.map(({ moment }) => moment)) : undefined;
+  const rule = { anchor: newest ?? context.referenceTime, lambda: weights.recencyLambda };
+  return (entry) => {
+    const { node } = entry.candidate;
+    const signals = {
+      ...entry.signals,
+      recencyFactor: isCurrentState
+        ? recency(entry.moment, rule, isUpdate(entry) ? UPDATE_GAIN : 1)
+        : recency(changeTime(node, entry, weights), rule, 1),
+      ...decayed(node, context.referenceTime),
+    };
+    return {
+      formulaVersion: formulaVersion("weighted"),
+      trace: { ...signals, compositeScore: weightedScore(signals, weights) },
+      weights,
+      fusion: undefined,
+    };
+  };
+}
+
+function questionWeights({ context, entries, question, isCurrentState, isUpdate }: Pool) {
+  const favoursRecent = question.episodic ? "recent" : undefined;
+  return shiftWeights(context.weights, {
+    ignoresWords: question.answerClass && !entries.some(isUpdate),
+    favours: isCurrentState ? "newest" : favoursRecent,
+    multipliers: context.multipliers,
+  });
+}
+
+function changeTime(node: MemoryNode, { stated }: Entry, { fusion }: ScoringWeights): Instant {
+  const byEvent = fusion.kind === "weighted" && fusion.recencyTime === "event_time";
+  return byEvent ? stated : node.updatedAt;
+}
+
+/** How a question shifts the weights. */
+type WeightShifts = {
+  /** Words do not help to decide which of several answers is right. */
+  readonly ignoresWords: boolean;
+  readonly favours: "newest" | "recent" | undefined;
+  readonly multipliers: RankingMultipliers | undefined;
+};
+
+/** The lowest weight of recency, and the lowest decay per day if there is one. */
+type Least = { readonly recency: number; readonly lambda: number | undefined };
+
+const NEWEST: Least = { recency: 0.25, lambda: 0.05 };
+const RECENT: Least = { recency: 0.2, lambda: undefined };
+
+/** The weights with which a question is scored. Pure. */
+function shiftWeights(weights: ScoringWeights, shifts: WeightShifts): ScoringWeights {
+  let shifted = weights;
+  if (shifts.ignoresWords) {
+    shifted = { ...shifted, semantic: shifted.semantic + shifted.lexical, lexical: 0 };
+  }
+  if (shifts.favours === "newest") shifted = withRecency(shifted, NEWEST);
+  if (shifts.favours === "recent") shifted = withRecency(shifted, RECENT);
+  return shifts.multipliers === undefined ? shifted : multiplied(shifted, shifts.multipliers);
+}
+
+/** Raises the weight of recency at the expense of cosine and words, proportionally, by at most what they have. */
+function withRecency(weights: ScoringWeights, least: Least): ScoringWeights {
+  const held = weights.semantic + weights.lexical;
+  if (weights.recency >= least.recency || held <= 0) return weights;
+  const taken = Math.min(least.recency - weights.recency, held);
+  return {
+    ...weights,
+    semantic: weights.semantic - taken * (weights.semantic / held),
+    lexical: weights.lexical - taken * (weights.lexical / held),
+    recency: weights.recency + taken,
+    recencyLambda: Math.max(weights.recencyLambda, least.lambda ?? weights.recencyLambda),
+  };
+}
+
+/** The six weights times their factors, summing to 1. */
+function multiplied(weights: ScoringWeights, factors: RankingMultipliers): ScoringWeights {
+  const product = {
+    semantic: weights.semantic * factors.semantic,
+    lexical: weights.lexical * factors.lexical,
+    graph: weights.graph * factors.graph,
+    recency: weights.recency * factors.recency,
+    salience: weights.salience * factors.salience,
+    confidence: weights.confidence * factors.confidence,
+  };
+  const sum = Object.values(product).reduce((total, weight) => total + weight, 0);
+  if (sum <= 0) return weights;
+  return {
+    ...weights,
+    semantic: product.semantic / sum,
+    lexical: product.lexical / sum,
+    graph: product.graph / sum,
+    recency: product.recency / sum,
+    salience: product.salience / sum,
+    confidence: product.confidence / sum,
+  };
+}
+
+/** The lowest decay of the recency boost, per day. */
+const BOOST_LAMBDA = 0.05;
+/** What the words of a person named in the question gain. Measured in docs/retrieval.md. */
+const SPEAKER_BOOST = 0.15;
+
+/** Semantic and lexical channel fused, times factors relative to the pool. Pure. */
+function fusedFormula(pool: Pool, fusion: ChannelFusion): Formula {
+  const { entries, context } = pool;
+  const recencies = boostRecencies(pool, fusion);
+  const channels = channelsOf(entries, fusion);
+  const factors = poolFactors(pool, fusion, recencies);
+  const places = newestFirstPlaces(
+    entries.map((entry) => (isOnChannel(entry) ? entry.stated : undefined)),
+  );
+  return ({ signals }, index) => {
+    const untied: FusionRecord = { ...channels(index), ...factors(index), tieBreak: undefined };
+    const record = withTieBreak(untied, fusion, places[index] ?? 0);
+    return {
+      formulaVersion: formulaVersion(fusion.kind),
+      trace: {
+        ...signals,
+        recencyFactor: recencies?.[index] ?? 0,
+        salience: 0,
+        confidence: 0,
+        compositeScore: fusedScore(record, fusion),
+      },
+      weights: context.weights,
+      fusion: record,
+    };
+  };
+}
+
+function isOnChannel({ semantic, lexical }: Entry): boolean {
+  return semantic !== undefined || lexical !== undefined;
+}
+
+type RecordOf<K> = Extract<FusionRecord, { readonly kind: K }>;
+type Channels =
+  | Pick<RecordOf<"rrf">, "kind" | "semanticRank" | "lexicalRank">
+  | Pick<RecordOf<"relative">, "kind" | "semantic" | "lexical">
+  | Pick<RecordOf<"adaptive">, "kind" | "semantic" | "lexical" | "coverage" | "certainty">;
+
+function channelsOf(
+  entries: readonly Entry[],
+  { kind }: ChannelFusion,
+): (index: number) => Channels {
+  const semantic = entries.map((entry) => entry.semantic);
+  const lexical = entries.map((entry) => entry.lexical);
+  if (kind === "rrf") {
+    const semanticRanks = competitionRanks(semantic);
+    const lexicalRanks = competitionRanks(lexical);
+    return (index) => ({
+      kind,
+      semanticRank: semanticRanks[index],
+      lexicalRank: lexicalRanks[index],
+    });
+  }
+  const rescaled = rescaleToUnit(semantic);
+  const share = shareOfLargest(lexical.map((value) => value ?? 0));
+  const shares = (index: number) => {
+    const words = lexical[index];
+    return {
+      semantic: rescaled[index],
+      lexical: words === undefined ? undefined : share(words),
+    };
+  };
+  if (kind === "relative") return (index) => ({ kind, ...shares(index) });
+  const most = (name: "coverage" | "certainty") =>
+    entries.reduce((max, { candidate }) => Math.max(max, candidate[name] ?? 0), 0);
+  const [coverage, certainty] = [most("coverage"), most("certainty")];
+  return (index) => ({ kind, ...shares(index), coverage, certainty });
+}
+
+/** The recency of each candidate if it counts: for the newest state, with a boost in the settings. */
+function boostRecencies(
+  { entries, context, isCurrentState, isUpdate }: Pool,
+  { recencyBoost }: ChannelFusion,
+): readonly number[] | undefined {
+  const anchor = newestOf(entries.map(({ stated }) => stated));
+  if (!isCurrentState || recencyBoost === undefined || anchor === undefined) return undefined;
+  const rule = { anchor, lambda: Math.max(context.weights.recencyLambda, BOOST_LAMBDA) };
+  return entries.map((entry) => recency(entry.stated, rule, isUpdate(entry) ? UPDATE_GAIN : 1));
+}
+
+/** Each factor as its share of the largest among the candidates on a channel. */
+function poolFactors(
+  { entries, context, isSpokenByNamed }: Pool,
+  { recencyBoost }: ChannelFusion,
+  recencies: readonly number[] | undefined,
+): (index: number) => Omit<PoolFactors, "tieBreak"> {
+  const counted = entries.map(isOnChannel);
+  const shares = (value: (entry: Entry, index: number) => number): readonly number[] => {
+    const values = entries.map(value);
+    return values.map(shareOfLargest(values.filter((_, index) => counted[index])));
+  };
+  const epistemic = shares(({ signals }) => signals.epistemicWeight);
+  const nodeType = shares(({ signals }) => signals.nodeTypeBoost);
+  const temporal = shares(
+    ({ signals }) => 1 + context.weights.temporalBoost * signals.temporalAffinity,
+  );
+  const boost =
+    recencyBoost === undefined
+      ? undefined
+      : shares((_, index) => 1 + recencyBoost * (recencies?.[index] ?? 0));
+  const speaker =
+    isSpokenByNamed === undefined
+      ? undefined
+      : shares((entry) => (isSpokenByNamed(entry) ? 1 + SPEAKER_BOOST : 1));
+  return (index) => ({
+    epistemicFactor: epistemic[index] ?? 0,
+    nodeTypeFactor: nodeType[index] ?? 0,
+    temporalFactor: temporal[index] ?? 0,
+    recencyBoostFactor: boost?.[index],
+    ...(speaker === undefined ? {} : { speakerFactor: speaker[index] ?? 0 }),
+  });
+}
+
+/** Subtracts just enough that among equal scores the newest comes first; nothing from a score of 0. */
+function withTieBreak(record: FusionRecord, fusion: ChannelFusion, place: number): FusionRecord {
+  if (fusion.tieBreak === undefined) return record;
+  const scored = fusedScore(record, fusion) > 0;
+  return { ...record, tieBreak: scored ? place * TIE_BREAK_WIDTH : 0 };
+}
+
+/**
+ * Raises the newest candidate if the question asks for the newest state and its text speaks of a change. If the newest candidate
+ * speaks of none, all scores stay as they are. Pure.
+ * @returns the step of one candidate; undefined if its score stays
+ */
+function currentUpdates(pool: Pool): (entry: Entry, base: Base) => Adjustment | undefined {
+  const { context, entries, isCurrentState, isUpdate } = pool;
+  const { currentUpdateMultiplier: multiplier } = context.weights;
+  if (!isCurrentState || multiplier <= 1) return () => undefined;
+  const newest = newestOf(entries.map(({ moment }) => moment));
+  return (entry, base) => {
+    if (entry.moment !== newest || base.trace.compositeScore <= 0 || !isUpdate(entry)) {
+      return undefined;
+    }
+    const coefficient = boundedCoefficient(base, multiplier);
+    return coefficient > 1 ? adjustment("current_update", coefficient) : undefined;
+  };
+}
+
+/** Below the relevance floor a fused score stays as it is, and a weighted score rises at most to its relevance. */
+function boundedCoefficient({ trace, weights }: Base, multiplier: number): number {
+  const limit = relevanceLimit(trace, weights);
+  if (limit === undefined) return multiplier;
+  if (weights.fusion.kind !== "weighted") return 1;
+  return Math.min(multiplier, limit / trace.compositeScore);
+}
+
+type Identified = { readonly node: Pick<ResultCandidate["node"], "id"> };
+type Placed = Identified & Pick<ResultCandidate, "compositeScore">;
+
+/** By id, ascending: the final tie-break of every order. */
+export function compareIds(a: Identified, b: Identified): number {
+  return a.node.id < b.node.id ? -1 : a.node.id > b.node.id ? 1 : 0;
+}
+
+/** Score descending, then id: the order after scores were inherited. */
+export function byScore(a: Placed, b: Placed): number {
+  return b.compositeScore - a.compositeScore || compareIds(a, b);
+}
+
+/** Score descending, then paths descending, then id: the order of a fresh ranking. */
+export function byScoreThenPath(
+  a: Placed & Pick<ResultCandidate, "pathScore">,
+  b: Placed & Pick<ResultCandidate, "pathScore">,
+): number {
+  return b.compositeScore - a.compositeScore || b.pathScore - a.pathScore || compareIds(a, b);
+}
+
+type Scored = Pick<ResultCandidate, "compositeScore" | "provenance">;
+
+/** The step as it is recorded. */
+export function adjustment(
+  kind: Adjustment["kind"],
+  coefficient: number,
+  more: Partial<Pick<Adjustment, "neuralScore" | "sourceNodeId">> = {},
+): Adjustment {
+  return {
+    kind,
+    coefficient,
+    neuralScore: more.neuralScore,
+    sourceNodeId: more.sourceNodeId,
+  };
+}
+
+/** A score after one more step, which is added to its record. Pure. */
+export function adjusted(scored: Scored, step: Adjustment): Scored {
+  return {
+    compositeScore: applyAdjustment(scored.compositeScore, step),
+    provenance: {
+      ...scored.provenance,
+      adjustments: [...scored.provenance.adjustments, step],
+    },
+  };
 }

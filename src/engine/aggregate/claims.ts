@@ -1,0 +1,546 @@
+import { parseFilled, parseOptionalInteger } from "../../domain/arguments.ts";
+import {
+  type Claim,
+  normaliseClaim,
+  normalisePredicate,
+  POSITIVE,
+  readClaim,
+} from "../../domain/claims.ts";
+import {
+  ACTIVE_STATES,
+  LIFECYCLE_STATES,
+  type LifecycleState,
+  NODE_TYPES,
+  type NodeType,
+  parseMember,
+  RETRIEVAL_MODES,
+  type RetrievalMode,
+  SCOPES,
+  type Scope,
+} from "../../domain/enums.ts";
+import { epistemicExclusion } from "../../domain/epistemics.ts";
+import { invalid } from "../../domain/errors.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import {
+  type AssertionQuery,
+  CLAIM_DIMENSIONS,
+  type ExclusionCounts,
+  QUANTITY_DIMENSIONS,
+  type QuantityQuery,
+  type RecordFilter,
+} from "../../domain/records/aggregation.ts";
+import type { StateQuery } from "../../domain/records/claim-state.ts";
+import { parseInstantInput, parseWindow } from "../../domain/validity.ts";
+import type { Instant } from "../../lib/instant.ts";
+import { normaliseText } from "../../lib/normal-text.ts";
+import { compareCodePoints } from "../../lib/text.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import { createUuidSet, type UuidSet } from "../../lib/uuid-set.ts";
+import type { Graph } from "../../ports/store/graph.ts";
+import type { Page } from "../../ports/store/page.ts";
+import type { EngineDeps } from "../deps.ts";
+import type {
+  AssertionQueryInput,
+  QuantityQueryInput,
+  QuantityQuestionInput,
+  StateQueryInput,
+} from "./api.ts";
+
+const DEFAULT_NODE_TYPES = ["fact", "decision", "preference"] as const satisfies NodeType[];
+const DEFAULT_GROUPS = 1000;
+const DEFAULT_SAMPLES = 10;
+const DEFAULT_ENTRIES = 1000;
+
+/** Every member of an input: a missing member is a type error. */
+type MembersOf<T> = Readonly<Record<keyof T, true>>;
+
+const ASSERTION_MEMBERS: MembersOf<AssertionQueryInput> = {
+  userId: true,
+  subjects: true,
+  predicates: true,
+  objects: true,
+  polarities: true,
+  groupBy: true,
+  scopes: true,
+  nodeTypes: true,
+  lifecycleStates: true,
+  retrievalMode: true,
+  eventTimeFrom: true,
+  eventTimeTo: true,
+  validAt: true,
+  knowledgeAt: true,
+  groupLimit: true,
+  sampleLimit: true,
+  signal: true,
+};
+const QUANTITY_MEMBERS: MembersOf<QuantityQueryInput> = {
+  ...ASSERTION_MEMBERS,
+  predicatePrefixes: true,
+  units: true,
+};
+const QUESTION_MEMBERS: MembersOf<QuantityQuestionInput> = {
+  userId: true,
+  question: true,
+  signal: true,
+};
+const STATE_MEMBERS: MembersOf<StateQueryInput> = {
+  userId: true,
+  subject: true,
+  predicate: true,
+  scope: true,
+  validAt: true,
+  knowledgeAt: true,
+  nodeTypes: true,
+  limit: true,
+  signal: true,
+};
+
+/**
+ * Checks a query for claims and fills in its defaults.
+ * @throws SvcError invalid_argument
+ */
+export function parseAssertionQuery(input: AssertionQueryInput): AssertionQuery {
+  requireMembers(input, ASSERTION_MEMBERS);
+  const groupBy = setOf(input.groupBy, "group_by", CLAIM_DIMENSIONS) ?? ["object"];
+  return { ...parseFilter(input), groupBy: atLeastOne(groupBy, "group_by") };
+}
+
+/**
+ * Checks a query for amounts and fills in its defaults.
+ * @throws SvcError invalid_argument
+ */
+export function parseQuantityQuery(input: QuantityQueryInput): QuantityQuery {
+  requireMembers(input, QUANTITY_MEMBERS);
+  const groupBy = setOf(input.groupBy, "group_by", QUANTITY_DIMENSIONS) ?? ["unit"];
+  if (!groupBy.includes("unit")) {
+    throw invalid("group_by", "must contain unit: amounts of different units are never added");
+  }
+  return {
+    ...parseFilter(input),
+    predicatePrefixes: texts(input.predicatePrefixes, "predicate_prefixes") ?? [],
+    units: texts(input.units, "units") ?? [],
+    groupBy,
+  };
+}
+
+/**
+ * The question.
+ * @throws SvcError invalid_argument if it is blank
+ */
+export function parseQuestion(input: QuantityQuestionInput): string {
+  requireMembers(input, QUESTION_MEMBERS);
+  return parseFilled(input.question, "question");
+}
+
+/**
+ * Checks a query for the state of a claim and fills in its defaults.
+ * @throws SvcError invalid_argument
+ */
+export function parseStateQuery(input: StateQueryInput): StateQuery {
+  requireMembers(input, STATE_MEMBERS);
+  const validAt = parseInstantInput(input.validAt, "valid_at");
+  if (validAt === undefined) throw invalid("valid_at", "is required: the moment to look at");
+  return {
+    subject: parseFilled(input.subject, "subject"),
+    predicate: parseFilled(input.predicate, "predicate"),
+    scope: parseMember(SCOPES, input.scope, "scope"),
+    validAt,
+    knowledgeAt: parseInstantInput(input.knowledgeAt, "knowledge_at"),
+    nodeTypes: parseNodeTypes(input.nodeTypes),
+    limit: integer(input.limit, "limit", [1, LIMITS.stateEntriesMax]) ?? DEFAULT_ENTRIES,
+  };
+}
+
+function parseFilter(input: Omit<AssertionQueryInput, "groupBy">): RecordFilter {
+  const { lifecycleStates: states = null, retrievalMode: mode = "default" } = input;
+  const happened = parseWindow(input.eventTimeFrom, input.eventTimeTo, "event_time");
+  return {
+    subjects: texts(input.subjects, "subjects") ?? [],
+    predicates: texts(input.predicates, "predicates") ?? [],
+    objects: texts(input.objects, "objects") ?? [],
+    polarities: texts(input.polarities, "polarities") ?? [POSITIVE],
+    scopes: setOf(input.scopes, "scopes", SCOPES) ?? [],
+    nodeTypes: parseNodeTypes(input.nodeTypes),
+    lifecycleStates:
+      states === null ? undefined : membersOf(states, "lifecycle_states", LIFECYCLE_STATES),
+    retrievalMode: parseMember(RETRIEVAL_MODES, mode, "retrieval_mode"),
+    eventTimeFrom: happened.from,
+    eventTimeTo: happened.to,
+    validAt: parseInstantInput(input.validAt, "valid_at"),
+    knowledgeAt: parseInstantInput(input.knowledgeAt, "knowledge_at"),
+    groupLimit:
+      integer(input.groupLimit, "group_limit", [0, LIMITS.aggregationGroupsMax]) ?? DEFAULT_GROUPS,
+    sampleLimit:
+      integer(input.sampleLimit, "sample_limit", [0, LIMITS.aggregationSamplesMax]) ??
+      DEFAULT_SAMPLES,
+  };
+}
+
+function parseNodeTypes(value: unknown): readonly NodeType[] {
+  return atLeastOne(setOf(value, "node_types", NODE_TYPES) ?? DEFAULT_NODE_TYPES, "node_types");
+}
+
+function requireMembers(input: unknown, members: Readonly<Record<string, true>>): void {
+  if (typeof input !== "object" || input === null) throw invalid("query", "must be an object");
+  for (const name of Object.keys(input)) {
+    if (!Object.hasOwn(members, name)) throw invalid(name, "is not a known member of the query");
+  }
+}
+
+/** A list; undefined when absent. Unlike elsewhere, `null` is refused: it could mean "any" or "none". */
+function listOf(value: unknown, field: string): readonly unknown[] | undefined {
+  if (value === undefined) return undefined;
+  if (value instanceof Set) return [...value];
+  if (!Array.isArray(value)) throw invalid(field, "must be a list");
+  return value;
+}
+
+function texts(value: unknown, field: string): readonly string[] | undefined {
+  return listOf(value, field)?.map((item, index) => parseFilled(item, `${field}[${index}]`));
+}
+
+/** Members of a closed set. */
+function membersOf<T extends string>(
+  value: unknown,
+  field: string,
+  members: readonly T[],
+): readonly T[] | undefined {
+  return listOf(value, field)?.map((item, index) =>
+    parseMember(members, item, `${field}[${index}]`),
+  );
+}
+
+/** Members of a closed set, without duplicates. */
+function setOf<T extends string>(
+  value: unknown,
+  field: string,
+  members: readonly T[],
+): readonly T[] | undefined {
+  const items = membersOf(value, field, members);
+  const twice = items?.find((item, index) => items.indexOf(item) !== index);
+  if (twice !== undefined) throw invalid(field, `${twice} is there twice`);
+  return items;
+}
+
+function atLeastOne<T>(items: readonly T[], field: string): readonly T[] {
+  if (items.length === 0) throw invalid(field, "must not be empty");
+  return items;
+}
+
+/** An integer; undefined when absent. `null` does not count as absent. */
+function integer(
+  value: unknown,
+  field: string,
+  [min, max]: readonly [number, number],
+): number | undefined {
+  if (value === null) throw invalid(field, `null is not an integer from ${min} to ${max}`);
+  return parseOptionalInteger(value, field, min, max);
+}
+
+/** Memories read at a time; other calls run between two pages. */
+const PAGE = 500;
+
+type Scan = {
+  readonly userId: string;
+  /** Empty: all. */
+  readonly scopes: readonly Scope[];
+  readonly nodeTypes: readonly NodeType[];
+  /** Empty: nothing. */
+  readonly lifecycleStates: readonly LifecycleState[];
+  readonly signal: AbortSignal | undefined;
+};
+
+/**
+ * Visits an owner's memories scope by scope and type by type, each in the given order, by ascending id. Holds one page.
+ * @returns how many there were
+ * @throws the reason of the signal once it is aborted
+ */
+export async function scanRecords(
+  { store }: Pick<EngineDeps<Graph>, "store">,
+  { userId, scopes, nodeTypes, lifecycleStates, signal }: Scan,
+  visit: (node: MemoryNode) => void,
+): Promise<number> {
+  signal?.throwIfAborted();
+  if (lifecycleStates.length === 0) return 0;
+  let scanned = 0;
+  for (const scope of scopes.length === 0 ? [undefined] : scopes) {
+    for (const nodeType of nodeTypes) {
+      let afterId: Uuid | undefined;
+      let isLast = false;
+      while (!isLast) {
+        const page = { userId, scope, nodeType, lifecycleStates, afterId, limit: PAGE };
+        const { items, hasMore }: Page<MemoryNode> = await store.scanNodes(page);
+        signal?.throwIfAborted();
+        for (const node of items) visit(node);
+        scanned += items.length;
+        afterId = items.at(-1)?.id;
+        isLast = !hasMore;
+      }
+    }
+  }
+  return scanned;
+}
+
+type GroupedScan<R, T> = Omit<Scan, "lifecycleStates"> & {
+  readonly lifecycleStates: readonly LifecycleState[] | undefined;
+  readonly retrievalMode: RetrievalMode;
+  readonly groupLimit: number;
+  readonly read: (node: MemoryNode) => R | string;
+  readonly begin: () => T;
+  /** The group of a record: its values as written, and in the form in which they are compared. */
+  readonly valuesOf: (record: R) => readonly [readonly string[], readonly string[]];
+  readonly add: (group: T, node: MemoryNode, record: R) => void;
+};
+
+/** Visits records and gathers those that are read in groups. `read` returns why a record is left out. */
+export async function groupRecords<R extends object, T>(
+  deps: Pick<EngineDeps<Graph>, "store">,
+  scan: GroupedScan<R, T>,
+) {
+  const exclusions = createExclusions();
+  const groups = createGroups<T>(scan.groupLimit, scan.begin);
+  let matched = 0;
+  const lifecycleStates = statesOf(scan);
+  const scannedNodes = await scanRecords(deps, { ...scan, lifecycleStates }, (node) => {
+    const record = scan.read(node);
+    if (typeof record === "string") return exclusions.add(record);
+    matched += 1;
+    const group = groups.of(...scan.valuesOf(record));
+    if (group !== undefined) scan.add(group, node, record);
+  });
+  return {
+    matched,
+    groups: groups.first(),
+    counted: {
+      scannedNodes,
+      distinctCount: groups.count(),
+      groupsTruncated: groups.count() > scan.groupLimit,
+      exclusions: exclusions.counts(),
+      storedSetExhaustive: true,
+      sourceExtractionCoverage: "unknown",
+      realWorldCoverage: "unknown",
+      consistency: "complete_for_unchanged_store",
+    },
+  } as const;
+}
+
+/** Counts why records were excluded. */
+export type Exclusions = {
+  readonly add: (reason: string) => void;
+  /** By name in code-point order. */
+  readonly counts: () => ExclusionCounts;
+};
+
+/** Counts the part before the first colon of a reason; the rest is detail. */
+export function createExclusions(): Exclusions {
+  const counts = new Map<string, number>();
+  return {
+    add: (reason) => {
+      const colon = reason.indexOf(":");
+      const name = colon === -1 ? reason : reason.slice(0, colon);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    },
+    // Names are ASCII, whose order by UTF-16 units is that by code points.
+    counts: () => Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+/** A claim as written in its memory, and as it is compared. */
+export type SpelledClaim = { readonly claim: Claim; readonly normal: Claim };
+
+/** Returns the claim of a memory that passes, else the first reason why it does not. */
+type ClaimReader = (node: MemoryNode) => SpelledClaim | string;
+
+function statesOf(
+  filter: Pick<RecordFilter, "lifecycleStates" | "retrievalMode">,
+): readonly LifecycleState[] {
+  if (filter.lifecycleStates !== undefined) return filter.lifecycleStates;
+  return filter.retrievalMode === "explicit" ? LIFECYCLE_STATES : ACTIVE_STATES;
+}
+
+/** Whether a memory is valid at a moment: the start is inclusive, the end exclusive. */
+export function isValidAt(
+  { validFrom, validTo }: Pick<MemoryNode, "validFrom" | "validTo">,
+  moment: Instant,
+): boolean {
+  return validFrom <= moment && (validTo === undefined || moment < validTo);
+}
+
+/**
+ * Reads the claims that pass a filter.
+ * @param prefixes a predicate also passes if it equals one of them or continues it with `_`
+ */
+export function createClaimReader(
+  filter: RecordFilter,
+  unverifiedThreshold: number,
+  prefixes: readonly string[] = [],
+): ClaimReader {
+  const limits = { unverifiedThreshold, excludesThreshold: true };
+  const isSelected = createSelector(filter, prefixes);
+  return (node) => {
+    if (filter.retrievalMode === "default") {
+      const reason = epistemicExclusion(node, limits);
+      if (reason !== undefined) return reason;
+    }
+    const untimely = timeExclusion(node, filter);
+    if (untimely !== undefined) return untimely;
+    const claim = readClaim(node.metadata);
+    if (claim === undefined) return "missing_structured_assertion";
+    const normal = normaliseClaim(claim);
+    return isSelected(normal) ? { claim, normal } : "selector_mismatch";
+  };
+}
+
+function timeExclusion(node: MemoryNode, filter: RecordFilter): string | undefined {
+  const { knowledgeAt, validAt, eventTimeFrom, eventTimeTo } = filter;
+  if (knowledgeAt !== undefined && node.createdAt > knowledgeAt) return "after_knowledge_cutoff";
+  if (validAt !== undefined && !isValidAt(node, validAt)) return "outside_validity_window";
+  if (eventTimeFrom === undefined && eventTimeTo === undefined) return undefined;
+  if (node.eventTime === undefined) return "missing_event_time";
+  if (eventTimeFrom !== undefined && node.eventTime < eventTimeFrom) {
+    return "before_event_time_window";
+  }
+  return eventTimeTo !== undefined && node.eventTime > eventTimeTo
+    ? "after_event_time_window"
+    : undefined;
+}
+
+function createSelector(filter: RecordFilter, prefixes: readonly string[]) {
+  const subjects = choiceOf(filter.subjects.map(normaliseText));
+  const objects = choiceOf(filter.objects.map(normaliseText));
+  const polarities = choiceOf(filter.polarities.map(normaliseText));
+  const predicates = new Set(filter.predicates.map(normalisePredicate));
+  const families = prefixes.map(normalisePredicate);
+  const isAnyPredicate = predicates.size === 0 && families.length === 0;
+  return ({ subject, predicate, object, polarity }: Claim): boolean =>
+    polarities(polarity) &&
+    subjects(subject) &&
+    objects(object) &&
+    (isAnyPredicate ||
+      predicates.has(predicate) ||
+      families.some((family) => predicate === family || predicate.startsWith(`${family}_`)));
+}
+
+/** Whether a text is one of these; without any, every text is. */
+export function choiceOf(texts: readonly string[]): (text: string) => boolean {
+  const chosen = new Set(texts);
+  return chosen.size === 0 ? () => true : (text) => chosen.has(text);
+}
+
+/** What the records of a group have in common, and what is gathered from them. */
+export type Group<T> = {
+  readonly values: readonly string[];
+  readonly normal: readonly string[];
+  readonly gathered: T;
+};
+
+type Groups<T> = {
+  /**
+   * The group of these values, created if new. Undefined for a group that the answer cannot show.
+   * @param values as written in the record
+   */
+  readonly of: (values: readonly string[], normal: readonly string[]) => T | undefined;
+  /** How many there are, shown or not. */
+  readonly count: () => number;
+  /** The first by normalised values in code-point order. */
+  readonly first: () => readonly Group<T>[];
+};
+
+/** Groups are pruned whenever this many more are held than are shown. */
+const SLACK = 1000;
+
+/**
+ * Groups of which the first `limit` are shown. Only the key of the others is kept: a group that once sorted after the last one
+ * shown stays after it.
+ */
+export function createGroups<T>(limit: number, begin: () => T): Groups<T> {
+  const keys = new Set<string>();
+  const held = new Map<string, Group<T>>();
+  let last: readonly string[] | undefined;
+
+  const inOrder = () => [...held].sort(([, a], [, b]) => compareTuples(a.normal, b.normal));
+  const thinOut = () => {
+    const ordered = inOrder();
+    for (const [key] of ordered.slice(limit)) held.delete(key);
+    last = ordered[limit - 1]?.[1].normal;
+  };
+  return {
+    of: (values, normal) => {
+      const key = normal.length === 1 ? (normal[0] ?? "") : JSON.stringify(normal);
+      const known = held.get(key);
+      if (known !== undefined) return known.gathered;
+      keys.add(key);
+      const isBehind = last !== undefined && compareTuples(normal, last) > 0;
+      if (limit === 0 || isBehind) return undefined;
+      const gathered = begin();
+      held.set(key, { values, normal, gathered });
+      if (held.size > limit + Math.max(limit, SLACK)) thinOut();
+      return gathered;
+    },
+    count: () => keys.size,
+    first: () =>
+      inOrder()
+        .slice(0, limit)
+        .map(([, group]) => group),
+  };
+}
+
+/** By the first differing part, by code points. The tuples have the same length. */
+function compareTuples(a: readonly string[], b: readonly string[]): number {
+  for (const [index, part] of a.entries()) {
+    const order = compareCodePoints(part, b[index] ?? "");
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** Collects the events that records cite, and when what they state happened. */
+export type CitedEvents = {
+  readonly events: UuidSet;
+  earliest: Instant | undefined;
+  latest: Instant | undefined;
+};
+
+export function noneCited(): CitedEvents {
+  return { events: createUuidSet(), earliest: undefined, latest: undefined };
+}
+
+export function addCited(
+  evidence: CitedEvents,
+  { evidenceRefs, eventTime }: Pick<MemoryNode, "evidenceRefs" | "eventTime">,
+): void {
+  for (const event of evidenceRefs) evidence.events.add(event);
+  if (eventTime === undefined) return;
+  const { earliest, latest } = evidence;
+  if (earliest === undefined || eventTime < earliest) evidence.earliest = eventTime;
+  if (latest === undefined || eventTime > latest) evidence.latest = eventTime;
+}
+
+/** Records and samples of them. */
+export type Sampled = CitedEvents & { count: number; readonly nodeIds: Uuid[] };
+
+export function noneSampled(): Sampled {
+  return { ...noneCited(), count: 0, nodeIds: [] };
+}
+
+export function addSample(group: Sampled, node: MemoryNode, samples: number): void {
+  group.count += 1;
+  if (group.nodeIds.length < samples) group.nodeIds.push(node.id);
+  addCited(group, node);
+}
+
+/** Ascending. Canonical identifiers are ASCII, whose order by UTF-16 units is that by code points. */
+export function sortedIds(ids: Iterable<Uuid>): Uuid[] {
+  return [...ids].sort();
+}
+
+/** Values by the name of their dimension, in the order of the dimensions. */
+export function byDimension<D extends string>(
+  dimensions: readonly D[],
+  values: readonly string[],
+): Partial<Record<D, string>> {
+  const named: Partial<Record<D, string>> = {};
+  for (const [index, dimension] of dimensions.entries()) named[dimension] = values[index] ?? "";
+  return named;
+}

@@ -1,0 +1,67 @@
+import { LEASE_SECONDS } from "../domain/jobs.ts";
+
+/** Seconds between two renewals, even of a long lease. */
+const LONGEST_PAUSE = 30;
+
+/**
+ * Does claimed work and renews its lease at least three times as often as it must be.
+ * @param renew one that fails is made up for by the next, or the work is somebody else's
+ * @param leaseSeconds how long it lasts
+ */
+export async function whileHeld<T>(
+  renew: () => Promise<void>,
+  work: () => Promise<T>,
+  leaseSeconds = LEASE_SECONDS,
+): Promise<T> {
+  const pause = Math.min(LONGEST_PAUSE, leaseSeconds / 3);
+  const timer = setInterval(() => void renew().catch(() => {}), pause * 1000);
+  timer.unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Lets a number of calls in at a time; the others wait in their order. */
+export type Gate = <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+
+export function createGate(size: number): Gate {
+  const waiting = new Set<() => void>();
+  let inside = 0;
+  const enter = (signal: AbortSignal): Promise<void> => {
+    signal.throwIfAborted();
+    if (inside < size) {
+      inside += 1;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        waiting.delete(next);
+        reject(signal.reason);
+      };
+      const next = (): void => {
+        signal.removeEventListener("abort", onAbort);
+        resolve();
+      };
+      waiting.add(next);
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+  };
+  const leave = (): void => {
+    const [next] = waiting;
+    if (next === undefined) inside -= 1;
+    else {
+      waiting.delete(next);
+      next();
+    }
+  };
+  return async (call, signal) => {
+    await enter(signal);
+    try {
+      return await call();
+    } finally {
+      leave();
+    }
+  };
+}

@@ -1,0 +1,98 @@
+import { parseUserId } from "../domain/arguments.ts";
+import type { OwnerMemories, OwnerSummary, PackOwner } from "../domain/pack-owner.ts";
+import { nameForm } from "../lib/normal-form.ts";
+import type { Store } from "../ports/store/store.ts";
+import type { EngineDeps } from "./deps.ts";
+
+/** Everything of `from` is given to `into`. */
+export type MoveOwnerInput = {
+  readonly from: string;
+  readonly into: string;
+  /** True: `into` must already be an owner. False: it must not be one yet. */
+  readonly isJoin: boolean;
+  /** True: nothing changes. Default false. */
+  readonly isPreview?: boolean;
+  /** The actor, for the audit log. */
+  readonly actorId: string;
+};
+
+/** Who owns the pack and what is in it. */
+export type OwnerMethods = {
+  /**
+   * The owner of a person's calls that name none: the one recorded in the pack, else the only owner there is. Undefined if there
+   * are several. Methods that require an owner do not use it.
+   */
+  packOwner(): Promise<string | undefined>;
+  /** Like `packOwner`; an unused pack records `userId`, by default the system user. */
+  claimPack(userId?: string): Promise<string | undefined>;
+  /** Everyone who has anything in the pack, those with the most memories first. */
+  listOwners(): Promise<readonly OwnerSummary[]>;
+  /** Sets and records the owner of the pack. */
+  usePackOwner(userId: string, actorId: string): Promise<void>;
+  /**
+   * Renames an owner, or joins one with another: everything of the first is given to the second, nothing stays under the old
+   * name, and the audit log records it. One transaction. The content of events never changes.
+   * @returns what was moved, or would be
+   * @throws SvcError invalid_argument if there is nothing to move, or `into` does not match `isJoin`
+   */
+  moveOwner(input: MoveOwnerInput): Promise<OwnerSummary>;
+  /** The owners with the most memories, at most 5. */
+  ownersWithMemories(): Promise<readonly OwnerMemories[]>;
+};
+
+type OwnerDeps = Pick<EngineDeps<Pick<Store, "owners">>, "store" | "clock" | "ids" | "personName">;
+
+/** Number of owners to name if the requested one has no memories. */
+const NAMED = 5;
+
+/** The owner that a call without one is for; undefined if the caller must name one. */
+export async function packOwner({ store, personName }: OwnerDeps): Promise<string | undefined> {
+  return nameOf(await store.owners.packOwner(), personName);
+}
+
+/** Like `packOwner`, and records the owner in an unused pack. @throws SvcError invalid_argument */
+export async function claimPack(
+  { store, clock, ids, personName }: OwnerDeps,
+  given: string | undefined,
+): Promise<string | undefined> {
+  const userId = given === undefined ? personName : parseUserId(given);
+  const found = await store.owners.packOwner();
+  if (found.from !== "nobody" || userId === undefined) return nameOf(found, userId);
+  const record = { id: ids.next(), actorId: userId, createdAt: clock.now() };
+  return nameOf(await store.owners.claimPack(userId, record), userId);
+}
+
+/** Owners with memories, those with the most first, at most 5. */
+export async function ownersWithMemories({ store }: OwnerDeps) {
+  return await store.owners.withMemories(NAMED);
+}
+
+/** Sets the owner of the pack. @throws SvcError invalid_argument */
+export async function usePackOwner(
+  { store, clock, ids }: OwnerDeps,
+  owner: string,
+  actorId: string,
+): Promise<void> {
+  const record = { id: ids.next(), actorId, createdAt: clock.now() };
+  await store.owners.usePack(parseUserId(owner), record);
+}
+
+/** Gives everything of one owner to another. @throws SvcError invalid_argument */
+export async function moveOwner(
+  { store, ids }: OwnerDeps,
+  { from, into, isJoin, isPreview = false, actorId }: MoveOwnerInput,
+): Promise<OwnerSummary> {
+  const given = { from: parseUserId(from), into: parseUserId(into) };
+  // A former name is renamed to its form, under which it is found, too.
+  const wish =
+    given.into === given.from && into !== given.from
+      ? { from: given.from, into: nameForm(into), isJoin }
+      : { ...given, isJoin };
+  if (isPreview) return await store.owners.previewMove(wish);
+  return await store.owners.move({ ...wish, id: ids.next(), settingId: ids.next(), actorId });
+}
+
+function nameOf(owner: PackOwner, otherwise: string | undefined): string | undefined {
+  if ("userId" in owner) return owner.userId;
+  return owner.from === "nobody" ? otherwise : undefined;
+}

@@ -1,0 +1,385 @@
+import { wordingOf } from "../../../domain/node.ts";
+import type { PackingSettings } from "../../../domain/records/packing.ts";
+import type { CandidatePath } from "../../../domain/records/retrieval-record.ts";
+import type { Adjustment } from "../../../domain/records/score.ts";
+import { foldCase } from "../../../lib/text.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { KeyedNode, NodeKey, SessionWindow } from "../../../ports/store/search-index.ts";
+import type { ResultCandidate } from "../api.ts";
+import { adjusted, adjustment, byScore, compareIds } from "../score/score.ts";
+
+/** A ranking after one step of expansion. */
+export type Step = {
+  readonly ranking: readonly ResultCandidate[];
+  /** Whether a score rose, or a candidate was added or removed; the ranking is then in the order of `byScore`. */
+  readonly changed: boolean;
+};
+
+/** A memory that no search found, with a share of the score of its candidate. */
+function addedBy(
+  source: ResultCandidate,
+  { key, node }: KeyedNode,
+  path: CandidatePath,
+  step: Adjustment,
+): ResultCandidate {
+  return {
+    key,
+    node,
+    paths: [path],
+    pathCount: 1,
+    semanticScore: undefined,
+    lexicalScore: undefined,
+    graphProximity: 0,
+    ...adjusted(source, step),
+    pathScore: 1 / 3,
+    semanticRelevance: source.semanticRelevance,
+    trace: undefined,
+    rerankerScore: undefined,
+    sessionLink: undefined,
+    conflictFlag: false,
+    contradictsId: undefined,
+  };
+}
+
+/** A candidate with a share of another's score if that exceeds its own; likewise for relevance. */
+function raisedBy(
+  source: ResultCandidate,
+  candidate: ResultCandidate,
+  step: Adjustment,
+): ResultCandidate {
+  const semanticRelevance = Math.max(candidate.semanticRelevance, source.semanticRelevance);
+  const inherited = adjusted(source, step);
+  return inherited.compositeScore > candidate.compositeScore
+    ? { ...candidate, ...inherited, trace: undefined, rerankerScore: undefined, semanticRelevance }
+    : { ...candidate, semanticRelevance };
+}
+
+/** A candidate reached by one more path. */
+function withPath(
+  candidate: ResultCandidate,
+  path: CandidatePath,
+  counts: boolean,
+): ResultCandidate {
+  if (candidate.paths.includes(path)) return candidate;
+  return {
+    ...candidate,
+    paths: [...candidate.paths, path],
+    pathCount: candidate.pathCount + (counts ? 1 : 0),
+  };
+}
+
+/** A ranking of these candidates, sorted by score if it may differ from the order in which they came. */
+function toStep(candidates: Iterable<ResultCandidate>, changed: boolean): Step {
+  const ranking = [...candidates];
+  return { ranking: changed ? ranking.sort(byScore) : ranking, changed };
+}
+
+export type SessionRules = Pick<
+  PackingSettings,
+  | "sessionContextTopK"
+  | "sessionContextScoreDecay"
+  | "sessionContextRankFusionScoreDecay"
+  | "sessionContextPacking"
+>;
+
+/** A memory of the same session, this many positions after the trigger, or before it if negative. */
+export type Neighbour = KeyedNode & { readonly offset: number };
+
+/** The candidates whose session neighbours are added. */
+export function triggers(
+  ranking: readonly ResultCandidate[],
+  topK: number,
+): readonly ResultCandidate[] {
+  return ranking.slice(0, topK).filter(({ node }) => node.sessionId !== undefined);
+}
+
+/** The neighbours in a window with their positions, in session order. */
+export function neighbours({ before, after }: SessionWindow): readonly Neighbour[] {
+  return [
+    ...before.map((neighbour, index) => ({ ...neighbour, offset: -1 - index })).reverse(),
+    ...after.map((neighbour, index) => ({ ...neighbour, offset: 1 + index })),
+  ];
+}
+
+/**
+ * Adds the turns around the best hits, because an answer is often next to the words that were found. A neighbour inherits a share
+ * of its trigger's score, and the trigger's relevance, if these exceed its own. Triggers pass on their original score: it is
+ * inherited once, never from neighbour to neighbour. Pure.
+ * @param windows neighbours by trigger key; what must not be shown is left out already
+ */
+export function expandSessions(
+  ranking: readonly ResultCandidate[],
+  windows: ReadonlyMap<NodeKey, readonly Neighbour[]>,
+  rules: SessionRules,
+): Step {
+  const pool = new Map(ranking.map((candidate) => [candidate.key, candidate]));
+  const first = new Set(ranking.slice(0, rules.sessionContextTopK).map(({ key }) => key));
+  let changed = false;
+  for (const trigger of triggers(ranking, rules.sessionContextTopK)) {
+    for (const neighbour of windows.get(trigger.key) ?? []) {
+      if (neighbour.key === trigger.key) continue;
+      const present = pool.get(neighbour.key);
+      const inherited = inherit(trigger, neighbour, present, rules);
+      changed ||= present === undefined || inherited.compositeScore > present.compositeScore;
+      pool.set(
+        neighbour.key,
+        first.has(neighbour.key) ? inherited : linked(inherited, trigger, neighbour, rules),
+      );
+    }
+  }
+  return toStep(pool.values(), changed);
+}
+
+function inherit(
+  trigger: ResultCandidate,
+  neighbour: Neighbour,
+  present: ResultCandidate | undefined,
+  rules: SessionRules,
+): ResultCandidate {
+  const step = adjustment("session_decay", decayOf(trigger, rules), {
+    sourceNodeId: trigger.node.id,
+  });
+  const { key, node } = neighbour;
+  if (present === undefined) return addedBy(trigger, { key, node }, "SESSION_CONTEXT", step);
+  const counts = rules.sessionContextPacking !== undefined;
+  return withPath(raisedBy(trigger, present, step), "SESSION_CONTEXT", counts);
+}
+
+function decayOf({ provenance }: ResultCandidate, rules: SessionRules): number {
+  const own =
+    provenance.fusion === undefined ? undefined : rules.sessionContextRankFusionScoreDecay;
+  return own ?? rules.sessionContextScoreDecay;
+}
+
+/** The highest-ranked trigger comes first, and its link stays. */
+function linked(
+  candidate: ResultCandidate,
+  trigger: ResultCandidate,
+  { offset }: Neighbour,
+  { sessionContextPacking: packing }: SessionRules,
+): ResultCandidate {
+  if (packing === undefined || candidate.sessionLink !== undefined) return candidate;
+  return { ...candidate, sessionLink: { triggerId: trigger.node.id, offset } };
+}
+
+export type EpisodeRules = Pick<
+  PackingSettings,
+  "episodeContextTopK" | "episodeContextLocalK" | "episodeContextScoreDecay"
+>;
+
+/** Candidates of one session, in rank order. */
+type Episode = { readonly name: string; readonly members: readonly ResultCandidate[] };
+
+/**
+ * Raises the best members of the sessions that answer the question best to nearly the score of their session's best candidate. A
+ * session counts from two candidates on. Nothing is added: only candidates in the ranking take part. Pure.
+ */
+export function routeEpisodes(
+  ranking: readonly ResultCandidate[],
+  query: string,
+  rules: EpisodeRules,
+): Step {
+  const terms = new Set(termsOf(query));
+  const pool = new Map(ranking.map((candidate) => [candidate.key, candidate]));
+  let changed = false;
+  for (const { members } of bestEpisodes(ranking, terms, rules.episodeContextTopK)) {
+    const [anchor] = [...members].sort((a, b) => b.compositeScore - a.compositeScore);
+    if (anchor === undefined) continue;
+    const step = adjustment("episode_decay", rules.episodeContextScoreDecay, {
+      sourceNodeId: anchor.node.id,
+    });
+    for (const member of bestMembers(members, terms, rules.episodeContextLocalK)) {
+      const raised = withPath(raisedBy(anchor, member, step), "EPISODE_CONTEXT", true);
+      changed ||= raised.compositeScore > member.compositeScore;
+      pool.set(member.key, raised);
+    }
+  }
+  return toStep(pool.values(), changed);
+}
+
+function bestEpisodes(
+  ranking: readonly ResultCandidate[],
+  terms: ReadonlySet<string>,
+  topK: number,
+): readonly Episode[] {
+  const groups = new Map<string, ResultCandidate[]>();
+  for (const candidate of ranking) {
+    const { scope, sessionId } = candidate.node;
+    if (sessionId === undefined) continue;
+    // Scopes contain no blank, so two names are equal only if both parts are.
+    const name = `${scope} ${sessionId}`;
+    const members = groups.get(name);
+    if (members === undefined) groups.set(name, [candidate]);
+    else members.push(candidate);
+  }
+  const episodes = [...groups]
+    .map(([name, members]): Episode => ({ name, members }))
+    .filter(({ members }) => members.length >= 2);
+  const scores = bm25(
+    episodes.map(({ members }) => members.map(({ node }) => wordingOf(node)).join("\n")),
+    terms,
+  );
+  return episodes
+    .map((episode, index) => ({ ...episode, score: scores[index] ?? 0 }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
+    .slice(0, topK);
+}
+
+function bestMembers(
+  members: readonly ResultCandidate[],
+  terms: ReadonlySet<string>,
+  localK: number,
+): readonly ResultCandidate[] {
+  const scores = bm25(
+    members.map(({ node }) => wordingOf(node)),
+    terms,
+  );
+  return members
+    .map((member, index) => ({ member, score: scores[index] ?? 0 }))
+    .sort(
+      (a, b) =>
+        b.score - a.score ||
+        b.member.compositeScore - a.member.compositeScore ||
+        compareIds(a.member, b.member),
+    )
+    .slice(0, localK)
+    .map(({ member }) => member);
+}
+
+function termsOf(text: string): readonly string[] {
+  return foldCase(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+const K1 = 1.5;
+const B = 0.75;
+
+/** BM25 of each document for distinct terms, with rarity measured over these documents alone (Robertson and Zaragoza, 2009). */
+function bm25(documents: readonly string[], terms: ReadonlySet<string>): readonly number[] {
+  const counted = documents.map((text) => {
+    const words = termsOf(text);
+    const counts = new Map<string, number>();
+    for (const word of words) {
+      if (terms.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+    }
+    return { length: words.length, counts };
+  });
+  const mean = counted.reduce((sum, { length }) => sum + length, 0) / documents.length;
+  return counted.map(({ length, counts }) => {
+    let score = 0;
+    for (const term of terms) {
+      const count = counts.get(term);
+      if (count === undefined) continue;
+      const holding = counted.filter((other) => other.counts.has(term)).length;
+      const rarity = Math.log(1 + (documents.length - holding + 0.5) / (holding + 0.5));
+      score += (rarity * count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / mean));
+    }
+    return score;
+  });
+}
+
+export type EvidenceRules = {
+  readonly kind: "evidence_projection" | "evidence_augmentation";
+  /** Number of groups that take part; at least 1. */
+  readonly topK: number;
+  /** Sources of one group; at least 1. */
+  readonly maxSources: number;
+  /** Share of the first member's score that a source inherits, above 0, at most 1. */
+  readonly decay: number;
+  /** `non_entity`: entities form no group. */
+  readonly anchorPolicy: "all" | "non_entity";
+};
+
+/** What the settings ask for; undefined if both forms are off. */
+export function evidenceRules(packing: PackingSettings): EvidenceRules | undefined {
+  if (packing.evidenceProjectionTopK > 0) {
+    return {
+      kind: "evidence_projection",
+      topK: packing.evidenceProjectionTopK,
+      maxSources: packing.evidenceProjectionMaxSources,
+      decay: packing.evidenceProjectionScoreDecay,
+      anchorPolicy: "all",
+    };
+  }
+  if (packing.evidenceAugmentationTopK === 0) return undefined;
+  return {
+    kind: "evidence_augmentation",
+    topK: packing.evidenceAugmentationTopK,
+    maxSources: packing.evidenceAugmentationMaxSources,
+    decay: packing.evidenceAugmentationScoreDecay,
+    anchorPolicy: packing.evidenceAugmentationAnchorPolicy,
+  };
+}
+
+/** Candidates with exactly the same evidence, in rank order. */
+type SharedEvidence = {
+  /** Ascending, without repeats; never empty. */
+  readonly evidence: readonly Uuid[];
+  readonly members: readonly [ResultCandidate, ...ResultCandidate[]];
+};
+
+/** The groups that take part, by the rank of their first member. */
+export function evidenceGroups(
+  ranking: readonly ResultCandidate[],
+  { topK, anchorPolicy }: Pick<EvidenceRules, "topK" | "anchorPolicy">,
+): readonly SharedEvidence[] {
+  const groups = new Map<string, SharedEvidence>();
+  for (const candidate of ranking) {
+    const evidence = [...new Set(candidate.node.evidenceRefs)].sort();
+    if (evidence.length === 0) continue;
+    if (anchorPolicy === "non_entity" && candidate.node.nodeType === "entity") continue;
+    const name = evidence.join(" ");
+    const group = groups.get(name);
+    groups.set(name, {
+      evidence,
+      members: group === undefined ? [candidate] : [...group.members, candidate],
+    });
+  }
+  return [...groups.values()].slice(0, topK);
+}
+
+/**
+ * Replaces claims with the memories that they were drawn from, or puts these beside them. A source is an active memory whose own
+ * id is part of the evidence, in the scope of the group's first member; it inherits a share of that member's score and the
+ * largest relevance of the group. A group without a source stays as it is. Pure.
+ * @param sources memories by id; those that must not be shown are left out already
+ */
+export function addEvidence(
+  ranking: readonly ResultCandidate[],
+  groups: readonly SharedEvidence[],
+  sources: ReadonlyMap<Uuid, KeyedNode>,
+  rules: EvidenceRules,
+): Step {
+  const pool = new Map(ranking.map((candidate) => [candidate.key, candidate]));
+  const raised = new Set<NodeKey>();
+  const replaced = new Set<NodeKey>();
+  let changed = false;
+  for (const { evidence, members } of groups) {
+    const [first] = members;
+    const chosen = evidence
+      .flatMap((id) => sources.get(id) ?? [])
+      .filter(({ node }) => node.scope === first.node.scope)
+      .slice(0, rules.maxSources);
+    if (chosen.length === 0) continue;
+    for (const { key } of members) replaced.add(key);
+    const anchor = { ...first, semanticRelevance: largestRelevance(members) };
+    const step = adjustment(rules.kind, rules.decay, { sourceNodeId: first.node.id });
+    for (const source of chosen) {
+      const present = pool.get(source.key);
+      const candidate =
+        present === undefined
+          ? addedBy(anchor, source, "EVIDENCE_CONTEXT", step)
+          : withPath(raisedBy(anchor, present, step), "EVIDENCE_CONTEXT", true);
+      changed ||= candidate.compositeScore !== present?.compositeScore;
+      pool.set(source.key, candidate);
+      raised.add(source.key);
+    }
+  }
+  if (rules.kind === "evidence_augmentation") return toStep(pool.values(), changed);
+  const kept = [...pool.values()].filter(({ key }) => raised.has(key) || !replaced.has(key));
+  return toStep(kept, changed || kept.length < pool.size);
+}
+
+function largestRelevance(members: readonly ResultCandidate[]): number {
+  return members.reduce((most, { semanticRelevance }) => Math.max(most, semanticRelevance), 0);
+}

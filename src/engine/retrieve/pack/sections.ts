@@ -1,0 +1,196 @@
+import { isOwnInstruction } from "../../../domain/instruction.ts";
+import { isPinned, type MemoryNode } from "../../../domain/node.ts";
+import type { PackingSettings } from "../../../domain/records/packing.ts";
+import type { SectionName } from "../../../domain/records/retrieval-record.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { Tokenizer } from "../../../ports/tokenizer.ts";
+import type { ResultCandidate } from "../api.ts";
+import type { LineTokens } from "./record-line.ts";
+
+/** The tier of everything that is not entitled to an earlier one. */
+const ORDINARY = 3;
+
+/** The rank of an ordinary record; see `packingRanks`. */
+export const ORDINARY_RANK = 2 * ORDINARY;
+
+/**
+ * The rank of each candidate in the packing order, lowest first: instructions of the owner, pinned memories and open tasks,
+ * context of an episode or of evidence, everything else. If the settings say so, an ordinary session neighbour of one of the
+ * first three follows the records of that tier.
+ */
+export function packingRanks(
+  candidates: readonly ResultCandidate[],
+  sessionContextPacking: PackingSettings["sessionContextPacking"],
+): ReadonlyMap<Uuid, number> {
+  const tiers = new Map(candidates.map((candidate) => [candidate.node.id, tierOf(candidate)]));
+  const rankOf = ({ sessionLink }: ResultCandidate, tier: number): number => {
+    if (tier < ORDINARY || sessionContextPacking === undefined) return 2 * tier;
+    const trigger = sessionLink === undefined ? undefined : tiers.get(sessionLink.triggerId);
+    return trigger === undefined || trigger >= ORDINARY ? ORDINARY_RANK : 2 * trigger + 1;
+  };
+  return new Map(
+    candidates.map((candidate) => [
+      candidate.node.id,
+      rankOf(candidate, tiers.get(candidate.node.id) ?? ORDINARY),
+    ]),
+  );
+}
+
+/** Whether a memory is an instruction of its owner, pinned, or an open task. */
+export function hasOwnClaim({ node }: ResultCandidate): boolean {
+  const openTask =
+    node.nodeType === "task" &&
+    (node.lifecycleState === "tentative" || node.lifecycleState === "stable");
+  return isOwnInstruction(node) || isPinned(node) || openTask;
+}
+
+function tierOf(candidate: ResultCandidate): number {
+  if (isOwnInstruction(candidate.node)) return 0;
+  if (hasOwnClaim(candidate)) return 1;
+  const { paths } = candidate;
+  return paths.includes("EPISODE_CONTEXT") || paths.includes("EVIDENCE_CONTEXT") ? 2 : ORDINARY;
+}
+
+/** The section under which a memory is shown. */
+export function sectionOf(node: MemoryNode): SectionName {
+  if (node.lifecycleState === "contested") return "contested_claims";
+  switch (node.nodeType) {
+    case "instruction":
+      return isOwnInstruction(node) ? "system_instructions" : "stable_facts";
+    case "entity":
+      return "entity_snapshots";
+    case "decision":
+      return "recent_decisions";
+    case "task":
+      return "active_tasks";
+    case "summary":
+      return "summaries";
+    case "event":
+    case "preference":
+      return "provenance_refs";
+    case "fact":
+    case "note":
+      return "stable_facts";
+  }
+}
+
+/** A record line as the meter sees it. */
+export type MeteredLine = {
+  readonly section: SectionName;
+  readonly tokens: LineTokens;
+  readonly namesSpeaker: boolean;
+};
+
+/** The parts before the records. */
+type ContextFrame = {
+  /** The first line or lines; undefined: none. */
+  readonly notice: string | undefined;
+  readonly header: (namesSpeakers: boolean) => string;
+};
+
+/**
+ * Keeps the lines of a context in their sections and knows the exact token count of its complete text at every step, without
+ * counting that text. No line is empty or begins with a blank, so no token spans two lines, and the count is the sum over lines
+ * with their line break, except that the last line has none. A property test compares this with counting the complete text.
+ */
+export class ContextMeter<L extends MeteredLine> {
+  readonly #tokenizer: Tokenizer;
+  readonly #frame: ContextFrame;
+  readonly #sections = new Map<SectionName, L[]>();
+  /** Tokens of all section and record lines, each with its line break. */
+  #sum = 0;
+  #speakers = 0;
+
+  constructor(tokenizer: Tokenizer, frame: ContextFrame) {
+    this.#tokenizer = tokenizer;
+    this.#frame = frame;
+  }
+
+  /** In order of first use; no section is empty. */
+  get sections(): ReadonlyMap<SectionName, readonly L[]> {
+    return this.#sections;
+  }
+
+  get namesSpeakers(): boolean {
+    return this.#speakers > 0;
+  }
+
+  /** Tokens of the current context: of the notice alone without any record, 0 without either. */
+  get total(): number {
+    const last = [...this.#sections.values()].at(-1)?.at(-1);
+    if (last !== undefined) return this.#count(this.#sum, last, this.namesSpeakers);
+    return this.#frame.notice === undefined ? 0 : this.#tokenizer.count(this.#frame.notice);
+  }
+
+  /** Tokens of the context if this line were at that place of its section. */
+  totalWith(line: L, place = this.placesIn(line.section)): number {
+    const lines = this.#sections.get(line.section);
+    const lastSection = [...this.#sections.keys()].at(-1);
+    const lastLine = [...this.#sections.values()].at(-1)?.at(-1);
+    const isLast =
+      lines === undefined ||
+      (line.section === lastSection && place === this.placesIn(line.section));
+    return this.#count(
+      this.#sum + line.tokens.broken + (lines === undefined ? this.#heading(line.section) : 0),
+      isLast || lastLine === undefined ? line : lastLine,
+      this.namesSpeakers || line.namesSpeaker,
+    );
+  }
+
+  /** Tokens of the context with these lines between notice and header. There must be a record. */
+  totalWithGuidance(guidance: string): number {
+    return this.total + this.#broken(guidance);
+  }
+
+  /** Number of lines in a section, which is also the place after the last of them. */
+  placesIn(section: SectionName): number {
+    return this.#sections.get(section)?.length ?? 0;
+  }
+
+  /** Inserts a line at a place of its section: by default at the end. */
+  add(line: L, place = this.placesIn(line.section)): void {
+    const lines = this.#sections.get(line.section);
+    if (lines === undefined) {
+      this.#sum += this.#heading(line.section);
+      this.#sections.set(line.section, [line]);
+    } else lines.splice(place, 0, line);
+    this.#sum += line.tokens.broken;
+    this.#speakers += line.namesSpeaker ? 1 : 0;
+  }
+
+  /** Removes a line that was added; a section without lines disappears. */
+  remove(line: L): void {
+    const lines = this.#sections.get(line.section) ?? [];
+    const place = lines.indexOf(line);
+    if (place < 0) return;
+    lines.splice(place, 1);
+    this.#sum -= line.tokens.broken;
+    this.#speakers -= line.namesSpeaker ? 1 : 0;
+    if (lines.length > 0) return;
+    this.#sections.delete(line.section);
+    this.#sum -= this.#heading(line.section);
+  }
+
+  #count(sum: number, last: L, namesSpeakers: boolean): number {
+    const { notice, header } = this.#frame;
+    const front =
+      (notice === undefined ? 0 : this.#broken(notice)) + this.#broken(header(namesSpeakers));
+    return front + sum - last.tokens.broken + last.tokens.alone;
+  }
+
+  #heading(section: SectionName): number {
+    return this.#broken(sectionHeading(section));
+  }
+
+  #broken(line: string): number {
+    return this.#tokenizer.count(`${line}\n`);
+  }
+}
+
+/** How instructions from the memory are described wherever they are shown as such. */
+export const STORED_TEXTS = "stored texts, stated or confirmed by the user";
+
+/** The line above the records of a section. */
+export function sectionHeading(section: SectionName): string {
+  return section === "system_instructions" ? `[${section}] (${STORED_TEXTS})` : `[${section}]`;
+}
