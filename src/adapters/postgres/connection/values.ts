@@ -6,3 +6,21 @@ export function listText(values: Iterable<string | number | null>): string {
   });
   return `{${parts.join(",")}}`;
 }
+
+const HEADER_BYTES = 4;
+const FLOAT_BYTES = 4;
+
+/** The numbers of a vector as `vector_send` gives them: a header, then floats, the highest byte first. */
+export function readVector(bytes: Uint8Array): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const vector = new Float32Array((bytes.byteLength - HEADER_BYTES) / FLOAT_BYTES);
+  for (let index = 0; index < vector.length; index += 1) {
+    vector[index] = view.getFloat32(HEADER_BYTES + index * FLOAT_BYTES);
+  }
+  return vector;
+}
+
+/** A vector for `::vector`. */
+export function writeVector(vector: Float32Array): string {
+  return `[${vector.join(",")}]`;
+}

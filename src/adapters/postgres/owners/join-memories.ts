@@ -1,10 +1,9 @@
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
+import { listText, readVector } from "../connection/values.ts";
 import { forgetWalkPlaces } from "../organizing/walk-places.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { requireManifest } from "../schema/manifest.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
-import { readVector } from "../search/vector-bytes.ts";
 import { putVectors } from "../search/write-vectors.ts";
 
 /** Memories whose index entries are written at a time. */

@@ -5,13 +5,12 @@ import type { NodeVector, RebuildPlan } from "../../../ports/store/rebuild.ts";
 import { ACTIVE } from "../conditions.ts";
 import { insertMany } from "../connection/insert-many.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
+import { listText, writeVector } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { FROM_NODES, type NodeRow } from "../rows.ts";
 import { writeEmbedding } from "../schema/manifest.ts";
 import { HAS_TEXT } from "../search/turns.ts";
-import { writeVector } from "../search/vector-bytes.ts";
-import { evictVectors, leanAll } from "../search/write-vectors.ts";
+import { asOwn, evictVectors, leanAll } from "../search/write-vectors.ts";
 
 /** Maximum nodes examined in one step, so that it ends soon even if nothing is stale. */
 const SCAN_MAX = 5000;
@@ -147,10 +146,15 @@ export async function replaceVectors(
   await sql.run("DELETE FROM vector_parts");
   const staged = `FROM vector_staging s WHERE s.model = $1 AND s.version = $2 AND s.dimension = $3
     AND n.owner = s.owner AND n.key = s.key AND n.lifecycle_state IN ${ACTIVE}`;
-  await sql.run(`UPDATE nodes n SET embedding = s.embedding ${staged}`, model, version, dimension);
+  await sql.run(
+    `UPDATE nodes n SET embedding = ${asOwn("s.embedding")} ${staged}`,
+    model,
+    version,
+    dimension,
+  );
   await sql.run(
     `INSERT INTO vectors (owner, key, embedding, scope, node_type, content_hash, revision)
-     SELECT n.owner, n.key, n.embedding::halfvec, n.scope, n.node_type, s.content_hash, o.version
+     SELECT n.owner, n.key, n.embedding, n.scope, n.node_type, s.content_hash, o.version
      FROM nodes n JOIN vector_staging s ON n.owner = s.owner AND n.key = s.key JOIN owners o ON o.owner = n.owner
      WHERE s.model = $1 AND s.version = $2 AND s.dimension = $3 AND n.lifecycle_state IN ${ACTIVE}`,
     ...[model, version, dimension],

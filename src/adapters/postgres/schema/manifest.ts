@@ -3,6 +3,7 @@ import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { Manifest } from "../../../ports/store/manifest.ts";
+import type { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
 import { readSetting, writeSetting } from "./settings.ts";
 
@@ -61,4 +62,15 @@ export async function requireModel(sql: Sql, configured: EmbeddingIdentity): Pro
     `the vectors come from ${stored?.model} (${stored?.version}), but ${configured.model} (${configured.version}) is configured; run: svc rebuild`,
     { stored: { ...stored }, configured: { ...configured } },
   );
+}
+
+/** A table expression `stored` of one row, as SQL: whether the vectors of the database are of a model (`fits`). */
+export function storedModel(
+  params: Params,
+  { model, version, dimension }: EmbeddingIdentity,
+): string {
+  return `stored AS MATERIALIZED (
+    SELECT value::json ->> 'model' = ${params.add(model)} AND value::json ->> 'version' = ${params.add(version)}
+      AND (value::json ->> 'dimension')::integer = ${params.add(dimension)} AS fits
+    FROM (SELECT value::json -> 'embedding' AS value FROM settings WHERE name = '${MANIFEST}') s)`;
 }

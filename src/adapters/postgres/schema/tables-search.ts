@@ -10,9 +10,7 @@ const VECTORS: readonly string[] = [
     owner ${OWNER},
     key ${KEY} NOT NULL,
     -- The vector of a turn of a conversation leans towards those of its neighbours.
-    embedding halfvec NOT NULL,
-    -- The same in 32 bits; null where it is the vector of the memory itself.
-    exact vector,
+    embedding vector NOT NULL,
     scope ${TEXT} NOT NULL,
     node_type ${TEXT} NOT NULL,
     content_hash ${TEXT} NOT NULL,
@@ -21,7 +19,6 @@ const VECTORS: readonly string[] = [
     PRIMARY KEY (owner, key)
   ) WITH (toast_tuple_target = 128)`,
   "ALTER TABLE vectors ALTER COLUMN embedding SET STORAGE main",
-  "ALTER TABLE vectors ALTER COLUMN exact SET STORAGE external",
   "ALTER TABLE vectors ALTER COLUMN content_hash SET STORAGE plain",
   "CREATE INDEX vectors_by_revision ON vectors (owner, revision)",
 ];

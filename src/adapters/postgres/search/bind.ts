@@ -8,16 +8,13 @@ import { readContradictions } from "../read/contradictions.ts";
 import { readNodesById, readNodesByKey, readSessionWindows } from "../read/keyed-nodes.ts";
 import { readManifest, requireModel } from "../schema/manifest.ts";
 import { LengthsCache } from "./lengths-cache.ts";
-import { nearNodes } from "./near-nodes.ts";
-import { readOwnVectors } from "./own-vectors.ts";
 import { putParts, readTextsWithoutParts } from "./parts.ts";
 import { readPinned } from "./pinned.ts";
 import { readReplacedNotes } from "./replaced-notes.ts";
-import { ResidentVectors } from "./resident-vectors.ts";
+import { ResidentVectors, type VectorReads } from "./resident-vectors.ts";
 import { searchGraph } from "./search-graph.ts";
 import { searchText } from "./search-text.ts";
-import { readCosines, searchVectors } from "./search-vectors.ts";
-import type { VectorReads } from "./vector-reads.ts";
+import { nearNodes, readCosines, readOwnVectors, searchVectors } from "./search-vectors.ts";
 
 export function bindSearches({ database, embedding }: Parts) {
   const reads: VectorReads = { database, embedding, resident: new ResidentVectors() };

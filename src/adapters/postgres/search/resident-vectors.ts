@@ -1,17 +1,43 @@
+import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
+import { bestFirst } from "../../../domain/search/order.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { Hit } from "../../../ports/store/search-index.ts";
 import { type Kernel, loadKernel } from "../../native/kernel.ts";
 import { bytesPerVector, Slab } from "../../native/slab.ts";
-import type { Sql } from "../connection/sql.ts";
-import type { OwnerKey } from "../owner-key.ts";
-import { readHalfRows } from "./vector-bytes.ts";
+import { Params } from "../connection/params.ts";
+import type { Database, Sql } from "../connection/sql.ts";
+import { listText, readVector, writeVector } from "../connection/values.ts";
+import { type OwnerKey, ownerKey } from "../owner-key.ts";
+import { requireModel, storedModel } from "../schema/manifest.ts";
+import { passes } from "./candidates.ts";
 
 /** Memories of an owner up to which the server compares every vector. */
-const COMPARED_MAX = 20_000;
+const COMPARED_MAX = 8000;
 /** Maximum bytes of all slabs of a store. */
 const BUDGET = 256 * 2 ** 20;
 /** Vectors that are read at once. */
 const READ_AT_ONCE = 2000;
-/** Changes that are applied one by one; if there are more, all of the owner's vectors are read again. */
-const CHANGES_MAX = 5000;
+/** Vectors looked at in the first round per hit wanted: some are excluded by the filter. */
+const FIRST_LOOK = 1.25;
+/** Minimum growth of each further round. */
+const WIDER = 4;
+/** Maximum number of vectors that are compared one by one. */
+const LOOKED_AT_MAX = 10_000;
+
+/** What searches of vectors share. */
+export type VectorReads = {
+  readonly database: Database;
+  /** The model that the caller uses. */
+  readonly embedding: EmbeddingIdentity;
+  /** The vectors of owners with many memories. */
+  readonly resident: ResidentVectors;
+};
+
+export type VectorSearch = {
+  readonly vector: Float32Array;
+  readonly filter: CandidateFilter;
+  readonly k: number;
+};
 
 /**
  * The vectors of owners with many memories, in memory: rows of bytes that a search compares first. They are kept current with what
@@ -62,17 +88,15 @@ export class ResidentVectors {
     }
   }
 
-  async #refreshed(sql: Sql, owner: OwnerKey, target: Target): Promise<Slab | undefined> {
+  async #refreshed(
+    sql: Sql,
+    owner: OwnerKey,
+    { kernel, dimension, newest }: Target,
+  ): Promise<Slab | undefined> {
     const held = this.#slabs.get(owner);
-    const { kernel, dimension, newest } = target;
-    const known = held?.dimension === dimension ? held : undefined;
-    const isCurrent = known !== undefined && known.revision >= newest;
-    const isKept =
-      known !== undefined &&
-      (isCurrent || (await countChanges(sql, owner, known.revision)) <= CHANGES_MAX);
-    const slab = isKept ? known : new Slab(kernel, dimension, 0);
-    const isUsable = isCurrent || (await readChanges(sql, owner, slab));
+    const slab = held?.dimension === dimension ? held : new Slab(kernel, dimension, 0);
     this.#slabs.delete(owner);
+    const isUsable = slab.revision >= newest || (await readChanges(sql, owner, slab));
     if (!isUsable || slab.count * bytesPerVector(dimension) > BUDGET) return undefined;
     slab.revision = Math.max(slab.revision, newest);
     // A map iterates in insertion order.
@@ -105,35 +129,123 @@ type Target = {
   readonly newest: number;
 };
 
-async function countChanges(sql: Sql, owner: OwnerKey, after: number): Promise<number> {
-  const row = await sql.get<{ count: number }>(
-    `SELECT count(*)::integer AS count FROM (
-       SELECT 1 FROM vectors WHERE owner = $1::bigint AND revision > $2 LIMIT ${CHANGES_MAX + 1}) c`,
-    owner,
-    after,
-  );
-  return row?.count ?? 0;
-}
-
-const CHANGES = `SELECT max(key) AS last, string_agg(int4send(key) || halfvec_send(embedding), ''::bytea) AS rows
-  FROM (SELECT key, embedding FROM vectors WHERE owner = $1::bigint AND revision > $2 AND key > $3
-    ORDER BY key LIMIT ${READ_AT_ONCE}) v`;
+const CHANGES = `SELECT key, vector_send(embedding) AS sent FROM vectors
+  WHERE owner = $1::bigint AND revision > $2 AND key > $3 ORDER BY key LIMIT ${READ_AT_ONCE}`;
 
 /** Applies the changes after the slab's revision. @returns false if the slab is unusable */
 async function readChanges(sql: Sql, owner: OwnerKey, slab: Slab): Promise<boolean> {
   const { revision, dimension } = slab;
   const isNew = slab.count === 0;
   for (let after = 0; ; ) {
-    const read = await sql.get<{ last: number | null; rows: Uint8Array | null }>(
+    const rows = await sql.all<{ readonly key: number; readonly sent: Uint8Array }>(
       CHANGES,
       owner,
       revision,
       after,
     );
-    if (read?.last == null || read.rows === null) return true;
-    const { keys, vectors } = readHalfRows(read.rows, dimension);
+    const keys = rows.map(({ key }) => key);
+    const vectors = new Float32Array(rows.length * dimension);
+    for (const [row, { sent }] of rows.entries()) vectors.set(readVector(sent), row * dimension);
     if (!isNew) slab.remove(keys);
     if (!slab.append(keys, vectors)) return false;
-    after = read.last;
+    if (rows.length < READ_AT_ONCE) return true;
+    after = keys.at(-1) ?? after;
   }
+}
+
+/**
+ * The nearest nodes, by the vectors in memory and, exactly, by the server for those that may be among the best.
+ * @returns undefined if the vectors are not in memory, or too many would have to be compared exactly
+ * @throws SvcError embedding_mismatch
+ */
+export function searchResident(
+  { database, embedding, resident }: VectorReads,
+  search: VectorSearch,
+): Promise<readonly Hit<number>[] | undefined> {
+  const { userId } = search.filter;
+  return database.read(userId, async (sql) => {
+    const owner = ownerKey(userId);
+    const newest = await newestRevision(sql, owner, embedding);
+    const slab = await resident.slabOf(sql, owner, embedding.dimension, newest);
+    return slab && (await lookInto(sql, slab, embedding, search));
+  });
+}
+
+async function newestRevision(
+  sql: Sql,
+  owner: OwnerKey,
+  embedding: EmbeddingIdentity,
+): Promise<number> {
+  const params = new Params(owner);
+  const row = await sql.get<{ fits: boolean; newest: number | null }>(
+    `WITH ${storedModel(params, embedding)}
+     SELECT s.fits, (SELECT max(revision) FROM vectors WHERE owner = $1::bigint)::float8 AS newest FROM stored s`,
+    ...params.values,
+  );
+  if (row?.fits !== true) await requireModel(sql, embedding);
+  return row?.newest ?? -1;
+}
+
+/** Compares exactly as many vectors as needed until no other one can be among the best. */
+async function lookInto(
+  sql: Sql,
+  slab: Slab,
+  embedding: EmbeddingIdentity,
+  search: VectorSearch,
+): Promise<readonly Hit<number>[] | undefined> {
+  const { vector, k } = search;
+  const seen = new Set<number>();
+  let hits: Hit<number>[] = [];
+  for (let wanted = Math.ceil(k * FIRST_LOOK); ; ) {
+    // Other searches use the same memory between two rounds.
+    const approximation = slab.compare(vector)?.(wanted);
+    if (approximation === undefined || approximation.keys.length > LOOKED_AT_MAX) return undefined;
+    const fresh = approximation.keys.filter((key) => !seen.has(key));
+    for (const key of fresh) seen.add(key);
+    const exact = await compareExactly(sql, embedding, search, fresh);
+    slab.remove(exact.gone);
+    hits = [...hits, ...exact.hits].sort(bestFirst);
+    // The score of every unexamined row is below the threshold.
+    const last = hits[k - 1]?.score ?? Number.NEGATIVE_INFINITY;
+    const isAll = approximation.keys.length >= slab.count;
+    if (isAll || last >= approximation.threshold) return hits.slice(0, k);
+    const share = (hits.length + 1) / (seen.size + 1);
+    wanted = Math.max(WIDER * wanted, Math.ceil((1.5 * k) / share));
+  }
+}
+
+type ExactRow = {
+  readonly fits: boolean;
+  /** Null where there is none. */
+  readonly key: number | null;
+  /** Null for a node that does not pass. */
+  readonly score: number | null;
+};
+
+/** @returns the cosines of those that pass the filter, and the keys of those that have no vector any more */
+async function compareExactly(
+  sql: Sql,
+  embedding: EmbeddingIdentity,
+  { vector, filter }: VectorSearch,
+  keys: readonly number[],
+): Promise<{ readonly hits: readonly Hit<number>[]; readonly gone: readonly number[] }> {
+  if (keys.length === 0) return { hits: [], gone: [] };
+  const params = new Params(ownerKey(filter.userId), listText(keys), writeVector(vector));
+  const passing = ["true", ...passes(params, filter)].join(" AND ");
+  const rows = await sql.all<ExactRow>(
+    `WITH ${storedModel(params, embedding)}
+     SELECT s.fits, x.key, x.score FROM stored s LEFT JOIN (
+       SELECT v.key, CASE WHEN ${passing} THEN 1 - (v.embedding <=> $3::vector) END AS score
+       FROM vectors v JOIN nodes n ON n.owner = $1::bigint AND n.key = v.key
+       WHERE v.owner = $1::bigint AND v.key = ANY ($2::integer[])) x ON true`,
+    ...params.values,
+  );
+  if (rows[0]?.fits !== true) await requireModel(sql, embedding);
+  const found = new Set(rows.map(({ key }) => key));
+  return {
+    hits: rows.flatMap(({ key, score }) =>
+      key === null || score === null ? [] : [{ key, score }],
+    ),
+    gone: keys.filter((key) => !found.has(key)),
+  };
 }

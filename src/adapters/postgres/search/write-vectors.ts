@@ -1,11 +1,11 @@
 import { modelRules } from "../../../domain/embedding-models.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import { fromPayload, LEAN_REACH, lean, toPayload } from "../../../domain/search/lean.ts";
+import { LEAN_REACH, lean } from "../../../domain/search/lean.ts";
 import { surroundings } from "../../../domain/search/turns.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import { ACTIVE } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
+import { listText, readVector, writeVector } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { requireManifest } from "../schema/manifest.ts";
 import {
@@ -17,7 +17,6 @@ import {
   type Placed,
   windowsOf,
 } from "./turns.ts";
-import { readVector, writeVector } from "./vector-bytes.ts";
 
 /*
  * The vectors of an owner. A memory keeps the vector of its own text. What searches compare is in a table of its own, which only
@@ -34,17 +33,21 @@ export type VectorEntry = {
   readonly contentHash: string;
 };
 
-const PUT_OWN = `UPDATE nodes n SET embedding = u.v::vector FROM unnest($2::integer[], $3::text[], $4::text[]) u (k, v, h)
+/** The vector of the own text of a node `n` as it is kept: that of a turn in half the bytes, like a pack's. As SQL. */
+export function asOwn(vector: string): string {
+  return `CASE WHEN ${IS_OF_CONVERSATION} THEN ${vector}::halfvec::vector ELSE ${vector} END`;
+}
+
+const PUT_OWN = `UPDATE nodes n SET embedding = ${asOwn("u.v::vector")} FROM unnest($2::integer[], $3::text[], $4::text[]) u (k, v, h)
   WHERE n.owner = $1::bigint AND n.key = u.k AND n.lifecycle_state IN ${ACTIVE}`;
 const RENEW = `ON CONFLICT (owner, key) DO UPDATE
-    SET embedding = excluded.embedding, exact = excluded.exact, content_hash = excluded.content_hash,
-      revision = excluded.revision`;
+    SET embedding = excluded.embedding, content_hash = excluded.content_hash, revision = excluded.revision`;
 const REVISION = "(SELECT o.version FROM owners o WHERE o.owner = $1::bigint)";
 
 /** What is compared of a node that is no turn is the vector of its own text. */
 const PUT_ALONE = `WITH own AS (${PUT_OWN} RETURNING n.key, n.embedding, n.scope, n.node_type, u.h)
-  INSERT INTO vectors (owner, key, embedding, exact, scope, node_type, content_hash, revision)
-  SELECT $1::bigint, key, embedding::halfvec, NULL, scope, node_type, h, ${REVISION} FROM own ${RENEW}`;
+  INSERT INTO vectors (owner, key, embedding, scope, node_type, content_hash, revision)
+  SELECT $1::bigint, key, embedding, scope, node_type, h, ${REVISION} FROM own ${RENEW}`;
 
 /**
  * Writes the vectors of active nodes, and those of the turns around them again.
@@ -182,8 +185,7 @@ function leaning(
   const ownOf = (node: Near): Float32Array => {
     const known = owns.get(node.key);
     if (known !== undefined) return known;
-    // In half the bytes, as a pack keeps it.
-    const own = fromPayload(toPayload(readVector(node.own ?? new Uint8Array(0))));
+    const own = readVector(node.own ?? new Uint8Array(0));
     owns.set(node.key, own);
     return own;
   };
@@ -200,11 +202,10 @@ function leaning(
   return [...alone, ...leaningOnes];
 }
 
-const PUT_INDEXED = `INSERT INTO vectors (owner, key, embedding, exact, scope, node_type, content_hash, revision)
-  SELECT $1::bigint, n.key, coalesce(u.v, n.embedding)::halfvec, u.v, n.scope, n.node_type,
+const PUT_INDEXED = `INSERT INTO vectors (owner, key, embedding, scope, node_type, content_hash, revision)
+  SELECT $1::bigint, n.key, coalesce(u.v::vector, n.embedding), n.scope, n.node_type,
     coalesce(u.h, v.content_hash, ''), ${REVISION}
-  -- Each text becomes a vector once.
-  FROM (SELECT k, v::vector AS v, h FROM unnest($2::integer[], $3::text[], $4::text[]) given (k, v, h) OFFSET 0) u
+  FROM unnest($2::integer[], $3::text[], $4::text[]) u (k, v, h)
     JOIN nodes n ON n.owner = $1::bigint AND n.key = u.k
     LEFT JOIN vectors v ON v.owner = $1::bigint AND v.key = u.k
   ${RENEW}`;

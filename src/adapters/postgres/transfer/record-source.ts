@@ -15,16 +15,13 @@ import {
   vectorCell,
   withPlaces,
 } from "../../../domain/records/transfer.ts";
-import { fromPayload, toPayload } from "../../../domain/search/lean.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import type { TransferSource } from "../../../ports/store/transfer.ts";
 import { ACTIVE, sqlList } from "../conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
+import { listText, readVector } from "../connection/values.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";
 import { requireManifest } from "../schema/manifest.ts";
-import { IS_OF_CONVERSATION } from "../search/turns.ts";
-import { readVector } from "../search/vector-bytes.ts";
 
 const OWNER = "JOIN owners o ON o.owner =";
 
@@ -69,8 +66,7 @@ const READS: Readonly<Record<RecordKind, { readonly columns: string; readonly fr
       JOIN nodes n ON n.owner = c.owner AND n.id = c.node_id ORDER BY c.owner, c.request_id, c.node_id`,
   },
   vector: {
-    columns: `o.user_id, n.id AS node_id, v.content_hash, vector_send(n.embedding) AS embedding,
-      ${IS_OF_CONVERSATION} AS is_of_conversation`,
+    columns: "o.user_id, n.id AS node_id, v.content_hash, vector_send(n.embedding) AS embedding",
     from: `vectors v JOIN nodes n ON n.owner = v.owner AND n.key = v.key ${OWNER} v.owner
       WHERE n.embedding IS NOT NULL AND n.lifecycle_state IN ${ACTIVE} ORDER BY v.owner, v.key`,
   },
@@ -165,11 +161,8 @@ async function toRecords(
     return rows.map(({ data, ...rest }) => ({ ...rest, data: new Uint8Array(bytesOf(data)) }));
   }
   if (kind !== "vector") return rows;
-  return rows.map(({ is_of_conversation: isOfConversation, embedding, ...rest }) => {
-    const own = readVector(bytesOf(embedding));
-    // A turn is searched by half of its bits, and a pack keeps no more of it.
-    const kept = isOfConversation ? fromPayload(toPayload(own)) : own;
-    return { ...rest, embedding: vectorCell(kept) };
+  return rows.map(({ embedding, ...rest }) => {
+    return { ...rest, embedding: vectorCell(readVector(bytesOf(embedding))) };
   });
 }
 

@@ -19,7 +19,7 @@ export const DATABASE_TABLES: Readonly<Record<string, TableUse>> = {
   receipt_nodes: { kind: "receipt_node", own: ["owner"] },
   vectors: {
     kind: "vector",
-    own: ["owner", "key", "exact", "scope", "node_type", "revision"],
+    own: ["owner", "key", "scope", "node_type", "revision"],
   },
   settings: { kind: "setting", own: [] },
   vector_staging: { leftOut: "a database with a rebuild that has begun is refused" },

@@ -1,9 +1,11 @@
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openConnection } from "../../../../src/adapters/postgres/connection/open-connection.ts";
-import { ResidentVectors } from "../../../../src/adapters/postgres/search/resident-vectors.ts";
+import {
+  ResidentVectors,
+  type VectorReads,
+} from "../../../../src/adapters/postgres/search/resident-vectors.ts";
 import { searchVectors } from "../../../../src/adapters/postgres/search/search-vectors.ts";
-import type { VectorReads } from "../../../../src/adapters/postgres/search/vector-reads.ts";
 import { everythingOf } from "../../../../src/domain/candidate-filter.ts";
 import type { MemoryNode } from "../../../../src/domain/node.ts";
 import { postgresPlace } from "../../../contract/postgres-place.ts";

@@ -1,46 +1,8 @@
-import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { loadSqliteVec } from "../../../../src/adapters/native/sqlite-vec.ts";
-import {
-  cosine,
-  readVector,
-  writeVector,
-} from "../../../../src/adapters/postgres/search/vector-bytes.ts";
+import { readVector, writeVector } from "../../../../src/adapters/postgres/connection/values.ts";
 import { leftOut } from "../../../left-out.ts";
 import { dropDatabase, makeDatabase, NO_POSTGRES, onServer } from "../../../postgres/databases.ts";
-
-const vectorOf = (length: number): fc.Arbitrary<Float32Array<ArrayBuffer>> =>
-  fc
-    .array(fc.integer({ min: -1_000_000, max: 1_000_000 }), {
-      minLength: length,
-      maxLength: length,
-    })
-    .filter((numbers) => numbers.some((value) => value !== 0))
-    .map((numbers) => {
-      const size = Math.hypot(...numbers);
-      return Float32Array.from(numbers, (value) => value / size);
-    });
-
-test("the cosine of two vectors is that of the vector index of a pack, bit for bit", () => {
-  const database = new Database(":memory:");
-  try {
-    database.loadExtension(loadSqliteVec());
-    const query = database.query<{ score: number }, [Float32Array, Float32Array]>(
-      "SELECT 1.0 - vec_distance_cosine(?, ?) AS score",
-    );
-    for (const length of [8, 13, 384]) {
-      fc.assert(
-        fc.property(vectorOf(length), vectorOf(length), (one, other) => {
-          expect(cosine(one, other)).toBe(query.get(one, other)?.score ?? Number.NaN);
-        }),
-        { numRuns: 200, seed: 1 },
-      );
-    }
-  } finally {
-    database.close();
-  }
-});
 
 /** Numbers of 32 bits: all but those that are none, and negative zero, which is written as zero. */
 const anyNumbers = fc
