@@ -45,6 +45,7 @@ export function toEngineSettings(
     reranker: toRerankerSettings(config),
     reformulation: toReformulationSettings(config),
     receiptRetentionDays: config.receipts.retention_days,
+    receiptDetail: config.receipts.detail,
     confidenceOverrides: config.confidence_overrides,
     ttlDefaults: ttlDefaults(config.organizer),
     storeSteps: toStoreSteps(config),

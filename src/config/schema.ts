@@ -11,6 +11,7 @@ import {
   MULTIPATH_ORDERINGS,
   SESSION_PACKINGS,
 } from "../domain/records/packing.ts";
+import { RECEIPT_DETAILS } from "../domain/records/receipt.ts";
 import { MAX_WEIGHT } from "../domain/scoring.ts";
 import {
   DEFAULT_FULL_COVERAGE,
@@ -300,7 +301,8 @@ const PACKING = {
 /** Records of retrievals. */
 // biome-ignore format: a row for each setting
 const RECEIPTS = {
-  retention_days: optionalInteger({ default: 365, min: 0, max: 1_000_000 }, "Days that the receipt of a retrieval is kept; 0: none is written; unset: for ever. Citations can only name a retrieval whose receipt is there."),
+  retention_days: optionalInteger({ default: 90, min: 0, max: 1_000_000 }, "Days that the receipt of a retrieval is kept; 0: none is written; unset: for ever. Citations can only name a retrieval whose receipt is there."),
+  detail: member(RECEIPT_DETAILS, "lean", "What a receipt keeps: `lean`: the question, what was in the context, and the first 20 results with their scores and why; `full`: all that decided the answer, so that scores can be computed again, at 20 to 40 times the size. A question that asks for an explanation leaves a full one."),
 };
 
 /** Models that run on this machine and are not part of the program. */

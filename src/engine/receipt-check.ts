@@ -1,3 +1,4 @@
+import { type AnyReceipt, isLean } from "../domain/records/receipt.ts";
 import type { BuiltReceipt } from "./receipts/build.ts";
 import { decodeReceipt, openReceipt, receiptChecksum } from "./receipts/codec.ts";
 import { receiptProblems } from "./receipts/validate.ts";
@@ -17,7 +18,7 @@ export function isReceiptWhole(body: Uint8Array): boolean {
 /** What a receipt asks, and all that it names, as text with every id in it. @throws RangeError for a damaged one */
 export function toldByReceipt(body: Uint8Array): { readonly query: string; readonly ids: string } {
   const { told, record } = openReceipt(body);
-  const ids = told.candidates.map(({ node_id: id }) => id);
+  const ids = told.candidates.map(({ node_id: id, reasons }) => [id, reasons ?? null]);
   return { query: told.query, ids: JSON.stringify([ids, record]) };
 }
 
@@ -31,6 +32,9 @@ export function questionIn(body: Uint8Array): string {
 }
 
 /** A text with every id that a receipt names. */
-export function idsInReceipt({ receipt, record }: BuiltReceipt): string {
-  return JSON.stringify([receipt.candidates.map(({ nodeId }) => nodeId), record]);
+export function idsInReceipt({ receipt, record }: BuiltReceipt<AnyReceipt>): string {
+  const ids = isLean(receipt)
+    ? receipt.candidates.map(({ nodeId, reasons }) => [nodeId, reasons])
+    : receipt.candidates.map(({ nodeId }) => nodeId);
+  return JSON.stringify([ids, record]);
 }

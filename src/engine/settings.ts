@@ -2,6 +2,7 @@ import type { EpistemicType } from "../domain/enums.ts";
 import type { ConfidenceOverrides } from "../domain/epistemics.ts";
 import type { FadingRules } from "../domain/fading.ts";
 import type { PackingSettings } from "../domain/records/packing.ts";
+import type { ReceiptDetail } from "../domain/records/receipt.ts";
 import type { TtlDefaults } from "../domain/retention.ts";
 import type { ScoringWeights } from "../domain/scoring.ts";
 import type { ExtractionSettings } from "./extract/api.ts";
@@ -94,6 +95,7 @@ export type EngineSettings = {
   readonly reformulation: ReformulationSettings | undefined;
   /** Days that receipts are kept; 0: none is written; undefined: for ever. */
   readonly receiptRetentionDays: number | undefined;
+  readonly receiptDetail: ReceiptDetail;
   readonly confidenceOverrides: ConfidenceOverrides;
   readonly ttlDefaults: TtlDefaults;
   readonly storeSteps: StoreStepSettings;

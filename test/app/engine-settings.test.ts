@@ -59,7 +59,8 @@ test("hands the defaults of the product to the engine", () => {
   expect(engine).toMatchObject({
     queryIntentOrder: "entity_first",
     temporalLanguages: ["en"],
-    receiptRetentionDays: 365,
+    receiptRetentionDays: 90,
+    receiptDetail: "lean",
     unverifiedConfidenceThreshold: 0.3,
   });
   expect(engine.reranker).toBeUndefined();

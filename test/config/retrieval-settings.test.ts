@@ -94,7 +94,7 @@ describe("defaults", () => {
     });
   });
 
-  test("turn off what asks a model, and keep receipts for a year", () => {
+  test("turn off what asks a model, and keep lean receipts for 90 days", () => {
     expect(config()).toMatchObject({
       query_intent_order: "entity_first",
       temporal_languages: ["en"],
@@ -107,7 +107,7 @@ describe("defaults", () => {
       enable_query_reformulation: false,
       query_reformulation_count: 2,
       query_reformulation_merge_policy: "new_only",
-      receipts: { retention_days: 365 },
+      receipts: { retention_days: 90, detail: "lean" },
       extraction: {
         provider: "openai",
         model: "gpt-4o-mini",

@@ -9,6 +9,8 @@ import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { CONFIG_SCHEMA } from "../../src/config/schema.ts";
 import { analyse } from "../../src/domain/lexical-analysis.ts";
+import type { KeptReceipt } from "../../src/domain/records/explanation.ts";
+import { isLean, type RetrievalReceipt } from "../../src/domain/records/receipt.ts";
 import type { EngineDeps } from "../../src/engine/deps.ts";
 import { createEngine } from "../../src/engine/engine.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
@@ -20,10 +22,23 @@ import type { IdSource } from "../../src/ports/ids.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { filePack, openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
-/** The settings of a fresh installation. */
+/** The settings of a fresh installation, but with receipts from which answers can be computed again. */
 export const DEFAULT_SETTINGS: EngineSettings = toEngineSettings(
-  CONFIG_SCHEMA.parse({ scoring: { fusion: "rrf" } }),
+  CONFIG_SCHEMA.parse({ scoring: { fusion: "rrf" }, receipts: { detail: "full" } }),
 );
+
+export type FullKept = KeptReceipt & { readonly receipt: RetrievalReceipt };
+
+/** A full receipt. @throws for none and for a lean one */
+export async function fullReceipt(
+  engine: Pick<MemoryEngine, "getRetrievalReceipt">,
+  { metadata }: { readonly metadata: { readonly requestId: string } },
+  owner = "ada",
+): Promise<FullKept> {
+  const kept = await engine.getRetrievalReceipt(metadata.requestId, owner);
+  if (kept === undefined || isLean(kept.receipt)) throw new Error("no full receipt");
+  return { ...kept, receipt: kept.receipt };
+}
 
 /** One tokenizer for all tests: loading its tables takes a moment. */
 export const tokenizer = createCl100kTokenizer();

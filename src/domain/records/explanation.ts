@@ -1,12 +1,12 @@
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { QueryIntent, RepresentationLevel } from "../enums.ts";
-import type { RetrievalReceipt } from "./receipt.ts";
+import type { AnyReceipt, ReceiptDetail } from "./receipt.ts";
 import type { RetrievalRecord, SectionName } from "./retrieval-record.ts";
 
 /** A receipt that was read back and checked. */
 export type KeptReceipt = {
-  readonly receipt: RetrievalReceipt;
+  readonly receipt: AnyReceipt;
   readonly record: RetrievalRecord;
   /** The receipt as canonical JSON. */
   readonly text: string;
@@ -57,6 +57,8 @@ export type Explanation = {
   /** The moment used as the present. */
   readonly referenceTime: Instant;
   readonly createdAt: Instant;
+  /** `lean`: of the receipt; neither all reasons nor all that is not in the context are known. */
+  readonly detail: ReceiptDetail;
   /** The restrictions of the request, in plain words; empty: none. */
   readonly filters: readonly string[];
   readonly searches: readonly {

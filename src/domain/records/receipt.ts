@@ -110,7 +110,7 @@ const parameters = object({
 
 export type ReceiptParameters = ValueOf<typeof parameters>;
 
-/** A receipt as canonical JSON: keys in the order of this declaration, no blanks, shortest numbers. */
+/** A full receipt as canonical JSON: keys in the order of this declaration, no blanks, shortest numbers. */
 export const receiptForm = object({
   /** Says which settings the receipt must state. */
   schemaVersion: count,
@@ -148,3 +148,72 @@ export const receiptForm = object({
 
 /** Everything that decided an answer, so that scores and order can be computed again from it alone. */
 export type RetrievalReceipt = ValueOf<typeof receiptForm>;
+
+/** How much of an answer is kept. */
+export const RECEIPT_DETAILS = ["lean", "full"] as const;
+export type ReceiptDetail = (typeof RECEIPT_DETAILS)[number];
+
+const leanCandidate = object({
+  nodeId: uuid,
+  rank: noted(count, { description: "From 1, among the results. Only in a lean receipt." }),
+  /** To six digits. */
+  score: decimal,
+  representation: nullable(member(REPRESENTATION_LEVELS)),
+  tokenCost: count,
+  inContext: flag,
+  hasContent: flag,
+  reasons: noted(omitted(list(object({ text, memory: omitted(uuid) }))), {
+    description: "Why it has its score, in plain words. Only in a lean receipt, of the first.",
+  }),
+});
+
+/** What a lean receipt keeps: enough to explain and cite an answer and to ask the question again, too little to compute it again. */
+export const leanForm = object({
+  detail: noted(constant("lean"), {
+    description:
+      "lean: scores, settings, and what did not come into the answer were not kept. Absent: all was.",
+  }),
+  requestId: uuid,
+  userId: text,
+  query: text,
+  referenceTime: instant,
+  scopes: omitted(list(member(SCOPES))),
+  packing: object({
+    tokenBudget: count,
+    minFidelity: member(REPRESENTATION_LEVELS),
+    overheadTokens: count,
+  }),
+  contextSha256: sha256,
+  minScore: omitted(decimal),
+  minScoreSkipped: trueOrOmitted,
+  resultLimit: omitted(count),
+  retrievalMode: member(RETRIEVAL_MODES),
+  timeFrom: omitted(instant),
+  timeTo: omitted(instant),
+  fusion: noted(member(["weighted", "rrf", "relative", "adaptive"]), {
+    description: "How signals became scores. Only in a lean receipt.",
+  }),
+  resultCount: noted(count, { description: "All results. Only in a lean receipt." }),
+  /** In rank order: those in the context, and the first of the others. */
+  candidates: list(leanCandidate),
+  execution: object({
+    parameters: object({
+      rankingMultipliers: omitted(multipliersForm),
+      maxPerSource: omitted(count),
+      maxPerEvidence: omitted(count),
+      knowledgeAt: omitted(instant),
+      eventTimeFrom: omitted(instant),
+      eventTimeTo: omitted(instant),
+      includeCrossScope: flag,
+      excludeNodeTypes: omitted(list(member(NODE_TYPES))),
+      sourceTypes: omitted(list(member(SOURCE_TYPES))),
+    }),
+  }),
+});
+export type LeanReceipt = ValueOf<typeof leanForm>;
+export type AnyReceipt = RetrievalReceipt | LeanReceipt;
+
+/** Whether a receipt keeps too little to compute the answer again. */
+export function isLean(receipt: AnyReceipt): receipt is LeanReceipt {
+  return "detail" in receipt;
+}

@@ -33,6 +33,8 @@ export type ReceiptMaterial = {
   /** What the caller asked for, besides the metadata. */
   readonly filter: CandidateFilter;
   readonly retrievalMode: FilterMetadata["retrievalMode"];
+  /** Whether the request asks for an explanation, and so for the full receipt. */
+  readonly explain: boolean;
   readonly includeCrossScope: boolean;
   /** The time that the question names, as far as scoring used it. */
   readonly queryTimeFrom: Instant | undefined;

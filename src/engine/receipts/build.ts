@@ -3,6 +3,8 @@ import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { ReceiptPacking } from "../../domain/records/packing.ts";
 import type {
+  AnyReceipt,
+  LeanReceipt,
   ReceiptCandidate,
   ReceiptParameters,
   RetrievalReceipt,
@@ -18,12 +20,18 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { PackedRecord, ResultCandidate } from "../retrieve/api.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { ReceiptMaterial } from "./api.ts";
+import { scoreReasons } from "./explain-scores.ts";
 import { effectiveOptions, marksOlder, receiptVersion, statesCitations } from "./version.ts";
 
-export type BuiltReceipt = {
-  readonly receipt: RetrievalReceipt;
+export type BuiltReceipt<R extends AnyReceipt = RetrievalReceipt> = {
+  readonly receipt: R;
   readonly record: RetrievalRecord;
 };
+
+/** Results that a lean receipt explains; of the others it only keeps what reached the context. */
+const EXPLAINED = 20;
+/** Digits of a score in a lean receipt. */
+const SCORE_DIGITS = 6;
 
 /** Values of settings that are accepted but never read. */
 const INERT = { charsPerToken: 4.2, crossScopeTokenBudget: 512 } as const;
@@ -99,6 +107,52 @@ export function buildReceipt(
   return { receipt, record: toRecord(material, packed) };
 }
 
+/** Makes a lean receipt and the record stored with it. Pure. */
+export function buildLean(material: ReceiptMaterial): BuiltReceipt<LeanReceipt> {
+  const { metadata, results, filter, packing } = material;
+  const packed = packedRecords(material);
+  const candidates = results.flatMap(({ node, ...result }, index) => {
+    const inside = packed.get(node.id);
+    const isExplained = index < EXPLAINED;
+    if (inside === undefined && !isExplained) return [];
+    return {
+      nodeId: node.id,
+      rank: index + 1,
+      score: Number(result.compositeScore.toPrecision(SCORE_DIGITS)),
+      ...shownAs(node, inside),
+      reasons: isExplained
+        ? scoreReasons({ nodeId: node.id }, result.provenance, result.paths)
+        : undefined,
+    };
+  });
+  const receipt: LeanReceipt = {
+    detail: "lean",
+    requestId: metadata.requestId,
+    userId: material.userId,
+    query: material.query,
+    referenceTime: metadata.referenceTime,
+    scopes: filter.scopes,
+    packing: {
+      tokenBudget: packing.tokenBudget,
+      minFidelity: packing.minFidelity,
+      overheadTokens: packing.overheadTokens,
+    },
+    contextSha256: sha256Hex(material.bundle.renderedContext),
+    minScore: metadata.minScore,
+    minScoreSkipped: metadata.minScoreSkipped,
+    resultLimit: metadata.resultLimit,
+    retrievalMode: material.retrievalMode,
+    timeFrom: filter.timeFrom,
+    timeTo: filter.timeTo,
+    fusion: material.scoring.fusion.kind,
+    resultCount: results.length,
+    candidates,
+    execution: { parameters: askedFor(material) },
+  };
+  const kept = { ...material, results: results.slice(0, EXPLAINED), excluded: [] };
+  return { receipt, record: { ...toRecord(kept, packed), paths: [] } };
+}
+
 function packedRecords({ bundle }: ReceiptMaterial): ReadonlyMap<Uuid, PackedRecord> {
   return new Map(
     [...bundle.sections.values()].flat().map((record) => [record.candidate.node.id, record]),
@@ -125,7 +179,6 @@ function toCandidate(
   isWeighted: boolean,
 ): ReceiptCandidate {
   const { node } = result;
-  const level = packed?.representation;
   return {
     nodeId: node.id,
     scope: node.scope,
@@ -134,6 +187,14 @@ function toCandidate(
     trace: result.trace,
     rerankerScore: result.rerankerScore,
     semanticRelevance: isWeighted ? undefined : result.semanticRelevance,
+    ...shownAs(node, packed),
+  };
+}
+
+/** How a result stands in the context. */
+function shownAs(node: MemoryNode, packed: PackedRecord | undefined) {
+  const level = packed?.representation;
+  return {
     representation: level,
     tokenCost: packed?.tokenCost ?? 0,
     inContext: packed !== undefined,
@@ -141,24 +202,32 @@ function toCandidate(
   };
 }
 
-function toParameters(
-  { metadata, filter, includeCrossScope, temporalRelation }: ReceiptMaterial,
-  { settings, languageModel }: ReceiptSurroundings,
-): ReceiptParameters {
-  const { reranker, reformulation } = settings;
+/** What the request restricted, besides what stands beside the question. */
+function askedFor({ metadata, filter, includeCrossScope }: ReceiptMaterial) {
   return {
     rankingMultipliers: metadata.rankingMultipliers,
-    rankingProfile: { status: "none", profileId: undefined, reason: undefined },
     maxPerSource: metadata.maxPerSource,
     maxPerEvidence: metadata.maxPerEvidence,
-    timeFrom: filter.timeFrom,
-    timeTo: filter.timeTo,
     knowledgeAt: filter.knowledgeAt,
     eventTimeFrom: filter.eventTimeFrom,
     eventTimeTo: filter.eventTimeTo,
     includeCrossScope,
     excludeNodeTypes: filter.excludeNodeTypes?.toSorted(),
     sourceTypes: filter.sourceTypes?.toSorted(),
+  };
+}
+
+function toParameters(
+  material: ReceiptMaterial,
+  { settings, languageModel }: ReceiptSurroundings,
+): ReceiptParameters {
+  const { metadata, filter, temporalRelation } = material;
+  const { reranker, reformulation } = settings;
+  return {
+    ...askedFor(material),
+    rankingProfile: { status: "none", profileId: undefined, reason: undefined },
+    timeFrom: filter.timeFrom,
+    timeTo: filter.timeTo,
     epistemicWeights: settings.epistemicWeights,
     unverifiedConfidenceThreshold: settings.unverifiedConfidenceThreshold,
     aggregationCoverage: metadata.aggregationCoverage,

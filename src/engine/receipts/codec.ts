@@ -1,4 +1,10 @@
-import { type RetrievalReceipt, receiptForm } from "../../domain/records/receipt.ts";
+import {
+  type AnyReceipt,
+  isLean,
+  leanForm,
+  type RetrievalReceipt,
+  receiptForm,
+} from "../../domain/records/receipt.ts";
 import { type RetrievalRecord, recordForm } from "../../domain/records/retrieval-record.ts";
 import { FormError } from "../../lib/form.ts";
 import { sha256Hex, sha256HexOfBytes } from "../../lib/hashing.ts";
@@ -7,8 +13,8 @@ import { compressText, decompressText } from "../../lib/zstd.ts";
 import type { BuiltReceipt } from "./build.ts";
 
 /** A receipt as canonical JSON. @throws FormError for a number that JSON does not have */
-export function receiptText(receipt: RetrievalReceipt): string {
-  return JSON.stringify(receiptForm.json(receipt));
+export function receiptText(receipt: AnyReceipt): string {
+  return JSON.stringify(isLean(receipt) ? leanForm.json(receipt) : receiptForm.json(receipt));
 }
 
 /** SHA-256 of canonical JSON, 64 lower-case hex digits: the checksum of a receipt. */
@@ -50,7 +56,7 @@ export type StoredParts = {
   readonly record: RetrievalRecord;
 };
 
-export type StoredForm = BuiltReceipt & StoredParts;
+export type StoredForm = BuiltReceipt<AnyReceipt> & StoredParts;
 
 /**
  * The stored form of a receipt: encoding, digest, checksum, and in Zstandard the canonical text, a line feed, and the record beside
@@ -70,15 +76,19 @@ export function encodeReceipt({ text, checksum, record }: StoredParts): Uint8Arr
 /** @throws RangeError, FormError for bytes that `encodeReceipt` did not write, or that have changed since */
 export function decodeReceipt(bytes: Uint8Array): StoredForm {
   const { text, told, checksum, record } = openReceipt(bytes);
-  const receipt = receiptForm.read(told, "receipt");
+  const form = "detail" in told ? leanForm : receiptForm;
+  const receipt = form.read(told, "receipt");
   return { receipt, record: recordForm.read(record, "record"), text, checksum };
 }
 
-type Opened = Pick<StoredForm, "text" | "checksum"> & {
+type Opened = Pick<StoredParts, "text" | "checksum"> & {
   /** The receipt as JSON. */
   readonly told: JsonObject & {
     readonly query: string;
-    readonly candidates: readonly (JsonObject & { readonly node_id: string })[];
+    readonly candidates: readonly (JsonObject & {
+      readonly node_id: string;
+      readonly reasons?: Json;
+    })[];
   };
   /** The record beside it as JSON. */
   readonly record: JsonObject;

@@ -1,6 +1,6 @@
 import type { Reason } from "../../domain/records/explanation.ts";
 import type { ReceiptPacking } from "../../domain/records/packing.ts";
-import type { RetrievalReceipt } from "../../domain/records/receipt.ts";
+import { type AnyReceipt, isLean } from "../../domain/records/receipt.ts";
 import type {
   NotPacked,
   RetrievalRecord,
@@ -9,13 +9,13 @@ import type {
 import { shortNumber } from "./explain-scores.ts";
 
 /** The restrictions of a request, one sentence each. */
-export function filterWords(receipt: RetrievalReceipt): readonly string[] {
+export function filterWords(receipt: AnyReceipt): readonly string[] {
   const { parameters } = receipt.execution;
   const { excludeNodeTypes: types, sourceTypes: sources } = parameters;
   const words: readonly (readonly [unknown, string])[] = [
     [receipt.scopes, `only of scope ${receipt.scopes?.join(", ")}`],
-    [parameters.timeFrom, `only what was still valid after ${parameters.timeFrom}`],
-    [parameters.timeTo, `only what was valid by ${parameters.timeTo}`],
+    [receipt.timeFrom, `only what was still valid after ${receipt.timeFrom}`],
+    [receipt.timeTo, `only what was valid by ${receipt.timeTo}`],
     [parameters.knowledgeAt, `only what was stored by ${parameters.knowledgeAt}`],
     [parameters.eventTimeFrom, `only what happened at ${parameters.eventTimeFrom} or later`],
     [parameters.eventTimeTo, `only what happened at ${parameters.eventTimeTo} or earlier`],
@@ -39,16 +39,20 @@ function results(count: number | undefined): string {
   return count === 1 ? "1 result" : `${count} results`;
 }
 
-function floorWords({ minScore, scoring }: RetrievalReceipt): string {
-  return `a ${gate(scoring)} of at least ${shortNumber(minScore ?? 0)}`;
+function floorWords(receipt: AnyReceipt): string {
+  return `a ${gate(receipt)} of at least ${shortNumber(receipt.minScore ?? 0)}`;
 }
 
-function gate({ fusion }: RetrievalReceipt["scoring"]): string {
-  return fusion.kind === "weighted" ? "score" : "relevance";
+function gate(receipt: AnyReceipt): string {
+  const fusion = isLean(receipt) ? receipt.fusion : receipt.scoring.fusion.kind;
+  return fusion === "weighted" ? "score" : "relevance";
 }
 
 /** Anything unusual, one sentence each. */
-export function noteWords(receipt: RetrievalReceipt, record: RetrievalRecord): readonly string[] {
+export function noteWords(
+  receipt: Pick<AnyReceipt, "minScoreSkipped">,
+  record: RetrievalRecord,
+): readonly string[] {
   const notes: string[] = [];
   if (receipt.minScoreSkipped) {
     notes.push("The least relevance was not applied: without the vector search none is known.");
@@ -67,7 +71,7 @@ export function noteWords(receipt: RetrievalReceipt, record: RetrievalRecord): r
 export function packingWords(
   { reason, foldedInto }: NotPacked,
   tokensUsed: number,
-  { tokenBudget, overheadTokens }: ReceiptPacking,
+  { tokenBudget, overheadTokens }: Pick<ReceiptPacking, "tokenBudget" | "overheadTokens">,
 ): Reason {
   const available = Math.max(0, tokenBudget - overheadTokens);
   switch (reason) {
@@ -91,7 +95,7 @@ export function packingWords(
 /** A recorded reason of selection or of a filter in plain words; an unknown one unchanged. */
 export function reasonWords(
   reason: string,
-  receipt: RetrievalReceipt,
+  receipt: AnyReceipt,
   scored: SelectedOut | undefined,
 ): string {
   const colon = reason.indexOf(":");
@@ -102,14 +106,15 @@ export function reasonWords(
 
 function selectionWords(
   code: string,
-  { scoring, minScore, resultLimit, execution }: RetrievalReceipt,
+  receipt: AnyReceipt,
   scored: SelectedOut | undefined,
 ): string | undefined {
+  const { minScore, resultLimit, execution } = receipt;
   const { maxPerSource, maxPerEvidence } = execution.parameters;
   switch (code) {
     case "below_threshold": {
       const value = scored?.semanticRelevance ?? scored?.score ?? 0;
-      return `its ${gate(scoring)} of ${shortNumber(value)} is below ${shortNumber(minScore ?? 0)}`;
+      return `its ${gate(receipt)} of ${shortNumber(value)} is below ${shortNumber(minScore ?? 0)}`;
     }
     case "source_limit":
       return `the same text of the same source is among the results ${times(maxPerSource)} already`;

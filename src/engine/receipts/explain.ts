@@ -3,9 +3,14 @@ import type {
   ExplainedRecord,
   Explanation,
   KeptReceipt,
+  Reason,
 } from "../../domain/records/explanation.ts";
+import { isLean, type RetrievalReceipt } from "../../domain/records/receipt.ts";
 import { filterWords, noteWords, packingWords, reasonWords } from "./explain-exclusions.ts";
 import { scoreReasons } from "./explain-scores.ts";
+
+const LEAN =
+  "The receipt is lean: of results beyond the first 20 no reasons were kept, and nothing of what was found beside them. SVC_RECEIPTS__DETAIL=full keeps all.";
 
 /** Explains from a receipt alone why each candidate was or was not in the context. Pure. */
 export function explainReceipt(kept: KeptReceipt): Explanation {
@@ -18,9 +23,10 @@ export function explainReceipt(kept: KeptReceipt): Explanation {
     intent: record.intent,
     referenceTime: receipt.referenceTime,
     createdAt,
+    detail: isLean(receipt) ? "lean" : "full",
     filters: filterWords(receipt),
     searches: searchesOf(kept),
-    notes: noteWords(receipt, record),
+    notes: [...noteWords(receipt, record), ...(isLean(receipt) ? [LEAN] : [])],
     tokensUsed: record.tokensUsed,
     tokensAvailable: Math.max(0, packing.tokenBudget - packing.overheadTokens),
     inContext: explainedRecords(kept),
@@ -38,38 +44,48 @@ function searchesOf({ record }: KeptReceipt): Explanation["searches"] {
   }));
 }
 
-function explainedRecords({ receipt, record }: KeptReceipt): readonly ExplainedRecord[] {
-  const ranks = new Map(receipt.candidates.map(({ nodeId }, index) => [nodeId, index]));
-  return record.context.flatMap(({ nodeId, section }, index) => {
-    const at = ranks.get(nodeId) ?? -1;
-    const candidate = receipt.candidates[at];
-    const provenance = receipt.scoreProvenance.get(nodeId);
-    if (candidate?.representation === undefined || provenance === undefined) return [];
-    return [
-      {
-        place: index + 1,
-        nodeId,
-        section,
-        rank: at + 1,
-        score: candidate.score,
-        representation: candidate.representation,
-        tokenCost: candidate.tokenCost,
-        reasons: scoreReasons(candidate, provenance, record.paths[at] ?? []),
-      },
-    ];
+/** The candidates by id, with their ranks from 1 and what is known of why they have their scores. */
+function ranked({ receipt, record }: KeptReceipt) {
+  if (isLean(receipt)) return new Map(receipt.candidates.map((one) => [one.nodeId, one]));
+  return new Map(
+    receipt.candidates.map((one, index) => [
+      one.nodeId,
+      { ...one, rank: index + 1, reasons: reasonsOf(receipt, record, index) },
+    ]),
+  );
+}
+
+function reasonsOf(
+  { candidates, scoreProvenance }: RetrievalReceipt,
+  { paths }: KeptReceipt["record"],
+  index: number,
+): readonly Reason[] {
+  const candidate = candidates[index];
+  const provenance = candidate && scoreProvenance.get(candidate.nodeId);
+  return provenance ? scoreReasons(candidate, provenance, paths[index] ?? []) : [];
+}
+
+function explainedRecords(kept: KeptReceipt): readonly ExplainedRecord[] {
+  const candidates = ranked(kept);
+  return kept.record.context.flatMap(({ nodeId, section }, index) => {
+    const candidate = candidates.get(nodeId);
+    if (candidate?.representation === undefined) return [];
+    const { rank, score, representation, tokenCost, reasons = [] } = candidate;
+    return [{ place: index + 1, nodeId, section, rank, score, representation, tokenCost, reasons }];
   });
 }
 
-function explainedExclusions({ receipt, record }: KeptReceipt): readonly ExplainedExclusion[] {
-  const ranks = new Map(receipt.candidates.map(({ nodeId }, index) => [nodeId, index + 1]));
+function explainedExclusions(kept: KeptReceipt): readonly ExplainedExclusion[] {
+  const { receipt, record } = kept;
+  const candidates = ranked(kept);
   const packing = record.notPacked.map((item): ExplainedExclusion => {
-    const rank = ranks.get(item.nodeId);
+    const candidate = candidates.get(item.nodeId);
     return {
       nodeId: item.nodeId,
       stage: "packing",
       code: item.reason,
-      rank,
-      score: rank === undefined ? undefined : receipt.candidates[rank - 1]?.score,
+      rank: candidate?.rank,
+      score: candidate?.score,
       reason: packingWords(item, record.tokensUsed, receipt.packing),
     };
   });
@@ -86,7 +102,7 @@ function explainedExclusions({ receipt, record }: KeptReceipt): readonly Explain
   // A candidate excluded by one filter may have come back another way, and be excluded twice.
   const left = new Map(record.filteredOut.map((item) => [item.nodeId, item]));
   const filters = [...left.values()]
-    .filter(({ nodeId }) => !ranks.has(nodeId))
+    .filter(({ nodeId }) => !candidates.has(nodeId))
     .map(
       (item): ExplainedExclusion => ({
         nodeId: item.nodeId,

@@ -2,7 +2,7 @@ import { idsIn } from "../../domain/erasure.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { KeptReceipt } from "../../domain/records/explanation.ts";
-import type { RetrievalReceipt } from "../../domain/records/receipt.ts";
+import type { AnyReceipt } from "../../domain/records/receipt.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -11,7 +11,13 @@ import type { ContextNode, ReceiptLog, StoredReceipt } from "../../ports/store/r
 import { idsInReceipt } from "../receipt-check.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { ReceiptMaterial } from "./api.ts";
-import { buildReceipt, digestLongTexts, type ReceiptSurroundings } from "./build.ts";
+import {
+  type BuiltReceipt,
+  buildLean,
+  buildReceipt,
+  digestLongTexts,
+  type ReceiptSurroundings,
+} from "./build.ts";
 import { decodeReceipt, encodeReceipt, receiptChecksum, receiptText } from "./codec.ts";
 import { receiptProblems } from "./validate.ts";
 
@@ -25,7 +31,8 @@ export type ReceiptKeeperDeps = {
     readonly owners: Pick<Owners, "names">;
   };
   readonly clock: Clock;
-  readonly settings: ReceiptSurroundings["settings"] & Pick<EngineSettings, "receiptRetentionDays">;
+  readonly settings: ReceiptSurroundings["settings"] &
+    Pick<EngineSettings, "receiptRetentionDays" | "receiptDetail">;
   readonly languageModel?: ReceiptSurroundings["languageModel"];
   readonly features: ReceiptSurroundings["features"];
   /** Never gets memory text. */
@@ -67,11 +74,17 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   /** Receipts whose answers stopped waiting for them. */
   let late = 0;
 
+  const full = async (material: ReceiptMaterial) => {
+    await digestLongTexts(material.results);
+    return buildReceipt(material, surroundings);
+  };
   const write = async (material: ReceiptMaterial, createdAt: Instant): Promise<boolean> => {
     const { requestId } = material.metadata;
     try {
-      await digestLongTexts(material.results);
-      const { stored, context, named } = toStored(material, surroundings, createdAt);
+      const built = await (settings.receiptDetail === "full" || material.explain
+        ? full(material)
+        : buildLean(material));
+      const { stored, context, named } = toStored(built, createdAt);
       if (await store.saveReceipt(stored, context, named)) return true;
       warn(`the receipt of retrieval ${requestId} was not written (what it names was forgotten)`);
       return false;
@@ -109,10 +122,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       });
       return false;
     },
-    make: async (material) => {
-      await digestLongTexts(material.results);
-      return fromStored(toStored(material, surroundings, clock.now()).stored);
-    },
+    make: async (material) => fromStored(toStored(await full(material), clock.now()).stored),
     read: async (requestId, owner) => {
       await within(settleMs, waiting.get(requestId) ?? Promise.resolve(false));
       const stored = await store.receipt(requestId, owner);
@@ -145,15 +155,13 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefin
 }
 
 function toStored(
-  material: ReceiptMaterial,
-  surroundings: ReceiptSurroundings,
+  built: BuiltReceipt<AnyReceipt>,
   createdAt: Instant,
 ): {
   readonly stored: StoredReceipt;
   readonly context: readonly ContextNode[];
   readonly named: readonly string[];
 } {
-  const built = buildReceipt(material, surroundings);
   const text = receiptText(built.receipt);
   const checksum = receiptChecksum(text);
   const { requestId, userId } = built.receipt;
@@ -197,8 +205,10 @@ function opened(body: Uint8Array, damaged: (why: string, cause: unknown) => SvcE
 }
 
 /** The memories in the context of an answer. */
-function contextOf({ candidates }: Pick<RetrievalReceipt, "candidates">): ContextNode[] {
-  return candidates.flatMap(({ nodeId, inContext, representation }, index) =>
-    inContext && representation !== undefined ? [{ nodeId, rank: index + 1, representation }] : [],
-  );
+function contextOf({ candidates }: AnyReceipt): ContextNode[] {
+  return candidates.flatMap((candidate, index) => {
+    const { nodeId, representation } = candidate;
+    const rank = "rank" in candidate ? candidate.rank : index + 1;
+    return representation === undefined ? [] : [{ nodeId, rank, representation }];
+  });
 }

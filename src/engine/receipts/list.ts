@@ -7,6 +7,7 @@ import {
   parseUserId,
 } from "../../domain/arguments.ts";
 import { LIMITS } from "../../domain/limits.ts";
+import { isLean } from "../../domain/records/receipt.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import { nextTurn } from "../../lib/pause.ts";
 import type { ReceiptLog, ReceiptPage, StoredReceipt } from "../../ports/store/receipt-log.ts";
@@ -87,7 +88,7 @@ function toListed(
     client: record.client,
     query: receipt.query,
     intent: record.intent,
-    resultCount: receipt.candidates.length,
+    resultCount: isLean(receipt) ? receipt.resultCount : receipt.candidates.length,
     contextCount: record.context.length,
     tokensUsed: record.tokensUsed,
     timingMs: record.timingMs,

@@ -1,4 +1,10 @@
-import type { ReceiptCandidate, RetrievalReceipt } from "../../domain/records/receipt.ts";
+import {
+  type AnyReceipt,
+  isLean,
+  type LeanReceipt,
+  type ReceiptCandidate,
+  type RetrievalReceipt,
+} from "../../domain/records/receipt.ts";
 import type { RetrievalRecord } from "../../domain/records/retrieval-record.ts";
 import type { Adjustment, ScoreProvenance } from "../../domain/records/score.ts";
 import { provenanceProblems, replayScore } from "../../domain/score-replay.ts";
@@ -14,10 +20,11 @@ type Scored = { readonly candidate: ReceiptCandidate; readonly provenance: Score
  * it covers the same candidates.
  * @returns why it cannot be right, one sentence each; empty if it is
  */
-export function receiptProblems({ receipt, record }: BuiltReceipt): readonly string[] {
-  const { candidates, scoreProvenance } = receipt;
-  const ids = candidates.map(({ nodeId }) => nodeId);
+export function receiptProblems({ receipt, record }: BuiltReceipt<AnyReceipt>): readonly string[] {
+  const ids = receipt.candidates.map(({ nodeId }) => nodeId);
   if (new Set(ids).size !== ids.length) return ["a candidate stands twice"];
+  if (isLean(receipt)) return leanProblems(receipt, record);
+  const { candidates, scoreProvenance } = receipt;
   if (!isSame([...scoreProvenance.keys()], ids)) {
     return ["the score provenance is not that of the candidates, in their order"];
   }
@@ -34,6 +41,16 @@ export function receiptProblems({ receipt, record }: BuiltReceipt): readonly str
     ...skipProblems(receipt),
     ...candidates.flatMap(packingProblems),
     ...recordProblems(record, candidates),
+  ];
+}
+
+/** What can be checked of a lean receipt: its order, and that it covers the context. */
+function leanProblems({ candidates }: LeanReceipt, { context }: RetrievalRecord): string[] {
+  const at = candidates.findIndex(({ rank }, index) => rank <= (candidates[index - 1]?.rank ?? 0));
+  return [
+    ...(at < 0 ? [] : [`${candidates[at]?.nodeId}: stands too low for its rank`]),
+    ...candidates.flatMap(packingProblems),
+    ...contextProblems(context, candidates),
   ];
 }
 
@@ -203,7 +220,9 @@ function skipProblems({ minScore, minScoreSkipped, scoring, candidates }: Retrie
   return problems;
 }
 
-function packingProblems(candidate: ReceiptCandidate): string[] {
+type Packed = LeanReceipt["candidates"][number] | ReceiptCandidate;
+
+function packingProblems(candidate: Packed): string[] {
   const { nodeId, representation: level, tokenCost, inContext, hasContent } = candidate;
   const problems: string[] = [];
   if (inContext !== (level !== undefined)) {
@@ -224,16 +243,22 @@ function recordProblems(
   const problems: string[] = [];
   if (paths.length !== candidates.length)
     problems.push("the paths are not those of the candidates");
-  const inside = candidates.filter(({ inContext }) => inContext).map(({ nodeId }) => nodeId);
-  const shown = context.map(({ nodeId }) => nodeId);
-  if (!isSame(shown.toSorted(), inside.toSorted())) {
-    problems.push("the context is not that of the candidates");
-  }
+  problems.push(...contextProblems(context, candidates));
   const outside = candidates.filter(({ inContext }) => !inContext).map(({ nodeId }) => nodeId);
   const left = notPacked.map(({ nodeId }) => nodeId);
   if (!isSame(left, outside))
     problems.push("not every candidate outside of the context has a reason");
   return problems;
+}
+
+function contextProblems(
+  context: RetrievalRecord["context"],
+  candidates: readonly Packed[],
+): string[] {
+  const inside = candidates.filter(({ inContext }) => inContext).map(({ nodeId }) => nodeId);
+  const shown = context.map(({ nodeId }) => nodeId);
+  const isCovered = isSame(shown.toSorted(), inside.toSorted());
+  return isCovered ? [] : ["the context is not that of the candidates"];
 }
 
 function isSame(one: readonly Uuid[], other: readonly Uuid[]): boolean {

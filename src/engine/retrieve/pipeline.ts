@@ -304,6 +304,7 @@ function toMaterial(
     client: request.client,
     filter: request.filter,
     retrievalMode: request.mode,
+    explain: request.explain,
     includeCrossScope: request.includeCrossScope,
     queryTimeFrom: ranked.analysis.timeFrom,
     queryTimeTo: ranked.analysis.timeTo,

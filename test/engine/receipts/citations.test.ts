@@ -36,7 +36,11 @@ async function open(
 ): Promise<Opened> {
   const { store } = await engines.open();
   const clock = testClock();
-  const settings = { ...SURROUNDINGS.settings, receiptRetentionDays: undefined };
+  const settings = {
+    ...SURROUNDINGS.settings,
+    receiptRetentionDays: undefined,
+    receiptDetail: "full",
+  } as const;
   const receipts = createReceiptKeeper({ ...SURROUNDINGS, settings, store, clock, warn: () => {} });
   const material = change(aRetrieval({ seed: 4, found: 3, neighbours: 0, packed: 2 }));
   await receipts.keep(material);

@@ -40,7 +40,7 @@ async function open({ alter, days, settleMs, answerMs = 30_000 }: Options = {}):
     ...SURROUNDINGS,
     store: alter === undefined ? store : altered(store, alter(store)),
     clock,
-    settings: { ...SURROUNDINGS.settings, receiptRetentionDays: days },
+    settings: { ...SURROUNDINGS.settings, receiptRetentionDays: days, receiptDetail: "full" },
     warn: (message) => warnings.push(message),
     settleMs,
     answerMs,

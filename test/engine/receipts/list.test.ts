@@ -86,7 +86,7 @@ test("the name of the client stands beside the receipt and changes nothing in it
   const third = await opened.engine.getRetrievalReceipt(broken.metadata.requestId, "ada");
   expect(third?.record.client).toBe("a\ufffdb");
   expect(kept?.text).not.toContain("xxx");
-  expect(kept?.receipt.schemaVersion).toBe(other?.receipt.schemaVersion as never);
+  expect(Object.keys(kept?.receipt ?? {})).toEqual(Object.keys(other?.receipt ?? {}));
 });
 
 test("an answer without a receipt is the same and leaves none", async () => {

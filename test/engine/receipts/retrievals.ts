@@ -119,6 +119,7 @@ export function aRetrieval(shape: RetrievalShape): ReceiptMaterial {
     query,
     filter: OPEN_FILTER,
     retrievalMode: "default",
+    explain: false,
     includeCrossScope: true,
     queryTimeFrom: undefined,
     queryTimeTo: undefined,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import { SPEAKER_KEY } from "../../../src/domain/speaker.ts";
 import { type Memory, put } from "../../contract/samples.ts";
-import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
+import { DEFAULT_SETTINGS, fullReceipt, type OpenedEngine, useEngines } from "../engines.ts";
 import { ask, contentsOf, withSettings } from "./pipeline-world.ts";
 
 const { open } = useEngines({ upkeep: undefined });
@@ -47,9 +47,9 @@ describe("a memory that a newer one makes outdated", () => {
       fresh?.id,
     ]);
     expect(answer.bundle.renderedContext).toContain("[older than a record of ");
-    const kept = await engine.getRetrievalReceipt(answer.metadata.requestId, "ada");
-    expect(kept?.receipt.schemaVersion).toBe(24);
-    expect(kept?.receipt.candidates.map(({ nodeId }) => nodeId as string)).toEqual([
+    const kept = await fullReceipt(engine, answer);
+    expect(kept.receipt.schemaVersion).toBe(24);
+    expect(kept.receipt.candidates.map(({ nodeId }) => nodeId as string)).toEqual([
       fresh?.id ?? "",
       old?.id ?? "",
     ]);

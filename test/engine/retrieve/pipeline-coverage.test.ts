@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { at } from "../../contract/samples.ts";
 import { seedInto } from "../../contract/sqlite-seed.ts";
 import { link } from "../../contract/store-graph.ts";
-import { tokenizer, useEngines } from "../engines.ts";
+import { fullReceipt, tokenizer, useEngines } from "../engines.ts";
 import {
   ask,
   contentsOf,
@@ -56,8 +56,8 @@ describe("a question for a count", () => {
       limitations: ["semantic_matching", "candidate_limit", "result_limit", "token_budget"],
       candidateLimitPaths: ["VECTOR", "LEXICAL", "LEXICAL_AGG"],
     });
-    const kept = await engine.getRetrievalReceipt(count.metadata.requestId, "ada");
-    expect(kept?.receipt.execution.parameters.aggregationCoverage).toEqual(
+    const kept = await fullReceipt(engine, count);
+    expect(kept.receipt.execution.parameters.aggregationCoverage).toEqual(
       count.metadata.aggregationCoverage,
     );
   });

@@ -5,7 +5,13 @@ import type { EngineSettings } from "../../../src/engine/settings.ts";
 import { retrieveView } from "../../../src/surface/contract/retrieval/answer.ts";
 import { at } from "../../contract/samples.ts";
 import { toldJson } from "../../surface/told.ts";
-import { expectInvalid, type OpenedEngine, REAL_MODEL, useEngines } from "../engines.ts";
+import {
+  expectInvalid,
+  fullReceipt,
+  type OpenedEngine,
+  REAL_MODEL,
+  useEngines,
+} from "../engines.ts";
 import { ask, contentsOf, fillWorld, remember, withSettings } from "./pipeline-world.ts";
 
 const { open } = useEngines({ upkeep: undefined });
@@ -13,7 +19,9 @@ const { open } = useEngines({ upkeep: undefined });
 /** The settings of somebody who sets these scoring settings, and wants memories to stay as they are. */
 function configured(scoring: Readonly<Record<string, unknown>>): EngineSettings {
   const organizer = { opportunistic_enabled: false };
-  return toEngineSettings(CONFIG_SCHEMA.parse({ scoring, organizer }));
+  return toEngineSettings(
+    CONFIG_SCHEMA.parse({ scoring, organizer, receipts: { detail: "full" } }),
+  );
 }
 
 const FUSIONS = ["rrf", "weighted", "relative"] as const;
@@ -217,8 +225,8 @@ describe("the fusion that is chosen by the settings", () => {
     // The depth of the searches is a setting of its own, and here each reaches everything.
     expect(given.results).toEqual(own.results);
     expect(given.bundle.renderedContext).toBe(own.bundle.renderedContext);
-    const kept = await engines.weighted.getRetrievalReceipt(given.metadata.requestId, "ada");
-    expect(kept?.receipt.scoring).toEqual(weights);
+    const kept = await fullReceipt(engines.weighted, given);
+    expect(kept.receipt.scoring).toEqual(weights);
   });
 });
 

@@ -13,7 +13,7 @@ import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { LanguageModel } from "../../../src/ports/language-model.ts";
 import type { Reranker } from "../../../src/ports/reranker.ts";
 import { at } from "../../contract/samples.ts";
-import { DEFAULT_SETTINGS, tokenizer, useEngines } from "../engines.ts";
+import { DEFAULT_SETTINGS, fullReceipt, tokenizer, useEngines } from "../engines.ts";
 import { fillWorld, linesOf, packing, withSettings } from "./pipeline-world.ts";
 
 const { open } = useEngines({ upkeep: undefined });
@@ -186,15 +186,15 @@ test("every choice of settings and every request give an answer that can be repl
       });
 
       const answer = await engine.retrieve({ ...given, userId: "ada" });
-      const kept = await engine.getRetrievalReceipt(answer.metadata.requestId, "ada");
+      const kept = await fullReceipt(engine, answer);
       const { results, bundle, metadata, excluded, filterMetadata } = answer;
 
       expect(opened.warnings).toEqual([]);
       expect(metadata.receiptPersisted).toBe(true);
-      expect(kept?.receipt.contextSha256).toBe(sha256Hex(bundle.renderedContext));
+      expect(kept.receipt.contextSha256).toBe(sha256Hex(bundle.renderedContext));
       for (const { node, compositeScore } of results) {
         expect(Number.isFinite(compositeScore)).toBe(true);
-        const provenance = kept?.receipt.scoreProvenance.get(node.id);
+        const provenance = kept.receipt.scoreProvenance.get(node.id);
         expect(provenance && replayScore(provenance)).toBe(compositeScore);
       }
       const available = Math.max(0, given.tokenBudget - (one.overheadTokens ?? 100));
@@ -208,7 +208,7 @@ test("every choice of settings and every request give an answer that can be repl
       );
       expect(metadata.candidatesFiltered).toBe(excluded.length);
       expect(filterMetadata.retrievalMode).toBe(given.retrievalMode as never);
-      versions.add(kept?.receipt.schemaVersion ?? 0);
+      versions.add(kept.receipt.schemaVersion);
     }),
     { numRuns: 120 },
   );

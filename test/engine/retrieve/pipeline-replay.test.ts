@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import type { KeptReceipt } from "../../../src/domain/records/explanation.ts";
 import type { PackingSettings } from "../../../src/domain/records/packing.ts";
 import type { RankingPolicy, ReceiptCandidate } from "../../../src/domain/records/receipt.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
@@ -9,7 +8,13 @@ import type { EngineSettings } from "../../../src/engine/settings.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { LanguageModel } from "../../../src/ports/language-model.ts";
 import type { Reranker } from "../../../src/ports/reranker.ts";
-import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
+import {
+  DEFAULT_SETTINGS,
+  type FullKept,
+  fullReceipt,
+  type OpenedEngine,
+  useEngines,
+} from "../engines.ts";
 import { ask, fillWorld, packing, readRaw, runRaw, withSettings } from "./pipeline-world.ts";
 
 const { open } = useEngines({ upkeep: undefined });
@@ -49,17 +54,16 @@ type Feature = {
   readonly ask?: Partial<RetrieveInput>;
   readonly packing?: Partial<PackingSettings>;
   readonly settings?: Partial<EngineSettings>;
-  readonly shows: (kept: KeptReceipt) => boolean;
+  readonly shows: (kept: FullKept) => boolean;
 };
 
-const pathed = (path: string) => (kept: KeptReceipt) =>
+const pathed = (path: string) => (kept: FullKept) =>
   kept.record.paths.flat().some((one) => one === path);
-const adjustedBy = (kind: string) => (kept: KeptReceipt) =>
+const adjustedBy = (kind: string) => (kept: FullKept) =>
   [...kept.receipt.scoreProvenance.values()].some(({ adjustments }) =>
     adjustments.some((step) => step.kind === kind),
   );
-const policy = (wanted: RankingPolicy) => (kept: KeptReceipt) =>
-  kept.receipt.rankingPolicy === wanted;
+const policy = (wanted: RankingPolicy) => (kept: FullKept) => kept.receipt.rankingPolicy === wanted;
 
 const NO_SESSIONS = { sessionContextWindow: 0 } as const;
 const RERANKER = { model: "m", topK: 6, priorWeight: 0.3, timeoutMs: 5000 } as const;
@@ -176,10 +180,10 @@ function byOrder(name: RankingPolicy) {
 }
 
 /** Asks, reads the receipt and computes its scores and its order again. */
-async function replay(opened: OpenedEngine, feature: Feature): Promise<KeptReceipt> {
-  const { results, bundle, metadata } = await ask(opened.engine, feature.query, feature.ask);
-  const kept = await opened.engine.getRetrievalReceipt(metadata.requestId, "ada");
-  if (kept === undefined) throw new Error(`no receipt: ${opened.warnings.join()}`);
+async function replay(opened: OpenedEngine, feature: Feature): Promise<FullKept> {
+  const answer = await ask(opened.engine, feature.query, feature.ask);
+  const { results, bundle, metadata } = answer;
+  const kept = await fullReceipt(opened.engine, answer);
   const { receipt, text, checksum } = kept;
 
   expect(results.length).toBeGreaterThan(2);

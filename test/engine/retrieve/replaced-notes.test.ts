@@ -3,7 +3,7 @@ import type { MemoryNode } from "../../../src/domain/node.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import { at, freshId, type Memory } from "../../contract/samples.ts";
-import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
+import { DEFAULT_SETTINGS, fullReceipt, type OpenedEngine, useEngines } from "../engines.ts";
 import { ask, contentsOf, remember, withSettings } from "./pipeline-world.ts";
 
 const { open } = useEngines({ upkeep: undefined });
@@ -67,11 +67,11 @@ describe("a message of which the store knows that all it said was replaced", () 
     expect(contentsOf(without.results)[0]).toBe(OLD);
     expect(contentsOf(answer.results)).toEqual([NEW, OLD, CLAIM]);
     expect(markedIn(answer)).toEqual([[OLD, `${fresh?.id}`]]);
-    const kept = await engine.getRetrievalReceipt(answer.metadata.requestId, "ada");
+    const kept = await fullReceipt(engine, answer);
     for (const { provenance, compositeScore } of answer.results) {
       expect(replayScore(provenance)).toBe(compositeScore);
     }
-    expect(kept?.receipt.schemaVersion).toBe(fusion.kind === "adaptive" ? 25 : 24);
+    expect(kept.receipt.schemaVersion).toBe(fusion.kind === "adaptive" ? 25 : 24);
     const explanation = await engine.explain(answer.metadata.requestId, "ada");
     expect(explanation?.inContext.find(({ nodeId }) => nodeId === old?.id)?.reasons).toContainEqual(
       expect.objectContaining({

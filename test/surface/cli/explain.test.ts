@@ -44,7 +44,7 @@ beforeAll(async () => {
     ...SURROUNDINGS,
     store,
     clock: testClock(),
-    settings: { ...SURROUNDINGS.settings, receiptRetentionDays: undefined },
+    settings: { ...SURROUNDINGS.settings, receiptRetentionDays: undefined, receiptDetail: "full" },
     warn: (message) => {
       throw new Error(message);
     },

@@ -21,7 +21,7 @@ export type Answer = {
   readonly receipt: RetrievalReceipt;
   readonly explanation: Explanation;
   readonly context: { readonly text: string; readonly sameness: Sameness };
-  /** Memories in the context whose text is another now, or that are gone, with the text of today. */
+  /** Memories in the context whose text is another now, or that are gone, with the text of today; a lean receipt does not tell. */
   readonly changed: readonly Pick<Explained, "node_id" | "content">[];
   /** What this page asked for it; undefined for one that was asked before. */
   readonly request: RetrieveRequest | undefined;
@@ -64,7 +64,10 @@ export async function replay(requestId: string, userId: string): Promise<Answer>
     receipt,
     explanation,
     context: { text, sameness },
-    changed: sameness === "other" ? await changedSince(receipt, explanation) : [],
+    changed:
+      sameness === "other" && receipt.detail !== "lean"
+        ? await changedSince(receipt, explanation)
+        : [],
     request: undefined,
     ms: undefined,
     weak: new Set(),
@@ -129,8 +132,8 @@ async function sha256(text: string): Promise<string | undefined> {
 export type Checked = {
   /** Whether the receipt is as it was written; undefined where that cannot be computed. */
   readonly isChecksumRight: boolean | undefined;
-  /** Scores that are not what their records give; 0: all are equal, to the last bit. */
-  readonly wrongScores: number;
+  /** Scores that are not what their records give; 0: all are equal, to the last bit; undefined: a lean receipt has no such records. */
+  readonly wrongScores: number | undefined;
 };
 
 /** Scores computed again before other work gets a turn. */
@@ -138,6 +141,12 @@ const SLICE = 50;
 
 /** Computes the checksum and all scores again, a few at a time: the answer is on the screen meanwhile. */
 export async function check({ checksum, ...receipt }: RetrievalReceipt): Promise<Checked> {
+  const wrongScores = receipt.detail === "lean" ? undefined : await wrongScoresIn(receipt);
+  const hash = await sha256(JSON.stringify(receipt));
+  return { isChecksumRight: hash === undefined ? undefined : hash === checksum, wrongScores };
+}
+
+async function wrongScoresIn(receipt: Omit<RetrievalReceipt, "checksum">): Promise<number> {
   const { candidates } = receipt;
   let wrongScores = 0;
   for (let from = 0; from < candidates.length; from += SLICE) {
@@ -147,8 +156,7 @@ export async function check({ checksum, ...receipt }: RetrievalReceipt): Promise
       return provenance === undefined || !Object.is(replayScore(provenance), score);
     }).length;
   }
-  const hash = await sha256(JSON.stringify(receipt));
-  return { isChecksumRight: hash === undefined ? undefined : hash === checksum, wrongScores };
+  return wrongScores;
 }
 
 /** The record of a memory's score, read as strictly as the engine reads it; undefined if it cannot be read. */
@@ -158,7 +166,7 @@ export function provenanceOf(
 ): ScoreProvenance | undefined {
   try {
     // SAFETY: it came as JSON, so it is JSON.
-    return provenanceForm.read(score_provenance[id] as unknown as Json, id);
+    return provenanceForm.read(score_provenance?.[id] as unknown as Json, id);
   } catch (error) {
     if (error instanceof FormError) return undefined;
     throw error;

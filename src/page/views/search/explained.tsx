@@ -111,7 +111,7 @@ function Seal({ answer }: { answer: Answer }): VNode {
 }
 
 function Outcome({ of: { isChecksumRight, wrongScores } }: { of: Checked }): VNode {
-  const isGood = isChecksumRight !== false && wrongScores === 0;
+  const isGood = isChecksumRight !== false && !wrongScores;
   const checksum =
     isChecksumRight === undefined
       ? "checksum not checked"
@@ -122,9 +122,11 @@ function Outcome({ of: { isChecksumRight, wrongScores } }: { of: Checked }): VNo
     <span class={isGood ? "ok" : "lost"}>
       {isGood ? "✓ " : "✗ "}
       {checksum},{" "}
-      {wrongScores === 0
-        ? "scores computed again are equal"
-        : `${counted(wrongScores, "score")} computed again ${wrongScores === 1 ? "is" : "are"} not equal`}
+      {wrongScores === undefined
+        ? "scores cannot be computed again from a lean receipt"
+        : wrongScores === 0
+          ? "scores computed again are equal"
+          : `${counted(wrongScores, "score")} computed again ${wrongScores === 1 ? "is" : "are"} not equal`}
     </span>
   );
 }
@@ -216,9 +218,11 @@ function Context({ answer, line }: Props): VNode {
       {context.sameness === "other" && (
         <div class="foot changed">
           <p>
-            {changed.length === 0
-              ? "No memory in it has changed; others have come, or rank differently."
-              : `${memoryCount(changed.length)} in it changed since or no longer there:`}
+            {receipt.detail === "lean"
+              ? "A lean receipt does not tell what has changed."
+              : changed.length === 0
+                ? "No memory in it has changed; others have come, or rank differently."
+                : `${memoryCount(changed.length)} in it changed since or no longer there:`}
           </p>
           <ul>
             {changed.map(({ node_id, content }) => (

@@ -144,14 +144,19 @@ const COLOURS: Readonly<Record<string, string>> = {
   recency: "f-time",
 };
 
-function Score(props: {
-  hit: Hit;
-  receipt: RetrievalReceipt;
-  isNearestOnly: boolean;
-}): VNode | null {
+function Score(props: { hit: Hit; receipt: RetrievalReceipt; isNearestOnly: boolean }): VNode {
   const { hit, receipt, isNearestOnly } = props;
   const provenance = useMemo(() => provenanceOf(receipt, hit.node_id), [receipt, hit.node_id]);
-  if (provenance === undefined) return null;
+  if (provenance === undefined) {
+    return (
+      <div class="score">
+        <div class="bar">
+          <b>{hit.score.toFixed(3)}</b>
+        </div>
+        <p class="why">{hit.reasons.map(({ text }) => text).join("; ")}</p>
+      </div>
+    );
+  }
   const bar = barOf(provenance, isNearestOnly);
   const parts = bar.shares.map((part) => ({
     share: part.share,

@@ -7,6 +7,7 @@ import {
 import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Explanation } from "../../../domain/records/explanation.ts";
+import { RECEIPT_DETAILS } from "../../../domain/records/receipt.ts";
 import { SECTION_NAMES } from "../../../domain/records/retrieval-record.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import {
@@ -136,6 +137,10 @@ export const explanationView = noted(
     intent: member(QUERY_INTENTS),
     referenceTime: instant,
     createdAt: instant,
+    detail: noted(member(RECEIPT_DETAILS), {
+      description:
+        "lean: the receipt has the reasons of the first 20 results, and beyond them only what was in the context.",
+    }),
     filters: noted(list(text), { description: "The restrictions of the request." }),
     searches: list(
       view<Explanation["searches"][number]>()({

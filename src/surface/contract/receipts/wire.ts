@@ -1,6 +1,6 @@
 import { QUERY_INTENTS } from "../../../domain/enums.ts";
 import type { KeptReceipt } from "../../../domain/records/explanation.ts";
-import { receiptForm } from "../../../domain/records/receipt.ts";
+import { leanForm, receiptForm } from "../../../domain/records/receipt.ts";
 import type {
   ListedRetrieval,
   ListedRetrievals,
@@ -16,11 +16,12 @@ import {
   member,
   nullable,
   object,
+  omitted,
   sha256,
   text,
   uuid,
 } from "../../../lib/form.ts";
-import { noted, told, type View, view } from "../../../lib/view.ts";
+import { type Declared, noted, told, type View, view } from "../../../lib/view.ts";
 
 const checksum = noted(sha256, {
   description:
@@ -77,15 +78,46 @@ export const usesView = noted(
   { id: "MemoryUsePage" },
 );
 
-/** A receipt: the keys of its canonical text in order, then the checksum of that text. */
+/** A full receipt or a lean one: the keys of its canonical text in order, then the checksum of that text. */
 export const receiptView: View<KeptReceipt> = {
   json: ({ text: receipt, checksum: own }) => ({ ...JSON.parse(receipt), checksum: own }),
   shape: {
     kind: "object",
-    members: [...receiptForm.members, { name: "checksum", key: "checksum", form: checksum }],
+    members: [
+      ...eitherOf(receiptForm.members, leanForm.members),
+      { name: "checksum", key: "checksum", form: checksum },
+    ],
   },
   notes: {
     id: "RetrievalReceipt",
-    description: "Everything that decided an answer; no part of it holds the text of a memory.",
+    description:
+      "What decided an answer: all of it, or with detail `lean` only what explains it; no part of it holds the text of a memory.",
   },
 };
+
+/** The members of two objects; those that only one of them always has may be left out. */
+function eitherOf(one: readonly Declared[], other: readonly Declared[]): readonly Declared[] {
+  const twins = new Map(other.map((member) => [member.name, member.form]));
+  const own = new Set(one.map(({ name }) => name));
+  return [
+    ...one.map(({ form, ...rest }) => ({ ...rest, form: eitherForm(form, twins.get(rest.name)) })),
+    ...other
+      .filter(({ name }) => !own.has(name))
+      .map(({ form, ...rest }) => ({ ...rest, form: eitherForm(form, undefined) })),
+  ];
+}
+
+function eitherForm(form: View<never>, twin: View<never> | undefined): View<never> {
+  const { shape } = form;
+  const isLeftOut = twin === undefined || twin.omits !== undefined;
+  if (isLeftOut) return form.omits === undefined ? omitted(form) : form;
+  const other = twin.shape;
+  if (shape.kind === "object" && other.kind === "object") {
+    const members = eitherOf(shape.members, other.members);
+    return { ...form, shape: { kind: "object", members } };
+  }
+  if (shape.kind === "list" && other.kind === "list") {
+    return { ...form, shape: { ...shape, of: eitherForm(shape.of, other.of) } };
+  }
+  return form;
+}
