@@ -245,5 +245,5 @@ export {
 export type { Instant } from "./lib/instant.ts";
 export type { Json, JsonObject } from "./lib/json.ts";
 export type { Uuid } from "./lib/uuid.ts";
-export type { AuditRecord as Operation } from "./ports/store/audit-record.ts";
-export type { StoreCounts } from "./ports/store/browse.ts";
+export type { StoreCounts } from "./ports/store/graph.ts";
+export type { AuditRecord as Operation } from "./ports/store/records.ts";

@@ -13,9 +13,8 @@ import { createEngine } from "../../src/engine/engine.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import { fromEpochMicros } from "../../src/lib/instant.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { Embedder } from "../../src/ports/embedder.ts";
-import type { IdSource } from "../../src/ports/ids.ts";
+import type { Embedder } from "../../src/ports/models.ts";
+import type { Clock, IdSource } from "../../src/ports/system.ts";
 
 const CACHE = join(import.meta.dir, "../../node_modules/.cache/svc-quality");
 

@@ -11,7 +11,7 @@ import {
 import { SvcError } from "../domain/errors.ts";
 import { type HostedModel, hostedModel, providerOfVectors } from "../domain/hosted-models.ts";
 import { shownName } from "../lib/shown-name.ts";
-import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
+import type { Embedder, EmbeddingIdentity } from "../ports/models.ts";
 import { otherModel } from "./other-models.ts";
 
 /** A model that this program runs, or one that another program runs for it. */

@@ -4,7 +4,7 @@ import { SvcError } from "../domain/errors.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { shownName } from "../lib/shown-name.ts";
-import type { EmbeddingIdentity } from "../ports/embedder.ts";
+import type { EmbeddingIdentity } from "../ports/models.ts";
 import {
   configuredModel,
   howToUse,

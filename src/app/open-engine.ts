@@ -13,8 +13,8 @@ import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { ExtractionProvider } from "../engine/extract/api.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
-import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
-import type { Owners } from "../ports/store/owners.ts";
+import type { Embedder, EmbeddingIdentity } from "../ports/models.ts";
+import type { Owners } from "../ports/store/store.ts";
 import {
   configuredModel,
   createConfiguredEmbedder,

@@ -4,8 +4,7 @@ import { isReadOnlyPack, openReadOnlyStore } from "../adapters/sqlite/open-read-
 import { openSqliteStore, type SqliteStoreOptions } from "../adapters/sqlite/open-store.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { PackLock } from "../ports/store/pack-lock.ts";
-import type { Store } from "../ports/store/store.ts";
+import type { PackLock, Store } from "../ports/store/store.ts";
 import { connectionOptions } from "./database-connection.ts";
 import { opening } from "./pack-connection.ts";
 import { keyTextOf } from "./pack-key.ts";

@@ -5,7 +5,7 @@ import { createLocalReranker } from "../adapters/rerank/local-reranker.ts";
 import { progressLines } from "../adapters/rerank/progress-lines.ts";
 import type { Config } from "../config/schema.ts";
 import type { EngineDeps } from "../engine/deps.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/system.ts";
 
 type OptionalModels = Pick<
   EngineDeps,

@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import type { PackReport } from "../packs/inspect-pack.ts";
-import type { Counted } from "../ports/store/inspection.ts";
+import type { Counted } from "../ports/store/store.ts";
 import type { Finding } from "./finding.ts";
 
 /** Whether extraction can work, whether it is stuck, and what it left out of the answers of models. */

@@ -3,7 +3,7 @@ import { isActive } from "../domain/lifecycle.ts";
 import { ALL_OWNERS } from "../domain/owner.ts";
 import { retentionEnd } from "../domain/retention.ts";
 import { addDays, type Instant } from "../lib/instant.ts";
-import type { Upkeep } from "../ports/store/upkeep.ts";
+import type { Upkeep } from "../ports/store/work.ts";
 import { fadedMemories } from "./lifecycle/restore.ts";
 import { agingFaded } from "./organize/organizer/aging.ts";
 import type { EngineSettings } from "./settings.ts";

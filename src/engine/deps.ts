@@ -1,14 +1,15 @@
-import type { Clock } from "../ports/clock.ts";
-import type { DateReader } from "../ports/date-reader.ts";
-import type { Embedder } from "../ports/embedder.ts";
 import type { FootageReader } from "../ports/footage.ts";
-import type { IdSource } from "../ports/ids.ts";
-import type { LanguageModel, TextModel } from "../ports/language-model.ts";
-import type { Reranker } from "../ports/reranker.ts";
-import type { PackLock } from "../ports/store/pack-lock.ts";
-import type { Store } from "../ports/store/store.ts";
-import type { Tokenizer } from "../ports/tokenizer.ts";
-import type { VisionModel } from "../ports/vision-model.ts";
+import type {
+  DateReader,
+  Embedder,
+  LanguageModel,
+  Reranker,
+  TextModel,
+  Tokenizer,
+  VisionModel,
+} from "../ports/models.ts";
+import type { PackLock, Store } from "../ports/store/store.ts";
+import type { Clock, IdSource } from "../ports/system.ts";
 import type { ExtractionProvider } from "./extract/api.ts";
 import type { EngineSettings } from "./settings.ts";
 

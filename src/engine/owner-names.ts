@@ -2,9 +2,8 @@ import { ALL_OWNERS } from "../domain/owner.ts";
 import type { OwnerName } from "../domain/pack-owner.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
-import type { AuditLog } from "../ports/store/audit-log.ts";
-import type { AuditRecord } from "../ports/store/audit-record.ts";
-import type { Owners } from "../ports/store/owners.ts";
+import type { AuditLog, AuditRecord } from "../ports/store/records.ts";
+import type { Owners } from "../ports/store/store.ts";
 
 /** The audit log, in which owners are also found under their earlier names. */
 export type NamedRecords = AuditLog & { readonly owners: Pick<Owners, "names"> };

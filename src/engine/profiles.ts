@@ -17,8 +17,7 @@ import { sourceHash } from "../domain/organize/summary.ts";
 import type { Instant } from "../lib/instant.ts";
 import { uuidV5 } from "../lib/new-uuid.ts";
 import type { Uuid } from "../lib/uuid.ts";
-import type { ChangeSnapshot, Decision } from "../ports/store/changes.ts";
-import type { Graph } from "../ports/store/graph.ts";
+import type { ChangeSnapshot, Decision, Graph } from "../ports/store/graph.ts";
 import type { EngineDeps } from "./deps.ts";
 import { logEntry } from "./lifecycle/change-one.ts";
 

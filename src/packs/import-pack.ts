@@ -17,7 +17,7 @@ import { pathArgument } from "../config/path.ts";
 import { hostedChoice } from "../config/rules.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
-import type { EmbeddingIdentity } from "../ports/embedder.ts";
+import type { EmbeddingIdentity } from "../ports/models.ts";
 import type { Keyed, NewKey } from "./create-pack.ts";
 import { makeKeyedPack } from "./keyed-pack.ts";
 import { withPassingPack } from "./through-pack.ts";

@@ -6,7 +6,7 @@ import { textsTo } from "../app/model-warning.ts";
 import { argumentOf, databaseOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { ALL_OWNERS } from "../domain/owner.ts";
-import type { Upkeep } from "../ports/store/upkeep.ts";
+import type { Upkeep } from "../ports/store/work.ts";
 
 const READING = { poolSize: 1, isReadOnly: true };
 

@@ -12,7 +12,7 @@ import { keyTextOf, withCipher } from "../app/pack-key.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { ALL_OWNERS } from "../domain/owner.ts";
-import type { TransferSource } from "../ports/store/transfer.ts";
+import type { TransferSource } from "../ports/store/store.ts";
 import type { Keyed, NewKey } from "./create-pack.ts";
 import { makeKeyedPack } from "./keyed-pack.ts";
 import {

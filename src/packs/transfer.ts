@@ -6,7 +6,7 @@ import {
   type RecordKind,
   type TransferRecord,
 } from "../domain/records/transfer.ts";
-import type { TransferSource, TransferTarget } from "../ports/store/transfer.ts";
+import type { TransferSource, TransferTarget } from "../ports/store/store.ts";
 
 export type TransferRun = {
   readonly signal: AbortSignal;

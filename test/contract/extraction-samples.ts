@@ -6,9 +6,9 @@ import { toExtractionRecord } from "../../src/domain/extraction/records.ts";
 import { EMPTY_RESULT } from "../../src/domain/extraction/result.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { uuidV5 } from "../../src/lib/new-uuid.ts";
-import type { Admission } from "../../src/ports/store/event-log.ts";
-import type { ExtractionClaim, ExtractionFilter } from "../../src/ports/store/extraction-queue.ts";
+import type { Admission } from "../../src/ports/store/events.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import type { ExtractionClaim, ExtractionFilter } from "../../src/ports/store/work.ts";
 import { aNode, anAdmission, at } from "./samples.ts";
 
 /** An admission of events that are to be extracted. */

@@ -4,10 +4,10 @@ import type { PlannedStore } from "../../src/domain/planned-store.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
-import type { AuditRecord } from "../../src/ports/store/audit-record.ts";
-import type { Admission } from "../../src/ports/store/event-log.ts";
+import type { Admission } from "../../src/ports/store/events.ts";
+import type { AuditRecord } from "../../src/ports/store/records.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import type { Materialization } from "../../src/ports/store/work-queue.ts";
+import type { Materialization } from "../../src/ports/store/work.ts";
 
 /** Numbers in a vector of these tests; small, so that a person can read them. */
 export const DIMENSION = 8;

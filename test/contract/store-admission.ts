@@ -5,7 +5,7 @@ import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { planRecordId } from "../../src/domain/planned-store.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
-import type { PlannedChange } from "../../src/ports/store/changes.ts";
+import type { PlannedChange } from "../../src/ports/store/graph.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { nodeKeys } from "../node-keys.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import type { EventBlob } from "../../src/ports/store/blobs.ts";
+import type { EventBlob } from "../../src/ports/store/records.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { anAdmission, anAuditRecord, anEvent, freshId } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";

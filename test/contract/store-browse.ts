@@ -12,7 +12,7 @@ import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { retentionEnd } from "../../src/domain/retention.ts";
 import type { Instant } from "../../src/lib/instant.ts";
-import type { BrowseClock, BrowseFilter, BrowsePage } from "../../src/ports/store/browse.ts";
+import type { BrowseClock, BrowseFilter, BrowsePage } from "../../src/ports/store/graph.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { anAdmission, anAuditRecord, at, freshId, type Memory, put } from "./samples.ts";
 import { anEdge, write } from "./store-change.ts";

@@ -5,7 +5,7 @@ import { SvcError } from "../../src/domain/errors.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { uuidV5 } from "../../src/lib/new-uuid.ts";
-import type { Change, ChangeReads, ChangeSnapshot } from "../../src/ports/store/changes.ts";
+import type { Change, ChangeReads, ChangeSnapshot } from "../../src/ports/store/graph.ts";
 import { aNode, anAdmission, anAuditRecord, anEvent, at, freshId, put, unit } from "./samples.ts";
 import type { RetrievalStore, World } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";

@@ -1,13 +1,13 @@
 import { afterEach, describe } from "bun:test";
 import type { Edge } from "../../src/domain/edge.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
-import type { EventLog } from "../../src/ports/store/event-log.ts";
+import type { EmbeddingIdentity } from "../../src/ports/models.ts";
+import type { EventLog } from "../../src/ports/store/events.ts";
 import type { Graph } from "../../src/ports/store/graph.ts";
 import type { SearchIndex } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import type { WorkQueue } from "../../src/ports/store/work-queue.ts";
+import type { WorkQueue } from "../../src/ports/store/work.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import { describeActivity } from "./store-activity.ts";
 import { describeAddedNodes } from "./store-added-nodes.ts";
 import { describeAdmission } from "./store-admission.ts";

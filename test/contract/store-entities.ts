@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../src/domain/node.ts";
-import type { EntityPage } from "../../src/ports/store/browse.ts";
+import type { EntityPage } from "../../src/ports/store/graph.ts";
 import { type Memory, put } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 import { link } from "./store-graph.ts";

@@ -5,7 +5,7 @@ import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
-import type { Erasure } from "../../src/ports/store/erasures.ts";
+import type { Erasure } from "../../src/ports/store/events.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import {
   aMaterialization,

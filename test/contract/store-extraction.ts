@@ -4,7 +4,7 @@ import { extractionRecordId } from "../../src/domain/extraction/records.ts";
 import { isTakenOver } from "../../src/domain/jobs.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
-import type { ExtractionClaim, ExtractionFilter } from "../../src/ports/store/extraction-queue.ts";
+import type { ExtractionClaim, ExtractionFilter } from "../../src/ports/store/work.ts";
 import { aPlanOf, aRecordOf, claimed, extractable } from "./extraction-samples.ts";
 import { anAdmission, anEvent, at, freshId } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";

@@ -5,7 +5,7 @@ import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import type { MaterializationJob } from "../../src/ports/store/work-queue.ts";
+import type { MaterializationJob } from "../../src/ports/store/work.ts";
 import {
   aMaterialization,
   aNode,

@@ -4,8 +4,8 @@ import type { DerivationPlan } from "../../src/domain/extraction/plan/derivation
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
-import type { ExtractionClaim } from "../../src/ports/store/extraction-queue.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import type { ExtractionClaim } from "../../src/ports/store/work.ts";
 import { aPlanOf, claimed, extractable } from "./extraction-samples.ts";
 import { aMaterialization, aNode, anEvent, at, freshId, put, unit } from "./samples.ts";
 import { retire } from "./store-change.ts";

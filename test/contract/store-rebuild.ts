@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/lib/hashing.ts";
-import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
-import type { NodeVector, RebuildPlan } from "../../src/ports/store/rebuild.ts";
-import type { KeyedNode } from "../../src/ports/store/search-index.ts";
+import type { EmbeddingIdentity } from "../../src/ports/models.ts";
+import type { KeyedNode, NodeVector, RebuildPlan } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { aMaterialization, aNode, anAdmission, anEvent, DIMENSION, put, unit } from "./samples.ts";
 import { retire } from "./store-change.ts";

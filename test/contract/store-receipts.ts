@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
-import type { ReceiptPage, StoredReceipt } from "../../src/ports/store/receipt-log.ts";
+import type { ReceiptPage, StoredReceipt } from "../../src/ports/store/records.ts";
 import { anAdmission, anAuditRecord, at, freshId, put } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 

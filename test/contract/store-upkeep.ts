@@ -13,7 +13,7 @@ import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS, type Owner } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import type { Aging } from "../../src/ports/store/upkeep.ts";
+import type { Aging } from "../../src/ports/store/work.ts";
 import { anAuditRecord, at, freshId, put, unit } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 import { ANYTHING } from "./store-vectors.ts";

@@ -3,7 +3,7 @@ import { isTakenOver } from "../../src/domain/jobs.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import type { WorkClaim } from "../../src/ports/store/work-queue.ts";
+import type { WorkClaim } from "../../src/ports/store/work.ts";
 import { aMaterialization, aNode, anAdmission, anEvent, at, unit } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 

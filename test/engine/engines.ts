@@ -16,10 +16,9 @@ import { createEngine } from "../../src/engine/engine.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import type { EngineSettings } from "../../src/engine/settings.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { Embedder } from "../../src/ports/embedder.ts";
-import type { IdSource } from "../../src/ports/ids.ts";
+import type { Embedder } from "../../src/ports/models.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import type { Clock, IdSource } from "../../src/ports/system.ts";
 import { filePack, openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
 /** The settings of a fresh installation, but with receipts from which answers can be computed again. */

@@ -9,7 +9,7 @@ import { isTakenOver } from "../../src/domain/jobs.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { uuidV5 } from "../../src/lib/new-uuid.ts";
 import { parseUuid } from "../../src/lib/uuid.ts";
-import type { ExtractionClaim } from "../../src/ports/store/extraction-queue.ts";
+import type { ExtractionClaim } from "../../src/ports/store/work.ts";
 import { aPlanOf, aRecordOf } from "../contract/extraction-samples.ts";
 import { unit } from "../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";

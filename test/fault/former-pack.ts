@@ -2,7 +2,7 @@ import { createRandom, sentence } from "../../scripts/bench/sentences.ts";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
 import { keepLogInUse } from "../../src/adapters/sqlite/connection/log-mark.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
-import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
+import type { EmbeddingIdentity } from "../../src/ports/models.ts";
 import { at, put } from "../contract/samples.ts";
 import { openSqlitePack } from "../contract/sqlite-pack.ts";
 

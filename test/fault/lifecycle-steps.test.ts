@@ -7,7 +7,7 @@ import { openDatabase } from "../../src/adapters/sqlite/connection/open-database
 import { openChecksummed } from "../../src/domain/checksummed.ts";
 import { edgeRecord } from "../../src/domain/edge.ts";
 import { type MemoryNode, nodeRecord } from "../../src/domain/node.ts";
-import type { ChangeSnapshot } from "../../src/ports/store/changes.ts";
+import type { ChangeSnapshot } from "../../src/ports/store/graph.ts";
 import { connectionOf } from "../adapters/sqlite/exported.ts";
 import { indexed } from "../adapters/sqlite/indexed.ts";
 import { put, unit } from "../contract/samples.ts";

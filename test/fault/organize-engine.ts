@@ -7,8 +7,8 @@ import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { CONFIG_SCHEMA } from "../../src/config/schema.ts";
 import { createEngine } from "../../src/engine/engine.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { Embedder } from "../../src/ports/embedder.ts";
+import type { Embedder } from "../../src/ports/models.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
 const DIMENSION = 64;

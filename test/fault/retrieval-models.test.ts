@@ -3,8 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { RetrievalResponse } from "../../src/engine/retrieve/api.ts";
 import type { ReformulationSettings, RerankerSettings } from "../../src/engine/settings.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
-import type { LanguageModel, ModelRequest } from "../../src/ports/language-model.ts";
-import type { Reranker } from "../../src/ports/reranker.ts";
+import type { LanguageModel, ModelRequest, Reranker } from "../../src/ports/models.ts";
 import { type OpenedEngine, useEngines } from "../engine/engines.ts";
 import {
   ask,

@@ -4,7 +4,7 @@ import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
 import { CONFIG_SCHEMA } from "../../src/config/schema.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import type { OrganizerSettings } from "../../src/engine/settings.ts";
-import type { Embedder } from "../../src/ports/embedder.ts";
+import type { Embedder } from "../../src/ports/models.ts";
 import { examineIn } from "../../src/process/examine.ts";
 import { INSPECTOR_FILES, type InspectorFile } from "../../src/surface/http/inspector-files.ts";
 import { startHttpServer } from "../../src/surface/http/server.ts";

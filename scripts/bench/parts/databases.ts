@@ -10,7 +10,7 @@ import { loadConfig } from "../../../src/config/load.ts";
 import { everythingOf } from "../../../src/domain/candidate-filter.ts";
 import type { EngineDeps } from "../../../src/engine/deps.ts";
 import { retrieve } from "../../../src/engine/retrieve/pipeline.ts";
-import type { Embedder } from "../../../src/ports/embedder.ts";
+import type { Embedder } from "../../../src/ports/models.ts";
 import type { NodeKey } from "../../../src/ports/store/search-index.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { startPostgres } from "../../check/postgres.ts";

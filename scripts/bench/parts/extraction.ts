@@ -10,7 +10,7 @@ import { createGate } from "../../../src/engine/concurrency.ts";
 import { flush } from "../../../src/engine/extract/extractions.ts";
 import type { ExtractDeps } from "../../../src/engine/extract/extractor.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
-import type { Embedder } from "../../../src/ports/embedder.ts";
+import type { Embedder } from "../../../src/ports/models.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { createVectors, fill, openStore, turn } from "../fill.ts";
 import { openRawInserts, openRawModel, type RawInserts } from "../probe.ts";

@@ -1,6 +1,6 @@
 import type { Chrono, Component, ParsedResult } from "chrono-node/en";
 import { asInstant, fromDate, type Instant } from "../../lib/instant.ts";
-import type { DateReader, DateSignal } from "../../ports/date-reader.ts";
+import type { DateReader, DateSignal } from "../../ports/models.ts";
 import { phraseParsers } from "./phrases.ts";
 
 /** Loads the parser of each supported language. English first: it reads finer than the others. */

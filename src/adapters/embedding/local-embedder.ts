@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../../domain/embedding-models.ts";
-import type { Embedder, EmbeddingIdentity } from "../../ports/embedder.ts";
+import type { Embedder, EmbeddingIdentity } from "../../ports/models.ts";
 import { createModelThread } from "./model-thread.ts";
 import { noUse, remembering } from "./remember.ts";
 

@@ -1,6 +1,6 @@
 import { SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
-import type { Embedder, EmbedderUse } from "../../ports/embedder.ts";
+import type { Embedder, EmbedderUse } from "../../ports/models.ts";
 import { createLru } from "./lru.ts";
 
 const CACHED_VECTORS = 512;

@@ -2,7 +2,6 @@ import { delimiter, isAbsolute } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { fromDate, fromEpochMicros, type Instant, parseInstant } from "../../lib/instant.ts";
 import { shownName } from "../../lib/shown-name.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type {
   Footage,
   FootageClock,
@@ -10,6 +9,7 @@ import type {
   FootageReader,
   SampledFrame,
 } from "../../ports/footage.ts";
+import type { Clock } from "../../ports/system.ts";
 import { askChild, type Environment } from "./child-process.ts";
 import { mediaKind } from "./media-kind.ts";
 import {

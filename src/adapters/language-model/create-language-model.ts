@@ -1,9 +1,4 @@
-import type {
-  LanguageModel,
-  ModelRequest,
-  ReadAnswer,
-  TextModel,
-} from "../../ports/language-model.ts";
+import type { LanguageModel, ModelRequest, ReadAnswer, TextModel } from "../../ports/models.ts";
 import { answerForm } from "./answer-form.ts";
 import { type Called, createCaller } from "./call-model.ts";
 import { formMissed } from "./failures.ts";

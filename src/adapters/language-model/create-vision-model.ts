@@ -2,7 +2,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { providerHost } from "../../domain/provider-address.ts";
 import { withoutThoughts } from "../../lib/json-answer.ts";
 import { shellWord } from "../../lib/shell-word.ts";
-import type { DescribeRequest, VisionModel } from "../../ports/vision-model.ts";
+import type { DescribeRequest, VisionModel } from "../../ports/models.ts";
 import { type Called, createCaller } from "./call-model.ts";
 import type { LanguageModelOptions } from "./options.ts";
 

@@ -1,5 +1,5 @@
-import type { Clock } from "../../ports/clock.ts";
-import type { EmbeddingIdentity } from "../../ports/embedder.ts";
+import type { EmbeddingIdentity } from "../../ports/models.ts";
+import type { Clock } from "../../ports/system.ts";
 import type { Database } from "./connection/sql.ts";
 import type { Worker } from "./work/lease.ts";
 

@@ -13,7 +13,7 @@ import {
 } from "../../domain/records/rows.ts";
 import type { ObjectForm } from "../../lib/form.ts";
 import type { Shape } from "../../lib/view.ts";
-import type { AuditRecord } from "../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../ports/store/records.ts";
 import type { KeyedNode } from "../../ports/store/search-index.ts";
 import type { Column } from "./connection/insert-many.ts";
 

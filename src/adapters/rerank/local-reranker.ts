@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { SvcError } from "../../domain/errors.ts";
-import type { Reranker } from "../../ports/reranker.ts";
+import type { Reranker } from "../../ports/models.ts";
 import { cacheDir } from "../native/cache-dir.ts";
 import { createModelFiles, type ModelFilesOptions } from "./model-files.ts";
 import { createModelThread, type ModelThread } from "./model-thread.ts";

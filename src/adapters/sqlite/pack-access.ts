@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../domain/errors.ts";
-import type { PackLock } from "../../ports/store/pack-lock.ts";
+import type { PackLock } from "../../ports/store/store.ts";
 import { waitForTurn } from "./connection/closing.ts";
 import { isBusy, toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";

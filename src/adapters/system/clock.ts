@@ -1,5 +1,5 @@
 import { fromEpochMicros } from "../../lib/instant.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/system.ts";
 
 /** Sources of time that a clock reads, in milliseconds. */
 export type TimeSources = {

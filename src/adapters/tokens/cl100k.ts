@@ -1,4 +1,4 @@
-import type { Tokenizer } from "../../ports/tokenizer.ts";
+import type { Tokenizer } from "../../ports/models.ts";
 import { loadTokens } from "./cl100k-tokens.ts";
 import { createPieceCounter } from "./piece-counter.ts";
 import { createRankTable } from "./rank-table.ts";

@@ -1,4 +1,4 @@
-import type { Embedder } from "../../ports/embedder.ts";
+import type { Embedder } from "../../ports/models.ts";
 import { createConfiguredEmbedder, identityWith } from "../configured-embedder.ts";
 
 /** Embedders for several engines: one for each model, however many packs use it. */

@@ -38,7 +38,7 @@ import { compareCodePoints } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { createUuidSet, type UuidSet } from "../../lib/uuid-set.ts";
 import type { Graph } from "../../ports/store/graph.ts";
-import type { Page } from "../../ports/store/page.ts";
+import type { Page } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import type {
   AssertionQueryInput,

@@ -13,9 +13,8 @@ import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Bucket } from "../../lib/local-dates.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Session } from "../../ports/store/activity.ts";
-import type { AuditRecord } from "../../ports/store/audit-record.ts";
-import type { BrowseClock, CountedEntity, StoreCounts } from "../../ports/store/browse.ts";
+import type { BrowseClock, CountedEntity, Session, StoreCounts } from "../../ports/store/graph.ts";
+import type { AuditRecord } from "../../ports/store/records.ts";
 
 /** When a memory was stored, or when what it tells happened (else when it was stored). */
 export const CLOCKS = ["learned", "happened"] as const satisfies readonly BrowseClock[];

@@ -32,9 +32,8 @@ import { type Instant, parseInstant } from "../../lib/instant.ts";
 import { BUCKETS, firstDay, localDates } from "../../lib/local-dates.ts";
 import { compareUnits } from "../../lib/text.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
-import type { Activity, Session, SessionPage } from "../../ports/store/activity.ts";
-import type { AuditLog } from "../../ports/store/audit-log.ts";
 import type {
+  Activity,
   Browse,
   BrowseClock,
   BrowseFilter,
@@ -42,8 +41,11 @@ import type {
   EntityPage,
   FacetCount,
   FacetValues,
-} from "../../ports/store/browse.ts";
-import type { Graph } from "../../ports/store/graph.ts";
+  Graph,
+  Session,
+  SessionPage,
+} from "../../ports/store/graph.ts";
+import type { AuditLog } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import {
   BROWSE_ORDERS,

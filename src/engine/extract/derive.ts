@@ -35,10 +35,10 @@ import { earlierTurnOf, type Turn, turnOf } from "../../domain/extraction/turn.t
 import type { MemoryNode } from "../../domain/node.ts";
 import { hasText } from "../../domain/search/turns.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { AuditRecord } from "../../ports/store/audit-record.ts";
-import type { ExtractionClaim } from "../../ports/store/extraction-queue.ts";
+import type { Tokenizer } from "../../ports/models.ts";
+import type { AuditRecord } from "../../ports/store/records.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
-import type { Tokenizer } from "../../ports/tokenizer.ts";
+import type { ExtractionClaim } from "../../ports/store/work.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ExtractDeps, JobOptions } from "./extractor.ts";
 import { batchRequest, requestSha256 } from "./request.ts";

@@ -13,8 +13,8 @@ import { failureCode } from "../../domain/extraction/failure.ts";
 import { type ExtractionJob, isTakenOver, takenOver } from "../../domain/jobs.ts";
 import { type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { EventLog } from "../../ports/store/event-log.ts";
-import type { ExtractionClaim, ExtractionQueue } from "../../ports/store/extraction-queue.ts";
+import type { EventLog } from "../../ports/store/events.ts";
+import type { ExtractionClaim, ExtractionQueue } from "../../ports/store/work.ts";
 import { createGate, type Gate, whileHeld } from "../concurrency.ts";
 import type { EngineDeps } from "../deps.ts";
 import type {

@@ -8,9 +8,9 @@ import {
 } from "../../domain/extraction/read-answer.ts";
 import type { ReadTurn } from "../../domain/extraction/read-result.ts";
 import type { Turn } from "../../domain/extraction/turn.ts";
-import type { ReadAnswer, TextModel } from "../../ports/language-model.ts";
-import type { ExtractionQueue } from "../../ports/store/extraction-queue.ts";
+import type { ReadAnswer, TextModel } from "../../ports/models.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
+import type { ExtractionQueue } from "../../ports/store/work.ts";
 import type { Gate } from "../concurrency.ts";
 import type { EngineDeps } from "../deps.ts";
 import type {

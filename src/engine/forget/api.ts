@@ -3,7 +3,7 @@ import type { ForgetStage } from "../../domain/erasure.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ErasureCounts } from "../../ports/store/erasures.ts";
+import type { ErasureCounts } from "../../ports/store/events.ts";
 
 /** Forgetting: the content of memories and events is erased, their place in the log stays. `null` and `undefined` both mean absent. */
 

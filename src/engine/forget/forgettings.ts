@@ -5,9 +5,8 @@ import { ALL_OWNERS, isEverybody } from "../../domain/owner.ts";
 import { asInstant } from "../../lib/instant.ts";
 import { uuidV5 } from "../../lib/new-uuid.ts";
 import { asUuid, type Uuid } from "../../lib/uuid.ts";
-import type { AuditLog } from "../../ports/store/audit-log.ts";
-import type { AuditRecord } from "../../ports/store/audit-record.ts";
-import type { ErasureCounts, Erasures } from "../../ports/store/erasures.ts";
+import type { ErasureCounts, Erasures } from "../../ports/store/events.ts";
+import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";
 import type { NamedRecords } from "../owner-names.ts";
 import type { Forgetting } from "./api.ts";
 

@@ -1,7 +1,7 @@
 import { inJson } from "../../domain/erasure.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import type { Erasures } from "../../ports/store/erasures.ts";
+import type { Erasures } from "../../ports/store/events.ts";
 import { questionIn } from "../receipt-check.ts";
 
 /** Bytes of each piece of a text that is looked for, and how far the pieces are apart at least. */

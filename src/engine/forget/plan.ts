@@ -14,10 +14,8 @@ import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { sha256OfJson } from "../../lib/hashing.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Activity } from "../../ports/store/activity.ts";
-import type { ErasureScope, Erasures } from "../../ports/store/erasures.ts";
-import type { EventLog } from "../../ports/store/event-log.ts";
-import type { Graph } from "../../ports/store/graph.ts";
+import type { ErasureScope, Erasures, EventLog } from "../../ports/store/events.ts";
+import type { Activity, Graph } from "../../ports/store/graph.ts";
 import { toldByReceipt } from "../receipt-check.ts";
 import type { ForgetInput, ForgottenMemory, Staying } from "./api.ts";
 

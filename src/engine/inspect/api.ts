@@ -9,9 +9,8 @@ import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { EmbedderUse, EmbeddingIdentity } from "../../ports/embedder.ts";
-import type { AuditRecord } from "../../ports/store/audit-record.ts";
-import type { BlobTotals } from "../../ports/store/blobs.ts";
+import type { EmbedderUse, EmbeddingIdentity } from "../../ports/models.ts";
+import type { AuditRecord, BlobTotals } from "../../ports/store/records.ts";
 
 export type NodeQuery = {
   readonly userId?: string | null | undefined;

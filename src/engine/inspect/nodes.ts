@@ -29,13 +29,11 @@ import { isEverybody, type Owner } from "../../domain/owner.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import { given as withoutAbsent } from "../../lib/case.ts";
 import { nameForm } from "../../lib/normal-form.ts";
-import type { Activity } from "../../ports/store/activity.ts";
-import type { Blobs } from "../../ports/store/blobs.ts";
-import type { EventLog, EventPage } from "../../ports/store/event-log.ts";
-import type { ExtractionQueue } from "../../ports/store/extraction-queue.ts";
-import type { Graph, NodeFilter, NodeScan } from "../../ports/store/graph.ts";
+import type { EventLog, EventPage } from "../../ports/store/events.ts";
+import type { Activity, Graph, NodeFilter, NodeScan } from "../../ports/store/graph.ts";
+import type { Blobs } from "../../ports/store/records.ts";
 import type { Store } from "../../ports/store/store.ts";
-import type { WorkQueue } from "../../ports/store/work-queue.ts";
+import type { ExtractionQueue, WorkQueue } from "../../ports/store/work.ts";
 import type { EngineDeps } from "../deps.ts";
 import type {
   BlobOptions,

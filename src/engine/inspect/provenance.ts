@@ -16,12 +16,15 @@ import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
-import type { AuditLog, AuditRecordsOnTarget } from "../../ports/store/audit-log.ts";
-import type { AuditRecord } from "../../ports/store/audit-record.ts";
-import type { EventLog } from "../../ports/store/event-log.ts";
-import type { ExtractionQueue } from "../../ports/store/extraction-queue.ts";
+import type { EventLog } from "../../ports/store/events.ts";
 import type { Graph } from "../../ports/store/graph.ts";
-import type { Page } from "../../ports/store/page.ts";
+import type {
+  AuditLog,
+  AuditRecord,
+  AuditRecordsOnTarget,
+  Page,
+} from "../../ports/store/records.ts";
+import type { ExtractionQueue } from "../../ports/store/work.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { NamedRecords } from "../owner-names.ts";
 import type { ExtractionRecord, ExtractionStatus, Provenance, ProvenanceOptions } from "./api.ts";

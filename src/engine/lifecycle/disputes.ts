@@ -1,8 +1,7 @@
 import { isActive, requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
-import type { Graph } from "../../ports/store/graph.ts";
+import type { ChangeSnapshot, Decision, Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./change-one.ts";
 import { parsePair, RESOLVE } from "./pair.ts";

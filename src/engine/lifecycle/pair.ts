@@ -10,13 +10,13 @@ import type { Instant } from "../../lib/instant.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import { uuidV5 } from "../../lib/new-uuid.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type {
   ChangeReads,
   ChangeSnapshot,
   Decision,
   PlannedChange,
-} from "../../ports/store/changes.ts";
+} from "../../ports/store/graph.ts";
+import type { AuditRecord } from "../../ports/store/records.ts";
 import type { ChangeCaller, ClaimsOptions } from "./api.ts";
 import {
   type ChangeDeps,

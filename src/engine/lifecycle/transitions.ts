@@ -16,7 +16,7 @@ import { parseInstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ChangeSnapshot } from "../../ports/store/changes.ts";
+import type { ChangeSnapshot } from "../../ports/store/graph.ts";
 import {
   type ConditionInput,
   EVALUATION_METHODS,

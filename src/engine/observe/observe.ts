@@ -9,7 +9,7 @@ import {
 import { shownName } from "../../lib/shown-name.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Footage, FootageReader } from "../../ports/footage.ts";
-import type { VisionModel } from "../../ports/vision-model.ts";
+import type { VisionModel } from "../../ports/models.ts";
 import type { ObserveInput } from "./api.ts";
 import {
   asOurs,

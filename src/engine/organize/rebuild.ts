@@ -3,10 +3,14 @@ import { invalid } from "../../domain/errors.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { untilAborted } from "../../lib/until-aborted.ts";
-import type { NodeVector, RebuildPlan } from "../../ports/store/rebuild.ts";
-import type { KeyedNode, SearchIndex } from "../../ports/store/search-index.ts";
+import type {
+  KeyedNode,
+  NodeVector,
+  RebuildPlan,
+  SearchIndex,
+} from "../../ports/store/search-index.ts";
 import type { Store } from "../../ports/store/store.ts";
-import type { WorkQueue } from "../../ports/store/work-queue.ts";
+import type { WorkQueue } from "../../ports/store/work.ts";
 import type { EngineDeps } from "../deps.ts";
 import { drain, vectorOf } from "../write/materialize.ts";
 import type { RebuildInput, RebuildResult } from "./api.ts";

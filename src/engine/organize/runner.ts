@@ -2,8 +2,8 @@ import { reasonCode } from "../../domain/errors.ts";
 import { isTakenOver } from "../../domain/jobs.ts";
 import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
 import { toEpochMillis } from "../../lib/instant.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { WorkClaim, WorkQueue } from "../../ports/store/work-queue.ts";
+import type { WorkClaim, WorkQueue } from "../../ports/store/work.ts";
+import type { Clock } from "../../ports/system.ts";
 import { whileHeld } from "../concurrency.ts";
 
 /** After what a job is looked at. */

@@ -7,7 +7,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Graph } from "../../ports/store/graph.ts";
-import type { Upkeep } from "../../ports/store/upkeep.ts";
+import type { Upkeep } from "../../ports/store/work.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { EntitySnapshot, SnapshotOptions } from "./api.ts";
 

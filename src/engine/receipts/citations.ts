@@ -21,11 +21,9 @@ import {
 import type { JsonObject } from "../../lib/json.ts";
 import { uuidV5 } from "../../lib/new-uuid.ts";
 import { asUuid, parseUuid, type Uuid } from "../../lib/uuid.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { IdSource } from "../../ports/ids.ts";
-import type { AuditLog } from "../../ports/store/audit-log.ts";
-import type { AuditRecord } from "../../ports/store/audit-record.ts";
-import type { EventLog } from "../../ports/store/event-log.ts";
+import type { EventLog } from "../../ports/store/events.ts";
+import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";
+import type { Clock, IdSource } from "../../ports/system.ts";
 import { type NamedRecords, operationOf } from "../owner-names.ts";
 import type { AnswerCitationsInput, AnswerCitationsQuery } from "./api.ts";
 import type { ReceiptKeeper } from "./keep.ts";

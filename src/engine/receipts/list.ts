@@ -10,7 +10,7 @@ import { LIMITS } from "../../domain/limits.ts";
 import { isLean } from "../../domain/records/receipt.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import { nextTurn } from "../../lib/pause.ts";
-import type { ReceiptLog, ReceiptPage, StoredReceipt } from "../../ports/store/receipt-log.ts";
+import type { ReceiptLog, ReceiptPage, StoredReceipt } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ListedRetrieval, ListedRetrievals, RetrievalsQuery } from "./api.ts";
 import { decodeReceipt, type StoredForm } from "./codec.ts";

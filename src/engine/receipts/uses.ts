@@ -5,9 +5,8 @@ import {
   parseOwner,
   parsePageLimit,
 } from "../../domain/arguments.ts";
-import type { AuditLog } from "../../ports/store/audit-log.ts";
 import type { Graph } from "../../ports/store/graph.ts";
-import type { ReceiptLog } from "../../ports/store/receipt-log.ts";
+import type { AuditLog, ReceiptLog } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ListedUses, UsesQuery } from "./api.ts";
 import { requestsThatCite } from "./citations.ts";

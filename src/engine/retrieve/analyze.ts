@@ -1,7 +1,7 @@
 import type { QueryIntent, RetrievalMode } from "../../domain/enums.ts";
 import { foreignLanguages } from "../../domain/language.ts";
 import type { Instant } from "../../lib/instant.ts";
-import type { DateReader, DateSignal } from "../../ports/date-reader.ts";
+import type { DateReader, DateSignal } from "../../ports/models.ts";
 import type { EngineSettings } from "../settings.ts";
 
 /** What a question asks for, judged by its wording. */

@@ -4,7 +4,7 @@ import type { ProcessingResult, ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { PlannedChange } from "../../ports/store/changes.ts";
+import type { PlannedChange } from "../../ports/store/graph.ts";
 import type { ChangeCaller } from "../lifecycle/api.ts";
 
 /**

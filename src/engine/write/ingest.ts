@@ -10,9 +10,8 @@ import { sha256Hex } from "../../lib/hashing.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../lib/json.ts";
 import { uuidV5 } from "../../lib/new-uuid.ts";
 import { asUuid, type Uuid } from "../../lib/uuid.ts";
-import type { AuditRecord } from "../../ports/store/audit-record.ts";
-import type { EventBlob } from "../../ports/store/blobs.ts";
-import type { EventLog } from "../../ports/store/event-log.ts";
+import type { EventLog } from "../../ports/store/events.ts";
+import type { AuditRecord, EventBlob } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import { type NamedRecords, operationIdFor } from "../owner-names.ts";
 import type {

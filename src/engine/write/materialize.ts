@@ -8,11 +8,7 @@ import { embeddingText } from "../../domain/speaker.ts";
 import { untilAborted } from "../../lib/until-aborted.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
-import type {
-  Materialization,
-  MaterializationJob,
-  WorkQueue,
-} from "../../ports/store/work-queue.ts";
+import type { Materialization, MaterializationJob, WorkQueue } from "../../ports/store/work.ts";
 import { whileHeld } from "../concurrency.ts";
 import type { EngineDeps } from "../deps.ts";
 import { embedParts } from "../embed-parts.ts";

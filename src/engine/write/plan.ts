@@ -37,7 +37,7 @@ import { sha256Hex } from "../../lib/hashing.ts";
 import { type Instant, nextInstant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { EventLog } from "../../ports/store/event-log.ts";
+import type { EventLog } from "../../ports/store/events.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { FastIngestItem, StoreInput } from "./api.ts";

@@ -6,7 +6,7 @@ import {
 } from "../../../src/adapters/embedding/hosted/hosted-embedder.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { type HostedModel, hostedModel } from "../../../src/domain/hosted-models.ts";
-import type { Embedder } from "../../../src/ports/embedder.ts";
+import type { Embedder } from "../../../src/ports/models.ts";
 import { type EmbeddingServer, startEmbeddingServer, vectorsFor } from "./embedding-server.ts";
 
 const KEY = "sk-very-secret";

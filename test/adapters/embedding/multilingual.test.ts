@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createLocalEmbedder } from "../../../src/adapters/embedding/local-embedder.ts";
 import { findModel } from "../../../src/domain/embedding-models.ts";
-import type { Embedder } from "../../../src/ports/embedder.ts";
+import type { Embedder } from "../../../src/ports/models.ts";
 
 let embedder: Embedder;
 beforeAll(() => {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { createLanguageModel } from "../../../src/adapters/language-model/create-language-model.ts";
 import type { LanguageModelOptions } from "../../../src/adapters/language-model/options.ts";
 import type { SvcError } from "../../../src/domain/errors.ts";
-import type { ModelRequest } from "../../../src/ports/language-model.ts";
+import type { ModelRequest } from "../../../src/ports/models.ts";
 import {
   type ProviderServer,
   type Received,

@@ -4,9 +4,8 @@ import { readChanges, readLanguages, readPairs } from "../../../scripts/quality/
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { fromEpochMicros } from "../../../src/lib/instant.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
-import type { Clock } from "../../../src/ports/clock.ts";
-import type { Embedder } from "../../../src/ports/embedder.ts";
-import type { IdSource } from "../../../src/ports/ids.ts";
+import type { Embedder } from "../../../src/ports/models.ts";
+import type { Clock, IdSource } from "../../../src/ports/system.ts";
 
 const TURNS = 300;
 const PAIRS = [...readChanges(), ...readPairs()].filter((_, index) => index % 2 === 0);

@@ -5,8 +5,8 @@ import { createPostgresStore } from "../../../src/adapters/postgres/postgres-sto
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { everythingOf } from "../../../src/domain/candidate-filter.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
-import type { ExtractionClaim } from "../../../src/ports/store/extraction-queue.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
+import type { ExtractionClaim } from "../../../src/ports/store/work.ts";
 import { aPlanOf, aRecordOf, claimed, extractable } from "../../contract/extraction-samples.ts";
 import { openPostgres } from "../../contract/postgres-place.ts";
 import {

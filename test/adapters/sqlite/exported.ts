@@ -8,7 +8,7 @@ import { readSnapshot } from "../../../src/adapters/sqlite/transfer/export.ts";
 import { exportLines } from "../../../src/adapters/sqlite/transfer/export-lines.ts";
 import { importPack } from "../../../src/adapters/sqlite/transfer/import.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
-import type { EmbeddingIdentity } from "../../../src/ports/embedder.ts";
+import type { EmbeddingIdentity } from "../../../src/ports/models.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import {
   aMaterialization,

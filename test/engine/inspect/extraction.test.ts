@@ -3,7 +3,7 @@ import { checksummed } from "../../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../../src/domain/event.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { uuidV5 } from "../../../src/lib/new-uuid.ts";
-import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../src/ports/store/records.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { anAdmission, anAuditRecord, anEvent, at, freshId } from "../../contract/samples.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";

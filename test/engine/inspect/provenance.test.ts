@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ProvenanceOptions } from "../../../src/engine/inspect/api.ts";
-import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../src/ports/store/records.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import {
   aMaterialization,

@@ -4,7 +4,7 @@ import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { StoreStepSettings } from "../../../src/engine/settings.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
-import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../src/ports/store/records.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, REAL_MODEL, useEngines } from "../engines.ts";
 

@@ -7,7 +7,7 @@ import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
-import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../src/ports/store/records.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import type { Thrown } from "../../domain/thrown.ts";
 

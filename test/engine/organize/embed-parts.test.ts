@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { partsOf } from "../../../src/domain/search/parts.ts";
-import type { Embedder } from "../../../src/ports/embedder.ts";
+import type { Embedder } from "../../../src/ports/models.ts";
 import { ANYTHING, contentsOf } from "../../contract/store-vectors.ts";
 import { until } from "../../until.ts";
 import { type OpenedEngine, testClock, useEngines, wordEmbedder } from "../engines.ts";

@@ -3,7 +3,7 @@ import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { OrganizeInput } from "../../../src/engine/organize/api.ts";
 import type { EngineSettings } from "../../../src/engine/settings.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
-import type { LanguageModel, ModelRequest } from "../../../src/ports/language-model.ts";
+import type { LanguageModel, ModelRequest } from "../../../src/ports/models.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine } from "../engines.ts";
 
 /** Settings with which whole memories are quoted. */

@@ -13,7 +13,7 @@ import {
 import { createReceiptKeeper } from "../../../src/engine/receipts/keep.ts";
 import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
-import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../src/ports/store/records.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { altered, expectInvalid, testClock, useEngines } from "../engines.ts";
 import { aRetrieval, SURROUNDINGS } from "./retrievals.ts";

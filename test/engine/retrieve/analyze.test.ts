@@ -8,7 +8,7 @@ import {
   languagesOfDates,
 } from "../../../src/engine/retrieve/analyze.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
-import type { DateReader } from "../../../src/ports/date-reader.ts";
+import type { DateReader } from "../../../src/ports/models.ts";
 import { processorMs } from "../../processor-time.ts";
 
 const dates = createChronoDateReader({ languages: ["en"], warn: () => {} });

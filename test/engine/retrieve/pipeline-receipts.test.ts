@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { StoredReceipt } from "../../../src/ports/store/receipt-log.ts";
+import type { StoredReceipt } from "../../../src/ports/store/records.ts";
 import { freshId } from "../../contract/samples.ts";
 import { useEngines } from "../engines.ts";
 import { ask, fillWorld, packing, readRaw, remember } from "./pipeline-world.ts";

@@ -6,8 +6,7 @@ import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import type { EngineSettings } from "../../../src/engine/settings.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
-import type { LanguageModel } from "../../../src/ports/language-model.ts";
-import type { Reranker } from "../../../src/ports/reranker.ts";
+import type { LanguageModel, Reranker } from "../../../src/ports/models.ts";
 import {
   DEFAULT_SETTINGS,
   type FullKept,

@@ -9,7 +9,7 @@ import {
   mergeNewOnly,
 } from "../../../src/engine/retrieve/models.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
-import type { LanguageModel, ModelRequest } from "../../../src/ports/language-model.ts";
+import type { LanguageModel, ModelRequest } from "../../../src/ports/models.ts";
 import { nodeKeys } from "../../node-keys.ts";
 import { aCandidate } from "./pool.ts";
 

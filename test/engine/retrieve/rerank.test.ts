@@ -4,7 +4,7 @@ import { applyAdjustment } from "../../../src/domain/score-replay.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { mergeNeuralScores, rerank } from "../../../src/engine/retrieve/models.ts";
 import type { RerankerPolicy, RerankerSettings } from "../../../src/engine/settings.ts";
-import type { Reranker } from "../../../src/ports/reranker.ts";
+import type { Reranker } from "../../../src/ports/models.ts";
 import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aResult } from "./pool.ts";
 

@@ -1,7 +1,6 @@
 /** A caller that hangs up while an engine works for it. Real server, real engine on a real pack, slow models. */
 import { expect, test } from "bun:test";
-import type { Embedder } from "../../../src/ports/embedder.ts";
-import type { Reranker } from "../../../src/ports/reranker.ts";
+import type { Embedder, Reranker } from "../../../src/ports/models.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { useEngines, wordEmbedder } from "../../engine/engines.ts";
 import { until } from "../../until.ts";

@@ -1,5 +1,5 @@
 import { SvcError } from "../../../domain/errors.ts";
-import type { Embedder } from "../../../ports/embedder.ts";
+import type { Embedder } from "../../../ports/models.ts";
 import { identityOf } from "../local-embedder.ts";
 import { noUse, remembering } from "../remember.ts";
 import { gathering } from "./batches.ts";

@@ -9,8 +9,8 @@ import type {
   Session,
   SessionPage,
   StoreState,
-} from "../../../ports/store/activity.ts";
-import type { Page } from "../../../ports/store/page.ts";
+} from "../../../ports/store/graph.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import { ACTIVE, isSession } from "../conditions.ts";
 import { EVENT_PAGE, pageOf } from "../connection/pages.ts";
 import { Params } from "../connection/params.ts";

@@ -1,5 +1,5 @@
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import type { AuditLog } from "../../../ports/store/audit-log.ts";
+import type { AuditLog } from "../../../ports/store/records.ts";
 import type { Parts } from "../parts.ts";
 import {
   readAuditRecord,

@@ -1,12 +1,12 @@
 import type { OwnerName } from "../../../domain/pack-owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type {
+  AuditRecord,
   AuditRecordPage,
   AuditRecordsOnTarget,
   ChangePage,
-} from "../../../ports/store/audit-log.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
-import type { Page } from "../../../ports/store/page.ts";
+  Page,
+} from "../../../ports/store/records.ts";
 import { END_OF_TIME, FIRST_ID } from "../conditions.ts";
 import { OPERATION_PAGE, pageOf } from "../connection/pages.ts";
 import { beyondWall } from "../connection/row-security.ts";

@@ -1,7 +1,7 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { auditRecordForm } from "../../../domain/records/audit.ts";
 import { rowWriter } from "../../../domain/records/rows.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
 import { type Column, insertion, listsOf } from "../connection/insert-many.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";

@@ -1,7 +1,7 @@
 import type { KeptBlob } from "../../../domain/blob.ts";
 import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { BlobInspection, Blobs, BlobTotals, EventBlob } from "../../../ports/store/blobs.ts";
+import type { BlobInspection, Blobs, BlobTotals, EventBlob } from "../../../ports/store/records.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKeyOrNull } from "../owner-key.ts";

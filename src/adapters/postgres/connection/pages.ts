@@ -6,8 +6,7 @@ import {
   PageBuilder,
   type PageForm,
 } from "../../../domain/search/pages.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
-import type { Page } from "../../../ports/store/page.ts";
+import type { AuditRecord, Page } from "../../../ports/store/records.ts";
 import {
   type EventRow,
   type NodeRow,

@@ -1,6 +1,6 @@
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { sharedPasses } from "../../../lib/shared-passes.ts";
-import type { Erasures } from "../../../ports/store/erasures.ts";
+import type { Erasures } from "../../../ports/store/events.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { readSetting, writeSetting } from "../schema/settings.ts";
 import { erase, noteSettled, readUnsettled } from "./erase.ts";

@@ -1,6 +1,6 @@
 import { ERASED_HASH, erasedPayload, erasureConflict } from "../../../domain/erasure.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
-import type { Erasure } from "../../../ports/store/erasures.ts";
+import type { Erasure } from "../../../ports/store/events.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
 import { readAuditRecord } from "../audit/read-records.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
 import { removeBlobsOf } from "../blobs/blobs.ts";

@@ -1,6 +1,6 @@
 import { idsIn } from "../../../domain/erasure.ts";
 import { takenOver } from "../../../domain/jobs.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

@@ -2,7 +2,7 @@ import { keepsErased } from "../../../domain/erasure.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ErasureCounts, ErasureScope } from "../../../ports/store/erasures.ts";
+import type { ErasureCounts, ErasureScope } from "../../../ports/store/events.ts";
 import { countBlobsOf } from "../blobs/blobs.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";

@@ -1,8 +1,8 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { LEASE_SECONDS } from "../../../domain/jobs.ts";
 import { withWordsOf } from "../../../domain/search/lexical-document.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
-import type { Admission, EventLog } from "../../../ports/store/event-log.ts";
+import type { Admission, EventLog } from "../../../ports/store/events.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
 import { snowball } from "../../stemming/stem.ts";
 import { readAuditRecord } from "../audit/read-records.ts";
 import type { Sql } from "../connection/sql.ts";

@@ -2,7 +2,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { ExtractionJob } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ExtractionQueue } from "../../../ports/store/extraction-queue.ts";
+import type { ExtractionQueue } from "../../../ports/store/work.ts";
 import type { Sql } from "../connection/sql.ts";
 import type { Parts } from "../parts.ts";
 import { newLease, presentOf, timeOf } from "../work/lease.ts";

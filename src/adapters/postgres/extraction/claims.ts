@@ -6,13 +6,13 @@ import { takenOver } from "../../../domain/jobs.ts";
 import type { Lease } from "../../../domain/lease.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { compareUnits } from "../../../lib/text.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
 import type {
   ExtractionClaim,
   ExtractionFilter,
   ExtractionLane,
   WaitingTurn,
-} from "../../../ports/store/extraction-queue.ts";
+} from "../../../ports/store/work.ts";
 import { readAuditRecordsById } from "../audit/read-records.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
 import { isSession } from "../conditions.ts";

@@ -12,7 +12,7 @@ import { latestEnd } from "../../../domain/lease.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ExtractionEnd } from "../../../ports/store/extraction-queue.ts";
+import type { ExtractionEnd } from "../../../ports/store/work.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";

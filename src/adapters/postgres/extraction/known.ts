@@ -10,7 +10,7 @@ import { formsOf, mayMean } from "../../../domain/extraction/plan/updates.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { KnownLookup } from "../../../ports/store/extraction-queue.ts";
+import type { KnownLookup } from "../../../ports/store/work.ts";
 import { ACTIVE } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

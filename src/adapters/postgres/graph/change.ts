@@ -8,10 +8,10 @@ import {
   type NodeChange,
   nodeChanges,
 } from "../../../domain/search/change.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
-import type { Change, ChangeReads, ChangeSnapshot, Decide } from "../../../ports/store/changes.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import type { Change, ChangeReads, ChangeSnapshot, Decide } from "../../../ports/store/graph.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
+import type { Clock } from "../../../ports/system.ts";
 import { readAuditRecordsById } from "../audit/read-records.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
 import type { Database, Sql } from "../connection/sql.ts";

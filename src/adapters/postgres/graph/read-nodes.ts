@@ -4,7 +4,7 @@ import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ExpiredRead, NodeFilter, NodeScan } from "../../../ports/store/graph.ts";
-import type { Page } from "../../../ports/store/page.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import { ACTIVE, END_FRACTION, endedBefore, isSession, ofOwner } from "../conditions.ts";
 import { NODE_PAGE, pageOf } from "../connection/pages.ts";
 import { Params } from "../connection/params.ts";

@@ -1,5 +1,5 @@
 import { asInstant } from "../../../lib/instant.ts";
-import type { StoreInspection } from "../../../ports/store/inspection.ts";
+import type { StoreInspection } from "../../../ports/store/store.ts";
 import { inspectBlobs } from "../blobs/blobs.ts";
 import { ACTIVE } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";

@@ -1,13 +1,13 @@
 import type { NodeType } from "../../../domain/enums.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+import type { KeyedNode } from "../../../ports/store/search-index.ts";
 import type {
   EntityName,
   Organizing,
   PeriodSource,
   PublishedSummary,
   RepeatedText,
-} from "../../../ports/store/organizing.ts";
-import type { KeyedNode } from "../../../ports/store/search-index.ts";
+} from "../../../ports/store/work.ts";
 import { ACTIVE } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

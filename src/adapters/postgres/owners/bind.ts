@@ -1,7 +1,7 @@
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { movable } from "../../../domain/pack-owner.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Owners } from "../../../ports/store/owners.ts";
+import type { Owners } from "../../../ports/store/store.ts";
+import type { Clock } from "../../../ports/system.ts";
 import type { Database } from "../connection/sql.ts";
 import { listOwners, readOwnersWithMemories, readUnusualNames } from "./list-owners.ts";
 import { moveOwner } from "./move-owner.ts";

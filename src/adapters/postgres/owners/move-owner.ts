@@ -1,6 +1,6 @@
 import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/pack-owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { OwnerMove } from "../../../ports/store/owners.ts";
+import type { OwnerMove } from "../../../ports/store/store.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
 import { moveBlobs } from "../blobs/blobs.ts";
 import type { Sql } from "../connection/sql.ts";

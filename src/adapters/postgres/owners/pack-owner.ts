@@ -1,5 +1,5 @@
 import { type PackOwner, toOwnerRecord } from "../../../domain/pack-owner.ts";
-import type { OwnerRecord } from "../../../ports/store/owners.ts";
+import type { OwnerRecord } from "../../../ports/store/store.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
 import type { Sql } from "../connection/sql.ts";
 import { NO_OWNER } from "../owner-key.ts";

@@ -10,8 +10,8 @@ import type {
   FacetCount,
   FacetValues,
   QuarterCount,
-} from "../../../ports/store/browse.ts";
-import type { Page } from "../../../ports/store/page.ts";
+} from "../../../ports/store/graph.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import { endedBefore } from "../conditions.ts";
 import { NODE_PAGE } from "../connection/pages.ts";
 import { Params } from "../connection/params.ts";

@@ -9,8 +9,8 @@ import type {
   EdgePage,
   NotedContradiction,
   StoreCounts,
-} from "../../../ports/store/browse.ts";
-import type { Page } from "../../../ports/store/page.ts";
+} from "../../../ports/store/graph.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import { ofOwner } from "../conditions.ts";
 import { pageOf } from "../connection/pages.ts";
 import { Params } from "../connection/params.ts";

@@ -1,6 +1,6 @@
 import { charsOfNode, PageBuilder, type PageForm } from "../../../domain/search/pages.ts";
-import type { CountedEntity, EntityPage } from "../../../ports/store/browse.ts";
-import type { Page } from "../../../ports/store/page.ts";
+import type { CountedEntity, EntityPage } from "../../../ports/store/graph.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import { ACTIVE } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

@@ -1,5 +1,9 @@
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import type { IndexableNodes, IndexRebuild, RebuildPlan } from "../../../ports/store/rebuild.ts";
+import type {
+  IndexableNodes,
+  IndexRebuild,
+  RebuildPlan,
+} from "../../../ports/store/search-index.ts";
 import { ACTIVE } from "../conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";

@@ -1,7 +1,7 @@
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { NodeVector, RebuildPlan } from "../../../ports/store/rebuild.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import type { NodeVector, RebuildPlan } from "../../../ports/store/search-index.ts";
 import { ACTIVE } from "../conditions.ts";
 import { insertMany } from "../connection/insert-many.ts";
 import type { Sql } from "../connection/sql.ts";

@@ -1,5 +1,4 @@
-import type { Page } from "../../../ports/store/page.ts";
-import type { ContextNode, MemoryUse, UsePage } from "../../../ports/store/receipt-log.ts";
+import type { ContextNode, MemoryUse, Page, UsePage } from "../../../ports/store/records.ts";
 import { END_OF_TIME, FIRST_ID } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";

@@ -1,6 +1,6 @@
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid } from "../../../lib/uuid.ts";
-import type { StoredReceipt } from "../../../ports/store/receipt-log.ts";
+import type { StoredReceipt } from "../../../ports/store/records.ts";
 
 export type ReceiptRow = {
   readonly request_id: string;

@@ -6,7 +6,7 @@ import type {
   ReceiptLog,
   ReceiptPage,
   StoredReceipt,
-} from "../../../ports/store/receipt-log.ts";
+} from "../../../ports/store/records.ts";
 import { END_OF_TIME, FIRST_ID } from "../conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

@@ -1,8 +1,8 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { Manifest } from "../../../ports/store/manifest.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import type { Manifest } from "../../../ports/store/store.ts";
 import type { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
 import { readSetting, writeSetting } from "./settings.ts";

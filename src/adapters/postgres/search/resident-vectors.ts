@@ -1,6 +1,6 @@
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { bestFirst } from "../../../domain/search/order.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import { type Kernel, loadKernel } from "../../native/kernel.ts";
 import { bytesPerVector, Slab } from "../../native/slab.ts";

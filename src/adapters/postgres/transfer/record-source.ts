@@ -16,7 +16,7 @@ import {
   withPlaces,
 } from "../../../domain/records/transfer.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
-import type { TransferSource } from "../../../ports/store/transfer.ts";
+import type { TransferSource } from "../../../ports/store/store.ts";
 import { ACTIVE, sqlList } from "../conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText, readVector } from "../connection/values.ts";

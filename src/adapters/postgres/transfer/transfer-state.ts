@@ -1,7 +1,7 @@
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { RecordKind } from "../../../domain/records/transfer.ts";
-import type { Manifest } from "../../../ports/store/manifest.ts";
+import type { Manifest } from "../../../ports/store/store.ts";
 import { IN_USE } from "../connection/failures.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import type { OwnerKey } from "../owner-key.ts";

@@ -5,7 +5,7 @@ import {
   vectorOf,
   withPlaces,
 } from "../../../domain/records/transfer.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { type Column, insertMany } from "../connection/insert-many.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

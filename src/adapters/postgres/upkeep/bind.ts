@@ -1,6 +1,6 @@
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
-import type { Upkeep } from "../../../ports/store/upkeep.ts";
+import type { Upkeep } from "../../../ports/store/work.ts";
 import type { Database } from "../connection/sql.ts";
 import { readEdgesOf } from "../graph/edges.ts";
 import { readSetting, writeSetting } from "../schema/settings.ts";

@@ -3,7 +3,7 @@ import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { withWordsOf } from "../../../domain/search/lexical-document.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { SearchIndex } from "../../../ports/store/search-index.ts";
-import type { WorkQueue } from "../../../ports/store/work-queue.ts";
+import type { WorkQueue } from "../../../ports/store/work.ts";
 import { snowball } from "../../stemming/stem.ts";
 import type { Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";

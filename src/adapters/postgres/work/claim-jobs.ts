@@ -3,7 +3,7 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { ALL_OWNERS, isEverybody, type Owner } from "../../../domain/owner.ts";
 import { fromPlanRecord, planRecordId } from "../../../domain/planned-store.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { MaterializationJob } from "../../../ports/store/work-queue.ts";
+import type { MaterializationJob } from "../../../ports/store/work.ts";
 import { readAuditRecordsById } from "../audit/read-records.ts";
 import { ACTIVE } from "../conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";

@@ -1,7 +1,7 @@
 import { readlinkSync } from "node:fs";
 import { type Lease, latestEnd, leaseOf } from "../../../domain/lease.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import type { Clock } from "../../../ports/system.ts";
 import { isGone, processIdentity } from "../../native/process-identity.ts";
 import type { Sql } from "../connection/sql.ts";
 import type { OwnerKey } from "../owner-key.ts";

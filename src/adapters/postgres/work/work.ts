@@ -1,7 +1,7 @@
 import { dueAfter, type Lease, latestEnd } from "../../../domain/lease.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { Outcome, WorkClaim } from "../../../ports/store/work-queue.ts";
+import type { Outcome, WorkClaim } from "../../../ports/store/work.ts";
 import type { Sql, SqlValue } from "../connection/sql.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
 import { claimWork } from "./claim.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { KeptBlob } from "../../../domain/blob.ts";
 import { ALL_OWNERS, isEverybody, type Owner } from "../../../domain/owner.ts";
-import type { BlobInspection, BlobTotals, EventBlob } from "../../../ports/store/blobs.ts";
+import type { BlobInspection, BlobTotals, EventBlob } from "../../../ports/store/records.ts";
 import { countRows } from "../connection/ask.ts";
 import { ownerKey, userIdOf } from "../write/owners.ts";
 

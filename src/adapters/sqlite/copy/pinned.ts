@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import type { Clock } from "../../../ports/system.ts";
 import { checkpoint } from "../connection/ask.ts";
 import { waitForTurn } from "../connection/closing.ts";
 import type { WholePack } from "../connection/exclusive.ts";

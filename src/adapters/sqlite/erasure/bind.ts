@@ -1,5 +1,5 @@
 import { sharedPasses } from "../../../lib/shared-passes.ts";
-import type { Erasures } from "../../../ports/store/erasures.ts";
+import type { Erasures } from "../../../ports/store/events.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import type { PackAccess } from "../pack-access.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { ERASED_HASH, erasedPayload, erasureConflict } from "../../../domain/erasure.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
-import type { Erasure } from "../../../ports/store/erasures.ts";
+import type { Erasure } from "../../../ports/store/events.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
 import { removeBlobsOf } from "../blobs/blobs.ts";
 import { ask } from "../connection/ask.ts";
 import { readAuditRecord } from "../read/audit-records.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { idsIn } from "../../../domain/erasure.ts";
 import { takenOver } from "../../../domain/jobs.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
 import { hasRow } from "../connection/ask.ts";
 
 /** Whether something that was erased is named. What was made before the erasure must not be written after it. */

@@ -3,7 +3,7 @@ import { keepsErased } from "../../../domain/erasure.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ErasureCounts, ErasureScope } from "../../../ports/store/erasures.ts";
+import type { ErasureCounts, ErasureScope } from "../../../ports/store/events.ts";
 import { countBlobsOf } from "../blobs/blobs.ts";
 import { ask } from "../connection/ask.ts";
 import type { PackAccess } from "../pack-access.ts";

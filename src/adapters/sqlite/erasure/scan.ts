@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { type Needles, needlesOf } from "../../../domain/search/needles.ts";
 import { nextTurn } from "../../../lib/pause.ts";
-import type { ErasureScan } from "../../../ports/store/erasures.ts";
+import type { ErasureScan } from "../../../ports/store/events.ts";
 import { ask } from "../connection/ask.ts";
 import { type PackLayout, schemasOf } from "../connection/layout.ts";
 import type { PackAccess } from "../pack-access.ts";

@@ -4,9 +4,9 @@ import type { ExtractionJob } from "../../../domain/jobs.ts";
 import { leaseOf } from "../../../domain/lease.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { ExtractionQueue } from "../../../ports/store/extraction-queue.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import type { ExtractionQueue } from "../../../ports/store/work.ts";
+import type { Clock } from "../../../ports/system.ts";
 import type { PackAccess } from "../pack-access.ts";
 import { freeEndedLeases } from "../write/work.ts";
 import {

@@ -7,13 +7,13 @@ import { takenOver } from "../../../domain/jobs.ts";
 import type { Lease } from "../../../domain/lease.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { asUuid } from "../../../lib/uuid.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
 import type {
   ExtractionClaim,
   ExtractionFilter,
   ExtractionLane,
   WaitingTurn,
-} from "../../../ports/store/extraction-queue.ts";
+} from "../../../ports/store/work.ts";
 import { ask } from "../connection/ask.ts";
 import { requireUnerased } from "../erasure/names-erased.ts";
 import { readAuditRecord } from "../read/audit-records.ts";

@@ -11,7 +11,7 @@ import type { ExtractionJob } from "../../../domain/jobs.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ExtractionEnd } from "../../../ports/store/extraction-queue.ts";
+import type { ExtractionEnd } from "../../../ports/store/work.ts";
 import { hasRow } from "../connection/ask.ts";
 import { readEvent } from "../read/read.ts";
 import { ownerKeyOrAll, userIdOf } from "../write/owners.ts";

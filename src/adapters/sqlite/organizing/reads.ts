@@ -1,14 +1,14 @@
 import type { Database } from "bun:sqlite";
 import type { NodeType } from "../../../domain/enums.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+import type { KeyedNode } from "../../../ports/store/search-index.ts";
 import type {
   EntityName,
   Organizing,
   PeriodSource,
   PublishedSummary,
   RepeatedText,
-} from "../../../ports/store/organizing.ts";
-import type { KeyedNode } from "../../../ports/store/search-index.ts";
+} from "../../../ports/store/work.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { ownerKey } from "../write/owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";

@@ -3,7 +3,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/pack-owner.ts";
 import { fromPayload } from "../../../domain/search/lean.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
-import type { OwnerMove, OwnerWish } from "../../../ports/store/owners.ts";
+import type { OwnerMove, OwnerWish } from "../../../ports/store/store.ts";
 import { moveBlobs } from "../blobs/blobs.ts";
 import { forgetWalkPlaces } from "../organizing/walk-places.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Owners } from "../../../ports/store/owners.ts";
+import type { Owners } from "../../../ports/store/store.ts";
+import type { Clock } from "../../../ports/system.ts";
 import { listOwners, readUnusualNames } from "./list-owners.ts";
 import { moveOwner, previewMove } from "./move-owner.ts";
 import { readOwnerNames } from "./owner-names.ts";

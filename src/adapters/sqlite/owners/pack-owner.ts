@@ -5,7 +5,7 @@ import {
   type PackOwner,
   toOwnerRecord,
 } from "../../../domain/pack-owner.ts";
-import type { OwnerRecord } from "../../../ports/store/owners.ts";
+import type { OwnerRecord } from "../../../ports/store/store.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { writeAuditRecord } from "../write/write-audit-record.ts";
 

@@ -4,12 +4,12 @@ import { type RowOf, rowReader } from "../../../domain/records/rows.ts";
 import type { PageForm } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type {
+  AuditRecord,
   AuditRecordPage,
   AuditRecordsOnTarget,
   ChangePage,
-} from "../../../ports/store/audit-log.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
-import type { Page } from "../../../ports/store/page.ts";
+  Page,
+} from "../../../ports/store/records.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
 import { ownerKey } from "../write/owners.ts";

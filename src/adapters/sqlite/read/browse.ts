@@ -10,8 +10,8 @@ import type {
   FacetCount,
   FacetValues,
   QuarterCount,
-} from "../../../ports/store/browse.ts";
-import type { Page } from "../../../ports/store/page.ts";
+} from "../../../ports/store/graph.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { ownerKey } from "../write/owners.ts";
 import { NODE_COLUMNS, type NodeRow } from "../write/rows.ts";

@@ -9,8 +9,8 @@ import type {
   EdgePage,
   NotedContradiction,
   StoreCounts,
-} from "../../../ports/store/browse.ts";
-import type { Page } from "../../../ports/store/page.ts";
+} from "../../../ports/store/graph.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import { hasRow, type Parameter } from "../connection/ask.ts";
 import { EDGE_COLUMNS, type EdgeRow, JOINED_EDGE, toEdge } from "../write/edges.ts";
 import { ownerKey, userIdOf } from "../write/owners.ts";

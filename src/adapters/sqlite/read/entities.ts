@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { charsOfNode, PageBuilder, type PageForm } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { CountedEntity, EntityPage } from "../../../ports/store/browse.ts";
-import type { Page } from "../../../ports/store/page.ts";
+import type { CountedEntity, EntityPage } from "../../../ports/store/graph.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { ownerKey } from "../write/owners.ts";
 import { type NodeRow, toNode } from "../write/rows.ts";

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { asInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { FailingWork, StoreInspection } from "../../../ports/store/inspection.ts";
-import type { Upkeep } from "../../../ports/store/upkeep.ts";
+import type { FailingWork, StoreInspection } from "../../../ports/store/store.ts";
+import type { Upkeep } from "../../../ports/store/work.ts";
 import { inspectBlobs } from "../blobs/blobs.ts";
 import { ask, countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";

@@ -7,7 +7,7 @@ import {
   PageBuilder,
   type PageForm,
 } from "../../../domain/search/pages.ts";
-import type { Page } from "../../../ports/store/page.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { type EventRow, NODE_COLUMNS, type NodeRow, toEvent, toNode } from "../write/rows.ts";
 

@@ -6,9 +6,9 @@ import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { EventPage } from "../../../ports/store/event-log.ts";
+import type { EventPage } from "../../../ports/store/events.ts";
 import type { NodeFilter } from "../../../ports/store/graph.ts";
-import type { Page } from "../../../ports/store/page.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import { ask, countRows, type Parameter } from "../connection/ask.ts";
 import { ownerKey, ownerKeyOrAll, userIdOf } from "../write/owners.ts";
 import {

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { NODE_TYPES, type NodeType } from "../../../domain/enums.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { NodeScan } from "../../../ports/store/graph.ts";
-import type { Page } from "../../../ports/store/page.ts";
+import type { Page } from "../../../ports/store/records.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { NODE_COLUMNS, type NodeRow } from "../write/rows.ts";
 import { NODE_PAGE, readPage } from "./pages.ts";

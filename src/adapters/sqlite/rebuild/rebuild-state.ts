@@ -4,9 +4,9 @@ import { type Lease, leaseOf } from "../../../domain/lease.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { RebuildPlan } from "../../../ports/store/rebuild.ts";
-import type { WorkClaim } from "../../../ports/store/work-queue.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import type { RebuildPlan } from "../../../ports/store/search-index.ts";
+import type { WorkClaim } from "../../../ports/store/work.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { failuresOf, finishWork, renewWork, takeWork } from "../write/work.ts";
 

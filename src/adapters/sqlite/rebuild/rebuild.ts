@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { IndexableNodes, IndexRebuild } from "../../../ports/store/rebuild.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import type { IndexableNodes, IndexRebuild } from "../../../ports/store/search-index.ts";
+import type { Clock } from "../../../ports/system.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { readManifest, writeEmbedding } from "../schema/manifest.ts";
 import { putVectors } from "../vectors/write-vectors.ts";

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { NodeVector, RebuildPlan, StaleNodes } from "../../../ports/store/rebuild.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import type { NodeVector, RebuildPlan, StaleNodes } from "../../../ports/store/search-index.ts";
 import { createVectors } from "../schema/schema.ts";
 import { leanAll, nextRevision, orphanVectors, removeVectors } from "../vectors/write-vectors.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";

@@ -1,12 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { asInstant } from "../../../lib/instant.ts";
-import type { Page } from "../../../ports/store/page.ts";
 import type {
   ContextNode,
   MemoryUse,
+  Page,
   StoredReceipt,
   UsePage,
-} from "../../../ports/store/receipt-log.ts";
+} from "../../../ports/store/records.ts";
 import { fromIdBytes, type ReceiptRow, toIdBytes } from "./receipt-row.ts";
 
 /** Keeps what was in a context; memories that are gone are left out. Runs inside a write transaction. */

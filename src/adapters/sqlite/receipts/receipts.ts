@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ContextNode, ReceiptPage, StoredReceipt } from "../../../ports/store/receipt-log.ts";
+import type { ContextNode, ReceiptPage, StoredReceipt } from "../../../ports/store/records.ts";
 import { namesErased } from "../erasure/names-erased.ts";
 import { userIdOf } from "../write/owners.ts";
 import { toStoredReceipt, writeContext } from "./contexts.ts";

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, SvcError } from "../../../domain/errors.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import type { Clock } from "../../../ports/system.ts";
 import { cacheDir } from "../../native/cache-dir.ts";
 import { ask } from "../connection/ask.ts";
 import { mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";

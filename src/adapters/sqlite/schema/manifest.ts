@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { Manifest } from "../../../ports/store/manifest.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import type { Manifest } from "../../../ports/store/store.ts";
 import { FORMAT_VERSION } from "./schema.ts";
 
 type ManifestRow = {

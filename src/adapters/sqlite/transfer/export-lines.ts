@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { fromPayload } from "../../../domain/search/lean.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { Manifest } from "../../../ports/store/manifest.ts";
+import type { Manifest } from "../../../ports/store/store.ts";
 import { countRows } from "../connection/ask.ts";
 import { fromIdBytes, type ReceiptRow } from "../receipts/receipt-row.ts";
 import { readManifest } from "../schema/manifest.ts";

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { nextTurn } from "../../../lib/pause.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { missingBlobs } from "../blobs/blobs.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";

@@ -16,7 +16,7 @@ import {
   withPlaces,
 } from "../../../domain/records/transfer.ts";
 import { fromPayload } from "../../../domain/search/lean.ts";
-import type { TransferSource } from "../../../ports/store/transfer.ts";
+import type { TransferSource } from "../../../ports/store/store.ts";
 import { ask, countRows, hasRow } from "../connection/ask.ts";
 import { openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";

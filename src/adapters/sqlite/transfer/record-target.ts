@@ -13,8 +13,7 @@ import {
 } from "../../../domain/records/transfer.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
-import type { Manifest } from "../../../ports/store/manifest.ts";
-import type { TransferTarget } from "../../../ports/store/transfer.ts";
+import type { Manifest, TransferTarget } from "../../../ports/store/store.ts";
 import { ask } from "../connection/ask.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";

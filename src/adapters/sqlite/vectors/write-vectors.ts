@@ -3,7 +3,7 @@ import { modelRules } from "../../../domain/embedding-models.ts";
 import { fromPayload, LEAN_REACH, lean, toPayload } from "../../../domain/search/lean.ts";
 import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import {
   ACTIVE,
   HAS_TEXT,

@@ -12,8 +12,8 @@ import {
 } from "../../../domain/search/change.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
-import type { Change, ChangeReads, Decide } from "../../../ports/store/changes.ts";
+import type { Change, ChangeReads, Decide } from "../../../ports/store/graph.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { IndexedNode, KeyedNode } from "../../../ports/store/search-index.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { readEvent } from "../read/read.ts";

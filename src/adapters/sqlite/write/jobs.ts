@@ -7,7 +7,7 @@ import { fromPlanRecord, planRecordId } from "../../../domain/planned-store.ts";
 import { type RowOf, rowReader } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { MaterializationJob } from "../../../ports/store/work-queue.ts";
+import type { MaterializationJob } from "../../../ports/store/work.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { documentNumber } from "./lexical-index.ts";
 import { ownerKeyOrAll, userIdOf } from "./owners.ts";

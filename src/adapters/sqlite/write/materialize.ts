@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../../lib/hashing.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { IndexedNode } from "../../../ports/store/search-index.ts";
-import type { Materialization } from "../../../ports/store/work-queue.ts";
+import type { Materialization } from "../../../ports/store/work.ts";
 import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { openJob, settleJob } from "./jobs.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
-import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { mendVectors, replaceVectors } from "../rebuild/staging.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { plannedNode, reopenJob } from "./jobs.ts";

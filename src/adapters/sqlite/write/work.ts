@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { dueAfter, type Lease, latestEnd } from "../../../domain/lease.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { Outcome, WorkClaim } from "../../../ports/store/work-queue.ts";
+import type { Outcome, WorkClaim } from "../../../ports/store/work.ts";
 import { isGone } from "../../native/process-identity.ts";
 import { ownerKey } from "./owners.ts";
 

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { auditRecordForm } from "../../../domain/records/audit.ts";
 import { rowWriter } from "../../../domain/records/rows.ts";
-import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../ports/store/records.ts";
 
 const INSERT_OPERATION = `INSERT INTO operations
   (id, op_type, target_id, payload, actor_id, namespace_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`;

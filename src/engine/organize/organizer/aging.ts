@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Graph } from "../../../ports/store/graph.ts";
 import type { Store } from "../../../ports/store/store.ts";
-import type { Aging, Upkeep } from "../../../ports/store/upkeep.ts";
+import type { Aging, Upkeep } from "../../../ports/store/work.ts";
 import type { EngineDeps } from "../../deps.ts";
 import { changeEntry } from "../../lifecycle/change-one.ts";
 import {

@@ -3,10 +3,9 @@ import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { addDays, type Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { asUuid } from "../../../lib/uuid.ts";
-import type { Change, ChangeSnapshot } from "../../../ports/store/changes.ts";
-import type { Graph } from "../../../ports/store/graph.ts";
+import type { Change, ChangeSnapshot, Graph } from "../../../ports/store/graph.ts";
 import type { Store } from "../../../ports/store/store.ts";
-import type { WorkClaim } from "../../../ports/store/work-queue.ts";
+import type { WorkClaim } from "../../../ports/store/work.ts";
 import type { EngineDeps } from "../../deps.ts";
 import type { WouldChange } from "../api.ts";
 

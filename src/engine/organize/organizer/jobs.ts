@@ -1,5 +1,5 @@
 import type { Graph } from "../../../ports/store/graph.ts";
-import type { Upkeep } from "../../../ports/store/upkeep.ts";
+import type { Upkeep } from "../../../ports/store/work.ts";
 import type { EngineDeps } from "../../deps.ts";
 import { isOutOfReach } from "../../lifecycle/expire.ts";
 import { snapshotOf } from "../snapshot.ts";

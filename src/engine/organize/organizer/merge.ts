@@ -19,8 +19,7 @@ import {
 import type { JsonObject } from "../../../lib/json.ts";
 import { uuidV5 } from "../../../lib/new-uuid.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ChangeSnapshot, Decision } from "../../../ports/store/changes.ts";
-import type { EntityName, Organizing } from "../../../ports/store/organizing.ts";
+import type { ChangeSnapshot, Decision } from "../../../ports/store/graph.ts";
 import type {
   KeyedNode,
   NearNode,
@@ -28,6 +27,7 @@ import type {
   SearchIndex,
 } from "../../../ports/store/search-index.ts";
 import type { Store } from "../../../ports/store/store.ts";
+import type { EntityName, Organizing } from "../../../ports/store/work.ts";
 import type { EngineDeps } from "../../deps.ts";
 import { logEntry } from "../../lifecycle/change-one.ts";
 import { edgeOf } from "../../lifecycle/pair.ts";

@@ -11,9 +11,9 @@ import {
 import { addDays, asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Json, JsonObject } from "../../../lib/json.ts";
 import { compareUnits } from "../../../lib/text.ts";
-import type { Organizing, PublishedSummary } from "../../../ports/store/organizing.ts";
 import type { NodeKey, SearchIndex } from "../../../ports/store/search-index.ts";
 import type { Store } from "../../../ports/store/store.ts";
+import type { Organizing, PublishedSummary } from "../../../ports/store/work.ts";
 import type { EngineDeps } from "../../deps.ts";
 import { isOutOfReach } from "../../lifecycle/expire.ts";
 import {

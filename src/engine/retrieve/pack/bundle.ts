@@ -9,7 +9,7 @@ import { storedValueBindings } from "../../../domain/value-bindings.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { withoutInvisible } from "../../../lib/invisible.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { Tokenizer } from "../../../ports/tokenizer.ts";
+import type { Tokenizer } from "../../../ports/models.ts";
 import type { MemoryBundle, PackedRecord, ResultCandidate, VisibleBinding } from "../api.ts";
 import { byScore } from "../score/score.ts";
 import {

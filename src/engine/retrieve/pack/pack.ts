@@ -1,7 +1,7 @@
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { MultipathOrdering } from "../../../domain/records/packing.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { Tokenizer } from "../../../ports/tokenizer.ts";
+import type { Tokenizer } from "../../../ports/models.ts";
 import type { MemoryBundle, ResultCandidate } from "../api.ts";
 import { byScore, compareIds } from "../score/score.ts";
 import { otherSides, withOtherSides } from "../select.ts";

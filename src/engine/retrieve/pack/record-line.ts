@@ -8,7 +8,7 @@ import { seenIn, seenInWords } from "../../../domain/seen.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { withoutInvisible } from "../../../lib/invisible.ts";
-import type { Tokenizer } from "../../../ports/tokenizer.ts";
+import type { Tokenizer } from "../../../ports/models.ts";
 import type { OlderThan, ResultCandidate } from "../api.ts";
 
 /** How records are written. */

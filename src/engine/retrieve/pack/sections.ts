@@ -3,7 +3,7 @@ import { isPinned, type MemoryNode } from "../../../domain/node.ts";
 import type { PackingSettings } from "../../../domain/records/packing.ts";
 import type { SectionName } from "../../../domain/records/retrieval-record.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { Tokenizer } from "../../../ports/tokenizer.ts";
+import type { Tokenizer } from "../../../ports/models.ts";
 import type { ResultCandidate } from "../api.ts";
 import type { LineTokens } from "./record-line.ts";
 
