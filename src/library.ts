@@ -10,8 +10,6 @@ export type {
 export type { NamespaceLease } from "./app/workspace/leases.ts";
 export { MemoryWorkspace, type WorkspaceOptions } from "./app/workspace/workspace.ts";
 export type { ConfigInput } from "./config/schema.ts";
-export type { KeptBlob } from "./domain/blob.ts";
-export type { Edge } from "./domain/edge.ts";
 export {
   ACTIVE_STATES,
   CONDITION_STATES,
@@ -39,13 +37,13 @@ export {
   SOURCE_TYPES,
   type SourceType,
 } from "./domain/enums.ts";
-export { ERROR_CATALOGUE } from "./domain/error-catalogue.ts";
 export {
   BadCitationError,
   ConfigError,
   EmbeddingError,
   EncryptionError,
   EngineClosedError,
+  ERROR_CATALOGUE,
   type ErrorCode,
   type ErrorData,
   ExtractionError,
@@ -73,10 +71,12 @@ export {
   VisionError,
   WorkspaceError,
 } from "./domain/errors.ts";
-export type { MemoryEvent } from "./domain/event.ts";
 export type { ProcessingResult, ProcessingStatus } from "./domain/jobs.ts";
-export type { MemoryNode } from "./domain/node.ts";
-export type { OwnerMemories, OwnerSummary } from "./domain/pack-owner.ts";
+export type { InstantInput } from "./domain/lifecycle.ts";
+export type { ValueBinding } from "./domain/metadata.ts";
+export type { Edge, KeptBlob, MemoryEvent, MemoryNode } from "./domain/node.ts";
+export type { OwnerMemories, OwnerSummary } from "./domain/owner.ts";
+export type { AssertionState, StateEntry, StateValue } from "./domain/records/aggregation.ts";
 export {
   type AssertionAggregation,
   type AssertionGroup,
@@ -89,21 +89,21 @@ export {
   type QuantityPlan,
   type TextAggregation,
 } from "./domain/records/aggregation.ts";
+export type { FrameObservation, ObservationReport } from "./domain/records/observation.ts";
+export type {
+  Coverage,
+  Explanation,
+  KeptReceipt,
+  RetrievalReceipt,
+} from "./domain/records/receipt.ts";
 export {
   type AnswerCitations,
   CITATION_METHODS,
   type CitationMethod,
-} from "./domain/records/citations.ts";
-export type { AssertionState, StateEntry, StateValue } from "./domain/records/claim-state.ts";
-export type { Coverage } from "./domain/records/coverage.ts";
-export type { Explanation, KeptReceipt } from "./domain/records/explanation.ts";
-export type { FrameObservation, ObservationReport } from "./domain/records/observation.ts";
-export type { RetrievalReceipt } from "./domain/records/receipt.ts";
+} from "./domain/records/receipt.ts";
 export type { SectionName } from "./domain/records/retrieval-record.ts";
 export type { RankingMultipliers, ScoreTrace } from "./domain/records/score.ts";
 export type { ScoringWeights } from "./domain/scoring.ts";
-export type { InstantInput } from "./domain/validity.ts";
-export type { ValueBinding } from "./domain/value-bindings.ts";
 export type {
   AssertionQueryInput,
   QuantityQueryInput,

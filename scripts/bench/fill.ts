@@ -8,7 +8,7 @@ import { createIdSource } from "../../src/adapters/system/ids.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { VERSION } from "../../src/app/version.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import type { MemoryEvent } from "../../src/domain/event.ts";
+import type { MemoryEvent } from "../../src/domain/node.ts";
 import { planRawNote } from "../../src/engine/write/plan.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { Store } from "../../src/ports/store/store.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { snowball } from "../../src/adapters/stemming/stem.ts";
 import { analyse } from "../../src/domain/lexical-analysis.ts";
-import { ownWords } from "../../src/domain/search/lexical-document.ts";
+import { ownWords } from "../../src/domain/search/turns.ts";
 import { processorMs } from "../../test/processor-time.ts";
 import { createRandom, sentences } from "./sentences.ts";
 import { median } from "./stats.ts";

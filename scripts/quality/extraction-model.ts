@@ -3,9 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LanguageModelProvider } from "../../src/adapters/language-model/options.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
-import { isFirstPerson } from "../../src/domain/extraction/personal.ts";
-import { type DropCounts, DropTally } from "../../src/domain/extraction/reasons.ts";
-import { type ExtractedClaim, resultForm } from "../../src/domain/extraction/result.ts";
+import { isFirstPerson } from "../../src/domain/extraction/cues.ts";
+import {
+  type DropCounts,
+  DropTally,
+  type ExtractedClaim,
+  resultForm,
+} from "../../src/domain/extraction/result.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Conversation, SetClaim, SetTurn } from "./extraction-set.ts";
 

@@ -1,9 +1,8 @@
 import { checkTurn } from "../../src/domain/extraction/check-turn.ts";
-import { type CueLanguage, languageOf } from "../../src/domain/extraction/language.ts";
+import { type CueLanguage, languageOf } from "../../src/domain/extraction/cues.ts";
+import type { Turn } from "../../src/domain/extraction/passages.ts";
 import { readBatchAnswer } from "../../src/domain/extraction/read-answer.ts";
-import type { DropTally } from "../../src/domain/extraction/reasons.ts";
-import type { ExtractionResult } from "../../src/domain/extraction/result.ts";
-import type { Turn } from "../../src/domain/extraction/turn.ts";
+import type { DropTally, ExtractionResult } from "../../src/domain/extraction/result.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { answerOf, type Planted, plant } from "./extraction-flaws.ts";
 import type { Conversation, SetTurn } from "./extraction-set.ts";

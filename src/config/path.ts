@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, parse, resolve } from "node:path";
-import { isAddress, shownAddress } from "../domain/database-url.ts";
+import { isAddress, shownAddress } from "../domain/addresses.ts";
 import { invalid } from "../domain/errors.ts";
 import { withHome } from "../lib/home-folder.ts";
 

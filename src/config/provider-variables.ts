@@ -1,4 +1,4 @@
-import { ollamaAddress } from "../domain/provider-address.ts";
+import { ollamaAddress } from "../domain/addresses.ts";
 import { Secret } from "../lib/secret.ts";
 import type { SourceValues } from "./environment.ts";
 import type { Config } from "./schema.ts";

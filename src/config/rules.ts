@@ -1,8 +1,7 @@
-import { databaseUrlProblem, withoutPassword } from "../domain/database-url.ts";
+import { databaseUrlProblem, isWebAddress, withoutPassword } from "../domain/addresses.ts";
 import { DEFAULT_MODEL, EMBEDDING_MODELS, findModel } from "../domain/embedding-models.ts";
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import { type HostedModelChoice, hostedModel, hostedName } from "../domain/hosted-models.ts";
-import { isWebAddress } from "../domain/provider-address.ts";
 import type { Fusion } from "../domain/scoring.ts";
 import { nameForm } from "../lib/normal-form.ts";
 import type { Secret } from "../lib/secret.ts";

@@ -1,24 +1,24 @@
 import { z } from "zod";
-import { BLOB_LIMIT_BYTES } from "../domain/blob.ts";
 import { DEFAULT_MODEL, EMBEDDING_MODELS } from "../domain/embedding-models.ts";
 import { NODE_TYPES, REPRESENTATION_LEVELS } from "../domain/enums.ts";
 import { EPISTEMIC_WEIGHTS } from "../domain/epistemics.ts";
 import { FADING_PROFILES } from "../domain/fading.ts";
+import { BLOB_LIMIT_BYTES } from "../domain/node.ts";
+import { RECEIPT_DETAILS } from "../domain/records/receipt.ts";
 import {
   ANCHOR_POLICIES,
   CONTEXT_FORMATS,
   GUIDANCE_MODES,
   MULTIPATH_ORDERINGS,
   SESSION_PACKINGS,
-} from "../domain/records/packing.ts";
-import { RECEIPT_DETAILS } from "../domain/records/receipt.ts";
-import { MAX_WEIGHT } from "../domain/scoring.ts";
+} from "../domain/records/retrieval-record.ts";
 import {
   DEFAULT_FULL_COVERAGE,
   DEFAULT_RRF_K,
   DEFAULT_SCORING,
   DEFAULT_SEMANTIC_SHARE,
-} from "../domain/scoring-defaults.ts";
+  MAX_WEIGHT,
+} from "../domain/scoring.ts";
 import type { Secret } from "../lib/secret.ts";
 import {
   decimal,

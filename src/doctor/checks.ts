@@ -1,9 +1,8 @@
 import { modelRoot } from "../adapters/embedding/model-files.ts";
 import { modelMismatch } from "../app/model-warning.ts";
 import type { Config } from "../config/schema.ts";
-import { findModel } from "../domain/embedding-models.ts";
+import { findModel, isSameEmbedding } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
-import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { shownName } from "../lib/shown-name.ts";
 import { type PackReport, reportOnFading } from "../packs/inspect-pack.ts";

@@ -1,7 +1,8 @@
 import type { Instant } from "../lib/instant.ts";
 import type { NodeType, Scope, SourceType } from "./enums.ts";
+import { expiredAt } from "./fading.ts";
+import { analyse, isPlain, questionTerms, STEM_CHARS, stem } from "./lexical-analysis.ts";
 import { type MemoryNode, statedTime } from "./node.ts";
-import { expiredAt } from "./retention.ts";
 
 /** Entities and preferences are timeless: validity bounds do not exclude them. */
 export const TIMELESS_TYPES: readonly NodeType[] = ["entity", "preference"];
@@ -71,4 +72,93 @@ function withinKnowledge(node: MemoryNode, filter: CandidateFilter): boolean {
     (filter.eventTimeFrom === undefined || stated >= filter.eventTimeFrom) &&
     (filter.eventTimeTo === undefined || stated <= filter.eventTimeTo)
   );
+}
+
+/** Whether a hit answers a question, as far as can be judged, or is merely the nearest there is. */
+export const STRENGTHS = ["strong", "weak"] as const;
+export type Strength = (typeof STRENGTHS)[number];
+
+/** A hit to be judged. */
+type Judged = {
+  /** With the speaker's name, if known. */
+  readonly text: string;
+  /** Cosine of its own vector with the question, 0 to 1; undefined without one. */
+  readonly cosine: number | undefined;
+};
+
+/*
+ * Tuned for bge-small-en-v1.5 with scripts/quality: its cosines hardly fall below 0.45 for English and 0.6 for other languages,
+ * so that a cosine alone does not distinguish an answer from a text that is merely in the same language. See docs/retrieval.md.
+ */
+/** How much the share of the question's words in a text adds to the cosine. */
+const WORDS_SHARE = 0.3;
+/** From here on the best hit answers the question. */
+const ANSWERS_FROM = 0.73;
+/** From here on another hit belongs to the answer, */
+const BELONGS_FROM = 0.58;
+/** unless it is this much worse than the best one. */
+const BEHIND_BEST = 0.35;
+/** Share of the words from which a text without a vector is an answer. */
+const ANSWERS_WITHOUT_VECTOR = 0.5;
+
+/** Words of questions in languages other than English that say nothing about their topic. */
+const EMPTY: ReadonlySet<string> = new Set(
+  analyse(
+    `der die das den dem des ein eine einen einem einer eines und oder ist sind war waren wird werden wurde im in am an auf bei zu zum
+    zur von vom mit für aus nach über um wie was wer wo wann welche welcher welches welchen ich mich mir wir uns unser unsere du er
+    sie es man mein meine hat habe haben hoch viel viele oft el la los las lo un una unos unas de del y e o u es son era esta están fue
+    al a en que se su sus mi mis me nos tu con por para como cuál cuánto cuánta cuántos cuántas cuándo dónde quién si ha han hay`,
+  ),
+);
+
+/**
+ * The strength of each hit of one question. Hits are strong if the best of them answers the question and they are not much worse.
+ * Pure.
+ */
+export function strengthsOf(question: string, hits: readonly Judged[]): readonly Strength[] {
+  const terms = questionTerms(question).flatMap(({ term }) =>
+    EMPTY.has(term) ? [] : [stem(term)],
+  );
+  // What is asked stands at the end, or at the beginning.
+  const words = new Set([...terms.slice(-WORDS_READ / 2), ...terms.slice(0, WORDS_READ / 2)]);
+  const values = hits.map((hit) => worthOf(words, hit));
+  const best = values.reduce((most, value) => Math.max(most, value), 0);
+  const least = Math.max(BELONGS_FROM, best - BEHIND_BEST);
+  return values.map((value) => (best >= ANSWERS_FROM && value >= least ? "strong" : "weak"));
+}
+
+function worthOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {
+  const share = shareOf(words, text);
+  if (cosine === undefined) return share >= ANSWERS_WITHOUT_VECTOR ? ANSWERS_FROM : 0;
+  return cosine + WORDS_SHARE * share;
+}
+
+/** Words of a question that are looked for in texts, and UTF-16 units of a text in which they are. */
+const WORDS_READ = 64;
+const CHARS_READ = 32_768;
+
+/** The share of the words that a text has, 0 to 1. */
+function shareOf(words: ReadonlySet<string>, whole: string): number {
+  if (words.size === 0) return 0;
+  const text = whole.slice(0, CHARS_READ);
+  const folded = isPlain(text) ? text.toLowerCase() : ` ${analyse(text).join(" ")} `;
+  let found = 0;
+  for (const word of words) if (hasWord(folded, word)) found += 1;
+  return found / words.size;
+}
+
+/** Whether a folded text has a word with this stem. Texts are many, and splitting them into words costs ten times as much. */
+function hasWord(text: string, word: string): boolean {
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+    const begins = at === 0 || !isWordCharacter(text.charCodeAt(at - 1));
+    const isWhole =
+      word.length === STEM_CHARS || !isWordCharacter(text.charCodeAt(at + word.length));
+    if (begins && isWhole) return true;
+  }
+  return false;
+}
+
+/** Everything beyond ASCII counts: folded text has blanks between its words. At the end of a text there is none (NaN). */
+function isWordCharacter(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code > 127;
 }

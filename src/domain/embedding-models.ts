@@ -88,7 +88,7 @@ export type EmbeddingModel = {
 export type Pooling = "first" | "last" | "mean" | "none";
 
 /** Where the files of a model lie that is not part of the program. */
-export type OtherFiles = {
+type OtherFiles = {
   /** Absolute. */
   readonly folder: string;
   /** Below the folder. */
@@ -98,7 +98,7 @@ export type OtherFiles = {
 };
 
 /** A straight line from the cosines of one model to those of another. */
-export type CosineScale = { readonly scale: number; readonly shift: number };
+type CosineScale = { readonly scale: number; readonly shift: number };
 
 /** The model of a program that was not told which one to use. */
 export const DEFAULT_MODEL: EmbeddingModel = EMBEDDING_MODELS[0];
@@ -118,4 +118,20 @@ export function modelRules(
 /** A cosine on the scale of the default model. */
 export function onScale({ scale, shift }: CosineScale, cosine: number): number {
   return scale * cosine + shift;
+}
+
+type EmbeddingIdentity = {
+  readonly model: string;
+  readonly version: string;
+  readonly dimension: number;
+};
+
+/** Whether vectors of the two can be compared: all three fields are equal. */
+export function isSameEmbedding(
+  one: EmbeddingIdentity | undefined,
+  other: EmbeddingIdentity,
+): boolean {
+  return (
+    one?.model === other.model && one.version === other.version && one.dimension === other.dimension
+  );
 }

@@ -1,6 +1,5 @@
-import { addDays, type Instant } from "../lib/instant.ts";
-import { decayed } from "./decay.ts";
-import type { NodeType } from "./enums.ts";
+import { addDays, daysBetween, type Instant } from "../lib/instant.ts";
+import type { DecayProfile, LifecycleState, NodeType } from "./enums.ts";
 import type { MemoryNode } from "./node.ts";
 
 /** Whose memories decay: `own`: only what the organizer wrote itself; `original`: all, as the specification's tables have it. */
@@ -22,7 +21,7 @@ export type FadingRules = {
 };
 
 /** What becomes of a faded memory, by which rule, and its salience and confidence then. */
-export type Fate = {
+type Fate = {
   readonly step: "archive" | "deprecate";
   readonly rule: "unused" | "salience" | "confidence" | "salience_and_confidence";
   readonly salience: number;
@@ -102,4 +101,119 @@ export function fateOf(
   return isFaint
     ? { step: "archive", rule: "salience_and_confidence", salience, confidence }
     : undefined;
+}
+
+/** Days for which a new memory of a type is kept if its caller does not say; a missing type: for ever. */
+export type TtlDefaults = Readonly<Partial<Record<NodeType, number>>>;
+
+/** Those of the specification. Nothing has one by default. */
+export const ORIGINAL_TTL_DAYS: TtlDefaults = {
+  event: 365,
+  decision: 180,
+  task: 90,
+  summary: 365,
+  note: 90,
+};
+
+/**
+ * The retention of a new memory.
+ * @param given undefined: the type's default, null: for ever, a number: that many days
+ */
+export function initialTtlDays(
+  nodeType: NodeType,
+  given: number | null | undefined,
+  defaults: TtlDefaults,
+): number | undefined {
+  if (given === null) return undefined;
+  return given ?? defaults[nodeType];
+}
+
+/**
+ * When the retention of a memory ends: `ttlDays` days after it was stored. Undefined: never; pinned memories never expire either.
+ */
+export function retentionEnd({
+  pinned,
+  ttlDays,
+  createdAt,
+}: Pick<MemoryNode, "pinned" | "ttlDays" | "createdAt">): Instant | undefined {
+  return pinned || ttlDays === undefined ? undefined : addDays(createdAt, ttlDays);
+}
+
+/**
+ * Whether the retention of memories is over at a moment. Use it for many memories: the calendar is consulted once for each length
+ * of retention.
+ */
+export function expiredAt(
+  now: Instant,
+): (node: Pick<MemoryNode, "pinned" | "ttlDays" | "createdAt">) => boolean {
+  const cutoffs = new Map<number, Instant | undefined>();
+  const cutoffOf = (ttlDays: number): Instant | undefined => {
+    if (!cutoffs.has(ttlDays)) cutoffs.set(ttlDays, addDays(now, -ttlDays));
+    return cutoffs.get(ttlDays);
+  };
+  return ({ pinned, ttlDays, createdAt }) => {
+    if (pinned || ttlDays === undefined) return false;
+    const cutoff = cutoffOf(ttlDays);
+    return cutoff !== undefined && createdAt < cutoff;
+  };
+}
+
+/** How fast a memory fades, per day. */
+export const DECAY_RATES: Readonly<Record<DecayProfile, number>> = {
+  permanent: 0,
+  slow: 0.005,
+  medium: 0.02,
+  fast: 0.07,
+  rapid: 0.2,
+};
+
+/** How fast the boost of a reinforcement fades, per day, for every profile. */
+const REINFORCEMENT_RATE = 0.1;
+/** Days for which an observed memory keeps its confidence. */
+const OBSERVED_CONFIDENCE_DAYS = 180;
+const SETTLED_STATES: readonly LifecycleState[] = ["archived", "deprecated"];
+
+/** Salience and confidence at some moment, each 0 to 1. */
+type Decayed = Pick<MemoryNode, "salience" | "confidence">;
+
+/**
+ * Salience and confidence at a moment: exponential decay since the last reinforcement, confidence at half the rate. An earlier
+ * moment counts as that of the reinforcement. Pinned, permanent, archived and deprecated memories do not fade. Pure; nothing is
+ * ever written back.
+ */
+export function decayed(
+  node: Pick<
+    MemoryNode,
+    | "pinned"
+    | "decayProfile"
+    | "lifecycleState"
+    | "epistemicType"
+    | "salienceBase"
+    | "confidenceBase"
+    | "reinforcementBoost"
+    | "lastReinforcedAt"
+  >,
+  moment: Instant,
+): Decayed {
+  const { salienceBase, confidenceBase, reinforcementBoost } = node;
+  const settled = SETTLED_STATES.includes(node.lifecycleState);
+  if (node.pinned || settled || node.decayProfile === "permanent") {
+    return { salience: salienceBase, confidence: confidenceBase };
+  }
+  const rate = DECAY_RATES[node.decayProfile];
+  const days = Math.max(0, daysBetween(node.lastReinforcedAt, moment));
+  const keepsConfidence = node.epistemicType === "observed" && days < OBSERVED_CONFIDENCE_DAYS;
+  return {
+    salience: toUnit(
+      salienceBase * Math.exp(-rate * days) +
+        reinforcementBoost * Math.exp(-REINFORCEMENT_RATE * days),
+    ),
+    confidence: keepsConfidence
+      ? confidenceBase
+      : toUnit(confidenceBase * Math.exp((-rate / 2) * days)),
+  };
+}
+
+function toUnit(value: number): number {
+  return Math.min(1, Math.max(0, value));
 }

@@ -1,6 +1,13 @@
 import { instant, member, named, natural, nullable, object, text, uuid } from "../lib/form.ts";
+import { addSeconds, asInstant, type Instant } from "../lib/instant.ts";
+import type { JsonObject } from "../lib/json.ts";
+import { uuidV5 } from "../lib/new-uuid.ts";
+import type { Uuid } from "../lib/uuid.ts";
 import { noted, type ValueOf } from "../lib/view.ts";
+import { checksummed, openChecksummed } from "./checksummed.ts";
+import { erasedBy } from "./erasure.ts";
 import { SvcError } from "./errors.ts";
+import { type MemoryEvent, type MemoryNode, nodeRecord } from "./node.ts";
 
 export const processingStatusForm = named(
   "ProcessingStatus",
@@ -17,7 +24,7 @@ export const processingStatusForm = named(
 );
 
 /** How far extraction from one event has come. */
-export const extractionJobForm = object({
+const extractionJobForm = object({
   eventId: uuid,
   /** `running`: somebody holds it. `failed`: nobody tries again unasked. */
   status: member(["pending", "running", "complete", "failed"]),
@@ -78,4 +85,80 @@ export function withoutVector<
 >(item: T): T {
   if (item.vector === undefined) return item;
   return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };
+}
+
+/** Who holds work, from when and until when. */
+export type Lease = { readonly holder: string; readonly from: Instant; readonly until: Instant };
+
+/** A lease that ends later than this was given by a clock that has been set back since. */
+const LONGEST_SECONDS = 600;
+/** A lease is renewed long before it ends; the rest is room for clocks that differ. */
+const LEASE_SECONDS_MAX = LONGEST_SECONDS / 2;
+const LAST = asInstant("9999-12-31T23:59:59.999999Z");
+
+/** A lease from a moment on. Longer ones end after five minutes, unless they are renewed. */
+export function leaseOf(holder: string, from: Instant, seconds: number): Lease {
+  return { holder, from, until: later(from, Math.min(seconds, LEASE_SECONDS_MAX)) };
+}
+
+/** The latest end that a lease can have which holds something now. */
+export function latestEnd(now: Instant): Instant {
+  return later(now, LONGEST_SECONDS);
+}
+
+/** When work is due again that has failed so many times in a row, or that is to rest. */
+export function dueAfter(at: Instant, failures: number, cooldownSeconds = 0): Instant {
+  const waits = failures === 0 ? 0 : retryAfterSeconds(failures);
+  return later(at, Math.max(cooldownSeconds, waits));
+}
+
+function later(at: Instant, seconds: number): Instant {
+  return addSeconds(at, seconds) ?? LAST;
+}
+
+/** What a store of one memory plans: an event, and the node that its job makes findable. */
+export type PlannedStore = {
+  readonly event: MemoryEvent;
+  readonly node: MemoryNode;
+  /** The memories that the node replaces. */
+  readonly supersedes: readonly Uuid[];
+};
+
+/** The id of the audit record that keeps the plan of an event. */
+export function planRecordId(eventId: Uuid): Uuid {
+  return uuidV5(eventId, "svc:direct-store:v1");
+}
+
+/** The plan as the audit log keeps it, so that the job can be finished after a crash exactly as intended. */
+export function toPlanRecord({ event, node, supersedes }: PlannedStore) {
+  return {
+    id: planRecordId(event.id),
+    opType: "DIRECT_STORE_REQUESTED",
+    targetId: event.id,
+    payload: checksummed({
+      schema_version: node.content === event.content ? 1 : 2,
+      event_id: event.id,
+      content_hash: event.contentHash,
+      node: nodeRecord.to(node),
+      ...(supersedes.length > 0 && { supersedes: [...supersedes] }),
+    }),
+    actorId: "store",
+    namespaceId: event.scope,
+    createdAt: event.timestamp,
+  };
+}
+
+/**
+ * What a record says of the plan. Its node names the owner as at that time. Undefined: it was erased.
+ * @throws SvcError storage_failed when it is damaged
+ */
+export function fromPlanRecord(payload: JsonObject) {
+  if (erasedBy(payload) !== undefined) return undefined;
+  const saved = openChecksummed(payload);
+  return {
+    // SAFETY: the record's checksum matches, and toPlanRecord always writes the planned node into it.
+    node: nodeRecord.from(saved["node"] as JsonObject),
+    contentHash: saved["content_hash"],
+    supersedes: [saved["supersedes"] ?? []].flat(),
+  };
 }

@@ -1,4 +1,3 @@
-import { FUNCTION_WORDS, SIGN_WORDS } from "./function-words.ts";
 import { analyse, ENGLISH_STOP_WORDS, isPlain } from "./lexical-analysis.ts";
 
 /** The languages besides English whose words are compared by their stems. */
@@ -123,7 +122,7 @@ export function languagesOfText(
   return best < SURE_FROM || isEnglish ? [] : above(found, best * ALSO_TEXT).slice(0, 2);
 }
 
-export type QuestionLanguages = {
+type QuestionLanguages = {
   /** In which a question is stemmed besides as English: all that are possible. */
   readonly stemmed: readonly StemmedLanguage[];
   /** Whose function words it is asked with. */
@@ -161,3 +160,102 @@ export function foreignLanguages(question: string): readonly string[] {
   const { asked } = languagesOfQuestion(question, analyse(question));
   return asked.filter((language) => language !== "en");
 }
+
+/**
+ * The words that hold a sentence together, by language: articles, pronouns, prepositions, conjunctions, auxiliary verbs, words of
+ * questions. They tell which language a text is in and say nothing about its topic. Packs are indexed by them: a
+ * change needs a step that indexes their texts again.
+ */
+export const FUNCTION_WORDS = {
+  de: `ab aber alle allem allen aller alles als also am an ander andere anderen anderer anderes auch auf aus bei beim bin bis bist
+    da dabei dadurch dafür dagegen daher damit danach dann daran darauf daraus darf darin darüber darum das dass davon davor dazu
+    dein deine deinem deinen deiner dem den denen denn der deren des deshalb dessen dich die dies diese diesem diesen dieser dieses
+    dir doch dort du durch ein eine einem einen einer eines er es etwas euch euer eure für gegen gewesen hab habe haben habt hast
+    hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im immer in ins ist ja jede jedem jeden jeder
+    jedes jetzt kann kannst kein keine keinem keinen keiner können konnte könnte man manche mein meine meinem meinen meiner meines
+    mich mir mit mochte möchte muss müssen musste nach neben nicht nichts noch nun nur ob oder ohne schon sehr sein seine seinem
+    seinen seiner seines seit sich sie sind so soll sollen sollte sondern über um und uns unser unsere unserem unseren unserer unter
+    viel viele vom von vor wann war waren warum was weil weiter welche welchem welchen welcher welches wem wen wenn wer werde werden
+    wessen wie wieder wieso will wir wird wo wofür woher wohin wollen wollte womit woran worauf worüber wurde wurden würde während
+    zu zum zur zwar zwischen`,
+  fr: `à afin ai aie ait alors après as au aucun aucune aussi autre autres aux avaient avais avait avant avec avez avoir avons ayant beaucoup
+    bien c ça car ce ceci cela celle celles celui ces cet cette ceux chaque chez combien comme comment contre d dans de depuis des
+    dès donc dont du elle elles en encore entre est était étaient étais été être eu eux fait font furent fut ici il ils j je jusqu
+    l la laquelle le lequel les lesquels leur leurs lors lorsque lui m ma mais me même mes moi moins mon n ne ni nos notre nous on
+    ont ou où par parce pas pendant peu peut plus plusieurs pour pourquoi puis qu quand que quel quelle quelles quelque quelques
+    quels qui quoi s sa sans se sera sert ses si sinon soit son sont sous suis sur t ta tandis tant te tes toi ton toujours tous
+    tout toute toutes très trop tu un une va vers voici voilà vos votre vous y`,
+  es: `a acá adónde al algo algún alguna algunas alguno algunos allí ante antes aquel aquella aquí así aún aunque bajo cada casi como cómo con
+    contra cual cuál cuáles cualquier cuando cuándo cuánta cuántas cuánto cuántos de del desde después donde dónde dos durante e el
+    él ella ellas ellos en entonces entre era eran eres es esa esas ese eso esos esta está estaba estaban estado están estar estas
+    este esto estos estoy fue fueron fui ha había habían han has hasta hay he hemos la las le les lo los más me mi mí mis mucha
+    muchas mucho muchos muy nada ni no nos nosotros nuestra nuestras nuestro nuestros nunca o os otra otras otro otros para pero
+    poco por porque puede pueden pues que qué quién quiénes quien se sea ser será si sí sido sin sino sobre sois somos son soy
+    su sus también tampoco tan tanto te tenía ti tiene tienen tengo todo todos tu tú tus un una unas uno unos usted va vosotros y
+    ya yo`,
+  it: `a abbiamo ad agli ai al alcuni all alla alle allo allora altra altre altri altro anche ancora avere aveva avevano avete avevo c che chi ci
+    ciò coi col come con contro cosa così cui d da dagli dai dal dall dalla dalle dallo degli dei del dell della delle dello dentro
+    di dopo dov dove due e è ed era erano eri ero essere fa fra già gli ha hai hanno ho i il in io l la le lei lo loro lui ma me
+    mentre mi mia mie miei mio molta molte molti molto ne negli nei nel nell nella nelle nello niente no noi non nostra nostre
+    nostri nostro o od ogni per perché però più poco poi prima qual quale quali qualche quando quanta quante quanti quanto quasi
+    quegli quei quel quell quella quelle quello questa queste questi questo qui se sei sempre senza si sia siamo siete solo sono
+    sopra sotto sta stata state stati stato su sua sue sugli sui sul sull sulla sulle suo suoi ti tra tu tua tue tuo tuoi tutte
+    tutti tutto un una uno v vi voi vostra vostro`,
+  pt: `a à agora ainda além algo alguém algum alguma alguns ao aos apenas aquela aquele aquilo aqui as às até através cada com como contra cuja cujo
+    da das de dela dele deles depois desde dessa desse desta deste do dos durante e é ela elas ele eles em enquanto então entre era
+    eram essa essas esse esses esta está estão estas estava estavam este estes estou eu fez foi for foram fosse há isso isto já la
+    lhe lhes lo mais mas me mesmo meu meus minha minhas muita muitas muito muitos na não nas nem nenhum nessa nesse nesta neste no
+    nos nós nossa nossas nosso nossos num numa nunca o onde os ou outra outras outro outros para pela pelas pelo pelos per perante
+    pode podem pois por porque porquê pouco qual quais qualquer quando quanta quantas quanto quantos que quê quem se seja sem sempre
+    sendo ser será seu seus si sido sob sobre sou sua suas também tão te tem têm tenho teu ti tinha tinham toda todas todo todos tu
+    tua tudo um uma umas uns vai você vocês vos`,
+  nl: `aan af al alle alleen alles als altijd andere ben bij daar daarom dan dat de deze die dit doch doen door dus een eens elk elke en er
+    geen geweest haar had hadden heb hebben hebt heeft hem hen het hier hij hoe hoeveel hun ik in is ja je jij jou jouw jullie kan
+    kon kunnen kunt maar me meer men met mij mijn moet moeten naar niet niets nog nu of om omdat onder ons onze ook op over reeds
+    sinds te tegen tijdens toch toen tot tussen u uit uw van vanaf veel voor waar waarom wanneer waren waarmee wat we wel welk
+    welke werd werden wie wij wil wilde word worden wordt ze zei zelf zich zij zijn zo zoals zonder zou zouden zullen`,
+  ru: `а без более бы был была были было быть в вам вас весь во вот все всё всего всех вы где да даже для до его ее её если есть еще ещё
+    же за здесь и из или им ими их к каждый как какая какие какого какое какой какую какому каком каким когда кого ком кому кто куда
+    ли либо меня мне мной мой моего моей моем моему моих мои моя мое моё моим мою мы на над надо нам нами нас наш наша наше нашего
+    нашей наши наших не него нее неё нет ни них но ну о об один однако он она они оно от откуда очень по под пока после потом потому
+    почему при про раз с сам себе себя сейчас сколько со свой своя свое своё свою своего своей своих своем своим своими так также
+    такая такие такого такое такой там тебе тебя тем то тогда того тоже той только том тому тот ту ты у уж уже хотя чего чей чем чему
+    через что чтоб чтобы чья чьи эта эти этим этих это этого этой этом этому этот эту я`,
+} as const;
+
+/** Further words by which a language is known. They may say what a text is about. */
+export const SIGN_WORDS = {
+  en: `again all also always am another back bought brother called daughter because been before being best better big both came come coming couldn day days didn doesn doing done
+    down each every everything few father first found friend get getting go goes going gone good got great has hasn haven hello help here hey isn hi home just keep
+    know last later let like likes little lives long look looking lot love made make many may maybe might more morning most mother moved much must named need never
+    new next night now off often old one only other out over people please put really right said same saw say see she since sister something
+    soon still sure take tell thank thanks thing things think thought three through time today together told tomorrow too took two
+    under until up use used using very want wants was way week well went while without won work worked working works yeah year years
+    yes yesterday yet`,
+  de: `abend arbeitet arbeite bekommt bekommen braucht bringt danke drei erste ersten essen fährt feiert findet fliegt freitag früh
+    ganz gab geht gehen gemacht gern gerne gestern gibt ging glaube groß große großen gut gute guten heißt heute hoch isst
+    jahr jahre jahren junge kauft kaufte kennt kleine kleinen kommt kostet kosten kommen kam kinder lebt lernt letzte letzten liebsten liebt liegt
+    liest macht machen mag mittwoch montag morgen mutter nächste nächsten nie oft schreibt sagt sagte samstag schläft sieht spielt
+    spricht steht studiert tag tage trinkt treffen trifft vater vergessen versteht weiß wenig wohne wohnt woche zeit zwei`,
+  fr: `achète adore aime aimons ans année appelle arrive aujourd habite boit cherche commence connaît demain deux dernier dernière devait
+    dit doit donne dort fille finit fils hier huit jamais joue jour jours jeudi lundi mange mardi mari matin mère mercredi merci mois monde
+    neuf nouveau nouvelle nuit parle part passe père petit petite prend prochain prochaine quatre reçu samedi semaine soir sœur femme
+    trois travaille vendredi veut vient vit voir voudrait`,
+  es: `abuela abuelo amiga amigo año años ayer bebe bien buena bueno cada compra compró come cinco dice dijo domingo encuentra estudia fin
+    gracias grande gusta gustan habla hace hacer hermana hermano hija hijo hizo hoy jueves juega llama llamó lunes madre mañana martes
+    mejor mes meses miércoles noche nueva nuevo nunca padre pequeña pequeño perro prefiere primera primero quiere quiero sabe sábado
+    semana siempre tarde trabaja trabajo tres vez viene viernes vive vivo va`,
+  it: `abita abito amica amico anni anno beve bene bere buona buono cane cena chiama cinque compra comprato domani domenica dorme fatto
+    figlia figlio fratello giorni giorno giovedì grande grazie ieri lavora lavoro legge lunedì mangia martedì mattina mercoledì mese
+    mesi moglie marito notte nuova nuovo oggi padre parla piace piccola piccolo preferisce prende prossima prossimo quattro sabato
+    scorsa scorso sera settimana sorella studia tre vede venerdì viene vive vuole`,
+  pt: `amanhã amiga amigo ano anos avó bebe bem boa bom cachorro chama cinco come compra comprou dia dias diz domingo dorme duas dois
+    ensina estuda faz fazer feira filha filho fica gosta gosto hoje irmã irmão janta joga mãe manhã mês meses mora moro mulher nova
+    novo ontem pai passada passado prefere primeira primeiro próxima próximo quer quero sábado segunda semana terça quarta quinta
+    sexta trabalha trabalho três vem vez vive noite`,
+  nl: `avond beste dag dagen donderdag drie drinkt eerste eet gaat gaan gekocht gemaakt gisteren goed goede graag grote heet huis iedere
+    jaar jaren kent kinderen kleine koopt komt leert leest leuk ligt loopt maakt maand maandag mag moeder morgen nieuwe nooit ochtend
+    oude ouders slaapt speelt spreekt staat twee vader vandaag vertelde vorig vorige vriend vriendin vrijdag week werkt weet wonen woon
+    woont zaterdag zegt ziet zit zondag zus`,
+  ru: "",
+} as const;

@@ -8,21 +8,26 @@ import {
   named,
   nonNegative,
   nullable,
+  object,
+  sha256,
   text,
   unit,
   uuid,
 } from "../lib/form.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { ValueOf } from "../lib/view.ts";
+import { LIMITS } from "./arguments.ts";
 import {
   DECAY_PROFILES,
+  EDGE_TYPES,
   EPISTEMIC_TYPES,
   LIFECYCLE_STATES,
   NODE_TYPES,
+  ROLES,
   SCOPES,
   SOURCE_TYPES,
 } from "./enums.ts";
-import { LIMITS } from "./limits.ts";
+import { invalid } from "./errors.ts";
 import { auditForm } from "./records/audit.ts";
 
 /** A node as rows, exports and answers have it: the order of its keys there. */
@@ -83,4 +88,93 @@ export function statedTime(node: MemoryNode): Instant {
 /** What is read of a memory for its wording: others wait while it is. */
 export function wordingOf({ content }: Pick<MemoryNode, "content">): string {
   return content.slice(0, LIMITS.wordingChars);
+}
+
+/** An edge as answers and exports for other programs have it. */
+export const edgeForm = named("Edge", "A directed relation between two memories.", {
+  id: uuid,
+  /** `supersedes`: the replacement. `contradicts`: the claim that was named second. */
+  sourceId: uuid,
+  targetId: uuid,
+  edgeType: member(EDGE_TYPES),
+  userId: text,
+  confidence: unit,
+  validFrom: instant,
+  /** Exclusive; undefined while still valid. */
+  validTo: nullable(instant),
+  /** The event that supports it. */
+  provenanceEventId: nullable(uuid),
+  metadata: nullable(anyObject),
+  createdAt: instant,
+});
+
+/** A directed relation between two memories of one owner. */
+export type Edge = ValueOf<typeof edgeForm>;
+
+/** A complete edge as JSON, as audit records keep it, and back. */
+export const edgeRecord = auditForm(
+  edgeForm,
+  "id sourceId targetId edgeType userId confidence validFrom validTo provenanceEventId metadata createdAt",
+);
+
+/** An event as rows and exports have it. */
+export const eventForm = object({
+  id: uuid,
+  userId: text,
+  sessionId: nullable(text),
+  scope: member(SCOPES),
+  role: member(ROLES),
+  content: text,
+  /** SHA-256 of the UTF-8 content, 64 lower-case hex digits. */
+  contentHash: sha256,
+  metadata: nullable(anyObject),
+  /** When it was said or happened, according to the caller. */
+  eventTime: nullable(instant),
+  /** When it was admitted; `createdAt` and `updatedAt` on the wire. */
+  timestamp: instant,
+});
+
+/** What was said, verbatim. Written once, never changed: the source of truth of a pack. */
+export type MemoryEvent = ValueOf<typeof eventForm>;
+
+/** Bytes that an event names, such as the thumbnail of a photo. The key names the content. */
+export type KeptBlob = {
+  readonly key: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+};
+
+/** The most that the setting `blob_max_bytes` may allow. */
+export const BLOB_LIMIT_BYTES = 16_777_216;
+/** Printable ASCII without blanks; in a URL it is a part of a path. */
+export const BLOB_KEY = /^[!-~]{1,256}$/;
+export const MEDIA_TYPE = /^[a-z0-9][a-z0-9.+-]{0,63}\/[a-z0-9][a-z0-9.+-]{0,63}$/;
+
+/** The key of a blob. @throws SvcError invalid_argument */
+export function parseBlobKey(value: unknown, field = "key"): string {
+  if (typeof value === "string" && BLOB_KEY.test(value)) return value;
+  throw invalid(field, "must be 1 to 256 printable ASCII characters without blanks");
+}
+
+/**
+ * Blobs that are to be kept. Absent: none.
+ * @throws SvcError invalid_argument
+ */
+export function parseBlobs(
+  blobs: readonly KeptBlob[] | undefined,
+  { blobMaxBytes }: { readonly blobMaxBytes: number },
+): readonly KeptBlob[] {
+  return (blobs ?? []).map(({ key, mediaType, bytes }, place) => {
+    const field = `blobs[${place}]`;
+    parseBlobKey(key, `${field}.key`);
+    if (!MEDIA_TYPE.test(mediaType)) {
+      throw invalid(`${field}.media_type`, "must be a media type such as image/jpeg");
+    }
+    if (bytes.length === 0) throw invalid(`${field}.bytes`, "is empty");
+    if (bytes.length <= blobMaxBytes) return { key, mediaType, bytes };
+    throw invalid(
+      `${field}.bytes`,
+      `has ${bytes.length} bytes, at most ${blobMaxBytes} (setting blob_max_bytes)`,
+    );
+  });
 }

@@ -1,4 +1,4 @@
-import { isStopWord } from "./keywords.ts";
+import { isStopWord } from "./lexical-analysis.ts";
 
 /** A verb and its preposition further apart than this do not belong together. */
 const SUBJECT_MAX_CHARS = 200;

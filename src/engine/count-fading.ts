@@ -1,7 +1,6 @@
-import { fateOf } from "../domain/fading.ts";
+import { fateOf, retentionEnd } from "../domain/fading.ts";
 import { isActive } from "../domain/lifecycle.ts";
 import { ALL_OWNERS } from "../domain/owner.ts";
-import { retentionEnd } from "../domain/retention.ts";
 import { addDays, type Instant } from "../lib/instant.ts";
 import type { Upkeep } from "../ports/store/work.ts";
 import { fadedMemories } from "./lifecycle/restore.ts";

@@ -1,7 +1,6 @@
 import { reasonCode } from "../domain/errors.ts";
 import type { MemoryNode } from "../domain/node.ts";
-import { partsOf } from "../domain/search/parts.ts";
-import { isOfConversation } from "../domain/search/turns.ts";
+import { isOfConversation, partsOf } from "../domain/search/turns.ts";
 import type { SearchIndex } from "../ports/store/search-index.ts";
 import type { EngineDeps } from "./deps.ts";
 

@@ -1,5 +1,4 @@
-import { ALL_OWNERS } from "../domain/owner.ts";
-import type { OwnerName } from "../domain/pack-owner.ts";
+import { ALL_OWNERS, type OwnerName } from "../domain/owner.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { AuditLog, AuditRecord } from "../ports/store/records.ts";

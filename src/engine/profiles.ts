@@ -11,9 +11,14 @@ import { matrixConfidence } from "../domain/epistemics.ts";
 import { SvcError } from "../domain/errors.ts";
 import { canReplace, isActive, requireStep } from "../domain/lifecycle.ts";
 import { type MemoryNode, nodeRecord } from "../domain/node.ts";
-import { evidenceUnion } from "../domain/organize/merge-policy.ts";
-import { mentions, NameCounts, type ProfileText, profileText } from "../domain/organize/profile.ts";
-import { sourceHash } from "../domain/organize/summary.ts";
+import {
+  evidenceUnion,
+  mentions,
+  NameCounts,
+  type ProfileText,
+  profileText,
+  sourceHash,
+} from "../domain/organize.ts";
 import type { Instant } from "../lib/instant.ts";
 import { uuidV5 } from "../lib/new-uuid.ts";
 import type { Uuid } from "../lib/uuid.ts";

@@ -1,9 +1,8 @@
 import type { EpistemicType } from "../domain/enums.ts";
 import type { ConfidenceOverrides } from "../domain/epistemics.ts";
-import type { FadingRules } from "../domain/fading.ts";
-import type { PackingSettings } from "../domain/records/packing.ts";
+import type { FadingRules, TtlDefaults } from "../domain/fading.ts";
 import type { ReceiptDetail } from "../domain/records/receipt.ts";
-import type { TtlDefaults } from "../domain/retention.ts";
+import type { PackingSettings } from "../domain/records/retrieval-record.ts";
 import type { ScoringWeights } from "../domain/scoring.ts";
 import type { ExtractionSettings } from "./extract/api.ts";
 import type { ObservationSettings } from "./observe/api.ts";

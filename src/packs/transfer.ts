@@ -5,7 +5,7 @@ import {
   RECORDS,
   type RecordKind,
   type TransferRecord,
-} from "../domain/records/transfer.ts";
+} from "../domain/records/rows.ts";
 import type { TransferSource, TransferTarget } from "../ports/store/store.ts";
 
 export type TransferRun = {

@@ -129,7 +129,7 @@ export type ReadAnswer<T> = (text: string) => { readonly answer: T } | { readonl
  * A language model whose callers read the text of its answers themselves, to see what a reader of JSON would pass over.
  *
  * For implementers: as `LanguageModel`; the answer is what `read` makes of the last text. The cause of an error has a stable name
- * (`domain/extraction/failure.ts`).
+ * (`domain/extraction/work.ts`).
  */
 export type TextModel = Pick<LanguageModel, "provider" | "model"> & {
   ask<T>(request: ModelRequest, read: ReadAnswer<T>): Promise<T>;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { ORIGINAL_TTL_DAYS } from "../../src/domain/retention.ts";
-import { DEFAULT_SCORING } from "../../src/domain/scoring-defaults.ts";
+import { ORIGINAL_TTL_DAYS } from "../../src/domain/fading.ts";
+import { DEFAULT_SCORING } from "../../src/domain/scoring.ts";
 
 const NOWHERE = "/nonexistent";
 

@@ -1,10 +1,8 @@
-import type { MemoryEvent } from "../../src/domain/event.ts";
-import type { DerivationPlan } from "../../src/domain/extraction/plan/derivation-plan.ts";
-import { newEdge, planIdOf } from "../../src/domain/extraction/plan/nodes.ts";
-import type { DropCounts } from "../../src/domain/extraction/reasons.ts";
-import { toExtractionRecord } from "../../src/domain/extraction/records.ts";
-import { EMPTY_RESULT } from "../../src/domain/extraction/result.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
+import { newEdge, planIdOf } from "../../src/domain/extraction/plan/context.ts";
+import type { DerivationPlan } from "../../src/domain/extraction/plan/derivation.ts";
+import { type DropCounts, EMPTY_RESULT } from "../../src/domain/extraction/result.ts";
+import { toExtractionRecord } from "../../src/domain/extraction/work.ts";
+import type { MemoryEvent, MemoryNode } from "../../src/domain/node.ts";
 import { uuidV5 } from "../../src/lib/new-uuid.ts";
 import type { Admission } from "../../src/ports/store/events.ts";
 import type { Store } from "../../src/ports/store/store.ts";

@@ -8,8 +8,7 @@ import {
 } from "../../src/adapters/postgres/open-store.ts";
 import { ownerKey } from "../../src/adapters/postgres/owner-key.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
-import type { Edge } from "../../src/domain/edge.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
+import type { Edge, MemoryNode } from "../../src/domain/node.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { databaseUrl, dropDatabase, makeDatabase, onServer } from "../postgres/databases.ts";
 import { DIMENSION } from "./samples.ts";

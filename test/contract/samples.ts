@@ -1,6 +1,5 @@
-import type { MemoryEvent } from "../../src/domain/event.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
-import type { PlannedStore } from "../../src/domain/planned-store.ts";
+import type { PlannedStore } from "../../src/domain/jobs.ts";
+import type { MemoryEvent, MemoryNode } from "../../src/domain/node.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../src/lib/uuid.ts";

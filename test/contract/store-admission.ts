@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { everythingOf } from "../../src/domain/candidate-filter.ts";
 import { SvcError } from "../../src/domain/errors.ts";
+import { planRecordId } from "../../src/domain/jobs.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import { planRecordId } from "../../src/domain/planned-store.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import type { PlannedChange } from "../../src/ports/store/graph.ts";
 import type { Store } from "../../src/ports/store/store.ts";

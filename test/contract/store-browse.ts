@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Edge } from "../../src/domain/edge.ts";
 import {
   EPISTEMIC_TYPES,
   LIFECYCLE_STATES,
@@ -8,9 +7,9 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "../../src/domain/enums.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
+import { retentionEnd } from "../../src/domain/fading.ts";
+import type { Edge, MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import { retentionEnd } from "../../src/domain/retention.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import type { BrowseClock, BrowseFilter, BrowsePage } from "../../src/ports/store/graph.ts";
 import type { Store } from "../../src/ports/store/store.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Edge } from "../../src/domain/edge.ts";
 import type { LifecycleState } from "../../src/domain/enums.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
+import type { Edge, MemoryNode } from "../../src/domain/node.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { uuidV5 } from "../../src/lib/new-uuid.ts";
 import type { Change, ChangeReads, ChangeSnapshot } from "../../src/ports/store/graph.ts";

@@ -1,6 +1,5 @@
 import { afterEach, describe } from "bun:test";
-import type { Edge } from "../../src/domain/edge.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
+import type { Edge, MemoryNode } from "../../src/domain/node.ts";
 import type { EmbeddingIdentity } from "../../src/ports/models.ts";
 import type { EventLog } from "../../src/ports/store/events.ts";
 import type { Graph } from "../../src/ports/store/graph.ts";

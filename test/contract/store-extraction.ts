@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { MemoryEvent } from "../../src/domain/event.ts";
-import { extractionRecordId } from "../../src/domain/extraction/records.ts";
+import { extractionRecordId } from "../../src/domain/extraction/work.ts";
 import { isTakenOver } from "../../src/domain/jobs.ts";
+import type { MemoryEvent } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import type { ExtractionClaim, ExtractionFilter } from "../../src/ports/store/work.ts";

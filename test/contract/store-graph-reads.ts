@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Edge } from "../../src/domain/edge.ts";
+import { LIMITS } from "../../src/domain/arguments.ts";
 import {
   ACTIVE_STATES,
   LIFECYCLE_STATES,
@@ -8,8 +8,7 @@ import {
   NODE_TYPES,
   SCOPES,
 } from "../../src/domain/enums.ts";
-import { LIMITS } from "../../src/domain/limits.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
+import type { Edge, MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
 import type { ChainDirection, NodeScan } from "../../src/ports/store/graph.ts";

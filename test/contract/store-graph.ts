@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type CandidateFilter, passesFilter } from "../../src/domain/candidate-filter.ts";
-import type { Edge } from "../../src/domain/edge.ts";
 import type { EdgeType } from "../../src/domain/enums.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
+import type { Edge, MemoryNode } from "../../src/domain/node.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import type { GraphReach } from "../../src/ports/store/search-index.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { everythingOf } from "../../src/domain/candidate-filter.ts";
-import type { MemoryEvent } from "../../src/domain/event.ts";
+import type { MemoryEvent } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import { asUuid } from "../../src/lib/uuid.ts";

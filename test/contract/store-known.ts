@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ownerReferenceId } from "../../src/domain/extraction/plan/nodes.ts";
+import { ownerReferenceId } from "../../src/domain/extraction/plan/context.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
 import type { Store } from "../../src/ports/store/store.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { MemoryEvent } from "../../src/domain/event.ts";
-import type { DerivationPlan } from "../../src/domain/extraction/plan/derivation-plan.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
+import type { DerivationPlan } from "../../src/domain/extraction/plan/derivation.ts";
+import type { MemoryEvent, MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
 import type { Store } from "../../src/ports/store/store.ts";

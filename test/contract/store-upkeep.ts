@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { decayed } from "../../src/domain/decay.ts";
 import {
   DECAY_PROFILES,
   EPISTEMIC_TYPES,
   LIFECYCLE_STATES,
   type NodeType,
 } from "../../src/domain/enums.ts";
-import { canFade } from "../../src/domain/fading.ts";
+import { canFade, decayed } from "../../src/domain/fading.ts";
 import { isActive } from "../../src/domain/lifecycle.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS, type Owner } from "../../src/domain/owner.ts";

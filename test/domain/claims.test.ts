@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { normaliseClaim, normalisePredicate, readClaim } from "../../src/domain/claims.ts";
+import { normaliseClaim, normalisePredicate, readClaim } from "../../src/domain/epistemics.ts";
 
 const WHOLE = { subject: " I ", predicate: "lives_in", object: "Berlin\n" };
 

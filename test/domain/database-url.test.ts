@@ -7,7 +7,7 @@ import {
   isDatabaseUrl,
   shownPlace,
   unusableAddress,
-} from "../../src/domain/database-url.ts";
+} from "../../src/domain/addresses.ts";
 
 const SECRET = "hunter2";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { decayed } from "../../src/domain/decay.ts";
 import { DECAY_PROFILES, EPISTEMIC_TYPES } from "../../src/domain/enums.ts";
+import { decayed } from "../../src/domain/fading.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { aNode, anEvent, at } from "../contract/samples.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { ERROR_CATALOGUE } from "../../src/domain/error-catalogue.ts";
 import * as errors from "../../src/domain/errors.ts";
 import {
+  ERROR_CATALOGUE,
   type ErrorCode,
   InvalidArgumentError,
   invalid,

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { createSelection, GREYS_HEIGHT, GREYS_WIDTH } from "../../src/domain/keyframes.ts";
+import {
+  createSelection,
+  GREYS_HEIGHT,
+  GREYS_WIDTH,
+} from "../../src/domain/records/observation.ts";
 
 /** A frame of one grey, with a number of cells in another one. */
 function greys(background: number, cells = 0, grey = 0): Float64Array {

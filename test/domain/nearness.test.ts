@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LIMITS } from "../../src/domain/limits.ts";
+import { LIMITS } from "../../src/domain/arguments.ts";
 import { nearnessTo } from "../../src/domain/nearness.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import { BARE_NODE, EVENT_ID } from "../surface/fixtures.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { keywords } from "../../src/domain/keywords.ts";
-import { findOscillation } from "../../src/domain/oscillation.ts";
+import { findOscillation } from "../../src/domain/feedback.ts";
+import { keywords } from "../../src/domain/lexical-analysis.ts";
 
 describe("keywords", () => {
   test("are words of ASCII letters and digits in lower case, without stop words", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openChecksummed } from "../../src/domain/checksummed.ts";
-import { fromPlanRecord, planRecordId, toPlanRecord } from "../../src/domain/planned-store.ts";
+import { fromPlanRecord, planRecordId, toPlanRecord } from "../../src/domain/jobs.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import { aNode, anEvent, at, freshId } from "../contract/samples.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { planQuestion } from "../../src/domain/quantity-question.ts";
+import { planQuestion } from "../../src/domain/quantity.ts";
 import { processorMs } from "../processor-time.ts";
 
 /** Each accepted verb form with the predicates that it stands for. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { reinforced } from "../../src/domain/reinforcement.ts";
+import { reinforced } from "../../src/domain/feedback.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { BARE_NODE, EVENT_ID } from "../surface/fixtures.ts";
 

@@ -6,7 +6,7 @@ import {
   initialTtlDays,
   ORIGINAL_TTL_DAYS,
   retentionEnd,
-} from "../../src/domain/retention.ts";
+} from "../../src/domain/fading.ts";
 import { parseInstant } from "../../src/lib/instant.ts";
 import { aNode, anEvent, at } from "../contract/samples.ts";
 

@@ -5,8 +5,7 @@ import {
   type Adjustment,
   type ScoreProvenance,
 } from "../../src/domain/records/score.ts";
-import { scoreParts } from "../../src/domain/score-parts.ts";
-import { formulaVersion, replayScore } from "../../src/domain/score-replay.ts";
+import { formulaVersion, replayScore, scoreParts } from "../../src/domain/score-replay.ts";
 import type { Fusion, FusionRecord } from "../../src/domain/scoring.ts";
 import { freshId } from "../contract/samples.ts";
 import { WEIGHTS } from "../engine/retrieve/pool.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { strengthsOf } from "../../src/domain/strength.ts";
+import { strengthsOf } from "../../src/domain/candidate-filter.ts";
 
 const QUESTION = "Where are the spare keys?";
 

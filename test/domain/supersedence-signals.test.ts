@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isStopWord } from "../../src/domain/keywords.ts";
+import { isStopWord } from "../../src/domain/lexical-analysis.ts";
 import { givenUp } from "../../src/domain/supersedence-signals.ts";
 import { processorMs } from "../processor-time.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseInstantInput, requireInterval } from "../../src/domain/validity.ts";
+import { parseInstantInput, requireInterval } from "../../src/domain/lifecycle.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { thrown } from "./thrown.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseValueBindings, storedValueBindings } from "../../src/domain/value-bindings.ts";
+import { parseValueBindings, storedValueBindings } from "../../src/domain/metadata.ts";
 import { thrown } from "./thrown.ts";
 
 const SOURCE = "Ticket T-1 belongs to Ada (ada@example.org).";

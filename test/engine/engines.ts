@@ -9,8 +9,11 @@ import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { CONFIG_SCHEMA } from "../../src/config/schema.ts";
 import { analyse } from "../../src/domain/lexical-analysis.ts";
-import type { KeptReceipt } from "../../src/domain/records/explanation.ts";
-import { isLean, type RetrievalReceipt } from "../../src/domain/records/receipt.ts";
+import {
+  isLean,
+  type KeptReceipt,
+  type RetrievalReceipt,
+} from "../../src/domain/records/receipt.ts";
 import type { EngineDeps } from "../../src/engine/deps.ts";
 import { createEngine } from "../../src/engine/engine.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";

@@ -11,7 +11,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
 import { inspectPack, openToInspect } from "../../src/adapters/sqlite/read/inspect.ts";
-import type { MemoryEvent } from "../../src/domain/event.ts";
+import type { MemoryEvent } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { extractable } from "../contract/extraction-samples.ts";

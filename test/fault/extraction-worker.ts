@@ -3,8 +3,8 @@
  * left. Arguments: the pack as JSON; a file to which it writes `asked` and `saved` with an event's id, each as it happens.
  */
 import { appendFileSync } from "node:fs";
-import { fromPlanPayload } from "../../src/domain/extraction/plan/derivation-plan.ts";
-import { planIdOf } from "../../src/domain/extraction/plan/nodes.ts";
+import { planIdOf } from "../../src/domain/extraction/plan/context.ts";
+import { fromPlanPayload } from "../../src/domain/extraction/plan/derivation.ts";
 import { isTakenOver } from "../../src/domain/jobs.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { uuidV5 } from "../../src/lib/new-uuid.ts";

@@ -5,8 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { openChecksummed } from "../../src/domain/checksummed.ts";
-import { edgeRecord } from "../../src/domain/edge.ts";
-import { type MemoryNode, nodeRecord } from "../../src/domain/node.ts";
+import { edgeRecord, type MemoryNode, nodeRecord } from "../../src/domain/node.ts";
 import type { ChangeSnapshot } from "../../src/ports/store/graph.ts";
 import { connectionOf } from "../adapters/sqlite/exported.ts";
 import { indexed } from "../adapters/sqlite/indexed.ts";

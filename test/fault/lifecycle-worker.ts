@@ -4,9 +4,8 @@
  * `watchStatements` counts them. A process that finishes prints them.
  */
 import { checksummed } from "../../src/domain/checksummed.ts";
-import { edgeRecord } from "../../src/domain/edge.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
-import { type MemoryNode, nodeRecord } from "../../src/domain/node.ts";
+import { edgeRecord, type MemoryNode, nodeRecord } from "../../src/domain/node.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
 import type { Change } from "../../src/ports/store/graph.ts";
 import type { AuditRecord } from "../../src/ports/store/records.ts";

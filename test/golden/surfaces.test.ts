@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSnapshot } from "../../src/adapters/sqlite/transfer/export.ts";
 import { exportLines } from "../../src/adapters/sqlite/transfer/export-lines.ts";
-import { DEFAULT_SCORING } from "../../src/domain/scoring-defaults.ts";
+import { DEFAULT_SCORING } from "../../src/domain/scoring.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import { createHttpApp } from "../../src/surface/http/app.ts";
 import { buildOpenApi } from "../../src/surface/http/openapi.ts";

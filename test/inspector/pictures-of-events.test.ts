@@ -1,6 +1,6 @@
 /** Pictures of what was seen, in a real browser: shown by the inspector, and harmless whatever they are. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { KeptBlob } from "../../src/domain/blob.ts";
+import type { KeptBlob } from "../../src/domain/node.ts";
 import { anAdmission, anEvent } from "../contract/samples.ts";
 import { leftOut } from "../left-out.ts";
 import { endAll, type Served, serve } from "./place.ts";

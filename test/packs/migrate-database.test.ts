@@ -7,7 +7,7 @@ import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { PACK_TABLES } from "../../src/adapters/sqlite/transfer/record-tables.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import { RECORDS } from "../../src/domain/records/transfer.ts";
+import { RECORDS } from "../../src/domain/records/rows.ts";
 import { migrateFromDatabase, migrateToDatabase } from "../../src/packs/migrate-database.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { connectionOf, exported, fillRichly } from "../adapters/sqlite/exported.ts";

@@ -1,5 +1,4 @@
-import type { MemoryEvent } from "../../src/domain/event.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
+import type { MemoryEvent, MemoryNode } from "../../src/domain/node.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 

@@ -1,9 +1,11 @@
-import type { AnswerCitations } from "../../src/domain/records/citations.ts";
-import type { KeptReceipt } from "../../src/domain/records/explanation.ts";
-import type { RetrievalReceipt } from "../../src/domain/records/receipt.ts";
+import type {
+  AnswerCitations,
+  KeptReceipt,
+  RetrievalReceipt,
+} from "../../src/domain/records/receipt.ts";
 import type { RetrievalRecord } from "../../src/domain/records/retrieval-record.ts";
 import type { ScoreProvenance, ScoreTrace } from "../../src/domain/records/score.ts";
-import { DEFAULT_SCORING } from "../../src/domain/scoring-defaults.ts";
+import { DEFAULT_SCORING } from "../../src/domain/scoring.ts";
 import { receiptChecksum, receiptText } from "../../src/engine/receipts/codec.ts";
 import type {
   MemoryBundle,

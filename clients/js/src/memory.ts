@@ -1,7 +1,5 @@
-import { ERROR_CATALOGUE } from "../../../src/domain/error-catalogue.ts";
-import type { ErrorCode, SvcError } from "../../../src/domain/errors.ts";
-import type { MemoryEvent } from "../../../src/domain/event.ts";
-import type { MemoryNode } from "../../../src/domain/node.ts";
+import { ERROR_CATALOGUE, type ErrorCode, type SvcError } from "../../../src/domain/errors.ts";
+import type { MemoryEvent, MemoryNode } from "../../../src/domain/node.ts";
 import type { EventsQuery } from "../../../src/engine/browse/api.ts";
 import type { ResultCandidate, RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import type { NearMemory, StoreInput } from "../../../src/engine/write/api.ts";

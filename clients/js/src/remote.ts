@@ -1,8 +1,7 @@
 /** A memory behind the HTTP interface of `svc serve`, for the adapters. It needs nothing but `fetch`. */
 import { parseOptionalInteger } from "../../../src/domain/arguments.ts";
 import { invalid, missingNode, SvcError } from "../../../src/domain/errors.ts";
-import type { MemoryEvent } from "../../../src/domain/event.ts";
-import type { MemoryNode } from "../../../src/domain/node.ts";
+import type { MemoryEvent, MemoryNode } from "../../../src/domain/node.ts";
 import { camelKeys, given } from "../../../src/lib/case.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { isPrivateAddress } from "../../../src/lib/proxy.ts";

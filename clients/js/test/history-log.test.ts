@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { MemoryEvent } from "../../../src/domain/event.ts";
+import type { MemoryEvent } from "../../../src/domain/node.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";

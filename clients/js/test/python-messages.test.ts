@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
-import type { MemoryEvent } from "../../../src/domain/event.ts";
+import type { MemoryEvent } from "../../../src/domain/node.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";

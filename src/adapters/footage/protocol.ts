@@ -1,4 +1,4 @@
-import type { Verdict } from "../../domain/keyframes.ts";
+import type { Verdict } from "../../domain/records/observation.ts";
 
 /** What a child may use. */
 export type ChildBounds = {

@@ -1,4 +1,9 @@
-import { createSelection, GREYS_HEIGHT, GREYS_WIDTH, type Greys } from "../../domain/keyframes.ts";
+import {
+  createSelection,
+  GREYS_HEIGHT,
+  GREYS_WIDTH,
+  type Greys,
+} from "../../domain/records/observation.ts";
 import {
   type ByteReader,
   createByteReader,

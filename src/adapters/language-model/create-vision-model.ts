@@ -1,5 +1,5 @@
+import { providerHost } from "../../domain/addresses.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { providerHost } from "../../domain/provider-address.ts";
 import { withoutThoughts } from "../../lib/json-answer.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import type { DescribeRequest, VisionModel } from "../../ports/models.ts";

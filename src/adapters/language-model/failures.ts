@@ -1,6 +1,6 @@
+import { statusInWords } from "../../domain/addresses.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { type FailureCode, failureOfStatus } from "../../domain/extraction/failure.ts";
-import { statusInWords } from "../../domain/provider-address.ts";
+import { type FailureCode, failureOfStatus } from "../../domain/extraction/work.ts";
 import type { LanguageModelOptions } from "./options.ts";
 
 /** What the client library reports about a failed call, without the texts that its errors carry. */

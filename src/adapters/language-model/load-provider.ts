@@ -1,5 +1,5 @@
 import type { LanguageModel as SdkModel } from "ai";
-import { providerAddress } from "../../domain/provider-address.ts";
+import { providerAddress } from "../../domain/addresses.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import type { LanguageModelOptions } from "./options.ts";
 

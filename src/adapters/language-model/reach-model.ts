@@ -3,7 +3,7 @@ import {
   providerAddress,
   providerHost,
   statusInWords,
-} from "../../domain/provider-address.ts";
+} from "../../domain/addresses.ts";
 import { openingsIn } from "../../lib/json-openings.ts";
 import { untilAborted } from "../../lib/until-aborted.ts";
 import { reach, throughProxy } from "../network/reach.ts";

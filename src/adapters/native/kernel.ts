@@ -1,6 +1,6 @@
 import { dlopen } from "bun:ffi";
 import { SvcError } from "../../domain/errors.ts";
-import type { Postings } from "../../domain/search/word-forms.ts";
+import type { Postings } from "../../domain/search/bm25.ts";
 import { loadFailure } from "./load-library.ts";
 import { KERNEL_LIBRARY, ownLibraryPath } from "./own-libraries.ts";
 

@@ -1,7 +1,6 @@
-import { databasePlace } from "../../domain/database-url.ts";
+import { databasePlace } from "../../domain/addresses.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { type NamespaceIdentity, workspaceDamaged } from "../../domain/namespace.ts";
-import { ALL_OWNERS } from "../../domain/owner.ts";
+import { ALL_OWNERS, type NamespaceIdentity, workspaceDamaged } from "../../domain/owner.ts";
 import type { EmbeddingIdentity } from "../../ports/models.ts";
 import type { Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";

@@ -1,9 +1,14 @@
-import { type Edge, edgeForm } from "../../domain/edge.ts";
-import { eventForm, type MemoryEvent } from "../../domain/event.ts";
-import { type MemoryNode, nodeForm } from "../../domain/node.ts";
-import { auditRecordForm } from "../../domain/records/audit.ts";
-import { changedColumns } from "../../domain/records/node-columns.ts";
 import {
+  type Edge,
+  edgeForm,
+  eventForm,
+  type MemoryEvent,
+  type MemoryNode,
+  nodeForm,
+} from "../../domain/node.ts";
+import { auditRecordForm } from "../../domain/records/audit.ts";
+import {
+  changedColumns,
   named,
   type RowOf,
   rowReader,

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { NamespaceIdentity } from "../../domain/namespace.ts";
+import type { NamespaceIdentity } from "../../domain/owner.ts";
 import { atExit } from "../../lib/at-exit.ts";
 import type { EmbeddingIdentity } from "../../ports/models.ts";
 import type { Clock } from "../../ports/system.ts";

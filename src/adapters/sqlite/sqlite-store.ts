@@ -1,11 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
+import { isSameEmbedding } from "../../domain/embedding-models.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { LEASE_SECONDS, withoutVector } from "../../domain/jobs.ts";
-import { leaseOf } from "../../domain/lease.ts";
+import { LEASE_SECONDS, leaseOf, withoutVector } from "../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
-import { isSameEmbedding } from "../../domain/same-embedding.ts";
-import { withWordsOf } from "../../domain/search/lexical-document.ts";
+import { withWordsOf } from "../../domain/search/turns.ts";
 import type { EmbeddingIdentity } from "../../ports/models.ts";
 import type { Admission } from "../../ports/store/events.ts";
 import type { IndexedNode } from "../../ports/store/search-index.ts";

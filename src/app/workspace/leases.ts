@@ -1,5 +1,5 @@
 import { SvcError } from "../../domain/errors.ts";
-import type { Namespace } from "../../domain/namespace.ts";
+import type { Namespace } from "../../domain/owner.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { methodsByTurn, type Turn } from "../engine-methods.ts";
 

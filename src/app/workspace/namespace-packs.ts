@@ -8,7 +8,7 @@ import {
 } from "../../adapters/sqlite/workspace/registry.ts";
 import { pathArgument } from "../../config/path.ts";
 import type { Config } from "../../config/schema.ts";
-import type { RegisteredNamespace } from "../../domain/namespace.ts";
+import type { RegisteredNamespace } from "../../domain/owner.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { findKey } from "../find-key.ts";
 import { openEngine } from "../open-engine.ts";

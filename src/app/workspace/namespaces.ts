@@ -1,5 +1,5 @@
 import { invalid, SvcError } from "../../domain/errors.ts";
-import type { Namespace, RegisteredNamespace } from "../../domain/namespace.ts";
+import type { Namespace, RegisteredNamespace } from "../../domain/owner.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { uuidV7 } from "../../lib/new-uuid.ts";
 import type { Uuid } from "../../lib/uuid.ts";

@@ -1,8 +1,8 @@
 import { loadConfig } from "../../config/load.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
-import { isAddress } from "../../domain/database-url.ts";
+import { isAddress } from "../../domain/addresses.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
-import type { Namespace, RegisteredNamespace } from "../../domain/namespace.ts";
+import type { Namespace, RegisteredNamespace } from "../../domain/owner.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { settingsForPath } from "../pack-path.ts";
 import { askNamespaces, type WorkspaceAnswer, type WorkspaceQuestion } from "./ask-namespaces.ts";

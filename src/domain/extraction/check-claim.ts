@@ -1,18 +1,26 @@
 import { groundQuantity } from "../quantity.ts";
-import { isOnlyAttempted } from "./attempts.ts";
-import { endsValue, stanceOn } from "./clauses.ts";
-import { hasCue, hasCueBeside } from "./cues.ts";
-import { sideOf } from "./exchanges.ts";
-import { isMentioned, isNamed } from "./mentions.ts";
-import { findQuote, Passages, type Span } from "./passages.ts";
-import type { DropReason, DropTally } from "./reasons.ts";
-import type { ExtractedClaim } from "./result.ts";
-import { hasVerbAgainst } from "./taken-away.ts";
-import type { Turn } from "./turn.ts";
-import { isOfOther, isOnlyAdvice, isOnlyAsked, ordersFrom } from "./voices.ts";
+import {
+  endsValue,
+  isOfOther,
+  isOnlyAdvice,
+  isOnlyAsked,
+  ordersFrom,
+  stanceOn,
+} from "./clauses.ts";
+import {
+  type CueLanguage,
+  hasCue,
+  hasCueBeside,
+  isFirstPerson,
+  isMentioned,
+  isNamed,
+  placesOf,
+} from "./cues.ts";
+import { findQuote, Passages, type Span, type Turn } from "./passages.ts";
+import type { DropReason, DropTally, ExtractedClaim } from "./result.ts";
 
 /** A claim that passed, or why it did not. */
-export type CheckedClaim = { readonly claim: ExtractedClaim } | { readonly reason: DropReason };
+type CheckedClaim = { readonly claim: ExtractedClaim } | { readonly reason: DropReason };
 
 /** Names that stand for a subject in a turn beside its own words, such as its speaker's. */
 export type CheckRules = {
@@ -296,4 +304,275 @@ function isGivenUp(
 /** Whether the amount of a claim, if it has one, is exactly what the passage says. */
 export function isExactAmount({ quantity, object }: ExtractedClaim, passage: string): boolean {
   return quantity === undefined || groundQuantity(quantity, { passage, object }) !== undefined;
+}
+
+/** A clause that says what somebody wants, plans or tries, and so not that it is done. */
+type Attempt = {
+  /** Who: a pronoun or name of the text; `I` or `we` where the verb alone says it. */
+  readonly who: string;
+  /** The word for it, such as `trying`. */
+  readonly cue: string;
+  /** What is attempted. */
+  readonly body: string;
+  /** The whole clause, as in the text. */
+  readonly quote: string;
+};
+
+/** A predicate with one of these says itself that it is no more than an attempt. */
+const ATTEMPT_STEM =
+  /try|tried|tries|trying|attempt|plan|intend|want|need|hope|hoping|aim|look|work|seek|request|ask|propos|consider|evaluat|explor|wish|will|would|going|goal|dream|interest/i;
+
+/** UTF-16 units of a body. */
+const BODY_MAX = 400;
+const WHO = String.raw`(?<who>I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|\p{Lu}[\p{L}'’-]+(?:\s\p{Lu}[\p{L}-]+)?)`;
+const ING =
+  "trying|attempting|planning|hoping|aiming|looking|working|going|intending|wanting|dreaming of|thinking of|thinking about";
+const PLAIN =
+  "try|tries|tried|attempt|attempts|attempted|wants?|wanted|needs?|needed|plans?|planned|intends?|intended|hopes?|hoped|aims?|aimed|looks?|looked|works?|worked|wish|wishes|wished";
+const PERFECT = "tried|attempted|planned|hoped|aimed|wanted|wished";
+
+const ENGLISH = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_])${WHO}(?:['’](?:m|re|s)\s+|\s+(?:am|are|is|was|were)\s+|['’](?:ve|d|s)\s+|\s+(?:have|has|had)\s+(?:been\s+)?|['’]d\s+|\s+would\s+|\s+)(?:(?:still|really|also|currently|just|only|always|now)\s+)*(?<cue>${ING}|${PERFECT}|${PLAIN}|love|like)\s+(?:to\s+)?(?=(?<body>[^\n]{1,${BODY_MAX}}))`,
+  "gu",
+);
+/** `like` and `love` are wishes only after `would`. */
+const WOULD = /(?:['’]d|would)\s+(?:\p{L}+\s+)*(?:like|love)\s+to\s/iu;
+const TO =
+  /(?:trying|attempting|planning|hoping|aiming|looking|working|going|intending|wanting|tr(?:y|ies|ied)|attempt(?:s|ed)?|wants?|wanted|needs?|needed|plans?|planned|intends?|intended|hopes?|hoped|aims?|aimed|looks?|looked|works?|worked|wish(?:es|ed)?|like|love)\s+to\s|(?:dreaming of|thinking of|thinking about)\s/iu;
+
+const WILL = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_])${WHO}(?:['’]ll|\s+(?<cue>will))\s+(?=(?<body>[^\n]{1,${BODY_MAX}}))`,
+  "gu",
+);
+const GERMAN = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_])(?:(?<who>[Ii]ch|[Ww]ir|[Ee]r|[Ss]ie|\p{Lu}\p{L}+)\s+)(?<cue>möchten?|möchtest|will|wollen|wollte[n]?|würden?|versuchen?|versucht|planen?|plant|hoffen?|hofft|habe vor|haben vor|überlegen?)(?:\s+(?:ich|wir|er|sie))?,?\s+(?=(?<body>[^\n]{1,${BODY_MAX}}))`,
+  "gu",
+);
+const GERMAN_INVERTED = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_])(?<cue>möchte|möchten|will|wollen|würde|würden|versuche|versuchen|plane|planen|hoffe|hoffen)\s+(?<who>ich|wir|er|sie)\s+(?=(?<body>[^\n]{1,${BODY_MAX}}))`,
+  "giu",
+);
+const SPANISH_WHO = String.raw`(?:(?<who>[Yy]o|[Nn]osotros|[Nn]osotras|[ÉéEe]l|[Ee]lla|\p{Lu}\p{L}+)\s+)?`;
+const SPANISH = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_])${SPANISH_WHO}(?<cue>[Qq]uiero|[Qq]uisiera|[Qq]uerría|[Mm]e gustaría|[Ii]ntento|[Tt]rato de|[Ee]stoy intentando|[Ee]stoy tratando de|[Pp]laneo|[Pp]ienso|[Ee]spero|[Nn]ecesito|[Vv]oy a|[Tt]engo (?:previsto|pensado)|[Qq]ueremos|[Ii]ntentamos|[Ee]speramos|[Vv]amos a|[Pp]ensamos|[Nn]os gustaría|quiere|intenta|espera|planea|piensa|va a)\s+(?=(?<body>[^\n]{1,${BODY_MAX}}))`,
+  "gu",
+);
+
+/** The end of a body: of its sentence, or of its clause. */
+const BODY_END =
+  /[!?;]|\.(?=\s|$)|,\s+(?:but|and|so|although|though|however|aber|und|obwohl|doch|pero|y|aunque)(?![\p{L}])/iu;
+
+/** The attempts in a passage. */
+function attemptsIn(passage: string, language: CueLanguage): readonly Attempt[] {
+  const found = [...matches(passage, ENGLISH)].filter(({ quote, cue }) =>
+    /^(?:like|love)$/i.test(cue) ? WOULD.test(quote) : TO.test(quote),
+  );
+  found.push(...matches(passage, WILL));
+  if (language === "de") {
+    found.push(...matches(passage, GERMAN), ...matches(passage, GERMAN_INVERTED));
+  }
+  if (language === "es") found.push(...matches(passage, SPANISH));
+  return found;
+}
+
+function* matches(passage: string, pattern: RegExp): Generator<Attempt> {
+  for (const match of passage.matchAll(pattern)) {
+    const { who, cue = "", body = "" } = match.groups ?? {};
+    const end = body.search(BODY_END);
+    const kept = end === -1 ? body : body.slice(0, end);
+    const quote = `${match[0]}${kept}`;
+    yield { who: who ?? impliedWho(cue), cue: cue.toLowerCase(), body: kept, quote };
+  }
+}
+
+/** Who acts, by the ending of a Spanish verb. */
+function impliedWho(cue: string): string {
+  if (/mos$|^nos /i.test(cue)) return "we";
+  return /^(?:quiere|intenta|espera|planea|piensa|va a)$/i.test(cue) ? "" : "I";
+}
+
+/** Whether a claim states as done what the passage only says to be attempted. */
+function isOnlyAttempted(
+  claim: { readonly subject: string; readonly predicate: string; readonly object: string },
+  passage: string,
+  language: CueLanguage,
+): boolean {
+  if (ATTEMPT_STEM.test(claim.predicate)) return false;
+  return attemptsIn(passage, language).some(
+    ({ who, body }) =>
+      isMentioned(claim.object, body) &&
+      (isSame(claim.subject, who) || isMentioned(claim.subject, body)),
+  );
+}
+
+function isSame(subject: string, who: string): boolean {
+  const name = subject.trim().toLowerCase();
+  if (who === "") return true;
+  return name === who.toLowerCase() || (isFirstPerson(subject) && isFirstPerson(who));
+}
+
+/** What a sentence says was given up for something else, and what that is. */
+type Exchange = { readonly older: string; readonly newer: string };
+
+const NAME = `[^,;.!?]{1,80}?`;
+const NEWER = `(?<newer>[^,;.!?]{1,80})`;
+const FORMS: readonly RegExp[] = [
+  `(?:left|leave|leaves|leaving|quit|dropped|ditched|dumped|abandoned|gave up|given up|giving up) (?<older>${NAME}) (?:for|in favou?r of) ${NEWER}`,
+  `(?:traded|swapped|exchanged) (?<older>${NAME}) (?:in )?(?:for|with) ${NEWER}`,
+  `(?:hat|hast|habe|haben) (?<older>${NAME}) (?:für|gegen|zugunsten von) (?<newer>${NAME}) (?:verlassen|aufgegeben|getauscht|eingetauscht|gewechselt)`,
+  `(?:tausch|wechsel)(?:e|t|te|ten) (?<older>${NAME}) gegen ${NEWER}`,
+  `(?:dej(?:é|ó|amos|aron|ado)|abandon(?:é|ó|amos|aron|ado)|cambi(?:é|ó|amos|aron|ado)|cambi) (?<older>(?!de )${NAME}) por ${NEWER}`,
+].map(
+  (form) =>
+    new RegExp(String.raw`(?<![\p{L}\p{M}])${form.replaceAll(" ", String.raw`\s{1,3}`)}`, "giu"),
+);
+
+/** What is no thing that takes a place: `left Oslo for a week`, `for good`, `for fear of rain`. */
+const NO_THING =
+  /^(?:(?:the|a|an|one|two|three|four|five|six|ten|\d+|some|few|several|about|around|der|die|das|ein\p{L}*|zwei|drei|una?|unos|unas|dos|tres)\s+)*(?:(?:whole|long|short|few|first|second|third|last|ganze\p{L}*)\s+)*(?:seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|months?|years?|whiles?|times?|bit|moment|good|ever|now|once|fun|fear|lack|sure|example|lunch|dinner|breakfast|walk|holidays?|vacation|rest|break|christmas|easter|(?:an?\s+)?old|\p{L}+\s+(?:man|woman|lady|person)|me|us|him|her|them|sekunden?|minuten?|stunden?|tage?|wochen?|monate?|jahre?|weile|immer|segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|años?|rato|siempre|ahora)(?![\p{L}])/iu;
+/** Behind one of these nothing was given up, or not yet. */
+const NOT_EXCHANGED =
+  /(?:n['’]t|not|never|nicht|nie|no|nunca|to|will|would|might|may|could|should|['’]ll|if|wenn|falls|si)\s+(?:\p{L}+\s+)?$/iu;
+
+/** UTF-16 units before a verb that are read. */
+const NEAR_VERB = 40;
+
+/** What a passage says was exchanged for something else. */
+function exchangesIn(passage: string): readonly Exchange[] {
+  return FORMS.flatMap((form) =>
+    [...passage.matchAll(form)].flatMap(({ index, groups }) => {
+      const { older = "", newer = "" } = groups ?? {};
+      const isNone =
+        NO_THING.test(newer) ||
+        NOT_EXCHANGED.test(passage.slice(Math.max(0, index - NEAR_VERB), index)) ||
+        /(?<![\p{L}])(?:nicht|not)(?![\p{L}])/iu.test(older);
+      return isNone
+        ? []
+        : [{ older, newer: newer.split(/\s(?:and|because|since|und|weil|y|porque)\s/iu)[0] ?? "" }];
+    }),
+  );
+}
+
+/** The side of an exchange on which a value alone stands. */
+function sideOf(value: string, passage: string): "older" | "newer" | undefined {
+  for (const { older, newer } of exchangesIn(passage)) {
+    const [isOlder, isNewer] = [isMentioned(value, older), isMentioned(value, newer)];
+    if (isOlder !== isNewer) return isOlder ? "older" : "newer";
+  }
+  return undefined;
+}
+
+/** Verbs that say of their object that somebody dislikes it, or has it no more: `hate tea`, `sold my bike`, `verkauft`, `odio`. */
+const BEFORE = [
+  "hat(?:e|es|ed)|dislik(?:e|es|ed)|detest(?:s|ed)?|loath(?:e|es|ed)|despis(?:e|es|ed)|abhor(?:s|red)?|avoid(?:s|ed)?",
+  "left|sold|lost|gave away|threw (?:away|out)|donated|ditched|dumped|abandoned|dropped|resigned from|moved out of|withdrew from|uninstalled|deleted",
+  "hass(?:e|t|en|te|ten)|verabscheu(?:e|t|en|te|ten)|(?:ver)?meide[tn]?|(?:ver)?mied(?:en)?|verkauften?|verließ(?:en)?|verlor(?:en)?|kündigten?",
+  "odi(?:o|a|an|amos|é|aba|aban)|detest(?:o|a|an|amos|é|aba|aban)|aborre(?:zco|ce|cen|cemos|cía)|evit(?:o|a|an|amos|é)|dej(?:é|ó|amos|aron)|vend(?:í|ió|imos|ieron)|perd(?:í|ió|imos|ieron)|abandon(?:é|ó|amos|aron)|regal(?:é|ó|amos|aron)",
+  "détest(?:e|es|ons|ent)|hais|hait|haïssons|évit(?:e|es|ons|ent)|quitté(?:e|s|es)?|vendu(?:e|s|es)?|perdu(?:e|s|es)?|abandonné(?:e|s|es)?",
+  "haat|haten|odei(?:o|a|am)|odiamo|odiano",
+].join("|");
+/** Those that end a clause, behind their object. */
+const BEHIND = "verlassen|verkauft|verloren|verschenkt|weggegeben|weggeworfen|gelöscht|gemieden";
+
+/** Between a verb and its object; nothing of this is part of the object's name. */
+const NO_LINK = String.raw`(?!(?:to|for|from|in|on|at|of|with|without|by|about|near|against|after|before|into|than|as|that|this is|when|where|how|why|if|because|but|then|so|it|i|you|he|she|we|they|me|us|him|them|lov\p{L}*|lik\p{L}*|enjoy\p{L}*|ador\p{L}*|prefer\p{L}*|want\p{L}*|need\p{L}*|ke(?:ep|eps|pt)|buy\p{L}*|bought|ha(?:ve|s|d)|got|gets?|is|are|was|were|uses?|eats?|drinks?|takes?|made|makes?|\p{L}+ed|\p{L}+ing|für|gegen|mit|von|im|in|am|auf|bei|zu|zum|nach|aus|aber|dass|wenn|ich|wir|er|sie|mag|liebe|habe|por|para|en|con|sin|de|del|que|cuando|pero|porque|yo|amo|adoro|tengo|pour|par|avec|dans|chez|mais|qui|je|j|tu|il|elle|nous|vous|ai|acheté|gardé|pris|aime|adore)(?![\p{L}]))`;
+const LINKS = String.raw`(?:(?:${NO_LINK}[\p{L}\p{N}’'-]+|eating|drinking|(?:all )?kinds of),?\s+){0,4}`;
+const VERB_BEFORE = new RegExp(
+  String.raw`(?:(?<![\p{L}\p{M}’'-])|(?<=(?<!\p{L})[jl][’']))(?<verb>${BEFORE})\s+(?<links>${LINKS})$`,
+  "iu",
+);
+const VERB_BEHIND = new RegExp(
+  String.raw`^(?<links>(?:\s+(?!(?:und|oder|aber|nicht|nie)\s)[\p{L}\p{N}.]+){0,6})\s+(?<verb>${BEHIND})(?![\p{L}\p{M}])`,
+  "iu",
+);
+/** `Zwiebeln hasse ich`. */
+const VERB_NEXT = new RegExp(
+  String.raw`^\s+(?<verb>${BEFORE})\s+(?:ich|wir|er|sie)(?![\p{L}\p{M}])`,
+  "iu",
+);
+/** A verb behind one of these is no statement, or no verb: `to avoid`, `will sell`, `my left knee`. */
+const NO_STATEMENT =
+  /(?<![\p{L}])(?:to|zu|will|would|shall|should|might|may|can|could|must|going to|let['’]?s|['’](?:ll|d)|please|my|our|your|his|her|their|the|a|an|on|is|was|are|were|be|used to)\s+(?:\p{L}+ly\s+)?$/iu;
+/** Behind a preposition stands something else than what the verb takes: `für Globex verlassen`. */
+const PREPOSITION =
+  /(?<![\p{L}])(?:für|gegen|mit|von|vom|im|in|am|an|auf|bei|zu|zum|zur|nach|aus|seit|um|über|wegen|durch|zugunsten)\s+(?:\p{L}+\s+){0,2}$/iu;
+/** `left the keys on the table` put them there. */
+const PUT =
+  /^\s+(?:(?:on|under|behind|inside|beside)\s+(?!\p{Lu})|(?:in|at|with|by)\s+(?:the|my|our|a|an|his|her|their)\s|with\s)/u;
+
+/** `allergic to nuts`, `allergisch gegen Nüsse`, `a nut allergy`: who is that neither likes nor eats them. */
+const HARMED_BEFORE = new RegExp(
+  String.raw`(?<!\p{L})(?:al+[eé]rg\p{L}+|intol[eé]ran\p{L}+|unverträglich\p{L}*)\s+(?:to|of|gegen|auf|al?|à|aux?)\s+${LINKS}$`,
+  "iu",
+);
+const HARMED_BEHIND = /^[\s-](?:allergy|allergies|allergic|intoleran\p{L}+)(?!\p{L})/iu;
+const TASTES =
+  /(?:^|_|\b)(?:lik|lov|enjoy|prefer|favou?r|eat|ate|drink|drank|consum|tolerat|crav|order)\p{L}*/iu;
+
+/** UTF-16 units around an object that are read for its verb. */
+const NEAR = 300;
+
+/** The claim whose words are looked for. */
+type Said = { readonly subject: string; readonly predicate: string; readonly object: string };
+
+/**
+ * Whether a verb of a passage takes the object of a claim from its subject, or says that the subject dislikes it, while the predicate
+ * of the claim says something else.
+ */
+function hasVerbAgainst(claim: Said, passage: string, language: CueLanguage): boolean {
+  if (hasCue(claim.object, language, "kin")) return false;
+  return [...placesOf(claim.object, passage)].some((at) => {
+    const end = at + claim.object.trim().length;
+    const before = lastSentence(passage.slice(Math.max(0, at - NEAR), at));
+    const after = passage.slice(end, end + NEAR);
+    const isHarmed =
+      TASTES.test(claim.predicate) && (HARMED_BEFORE.test(before) || HARMED_BEHIND.test(after));
+    return (
+      isHarmed ||
+      hasVerbBefore(claim, before, after, language) ||
+      hasVerbBehind(claim, before, after)
+    );
+  });
+}
+
+function hasVerbBefore(
+  { subject, predicate }: Said,
+  before: string,
+  after: string,
+  language: CueLanguage,
+): boolean {
+  const found = VERB_BEFORE.exec(before);
+  const { verb = "", links = "" } = found?.groups ?? {};
+  if (found === null || isSameVerb(predicate, `${verb} ${links}`)) return false;
+  const lead = before.slice(0, found.index);
+  const isOfOther =
+    !isNamed(subject, lead, language) &&
+    (isMentioned(subject, links) || isMentioned(subject, after));
+  const isPut = /^left$/i.test(verb) && PUT.test(after);
+  return !isPut && !isOfOther && !NO_STATEMENT.test(lead);
+}
+
+/** As in German. */
+function hasVerbBehind({ predicate }: Said, before: string, after: string): boolean {
+  const found =
+    VERB_NEXT.exec(after) ?? (PREPOSITION.test(before) ? null : VERB_BEHIND.exec(after));
+  const verb = found?.groups?.["verb"];
+  return verb !== undefined && !isSameVerb(predicate, verb);
+}
+
+function lastSentence(text: string): string {
+  return text.split(/[.!?;:—()]\s+|\n/).at(-1) ?? "";
+}
+
+/** Whether a predicate says itself what a verb says, by the first letters of their words. */
+function isSameVerb(predicate: string, words: string): boolean {
+  const stems = words
+    .toLowerCase()
+    .split(/[^\p{L}]+/u)
+    .filter(({ length }) => length > 2)
+    .map((word) => word.slice(0, 4));
+  return predicate
+    .toLowerCase()
+    .split(/[^\p{L}]+/u)
+    .some((word) => stems.includes(word.slice(0, 4)));
 }

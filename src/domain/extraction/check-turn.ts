@@ -1,6 +1,6 @@
 import { formatDecimal, parseDecimal } from "../../lib/decimal.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
-import { normalisePredicate } from "../claims.ts";
+import { normalisePredicate } from "../epistemics.ts";
 import { groundQuantity, onlyNumberIn } from "../quantity.ts";
 import {
   type CheckRules,
@@ -10,17 +10,16 @@ import {
   type OpenTurn,
   openTurn,
 } from "./check-claim.ts";
-import { isMentioned } from "./mentions.ts";
-import { findQuote, type Span } from "./passages.ts";
-import { DropTally } from "./reasons.ts";
-import { referenceProblem } from "./references.ts";
-import type {
-  ExtractedClaim,
-  ExtractedEntity,
-  ExtractedQuantity,
-  ExtractionResult,
+import { isMentioned } from "./cues.ts";
+import { findQuote, type Span, type Turn } from "./passages.ts";
+import {
+  DropTally,
+  type ExtractedClaim,
+  type ExtractedEntity,
+  type ExtractedQuantity,
+  type ExtractionResult,
+  referenceProblem,
 } from "./result.ts";
-import type { Turn } from "./turn.ts";
 
 /** What of an answer is believed, and what is not, by reason. */
 export type CheckedTurn = { readonly result: ExtractionResult; readonly tally: DropTally };

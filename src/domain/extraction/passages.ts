@@ -1,3 +1,8 @@
+import type { Instant } from "../../lib/instant.ts";
+import type { MemoryEvent } from "../node.ts";
+import { FIRST_PERSON_OWNER_KEY, storedSpeaker } from "../speaker.ts";
+import { type CueLanguage, languageOf } from "./cues.ts";
+
 /** A part of a text, `to` exclusive. */
 export type Span = { readonly from: number; readonly to: number };
 
@@ -103,7 +108,7 @@ const LIMITS_PREVIOUS =
   /^(?:(?:but|aber|pero)\s+)?(?:only if|unless|provided that|as long as|never|except|however|nur wenn|nur falls|es sei denn|sofern|außer|allerdings|jedoch|sólo si|solo si|a menos que|siempre que|salvo|excepto|sin embargo)/iu;
 
 /** The last of the sentences that limit the one at this place; itself if none does. */
-export function withLimits(text: string, sentences: readonly Span[], at: number): number {
+function withLimits(text: string, sentences: readonly Span[], at: number): number {
   let last = at;
   for (let next = sentences[at + 1]; next !== undefined; next = sentences[last + 1]) {
     if (!LIMITS_PREVIOUS.test(text.slice(next.from, next.to))) break;
@@ -138,4 +143,49 @@ export function shortestRun(
   if (best === undefined) return undefined;
   const { from, to } = runOf(sentences, best.first, withLimits(passage, sentences, best.last));
   return passage.slice(from, to);
+}
+
+/** A turn before another one of its conversation. */
+export type EarlierTurn = {
+  readonly content: string;
+  readonly speaker: string | undefined;
+};
+
+/** What helps to read a turn that is asked alone. It supports no claim. */
+type Reading = {
+  /** Oldest first. */
+  readonly window: readonly EarlierTurn[];
+};
+
+/** A turn against which claims are held: nothing else supports them. */
+export type Turn = {
+  readonly content: string;
+  /** Trimmed, in lower case. */
+  readonly role: string;
+  readonly speaker: string | undefined;
+  /** Whether the first person of the turn is the owner of the memory. */
+  readonly isOwner: boolean;
+  /** When it was said. */
+  readonly at: Instant;
+  readonly language: CueLanguage;
+  readonly reading?: Reading;
+};
+
+/** A turn as another one is shown it. */
+export function earlierTurnOf({ content, metadata }: MemoryEvent): EarlierTurn {
+  return { content, speaker: storedSpeaker(metadata) };
+}
+
+/** The turn of an event. @param around the language of the conversation */
+export function turnOf(event: MemoryEvent, around?: CueLanguage): Turn {
+  const role = event.role.trim().toLowerCase();
+  const isUser = role === "user" || role === "human";
+  return {
+    content: event.content,
+    role: role === "" ? "unknown" : role,
+    speaker: storedSpeaker(event.metadata),
+    isOwner: isUser && event.metadata?.[FIRST_PERSON_OWNER_KEY] === true,
+    at: event.eventTime ?? event.timestamp,
+    language: languageOf(event.content, around),
+  };
 }

@@ -1,8 +1,19 @@
+import { formatDecimal, parseDecimal } from "../../lib/decimal.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type AnswerObject, readAnswer } from "../../lib/json-answer.ts";
-import { type ReadRules, type ReadTurn, readTurn } from "./read-result.ts";
-import { DropTally } from "./reasons.ts";
-import { EMPTY_RESULT } from "./result.ts";
+import { onlyNumberIn } from "../quantity.ts";
+import {
+  DropTally,
+  EMPTY_RESULT,
+  type ExtractedClaim,
+  type ExtractedEntity,
+  type ExtractedQuantity,
+  type ExtractionResult,
+  FACT_TYPES,
+  PLAIN_CLAIM,
+  type Polarity,
+  STATED_TYPES,
+} from "./result.ts";
 
 /** UTF-16 units of an answer; a longer one is not read. */
 export const ANSWER_MAX_CHARS = 2 * 1024 * 1024;
@@ -138,4 +149,247 @@ function numberOf(value: Json | undefined): number | undefined {
 
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Claims, and entities, that one turn may state; what follows is dropped. */
+export const CLAIMS_MAX = 500;
+/** UTF-16 units of one text in an answer. */
+const TEXT_MAX = 32_768;
+
+const LISTS = ["entities", "facts", "relationships"] as const;
+/** Nobody knows what an answer says that has none of them, unless it only names its turn. */
+const MEMBERS = [...LISTS, "summary"] as const;
+
+/** How an answer is read. */
+type ReadRules = {
+  /** Objects that have a key twice. */
+  readonly ambiguous?: ReadonlySet<JsonObject>;
+  /** A custom provider may leave out polarity and quote, and what it has nothing of. */
+  readonly isCustom?: boolean;
+};
+
+/** What an answer holds for one turn. */
+export type ReadTurn = {
+  readonly result: ExtractionResult;
+  readonly tally: DropTally;
+  /** Whether an entity is malformed: for a turn asked alone, a reason to ask again. */
+  readonly hasBadEntity: boolean;
+};
+
+/**
+ * Reads what a model returned for one turn. Unknown keys are ignored; what has not the requested form is dropped alone and counted.
+ * @returns undefined if it is no object, has none of the requested members, or one of its lists is none
+ */
+function readTurn(json: Json | undefined, rules: ReadRules = {}): ReadTurn | undefined {
+  if (!isObject(json) || rules.ambiguous?.has(json)) return undefined;
+  const isStated = MEMBERS.some((name) => json[name] !== undefined);
+  const isBare = Object.keys(json).join() === "turn";
+  if (!isStated && !isBare && rules.isCustom !== true) return undefined;
+  const [entities, facts, relationships] = LISTS.map((name) => listOf(json[name], rules));
+  if (entities === undefined || facts === undefined || relationships === undefined) {
+    return undefined;
+  }
+  const tally = new DropTally();
+  const keep = <T>(items: readonly Json[], read: (item: JsonObject) => T | undefined): T[] => {
+    tally.add("too_many", Math.max(0, items.length - CLAIMS_MAX));
+    return items.slice(0, CLAIMS_MAX).flatMap((item) => {
+      const value = isObject(item) && !rules.ambiguous?.has(item) ? read(item) : undefined;
+      if (value === undefined) tally.add("malformed");
+      return value === undefined ? [] : [value];
+    });
+  };
+  const named = keep(entities, readEntity);
+  const hasBadEntity = named.length < Math.min(entities.length, CLAIMS_MAX);
+  const claims = [
+    ...keep(facts, (item) => readFact(item, rules)),
+    ...keep(relationships, (item) => readRelationship(item, rules)),
+  ];
+  const summary = optionalText(json["summary"]);
+  const result = {
+    ...EMPTY_RESULT,
+    entities: named,
+    claims,
+    summary: typeof summary === "string" ? summary : undefined,
+  };
+  return { result, tally, hasBadEntity };
+}
+
+function readEntity(item: JsonObject): ExtractedEntity | undefined {
+  const name = requiredText(item["name"]);
+  const entityType = requiredText(item["entity_type"]);
+  const description = optionalText(item["description"]);
+  const scope = optionalText(item["scope"]);
+  if (name === undefined || entityType === undefined) return undefined;
+  return description === null || scope === null
+    ? undefined
+    : { name, entityType, description, scope };
+}
+
+function readFact(item: JsonObject, rules: ReadRules): ExtractedClaim | undefined {
+  const shared = readShared(item, rules);
+  const subject = requiredText(item["subject"]);
+  const predicate = requiredText(item["predicate"]);
+  const object = requiredText(item["object"]);
+  const wanted = wordOf(item["fact_type"] ?? "fact");
+  const factType = FACT_TYPES.find((type) => type === wanted);
+  const texts = optionalTexts(item, [
+    "subject_entity_type",
+    "object_entity_type",
+    "temporal_ref",
+    "temporal_intent",
+    "replaces_object",
+    "replaces_memory",
+    "scope",
+  ]);
+  const quantity = readQuantity(item["quantity"]);
+  if (subject === undefined || predicate === undefined || object === undefined) return undefined;
+  if (shared === undefined || factType === undefined || texts === undefined) return undefined;
+  return {
+    ...PLAIN_CLAIM,
+    ...shared,
+    kind: "fact",
+    subject,
+    predicate,
+    object,
+    factType,
+    subjectEntityType: texts.subject_entity_type,
+    objectEntityType: texts.object_entity_type,
+    temporalRef: texts.temporal_ref,
+    temporalIntent: texts.temporal_intent,
+    replacesObject: texts.replaces_object,
+    replacesMemory: texts.replaces_memory,
+    scope: texts.scope,
+    quantity,
+  };
+}
+
+function readRelationship(item: JsonObject, rules: ReadRules): ExtractedClaim | undefined {
+  const shared = readShared(item, rules);
+  const subject = requiredText(item["source_entity"]);
+  const predicate = requiredText(item["relationship_type"]);
+  const object = requiredText(item["target_entity"]);
+  const texts = optionalTexts(item, ["source_entity_type", "target_entity_type"]);
+  if (subject === undefined || predicate === undefined || object === undefined) return undefined;
+  if (shared === undefined || texts === undefined || item["epistemic_type"] === undefined) {
+    return undefined;
+  }
+  return {
+    ...PLAIN_CLAIM,
+    ...shared,
+    kind: "relationship",
+    factType: "fact",
+    subject,
+    predicate,
+    object,
+    subjectEntityType: texts.source_entity_type,
+    objectEntityType: texts.target_entity_type,
+  };
+}
+
+/** What facts and relationships have in common. */
+function readShared(item: JsonObject, { isCustom = false }: ReadRules) {
+  const given = item["polarity"];
+  const isOpen = isCustom && (given === undefined || given === null);
+  const polarity = isOpen ? "unknown" : polarityOf(given);
+  const quote = isCustom
+    ? optionalText(item["evidence_quote"])
+    : requiredText(item["evidence_quote"]);
+  const confidence = confidenceOf(item["confidence"]);
+  const wanted = wordOf(item["epistemic_type"] ?? "asserted");
+  const epistemicType = STATED_TYPES.find((type) => type === wanted);
+  const condition = optionalText(item["condition"]);
+  if (polarity === undefined || epistemicType === undefined || condition === null) return undefined;
+  if (quote === null || (quote === undefined && !isCustom)) return undefined;
+  if (confidence === undefined) return undefined;
+  return { polarity, evidenceQuote: quote, confidence, epistemicType, condition };
+}
+
+function polarityOf(given: Json | undefined): Polarity | undefined {
+  const word = wordOf(given);
+  return word === "positive" || word === "negative" ? word : undefined;
+}
+
+/** A share, also as text and in percent: `0.9`, `"0.9"`, `90`, `"90 %"`. */
+function confidenceOf(given: Json | undefined): number | undefined {
+  if (given === undefined || given === null) return 0.5;
+  const [, text, sign] = /^(\d{1,3}(?:\.\d+)?)\s*(%?)$/.exec(wordOf(given)) ?? [];
+  const value = typeof given === "number" ? given : Number(text ?? Number.NaN);
+  const isPercent = sign === "%" || (Number.isInteger(value) && value > 1);
+  const share = isPercent ? value / 100 : value;
+  return share >= 0 && share <= 1 ? share : undefined;
+}
+
+/** A word of a closed set, in small letters; empty for what is no text. */
+function wordOf(given: Json | undefined): string {
+  return typeof given === "string" ? given.trim().toLowerCase() : "";
+}
+
+function optionalTexts<K extends string>(
+  item: JsonObject,
+  names: readonly K[],
+): Readonly<Record<K, string | undefined>> | undefined {
+  const texts = names.map((name) => [name, optionalText(item[name])] as const);
+  if (texts.some(([, value]) => value === null)) return undefined;
+  // SAFETY: each name has its text or undefined; null was ruled out above.
+  return Object.fromEntries(texts) as Record<K, string | undefined>;
+}
+
+/** A text that has something in it and that UTF-8 can hold, as given. */
+function requiredText(value: Json | undefined): string | undefined {
+  if (typeof value !== "string" || value.trim() === "") return undefined;
+  return value.length <= TEXT_MAX && value.isWellFormed() ? value : undefined;
+}
+
+/** Undefined where there is nothing, or a blank; null for what is malformed. */
+function optionalText(value: Json | undefined): string | undefined | null {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string" && value.trim() === "") return undefined;
+  return requiredText(value) ?? null;
+}
+
+/** A list that is left out is empty; from a model, `null` may as well be an answer that it failed to give. */
+function listOf(
+  value: Json | undefined,
+  { isCustom = false }: ReadRules,
+): readonly Json[] | undefined {
+  if (value === undefined || (isCustom && value === null)) return [];
+  return Array.isArray(value) ? value : undefined;
+}
+
+/** Code points. */
+const MAX_CHARS = { value: 200, unit: 100, sourceText: 500 } as const;
+
+/**
+ * Reads the amount of a fact. Its value must be exact: a whole number, or a decimal as text. A binary fraction is not, so its value is
+ * read again from the words of the text.
+ * @returns undefined where there is none, or a malformed one: the fact is kept without it
+ */
+function readQuantity(given: Json | undefined): ExtractedQuantity | undefined {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return undefined;
+  const members = new Map<string, Json>(Object.entries(given));
+  const unit = trimmed(members.get("unit"), MAX_CHARS.unit);
+  const sourceText = trimmed(members.get("source_text"), MAX_CHARS.sourceText);
+  if (unit === undefined || sourceText === undefined) return undefined;
+  const value = amountFrom(members.get("value"), sourceText);
+  return value === undefined ? undefined : { value, unit, sourceText };
+}
+
+function amountFrom(given: Json | undefined, sourceText: string): string | undefined {
+  if (typeof given === "number") {
+    const isExact = Number.isSafeInteger(given);
+    return plain(isExact ? String(given) : onlyNumberIn(sourceText)?.replaceAll(",", ""));
+  }
+  return plain(trimmed(given, MAX_CHARS.value));
+}
+
+/** In plain notation, with all its places. */
+function plain(text: string | undefined): string | undefined {
+  const value = text === undefined ? undefined : parseDecimal(text);
+  return value === undefined ? undefined : formatDecimal(value);
+}
+
+function trimmed(value: Json | undefined, max: number): string | undefined {
+  if (typeof value !== "string" || !value.isWellFormed()) return undefined;
+  const text = value.trim();
+  return text !== "" && text.length <= 2 * max && [...text].length <= max ? text : undefined;
 }

@@ -11,12 +11,13 @@ import {
   uuid,
 } from "../../lib/form.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import { isPersonal } from "./cues.ts";
 
-export const POLARITIES = ["positive", "negative", "unknown"] as const;
+const POLARITIES = ["positive", "negative", "unknown"] as const;
 export type Polarity = (typeof POLARITIES)[number];
 
 export const FACT_TYPES = ["fact", "decision", "preference"] as const;
-export type FactType = (typeof FACT_TYPES)[number];
+type FactType = (typeof FACT_TYPES)[number];
 
 /** Kinds of knowledge that a text can express. */
 export const STATED_TYPES = [
@@ -27,7 +28,7 @@ export const STATED_TYPES = [
   "conditional",
   "unverified",
 ] as const;
-export type StatedType = (typeof STATED_TYPES)[number];
+type StatedType = (typeof STATED_TYPES)[number];
 
 /** Somebody or something that a text names. */
 export type ExtractedEntity = {
@@ -212,4 +213,122 @@ function fromRecorded({ entities, facts, relationships, summary }: Recorded): Ex
     ],
     summary,
   };
+}
+
+/** Why a claim, an entity or a part of a claim that a model returned is not kept. Counted under these names. */
+const DROP_REASONS = [
+  // What the model returned has not the requested form.
+  "malformed",
+  "too_many",
+  "duplicate",
+  "foreign_turn",
+  // The text does not have it.
+  "quote_not_in_text",
+  "subject_not_in_text",
+  "object_not_in_text",
+  "entity_not_in_text",
+  "reference_not_listed",
+  "reference_ambiguous",
+  // The text says less, or something else.
+  "condition_hidden",
+  "condition_not_in_text",
+  "condition_misplaced",
+  "uncertain",
+  "not_decided",
+  "not_done",
+  "negation_lost",
+  "negation_invented",
+  "not_stated",
+  // Somebody else says it, or nobody does.
+  "other_person",
+  "role_policy",
+  "instruction_to_model",
+] as const;
+export type DropReason = (typeof DROP_REASONS)[number];
+
+/** Why a part of a claim is not kept, while the claim is. */
+const REMOVED_PARTS = [
+  "quantity_not_in_text",
+  "temporal_ref_not_in_text",
+  "replaced_value_not_in_text",
+  "update_not_stated",
+  "memory_not_shown",
+  "condition_not_quoted",
+] as const;
+export type RemovedPart = (typeof REMOVED_PARTS)[number];
+
+/** How often each reason occurred. Reasons that did not occur are absent. */
+export type DropCounts = Readonly<Partial<Record<DropReason | RemovedPart, number>>>;
+
+/** Counts reasons. */
+export class DropTally {
+  readonly #counts = new Map<DropReason | RemovedPart, number>();
+
+  add(reason: DropReason | RemovedPart, times = 1): void {
+    if (times > 0) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + times);
+  }
+
+  addAll(counts: DropCounts): void {
+    for (const reason of [...DROP_REASONS, ...REMOVED_PARTS]) this.add(reason, counts[reason] ?? 0);
+  }
+
+  /** In the order of the catalogues, so that equal counts give equal JSON. */
+  get counts(): DropCounts {
+    const all = [...DROP_REASONS, ...REMOVED_PARTS];
+    return Object.fromEntries(
+      all.flatMap((reason) => {
+        const times = this.#counts.get(reason);
+        return times === undefined ? [] : [[reason, times]];
+      }),
+    );
+  }
+}
+
+/** What a name of a claim stands for among the listed entities. */
+export type Reference = "resolved" | "missing" | "ambiguous";
+
+/** Whether exactly one listed identity (name and type) has this name. @param type narrows it down */
+export function referenceOf(
+  name: string,
+  type: string | undefined,
+  entities: readonly ExtractedEntity[],
+): Reference {
+  const identities = new Set(
+    entities
+      .filter((entity) => key(entity.name) === key(name))
+      .filter(({ entityType }) => type === undefined || key(entityType) === key(type))
+      .map(({ entityType }) => key(entityType)),
+  );
+  if (identities.size === 0) return "missing";
+  return identities.size === 1 ? "resolved" : "ambiguous";
+}
+
+/** Why the names of a claim do not lead to listed entities. Personal words need not be listed. */
+export function referenceProblem(
+  claim: ExtractedClaim,
+  entities: readonly ExtractedEntity[],
+): DropReason | undefined {
+  const { subject, object, subjectEntityType, objectEntityType } = claim;
+  const problem = endProblem(subject, subjectEntityType, entities);
+  if (problem !== undefined) return problem;
+  const reference = referenceOf(object, objectEntityType, entities);
+  // The object of a fact is mostly a value, and values are not listed.
+  const isChecked =
+    claim.kind === "relationship" || objectEntityType !== undefined || reference === "ambiguous";
+  return isChecked ? endProblem(object, objectEntityType, entities) : undefined;
+}
+
+function endProblem(
+  name: string,
+  type: string | undefined,
+  entities: readonly ExtractedEntity[],
+): DropReason | undefined {
+  const reference = referenceOf(name, type, entities);
+  if (reference === "resolved") return undefined;
+  if (reference === "ambiguous") return "reference_ambiguous";
+  return isPersonal(name, type) ? undefined : "reference_not_listed";
+}
+
+function key(text: string): string {
+  return text.trim().toLowerCase();
 }

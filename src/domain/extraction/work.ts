@@ -1,8 +1,13 @@
 import { addSeconds, type Instant } from "../../lib/instant.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { uuidV5 } from "../../lib/new-uuid.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import { checksummed } from "../checksummed.ts";
 import { type ExtractionJob, retryAfterSeconds } from "../jobs.ts";
-import { planIdOf } from "./plan/nodes.ts";
-import { extractionRecordId } from "./records.ts";
+import type { MemoryEvent } from "../node.ts";
+import { storedSpeaker } from "../speaker.ts";
+import { planIdOf } from "./plan/context.ts";
+import { type DropCounts, type ExtractionResult, resultForm } from "./result.ts";
 
 // What the row of a piece of extraction work says, and what becomes of it, in every store.
 
@@ -117,4 +122,269 @@ export function fits(
   if (upTo !== undefined && subject > upTo) return false;
   // What was written in the future was written before the clock was set back.
   return !isDueOnly || due === null || due <= now || updated_at > now;
+}
+
+/** The rules of the checks (`check-turn.ts`), which every record names. Another value for other rules. */
+const GROUNDING_POLICY = "speech_act_v14";
+/** The kind of operation that keeps what was extracted from an event. */
+export const EXTRACTION_OPERATION = "EXTRACTION_VALIDATED";
+/** The kind of operation that keeps a request about several turns and its answer. */
+const BATCH_OPERATION = "EXTRACTION_BATCH_RECORDED";
+
+/** The id of the record of an event. The first extraction of an event is the only one. */
+export function extractionRecordId(eventId: Uuid): Uuid {
+  return uuidV5(eventId, "svc:validated-extraction:v1");
+}
+
+/** Who extracted, with what it was told. No credential. */
+export type ExtractedBy = {
+  readonly provider: string;
+  readonly model: string;
+  readonly promptVersion: string;
+  readonly at: Instant;
+};
+
+/** What was extracted from an event, as the audit log keeps it. */
+export function toExtractionRecord(
+  event: MemoryEvent,
+  { result, drops }: { readonly result: ExtractionResult; readonly drops: DropCounts },
+  by: ExtractedBy,
+  batchId?: Uuid,
+) {
+  const { provider, model, promptVersion, at } = by;
+  return {
+    ...operationOn(event, at),
+    id: extractionRecordId(event.id),
+    opType: EXTRACTION_OPERATION,
+    payload: checksummed({
+      schema_version: 1,
+      grounding_policy: GROUNDING_POLICY,
+      event_id: event.id,
+      user_id: event.userId,
+      scope: event.scope,
+      content_hash: event.contentHash,
+      provider,
+      model: `${provider}/${model}`,
+      prompt_version: promptVersion,
+      result: resultForm.json(result),
+      dropped: { ...drops },
+      created_at: at,
+      ...(batchId !== undefined && { batch_id: batchId }),
+    }),
+  };
+}
+
+/** A request about several turns and its answer. */
+type AnsweredRequest = {
+  /** The event whose work it was sent for; not always one of the turns. */
+  readonly head: MemoryEvent;
+  /** In the order of the request. */
+  readonly events: readonly MemoryEvent[];
+  /** SHA-256 of what was sent. */
+  readonly requestSha256: string;
+  /** The answer before any check: `{turns: [...]}`. */
+  readonly response: JsonObject;
+  /** Ascending places of turns that the answer left out, from 1. */
+  readonly turnsAskedAgain: readonly number[];
+  /** Memories that were shown to be corrected, by their labels. */
+  readonly shown: readonly ShownMemory[];
+};
+
+/** A memory that a request showed. */
+export type ShownMemory = {
+  /** `m1`, `m2`, ... */
+  readonly label: string;
+  readonly nodeId: Uuid;
+  /** Places of the turns that it was shown for, from 1, ascending. */
+  readonly turns: readonly number[];
+};
+
+/** The same request about the same turns has one id. */
+export function batchIdOf({ head, events, requestSha256 }: AnsweredRequest): Uuid {
+  const name = JSON.stringify(["svc:batch:v1", events.map(({ id }) => id), requestSha256]);
+  return uuidV5(head.id, name);
+}
+
+/** The request and its answer, as the audit log keeps them. */
+export function toBatchRecord(request: AnsweredRequest, by: ExtractedBy) {
+  const { head, events, requestSha256, response, turnsAskedAgain, shown } = request;
+  const { provider, model, promptVersion, at } = by;
+  return {
+    ...operationOn(head, at),
+    id: batchIdOf(request),
+    opType: BATCH_OPERATION,
+    payload: {
+      batch: {
+        schema_version: 1,
+        user_id: head.userId,
+        scope: head.scope,
+        session_id: head.sessionId ?? null,
+        head_event_id: head.id,
+        provider,
+        model: `${provider}/${model}`,
+        prompt_version: promptVersion,
+        request_sha256: requestSha256,
+        turns: events.map((event, index) => ({
+          index: index + 1,
+          event_id: event.id,
+          role: event.role,
+          speaker: storedSpeaker(event.metadata) ?? null,
+          event_time: event.eventTime ?? event.timestamp,
+          content_hash: event.contentHash,
+        })),
+        response,
+        ...(turnsAskedAgain.length > 0 && { turns_asked_again: [...turnsAskedAgain] }),
+        ...(shown.length > 0 && {
+          memories_shown: shown.map(({ label, nodeId, turns }) => ({
+            label,
+            node_id: nodeId,
+            turns: [...turns],
+          })),
+        }),
+        created_at: at,
+      },
+    },
+  };
+}
+
+function operationOn(event: MemoryEvent, at: Instant) {
+  return {
+    targetId: event.id,
+    actorId: "extraction",
+    namespaceId: event.scope,
+    createdAt: at,
+  };
+}
+
+/** A turn that waits to be extracted, as far as its place in a request depends on it. */
+export type Waiting = {
+  /** Tokens of its text alone. */
+  readonly tokens: number;
+  readonly sessionId: string | undefined;
+  /** Whether its extraction is saved already. */
+  readonly isRecorded: boolean;
+};
+
+/** Waiting turns that are looked at for one request. */
+const LOOKED_AT_MAX = 1000;
+
+/**
+ * The turns that go into one request: the head, and later ones of its session while their texts stay within the target. The first that
+ * does not fit ends it. Turns of other sessions in between do not.
+ * @param later turns of the same owner and scope after the head, in the order of the queue
+ * @param target tokens; 0 sends every turn alone
+ */
+export function batchOf<T extends Waiting>(
+  head: T,
+  later: readonly T[],
+  target: number,
+): readonly [T, ...T[]] {
+  const batch: [T, ...T[]] = [head];
+  if (head.sessionId === undefined || head.tokens > target) return batch;
+  let sum = head.tokens;
+  const session = later.filter(({ sessionId }) => sessionId === head.sessionId);
+  for (const turn of session.slice(0, LOOKED_AT_MAX)) {
+    if (turn.isRecorded) continue;
+    sum += turn.tokens;
+    if (sum > target) break;
+    batch.push(turn);
+  }
+  return batch;
+}
+
+/** The two halves as which turns are asked again. The first is the smaller one. */
+export function halvesOf<T>(turns: readonly T[]): readonly [readonly T[], readonly T[]] {
+  const middle = Math.floor(turns.length / 2);
+  return [turns.slice(0, middle), turns.slice(middle)];
+}
+
+/** Why no extraction came of a request: stable names that jobs, statuses and errors show. Never a provider's own words. */
+const FAILURE_CODES = [
+  "TimeoutError",
+  "ValidationError",
+  "AuthenticationError",
+  "PermissionDeniedError",
+  "NotFoundError",
+  "BadRequestError",
+  "UnprocessableEntityError",
+  "RateLimitError",
+  "InternalServerError",
+  "APIConnectionError",
+  "StaleDerivationPlanError",
+  "Cancelled",
+] as const;
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+/** Causes of causes that are looked at. */
+const MAX_CAUSES = 32;
+const MAX_CODE_CHARS = 100;
+
+const BY_STATUS: ReadonlyMap<number, FailureCode> = new Map([
+  [400, "BadRequestError"],
+  [401, "AuthenticationError"],
+  [403, "PermissionDeniedError"],
+  [404, "NotFoundError"],
+  [408, "TimeoutError"],
+  // Refused as too large: a smaller request may pass.
+  [413, "BadRequestError"],
+  [422, "UnprocessableEntityError"],
+  [429, "RateLimitError"],
+]);
+
+/** The code of a provider's HTTP status. Undefined for one that is no failure of this kind. */
+export function failureOfStatus(status: number): FailureCode | undefined {
+  return BY_STATUS.get(status) ?? (status >= 500 ? "InternalServerError" : undefined);
+}
+
+/** Whether a request of several turns is worth asking again as two halves. */
+export function isWorthSplitting(code: string): boolean {
+  return code === "ValidationError" || isRefusal(code);
+}
+
+/** Whether a single turn with this failure ends the whole split: a provider that is dead answers no other half either. */
+export function endsSplit(code: string): boolean {
+  return isRefusal(code);
+}
+
+function isRefusal(code: string): boolean {
+  return code === "TimeoutError" || code === "BadRequestError";
+}
+
+/** What an error says about itself, as far as this module reads it. */
+type Cause = {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly status?: unknown;
+  readonly data?: unknown;
+  readonly reason_code?: unknown;
+  readonly cause?: unknown;
+};
+
+/**
+ * The reason code of an error: that of the first known cause in its chain, otherwise the name of the last error in it. ASCII letters,
+ * digits and `_`, 1 to 100 characters.
+ */
+export function failureCode(error: unknown): string {
+  let name = "Error";
+  let current = error;
+  for (let depth = 0; depth < MAX_CAUSES && isObject(current); depth += 1) {
+    const known = knownCode(current);
+    if (known !== undefined) return known;
+    if (typeof current.name === "string") name = current.name;
+    current = current.cause;
+  }
+  return name.replace(/[^A-Za-z0-9_]/g, "").slice(0, MAX_CODE_CHARS) || "Error";
+}
+
+function knownCode(error: Cause): FailureCode | undefined {
+  const { data, name } = error;
+  const status = error.status ?? (isObject(data) ? data.status : undefined);
+  const ofStatus = typeof status === "number" ? failureOfStatus(status) : undefined;
+  if (ofStatus !== undefined) return ofStatus;
+  const stated = isObject(data) ? data.reason_code : undefined;
+  return FAILURE_CODES.find((code) => code === name || code === stated);
+}
+
+function isObject(value: unknown): value is Cause {
+  return typeof value === "object" && value !== null;
 }

@@ -11,9 +11,10 @@ import {
   text,
   uuid,
 } from "../../lib/form.ts";
+import { foldCase } from "../../lib/text.ts";
 import type { ValueOf } from "../../lib/view.ts";
 
-export const SOURCE_KINDS = ["photo", "video"] as const;
+const SOURCE_KINDS = ["photo", "video"] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 /** How it is known when a photo or video was taken. */
@@ -21,11 +22,11 @@ export const CAPTURE_CLOCKS = ["given", "exif", "container", "file", "now"] as c
 export type CaptureClock = (typeof CAPTURE_CLOCKS)[number];
 
 /** Why a frame was kept: the first one, one that changed, or one after a time without a change. */
-export const KEPT_REASONS = ["first", "change", "heartbeat"] as const;
+const KEPT_REASONS = ["first", "change", "heartbeat"] as const;
 export type KeptReason = (typeof KEPT_REASONS)[number];
 
 /** What became of a frame that was kept. */
-export const OBSERVATION_STATUSES = ["admitted", "repeat", "already_observed", "failed"] as const;
+const OBSERVATION_STATUSES = ["admitted", "repeat", "already_observed", "failed"] as const;
 export type ObservationStatus = (typeof OBSERVATION_STATUSES)[number];
 
 /** A frame that was looked at. */
@@ -92,3 +93,74 @@ export const observationReportForm = object({
 
 export type FrameObservation = ValueOf<typeof observationForm>;
 export type ObservationReport = ValueOf<typeof observationReportForm>;
+
+/** A text between double quotes, straight or curly. */
+const QUOTED = /["“”]([^"“”]{1,200})["“”]/gu;
+const DASHES = /\p{Pd}+/gu;
+const EDGES = /^[\s.,;:!?]+|[\s.,;:!?]+$/gu;
+
+/**
+ * The texts that a description quotes, each once, as they are compared: without case, dashes as blanks, and without what ends a
+ * sentence.
+ */
+export function quotedValues(description: string): ReadonlySet<string> {
+  const values = Array.from(description.matchAll(QUOTED), ([, quoted = ""]) =>
+    foldCase(quoted).replace(DASHES, " ").replace(/\s+/gu, " ").replace(EDGES, ""),
+  );
+  return new Set(values.filter((value) => value !== ""));
+}
+
+/** Whether two descriptions quote the same texts; two that quote nothing do. */
+export function quotesTheSame(one: string, other: string): boolean {
+  const [values, others] = [quotedValues(one), quotedValues(other)];
+  return values.size === others.size && [...values].every((value) => others.has(value));
+}
+
+/** Cells of the greys of a frame, whatever its shape. */
+export const GREYS_WIDTH = 64;
+export const GREYS_HEIGHT = 36;
+
+/** Mean greys from 0 to 255, row by row: what of a frame is compared. */
+export type Greys = Float64Array;
+
+type SelectionOptions = {
+  /** Change from which on a frame is kept. */
+  readonly changeThreshold: number;
+  /** Seconds after the frame kept last from which on a frame is kept in any case. */
+  readonly maxGapSeconds: number;
+};
+
+/** Whether a frame is kept, and why. */
+export type Verdict = {
+  /** Mean difference from the greys of the frame kept last, three decimals; undefined for the first. */
+  readonly change: number | undefined;
+  readonly reason: KeptReason | undefined;
+};
+
+/** Decides which frames of a video are kept. It holds the greys of the frame kept last, and no others. */
+type Selection = {
+  /** Frames are given in order. @param timeS seconds from the beginning of the video */
+  offer(greys: Greys, timeS: number): Verdict;
+};
+
+export function createSelection({ changeThreshold, maxGapSeconds }: SelectionOptions): Selection {
+  let kept: { readonly greys: Greys; readonly timeS: number } | undefined;
+  const judge = (greys: Greys, timeS: number): Verdict => {
+    if (kept === undefined) return { change: undefined, reason: "first" };
+    const change = changeBetween(kept.greys, greys);
+    if (change >= changeThreshold) return { change, reason: "change" };
+    return { change, reason: timeS - kept.timeS >= maxGapSeconds ? "heartbeat" : undefined };
+  };
+  return {
+    offer: (greys, timeS) => {
+      const verdict = judge(greys, timeS);
+      if (verdict.reason !== undefined) kept = { greys, timeS };
+      return verdict;
+    },
+  };
+}
+
+function changeBetween(one: Greys, other: Greys): number {
+  const sum = one.reduce((total, grey, cell) => total + Math.abs(grey - (other[cell] ?? 0)), 0);
+  return Math.round((sum / one.length) * 1000) / 1000;
+}

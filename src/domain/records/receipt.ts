@@ -4,11 +4,13 @@ import {
   count,
   decimal,
   dictionary,
+  FormError,
   flag,
   instant,
   list,
   mapOf,
   member,
+  named,
   nullable,
   object,
   omitted,
@@ -18,18 +20,20 @@ import {
   trueOrOmitted,
   uuid,
 } from "../../lib/form.ts";
+import type { Instant } from "../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../lib/uuid.ts";
 import { noted, shownAs, type ValueOf } from "../../lib/view.ts";
 import {
   type EpistemicType,
   NODE_TYPES,
+  type QueryIntent,
   REPRESENTATION_LEVELS,
   RETRIEVAL_MODES,
+  type RepresentationLevel,
   SCOPES,
   SOURCE_TYPES,
 } from "../enums.ts";
-import { coverageForm, historicalForm } from "./coverage.ts";
-import { packingForm } from "./packing.ts";
+import { packingForm, type RetrievalRecord, type SectionName } from "./retrieval-record.ts";
 import {
   multipliersForm,
   provenanceForm,
@@ -38,8 +42,73 @@ import {
   weightsForm,
 } from "./score.ts";
 
+const LIMITATIONS = [
+  "semantic_matching",
+  "candidate_limit",
+  "backend_failure",
+  "score_floor",
+  "result_limit",
+  "token_budget",
+] as const;
+export type CoverageLimitation = (typeof LIMITATIONS)[number];
+
+export const coverageForm = named(
+  "AggregationCoverage",
+  "Why the records may not be all of those that a count or a list needs.",
+  {
+    status: member(["semantic_candidates", "candidate_limited", "context_limited"]),
+    exhaustive: constant(false),
+    /** After expansion and filters, before selection. */
+    candidateCount: count,
+    selectedCount: count,
+    contextCount: count,
+    /** In a fixed order. */
+    limitations: list(member(LIMITATIONS)),
+    /** Searches that found as many as they were allowed to. */
+    candidateLimitPaths: list(text),
+  },
+);
+
+/** What the records of an answer cover, where it asks for a count or a complete list. */
+export type Coverage = ValueOf<typeof coverageForm>;
+
+const HISTORICAL_LIMITATIONS = [
+  "current_lifecycle_state",
+  "current_derived_indexes",
+  "mutations_not_replayed",
+] as const;
+
+/** Members of what an answer for an earlier moment is not. */
+export const historical = {
+  knowledgeAt: instant,
+  semantics: constant("ingestion_cutoff"),
+  exactSnapshot: constant(false),
+  limitations: through(
+    list(member(HISTORICAL_LIMITATIONS)),
+    (limitations: typeof HISTORICAL_LIMITATIONS) => limitations,
+    (limitations, path) => {
+      if (limitations.join() === HISTORICAL_LIMITATIONS.join()) return HISTORICAL_LIMITATIONS;
+      throw new FormError(`${path}: is not ${HISTORICAL_LIMITATIONS.join(", ")}`);
+    },
+  ),
+};
+
+export const historicalForm = noted(object(historical), {
+  id: "HistoricalCoverage",
+  description: "What an answer for an earlier moment is not.",
+});
+
+/** What an answer for an earlier moment is not: states and indexes are those of now, changes are not played back. */
+export type HistoricalCoverage = ValueOf<typeof historicalForm>;
+
+/** What an answer for an earlier moment of knowledge does not cover. Pure. */
+export function historicalCoverage(knowledgeAt: Instant): HistoricalCoverage {
+  const limitations = HISTORICAL_LIMITATIONS;
+  return { knowledgeAt, semantics: "ingestion_cutoff", exactSnapshot: false, limitations };
+}
+
 /** By which rule the results are ordered; every order ends with the id, ascending. */
-export const RANKING_POLICIES = ["score_path_id", "reranked_prefix", "score_id"] as const;
+const RANKING_POLICIES = ["score_path_id", "reranked_prefix", "score_id"] as const;
 export type RankingPolicy = (typeof RANKING_POLICIES)[number];
 
 const candidate = object({
@@ -217,3 +286,103 @@ export type AnyReceipt = RetrievalReceipt | LeanReceipt;
 export function isLean(receipt: AnyReceipt): receipt is LeanReceipt {
   return "detail" in receipt;
 }
+
+/** A receipt that was read back and checked. */
+export type KeptReceipt = {
+  readonly receipt: AnyReceipt;
+  readonly record: RetrievalRecord;
+  /** The receipt as canonical JSON. */
+  readonly text: string;
+  /** SHA-256 of `text`, 64 lower-case hex digits. */
+  readonly checksum: string;
+  readonly createdAt: Instant;
+};
+
+/** One reason in plain words. A text about another memory ends where its id belongs. */
+export type Reason = {
+  readonly text: string;
+  readonly memory: Uuid | undefined;
+};
+
+/** A memory in the context and why it is there. */
+export type ExplainedRecord = {
+  /** From 1, in the order of the context. */
+  readonly place: number;
+  readonly nodeId: Uuid;
+  readonly section: SectionName;
+  /** From 1 among the results. */
+  readonly rank: number;
+  readonly score: number;
+  readonly representation: RepresentationLevel;
+  readonly tokenCost: number;
+  readonly reasons: readonly Reason[];
+};
+
+/** A candidate that is not in the context and why. */
+export type ExplainedExclusion = {
+  readonly nodeId: Uuid;
+  /** The stage that excluded it. */
+  readonly stage: "packing" | "selection" | "filter";
+  /** As recorded, for example `result_limit`. */
+  readonly code: string;
+  /** Rank only for results, score only for scored candidates. */
+  readonly rank: number | undefined;
+  readonly score: number | undefined;
+  readonly reason: Reason;
+};
+
+/** Why a context contains what it contains. No part of it is the text of a memory. */
+export type Explanation = {
+  readonly requestId: Uuid;
+  readonly userId: string;
+  readonly query: string;
+  readonly intent: QueryIntent;
+  /** The moment used as the present. */
+  readonly referenceTime: Instant;
+  readonly createdAt: Instant;
+  /** `lean`: of the receipt; neither all reasons nor all that is not in the context are known. */
+  readonly detail: ReceiptDetail;
+  /** The restrictions of the request, in plain words; empty: none. */
+  readonly filters: readonly string[];
+  readonly searches: readonly {
+    readonly name: string;
+    readonly found: number;
+    /** A category; undefined if the search answered. */
+    readonly failure: string | undefined;
+  }[];
+  /** Anything unusual, in plain words. */
+  readonly notes: readonly string[];
+  readonly tokensUsed: number;
+  /** Tokens available for records: the budget minus the caller's own frame. */
+  readonly tokensAvailable: number;
+  readonly inContext: readonly ExplainedRecord[];
+  /** Results that were not packed, in rank order, then what selection excluded, then what filters excluded. */
+  readonly notInContext: readonly ExplainedExclusion[];
+};
+
+/** What explains an answer at once. */
+export type ExplainedAnswer = { readonly receipt: KeptReceipt; readonly explanation: Explanation };
+
+export const CITATION_METHODS = [
+  "model_reported",
+  "application_verified",
+  "human_verified",
+] as const;
+export type CitationMethod = (typeof CITATION_METHODS)[number];
+
+export const citationsForm = named("AnswerCitations", "Which memories an answer was made from.", {
+  schemaVersion: constant(1),
+  citationId: uuid,
+  requestId: uuid,
+  answerId: text,
+  citedNodeIds: list(uuid),
+  answerSha256: nullable(text),
+  method: member(CITATION_METHODS),
+  userId: text,
+  recordedAt: instant,
+  receiptChecksum: noted(text, { description: "Of the receipt that vouches for them." }),
+  contextSha256: noted(text, { description: "Of the context that the answer was made from." }),
+});
+
+/** A report as it was recorded. It changes neither memories nor ranking. */
+export type AnswerCitations = ValueOf<typeof citationsForm>;

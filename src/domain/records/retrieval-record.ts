@@ -1,4 +1,5 @@
 import {
+  constant,
   count,
   decimal,
   dictionary,
@@ -12,8 +13,8 @@ import {
   text,
   uuid,
 } from "../../lib/form.ts";
-import type { ValueOf } from "../../lib/view.ts";
-import { QUERY_INTENTS } from "../enums.ts";
+import { shownAs, type ValueOf } from "../../lib/view.ts";
+import { QUERY_INTENTS, REPRESENTATION_LEVELS } from "../enums.ts";
 
 /** The ways in which a memory became a candidate, as named on the wire. */
 export const CANDIDATE_PATHS = [
@@ -44,7 +45,7 @@ export type SectionName = (typeof SECTION_NAMES)[number];
 export const OUTCOMES = ["applied", "timeout", "failed"] as const;
 
 /** Why a result is not in the context. */
-export const PACKING_REASONS = ["token_budget", "blank_text", "folded", "one_sided"] as const;
+const PACKING_REASONS = ["token_budget", "blank_text", "folded", "one_sided"] as const;
 
 const notPacked = object({
   nodeId: uuid,
@@ -55,8 +56,6 @@ const notPacked = object({
 export type NotPacked = ValueOf<typeof notPacked>;
 
 const filteredOut = object({ nodeId: uuid, reason: text });
-/** A candidate that a filter left out. */
-export type FilteredOut = ValueOf<typeof filteredOut>;
 
 const selectedOut = object({
   nodeId: uuid,
@@ -102,3 +101,88 @@ export const recordForm = object({
 
 /** What else is known of a retrieval and stored beside its receipt. */
 export type RetrievalRecord = ValueOf<typeof recordForm>;
+
+export const CONTEXT_FORMATS = ["auditable", "compact", "reader"] as const;
+export type ContextFormat = (typeof CONTEXT_FORMATS)[number];
+
+export const GUIDANCE_MODES = ["off", "temporal", "all"] as const;
+export type GuidanceMode = (typeof GUIDANCE_MODES)[number];
+
+export const MULTIPATH_ORDERINGS = ["balanced", "score", "density"] as const;
+export type MultipathOrdering = (typeof MULTIPATH_ORDERINGS)[number];
+
+export const SESSION_PACKINGS = ["trigger_tier", "adjacent"] as const;
+export const ANCHOR_POLICIES = ["all", "non_entity"] as const;
+
+/** A member of a closed set, of which documents say no more than that it is text. */
+function word<const T extends string>(members: readonly T[]) {
+  return shownAs(member(members), text);
+}
+
+/**
+ * How many candidates there are and how they become a context, as a receipt keeps what took effect. The settings have the
+ * same names in `config/schema.ts`. What a version of the receipt does not know is absent.
+ */
+export const packingForm = object({
+  multipathOrdering: word(MULTIPATH_ORDERINGS),
+  contextGuidanceMode: word(GUIDANCE_MODES),
+  contextFormat: word(CONTEXT_FORMATS),
+  /** `[m3]` references in the reader format. */
+  contextCitations: omitted(flag),
+  tokenBudget: count,
+  tokenizer: text,
+  minFidelity: member(REPRESENTATION_LEVELS),
+  /** Tokens of the budget reserved for the caller's own frame. */
+  overheadTokens: count,
+  /** Of other programs of this kind; nothing reads it, nor `crossScopeTokenBudget`. */
+  charsPerToken: decimal,
+  /** Candidates of each search; 0 turns it off. */
+  graphMaxCandidates: count,
+  vectorK: count,
+  lexicalK: count,
+  /** 1 to 3. */
+  graphMaxHops: count,
+  /** Hints from scopes that were not asked for; 0: none. */
+  crossScopeTopN: count,
+  crossScopeTokenBudget: count,
+  /** Neighbours on either side; 0 turns session expansion off. */
+  sessionContextWindow: count,
+  /** Best candidates whose session neighbours are pulled in. */
+  sessionContextTopK: count,
+  /** Share of the trigger's score that a neighbour inherits, 0 exclusive to 1. */
+  sessionContextScoreDecay: decimal,
+  /** The same under rank fusion, where it is set. */
+  sessionContextRankFusionScoreDecay: omitted(decimal),
+  sessionContextPacking: omitted(member(SESSION_PACKINGS)),
+  /** Reader format: a record whose text stands in another one of the same evidence is left out. */
+  foldRepeatedText: omitted(constant(true)),
+  /** Groups of candidates of one session whose best members are raised; 0: none. */
+  episodeContextTopK: count,
+  episodeContextLocalK: count,
+  episodeContextScoreDecay: decimal,
+  /** Groups of one evidence set that are replaced by their sources; 0: none. Excludes augmentation. */
+  evidenceProjectionTopK: count,
+  evidenceProjectionMaxSources: count,
+  evidenceProjectionScoreDecay: decimal,
+  /** Groups of one evidence set that get their sources beside them; 0: none. */
+  evidenceAugmentationTopK: count,
+  evidenceAugmentationMaxSources: count,
+  evidenceAugmentationScoreDecay: decimal,
+  evidenceAugmentationAnchorPolicy: word(ANCHOR_POLICIES),
+  /** Factor on the limits of the searches for questions that ask for a count or a complete list, and its bound. */
+  aggregationKMultiplier: decimal,
+  aggregationKMax: count,
+});
+
+/** Packing settings as they took effect. */
+export type ReceiptPacking = ValueOf<typeof packingForm>;
+
+export type PackingSettings = Omit<
+  ReceiptPacking,
+  "contextCitations" | "foldRepeatedText" | "tokenizer" | "charsPerToken" | "crossScopeTokenBudget"
+> & {
+  /** `[m3]` references in the reader format. */
+  readonly contextCitations: boolean;
+  /** Reader format: a record whose text stands in another one of the same evidence is left out. */
+  readonly foldRepeatedText: boolean;
+};

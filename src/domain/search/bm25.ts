@@ -1,3 +1,6 @@
+import type { Instant } from "../../lib/instant.ts";
+import { compareUnits } from "../../lib/text.ts";
+
 /**
  * BM25, as every store computes it to the last bit: the order of additions is part of the rule. Words are weighed by their rarity
  * among the owner's own documents, so that the documents of others neither affect ranking nor show; only the length of a document
@@ -11,7 +14,7 @@ const K1 = 1.2;
 const B = 0.75;
 
 /** How often a word occurs in each column of a document (`lexical-document.ts`). */
-export type Occurrences = {
+type Occurrences = {
   readonly own: number;
   readonly previous: number;
   readonly next: number;
@@ -114,4 +117,63 @@ const ROUNDING = 1 + 2 ** -20;
 export function raisedBound(bound: number, rarityOfWord: number, frequency: number): number {
   const weight = rarityOfWord * BOUND.growth * ROUNDING;
   return Math.fround(bound + (weight * frequency) / (frequency + BOUND.least));
+}
+
+/** The order of hits: best first, equal scores by key, which is the order in which they were written. */
+export function bestFirst(a: Scored, b: Scored): number {
+  return b.score - a.score || a.key - b.key;
+}
+type Scored = { readonly key: number; readonly score: number };
+
+/** The order of a conversation, in which no two positions are equal. */
+export function earliestFirst(a: Placed, b: Placed): number {
+  return compareUnits(a.createdAt, b.createdAt) || compareUnits(a.id, b.id);
+}
+
+/** The opposite of `earliestFirst`. */
+export function newestFirst(a: Placed, b: Placed): number {
+  return earliestFirst(b, a);
+}
+type Placed = { readonly createdAt: Instant; readonly id: string };
+
+/** The order of what a walk over edges reached, and of claims: by stored confidence, then newest first, then by ascending id. */
+export function surestFirst(a: Held, b: Held): number {
+  return (
+    b.confidence - a.confidence ||
+    compareUnits(b.createdAt, a.createdAt) ||
+    compareUnits(a.id, b.id)
+  );
+}
+type Held = Placed & { readonly confidence: number };
+
+/** The keys of the documents that contain a word, ascending, and the weighted frequency in each. */
+export type Postings = { readonly keys: Float64Array; readonly frequencies: Float32Array };
+
+/** The documents that contain any form of a word, by ascending key, each as often as it contains the form that it has most. */
+export function anyOf(forms: readonly Postings[]): Postings {
+  const [first = EMPTY, ...others] = forms.filter(({ keys }) => keys.length > 0);
+  return others.reduce(either, first);
+}
+
+/** The documents that contain a form whose occurrences count less. */
+export function weighted({ keys, frequencies }: Postings, weight: number): Postings {
+  return { keys, frequencies: weight === 1 ? frequencies : frequencies.map((one) => one * weight) };
+}
+
+const EMPTY: Postings = { keys: new Float64Array(0), frequencies: new Float32Array(0) };
+
+function either(one: Postings, other: Postings): Postings {
+  const keys = new Float64Array(one.keys.length + other.keys.length);
+  const frequencies = new Float32Array(keys.length);
+  let [left, right, count] = [0, 0, 0];
+  while (left < one.keys.length || right < other.keys.length) {
+    const leftKey = one.keys[left] ?? Number.POSITIVE_INFINITY;
+    const rightKey = other.keys[right] ?? Number.POSITIVE_INFINITY;
+    const inLeft = leftKey <= rightKey ? (one.frequencies[left++] ?? 0) : 0;
+    const inRight = rightKey <= leftKey ? (other.frequencies[right++] ?? 0) : 0;
+    keys[count] = Math.min(leftKey, rightKey);
+    frequencies[count] = Math.max(inLeft, inRight);
+    count += 1;
+  }
+  return { keys: keys.slice(0, count), frequencies: frequencies.slice(0, count) };
 }

@@ -1,7 +1,5 @@
-import type { Edge } from "../edge.ts";
-import type { MemoryEvent } from "../event.ts";
-import { LIMITS } from "../limits.ts";
-import type { MemoryNode } from "../node.ts";
+import { LIMITS } from "../arguments.ts";
+import type { Edge, MemoryEvent, MemoryNode } from "../node.ts";
 import type { RowOf } from "../records/rows.ts";
 
 /** How a row becomes an item of a page. */

@@ -1,7 +1,11 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { type Quantity, readQuantity } from "../../domain/quantity.ts";
-import { PLAN_ASSUMPTIONS, planQuestion } from "../../domain/quantity-question.ts";
+import {
+  PLAN_ASSUMPTIONS,
+  planQuestion,
+  type Quantity,
+  readQuantity,
+} from "../../domain/quantity.ts";
 import type {
   AssertionAggregation,
   AssertionGroup,

@@ -1,13 +1,13 @@
 import type { LifecycleState, NodeType, RetrievalMode, Scope } from "../../domain/enums.ts";
+import type { InstantInput } from "../../domain/lifecycle.ts";
 import type {
   AssertionAggregation,
+  AssertionState,
   ClaimDimension,
   QuantityAggregation,
   QuantityDimension,
   TextAggregation,
 } from "../../domain/records/aggregation.ts";
-import type { AssertionState } from "../../domain/records/claim-state.ts";
-import type { InstantInput } from "../../domain/validity.ts";
 
 /**
  * Input and output of counting and summing stored claims. Members of a query may be left out; `null` means absent only where the

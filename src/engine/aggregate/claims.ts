@@ -1,11 +1,4 @@
-import { parseFilled, parseOptionalInteger } from "../../domain/arguments.ts";
-import {
-  type Claim,
-  normaliseClaim,
-  normalisePredicate,
-  POSITIVE,
-  readClaim,
-} from "../../domain/claims.ts";
+import { LIMITS, parseFilled, parseOptionalInteger } from "../../domain/arguments.ts";
 import {
   ACTIVE_STATES,
   LIFECYCLE_STATES,
@@ -18,9 +11,16 @@ import {
   SCOPES,
   type Scope,
 } from "../../domain/enums.ts";
-import { epistemicExclusion } from "../../domain/epistemics.ts";
+import {
+  type Claim,
+  epistemicExclusion,
+  normaliseClaim,
+  normalisePredicate,
+  POSITIVE,
+  readClaim,
+} from "../../domain/epistemics.ts";
 import { invalid } from "../../domain/errors.ts";
-import { LIMITS } from "../../domain/limits.ts";
+import { parseInstantInput, parseWindow } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import {
   type AssertionQuery,
@@ -29,9 +29,8 @@ import {
   QUANTITY_DIMENSIONS,
   type QuantityQuery,
   type RecordFilter,
+  type StateQuery,
 } from "../../domain/records/aggregation.ts";
-import type { StateQuery } from "../../domain/records/claim-state.ts";
-import { parseInstantInput, parseWindow } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import { compareCodePoints } from "../../lib/text.ts";

@@ -1,9 +1,12 @@
 import { parseUserId } from "../../domain/arguments.ts";
-import { normaliseClaim, normalisePredicate, readClaim } from "../../domain/claims.ts";
-import type { Edge } from "../../domain/edge.ts";
 import { ACTIVE_STATES, LIFECYCLE_STATES } from "../../domain/enums.ts";
-import { epistemicExclusion } from "../../domain/epistemics.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import {
+  epistemicExclusion,
+  normaliseClaim,
+  normalisePredicate,
+  readClaim,
+} from "../../domain/epistemics.ts";
+import type { Edge, MemoryNode } from "../../domain/node.ts";
 import type {
   AssertionState,
   StateConflict,
@@ -11,9 +14,9 @@ import type {
   StateQuery,
   StateStatus,
   StateValue,
-} from "../../domain/records/claim-state.ts";
-import { historicalCoverage } from "../../domain/records/coverage.ts";
-import { surestFirst } from "../../domain/search/order.ts";
+} from "../../domain/records/aggregation.ts";
+import { historicalCoverage } from "../../domain/records/receipt.ts";
+import { surestFirst } from "../../domain/search/bm25.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import { compareUnits } from "../../lib/text.ts";

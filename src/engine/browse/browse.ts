@@ -1,5 +1,6 @@
 import {
   cursorOf,
+  LIMITS,
   parseCursor,
   parseFilled,
   parseId,
@@ -24,9 +25,8 @@ import {
   SOURCE_TYPES,
 } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
-import { LIMITS } from "../../domain/limits.ts";
+import { parseInstantInput } from "../../domain/lifecycle.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
 import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
 import { type Instant, parseInstant } from "../../lib/instant.ts";
 import { BUCKETS, firstDay, localDates } from "../../lib/local-dates.ts";

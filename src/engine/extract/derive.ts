@@ -2,37 +2,40 @@ import { type CandidateFilter, everythingOf } from "../../domain/candidate-filte
 import { openChecksummed } from "../../domain/checksummed.ts";
 import { NODE_TYPES } from "../../domain/enums.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import { batchOf, halvesOf, type Waiting } from "../../domain/extraction/batch.ts";
 import { openTurn } from "../../domain/extraction/check-claim.ts";
 import { checkTurn, ground } from "../../domain/extraction/check-turn.ts";
+import { languageOf } from "../../domain/extraction/cues.ts";
+import { earlierTurnOf, type Turn, turnOf } from "../../domain/extraction/passages.ts";
 import {
+  isCorrectable,
   memoriesToShow,
   type ShownText,
+  STATEMENTS,
+  valuesToFind,
   withCorrections,
-} from "../../domain/extraction/corrections.ts";
-import { endsSplit, failureCode, isWorthSplitting } from "../../domain/extraction/failure.ts";
-import { languageOf } from "../../domain/extraction/language.ts";
-import { planDerivation } from "../../domain/extraction/plan/derivation.ts";
+} from "../../domain/extraction/plan/claims.ts";
 import {
   type DerivationPlan,
   fromPlanPayload,
+  planDerivation,
   planProblem,
-} from "../../domain/extraction/plan/derivation-plan.ts";
+} from "../../domain/extraction/plan/derivation.ts";
 import { namesToFind } from "../../domain/extraction/plan/entities.ts";
-import { isCorrectable, STATEMENTS, valuesToFind } from "../../domain/extraction/plan/updates.ts";
-import { type BatchAnswer, emptyTurn } from "../../domain/extraction/read-answer.ts";
-import type { ReadTurn } from "../../domain/extraction/read-result.ts";
-import { DropTally } from "../../domain/extraction/reasons.ts";
+import { type BatchAnswer, emptyTurn, type ReadTurn } from "../../domain/extraction/read-answer.ts";
+import { DropTally, type ExtractionResult, resultForm } from "../../domain/extraction/result.ts";
 import {
   batchIdOf,
+  batchOf,
   type ExtractedBy,
+  endsSplit,
+  failureCode,
+  halvesOf,
+  isWorthSplitting,
   toBatchRecord,
   toExtractionRecord,
-} from "../../domain/extraction/records.ts";
-import { type ExtractionResult, resultForm } from "../../domain/extraction/result.ts";
-import { earlierTurnOf, type Turn, turnOf } from "../../domain/extraction/turn.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+  type Waiting,
+} from "../../domain/extraction/work.ts";
+import type { MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import { hasText } from "../../domain/search/turns.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Tokenizer } from "../../ports/models.ts";

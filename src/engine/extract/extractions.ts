@@ -8,9 +8,9 @@ import {
 } from "../../domain/arguments.ts";
 import type { Scope } from "../../domain/enums.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import { failureCode } from "../../domain/extraction/failure.ts";
+import { failureCode } from "../../domain/extraction/work.ts";
 import { type ExtractionJob, isTakenOver, takenOver } from "../../domain/jobs.ts";
+import type { MemoryEvent } from "../../domain/node.ts";
 import { type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { EventLog } from "../../ports/store/events.ts";

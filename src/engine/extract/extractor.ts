@@ -1,13 +1,13 @@
 import { SvcError } from "../../domain/errors.ts";
-import type { ShownText } from "../../domain/extraction/corrections.ts";
-import type { FailureCode } from "../../domain/extraction/failure.ts";
+import type { Turn } from "../../domain/extraction/passages.ts";
+import type { ShownText } from "../../domain/extraction/plan/claims.ts";
 import {
   type BatchAnswer,
+  type ReadTurn,
   readBatchAnswer,
   readSingleAnswer,
 } from "../../domain/extraction/read-answer.ts";
-import type { ReadTurn } from "../../domain/extraction/read-result.ts";
-import type { Turn } from "../../domain/extraction/turn.ts";
+import type { FailureCode } from "../../domain/extraction/work.ts";
 import type { ReadAnswer, TextModel } from "../../ports/models.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { ExtractionQueue } from "../../ports/store/work.ts";

@@ -1,6 +1,6 @@
-import type { ShownText } from "../../domain/extraction/corrections.ts";
+import type { EarlierTurn, Turn } from "../../domain/extraction/passages.ts";
+import type { ShownText } from "../../domain/extraction/plan/claims.ts";
 import { FACT_TYPES, STATED_TYPES } from "../../domain/extraction/result.ts";
-import type { EarlierTurn, Turn } from "../../domain/extraction/turn.ts";
 import { beginsWithSpeaker } from "../../domain/speaker.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";

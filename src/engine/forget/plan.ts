@@ -10,8 +10,7 @@ import {
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { erasedBy, namesAny } from "../../domain/erasure.ts";
 import { invalid, missingNode } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import type { MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import { sha256OfJson } from "../../lib/hashing.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ErasureScope, Erasures, EventLog } from "../../ports/store/events.ts";

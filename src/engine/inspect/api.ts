@@ -1,11 +1,8 @@
-import type { KeptBlob } from "../../domain/blob.ts";
-import type { Edge } from "../../domain/edge.ts";
+import type { StoreBackend } from "../../domain/addresses.ts";
 import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
 import type { ExtractionJob } from "../../domain/jobs.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import type { StoreBackend } from "../../domain/store-backends.ts";
-import type { InstantInput } from "../../domain/validity.ts";
+import type { InstantInput } from "../../domain/lifecycle.ts";
+import type { Edge, KeptBlob, MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";

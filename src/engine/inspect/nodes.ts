@@ -1,4 +1,5 @@
 import {
+  LIMITS,
   parseId,
   parseOptionalBoolean,
   parseOptionalId,
@@ -12,7 +13,6 @@ import {
   parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
-import { type KeptBlob, parseBlobKey } from "../../domain/blob.ts";
 import {
   ACTIVE_STATES,
   LIFECYCLE_STATES,
@@ -22,11 +22,9 @@ import {
   type Scope,
 } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
-import { isActive } from "../../domain/lifecycle.ts";
-import { LIMITS } from "../../domain/limits.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import { isActive, parseInstantInput } from "../../domain/lifecycle.ts";
+import { type KeptBlob, type MemoryNode, parseBlobKey } from "../../domain/node.ts";
 import { isEverybody, type Owner } from "../../domain/owner.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
 import { given as withoutAbsent } from "../../lib/case.ts";
 import { nameForm } from "../../lib/normal-form.ts";
 import type { EventLog, EventPage } from "../../ports/store/events.ts";

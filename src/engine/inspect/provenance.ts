@@ -1,4 +1,5 @@
 import {
+  LIMITS,
   parseId,
   parseOptionalInteger,
   parseOptionalText,
@@ -7,10 +8,8 @@ import {
 import { openChecksummed } from "../../domain/checksummed.ts";
 import { erasedBy } from "../../domain/erasure.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import { EXTRACTION_OPERATION, extractionRecordId } from "../../domain/extraction/records.ts";
-import { LIMITS } from "../../domain/limits.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import { EXTRACTION_OPERATION, extractionRecordId } from "../../domain/extraction/work.ts";
+import type { MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
 import { parseInstant } from "../../lib/instant.ts";

@@ -1,14 +1,20 @@
 import { everythingOf } from "../../domain/candidate-filter.ts";
 import { checksummed } from "../../domain/checksummed.ts";
-import { type Edge, edgeRecord } from "../../domain/edge.ts";
 import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import type { EpistemicType } from "../../domain/enums.ts";
 import { reasonCode } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
+import { findOscillation } from "../../domain/feedback.ts";
 import { canReplace, isActive } from "../../domain/lifecycle.ts";
 import { isSameText, nearnessTo } from "../../domain/nearness.ts";
-import { type MemoryNode, nodeRecord, statedTime, wordingOf } from "../../domain/node.ts";
-import { findOscillation } from "../../domain/oscillation.ts";
+import {
+  type Edge,
+  edgeRecord,
+  type MemoryEvent,
+  type MemoryNode,
+  nodeRecord,
+  statedTime,
+  wordingOf,
+} from "../../domain/node.ts";
 import { retirementBy } from "../../domain/retirement.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import { withoutNoise } from "../../lib/decimal.ts";

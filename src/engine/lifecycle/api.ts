@@ -1,6 +1,6 @@
 import type { ConditionState } from "../../domain/enums.ts";
+import type { InstantInput } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import type { InstantInput } from "../../domain/validity.ts";
 
 /** Input and output of changing memories and of walking among them. `null` and `undefined` both mean absent. */
 

@@ -1,9 +1,7 @@
-import { parseOwner, parseText } from "../../domain/arguments.ts";
+import { LIMITS, parseOwner, parseText } from "../../domain/arguments.ts";
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { invalid, missingNode, SvcError } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import { LIMITS } from "../../domain/limits.ts";
-import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
+import { type MemoryEvent, type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import { isEverybody, type Owner, owns } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";

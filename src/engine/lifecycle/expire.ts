@@ -1,10 +1,10 @@
 import { checksummed } from "../../domain/checksummed.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
+import { retentionEnd } from "../../domain/fading.ts";
 import { isTakenOver } from "../../domain/jobs.ts";
 import { isActive, requireStep } from "../../domain/lifecycle.ts";
 import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
-import { retentionEnd } from "../../domain/retention.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { uuidV5 } from "../../lib/new-uuid.ts";
 import type { Uuid } from "../../lib/uuid.ts";

@@ -1,10 +1,9 @@
 import { parseId, parseOptionalId } from "../../domain/arguments.ts";
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
-import { type Edge, edgeRecord } from "../../domain/edge.ts";
 import type { EdgeType } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { canReplace, requireStep } from "../../domain/lifecycle.ts";
-import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
+import { type Edge, edgeRecord, type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";

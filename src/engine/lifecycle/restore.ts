@@ -1,4 +1,5 @@
 import {
+  LIMITS,
   parseId,
   parseOptionalBoolean,
   parseOptionalId,
@@ -8,11 +9,10 @@ import { openChecksummed } from "../../domain/checksummed.ts";
 import { ACTIVE_STATES } from "../../domain/enums.ts";
 import { FORGOTTEN } from "../../domain/erasure.ts";
 import { invalid, missingNode, reasonCode, SvcError } from "../../domain/errors.ts";
+import { ORIGINAL_TTL_DAYS, retentionEnd, type TtlDefaults } from "../../domain/fading.ts";
 import { isActive } from "../../domain/lifecycle.ts";
-import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { isEverybody, type Owner } from "../../domain/owner.ts";
-import { ORIGINAL_TTL_DAYS, retentionEnd, type TtlDefaults } from "../../domain/retention.ts";
 import { hasText } from "../../domain/search/turns.ts";
 import { embeddingText } from "../../domain/speaker.ts";
 import { asInstant, type Instant } from "../../lib/instant.ts";

@@ -1,4 +1,5 @@
 import {
+  LIMITS,
   parseId,
   parseOptionalBoolean,
   parseOptionalId,
@@ -8,11 +9,9 @@ import {
 import { CONDITION_STATES, type ConditionState, parseMember } from "../../domain/enums.ts";
 import { conditionState } from "../../domain/epistemics.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
-import { requireStep } from "../../domain/lifecycle.ts";
-import { LIMITS } from "../../domain/limits.ts";
+import { reinforced } from "../../domain/feedback.ts";
+import { parseInstantInput, requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { reinforced } from "../../domain/reinforcement.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";

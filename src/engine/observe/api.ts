@@ -1,6 +1,6 @@
 import type { Scope } from "../../domain/enums.ts";
+import type { InstantInput } from "../../domain/lifecycle.ts";
 import type { FrameObservation, ObservationReport } from "../../domain/records/observation.ts";
-import type { InstantInput } from "../../domain/validity.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
 /** A photo or a video. For optional members `undefined` and `null` both mean absent. */

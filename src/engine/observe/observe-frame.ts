@@ -2,17 +2,17 @@ import { parseOptionalText, parseSessionId, parseUserId } from "../../domain/arg
 import { parseMember, SCOPES, type Scope } from "../../domain/enums.ts";
 import { erasedBy } from "../../domain/erasure.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
+import { parseInstantInput } from "../../domain/lifecycle.ts";
 import { copyMetadata } from "../../domain/metadata.ts";
-import { quotesTheSame } from "../../domain/observation/quoted-values.ts";
+import type { MemoryEvent } from "../../domain/node.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
-import type {
-  CaptureClock,
-  FrameObservation,
-  KeptReason,
-  SourceKind,
+import {
+  type CaptureClock,
+  type FrameObservation,
+  type KeptReason,
+  quotesTheSame,
+  type SourceKind,
 } from "../../domain/records/observation.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
 import { addSeconds, fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { uuidV5 } from "../../lib/new-uuid.ts";

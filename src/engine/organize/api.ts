@@ -1,8 +1,7 @@
-import type { Edge } from "../../domain/edge.ts";
 import type { LifecycleState } from "../../domain/enums.ts";
 import type { FeedbackSignal } from "../../domain/feedback.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import type { InstantInput } from "../../domain/validity.ts";
+import type { InstantInput } from "../../domain/lifecycle.ts";
+import type { Edge, MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 

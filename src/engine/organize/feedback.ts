@@ -11,8 +11,8 @@ import {
   feedbackQuality,
   tuned,
 } from "../../domain/feedback.ts";
+import { parseInstantInput } from "../../domain/lifecycle.ts";
 import { scoringVersionId } from "../../domain/scoring-version.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
 import { addDays, type Instant } from "../../lib/instant.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { EngineSettings } from "../settings.ts";

@@ -1,6 +1,6 @@
 import { reasonCode } from "../../domain/errors.ts";
 import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
-import { longFrom } from "../../domain/search/parts.ts";
+import { longFrom } from "../../domain/search/turns.ts";
 import { addDays } from "../../lib/instant.ts";
 import type { Erasures } from "../../ports/store/events.ts";
 import type { Aging } from "../../ports/store/work.ts";

@@ -1,10 +1,8 @@
 import { parseId, parseOwner } from "../../domain/arguments.ts";
-import type { Edge } from "../../domain/edge.ts";
 import type { NodeType } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
-import { canReplace, isActive } from "../../domain/lifecycle.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
+import { canReplace, isActive, parseInstantInput } from "../../domain/lifecycle.ts";
+import type { Edge, MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { Upkeep } from "../../ports/store/work.ts";

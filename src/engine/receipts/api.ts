@@ -1,11 +1,15 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import type { QueryIntent } from "../../domain/enums.ts";
-import type { AnswerCitations, CitationMethod } from "../../domain/records/citations.ts";
-import type { Explanation, KeptReceipt } from "../../domain/records/explanation.ts";
-import type { PackingSettings } from "../../domain/records/packing.ts";
-import type { RankingPolicy } from "../../domain/records/receipt.ts";
+import type { InstantInput } from "../../domain/lifecycle.ts";
+import type {
+  AnswerCitations,
+  CitationMethod,
+  Explanation,
+  KeptReceipt,
+  RankingPolicy,
+} from "../../domain/records/receipt.ts";
+import type { PackingSettings } from "../../domain/records/retrieval-record.ts";
 import type { ScoringWeights } from "../../domain/scoring.ts";
-import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";

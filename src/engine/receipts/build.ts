@@ -1,7 +1,6 @@
+import { LIMITS } from "../../domain/arguments.ts";
 import type { RepresentationLevel } from "../../domain/enums.ts";
-import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import type { ReceiptPacking } from "../../domain/records/packing.ts";
 import type {
   AnyReceipt,
   LeanReceipt,
@@ -12,6 +11,7 @@ import type {
 import {
   CANDIDATE_PATHS,
   type NotPacked,
+  type ReceiptPacking,
   type RetrievalRecord,
 } from "../../domain/records/retrieval-record.ts";
 import { sha256Hex } from "../../lib/hashing.ts";

@@ -3,8 +3,11 @@ import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { parseMember } from "../../domain/enums.ts";
 import { erasedBy, forgottenSince } from "../../domain/erasure.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
-import { type AnswerCitations, CITATION_METHODS } from "../../domain/records/citations.ts";
-import type { KeptReceipt } from "../../domain/records/explanation.ts";
+import {
+  type AnswerCitations,
+  CITATION_METHODS,
+  type KeptReceipt,
+} from "../../domain/records/receipt.ts";
 import {
   constant,
   type Form,

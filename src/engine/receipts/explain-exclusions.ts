@@ -1,8 +1,7 @@
-import type { Reason } from "../../domain/records/explanation.ts";
-import type { ReceiptPacking } from "../../domain/records/packing.ts";
-import { type AnyReceipt, isLean } from "../../domain/records/receipt.ts";
+import { type AnyReceipt, isLean, type Reason } from "../../domain/records/receipt.ts";
 import type {
   NotPacked,
+  ReceiptPacking,
   RetrievalRecord,
   SelectedOut,
 } from "../../domain/records/retrieval-record.ts";

@@ -1,5 +1,4 @@
-import type { Reason } from "../../domain/records/explanation.ts";
-import type { ReceiptCandidate } from "../../domain/records/receipt.ts";
+import type { Reason, ReceiptCandidate } from "../../domain/records/receipt.ts";
 import type { CandidatePath } from "../../domain/records/retrieval-record.ts";
 import type { Adjustment, ScoreProvenance, ScoreTrace } from "../../domain/records/score.ts";
 import { adaptedShare } from "../../domain/score-replay.ts";

@@ -1,11 +1,12 @@
-import type {
-  ExplainedExclusion,
-  ExplainedRecord,
-  Explanation,
-  KeptReceipt,
-  Reason,
-} from "../../domain/records/explanation.ts";
-import { isLean, type RetrievalReceipt } from "../../domain/records/receipt.ts";
+import {
+  type ExplainedExclusion,
+  type ExplainedRecord,
+  type Explanation,
+  isLean,
+  type KeptReceipt,
+  type Reason,
+  type RetrievalReceipt,
+} from "../../domain/records/receipt.ts";
 import { filterWords, noteWords, packingWords, reasonWords } from "./explain-exclusions.ts";
 import { scoreReasons } from "./explain-scores.ts";
 

@@ -1,8 +1,7 @@
 import { idsIn } from "../../domain/erasure.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/owner.ts";
-import type { KeptReceipt } from "../../domain/records/explanation.ts";
-import type { AnyReceipt } from "../../domain/records/receipt.ts";
+import type { AnyReceipt, KeptReceipt } from "../../domain/records/receipt.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ContextNode, ReceiptLog, StoredReceipt } from "../../ports/store/records.ts";

@@ -1,14 +1,14 @@
 import {
   cursorOf,
+  LIMITS,
   parseCursor,
   parseOptionalBoolean,
   parseOptionalText,
   parsePageLimit,
   parseUserId,
 } from "../../domain/arguments.ts";
-import { LIMITS } from "../../domain/limits.ts";
+import { parseInstantInput } from "../../domain/lifecycle.ts";
 import { isLean } from "../../domain/records/receipt.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
 import { nextTurn } from "../../lib/pause.ts";
 import type { ReceiptLog, ReceiptPage, StoredReceipt } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";

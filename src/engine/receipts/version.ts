@@ -1,5 +1,5 @@
-import type { PackingSettings } from "../../domain/records/packing.ts";
 import type { RetrievalReceipt } from "../../domain/records/receipt.ts";
+import type { PackingSettings } from "../../domain/records/retrieval-record.ts";
 import type { ScoreProvenance } from "../../domain/records/score.ts";
 
 export type VersionBasis = Pick<RetrievalReceipt, "scoring" | "minScoreSkipped"> & {

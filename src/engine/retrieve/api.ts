@@ -1,3 +1,4 @@
+import type { Strength } from "../../domain/candidate-filter.ts";
 import type {
   NodeType,
   QueryIntent,
@@ -6,19 +7,24 @@ import type {
   Scope,
   SourceType,
 } from "../../domain/enums.ts";
+import type { InstantInput } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import type { Coverage, HistoricalCoverage } from "../../domain/records/coverage.ts";
-import type { ExplainedAnswer } from "../../domain/records/explanation.ts";
-import type { ContextFormat } from "../../domain/records/packing.ts";
-import type { CandidatePath, SectionName } from "../../domain/records/retrieval-record.ts";
+import type {
+  Coverage,
+  ExplainedAnswer,
+  HistoricalCoverage,
+} from "../../domain/records/receipt.ts";
+import type {
+  CandidatePath,
+  ContextFormat,
+  SectionName,
+} from "../../domain/records/retrieval-record.ts";
 import type {
   RankingMultipliers,
   ScoreProvenance,
   ScoreTrace,
 } from "../../domain/records/score.ts";
 import type { ScoringWeights } from "../../domain/scoring.ts";
-import type { Strength } from "../../domain/strength.ts";
-import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { NodeKey } from "../../ports/store/search-index.ts";

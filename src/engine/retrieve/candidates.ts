@@ -3,10 +3,9 @@ import type { RetrievalMode } from "../../domain/enums.ts";
 import { epistemicExclusion } from "../../domain/epistemics.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import type { Coverage, CoverageLimitation } from "../../domain/records/coverage.ts";
-import type { PackingSettings } from "../../domain/records/packing.ts";
-import type { CandidatePath } from "../../domain/records/retrieval-record.ts";
-import { PINS_MAX } from "../../domain/search/pins.ts";
+import type { Coverage, CoverageLimitation } from "../../domain/records/receipt.ts";
+import type { CandidatePath, PackingSettings } from "../../domain/records/retrieval-record.ts";
+import { PINS_MAX } from "../../domain/search/change.ts";
 import { nextTurn } from "../../lib/pause.ts";
 import type {
   Hit,

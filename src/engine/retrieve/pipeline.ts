@@ -1,10 +1,12 @@
+import { strengthsOf } from "../../domain/candidate-filter.ts";
 import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import { reasonCode } from "../../domain/errors.ts";
-import { historicalCoverage } from "../../domain/records/coverage.ts";
-import type { ExplainedAnswer } from "../../domain/records/explanation.ts";
-import type { RankingPolicy } from "../../domain/records/receipt.ts";
+import {
+  type ExplainedAnswer,
+  historicalCoverage,
+  type RankingPolicy,
+} from "../../domain/records/receipt.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
-import { strengthsOf } from "../../domain/strength.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";

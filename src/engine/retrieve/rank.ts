@@ -1,5 +1,5 @@
 import { reasonCode } from "../../domain/errors.ts";
-import { expiredAt } from "../../domain/retention.ts";
+import { expiredAt } from "../../domain/fading.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import { analyze, languagesOfDates, type QueryAnalysis } from "./analyze.ts";

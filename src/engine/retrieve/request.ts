@@ -1,4 +1,5 @@
 import {
+  LIMITS,
   parseOptionalBoolean,
   parseOptionalInteger,
   parseOptionalMembers,
@@ -21,17 +22,18 @@ import {
   SOURCE_TYPES,
 } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
-import { LIMITS } from "../../domain/limits.ts";
+import { parseInstantInput, parseWindow } from "../../domain/lifecycle.ts";
 import type { RankingMultipliers } from "../../domain/records/score.ts";
-import { type Fusion, requireScoringWeights, type ScoringWeights } from "../../domain/scoring.ts";
 import {
   DEFAULT_FULL_COVERAGE,
   DEFAULT_RRF_K,
   DEFAULT_SCORING,
   DEFAULT_SEMANTIC_SHARE,
-} from "../../domain/scoring-defaults.ts";
+  type Fusion,
+  requireScoringWeights,
+  type ScoringWeights,
+} from "../../domain/scoring.ts";
 import { scoringVersionId } from "../../domain/scoring-version.ts";
-import { parseInstantInput, parseWindow } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { RetrieveInput } from "./api.ts";

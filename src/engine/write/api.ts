@@ -1,8 +1,7 @@
 import type { EpistemicType, NodeType, Role, Scope, SourceType } from "../../domain/enums.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
 import type { ProcessingResult, ProcessingStatus } from "../../domain/jobs.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import type { InstantInput } from "../../domain/validity.ts";
+import type { InstantInput } from "../../domain/lifecycle.ts";
+import type { MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { PlannedChange } from "../../ports/store/graph.ts";
 import type { ChangeCaller } from "../lifecycle/api.ts";

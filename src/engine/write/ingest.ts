@@ -1,10 +1,9 @@
 import { parseOptionalBoolean, parseOptionalId, parseUserId } from "../../domain/arguments.ts";
-import { parseBlobs } from "../../domain/blob.ts";
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { parseRole } from "../../domain/enums.ts";
 import { erasedBy, forgottenSince } from "../../domain/erasure.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
+import { type MemoryEvent, parseBlobs } from "../../domain/node.ts";
 import { FIRST_PERSON_OWNER_KEY, speakerError } from "../../domain/speaker.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../lib/json.ts";

@@ -25,14 +25,16 @@ import {
   initialDecayProfile,
 } from "../../domain/epistemics.ts";
 import { invalid } from "../../domain/errors.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import { withRole } from "../../domain/instruction.ts";
-import { parseMetadata } from "../../domain/metadata.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import { initialTtlDays } from "../../domain/retention.ts";
+import { initialTtlDays } from "../../domain/fading.ts";
+import { parseInstantInput, requireInterval } from "../../domain/lifecycle.ts";
+import {
+  parseMetadata,
+  parseValueBindings,
+  VALUE_BINDINGS_KEY,
+  withRole,
+} from "../../domain/metadata.ts";
+import type { MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import { parseSpeaker, SPEAKER_KEY } from "../../domain/speaker.ts";
-import { parseInstantInput, requireInterval } from "../../domain/validity.ts";
-import { parseValueBindings, VALUE_BINDINGS_KEY } from "../../domain/value-bindings.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { type Instant, nextInstant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";

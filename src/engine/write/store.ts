@@ -1,15 +1,14 @@
 import {
+  LIMITS,
   parseId,
   parseOptionalId,
   parseOptionalList,
   parseUserId,
 } from "../../domain/arguments.ts";
-import { type KeptBlob, parseBlobs } from "../../domain/blob.ts";
 import { forgottenSince } from "../../domain/erasure.ts";
 import { invalid, reasonCode, SvcError } from "../../domain/errors.ts";
-import type { ProcessingStatus } from "../../domain/jobs.ts";
-import { LIMITS } from "../../domain/limits.ts";
-import { fromPlanRecord, planRecordId } from "../../domain/planned-store.ts";
+import { fromPlanRecord, type ProcessingStatus, planRecordId } from "../../domain/jobs.ts";
+import { type KeptBlob, parseBlobs } from "../../domain/node.ts";
 import { hasText } from "../../domain/search/turns.ts";
 import type { Json } from "../../lib/json.ts";
 import { uuidV5 } from "../../lib/new-uuid.ts";

@@ -1,7 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { seenIn, seenInWords } from "../../domain/seen.ts";
-import { storedSpeaker } from "../../domain/speaker.ts";
+import { seenIn, seenInWords, storedSpeaker } from "../../domain/speaker.ts";
 import {
   getBlob,
   getNodeEdges,

@@ -1,9 +1,8 @@
 import type { Scope } from "../../domain/enums.ts";
 import type { ForgetStage } from "../../domain/erasure.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import type { PlannedStore } from "../../domain/jobs.ts";
+import type { MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
-import type { PlannedStore } from "../../domain/planned-store.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { PlannedChange } from "./graph.ts";

@@ -1,4 +1,3 @@
-import type { Edge } from "../../domain/edge.ts";
 import type {
   EdgeType,
   EpistemicType,
@@ -7,8 +6,7 @@ import type {
   Scope,
   SourceType,
 } from "../../domain/enums.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import type { Edge, MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";

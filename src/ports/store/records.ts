@@ -1,4 +1,4 @@
-import type { KeptBlob } from "../../domain/blob.ts";
+import type { KeptBlob } from "../../domain/node.ts";
 import type { AllOwners, Owner } from "../../domain/owner.ts";
 import type { auditRecordForm } from "../../domain/records/audit.ts";
 import type { Instant } from "../../lib/instant.ts";

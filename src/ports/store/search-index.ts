@@ -31,7 +31,7 @@ export type IndexedNode = {
   readonly at: Instant;
 };
 
-/** The vectors of the parts of a long text behind what the model reads of it (`domain/search/parts.ts`). */
+/** The vectors of the parts of a long text behind what the model reads of it (`domain/search/turns.ts`). */
 export type TextParts = {
   readonly nodeId: Uuid;
   readonly userId: string;

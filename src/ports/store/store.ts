@@ -1,7 +1,7 @@
-import type { DropReason, RemovedPart } from "../../domain/extraction/reasons.ts";
-import type { OwnerMemories, OwnerName, OwnerSummary, PackOwner } from "../../domain/pack-owner.ts";
-import type { RecordKind, TransferRecord } from "../../domain/records/transfer.ts";
-import type { StoreBackend } from "../../domain/store-backends.ts";
+import type { StoreBackend } from "../../domain/addresses.ts";
+import type { DropReason, RemovedPart } from "../../domain/extraction/result.ts";
+import type { OwnerMemories, OwnerName, OwnerSummary, PackOwner } from "../../domain/owner.ts";
+import type { RecordKind, TransferRecord } from "../../domain/records/rows.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../models.ts";

@@ -1,11 +1,9 @@
-import type { Edge } from "../../domain/edge.ts";
 import type { NodeType, Scope } from "../../domain/enums.ts";
-import type { MemoryEvent } from "../../domain/event.ts";
 import type { KnownMemories } from "../../domain/extraction/plan/context.ts";
-import type { DerivationPlan } from "../../domain/extraction/plan/derivation-plan.ts";
+import type { DerivationPlan } from "../../domain/extraction/plan/derivation.ts";
 import type { FadingMarks } from "../../domain/fading.ts";
 import type { ExtractionJob, ProcessingStatus } from "../../domain/jobs.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import type { Edge, MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";

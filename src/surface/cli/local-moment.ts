@@ -1,5 +1,5 @@
 import { invalid } from "../../domain/errors.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
+import { parseInstantInput } from "../../domain/lifecycle.ts";
 import { type Instant, parseInstant } from "../../lib/instant.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
-import type { KeptBlob } from "../../domain/blob.ts";
+import type { KeptBlob } from "../../domain/node.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { type Caller, optionalOwner } from "../contract/core/caller.ts";
 import type { Examine } from "../contract/core/examination.ts";

@@ -1,4 +1,4 @@
-import type { KeptBlob } from "../../domain/blob.ts";
+import type { KeptBlob } from "../../domain/node.ts";
 import { NO_FRAME } from "../listener/answers.ts";
 import { isNamed } from "./etag.ts";
 

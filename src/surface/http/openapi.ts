@@ -1,6 +1,6 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import { z } from "zod";
-import { ERROR_CATALOGUE } from "../../domain/error-catalogue.ts";
+import { ERROR_CATALOGUE } from "../../domain/errors.ts";
 import { type HttpBinding, type Operation, TAGS } from "../contract/core/operation.ts";
 import { OPERATIONS } from "../contract/core/operations.ts";
 import { schemaOf } from "../contract/core/schema-of.ts";

@@ -1,8 +1,7 @@
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { ERROR_CATALOGUE } from "../../domain/error-catalogue.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { ERROR_CATALOGUE, SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/core/log.ts";
 import type { AnswerForm, ToolSet } from "../contract/core/operation.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { processIdentity } from "../../../src/adapters/native/process-identity.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { claimWork } from "../../../src/adapters/sqlite/write/work.ts";
-import { leaseOf } from "../../../src/domain/lease.ts";
+import { leaseOf } from "../../../src/domain/jobs.ts";
 import { anAdmission, anEvent, at, freshId } from "../../contract/samples.ts";
 import { filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { useFolders } from "./folder.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { snowball } from "../../../src/adapters/stemming/stem.ts";
-import { FUNCTION_WORDS, SIGN_WORDS } from "../../../src/domain/function-words.ts";
-import { STEMMED_LANGUAGES } from "../../../src/domain/language.ts";
+import { FUNCTION_WORDS, SIGN_WORDS, STEMMED_LANGUAGES } from "../../../src/domain/language.ts";
 import { analyse } from "../../../src/domain/lexical-analysis.ts";
 import { stemsOf } from "../../../src/domain/stemmed-words.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";

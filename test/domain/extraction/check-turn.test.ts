@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { checkTurn } from "../../../src/domain/extraction/check-turn.ts";
-import { languageOf } from "../../../src/domain/extraction/language.ts";
-import { DropTally } from "../../../src/domain/extraction/reasons.ts";
+import { languageOf } from "../../../src/domain/extraction/cues.ts";
+import type { Turn } from "../../../src/domain/extraction/passages.ts";
 import {
+  DropTally,
   type ExtractedClaim,
   type ExtractedEntity,
   PLAIN_CLAIM,
 } from "../../../src/domain/extraction/result.ts";
-import type { Turn } from "../../../src/domain/extraction/turn.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { processorMs } from "../../processor-time.ts";
 

@@ -5,7 +5,7 @@ import {
   failureCode,
   failureOfStatus,
   isWorthSplitting,
-} from "../../../src/domain/extraction/failure.ts";
+} from "../../../src/domain/extraction/work.ts";
 
 describe("the reason of a failed extraction", () => {
   test.each([

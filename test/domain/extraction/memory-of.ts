@@ -1,5 +1,4 @@
-import type { Edge } from "../../../src/domain/edge.ts";
-import type { MemoryEvent } from "../../../src/domain/event.ts";
+import { turnOf } from "../../../src/domain/extraction/passages.ts";
 import {
   type KnownClaim,
   type KnownMemories,
@@ -7,21 +6,20 @@ import {
   type PlanContext,
   type PlanSettings,
 } from "../../../src/domain/extraction/plan/context.ts";
-import { planDerivation } from "../../../src/domain/extraction/plan/derivation.ts";
 import {
   type DerivationPlan,
+  planDerivation,
   planProblem,
   publish,
-} from "../../../src/domain/extraction/plan/derivation-plan.ts";
+} from "../../../src/domain/extraction/plan/derivation.ts";
 import {
   type ExtractedClaim,
   type ExtractedEntity,
   type ExtractionResult,
   PLAIN_CLAIM,
 } from "../../../src/domain/extraction/result.ts";
-import { turnOf } from "../../../src/domain/extraction/turn.ts";
 import { isActive } from "../../../src/domain/lifecycle.ts";
-import type { MemoryNode } from "../../../src/domain/node.ts";
+import type { Edge, MemoryEvent, MemoryNode } from "../../../src/domain/node.ts";
 import { FIRST_PERSON_OWNER_KEY, SPEAKER_KEY } from "../../../src/domain/speaker.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { asInstant } from "../../../src/lib/instant.ts";

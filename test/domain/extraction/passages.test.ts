@@ -1,12 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { isMentioned, isNamed } from "../../../src/domain/extraction/mentions.ts";
+import {
+  isMentioned,
+  isNamed,
+  isPersonal,
+  mentionsFirstPerson,
+} from "../../../src/domain/extraction/cues.ts";
 import {
   findQuote,
   Passages,
   sentencesOf,
   shortestRun,
 } from "../../../src/domain/extraction/passages.ts";
-import { isPersonal, mentionsFirstPerson } from "../../../src/domain/extraction/personal.ts";
 
 describe("a quote", () => {
   const text = "“Hi,” she said. It's Anna’s book. It's Anna’s pen.";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { planDerivation } from "../../../src/domain/extraction/plan/derivation.ts";
 import {
   fromPlanPayload,
+  planDerivation,
   planProblem,
   publish,
   toPlanPayload,
-} from "../../../src/domain/extraction/plan/derivation-plan.ts";
+} from "../../../src/domain/extraction/plan/derivation.ts";
 import { namesToFind } from "../../../src/domain/extraction/plan/entities.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { uuidV5 } from "../../../src/lib/new-uuid.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import {
   ANSWER_MAX_CHARS,
+  CLAIMS_MAX,
   readBatchAnswer,
   readSingleAnswer,
 } from "../../../src/domain/extraction/read-answer.ts";
-import { CLAIMS_MAX } from "../../../src/domain/extraction/read-result.ts";
 import { resultForm } from "../../../src/domain/extraction/result.ts";
 
 const FACT = {

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { memoriesToShow, withCorrections } from "../../../src/domain/extraction/corrections.ts";
-import { DropTally } from "../../../src/domain/extraction/reasons.ts";
+import { memoriesToShow, withCorrections } from "../../../src/domain/extraction/plan/claims.ts";
+import { DropTally, resultForm } from "../../../src/domain/extraction/result.ts";
 import {
   batchIdOf,
   extractionRecordId,
   toBatchRecord,
   toExtractionRecord,
-} from "../../../src/domain/extraction/records.ts";
-import { resultForm } from "../../../src/domain/extraction/result.ts";
+} from "../../../src/domain/extraction/work.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { anAdmission, anEvent, at } from "../../contract/samples.ts";
 import { testClock, useEngines } from "../../engine/engines.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { createChronoDateReader } from "../../../src/adapters/dates/chrono.ts";
-import { resolveDate } from "../../../src/domain/extraction/relative-date.ts";
+import { resolveDate } from "../../../src/domain/extraction/plan/context.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 
 // A Wednesday.

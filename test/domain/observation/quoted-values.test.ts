@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { quotedValues, quotesTheSame } from "../../../src/domain/observation/quoted-values.ts";
+import { quotedValues, quotesTheSame } from "../../../src/domain/records/observation.ts";
 
 test("takes what stands between double quotes, straight or curly", () => {
   const text = "The sign says \"OPEN\". A note reads “Back at 5” and 'not this'.";

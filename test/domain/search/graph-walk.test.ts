@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Link, walk } from "../../../src/domain/search/graph-walk.ts";
+import { type Link, walk } from "../../../src/domain/search/graph.ts";
 
 type Edge = readonly [number, number];
 

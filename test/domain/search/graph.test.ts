@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Edge } from "../../../src/domain/edge.ts";
+import type { Edge } from "../../../src/domain/node.ts";
 import {
   HOPS_MAX,
   holdsAt,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { fromPayload, lean, toPayload } from "../../../src/domain/search/lean.ts";
+import { fromPayload, lean, toPayload } from "../../../src/domain/search/turns.ts";
 import { unit } from "../../contract/samples.ts";
 
 const numbers = (vector: Float32Array): readonly number[] => [...vector];

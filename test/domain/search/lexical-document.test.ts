@@ -4,7 +4,7 @@ import {
   neighbourWords,
   ownWords,
   withWordsOf,
-} from "../../../src/domain/search/lexical-document.ts";
+} from "../../../src/domain/search/turns.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 
 const same = (_: unknown, word: string): string => word;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { needlesOf } from "../../../src/domain/search/needles.ts";
+import { needlesOf } from "../../../src/domain/erasure.ts";
 
 async function found(
   texts: readonly string[],

@@ -4,7 +4,7 @@ import {
   earliestFirst,
   newestFirst,
   surestFirst,
-} from "../../../src/domain/search/order.ts";
+} from "../../../src/domain/search/bm25.ts";
 import { at } from "../../contract/samples.ts";
 
 test("hits are ordered by score, those of equal score by key", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { LIMITS } from "../../../src/domain/limits.ts";
+import { LIMITS } from "../../../src/domain/arguments.ts";
 import { PageBuilder } from "../../../src/domain/search/pages.ts";
 
 /** Offers rows, each as long as its number says, until one is refused. */

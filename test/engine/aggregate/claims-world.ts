@@ -1,5 +1,4 @@
 import fc from "fast-check";
-import type { Edge } from "../../../src/domain/edge.ts";
 import {
   CONDITION_STATES,
   EPISTEMIC_TYPES,
@@ -7,7 +6,7 @@ import {
   type NodeType,
   type Scope,
 } from "../../../src/domain/enums.ts";
-import type { MemoryNode } from "../../../src/domain/node.ts";
+import type { Edge, MemoryNode } from "../../../src/domain/node.ts";
 import type { Instant } from "../../../src/lib/instant.ts";
 import type { Json } from "../../../src/lib/json.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";

@@ -1,9 +1,9 @@
-import type { Edge } from "../../../src/domain/edge.ts";
+import type { Edge } from "../../../src/domain/node.ts";
 import type {
   AssertionState,
   StateEntry,
   StateQuery,
-} from "../../../src/domain/records/claim-state.ts";
+} from "../../../src/domain/records/aggregation.ts";
 import type { Told } from "./claims-world.ts";
 import { byBytes, counts, doubtAbout, holdsAt } from "./naive.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Edge } from "../../../src/domain/edge.ts";
 import { NODE_TYPES, type Scope } from "../../../src/domain/enums.ts";
-import type { StateQuery } from "../../../src/domain/records/claim-state.ts";
+import type { Edge } from "../../../src/domain/node.ts";
+import type { StateQuery } from "../../../src/domain/records/aggregation.ts";
 import { freshId } from "../../contract/samples.ts";
 import { useEngines } from "../engines.ts";
 import {

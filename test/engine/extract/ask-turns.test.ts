@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { batchOf, type Waiting } from "../../../src/domain/extraction/batch.ts";
 import { type BatchAnswer, readBatchAnswer } from "../../../src/domain/extraction/read-answer.ts";
+import { batchOf, type Waiting } from "../../../src/domain/extraction/work.ts";
 import { type AnsweredBatch, askTurns } from "../../../src/engine/extract/derive.ts";
 
 /** What a request for these turns comes to: the turns that are answered, or the name of a failure. */

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLanguageModel } from "../../../src/adapters/language-model/create-language-model.ts";
 import type { LanguageModelOptions } from "../../../src/adapters/language-model/options.ts";
-import { failureCode } from "../../../src/domain/extraction/failure.ts";
-import type { Turn } from "../../../src/domain/extraction/turn.ts";
+import type { Turn } from "../../../src/domain/extraction/passages.ts";
+import { failureCode } from "../../../src/domain/extraction/work.ts";
 import { createExtractor } from "../../../src/engine/extract/extractor.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import {

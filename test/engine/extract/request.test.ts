@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { checkTurn } from "../../../src/domain/extraction/check-turn.ts";
-import type { ShownText } from "../../../src/domain/extraction/corrections.ts";
-import { languageOf } from "../../../src/domain/extraction/language.ts";
-import { findQuote } from "../../../src/domain/extraction/passages.ts";
+import { languageOf } from "../../../src/domain/extraction/cues.ts";
+import { findQuote, type Turn } from "../../../src/domain/extraction/passages.ts";
+import type { ShownText } from "../../../src/domain/extraction/plan/claims.ts";
 import { readSingleAnswer } from "../../../src/domain/extraction/read-answer.ts";
-import type { Turn } from "../../../src/domain/extraction/turn.ts";
 import { EXTRACTION_2 } from "../../../src/engine/extract/prompts/extraction-2.ts";
 import {
   batchRequest,

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { fromPlanRecord, planRecordId } from "../../../src/domain/jobs.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
-import { fromPlanRecord, planRecordId } from "../../../src/domain/planned-store.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import { aNode, anAdmission, anEvent, at, freshId } from "../../contract/samples.ts";

@@ -1,5 +1,4 @@
-import type { Edge } from "../../../src/domain/edge.ts";
-import type { MemoryNode } from "../../../src/domain/node.ts";
+import type { Edge, MemoryNode } from "../../../src/domain/node.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { at, freshId } from "../../contract/samples.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LIMITS } from "../../../src/domain/limits.ts";
+import { LIMITS } from "../../../src/domain/arguments.ts";
 import { aNode, anAdmission, anAuditRecord, anEvent, at, freshId } from "../../contract/samples.ts";
 import { useEngines, wordEmbedder } from "../engines.ts";
 

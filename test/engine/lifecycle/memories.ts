@@ -1,8 +1,7 @@
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
-import type { Edge } from "../../../src/domain/edge.ts";
 import { LIFECYCLE_STATES, type LifecycleState } from "../../../src/domain/enums.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
-import { type MemoryNode, nodeRecord } from "../../../src/domain/node.ts";
+import { type Edge, type MemoryNode, nodeRecord } from "../../../src/domain/node.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { partsOf } from "../../../src/domain/search/parts.ts";
+import { partsOf } from "../../../src/domain/search/turns.ts";
 import type { Embedder } from "../../../src/ports/models.ts";
 import { ANYTHING, contentsOf } from "../../contract/store-vectors.ts";
 import { until } from "../../until.ts";

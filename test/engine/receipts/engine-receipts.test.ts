@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import { CONTEXT_FORMATS } from "../../../src/domain/records/packing.ts";
 import { isLean } from "../../../src/domain/records/receipt.ts";
+import { CONTEXT_FORMATS } from "../../../src/domain/records/retrieval-record.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";

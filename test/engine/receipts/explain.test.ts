@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { KeptReceipt } from "../../../src/domain/records/explanation.ts";
+import type { KeptReceipt } from "../../../src/domain/records/receipt.ts";
 import type { CandidatePath } from "../../../src/domain/records/retrieval-record.ts";
 import type { Adjustment } from "../../../src/domain/records/score.ts";
 import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";

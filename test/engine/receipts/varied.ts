@@ -1,7 +1,10 @@
 import { NODE_TYPES, SCOPES, SOURCE_TYPES } from "../../../src/domain/enums.ts";
-import { CONTEXT_FORMATS } from "../../../src/domain/records/packing.ts";
 import type { RankingPolicy } from "../../../src/domain/records/receipt.ts";
-import { SECTION_NAMES, type SectionName } from "../../../src/domain/records/retrieval-record.ts";
+import {
+  CONTEXT_FORMATS,
+  SECTION_NAMES,
+  type SectionName,
+} from "../../../src/domain/records/retrieval-record.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import type { ReceiptSurroundings } from "../../../src/engine/receipts/build.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { PackingSettings } from "../../../src/domain/records/packing.ts";
+import type { PackingSettings } from "../../../src/domain/records/retrieval-record.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import { buildReceipt } from "../../../src/engine/receipts/build.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";

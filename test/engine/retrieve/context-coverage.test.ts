@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { historicalCoverage } from "../../../src/domain/records/coverage.ts";
+import { historicalCoverage } from "../../../src/domain/records/receipt.ts";
 import {
   aggregationCoverage,
   type CoverageFacts,

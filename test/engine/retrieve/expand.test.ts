@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { PackingSettings } from "../../../src/domain/records/packing.ts";
+import type { PackingSettings } from "../../../src/domain/records/retrieval-record.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { ResultCandidate, RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import { type ContextDeps, expandContext } from "../../../src/engine/retrieve/context/expand.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { CONTEXT_FORMATS, GUIDANCE_MODES } from "../../../src/domain/records/packing.ts";
+import { CONTEXT_FORMATS, GUIDANCE_MODES } from "../../../src/domain/records/retrieval-record.ts";
 import {
   coverageNotice,
   guidanceFor,

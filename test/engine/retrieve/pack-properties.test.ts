@@ -11,8 +11,8 @@ import {
   CONTEXT_FORMATS,
   type ContextFormat,
   MULTIPATH_ORDERINGS,
-} from "../../../src/domain/records/packing.ts";
-import type { SectionName } from "../../../src/domain/records/retrieval-record.ts";
+  type SectionName,
+} from "../../../src/domain/records/retrieval-record.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import type { PackRules } from "../../../src/engine/retrieve/pack/bundle.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ContextFormat } from "../../../src/domain/records/packing.ts";
+import type { ContextFormat } from "../../../src/domain/records/retrieval-record.ts";
 import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import { processorMs } from "../../processor-time.ts";
 import { expectInvalid, type OpenedEngine, REAL_MODEL, tokenizer, useEngines } from "../engines.ts";

@@ -5,7 +5,7 @@ import {
   GUIDANCE_MODES,
   MULTIPATH_ORDERINGS,
   type PackingSettings,
-} from "../../../src/domain/records/packing.ts";
+} from "../../../src/domain/records/retrieval-record.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { Fusion, ScoringWeights } from "../../../src/domain/scoring.ts";
 import { type EngineSettings, RERANKER_POLICIES } from "../../../src/engine/settings.ts";

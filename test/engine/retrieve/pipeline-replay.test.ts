@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { PackingSettings } from "../../../src/domain/records/packing.ts";
 import type { RankingPolicy, ReceiptCandidate } from "../../../src/domain/records/receipt.ts";
+import type { PackingSettings } from "../../../src/domain/records/retrieval-record.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";

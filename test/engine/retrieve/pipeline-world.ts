@@ -1,6 +1,6 @@
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { PackingSettings } from "../../../src/domain/records/packing.ts";
+import type { PackingSettings } from "../../../src/domain/records/retrieval-record.ts";
 import type { EngineDeps } from "../../../src/engine/deps.ts";
 import { createEngine } from "../../../src/engine/engine.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";

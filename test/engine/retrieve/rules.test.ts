@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { expiredAt } from "../../../src/domain/fading.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import { expiredAt } from "../../../src/domain/retention.ts";
 import { exclusionReason, filterEpistemic } from "../../../src/engine/retrieve/candidates.ts";
 import { aNode, anEvent, at } from "../../contract/samples.ts";
 

@@ -1,6 +1,6 @@
 /** Answers that hold what was seen in photos and frames. */
 import { describe, expect, test } from "bun:test";
-import { type SeenIn, seenIn, seenInWords } from "../../../src/domain/seen.ts";
+import { type SeenIn, seenIn, seenInWords } from "../../../src/domain/speaker.ts";
 import {
   retrieveToolView,
   retrieveView,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { ContextFormat } from "../../../src/domain/records/packing.ts";
+import type { ContextFormat } from "../../../src/domain/records/retrieval-record.ts";
 import type { MemoryBundle } from "../../../src/engine/retrieve/api.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
 import { verifyBundle } from "../../../src/engine/retrieve/verify-bundle.ts";

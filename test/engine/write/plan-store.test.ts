@@ -9,8 +9,8 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "../../../src/domain/enums.ts";
+import { ORIGINAL_TTL_DAYS } from "../../../src/domain/fading.ts";
 import { ownerName } from "../../../src/domain/owner.ts";
-import { ORIGINAL_TTL_DAYS } from "../../../src/domain/retention.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { type PlanContext, planRawNote, planStore } from "../../../src/engine/write/plan.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ERROR_CATALOGUE } from "../../../src/domain/error-catalogue.ts";
-import { PACK_MOVED, SvcError, UNSAFE_FILE } from "../../../src/domain/errors.ts";
+import { ERROR_CATALOGUE, PACK_MOVED, SvcError, UNSAFE_FILE } from "../../../src/domain/errors.ts";
 import { ERROR_MAP, reportError } from "../../../src/surface/contract/core/error-map.ts";
 
 test("every code of the catalogue has a treatment", () => {

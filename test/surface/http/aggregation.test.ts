@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import {
   assertionAggregationForm,
+  assertionStateForm,
   quantityAggregationForm,
   textAggregationForm,
 } from "../../../src/domain/records/aggregation.ts";
-import { assertionStateForm } from "../../../src/domain/records/claim-state.ts";
 import type { View } from "../../../src/lib/view.ts";
 import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
 import { at } from "../../contract/samples.ts";

@@ -1,7 +1,6 @@
 /** Pictures over HTTP: who gets them, and that nothing in them runs. */
 import { describe, expect, test } from "bun:test";
-import type { KeptBlob } from "../../../src/domain/blob.ts";
-import { parseBlobs } from "../../../src/domain/blob.ts";
+import { type KeptBlob, parseBlobs } from "../../../src/domain/node.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { anAdmission, anEvent } from "../../contract/samples.ts";
 import { KEYS, useApps } from "./engine-app.ts";

@@ -5,8 +5,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { ERROR_CATALOGUE } from "../../../src/domain/error-catalogue.ts";
-import type { ErrorCode } from "../../../src/domain/errors.ts";
+import { ERROR_CATALOGUE, type ErrorCode } from "../../../src/domain/errors.ts";
 import { rememberConditional } from "../../engine/lifecycle/memories.ts";
 import { type Answer, KEYS, useApps } from "./engine-app.ts";
 import { expectRefused as expectAnswer } from "./errors/expect-refused.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { ERROR_CATALOGUE } from "../../../src/domain/error-catalogue.ts";
+import { ERROR_CATALOGUE } from "../../../src/domain/errors.ts";
 import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { buildOpenApi } from "../../../src/surface/http/openapi.ts";
 import { REFUSAL_CODES } from "../../../src/surface/listener/answers.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ERROR_CATALOGUE } from "../../../src/domain/error-catalogue.ts";
-import { type ErrorCode, SvcError } from "../../../src/domain/errors.ts";
+import { ERROR_CATALOGUE, type ErrorCode, SvcError } from "../../../src/domain/errors.ts";
 import { explain } from "../../../src/surface/mcp/next-step.ts";
 import { toolsOf } from "../../../src/surface/mcp/tool-list.ts";
 import { fakeEngine } from "../fake-engine.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { checksummed } from "../../../src/domain/checksummed.ts";
-import type { MemoryEvent } from "../../../src/domain/event.ts";
+import type { MemoryEvent } from "../../../src/domain/node.ts";
 import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
 import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";

@@ -1,7 +1,11 @@
 import type { LanguageModelMiddleware } from "ai";
-import { isVisible, parseOptionalInteger, parseUserId } from "../../../../src/domain/arguments.ts";
+import {
+  isVisible,
+  LIMITS,
+  parseOptionalInteger,
+  parseUserId,
+} from "../../../../src/domain/arguments.ts";
 import type { Scope } from "../../../../src/domain/enums.ts";
-import { LIMITS } from "../../../../src/domain/limits.ts";
 import { type Memory, type MemoryQuestion, TIMER_MAX_MS } from "../memory.ts";
 import { type OnMemoryFailure, warnOf, within } from "./failure.ts";
 import { requestIdOf } from "./request-id.ts";

@@ -1,9 +1,8 @@
 import type { Tool } from "ai";
 import { z } from "zod";
-import { parseUserId } from "../../../../src/domain/arguments.ts";
+import { LIMITS, parseUserId } from "../../../../src/domain/arguments.ts";
 import { NODE_TYPES, type Scope } from "../../../../src/domain/enums.ts";
 import { SvcError } from "../../../../src/domain/errors.ts";
-import { LIMITS } from "../../../../src/domain/limits.ts";
 import { type FoundMemory, isSvcError, type Memory, type StoredMemory } from "../memory.ts";
 import { requestIdOf } from "./request-id.ts";
 import { cut } from "./turn.ts";

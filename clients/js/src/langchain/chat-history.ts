@@ -3,7 +3,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { parseUserId } from "../../../../src/domain/arguments.ts";
 import type { Scope } from "../../../../src/domain/enums.ts";
 import { invalid } from "../../../../src/domain/errors.ts";
-import type { MemoryEvent } from "../../../../src/domain/event.ts";
+import type { MemoryEvent } from "../../../../src/domain/node.ts";
 import { isSvcError, type Memory } from "../memory.ts";
 import { type Control, controlMetadata, controlOf, replay } from "./history-log.ts";
 import { formOf, type MessageForm, messageOf } from "./message-form.ts";

@@ -1,5 +1,5 @@
 import { SvcError } from "../../../../src/domain/errors.ts";
-import type { MemoryEvent } from "../../../../src/domain/event.ts";
+import type { MemoryEvent } from "../../../../src/domain/node.ts";
 import type { JsonObject } from "../../../../src/lib/json.ts";
 import { isObject } from "./message-form.ts";
 

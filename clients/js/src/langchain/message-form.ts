@@ -10,7 +10,7 @@ import {
 import { isVisible } from "../../../../src/domain/arguments.ts";
 import { ROLES, type Role } from "../../../../src/domain/enums.ts";
 import { invalid } from "../../../../src/domain/errors.ts";
-import type { MemoryEvent } from "../../../../src/domain/event.ts";
+import type { MemoryEvent } from "../../../../src/domain/node.ts";
 import { given } from "../../../../src/lib/case.ts";
 import type { Json, JsonObject } from "../../../../src/lib/json.ts";
 

@@ -1,5 +1,5 @@
+import { providerAddress, statusInWords } from "../../../domain/addresses.ts";
 import type { HostedModel } from "../../../domain/hosted-models.ts";
-import { providerAddress, statusInWords } from "../../../domain/provider-address.ts";
 import { pause } from "../../../lib/pause.ts";
 import { throughProxy } from "../../network/reach.ts";
 import { answerLimit, openingsLimit, readVectors, UnfitAnswerError } from "./answer.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { LifecycleState } from "../../../domain/enums.ts";
-import type { MemoryEvent } from "../../../domain/event.ts";
+import type { MemoryEvent } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import type {

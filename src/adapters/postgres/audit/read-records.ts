@@ -1,4 +1,4 @@
-import type { OwnerName } from "../../../domain/pack-owner.ts";
+import type { OwnerName } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type {
   AuditRecord,

@@ -1,4 +1,4 @@
-import type { KeptBlob } from "../../../domain/blob.ts";
+import type { KeptBlob } from "../../../domain/node.ts";
 import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { BlobInspection, Blobs, BlobTotals, EventBlob } from "../../../ports/store/records.ts";

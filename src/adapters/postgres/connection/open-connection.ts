@@ -1,4 +1,4 @@
-import { databasePlace } from "../../../domain/database-url.ts";
+import { databasePlace } from "../../../domain/addresses.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
 import { isConflict, isLost, toSvcError } from "./failures.ts";

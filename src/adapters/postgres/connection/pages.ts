@@ -1,5 +1,4 @@
-import type { MemoryEvent } from "../../../domain/event.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
+import type { MemoryEvent, MemoryNode } from "../../../domain/node.ts";
 import {
   charsOfEvent,
   charsOfNode,

@@ -1,4 +1,4 @@
-import { databasePlace } from "../../../domain/database-url.ts";
+import { databasePlace } from "../../../domain/addresses.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { type ConnectionOptions, openConnection } from "./open-connection.ts";

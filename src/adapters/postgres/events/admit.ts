@@ -1,5 +1,5 @@
-import type { MemoryEvent } from "../../../domain/event.ts";
-import { toPlanRecord } from "../../../domain/planned-store.ts";
+import { toPlanRecord } from "../../../domain/jobs.ts";
+import type { MemoryEvent } from "../../../domain/node.ts";
 import { isOfConversation } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Admission } from "../../../ports/store/events.ts";

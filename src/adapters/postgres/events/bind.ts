@@ -1,6 +1,6 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { LEASE_SECONDS } from "../../../domain/jobs.ts";
-import { withWordsOf } from "../../../domain/search/lexical-document.ts";
+import { withWordsOf } from "../../../domain/search/turns.ts";
 import type { Admission, EventLog } from "../../../ports/store/events.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import { snowball } from "../../stemming/stem.ts";

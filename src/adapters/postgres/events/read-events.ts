@@ -1,4 +1,4 @@
-import type { MemoryEvent } from "../../../domain/event.ts";
+import type { MemoryEvent } from "../../../domain/node.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";

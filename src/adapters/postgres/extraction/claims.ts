@@ -1,9 +1,7 @@
 import { SCOPES, type Scope } from "../../../domain/enums.ts";
-import type { MemoryEvent } from "../../../domain/event.ts";
-import { extractionRecordId } from "../../../domain/extraction/records.ts";
-import { fits, planIdOfWork } from "../../../domain/extraction/work.ts";
-import { takenOver } from "../../../domain/jobs.ts";
-import type { Lease } from "../../../domain/lease.ts";
+import { extractionRecordId, fits, planIdOfWork } from "../../../domain/extraction/work.ts";
+import { type Lease, takenOver } from "../../../domain/jobs.ts";
+import type { MemoryEvent } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";

@@ -1,14 +1,13 @@
-import { toReplanRecord } from "../../../domain/extraction/plan/records.ts";
-import { extractionRecordId } from "../../../domain/extraction/records.ts";
+import { toReplanRecord } from "../../../domain/extraction/plan/derivation.ts";
 import {
   afterTry,
   type ExtractionWork,
+  extractionRecordId,
   jobOfWork,
   type LetGo,
   planIdOfWork,
 } from "../../../domain/extraction/work.ts";
-import type { ExtractionJob } from "../../../domain/jobs.ts";
-import { latestEnd } from "../../../domain/lease.ts";
+import { type ExtractionJob, latestEnd } from "../../../domain/jobs.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";

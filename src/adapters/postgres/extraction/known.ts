@@ -1,12 +1,13 @@
 import type { EdgeType } from "../../../domain/enums.ts";
+import { formsOf, mayMean } from "../../../domain/extraction/plan/claims.ts";
 import {
   isKnownEntity,
   type KnownClaim,
   type KnownMemories,
   NOTHING_KNOWN,
+  nameKey,
+  ownerReferenceId,
 } from "../../../domain/extraction/plan/context.ts";
-import { nameKey, ownerReferenceId } from "../../../domain/extraction/plan/nodes.ts";
-import { formsOf, mayMean } from "../../../domain/extraction/plan/updates.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";

@@ -1,18 +1,16 @@
+import { isSameEmbedding } from "../../../domain/embedding-models.ts";
 import {
   type DerivationPlan,
   ownedBy,
+  PLAN_OPERATION,
   type Publication,
   planProblem,
   publish,
-} from "../../../domain/extraction/plan/derivation-plan.ts";
-import {
-  PLAN_OPERATION,
   toCommittedRecord,
   toPreparedRecord,
-} from "../../../domain/extraction/plan/records.ts";
+} from "../../../domain/extraction/plan/derivation.ts";
 import { takenOver } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import { brokenChange, momentAfter } from "../../../domain/search/change.ts";
 import { isOfConversation } from "../../../domain/search/turns.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";

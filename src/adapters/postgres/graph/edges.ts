@@ -1,5 +1,5 @@
-import { type Edge, edgeForm } from "../../../domain/edge.ts";
 import { SvcError } from "../../../domain/errors.ts";
+import { type Edge, edgeForm } from "../../../domain/node.ts";
 import { rowWriter } from "../../../domain/records/rows.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Sql } from "../connection/sql.ts";

@@ -1,4 +1,4 @@
-import { LIMITS } from "../../../domain/limits.ts";
+import { LIMITS } from "../../../domain/arguments.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";

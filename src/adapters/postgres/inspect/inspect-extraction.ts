@@ -1,6 +1,6 @@
 import { SCOPES } from "../../../domain/enums.ts";
-import type { DropReason, RemovedPart } from "../../../domain/extraction/reasons.ts";
-import { EXTRACTION_OPERATION } from "../../../domain/extraction/records.ts";
+import type { DropReason, RemovedPart } from "../../../domain/extraction/result.ts";
+import { EXTRACTION_OPERATION } from "../../../domain/extraction/work.ts";
 import type { Counted, ExtractionInspection } from "../../../ports/store/store.ts";
 import { sqlList } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";

@@ -1,5 +1,4 @@
-import { ALL_OWNERS } from "../../../domain/owner.ts";
-import { movable } from "../../../domain/pack-owner.ts";
+import { ALL_OWNERS, movable } from "../../../domain/owner.ts";
 import type { Owners } from "../../../ports/store/store.ts";
 import type { Clock } from "../../../ports/system.ts";
 import type { Database } from "../connection/sql.ts";

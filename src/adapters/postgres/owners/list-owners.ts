@@ -1,5 +1,4 @@
-import { plainForms } from "../../../domain/owner.ts";
-import type { OwnerMemories, OwnerSummary } from "../../../domain/pack-owner.ts";
+import { type OwnerMemories, type OwnerSummary, plainForms } from "../../../domain/owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

@@ -1,4 +1,4 @@
-import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/pack-owner.ts";
+import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { OwnerMove } from "../../../ports/store/store.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";

@@ -3,7 +3,7 @@ import {
   OWNERS_JOINED,
   type OwnerName,
   ownerTarget,
-} from "../../../domain/pack-owner.ts";
+} from "../../../domain/owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";

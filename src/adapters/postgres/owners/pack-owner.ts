@@ -1,4 +1,4 @@
-import { type PackOwner, toOwnerRecord } from "../../../domain/pack-owner.ts";
+import { type PackOwner, toOwnerRecord } from "../../../domain/owner.ts";
 import type { OwnerRecord } from "../../../ports/store/store.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
 import type { Sql } from "../connection/sql.ts";

@@ -1,4 +1,4 @@
-import type { Edge } from "../../../domain/edge.ts";
+import type { Edge } from "../../../domain/node.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import { ofOwner } from "../conditions.ts";

@@ -1,7 +1,6 @@
 import { noSuchPlace } from "../../../domain/arguments.ts";
-import type { Edge } from "../../../domain/edge.ts";
 import type { EdgeType, LifecycleState, NodeType, Scope } from "../../../domain/enums.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
+import type { Edge, MemoryNode } from "../../../domain/node.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import { charsOfEdge, type PageForm } from "../../../domain/search/pages.ts";
 import type {

@@ -1,6 +1,6 @@
+import { isSameEmbedding } from "../../../domain/embedding-models.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { RebuildPlan } from "../../../ports/store/search-index.ts";

@@ -1,5 +1,5 @@
+import { isSameEmbedding } from "../../../domain/embedding-models.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Manifest } from "../../../ports/store/store.ts";

@@ -1,6 +1,5 @@
 import { developmentPack, SvcError } from "../../../domain/errors.ts";
-import type { NamespaceIdentity } from "../../../domain/namespace.ts";
-import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { ALL_OWNERS, type NamespaceIdentity } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { codeOf } from "../connection/failures.ts";
 import type { Database, Sql } from "../connection/sql.ts";

@@ -2,7 +2,7 @@ import {
   type NamespaceIdentity,
   requireIdentity,
   workspaceDamaged,
-} from "../../../domain/namespace.ts";
+} from "../../../domain/owner.ts";
 import type { Sql } from "../connection/sql.ts";
 import { DATABASE_TABLES } from "../transfer/record-tables.ts";
 import { readSetting, writeSetting } from "./settings.ts";

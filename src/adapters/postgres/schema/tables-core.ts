@@ -1,5 +1,5 @@
 import { ERASED_HASH } from "../../../domain/erasure.ts";
-import { PARTS_FROM } from "../../../domain/search/parts.ts";
+import { PARTS_FROM } from "../../../domain/search/turns.ts";
 import { sessionStart } from "../conditions.ts";
 import { FLAG, INSTANT, JSON_TEXT, KEY, OWNER, TEXT } from "./columns.ts";
 

@@ -1,5 +1,5 @@
+import { isSameEmbedding } from "../../../domain/embedding-models.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Store } from "../../../ports/store/store.ts";
 import type { Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";

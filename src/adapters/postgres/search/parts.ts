@@ -1,6 +1,6 @@
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { nearestPart, PARTS_FROM, packParts } from "../../../domain/search/parts.ts";
+import { nearestPart, PARTS_FROM, packParts } from "../../../domain/search/turns.ts";
 import type { TextParts } from "../../../ports/store/search-index.ts";
 import { ACTIVE } from "../conditions.ts";
 import { Params } from "../connection/params.ts";

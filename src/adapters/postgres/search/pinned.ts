@@ -1,6 +1,6 @@
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
-import { newestFirst } from "../../../domain/search/order.ts";
-import { PIN_STATES, PINS_MAX } from "../../../domain/search/pins.ts";
+import { newestFirst } from "../../../domain/search/bm25.ts";
+import { PIN_STATES, PINS_MAX } from "../../../domain/search/change.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { sqlList } from "../conditions.ts";
 import { Params } from "../connection/params.ts";
@@ -8,7 +8,7 @@ import type { Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";
 import { passes } from "./candidates.ts";
 
-/** `PIN_KINDS` and `PIN_STATES`, exactly as in the partial indexes for them. */
+/** Pinned memories (`isPinned`) and tasks in `PIN_STATES`, exactly as in the partial indexes for them. */
 const PINNED = "(n.pinned = 1 OR n.salience >= 1.0) AND (n.pinned = 1 OR n.salience_base >= 1.0)";
 const TASK = "n.node_type = 'task'";
 const IN_STATE = `n.lifecycle_state IN ${sqlList(PIN_STATES)}`;

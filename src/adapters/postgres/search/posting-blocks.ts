@@ -1,4 +1,4 @@
-import type { Postings } from "../../../domain/search/word-forms.ts";
+import type { Postings } from "../../../domain/search/bm25.ts";
 
 /**
  * The documents of an owner that contain a term, in blocks of 256 keys. A block is a list of entries of two bytes: the key in the

@@ -1,6 +1,4 @@
-import { share, weighWords } from "../../../domain/search/bm25.ts";
-import { bestFirst } from "../../../domain/search/order.ts";
-import type { Postings } from "../../../domain/search/word-forms.ts";
+import { bestFirst, type Postings, share, weighWords } from "../../../domain/search/bm25.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 
 /** An owner's documents. */

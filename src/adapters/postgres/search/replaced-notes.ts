@@ -1,4 +1,4 @@
-import { STATEMENTS } from "../../../domain/extraction/plan/updates.ts";
+import { STATEMENTS } from "../../../domain/extraction/plan/claims.ts";
 import {
   type ClaimRow,
   claimOf,
@@ -8,7 +8,7 @@ import {
   REPLACEMENTS_FOLLOWED,
   replacedClaims,
   replacementsOf,
-} from "../../../domain/search/replacements.ts";
+} from "../../../domain/search/change.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Replacement } from "../../../ports/store/search-index.ts";
 import { ACTIVE, sqlList } from "../conditions.ts";

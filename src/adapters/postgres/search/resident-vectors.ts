@@ -1,5 +1,5 @@
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
-import { bestFirst } from "../../../domain/search/order.ts";
+import { bestFirst } from "../../../domain/search/bm25.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import { type Kernel, loadKernel } from "../../native/kernel.ts";

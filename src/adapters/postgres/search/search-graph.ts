@@ -5,11 +5,13 @@ import {
   ENTITIES_FOUND,
   HOPS_MAX,
   isNamed,
+  type Link,
   momentOf,
+  NEIGHBOURS_MAX,
   namesToFind,
   proximity,
+  walkSteps,
 } from "../../../domain/search/graph.ts";
-import { type Link, NEIGHBOURS_MAX, walkSteps } from "../../../domain/search/graph-walk.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { GraphReach, Hit } from "../../../ports/store/search-index.ts";
 import { ACTIVE } from "../conditions.ts";

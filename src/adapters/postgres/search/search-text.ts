@@ -1,11 +1,13 @@
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import {
+  anyOf,
   COUNTED_MAX,
+  type Postings,
   RANKED_WORDS_MAX,
   rarestWords,
+  weighted,
   withCoverage,
 } from "../../../domain/search/bm25.ts";
-import { anyOf, type Postings, weighted } from "../../../domain/search/word-forms.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
 import { snowball } from "../../stemming/stem.ts";

@@ -1,6 +1,6 @@
 import { everythingOf } from "../../../domain/candidate-filter.ts";
-import { bestFirst } from "../../../domain/search/order.ts";
-import { nearestWithParts, withParts } from "../../../domain/search/parts.ts";
+import { bestFirst } from "../../../domain/search/bm25.ts";
+import { nearestWithParts, withParts } from "../../../domain/search/turns.ts";
 import type { Hit, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
 import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";

@@ -1,5 +1,4 @@
-import { DOCUMENT_REACH } from "../../../domain/search/lexical-document.ts";
-import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
+import { DOCUMENT_REACH, type Surrounded, surroundings } from "../../../domain/search/turns.ts";
 import { blockOf, postingOf, storedLength } from "./posting-blocks.ts";
 import { changedTerms, documentMaker, type Text, type WordDocument } from "./terms.ts";
 import { besides, inOrder, isOfSame, type Placed } from "./turns.ts";

@@ -1,4 +1,4 @@
-import { DOCUMENT_REACH } from "../../../domain/search/lexical-document.ts";
+import { DOCUMENT_REACH } from "../../../domain/search/turns.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";

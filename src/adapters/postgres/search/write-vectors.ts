@@ -1,7 +1,6 @@
 import { modelRules } from "../../../domain/embedding-models.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import { LEAN_REACH, lean } from "../../../domain/search/lean.ts";
-import { surroundings } from "../../../domain/search/turns.ts";
+import { LEAN_REACH, lean, surroundings } from "../../../domain/search/turns.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { ACTIVE } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";

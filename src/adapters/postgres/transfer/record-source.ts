@@ -1,20 +1,21 @@
 import { invalid, SvcError } from "../../../domain/errors.ts";
-import { eventForm } from "../../../domain/event.ts";
-import { nodeForm } from "../../../domain/node.ts";
+import { eventForm, nodeForm } from "../../../domain/node.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import { named, storedColumns, type Value } from "../../../domain/records/rows.ts";
 import {
   bytesOf,
   type Cell,
   COPIED_SETTINGS,
+  named,
   PAGE_RECORDS,
   RECORDS,
   type RecordKind,
+  storedColumns,
   TransferPage,
   type TransferRecord,
+  type Value,
   vectorCell,
   withPlaces,
-} from "../../../domain/records/transfer.ts";
+} from "../../../domain/records/rows.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import type { TransferSource } from "../../../ports/store/store.ts";
 import { ACTIVE, sqlList } from "../conditions.ts";

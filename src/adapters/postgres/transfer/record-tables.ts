@@ -1,4 +1,4 @@
-import { derived, type TableUse } from "../../../domain/records/transfer.ts";
+import { derived, type TableUse } from "../../../domain/records/rows.ts";
 
 /** Every table of a database. */
 export const DATABASE_TABLES: Readonly<Record<string, TableUse>> = {

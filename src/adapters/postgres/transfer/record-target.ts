@@ -1,6 +1,6 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import type { RecordKind } from "../../../domain/records/transfer.ts";
+import type { RecordKind } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Manifest, TransferTarget } from "../../../ports/store/store.ts";
 import { hasWall, setWall } from "../connection/row-security.ts";

@@ -1,6 +1,6 @@
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import type { RecordKind } from "../../../domain/records/transfer.ts";
+import type { RecordKind } from "../../../domain/records/rows.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
 import { IN_USE } from "../connection/failures.ts";
 import type { Database, Sql } from "../connection/sql.ts";

@@ -4,7 +4,7 @@ import {
   type TransferRecord,
   vectorOf,
   withPlaces,
-} from "../../../domain/records/transfer.ts";
+} from "../../../domain/records/rows.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { type Column, insertMany } from "../connection/insert-many.ts";
 import type { Sql } from "../connection/sql.ts";

@@ -1,7 +1,6 @@
-import { DECAY_RATES } from "../../../domain/decay.ts";
 import { ACTIVE_STATES, type LifecycleState } from "../../../domain/enums.ts";
-import { type FadingProfile, mayHaveFaded } from "../../../domain/fading.ts";
-import { mayBePromoted } from "../../../domain/instruction.ts";
+import { DECAY_RATES, type FadingProfile, mayHaveFaded } from "../../../domain/fading.ts";
+import { mayBePromoted } from "../../../domain/metadata.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";

@@ -1,6 +1,6 @@
 import { LEASE_SECONDS } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import { withWordsOf } from "../../../domain/search/lexical-document.ts";
+import { withWordsOf } from "../../../domain/search/turns.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { SearchIndex } from "../../../ports/store/search-index.ts";
 import type { WorkQueue } from "../../../ports/store/work.ts";

@@ -1,7 +1,6 @@
-import { LEASE_SECONDS } from "../../../domain/jobs.ts";
+import { fromPlanRecord, LEASE_SECONDS, planRecordId } from "../../../domain/jobs.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { ALL_OWNERS, isEverybody, type Owner } from "../../../domain/owner.ts";
-import { fromPlanRecord, planRecordId } from "../../../domain/planned-store.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { MaterializationJob } from "../../../ports/store/work.ts";
 import { readAuditRecordsById } from "../audit/read-records.ts";

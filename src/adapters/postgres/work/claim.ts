@@ -1,4 +1,4 @@
-import type { Lease } from "../../../domain/lease.ts";
+import type { Lease } from "../../../domain/jobs.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

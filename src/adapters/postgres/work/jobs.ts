@@ -1,5 +1,4 @@
-import { type ProcessingStatus, processingStatusForm } from "../../../domain/jobs.ts";
-import { dueAfter } from "../../../domain/lease.ts";
+import { dueAfter, type ProcessingStatus, processingStatusForm } from "../../../domain/jobs.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import { type RowOf, rowReader } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";

@@ -1,5 +1,5 @@
 import { readlinkSync } from "node:fs";
-import { type Lease, latestEnd, leaseOf } from "../../../domain/lease.ts";
+import { type Lease, latestEnd, leaseOf } from "../../../domain/jobs.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Clock } from "../../../ports/system.ts";
 import { isGone, processIdentity } from "../../native/process-identity.ts";

@@ -1,6 +1,6 @@
+import { isSameEmbedding } from "../../../domain/embedding-models.ts";
 import { type ProcessingStatus, withoutVector } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import { isOfConversation } from "../../../domain/search/turns.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Uuid } from "../../../lib/uuid.ts";

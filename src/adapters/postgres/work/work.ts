@@ -1,4 +1,4 @@
-import { dueAfter, type Lease, latestEnd } from "../../../domain/lease.ts";
+import { dueAfter, type Lease, latestEnd } from "../../../domain/jobs.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Outcome, WorkClaim } from "../../../ports/store/work.ts";

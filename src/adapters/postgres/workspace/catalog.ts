@@ -1,11 +1,11 @@
-import { databasePlace } from "../../../domain/database-url.ts";
+import { databasePlace } from "../../../domain/addresses.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import {
+  ALL_OWNERS,
   type Namespace,
   type RegisteredNamespace,
   workspaceDamaged,
-} from "../../../domain/namespace.ts";
-import { ALL_OWNERS } from "../../../domain/owner.ts";
+} from "../../../domain/owner.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import { sqlList } from "../conditions.ts";
 import { type ConnectionOptions, openConnection, quoted } from "../connection/open-connection.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { KeptBlob } from "../../../domain/blob.ts";
+import type { KeptBlob } from "../../../domain/node.ts";
 import { ALL_OWNERS, isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { BlobInspection, BlobTotals, EventBlob } from "../../../ports/store/records.ts";
 import { countRows } from "../connection/ask.ts";

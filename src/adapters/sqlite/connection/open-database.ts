@@ -1,6 +1,6 @@
 import { constants, Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import type { NamespaceIdentity } from "../../../domain/namespace.ts";
+import type { NamespaceIdentity } from "../../../domain/owner.ts";
 import { loadCryptLibrary } from "../../crypt/cipher.ts";
 import { loadInto } from "../../native/load-library.ts";
 import { openSqlite } from "../../native/open-sqlite.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
+import { type Needles, needlesOf } from "../../../domain/erasure.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
-import { type Needles, needlesOf } from "../../../domain/search/needles.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { ErasureScan } from "../../../ports/store/events.ts";
 import { ask } from "../connection/ask.ts";

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import type { ExtractionJob } from "../../../domain/jobs.ts";
-import { leaseOf } from "../../../domain/lease.ts";
+import { type ExtractionJob, leaseOf } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { formsOf, mayMean, type ValueForms } from "../../../domain/extraction/plan/updates.ts";
+import { formsOf, mayMean, type ValueForms } from "../../../domain/extraction/plan/claims.ts";
 import { ask } from "../connection/ask.ts";
 import { ACTIVE } from "../write/turns.ts";
 

@@ -1,10 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { SCOPES, type Scope } from "../../../domain/enums.ts";
-import type { MemoryEvent } from "../../../domain/event.ts";
-import { extractionRecordId } from "../../../domain/extraction/records.ts";
-import { fits, planIdOfWork } from "../../../domain/extraction/work.ts";
-import { takenOver } from "../../../domain/jobs.ts";
-import type { Lease } from "../../../domain/lease.ts";
+import { extractionRecordId, fits, planIdOfWork } from "../../../domain/extraction/work.ts";
+import { type Lease, takenOver } from "../../../domain/jobs.ts";
+import type { MemoryEvent } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { asUuid } from "../../../lib/uuid.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";

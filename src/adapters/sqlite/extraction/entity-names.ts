@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { nameKey } from "../../../domain/extraction/plan/nodes.ts";
+import { nameKey } from "../../../domain/extraction/plan/context.ts";
 import { ask } from "../connection/ask.ts";
 import { ACTIVE } from "../write/turns.ts";
 

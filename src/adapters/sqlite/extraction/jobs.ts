@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { toReplanRecord } from "../../../domain/extraction/plan/records.ts";
+import { toReplanRecord } from "../../../domain/extraction/plan/derivation.ts";
 import {
   afterTry,
   type ExtractionWork,

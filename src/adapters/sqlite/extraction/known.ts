@@ -5,8 +5,8 @@ import {
   type KnownClaim,
   type KnownMemories,
   NOTHING_KNOWN,
+  ownerReferenceId,
 } from "../../../domain/extraction/plan/context.ts";
-import { ownerReferenceId } from "../../../domain/extraction/plan/nodes.ts";
 import { isActive } from "../../../domain/lifecycle.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";

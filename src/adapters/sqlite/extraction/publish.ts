@@ -1,20 +1,18 @@
 import type { Database } from "bun:sqlite";
+import { isSameEmbedding } from "../../../domain/embedding-models.ts";
 import {
   type DerivationPlan,
   ownedBy,
+  PLAN_OPERATION,
   type Publication,
   planProblem,
   publish,
-} from "../../../domain/extraction/plan/derivation-plan.ts";
-import {
-  PLAN_OPERATION,
   toCommittedRecord,
   toPreparedRecord,
-} from "../../../domain/extraction/plan/records.ts";
+} from "../../../domain/extraction/plan/derivation.ts";
 import { takenOver } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import { changingValues } from "../../../domain/records/node-columns.ts";
-import { isSameEmbedding } from "../../../domain/same-embedding.ts";
+import { changingValues } from "../../../domain/records/rows.ts";
 import { brokenChange, momentAfter } from "../../../domain/search/change.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";

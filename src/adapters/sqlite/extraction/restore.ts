@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { REPLAN_OPERATION } from "../../../domain/extraction/plan/records.ts";
+import { REPLAN_OPERATION } from "../../../domain/extraction/plan/derivation.ts";
 
 /**
  * Gives work of extraction that was imported what an export does not say, because the log does: its lane, its generation, and

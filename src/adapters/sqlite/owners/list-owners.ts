@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { plainForms } from "../../../domain/owner.ts";
-import type { OwnerSummary } from "../../../domain/pack-owner.ts";
+import { type OwnerSummary, plainForms } from "../../../domain/owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
 
 type SummaryRow = {

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/pack-owner.ts";
-import { fromPayload } from "../../../domain/search/lean.ts";
+import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/owner.ts";
+import { fromPayload } from "../../../domain/search/turns.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { OwnerMove, OwnerWish } from "../../../ports/store/store.ts";
 import { moveBlobs } from "../blobs/blobs.ts";

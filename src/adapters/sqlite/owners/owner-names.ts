@@ -4,7 +4,7 @@ import {
   OWNERS_JOINED,
   type OwnerName,
   ownerTarget,
-} from "../../../domain/pack-owner.ts";
+} from "../../../domain/owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
 
 type NameRow = {

@@ -4,7 +4,7 @@ import {
   PACK_OWNER_SET,
   type PackOwner,
   toOwnerRecord,
-} from "../../../domain/pack-owner.ts";
+} from "../../../domain/owner.ts";
 import type { OwnerRecord } from "../../../ports/store/store.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { writeAuditRecord } from "../write/write-audit-record.ts";

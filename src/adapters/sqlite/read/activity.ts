@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { LifecycleState } from "../../../domain/enums.ts";
-import type { MemoryEvent } from "../../../domain/event.ts";
+import type { MemoryEvent } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import type { EventWalk, Session, SessionPage, StoreState } from "../../../ports/store/graph.ts";

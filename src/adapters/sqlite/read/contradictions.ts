@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Edge } from "../../../domain/edge.ts";
+import type { Edge } from "../../../domain/node.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import { EDGE_COLUMNS, type EdgeRow, JOINED_EDGE, toEdge } from "../write/edges.ts";

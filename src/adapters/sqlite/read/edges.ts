@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { noSuchPlace } from "../../../domain/arguments.ts";
-import type { Edge } from "../../../domain/edge.ts";
 import type { EdgeType, LifecycleState, NodeType, Scope } from "../../../domain/enums.ts";
+import type { Edge } from "../../../domain/node.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import { charsOfEdge, PageBuilder, type PageForm } from "../../../domain/search/pages.ts";
 import type {

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { SCOPES } from "../../../domain/enums.ts";
-import type { DropReason, RemovedPart } from "../../../domain/extraction/reasons.ts";
-import { EXTRACTION_OPERATION } from "../../../domain/extraction/records.ts";
+import type { DropReason, RemovedPart } from "../../../domain/extraction/result.ts";
+import { EXTRACTION_OPERATION } from "../../../domain/extraction/work.ts";
 import type { Counted, ExtractionInspection } from "../../../ports/store/store.ts";
 import { countRows } from "../connection/ask.ts";
 import { sqlList } from "../write/sql-list.ts";

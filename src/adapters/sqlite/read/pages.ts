@@ -1,6 +1,5 @@
 import type { Database, Statement } from "bun:sqlite";
-import type { MemoryEvent } from "../../../domain/event.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
+import type { MemoryEvent, MemoryNode } from "../../../domain/node.ts";
 import {
   charsOfEvent,
   charsOfNode,

@@ -1,6 +1,11 @@
-import { BOUND, share, type Weighed, weighWords } from "../../../domain/search/bm25.ts";
-import { bestFirst } from "../../../domain/search/order.ts";
-import type { Postings } from "../../../domain/search/word-forms.ts";
+import {
+  BOUND,
+  bestFirst,
+  type Postings,
+  share,
+  type Weighed,
+  weighWords,
+} from "../../../domain/search/bm25.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import type { Bounds, Kernel } from "../../native/kernel.ts";
 

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { MemoryEvent } from "../../../domain/event.ts";
-import { LIMITS } from "../../../domain/limits.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
+import { LIMITS } from "../../../domain/arguments.ts";
+import type { MemoryEvent, MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";

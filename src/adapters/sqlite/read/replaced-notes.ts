@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { STATEMENTS } from "../../../domain/extraction/plan/updates.ts";
+import { STATEMENTS } from "../../../domain/extraction/plan/claims.ts";
 import {
   type ClaimRow,
   claimOf,
@@ -9,7 +9,7 @@ import {
   REPLACEMENTS_FOLLOWED,
   replacedClaims,
   replacementsOf,
-} from "../../../domain/search/replacements.ts";
+} from "../../../domain/search/change.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Replacement } from "../../../ports/store/search-index.ts";
 import { hasRow } from "../connection/ask.ts";

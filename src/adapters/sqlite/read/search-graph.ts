@@ -6,11 +6,13 @@ import {
   ENTITIES_FOUND,
   HOPS_MAX,
   isNamed,
+  type Link,
   momentOf,
+  NEIGHBOURS_MAX,
   namesToFind,
   proximity,
+  walk,
 } from "../../../domain/search/graph.ts";
-import { type Link, NEIGHBOURS_MAX, walk } from "../../../domain/search/graph-walk.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { GraphReach, Hit } from "../../../ports/store/search-index.ts";
 import type { Parameter } from "../connection/ask.ts";

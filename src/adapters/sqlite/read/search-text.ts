@@ -1,13 +1,15 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import {
+  anyOf,
+  bestFirst,
   COUNTED_MAX,
+  type Postings,
   RANKED_WORDS_MAX,
   rarestWords,
+  weighted,
   withCoverage,
 } from "../../../domain/search/bm25.ts";
-import { bestFirst } from "../../../domain/search/order.ts";
-import { anyOf, type Postings, weighted } from "../../../domain/search/word-forms.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { TextHit } from "../../../ports/store/search-index.ts";
 import type { Kernel } from "../../native/kernel.ts";

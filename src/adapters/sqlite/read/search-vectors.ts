@@ -1,8 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
-import { fromPayload } from "../../../domain/search/lean.ts";
-import { bestFirst } from "../../../domain/search/order.ts";
-import { nearestWithParts, withParts } from "../../../domain/search/parts.ts";
+import { bestFirst } from "../../../domain/search/bm25.ts";
+import { fromPayload, nearestWithParts, withParts } from "../../../domain/search/turns.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import type { Slab } from "../../native/slab.ts";
 import type { Parameter } from "../connection/ask.ts";

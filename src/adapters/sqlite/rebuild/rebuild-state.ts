@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
+import { isSameEmbedding } from "../../../domain/embedding-models.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import { type Lease, leaseOf } from "../../../domain/lease.ts";
+import { type Lease, leaseOf } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { RebuildPlan } from "../../../ports/store/search-index.ts";

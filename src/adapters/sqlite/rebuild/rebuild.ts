@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
+import { isSameEmbedding } from "../../../domain/embedding-models.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { IndexableNodes, IndexRebuild } from "../../../ports/store/search-index.ts";
 import type { Clock } from "../../../ports/system.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { type NamespaceIdentity, requireIdentity } from "../../../domain/namespace.ts";
+import { type NamespaceIdentity, requireIdentity } from "../../../domain/owner.ts";
 import { readPackSetting, writePackSetting } from "./pack-settings.ts";
 
 const ID = "namespace_id";

@@ -1,5 +1,5 @@
 import { ERASED_HASH } from "../../../domain/erasure.ts";
-import { PARTS_FROM } from "../../../domain/search/parts.ts";
+import { PARTS_FROM } from "../../../domain/search/turns.ts";
 
 // The tables of the main file of a pack.
 

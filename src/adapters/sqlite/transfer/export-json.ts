@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Edge } from "../../../domain/edge.ts";
+import type { Edge } from "../../../domain/node.ts";
 import type { RowOf } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { countRows } from "../connection/ask.ts";

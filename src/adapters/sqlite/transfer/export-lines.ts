@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { fromPayload } from "../../../domain/search/lean.ts";
+import { fromPayload } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
 import { countRows } from "../connection/ask.ts";

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { BLOB_KEY, MEDIA_TYPE } from "../../../domain/blob.ts";
 import { EDGE_TYPES } from "../../../domain/enums.ts";
-import { eventForm } from "../../../domain/event.ts";
-import { nodeForm } from "../../../domain/node.ts";
+import { BLOB_KEY, eventForm, MEDIA_TYPE, nodeForm } from "../../../domain/node.ts";
 import type { ObjectForm } from "../../../lib/form.ts";
 import { parseInstant } from "../../../lib/instant.ts";
 import { parseUuid } from "../../../lib/uuid.ts";

@@ -1,7 +1,7 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { z } from "zod";
-import { BLOB_LIMIT_BYTES } from "../../../domain/blob.ts";
 import { SvcError } from "../../../domain/errors.ts";
+import { BLOB_LIMIT_BYTES } from "../../../domain/node.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid } from "../../../lib/uuid.ts";

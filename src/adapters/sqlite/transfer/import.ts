@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { isSameEmbedding } from "../../../domain/same-embedding.ts";
+import { isSameEmbedding } from "../../../domain/embedding-models.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";

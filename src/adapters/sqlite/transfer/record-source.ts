@@ -1,21 +1,22 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import { eventForm } from "../../../domain/event.ts";
-import { nodeForm } from "../../../domain/node.ts";
-import { named, storedColumns, type Value } from "../../../domain/records/rows.ts";
+import { eventForm, nodeForm } from "../../../domain/node.ts";
 import {
   bytesOf,
   type Cell,
   COPIED_SETTINGS,
+  named,
   RECORDS,
   type RecordKind,
+  storedColumns,
   TransferPage,
   type TransferRecord,
+  type Value,
   vectorCell,
   vectorOf,
   withPlaces,
-} from "../../../domain/records/transfer.ts";
-import { fromPayload } from "../../../domain/search/lean.ts";
+} from "../../../domain/records/rows.ts";
+import { fromPayload } from "../../../domain/search/turns.ts";
 import type { TransferSource } from "../../../ports/store/store.ts";
 import { ask, countRows, hasRow } from "../connection/ask.ts";
 import { openExclusively, type WholePack } from "../connection/exclusive.ts";

@@ -1,4 +1,4 @@
-import { derived, type TableUse } from "../../../domain/records/transfer.ts";
+import { derived, type TableUse } from "../../../domain/records/rows.ts";
 
 const OF_THE_FILE: TableUse = { leftOut: "about the files of the pack" };
 

@@ -1,16 +1,16 @@
 import type { Database } from "bun:sqlite";
-import { eventForm } from "../../../domain/event.ts";
-import { nodeForm } from "../../../domain/node.ts";
-import { storedColumns, type Value } from "../../../domain/records/rows.ts";
+import { eventForm, nodeForm } from "../../../domain/node.ts";
 import {
   bytesOf,
   type Cell,
   RECORDS,
   type RecordKind,
+  storedColumns,
   type TransferRecord,
+  type Value,
   vectorOf,
   withPlaces,
-} from "../../../domain/records/transfer.ts";
+} from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import type { Manifest, TransferTarget } from "../../../ports/store/store.ts";

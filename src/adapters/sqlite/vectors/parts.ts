@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { nearestPart, PARTS_FROM, packParts } from "../../../domain/search/parts.ts";
+import { nearestPart, PARTS_FROM, packParts } from "../../../domain/search/turns.ts";
 import type { TextParts } from "../../../ports/store/search-index.ts";
 import type { Parameter } from "../connection/ask.ts";
 import type { Condition } from "../read/filter-sql.ts";

@@ -1,7 +1,13 @@
 import type { Database } from "bun:sqlite";
 import { modelRules } from "../../../domain/embedding-models.ts";
-import { fromPayload, LEAN_REACH, lean, toPayload } from "../../../domain/search/lean.ts";
-import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
+import {
+  fromPayload,
+  LEAN_REACH,
+  lean,
+  type Surrounded,
+  surroundings,
+  toPayload,
+} from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import {

@@ -19,7 +19,7 @@ import {
   type Namespace,
   type RegisteredNamespace,
   workspaceDamaged,
-} from "../../../domain/namespace.ts";
+} from "../../../domain/owner.ts";
 import { parseUuid, type Uuid } from "../../../lib/uuid.ts";
 import { plainUri, readPackBytes } from "../../crypt/cipher.ts";
 import { openSqlite } from "../../native/open-sqlite.ts";

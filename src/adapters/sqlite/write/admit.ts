@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Lease } from "../../../domain/lease.ts";
-import { toPlanRecord } from "../../../domain/planned-store.ts";
+import { type Lease, toPlanRecord } from "../../../domain/jobs.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Admission } from "../../../ports/store/events.ts";
 import { ADMITTED } from "../../../ports/store/work.ts";

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { MemoryEvent } from "../../../domain/event.ts";
 import { takenOver } from "../../../domain/jobs.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
+import type { MemoryEvent, MemoryNode } from "../../../domain/node.ts";
 import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
 import {
   brokenChange,

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { type Edge, edgeForm } from "../../../domain/edge.ts";
 import { SvcError } from "../../../domain/errors.ts";
+import { type Edge, edgeForm } from "../../../domain/node.ts";
 import { type RowOf, rowReader, rowWriter } from "../../../domain/records/rows.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 

@@ -1,9 +1,14 @@
 import type { Database } from "bun:sqlite";
-import { type ProcessingStatus, processingStatusForm } from "../../../domain/jobs.ts";
-import { dueAfter, type Lease } from "../../../domain/lease.ts";
+import {
+  dueAfter,
+  fromPlanRecord,
+  type Lease,
+  type ProcessingStatus,
+  planRecordId,
+  processingStatusForm,
+} from "../../../domain/jobs.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
-import { fromPlanRecord, planRecordId } from "../../../domain/planned-store.ts";
 import { type RowOf, rowReader } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";

@@ -4,8 +4,8 @@ import {
   DOCUMENT_REACH,
   neighbourWords,
   ownWords,
-} from "../../../domain/search/lexical-document.ts";
-import type { Surrounded } from "../../../domain/search/turns.ts";
+  type Surrounded,
+} from "../../../domain/search/turns.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { snowball } from "../../stemming/stem.ts";
 import { hasRow } from "../connection/ask.ts";

@@ -1,7 +1,7 @@
-import { eventForm, type MemoryEvent } from "../../../domain/event.ts";
-import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
-import { CHANGING_COLUMNS, changedColumns } from "../../../domain/records/node-columns.ts";
+import { eventForm, type MemoryEvent, type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import {
+  CHANGING_COLUMNS,
+  changedColumns,
   named,
   type RowOf,
   rowReader,

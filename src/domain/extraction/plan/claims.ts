@@ -2,21 +2,30 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { uuidV5 } from "../../../lib/new-uuid.ts";
 import { normaliseText } from "../../../lib/normal-text.ts";
+import { compareUnits, foldCase } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { NodeType, SourceType } from "../../enums.ts";
 import { inferSourceType, initialDecayProfile, matrixConfidence } from "../../epistemics.ts";
-import type { MemoryNode } from "../../node.ts";
+import { canReplace } from "../../lifecycle.ts";
+import { isPinned, type MemoryNode } from "../../node.ts";
 import { QUANTITY_GROUNDING } from "../../quantity.ts";
-import { isNamed } from "../mentions.ts";
-import { shortestRun } from "../passages.ts";
-import { resolveDate } from "../relative-date.ts";
-import type { ExtractedClaim, ExtractionResult } from "../result.ts";
-import type { PlanContext } from "./context.ts";
+import { isNamed } from "../cues.ts";
+import { shortestRun, type Turn } from "../passages.ts";
+import type { DropTally, ExtractedClaim, ExtractionResult } from "../result.ts";
+import type { ShownMemory } from "../work.ts";
+import {
+  effectiveTime,
+  type KnownClaim,
+  type KnownMemories,
+  newNode,
+  type PlanContext,
+  planIdOf,
+  resolveDate,
+} from "./context.ts";
 import type { End, PlannedEntities } from "./entities.ts";
-import { newNode, planIdOf } from "./nodes.ts";
 
 /** A claim as a node, before it is compared with what is known. */
-export type PlannedClaim = {
+type PlannedClaim = {
   readonly claim: ExtractedClaim;
   readonly node: MemoryNode;
   readonly subject: End;
@@ -164,5 +173,296 @@ function referencesOf(subject: End, object: End, { speaker, userId }: Stated): J
   return {
     ...(spoken.length > 0 && { speaker_reference: { speaker: speaker ?? null, fields: spoken } }),
     ...(owned.length > 0 && { owner_reference: { user_id: userId, fields: owned } }),
+  };
+}
+
+/** A claim with the earlier statements of the same, which it stands for from now on. */
+export type MergedClaim = PlannedClaim & {
+  /** Oldest first. */
+  readonly copies: readonly MemoryNode[];
+};
+
+/** The same claim stated twice in one turn, once. */
+export function withoutRepeats(claims: readonly PlannedClaim[]): readonly PlannedClaim[] {
+  const seen = new Set<string>();
+  return claims.filter((planned) => {
+    if (!isMergeable(planned)) return true;
+    const { metadata } = planned.node;
+    const key = JSON.stringify([
+      planned.subject.entityId ?? null,
+      keyOf(planned.node, planned.object.entityId),
+      metadata?.["temporal_intent"] ?? null,
+      metadata?.["replaces_object"] ?? null,
+    ]);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+/** The claim, with what its earlier statements have added up to. */
+export function merge(planned: PlannedClaim, known: readonly KnownClaim[]): MergedClaim {
+  if (!isMergeable(planned)) return { ...planned, copies: [] };
+  const copies = known
+    .filter((claim) => isCopy(claim, planned))
+    .map(({ node }) => node)
+    .sort((a, b) => compareUnits(effectiveTime(a), effectiveTime(b)) || compareUnits(a.id, b.id));
+  return copies.length === 0
+    ? { ...planned, copies }
+    : { ...planned, copies, node: joined(planned.node, copies) };
+}
+
+function joined(node: MemoryNode, copies: readonly MemoryNode[]): MemoryNode {
+  const all = [...copies, node];
+  const most = (read: (one: MemoryNode) => number): number => Math.max(...all.map(read));
+  return {
+    ...node,
+    evidenceRefs: [...new Set(all.flatMap(({ evidenceRefs }) => evidenceRefs))],
+    confidence: most(({ confidence }) => confidence),
+    confidenceBase: most(({ confidenceBase }) => confidenceBase),
+    salience: most(({ salience }) => salience),
+    salienceBase: most(({ salienceBase }) => salienceBase),
+    reinforcementBoost: most(({ reinforcementBoost }) => reinforcementBoost),
+    lifecycleState: copies.some(({ lifecycleState }) => lifecycleState === "stable")
+      ? "stable"
+      : node.lifecycleState,
+    metadata: { ...node.metadata, merged_claim_ids: copies.map(({ id }) => id) },
+  };
+}
+
+function isMergeable({ node, subject, isTimeOpen }: PlannedClaim): boolean {
+  return subject.entityId !== undefined && !isTimeOpen && isPlain(node);
+}
+
+/** Whether a memory says nothing but its claim: no amount, no condition, no end. */
+function isPlain(node: MemoryNode): boolean {
+  const { epistemicType, ttlDays, metadata } = node;
+  const isKnowledge = epistemicType === "observed" || epistemicType === "asserted";
+  const isBare = metadata?.["quantity"] === undefined && metadata?.["condition"] === undefined;
+  return isKnowledge && isBare && ttlDays === undefined && !isPinned(node);
+}
+
+function isCopy({ node, subjectIds, objectIds }: KnownClaim, planned: PlannedClaim): boolean {
+  const { entityId } = planned.subject;
+  const objectId = planned.object.entityId;
+  const isTimeOpen =
+    node.metadata?.["temporal_ref"] !== undefined && node.metadata["resolved_date"] === undefined;
+  return (
+    entityId !== undefined &&
+    subjectIds.includes(entityId) &&
+    canReplace(node.lifecycleState) &&
+    node.validTo === undefined &&
+    !isTimeOpen &&
+    isPlain(node) &&
+    effectiveTime(node) <= effectiveTime(planned.node) &&
+    hasOnly(objectIds, objectId) &&
+    keyOf(node, objectId) === keyOf(planned.node, objectId)
+  );
+}
+
+function hasOnly(ids: readonly Uuid[], id: Uuid | undefined): boolean {
+  return id === undefined ? ids.length === 0 : ids.length === 1 && ids[0] === id;
+}
+
+/** What two statements of the same claim have in common. */
+function keyOf(node: MemoryNode, objectId: Uuid | undefined): string {
+  const metadata = node.metadata ?? {};
+  const textOf = (name: string): string => {
+    const value = metadata[name];
+    return typeof value === "string" ? normaliseText(value.replaceAll("_", " ")) : "";
+  };
+  return JSON.stringify([
+    node.nodeType,
+    node.epistemicType,
+    node.sourceType,
+    textOf("predicate"),
+    textOf("object"),
+    objectId ?? null,
+    textOf("polarity"),
+    textOf("resolved_date"),
+  ]);
+}
+
+/** Predicates that say the same. */
+const CLASSES: readonly ReadonlySet<string>[] = [
+  new Set(["works_at", "employed_by", "employed_at", "joined"]),
+  new Set(["lives_in", "resides_in", "located_in"]),
+  new Set(["role", "position", "title"]),
+];
+/** Words of an old value that a shorter name may stand for. */
+const OLD_WORDS_MAX = 4;
+
+/** The values by which a store has to look for known claims before a plan is made: only such a claim can be merged or replaced. */
+export function valuesToFind({ claims }: ExtractionResult): readonly string[] {
+  const values = claims.flatMap(({ object, replacesObject }) => [object, replacesObject ?? object]);
+  return [...new Set(values)];
+}
+
+/** A value in the forms in which `merge` and `replacedBy` compare it, between blanks. */
+export type ValueForms = readonly [plain: string, normal: string];
+
+export function formsOf(value: string): ValueForms {
+  const plain = foldCase(value.trim()).split(/\s+/).join(" ");
+  return [` ${plain} `, ` ${normaliseText(value.replaceAll("_", " "))} `];
+}
+
+/** Whether a claim with this value may be one that a sought value is about. True for some that are not. */
+export function mayMean([plain, normal]: ValueForms, sought: readonly ValueForms[]): boolean {
+  return sought.some((one) => plain.includes(one[0]) || normal.includes(one[1]));
+}
+
+/**
+ * The known claims that a new one states to hold no more, in its own words: an update that names the value which it replaces. None if
+ * several values could be meant.
+ */
+export function replacedBy(
+  planned: PlannedClaim,
+  known: readonly KnownClaim[],
+): readonly MemoryNode[] {
+  const target = targetOf(planned);
+  const { entityId } = planned.subject;
+  if (target === undefined || entityId === undefined) return [];
+  const candidates = known
+    .filter(({ subjectIds }) => subjectIds.includes(entityId))
+    .map(({ node }) => node)
+    .filter((node) => isReplaceable(node, planned) && meansValue(node, target));
+  const values = new Set(candidates.map((node) => foldCase(fieldOf(node, "object").trim())));
+  if (values.size > 1) return [];
+  return candidates.filter((node) => effectiveTime(node) <= effectiveTime(planned.node));
+}
+
+/** The memory that the model was shown and that its turn corrects, if it still may be. */
+export function correctedBy(
+  { claim, node }: PlannedClaim,
+  { shown }: KnownMemories,
+): MemoryNode | undefined {
+  const target = claim.replacesNodeId === undefined ? undefined : shown.get(claim.replacesNodeId);
+  if (target === undefined || !isUpdate(claim) || !isCorrectable(target)) return undefined;
+  const isSame =
+    target.userId === node.userId &&
+    target.scope === node.scope &&
+    target.sourceType === node.sourceType;
+  return isSame && effectiveTime(target) <= effectiveTime(node) ? target : undefined;
+}
+
+/** Types of memories that later turns may correct. */
+export const STATEMENTS: ReadonlySet<NodeType> = new Set(["fact", "decision", "preference"]);
+
+/** Whether a later turn may correct a memory: a statement that holds now, without condition. */
+export function isCorrectable(node: MemoryNode): boolean {
+  return STATEMENTS.has(node.nodeType) && canReplace(node.lifecycleState) && isUnconditional(node);
+}
+
+function isUnconditional({ epistemicType, metadata }: MemoryNode): boolean {
+  const isKnown = epistemicType === "observed" || epistemicType === "asserted";
+  return isKnown && (metadata?.["condition"] ?? null) === null;
+}
+
+function isUpdate(claim: PlannedClaim["claim"]): boolean {
+  const isKnown = claim.epistemicType === "observed" || claim.epistemicType === "asserted";
+  return claim.temporalIntent === "update" && claim.condition === undefined && isKnown;
+}
+
+/** The value that an update ends. */
+function targetOf({ claim }: PlannedClaim): string | undefined {
+  if (!isUpdate(claim)) return undefined;
+  return claim.replacesObject ?? (claim.polarity === "negative" ? claim.object : undefined);
+}
+
+function isReplaceable(old: MemoryNode, { claim, node }: PlannedClaim): boolean {
+  const isOpen =
+    old.sourceType === node.sourceType &&
+    old.nodeType === node.nodeType &&
+    old.scope === node.scope &&
+    old.userId === node.userId &&
+    canReplace(old.lifecycleState) &&
+    isUnconditional(old);
+  if (!isOpen || !isSamePredicate(old, claim, node)) return false;
+  return claim.polarity === "negative"
+    ? fieldOf(old, "polarity") === "positive"
+    : foldCase(fieldOf(old, "object").trim()) !== foldCase(claim.object.trim());
+}
+
+function isSamePredicate(
+  old: MemoryNode,
+  { predicate, polarity }: PlannedClaim["claim"],
+  { nodeType }: MemoryNode,
+): boolean {
+  const one = fieldOf(old, "predicate").trim().toLowerCase();
+  const other = predicate.trim().toLowerCase();
+  if (one === other || CLASSES.some((same) => same.has(one) && same.has(other))) return true;
+  const isUse = one === "uses" || one === "use";
+  const isSwitch = other === "switched_to" && polarity === "positive" && nodeType === "fact";
+  return isSwitch && isUse && fieldOf(old, "polarity") === "positive";
+}
+
+/** Whether an old value is the one named, or has its name as a run of words: `pump` for `insulin pump`. */
+function meansValue(old: MemoryNode, target: string): boolean {
+  const value = foldCase(fieldOf(old, "object").trim());
+  const named = foldCase(target.trim());
+  if (value === named) return true;
+  const words = value.split(/\s+/);
+  const sought = named.split(/\s+/);
+  const isShorter = sought.length < words.length && words.length <= OLD_WORDS_MAX;
+  const areWords =
+    words.every((word) => /^[\p{L}\p{M}]+$/u.test(word)) &&
+    sought.every((word) => /^[\p{L}\p{M}]{3,}$/u.test(word));
+  return isShorter && areWords && ` ${words.join(" ")} `.includes(` ${sought.join(" ")} `);
+}
+
+function fieldOf({ metadata }: MemoryNode, name: string): string {
+  const value = metadata?.[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** Memories that are shown for one turn, and for all turns of a request. */
+const SHOWN_PER_TURN = 5;
+const SHOWN_PER_REQUEST = 20;
+
+/** A memory that a request shows, with what is shown of it. */
+export type ShownText = ShownMemory & { readonly text: string; readonly at: Instant };
+
+/**
+ * Which memories a request shows, so that its turns may correct them. One memory has one label, in the order in which turns need it.
+ * @param nearest for each turn of the request, in order: memories of its owner and scope, the nearest first
+ */
+export function memoriesToShow(
+  turns: readonly Turn[],
+  nearest: readonly (readonly MemoryNode[])[],
+): readonly ShownText[] {
+  const shown = new Map<Uuid, ShownText & { readonly turns: number[] }>();
+  for (const [index, turn] of turns.entries()) {
+    const fitting = (nearest[index] ?? []).filter(
+      (node) => isCorrectable(node) && effectiveTime(node) <= turn.at,
+    );
+    for (const node of fitting.slice(0, SHOWN_PER_TURN)) {
+      const known = shown.get(node.id);
+      if (known !== undefined) known.turns.push(index + 1);
+      else if (shown.size < SHOWN_PER_REQUEST) {
+        const label = `m${shown.size + 1}`;
+        const at = effectiveTime(node);
+        shown.set(node.id, { label, nodeId: node.id, turns: [index + 1], text: node.content, at });
+      }
+    }
+  }
+  return [...shown.values()];
+}
+
+/** The result with the labels of shown memories resolved. A label that was not shown goes, its claim stays. */
+export function withCorrections(
+  result: ExtractionResult,
+  shown: readonly ShownMemory[],
+  tally: DropTally,
+): ExtractionResult {
+  const byLabel = new Map(shown.map(({ label, nodeId }) => [label, nodeId]));
+  return {
+    ...result,
+    claims: result.claims.map((claim) => {
+      const { replacesMemory, ...rest } = claim;
+      if (replacesMemory === undefined) return claim;
+      const replacesNodeId = byLabel.get(replacesMemory.trim());
+      if (replacesNodeId === undefined) tally.add("memory_not_shown");
+      return { ...rest, replacesMemory: undefined, replacesNodeId };
+    }),
   };
 }

@@ -1,11 +1,11 @@
-import type { Instant } from "../../../lib/instant.ts";
+import { addDays, fromDate, type Instant, toEpochMillis } from "../../../lib/instant.ts";
+import { uuidV5 } from "../../../lib/new-uuid.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+import type { EdgeType } from "../../enums.ts";
 import type { ConfidenceOverrides } from "../../epistemics.ts";
-import type { MemoryEvent } from "../../event.ts";
 import { isActive } from "../../lifecycle.ts";
-import type { MemoryNode } from "../../node.ts";
-import type { ReadDates } from "../relative-date.ts";
-import type { Turn } from "../turn.ts";
+import type { Edge, MemoryEvent, MemoryNode } from "../../node.ts";
+import type { Turn } from "../passages.ts";
 
 /** What a user may choose about claims and entities. */
 export type PlanSettings = {
@@ -68,4 +68,143 @@ export const NOTHING_KNOWN: KnownMemories = {
 export function isKnownEntity({ nodeType, lifecycleState, metadata }: MemoryNode): boolean {
   const isReference = (metadata?.["identity_status"] ?? null) !== null;
   return nodeType === "entity" && isActive(lifecycleState) && !isReference;
+}
+
+/** The plan of an event, of which there is one for each revision. */
+export function planIdOf({
+  event,
+  revision,
+}: {
+  readonly event: Pick<MemoryEvent, "id">;
+  readonly revision: number;
+}): Uuid {
+  return uuidV5(event.id, `svc:derivation:v1:${revision}`);
+}
+
+/** The node that stands for an owner in a scope, by the name under which it was made. */
+export function ownerReferenceId(userId: string, scope: string): Uuid {
+  return uuidV5("url", JSON.stringify(["svc:owner-reference:v1", userId, scope]));
+}
+
+/** The form in which names of entities are compared. */
+export function nameKey(text: string): string {
+  return text.trim().toLowerCase();
+}
+
+/** What all new nodes of a plan have in common. */
+export function newNode(
+  { event, turn, now }: PlanContext,
+  part: Pick<MemoryNode, "id" | "nodeType" | "content"> & Partial<MemoryNode>,
+): MemoryNode {
+  return {
+    userId: event.userId,
+    sessionId: event.sessionId,
+    lifecycleState: "tentative",
+    confidence: EXTRACTED_CONFIDENCE,
+    salience: 0.5,
+    confidenceBase: EXTRACTED_CONFIDENCE,
+    salienceBase: 0.5,
+    reinforcementBoost: 0,
+    lastReinforcedAt: event.timestamp,
+    decayProfile: "slow",
+    epistemicType: "asserted",
+    sourceType: "user_stated",
+    scope: event.scope,
+    metadata: undefined,
+    createdAt: now,
+    updatedAt: now,
+    eventTime: undefined,
+    validFrom: turn.at,
+    validTo: undefined,
+    ttlDays: undefined,
+    supersededBy: undefined,
+    evidenceRefs: [event.id],
+    pinned: false,
+    ...part,
+  };
+}
+
+/** Of entities and edges that come out of a text. */
+const EXTRACTED_CONFIDENCE = 0.5;
+
+/** An edge of a plan. Two nodes have at most one of each type. */
+export function newEdge(
+  { event, now }: { readonly event: Pick<MemoryEvent, "id" | "userId">; readonly now: Instant },
+  planId: Uuid,
+  edgeType: EdgeType,
+  [sourceId, targetId]: readonly [Uuid, Uuid],
+): Edge {
+  return {
+    id: uuidV5(planId, `edge:${edgeType}:${sourceId}:${targetId}`),
+    userId: event.userId,
+    sourceId,
+    targetId,
+    edgeType,
+    confidence: EXTRACTED_CONFIDENCE,
+    validFrom: now,
+    validTo: undefined,
+    provenanceEventId: event.id,
+    metadata: undefined,
+    createdAt: now,
+  };
+}
+
+/** The time from which a memory counts: when it happened, else from when it is valid. */
+export function effectiveTime(node: MemoryNode) {
+  return node.eventTime ?? node.validFrom;
+}
+
+/** A reader of dates in words: what it found, in text order. */
+type ReadDates = (
+  text: string,
+  reference: Instant,
+) => readonly { readonly value: string; readonly resolved: Instant }[];
+
+/** Words that name no single moment. */
+const VAGUE =
+  /(?<![\p{L}])(?:few|couple|several|some|many|while|weekends?|since|for|over|within|past|during|until|by|before|after|every|each|early|mid|late|beginning|end|start|middle|around|about|recently|soon|spring|summer|autumn|fall|winter|q[1-4])(?![\p{L}])|\d{4}s\b|(?:last|next|this)\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/iu;
+/** The same words in these expressions do. */
+const EXACT = /(?<![\p{L}])day (?:before yesterday|after tomorrow)(?![\p{L}])/giu;
+const LEAD = /^(?:on|in|at)\s+(?=\S)|^the\s+(?=day\s)/i;
+const WEEKDAY = /^(?:last\s+)?(?:mon|tues|wednes|thurs|fri|satur|sun)day$/i;
+const CLOCK = /^\d{1,2}(?::\d{2})?\s*(?:[ap]\.?m\.?)?$/i;
+const HAS_MONTH = /(?<![\p{L}])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/iu;
+const HAS_YEAR = /\d{4}|year/i;
+
+/**
+ * The moment of an expression such as `two days ago`, counted from when the turn was said, and rather in the past.
+ * @returns undefined for an expression that names no single moment
+ */
+export function resolveDate(
+  expression: string,
+  reference: Instant,
+  readDates: ReadDates,
+): Instant | undefined {
+  const text = expression.trim();
+  if (/^now$/i.test(text)) return reference;
+  if (VAGUE.test(text.replace(EXACT, " ")) || /^\d{1,2}$|^\d{8}$/.test(text)) return undefined;
+  const [found, second] = readDates(text, reference);
+  const bare = text.replace(LEAD, "");
+  // The whole expression has to be read, or what is left of it may change its meaning.
+  if (found === undefined || second !== undefined || found.value.length < bare.length) {
+    return undefined;
+  }
+  return inThePast(bare, found.resolved, reference);
+}
+
+/** The last such moment, for expressions that do not say which. */
+function inThePast(text: string, resolved: Instant, reference: Instant): Instant {
+  if (WEEKDAY.test(text)) {
+    const isToday = resolved.slice(0, 10) === reference.slice(0, 10);
+    return isToday ? (addDays(resolved, -7) ?? resolved) : resolved;
+  }
+  if (resolved <= reference) return resolved;
+  if (CLOCK.test(text)) return addDays(resolved, -1) ?? resolved;
+  return HAS_MONTH.test(text) && !HAS_YEAR.test(text) ? yearBefore(resolved) : resolved;
+}
+
+function yearBefore(instant: Instant): Instant {
+  const date = new Date(toEpochMillis(instant));
+  date.setUTCFullYear(date.getUTCFullYear() - 1);
+  return fromDate(date);
 }

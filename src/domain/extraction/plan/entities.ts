@@ -3,11 +3,22 @@ import { uuidV5 } from "../../../lib/new-uuid.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { canReplace } from "../../lifecycle.ts";
 import type { MemoryNode } from "../../node.ts";
-import { isFirstPerson, isPersonal } from "../personal.ts";
-import { type Reference, referenceOf } from "../references.ts";
-import type { ExtractedEntity, ExtractionResult } from "../result.ts";
-import type { KnownMemories, PlanContext, PlanProblem } from "./context.ts";
-import { nameKey, newNode, ownerReferenceId, planIdOf } from "./nodes.ts";
+import { isFirstPerson, isPersonal } from "../cues.ts";
+import {
+  type ExtractedEntity,
+  type ExtractionResult,
+  type Reference,
+  referenceOf,
+} from "../result.ts";
+import {
+  type KnownMemories,
+  nameKey,
+  newNode,
+  ownerReferenceId,
+  type PlanContext,
+  type PlanProblem,
+  planIdOf,
+} from "./context.ts";
 
 /** The type of an entity that stands for a personal word whose claims do not agree on another. */
 const PERSONAL_TYPE = "personal_reference";

@@ -1,6 +1,6 @@
 import { type FadingRules, fateOf, unusedBefore } from "../../../domain/fading.ts";
-import { mayBePromoted } from "../../../domain/instruction.ts";
 import { isActive, nextState } from "../../../domain/lifecycle.ts";
+import { mayBePromoted } from "../../../domain/metadata.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { addDays, type Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";

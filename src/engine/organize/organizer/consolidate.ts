@@ -2,7 +2,7 @@ import { modelRules, onScale } from "../../../domain/embedding-models.ts";
 import { reasonCode } from "../../../domain/errors.ts";
 import { canReplace } from "../../../domain/lifecycle.ts";
 import { isPinned, type MemoryNode, statedTime } from "../../../domain/node.ts";
-import { groupKey, groupSummary, requestHashOf } from "../../../domain/organize/summary.ts";
+import { groupKey, groupSummary, requestHashOf } from "../../../domain/organize.ts";
 import { addDays, type Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { compareUnits } from "../../../lib/text.ts";

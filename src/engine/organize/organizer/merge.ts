@@ -1,21 +1,21 @@
 import { checksummed } from "../../../domain/checksummed.ts";
-import { type Edge, edgeRecord } from "../../../domain/edge.ts";
 import { modelRules, onScale } from "../../../domain/embedding-models.ts";
 import { canReplace, requireStep } from "../../../domain/lifecycle.ts";
-import { type MemoryNode, nodeRecord } from "../../../domain/node.ts";
-import { counterparts, nameKey } from "../../../domain/organize/abbreviations.ts";
+import { type Edge, edgeRecord, type MemoryNode, nodeRecord } from "../../../domain/node.ts";
 import {
   areOpen,
   compatibility,
+  counterparts,
   evidenceUnion,
   isCompatible,
   isDuplicate,
   keptFirst,
   type MergeKind,
   NAME_SCORES,
+  nameKey,
   namesMatch,
   sameness,
-} from "../../../domain/organize/merge-policy.ts";
+} from "../../../domain/organize.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { uuidV5 } from "../../../lib/new-uuid.ts";
 import type { Uuid } from "../../../lib/uuid.ts";

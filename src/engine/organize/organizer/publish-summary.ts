@@ -1,16 +1,15 @@
 import { checksummed } from "../../../domain/checksummed.ts";
-import { type Edge, edgeRecord } from "../../../domain/edge.ts";
 import type { Scope } from "../../../domain/enums.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { isActive, requireStep } from "../../../domain/lifecycle.ts";
-import { type MemoryNode, nodeRecord } from "../../../domain/node.ts";
-import { isGrounded } from "../../../domain/organize/grounding.ts";
+import { type Edge, edgeRecord, type MemoryNode, nodeRecord } from "../../../domain/node.ts";
 import {
   type Excerpt,
+  isGrounded,
   type SummaryDraft,
   type SummaryMethod,
   sourceHash,
-} from "../../../domain/organize/summary.ts";
+} from "../../../domain/organize.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { uuidV5 } from "../../../lib/new-uuid.ts";

@@ -7,7 +7,7 @@ import {
   type SummaryLevel,
   selectSources,
   weekOf,
-} from "../../../domain/organize/summary.ts";
+} from "../../../domain/organize.ts";
 import { addDays, asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Json, JsonObject } from "../../../lib/json.ts";
 import { compareUnits } from "../../../lib/text.ts";

@@ -1,6 +1,5 @@
 import { wordingOf } from "../../../domain/node.ts";
-import type { PackingSettings } from "../../../domain/records/packing.ts";
-import type { CandidatePath } from "../../../domain/records/retrieval-record.ts";
+import type { CandidatePath, PackingSettings } from "../../../domain/records/retrieval-record.ts";
 import type { Adjustment } from "../../../domain/records/score.ts";
 import { foldCase } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";

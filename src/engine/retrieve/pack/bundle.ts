@@ -1,11 +1,11 @@
 import type { QueryIntent, RepresentationLevel } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
+import { storedValueBindings } from "../../../domain/metadata.ts";
 import type {
   ContextFormat,
   GuidanceMode,
   PackingSettings,
-} from "../../../domain/records/packing.ts";
-import { storedValueBindings } from "../../../domain/value-bindings.ts";
+} from "../../../domain/records/retrieval-record.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { withoutInvisible } from "../../../lib/invisible.ts";
 import type { Uuid } from "../../../lib/uuid.ts";

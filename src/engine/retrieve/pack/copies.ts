@@ -1,4 +1,4 @@
-import { LIMITS } from "../../../domain/limits.ts";
+import { LIMITS } from "../../../domain/arguments.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { statementOf } from "../../../domain/replacement.ts";
 import { saysTheSame } from "../../../domain/same-saying.ts";

@@ -1,5 +1,5 @@
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { MultipathOrdering } from "../../../domain/records/packing.ts";
+import type { MultipathOrdering } from "../../../domain/records/retrieval-record.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Tokenizer } from "../../../ports/models.ts";
 import type { MemoryBundle, ResultCandidate } from "../api.ts";

@@ -1,11 +1,10 @@
+import { LIMITS } from "../../../domain/arguments.ts";
 import { REPRESENTATION_LEVELS, type RepresentationLevel } from "../../../domain/enums.ts";
 import { conditionState } from "../../../domain/epistemics.ts";
-import { isOwnInstruction } from "../../../domain/instruction.ts";
-import { LIMITS } from "../../../domain/limits.ts";
+import { isOwnInstruction } from "../../../domain/metadata.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { ContextFormat } from "../../../domain/records/packing.ts";
-import { seenIn, seenInWords } from "../../../domain/seen.ts";
-import { beginsWithSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
+import type { ContextFormat } from "../../../domain/records/retrieval-record.ts";
+import { beginsWithSpeaker, seenIn, seenInWords, storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { withoutInvisible } from "../../../lib/invisible.ts";
 import type { Tokenizer } from "../../../ports/models.ts";

@@ -1,7 +1,6 @@
-import { isOwnInstruction } from "../../../domain/instruction.ts";
+import { isOwnInstruction } from "../../../domain/metadata.ts";
 import { isPinned, type MemoryNode } from "../../../domain/node.ts";
-import type { PackingSettings } from "../../../domain/records/packing.ts";
-import type { SectionName } from "../../../domain/records/retrieval-record.ts";
+import type { PackingSettings, SectionName } from "../../../domain/records/retrieval-record.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Tokenizer } from "../../../ports/models.ts";
 import type { ResultCandidate } from "../api.ts";

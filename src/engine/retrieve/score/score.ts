@@ -1,5 +1,5 @@
-import { decayed } from "../../../domain/decay.ts";
 import { type ErrorData, invalid, SvcError } from "../../../domain/errors.ts";
+import { decayed } from "../../../domain/fading.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Adjustment, RankingMultipliers } from "../../../domain/records/score.ts";
 import {

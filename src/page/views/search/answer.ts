@@ -1,6 +1,5 @@
 import { provenanceForm, type ScoreProvenance } from "../../../domain/records/score.ts";
-import { type ScoreParts, scoreParts } from "../../../domain/score-parts.ts";
-import { replayScore } from "../../../domain/score-replay.ts";
+import { replayScore, type ScoreParts, scoreParts } from "../../../domain/score-replay.ts";
 import { FormError } from "../../../lib/form.ts";
 import type { Json } from "../../../lib/json.ts";
 import { explainRetrieval, getRetrievalReceipt, retrieve } from "../../client/sdk.gen.ts";

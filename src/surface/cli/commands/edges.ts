@@ -1,6 +1,6 @@
 import { Option } from "commander";
-import { edgeForm } from "../../../domain/edge.ts";
 import { EDGE_TYPES, type EdgeType } from "../../../domain/enums.ts";
+import { edgeForm } from "../../../domain/node.ts";
 import { findAnyMemory, type MemoryOptions, withPack } from "../memories.ts";
 import { countLine, table } from "../output.ts";
 import { choiceOption, countOption, packCommand } from "../pack-command.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
+import { LIMITS } from "../../../domain/arguments.ts";
 import { invalid, SvcError } from "../../../domain/errors.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import { explanationView, withTexts } from "../../contract/receipts/explanation-wire.ts";
 import type { CliContext } from "../context.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../../../config/schema.ts";
-import { isDatabaseUrl } from "../../../domain/database-url.ts";
+import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import { shownName } from "../../../lib/shown-name.ts";
 import type { NewKey } from "../../../packs/create-pack.ts";
 import type { ImportReport } from "../../../packs/import-pack.ts";

@@ -1,5 +1,5 @@
 import { EXTRACTION_OFF } from "../../../app/extraction-state.ts";
-import { isDatabaseUrl } from "../../../domain/database-url.ts";
+import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { shownName } from "../../../lib/shown-name.ts";
 import type { PackReport } from "../../../packs/inspect-pack.ts";

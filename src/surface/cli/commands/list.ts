@@ -8,8 +8,8 @@ import {
   SCOPES,
   type Scope,
 } from "../../../domain/enums.ts";
+import { parseInstantInput } from "../../../domain/lifecycle.ts";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
-import { parseInstantInput } from "../../../domain/validity.ts";
 import type { NodeQuery } from "../../../engine/inspect/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { Instant } from "../../../lib/instant.ts";

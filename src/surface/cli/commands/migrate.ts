@@ -1,4 +1,4 @@
-import { isDatabaseUrl } from "../../../domain/database-url.ts";
+import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { DatabaseMigration } from "../../../packs/migrate-database.ts";
 import type { CliContext } from "../context.ts";

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import type { PlaceWord } from "../../../app/place-word.ts";
-import { isDatabaseUrl } from "../../../domain/database-url.ts";
+import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import { invalid } from "../../../domain/errors.ts";
-import type { OwnerSummary } from "../../../domain/pack-owner.ts";
+import type { OwnerSummary } from "../../../domain/owner.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { shownOwner } from "../../contract/store/owner-text.ts";
 import type { CliContext } from "../context.ts";

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { invalid } from "../../../domain/errors.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { seenIn, seenInWords } from "../../../domain/seen.ts";
+import { seenIn, seenInWords } from "../../../domain/speaker.ts";
 import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { shownHits } from "../../contract/retrieval/hits.ts";

@@ -1,9 +1,9 @@
 import {
   assertionAggregationForm,
+  assertionStateForm,
   quantityAggregationForm,
   textAggregationForm,
 } from "../../../domain/records/aggregation.ts";
-import { assertionStateForm } from "../../../domain/records/claim-state.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
 import {

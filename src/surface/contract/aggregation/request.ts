@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LIMITS } from "../../../domain/arguments.ts";
 import {
   LIFECYCLE_STATES,
   NODE_TYPES,
@@ -6,7 +7,6 @@ import {
   RETRIEVAL_MODES,
   SCOPES,
 } from "../../../domain/enums.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import { CLAIM_DIMENSIONS, QUANTITY_DIMENSIONS } from "../../../domain/records/aggregation.ts";
 import { instantIn, owner, textOf } from "../core/fields.ts";
 import { type Body, type Field, field, optional, parsed, required } from "../core/request.ts";

@@ -1,10 +1,11 @@
 import { QUANTITY_GROUNDING } from "../../../domain/quantity.ts";
 import type {
   AssertionAggregation,
+  AssertionState,
   QuantityAggregation,
+  StateEntry,
   TextAggregation,
 } from "../../../domain/records/aggregation.ts";
-import type { AssertionState, StateEntry } from "../../../domain/records/claim-state.ts";
 import { counted, EXCERPT_CHARS, json, listed, moment, oneLine } from "../core/tool-text.ts";
 
 /** Reason for excluding a memory that states no claim in parts, or no amount. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseId } from "../../../domain/arguments.ts";
+import { LIMITS, parseId } from "../../../domain/arguments.ts";
 import {
   EDGE_TYPES,
   EPISTEMIC_TYPES,
@@ -9,7 +9,6 @@ import {
   SOURCE_TYPES,
 } from "../../../domain/enums.ts";
 import { missingNode } from "../../../domain/errors.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import { BROWSE_ORDERS, CLOCKS, CONTRADICTION_STATUSES } from "../../../engine/browse/api.ts";
 import { BUCKETS } from "../../../lib/local-dates.ts";
 import {

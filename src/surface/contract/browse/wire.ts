@@ -1,5 +1,4 @@
-import { edgeForm } from "../../../domain/edge.ts";
-import { nodeForm } from "../../../domain/node.ts";
+import { edgeForm, nodeForm } from "../../../domain/node.ts";
 import {
   type BrowsedPage,
   CONTRADICTION_STATUSES,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseId } from "../../../domain/arguments.ts";
+import { LIMITS, parseId } from "../../../domain/arguments.ts";
 import {
   EPISTEMIC_TYPES,
   parseMember,
@@ -9,9 +9,8 @@ import {
   SOURCE_TYPES,
 } from "../../../domain/enums.ts";
 import { invalid, SvcError } from "../../../domain/errors.ts";
-import { LIMITS } from "../../../domain/limits.ts";
+import { parseInstantInput } from "../../../domain/lifecycle.ts";
 import { parseSpeaker } from "../../../domain/speaker.ts";
-import { parseInstantInput } from "../../../domain/validity.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { type Caller, optionalOwner, requireOwner } from "./caller.ts";
 import {

@@ -1,6 +1,5 @@
 import type { EpistemicType, LifecycleState, Scope } from "../../../domain/enums.ts";
-import type { MemoryEvent } from "../../../domain/event.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
+import type { MemoryEvent, MemoryNode } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import { daysBetween, type Instant } from "../../../lib/instant.ts";
 

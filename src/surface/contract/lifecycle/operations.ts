@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { LIMITS } from "../../../domain/arguments.ts";
 import { CONDITION_STATES } from "../../../domain/enums.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import { nodeForm } from "../../../domain/node.ts";
 import { EVALUATION_METHODS } from "../../../engine/lifecycle/api.ts";
 import { boundedText, id, instantIn, optionalId, retryId } from "../core/fields.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type KeptBlob, parseBlobKey } from "../../../domain/blob.ts";
 import { missing } from "../../../domain/errors.ts";
+import { type KeptBlob, parseBlobKey } from "../../../domain/node.ts";
 import type { Json } from "../../../lib/json.ts";
 import { noted, type View } from "../../../lib/view.ts";
 import { anyOwnerInQuery } from "../core/fields.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { LIMITS } from "../../../domain/arguments.ts";
 import { SCOPES } from "../../../domain/enums.ts";
 import { missing, missingEvent } from "../../../domain/errors.ts";
 import { processingStatusForm } from "../../../domain/jobs.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import { BROWSE_ORDERS } from "../../../engine/browse/api.ts";
 import {
   choiceInQuery,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LIMITS } from "../../../domain/arguments.ts";
 import {
   ACTIVE_STATES,
   LIFECYCLE_STATES,
@@ -7,7 +8,6 @@ import {
   SCOPES,
 } from "../../../domain/enums.ts";
 import { missingNode } from "../../../domain/errors.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import { nodeForm } from "../../../domain/node.ts";
 import {
   afterId,

@@ -1,6 +1,5 @@
 import { openChecksummed } from "../../../domain/checksummed.ts";
-import type { Edge } from "../../../domain/edge.ts";
-import type { MemoryEvent } from "../../../domain/event.ts";
+import type { Edge, MemoryEvent } from "../../../domain/node.ts";
 import type {
   ExtractionRecord,
   ExtractionStatus,

@@ -1,5 +1,4 @@
-import { edgeForm } from "../../../domain/edge.ts";
-import { nodeForm } from "../../../domain/node.ts";
+import { edgeForm, nodeForm } from "../../../domain/node.ts";
 import type { Provenance } from "../../../engine/inspect/api.ts";
 import { anyObject, constant, instant, list, nullable, text, uuid } from "../../../lib/form.ts";
 import { noted, told, view } from "../../../lib/view.ts";

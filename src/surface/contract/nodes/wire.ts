@@ -1,6 +1,5 @@
 import { SCOPES } from "../../../domain/enums.ts";
-import type { MemoryEvent } from "../../../domain/event.ts";
-import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
+import { type MemoryEvent, type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import type { ListedEvents, ListedSessions } from "../../../engine/browse/api.ts";
 import type { ScanPage } from "../../../engine/inspect/api.ts";
 import {

@@ -1,13 +1,12 @@
+import { LIMITS } from "../../../domain/arguments.ts";
 import {
   LIFECYCLE_STATES,
   NODE_TYPES,
   QUERY_INTENTS,
   REPRESENTATION_LEVELS,
 } from "../../../domain/enums.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { Explanation } from "../../../domain/records/explanation.ts";
-import { RECEIPT_DETAILS } from "../../../domain/records/receipt.ts";
+import { type Explanation, RECEIPT_DETAILS } from "../../../domain/records/receipt.ts";
 import { SECTION_NAMES } from "../../../domain/records/retrieval-record.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import {

@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { parseId } from "../../../domain/arguments.ts";
+import { LIMITS, parseId } from "../../../domain/arguments.ts";
 import { missing, missingNode } from "../../../domain/errors.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import {
   type AnswerCitations,
   CITATION_METHODS,
   citationsForm,
-} from "../../../domain/records/citations.ts";
+} from "../../../domain/records/receipt.ts";
 import { list } from "../../../lib/form.ts";
 import { told, view } from "../../../lib/view.ts";
 import {

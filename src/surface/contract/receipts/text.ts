@@ -1,6 +1,9 @@
-import type { AnswerCitations } from "../../../domain/records/citations.ts";
-import type { KeptReceipt } from "../../../domain/records/explanation.ts";
-import { isLean, type LeanReceipt } from "../../../domain/records/receipt.ts";
+import {
+  type AnswerCitations,
+  isLean,
+  type KeptReceipt,
+  type LeanReceipt,
+} from "../../../domain/records/receipt.ts";
 import { counted, listed, moment, name, oneLine, rounded } from "../core/tool-text.ts";
 
 /** Code points of the question that a receipt repeats. */

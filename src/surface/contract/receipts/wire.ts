@@ -1,6 +1,5 @@
 import { QUERY_INTENTS } from "../../../domain/enums.ts";
-import type { KeptReceipt } from "../../../domain/records/explanation.ts";
-import { leanForm, receiptForm } from "../../../domain/records/receipt.ts";
+import { type KeptReceipt, leanForm, receiptForm } from "../../../domain/records/receipt.ts";
 import type {
   ListedRetrieval,
   ListedRetrievals,

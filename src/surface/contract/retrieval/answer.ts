@@ -1,3 +1,4 @@
+import { STRENGTHS } from "../../../domain/candidate-filter.ts";
 import {
   EPISTEMIC_TYPES,
   LIFECYCLE_STATES,
@@ -5,8 +6,7 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "../../../domain/enums.ts";
-import { type SeenIn, seenIn, seenInWords } from "../../../domain/seen.ts";
-import { STRENGTHS } from "../../../domain/strength.ts";
+import { type SeenIn, seenIn, seenInWords } from "../../../domain/speaker.ts";
 import type {
   MemoryBundle,
   ResultCandidate,

@@ -1,6 +1,6 @@
 import { REPRESENTATION_LEVELS } from "../../../domain/enums.ts";
 import { nodeForm } from "../../../domain/node.ts";
-import { CONTEXT_FORMATS } from "../../../domain/records/packing.ts";
+import { CONTEXT_FORMATS } from "../../../domain/records/retrieval-record.ts";
 import { provenanceForm, traceForm } from "../../../domain/records/score.ts";
 import type {
   MemoryBundle,

@@ -1,5 +1,5 @@
 import { QUERY_INTENTS } from "../../../domain/enums.ts";
-import { coverageForm, historicalForm } from "../../../domain/records/coverage.ts";
+import { coverageForm, historicalForm } from "../../../domain/records/receipt.ts";
 import { OUTCOMES } from "../../../domain/records/retrieval-record.ts";
 import { multipliersForm } from "../../../domain/records/score.ts";
 import type { RetrievalMetadata } from "../../../engine/retrieve/api.ts";

@@ -1,4 +1,4 @@
-import { LIMITS } from "../../../domain/limits.ts";
+import { LIMITS } from "../../../domain/arguments.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
 import { withTexts } from "../receipts/explanation-wire.ts";

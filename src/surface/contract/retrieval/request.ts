@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LIMITS } from "../../../domain/arguments.ts";
 import {
   NODE_TYPES,
   parseMember,
@@ -7,7 +8,6 @@ import {
   SCOPES,
 } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import type { RetrieveInput } from "../../../engine/retrieve/api.ts";
 import { instantIn, owner, sourceType, textOf } from "../core/fields.ts";
 import type { CallContext } from "../core/operation.ts";

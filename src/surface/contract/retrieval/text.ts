@@ -1,4 +1,4 @@
-import { seenIn, seenInWords } from "../../../domain/seen.ts";
+import { seenIn, seenInWords } from "../../../domain/speaker.ts";
 import type {
   MemoryBundle,
   RetrievalResponse,

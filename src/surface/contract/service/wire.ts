@@ -1,5 +1,5 @@
-import type { OwnerSummary } from "../../../domain/pack-owner.ts";
-import { STORE_BACKENDS } from "../../../domain/store-backends.ts";
+import { STORE_BACKENDS } from "../../../domain/addresses.ts";
+import type { OwnerSummary } from "../../../domain/owner.ts";
 import type { Stats, StatsDetails } from "../../../engine/inspect/api.ts";
 import {
   count,

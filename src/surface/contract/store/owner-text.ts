@@ -1,4 +1,4 @@
-import type { OwnerMemories } from "../../../domain/pack-owner.ts";
+import type { OwnerMemories } from "../../../domain/owner.ts";
 import { json, name } from "../core/tool-text.ts";
 
 /** A name that needs no quotation marks in running text. */

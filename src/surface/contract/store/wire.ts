@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { LIMITS } from "../../../domain/arguments.ts";
 import { NODE_TYPES, SCOPES } from "../../../domain/enums.ts";
 import { processingStatusForm } from "../../../domain/jobs.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import type { StoreReceipt } from "../../../engine/write/api.ts";
 import { list, omitted, uuid } from "../../../lib/form.ts";
 import { noted, view } from "../../../lib/view.ts";
