@@ -23,13 +23,7 @@ export type OpenedStore = {
 
 type Shared = Pick<
   SqliteStoreOptions & PostgresStoreOptions,
-  | "createIfMissing"
-  | "embedding"
-  | "modelFor"
-  | "softwareVersion"
-  | "scoringVersion"
-  | "clock"
-  | "warn"
+  "createIfMissing" | "embedding" | "modelFor" | "softwareVersion" | "scoringVersion" | "clock"
 > & {
   readonly namespaceName?: string | undefined;
   /** Of a database: the schemas in which names are looked up. */

@@ -7,7 +7,6 @@ import { openSqlite } from "../adapters/native/open-sqlite.ts";
 import { IS_WINDOWS } from "../adapters/native/platform.ts";
 import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
 import { filesOf, mainPath } from "../adapters/sqlite/connection/layout.ts";
-import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import { setAsideOf } from "../adapters/sqlite/connection/own-log.ts";
 import { hiddenFilesOf } from "../adapters/sqlite/copy/hidden-file.ts";
 import { type FoundKey, findKey, type KeyRequest } from "../app/find-key.ts";
@@ -133,7 +132,6 @@ async function checkContent(config: Config, report: PackReport): Promise<readonl
           status: "fail",
           message: `${damage.join("; ")}. Restore the pack from a copy`,
         },
-    checkLog(report),
     checkIndexes(report),
     ...checkPictures(report),
     checkReceipts(report),
@@ -154,16 +152,6 @@ function openFailure(error: unknown): string {
   return reason === "SQLITE_CORRUPT"
     ? "is damaged and cannot be read. Restore the pack from a copy"
     : `cannot be read (${String(reason)}). Check the permissions of file and folder, and the disk`;
-}
-
-function checkLog({ path, logGap, logLost }: PackReport): Finding {
-  const name = "log";
-  if (logGap !== undefined) return { name, status: "fail", message: tellGap(path, logGap) };
-  if (logLost === undefined) {
-    return { name, status: "ok", message: "nothing is missing that was in the write-ahead log" };
-  }
-  const message = `at ${logLost.foundAt} this copy was used without its log: what the original was told after ${logLost.since} is not in it. Copy the original again, if you still have it; else end this notice with: svc compact ${shellWord(path)}`;
-  return { name, status: "warn", message };
 }
 
 function checkReceipts({ damagedReceipts: damaged = [] }: PackReport): Finding {

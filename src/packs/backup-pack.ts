@@ -5,7 +5,6 @@ import { removeFile, renameFile, syncToDisk } from "../adapters/native/system-fi
 import { openExclusively } from "../adapters/sqlite/connection/exclusive.ts";
 import { requirePack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
-import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import { asidePath } from "../adapters/sqlite/connection/own-log.ts";
 import type { Cipher } from "../adapters/sqlite/connection/pack-files.ts";
 import { backUpFiles } from "../adapters/sqlite/copy/backup-files.ts";
@@ -17,7 +16,6 @@ import { refuseDangling } from "../app/new-pack-place.ts";
 import { opening } from "../app/pack-connection.ts";
 import { keyTextOf, withCipher } from "../app/pack-key.ts";
 import { directoryLayout, layoutOf } from "../app/pack-path.ts";
-import { VERSION } from "../app/version.ts";
 import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
@@ -48,8 +46,6 @@ export type Backup = {
   /** Of all files of the copy. */
   readonly bytes: number;
   readonly encrypted: boolean;
-  /** Warning about an original, and so its copy, that lacks its log; undefined if nothing is missing. */
-  readonly missing: string | undefined;
   /** What had the place, under its new names. */
   readonly setAside: readonly string[];
 };
@@ -75,13 +71,11 @@ export async function backUpPack(config: Config, request: BackupRequest): Promis
     }
     const pack = prepare(target, isReplacement);
     return await withCleanup(pack.remove, async () => {
-      const { gap, ...done } = await backUpFiles({
+      const done = await backUpFiles({
         layout,
         target: pack.layout,
         cipher,
         ...opening(config),
-        clock,
-        softwareVersion: VERSION,
         signal,
         onProgress,
       });
@@ -93,8 +87,7 @@ export async function backUpPack(config: Config, request: BackupRequest): Promis
       const setAside = isReplacement ? putAside(target) : [];
       pack.publish();
       const destination = mainPath(target);
-      const missing = gap && tellGap(source, gap);
-      return { source, destination, ...done, encrypted, missing, setAside };
+      return { source, destination, ...done, encrypted, setAside };
     });
   });
 }

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
-import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import {
   fadingReads,
   inspectPack,
@@ -38,8 +37,6 @@ export type PackReport = PackInspection & {
   readonly extractor: ReturnType<typeof extractor>;
   /** Days for which receipts of questions are kept; 0: none is; undefined: for ever. */
   readonly receiptDays: number | undefined;
-  /** Warning about a copy that lacks its log; undefined if nothing is missing. */
-  readonly missing: string | undefined;
 };
 
 /**
@@ -58,12 +55,10 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
   const inspection = await withCipher(layout, keyTextOf(config), (cipher) =>
     inspectPack({ layout, checkIntegrity, isReceiptWhole, ...opening(config), cipher }),
   );
-  const missing = inspection.logGap && tellGap(path, inspection.logGap);
   const { embedding } = inspection.manifest;
   const model = modelOfPack(config, embedding);
   return {
     ...inspection,
-    missing,
     path,
     bytes,
     encrypted: isPackEncrypted(layout),

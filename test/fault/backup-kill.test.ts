@@ -41,11 +41,10 @@ async function run(args: readonly string[], enter?: (command: readonly string[])
   return { code: await child.exited, stdout, stderr };
 }
 
-async function events(pack: string): Promise<unknown> {
+async function events(pack: string): Promise<number> {
   const { code, stdout } = await run(["info", pack, "--format", "json"]);
   expect(code).toBe(0);
-  const { event_count: count, is_complete: isComplete } = JSON.parse(stdout);
-  return { count, isComplete };
+  return JSON.parse(stdout).event_count;
 }
 
 describe.each([
@@ -70,14 +69,14 @@ describe.each([
       child.kill("SIGKILL");
       await child.exited;
       left += readdirSync(place).filter((entry) => entry.startsWith(".")).length;
-      if (existsSync(copy)) expect(await events(copy)).toEqual({ count: 400, isComplete: true });
+      if (existsSync(copy)) expect(await events(copy)).toBe(400);
     }
     console.log(`${kind}: ${ROUNDS} rounds, ${left} times something was left`);
     rmSync(copy, { recursive: true, force: true });
     expect(await run(backup)).toMatchObject({ code: 0, stderr: "" });
     expect(readdirSync(place)).toEqual(["copy"]);
-    expect(await events(copy)).toEqual({ count: 400, isComplete: true });
-    expect(await events(join(from, name))).toEqual({ count: 400, isComplete: true });
+    expect(await events(copy)).toBe(400);
+    expect(await events(join(from, name))).toBe(400);
   });
 });
 

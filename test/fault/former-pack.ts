@@ -1,6 +1,5 @@
 import { createRandom, sentence } from "../../scripts/bench/sentences.ts";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
-import { keepLogInUse } from "../../src/adapters/sqlite/connection/log-mark.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import type { EmbeddingIdentity } from "../../src/ports/models.ts";
 import { at, put } from "../contract/samples.ts";
@@ -70,8 +69,6 @@ export function progressOf(path: string): Progress {
       };
     })();
   } finally {
-    // This connection may be the last, and writes no mark.
-    keepLogInUse(database, { kind: "file", path });
     database.close();
   }
 }

@@ -10,7 +10,6 @@ import {
   toSvcError,
 } from "./connection/failures.ts";
 import { filesOf, mainPath, type PackLayout } from "./connection/layout.ts";
-import { findLogGap, tellGap } from "./connection/log-mark.ts";
 import { isWritable, openForReading } from "./connection/open-reading.ts";
 import { type Cipher, hasSecondName, packKey } from "./connection/pack-files.ts";
 import { modelOf, type SqliteStoreOptions } from "./open-store.ts";
@@ -51,12 +50,10 @@ export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<Op
 }
 
 function openWith(options: SqliteStoreOptions, path: string, cipher: Cipher | undefined): OpenPack {
-  const { layout, warn } = options;
+  const { layout } = options;
   try {
     const { database, close } = openForReading(layout, { ...options, cipher });
     try {
-      const gap = findLogGap(database);
-      if (gap !== undefined) warn?.(tellGap(path, gap));
       return storeOn(database, options, path, close);
     } catch (error) {
       close();

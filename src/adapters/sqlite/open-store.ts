@@ -10,7 +10,6 @@ import { packInUse } from "../crypt/failures.ts";
 import { wipe } from "../crypt/keys.ts";
 import { isBusy, noSuchPack, packMoved, toSvcError } from "./connection/failures.ts";
 import { filesOf, lexicalFile, mainPath, type PackLayout } from "./connection/layout.ts";
-import { findLogGap, noteLostLog, tellGap } from "./connection/log-mark.ts";
 import { MainFile } from "./connection/main-file.ts";
 import {
   type DatabaseOptions,
@@ -64,8 +63,6 @@ export type SqliteStoreOptions = {
   readonly shareEncrypted?: boolean | undefined;
   /** Bytes of a pack from which on another thread writes all its pages after an erasure. Default 8 MiB. */
   readonly threadFrom?: number | undefined;
-  /** Is told of changes that the pack lacks. Default: nobody. */
-  readonly warn?: ((message: string) => void) | undefined;
 };
 
 /**
@@ -212,7 +209,10 @@ async function openOn(
     capacity: options.writeQueueSize,
     busyTimeoutMs: options.busyTimeoutMs,
     path,
-    beforeBegin: () => file?.requireOurs(),
+    beforeBegin: () => {
+      file?.requireOurs();
+      log.beforeBegin();
+    },
     beforeCommit: () => {
       requireOurs(writer, path);
       log.beforeCommit();
@@ -225,7 +225,6 @@ async function openOn(
     file: () => file,
     isIdle: () => queue.isIdle,
   });
-  const gap = findLogGap(writer);
   await queue.run(() => {
     // Another process may have made the pack since the first check.
     requireReadable(writer, options.layout);
@@ -234,9 +233,7 @@ async function openOn(
     migrate(writer, options.layout, options, options.clock.now());
     if (namespace !== undefined) writeNamespace(writer, namespace);
     if (options.layout.kind === "directory") reconcileIndexes(writer, options.clock.now());
-    if (gap !== undefined) noteLostLog(writer, gap, options.clock.now());
   });
-  if (gap !== undefined) options.warn?.(tellGap(path, gap));
   log.begin();
   const reader = await patiently(options, () =>
     openDatabase(databaseOptions(options, "reader", false)),
@@ -246,7 +243,7 @@ async function openOn(
   const { rewrite, close: forgetNames } = createRewriter(
     writer,
     { ...databaseOptions(options, "writer", false), busyTimeoutMs: THREAD_BLOCK_MS },
-    options,
+    options.threadFrom,
   );
   // The end of the process closes the connections, and with them the log.
   const forget = atExit(() => {

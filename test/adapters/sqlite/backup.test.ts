@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
-  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -18,7 +17,6 @@ import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { pinPack } from "../../../src/adapters/sqlite/copy/pinned.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { settingsForPath } from "../../../src/app/pack-path.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
@@ -30,7 +28,6 @@ import { answers, cipherOf, KINDS, makePack } from "./whole-packs.ts";
 setDefaultTimeout(120_000);
 
 const WORKER = resolve(import.meta.dir, "../../fault/maintenance-worker.ts");
-const CLOCK = createSystemClock();
 
 let folder = "";
 beforeEach(() => {
@@ -112,11 +109,10 @@ describe.each([...KINDS])("a backup of $name", ({ at }) => {
       events: 60,
       nodes: 60,
       encrypted: pack.encryptionKey !== undefined,
-      missing: undefined,
     });
     expect(filesOf(copy.layout).filter((path) => existsSync(`${path}-wal`))).toEqual([]);
-    expect(inspect(copy)).toMatchObject({ damage: [], logGap: undefined, eventCount: 60 });
-    expect(inspect(pack)).toMatchObject({ damage: [], logGap: undefined, eventCount: 60 });
+    expect(inspect(copy)).toMatchObject({ damage: [], eventCount: 60 });
+    expect(inspect(pack)).toMatchObject({ damage: [], eventCount: 60 });
     expect(await answers(copy)).toEqual(before);
   });
 
@@ -130,13 +126,13 @@ describe.each([...KINDS])("a backup of $name", ({ at }) => {
         const known = other.ids.length;
         const { done, copy } = await backUp(pack, join(folder, `copies/${round}.pack`));
         const found = inspect(copy);
-        expect(found).toMatchObject({ damage: [], logGap: undefined, eventCount: done.events });
+        expect(found).toMatchObject({ damage: [], eventCount: done.events });
         expect(done.events).toBeGreaterThanOrEqual(5 + known);
       }
     } finally {
       await other.end();
     }
-    expect(inspect(pack)).toMatchObject({ damage: [], logGap: undefined });
+    expect(inspect(pack)).toMatchObject({ damage: [] });
   });
 
   test("is of one moment: the files stand still while others are acknowledged", async () => {
@@ -148,8 +144,6 @@ describe.each([...KINDS])("a backup of $name", ({ at }) => {
       layout,
       cipher: cipherOf(pack),
       vecExtensionPath,
-      clock: CLOCK,
-      softwareVersion: "1.2.3",
     });
     const other = writer(pack);
     try {
@@ -162,8 +156,8 @@ describe.each([...KINDS])("a backup of $name", ({ at }) => {
       await other.end();
       await pinned.release();
     }
-    const { eventCount, damage, logGap } = inspect(pack);
-    expect({ damage, logGap }).toEqual({ damage: [], logGap: undefined });
+    const { eventCount, damage } = inspect(pack);
+    expect(damage).toEqual([]);
     expect(eventCount).toBeGreaterThanOrEqual(5 + other.ids.length);
   });
 
@@ -196,27 +190,6 @@ describe.each([...KINDS])("a backup of $name", ({ at }) => {
     const stopped = AbortSignal.abort(new Error("stopped"));
     expect(backUp(pack, to, stopped)).rejects.toThrow("stopped");
     expect(readdirSync(join(folder, "copies"))).toEqual([]);
-  });
-
-  test("of a copy that lacks its log lacks as much, and both say so", async () => {
-    const pack = at(join(folder, "pack"));
-    mkdirSync(join(folder, "pack"));
-    await makePack(pack, 3);
-    const other = writer(pack);
-    await other.more(3);
-    await other.end();
-    // A kill may come between two visits, when the log is in the pack.
-    const place = join(folder, "torn");
-    cpSync(join(folder, "pack"), place, { recursive: true });
-    const torn = at(place);
-    for (const path of filesOf(torn.layout)) {
-      for (const suffix of ["-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
-    }
-    const { logGap } = inspect(torn);
-    const { done, copy } = await backUp(torn);
-    expect(done.missing === undefined).toBe(logGap === undefined);
-    expect(inspect(copy).logGap).toEqual(logGap);
-    expect(inspect(torn).logGap).toEqual(logGap);
   });
 
   test("is made of a pack that nobody may write", async () => {
@@ -254,7 +227,7 @@ describe.each([...KINDS])("a backup of $name in the place of a pack", ({ at }) =
     await store.close();
     const { setAside } = await restore(copy, pack);
     expect(await answers(pack)).toEqual(before);
-    expect(inspect(pack)).toMatchObject({ damage: [], logGap: undefined, logLost: undefined });
+    expect(inspect(pack)).toMatchObject({ damage: [] });
     const former = setAside.at(-1) ?? "";
     const formerPack: SqlitePack =
       pack.layout.kind === "file"

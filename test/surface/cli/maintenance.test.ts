@@ -123,13 +123,13 @@ describe("a pack with a second name", () => {
     expect(readFileSync(at(name))).toEqual(before);
   });
 
-  test("is read with its log where another process got it before", async () => {
+  test("is read with its log under the name by which another process has it", async () => {
     cpSync(at("plain.pack"), at("held.pack"));
     const engine = await desk.engine("held.pack");
     await engine.store({ content: "The bees live behind the shed", userId: SYSTEM_USER });
     linkSync(at("held.pack"), at("held-again.pack"));
     expect((await desk.run(["list", "held.pack"])).stdout).toContain("The bees live");
-    expect((await desk.run(["list", "held-again.pack"])).stderr).toContain("is in its log");
+    expect((await desk.run(["list", "held-again.pack"])).code).toBe(0);
     await engine.close();
     expect((await desk.run(["list", "held-again.pack"])).stdout).toContain("The bees live");
   });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
 import { createDesk, type Desk, PROGRAM } from "./run-svc.ts";
 
 setDefaultTimeout(120_000);
@@ -56,13 +55,6 @@ describe("a reader that leaves", () => {
     const { stderr, code } = await shell(`${command} | true; exit \${PIPESTATUS[0]}`);
     expect(code).toBe(0);
     expect(stderr).not.toContain("Error");
-  });
-
-  test("leaves no alarm about the log", async () => {
-    const { stdout } = await desk.run(["doctor", join(desk.folder, "m.pack"), "--format", "json"]);
-    expect(JSON.parse(stdout)).toMatchObject({
-      checks: expect.arrayContaining([expect.objectContaining({ name: "log", status: "ok" })]),
-    });
   });
 });
 

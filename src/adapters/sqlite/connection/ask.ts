@@ -35,3 +35,8 @@ export function checkpoint(
     .get();
   return row?.busy === 0 && row.log === row.checkpointed;
 }
+
+/** The main file of a connection, without links. */
+export function mainFileOf(database: Database): string {
+  return ask<string>(database, "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? "";
+}

@@ -5,7 +5,6 @@ import { SvcError } from "../../../domain/errors.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import { codeOf, isBusy, notAPack, readOnly, toSvcError } from "./failures.ts";
 import { filesOf, mainPath, type PackLayout, schemasOf } from "./layout.ts";
-import { isLogInUse, writeMark } from "./log-mark.ts";
 import { type DatabaseOptions, hasManifest, hasMoved, openDatabase } from "./open-database.ts";
 import type { Cipher } from "./pack-files.ts";
 
@@ -72,8 +71,6 @@ function takeAll(database: Database, { layout }: WholePack): void {
   if (schemasOf(layout).some((schema) => hasMoved(database, schema))) throw inUse(path);
   requireReadable(database, layout);
   if (!hasManifest(database)) throw notAPack(path, "it has no manifest");
-  // No other process is in: the content of the log is about to be in the files.
-  if (isLogInUse(database)) writeMark(database, undefined);
   for (const schema of schemasOf(layout)) {
     const row = database
       .query<{ busy: number }, []>(`PRAGMA ${schema}.wal_checkpoint(TRUNCATE)`)

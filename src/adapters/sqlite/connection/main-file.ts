@@ -1,10 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { copyFileSync, statSync, truncateSync } from "node:fs";
-import { ask } from "./ask.ts";
+import { ask, mainFileOf } from "./ask.ts";
 import { fileOverwritten } from "./failures.ts";
-import { isOwnLog, type LogMark, mainFileOf, parseMark, readMarkText } from "./log-mark.ts";
 import { hasMoved } from "./open-database.ts";
-import { asidePath, isMarkedSo } from "./own-log.ts";
+import { asidePath, isMarkedSo, isOwnLog, readMark } from "./own-log.ts";
 import { type Cipher, type HeldName, holdName } from "./pack-files.ts";
 
 /** Notices a main file that another program has written in place while it is open, for example `cp` over it. */
@@ -32,7 +31,7 @@ export class MainFile {
     this.#stamp = this.#now();
     // In this order: a commit in between shows at the next look.
     this.#version = this.#changes();
-    this.#mark = readMarkText(this.#database);
+    this.#mark = readMark(this.#database);
   }
 
   /**
@@ -44,9 +43,9 @@ export class MainFile {
       // Moved away is told apart, at the commit.
       if (this.#now() === this.#stamp || hasMoved(this.#database, "main")) return;
       // What the connection reads may come from the new content: without a commit of another one, the mark is known.
-      const isRight = (own: LogMark | undefined): boolean => {
+      const isRight = (own: string | undefined): boolean => {
         const isKnown = this.#changes() === this.#version;
-        return isOwnLog(own, parseMark(isKnown ? this.#mark : readMarkText(this.#database)));
+        return isOwnLog(own, isKnown ? this.#mark : readMark(this.#database));
       };
       if (isMarkedSo(this.#held.name, isRight)) {
         this.accept();

@@ -6,7 +6,6 @@ import { shellWord } from "../../../lib/shell-word.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import { codeOf } from "./failures.ts";
 import { filesOf, type PackLayout } from "./layout.ts";
-import { keepLogInUse } from "./log-mark.ts";
 import { type DatabaseOptions, openDatabase } from "./open-database.ts";
 import { hasSecondName, type OpenMode } from "./pack-files.ts";
 
@@ -26,11 +25,7 @@ export function openForReading(layout: PackLayout, connection: Connection): Read
   try {
     database.run("PRAGMA query_only = ON");
     requireReadable(database, layout);
-    const close = (): void => {
-      keepLogInUse(database, layout);
-      database.close();
-    };
-    return { database, close };
+    return { database, close: () => database.close() };
   } catch (error) {
     database.close();
     throw error;

@@ -1,20 +1,40 @@
 import { constants, type Database } from "bun:sqlite";
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, parse } from "node:path";
 import { FOREIGN_LOG, SvcError } from "../../../domain/errors.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { openSqlite } from "../../native/open-sqlite.ts";
+import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { codeOf } from "./failures.ts";
-import {
-  firstSalt,
-  isLaterLog,
-  isOwnLog,
-  type LogMark,
-  parseMark,
-  readMarkText,
-} from "./log-mark.ts";
 import type { NamedFile } from "./pack-files.ts";
 import { realPath } from "./sidecars.ts";
+
+/*
+ * A pack records which log is its own. The first transaction in a log writes a mark with a new id, and so does the last one before
+ * the log is emptied; each names the id of the mark that the main file has until a checkpoint. So a log that is read with another
+ * main file, such as a copy in the place of the pack, is recognised.
+ */
+const MARK = "log_mark";
+
+/** The mark: its id, a blank, and the id of the one that the main file may have instead. Undefined in a pack that never had one. */
+export function readMark(database: Database): string | undefined {
+  return readPackSetting(database, MARK);
+}
+
+/** Runs inside a write transaction. @param former the mark in the main file */
+export function writeMark(database: Database, former: string | undefined): void {
+  writePackSetting(database, MARK, `${randomBytes(8).toString("hex")} ${idOf(former)}`);
+}
+
+/** @param own the mark in the main file alone @param withLog the mark that is read with the log */
+export function isOwnLog(own: string | undefined, withLog: string | undefined): boolean {
+  return withLog === undefined || withLog.split(" ").includes(idOf(own));
+}
+
+function idOf(mark: string | undefined): string {
+  return mark?.split(" ")[0] ?? "";
+}
 
 /** How often to look again, after how many milliseconds, while another process moves the log into the file. */
 const LOOKS_MAX = 20;
@@ -30,11 +50,7 @@ export function requireOwnLog({ path, name }: NamedFile): void {
   if ((statSync(`${real}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
   // It cannot move the log into the file when it is closed.
   const database = readOnly(name);
-  const isOurs = (own: LogMark | undefined): boolean => {
-    const salt = firstSalt(database);
-    const isLater = own?.state !== "used" || salt === undefined || isLaterLog(own, salt);
-    return isLater && isOwnLog(own, parseMark(readMarkText(database)));
-  };
+  const isOurs = (own: string | undefined): boolean => isOwnLog(own, readMark(database));
   try {
     if (!isMarkedSo(name, isOurs)) throw foreignLog(real);
   } finally {
@@ -43,11 +59,11 @@ export function requireOwnLog({ path, name }: NamedFile): void {
 }
 
 /** Whether the mark in the main file alone is right. What cannot be read passes: SQLite tells what is wrong with it. */
-export function isMarkedSo(name: string, isRight: (own: LogMark | undefined) => boolean): boolean {
+export function isMarkedSo(name: string, isRight: (own: string | undefined) => boolean): boolean {
   for (let looks = 0, before: string | null | undefined; looks < LOOKS_MAX; looks += 1) {
     const text = markInFile(name);
     if (text === undefined) Bun.sleepSync(LOOK_PAUSE_MS);
-    else if (isRightOrUnread(() => isRight(parseMark(text ?? undefined)))) return true;
+    else if (isRightOrUnread(() => isRight(text ?? undefined))) return true;
     // Meanwhile nobody has moved a log into the file.
     else if (text === before) return false;
     before = text;
@@ -69,7 +85,7 @@ function markInFile(name: string): string | null | undefined {
   try {
     const alone = readOnly(`${name}&immutable=1`);
     try {
-      return readMarkText(alone) ?? null;
+      return readMark(alone) ?? null;
     } finally {
       alone.close();
     }

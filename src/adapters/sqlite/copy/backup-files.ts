@@ -2,14 +2,12 @@ import { createHash, type Hash } from "node:crypto";
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
-import type { Clock } from "../../../ports/system.ts";
 import { syncToDisk } from "../../native/system-files.ts";
 import { countRows } from "../connection/ask.ts";
 import { openAlone, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { filesOf, mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
-import { freshMark, type LogGap, writeMark } from "../connection/log-mark.ts";
-import { readManifest } from "../schema/manifest.ts";
+import { readMark, writeMark } from "../connection/own-log.ts";
 import { requireSameShape } from "./compare.ts";
 import { createHidden } from "./hidden-file.ts";
 import { type Pinned, pinPack } from "./pinned.ts";
@@ -18,8 +16,6 @@ import { interruptible, requireFree } from "./rewrite-pack.ts";
 export type BackupInput = WholePack & {
   /** Where the copy is made: the same kind of pack, not existing yet. */
   readonly target: PackLayout;
-  readonly clock: Clock;
-  readonly softwareVersion: string;
   readonly signal: AbortSignal;
   /** Called now and then with the bytes copied so far. */
   readonly onProgress: (done: number, total: number) => void;
@@ -31,8 +27,6 @@ export type BackedUp = {
   readonly nodes: number;
   /** Of all files of the copy. */
   readonly bytes: number;
-  /** What the original, and so the copy, lacks; undefined if nothing is missing. */
-  readonly gap: LogGap | undefined;
 };
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
@@ -49,7 +43,7 @@ export async function backUpFiles(input: BackupInput): Promise<BackedUp> {
     const descriptors: number[] = [];
     try {
       const bytes = await copyFiles(input, descriptors);
-      return { ...compareAndFinish(pinned, input), bytes, gap: pinned.gap };
+      return { ...compareAndFinish(pinned, input), bytes };
     } finally {
       await pinned.release();
       for (const descriptor of descriptors) closeSync(descriptor);
@@ -124,18 +118,17 @@ async function readThrough(
 
 /** Compares the copy with the original as SQLite reads them, and removes from the copy what is true only of the original. */
 function compareAndFinish(
-  { database, gap }: Pinned,
+  { database }: Pinned,
   input: BackupInput,
 ): Pick<BackedUp, "events" | "nodes"> {
-  const { layout, target, cipher, vecExtensionPath, clock } = input;
+  const { layout, target, cipher, vecExtensionPath } = input;
   const copy = openAlone({ layout: target, cipher, vecExtensionPath });
   try {
     for (const schema of schemasOf(layout)) {
       requireSameShape({ database, schema }, { database: copy, schema }, mainPath(target));
     }
-    // All of the log is in the copy, unless the original lacks it too. Its own mark: no log of the original may be read with it.
-    const mark = freshMark("empty", clock.now(), readManifest(copy)?.softwareVersion ?? "");
-    if (gap === undefined) copy.transaction(() => writeMark(copy, mark)).immediate();
+    // A mark of its own: no log of the original may be read with it.
+    copy.transaction(() => writeMark(copy, readMark(copy))).immediate();
     return { events: countRows(copy, "main.events"), nodes: countRows(copy, "main.nodes") };
   } finally {
     copy.close();

@@ -8,8 +8,8 @@ import { countRows } from "../connection/ask.ts";
 import { openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { filesOf, type PackLayout, schemasOf } from "../connection/layout.ts";
-import { writeMark } from "../connection/log-mark.ts";
 import { turnToLog } from "../connection/open-database.ts";
+import { readMark, writeMark } from "../connection/own-log.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import { reconcileIndexes } from "../write/reconcile.ts";
@@ -162,7 +162,7 @@ async function finishCopy(
       .transaction(() => {
         reconcileIndexes(copy, now, target.schema);
         // It belongs to the folder's log; the new file has had none.
-        writeMark(copy, undefined);
+        writeMark(copy, readMark(copy));
       })
       .immediate();
     requireSound(target, destination);

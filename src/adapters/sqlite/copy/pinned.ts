@@ -1,31 +1,21 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import type { Clock } from "../../../ports/system.ts";
 import { checkpoint } from "../connection/ask.ts";
 import { waitForTurn } from "../connection/closing.ts";
 import type { WholePack } from "../connection/exclusive.ts";
 import { isBusy, requirePack } from "../connection/failures.ts";
 import { filesOf, mainPath, schemasOf } from "../connection/layout.ts";
-import { findLogGap, type LogGap } from "../connection/log-mark.ts";
 import { openDatabase } from "../connection/open-database.ts";
 import { isWritable, readingMode } from "../connection/open-reading.ts";
 import type { OpenMode } from "../connection/pack-files.ts";
 import { requireReadable } from "../schema/migrate.ts";
-import { LogKeeper } from "../write/log-keeper.ts";
 
 /** A pack whose files are complete and do not change. Others continue to read and write; their writes wait in its log. */
 export type Pinned = {
   /** Sees the pack as it is in the files. */
   readonly database: Database;
-  /** What the pack lacked before; undefined if nothing was missing. */
-  readonly gap: LogGap | undefined;
   /** Lets the files change again. Never throws. */
   release(): Promise<void>;
-};
-
-export type PinOptions = WholePack & {
-  readonly clock: Clock;
-  readonly softwareVersion: string;
 };
 
 /** Milliseconds that one statement waits for a writer; writers wait as long for the move of the log. */
@@ -38,7 +28,7 @@ const PATIENCE_MS = 60_000;
  * nothing may be written, the log must be in the files already.
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, pack_in_use; SQLiteError from SQLite itself
  */
-export async function pinPack(options: PinOptions): Promise<Pinned> {
+export async function pinPack(options: WholePack): Promise<Pinned> {
   const { layout } = options;
   requirePack(mainPath(layout), "nothing was changed");
   const mode = filesOf(layout).every(isWritable) ? "read-write" : readingMode(layout);
@@ -46,14 +36,17 @@ export async function pinPack(options: PinOptions): Promise<Pinned> {
   try {
     if (mode === "immutable") {
       begin(reader, options);
-      return { database: reader, gap: findLogGap(reader), release: async () => reader.close() };
+      return { database: reader, release: async () => reader.close() };
     }
     const helper = open(options, mode);
     try {
-      const gap = findLogGap(helper);
       await pin(reader, helper, mode, options);
-      const release = (): Promise<void> => letGo(reader, helper, mode, gap, options);
-      return { database: reader, gap, release };
+      const release = async (): Promise<void> => {
+        reader.close();
+        if (mode === "read-write") await waitForTurn(helper);
+        helper.close();
+      };
+      return { database: reader, release };
     } catch (error) {
       helper.close();
       throw error;
@@ -65,7 +58,7 @@ export async function pinPack(options: PinOptions): Promise<Pinned> {
 }
 
 function open(
-  { layout, cipher, vecExtensionPath, namespace }: PinOptions,
+  { layout, cipher, vecExtensionPath, namespace }: WholePack,
   mode: OpenMode,
 ): Database {
   const database = openDatabase({
@@ -90,7 +83,7 @@ async function pin(
   reader: Database,
   helper: Database,
   mode: OpenMode,
-  options: PinOptions,
+  options: WholePack,
 ): Promise<void> {
   const tryPin = mode === "read-write" ? pinBetweenWrites : pinWhereWhole;
   for (const end = performance.now() + PATIENCE_MS; ; ) {
@@ -101,7 +94,7 @@ async function pin(
 }
 
 /** Keeps others from writing while the log is moved and the read begins. */
-function pinBetweenWrites(reader: Database, helper: Database, options: PinOptions): boolean {
+function pinBetweenWrites(reader: Database, helper: Database, options: WholePack): boolean {
   try {
     helper.run("BEGIN IMMEDIATE");
   } catch (error) {
@@ -118,40 +111,23 @@ function pinBetweenWrites(reader: Database, helper: Database, options: PinOption
 }
 
 /** While `reader` reads, nothing newer is moved: a log that is moved completely contains nothing newer. */
-function pinWhereWhole(reader: Database, helper: Database, options: PinOptions): boolean {
+function pinWhereWhole(reader: Database, helper: Database, options: WholePack): boolean {
   begin(reader, options);
   if (isLogMoved(helper, "NOOP", options)) return true;
   reader.run("ROLLBACK");
   return false;
 }
 
-function isLogMoved(database: Database, how: "PASSIVE" | "NOOP", { layout }: PinOptions): boolean {
+function isLogMoved(database: Database, how: "PASSIVE" | "NOOP", { layout }: WholePack): boolean {
   return schemasOf(layout).every((schema) => checkpoint(database, schema, how));
 }
 
 /** Starts a read of all files of a pack at once. */
-function begin(database: Database, { layout }: PinOptions): void {
+function begin(database: Database, { layout }: WholePack): void {
   database.run("BEGIN");
   for (const schema of schemasOf(layout)) {
     database.query(`SELECT count(*) FROM ${schema}.sqlite_schema`).get();
   }
-}
-
-async function letGo(
-  reader: Database,
-  helper: Database,
-  mode: OpenMode,
-  gap: LogGap | undefined,
-  { layout, clock, softwareVersion }: PinOptions,
-): Promise<void> {
-  reader.close();
-  if (mode === "read-write" && gap === undefined) {
-    // The last process to close a pack removes its log, and the pack must say that it is empty.
-    const keeper = new LogKeeper(helper, { layout, clock, softwareVersion, isIdle: () => true });
-    await waitForTurn(helper);
-    await keeper.close();
-  }
-  helper.close();
 }
 
 function neverWhole(path: string, mode: OpenMode): SvcError {

@@ -8,7 +8,6 @@ import { ask, hasRow } from "../connection/ask.ts";
 import { inUse, openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { filesOf, mainPath, schemasOf } from "../connection/layout.ts";
-import { forgetLostLog } from "../connection/log-mark.ts";
 import { turnToLog } from "../connection/open-database.ts";
 import { requireSameShape } from "./compare.ts";
 import { type CopyKey, copyFile } from "./copy-pack.ts";
@@ -98,7 +97,6 @@ function makeCopy(database: Database, input: RewriteInput, { schema, file, path 
   try {
     turnToLog(copy, layout);
     requireSameShape({ database, schema }, { database: copy, schema: "main" }, file);
-    if (input.purpose === "compact") forgetLostLog(copy);
   } finally {
     copy.close();
   }

@@ -7,7 +7,6 @@ import { inspectBlobs } from "../blobs/blobs.ts";
 import { ask, countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
-import { findLogGap, type LogGap, type LostLog, readLostLog } from "../connection/log-mark.ts";
 import type { DatabaseOptions } from "../connection/open-database.ts";
 import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
@@ -29,10 +28,6 @@ export type PackInspection = StoreInspection & {
   readonly damage: readonly string[] | undefined;
   /** Requests with unreadable receipts; undefined if they were not checked. */
   readonly damagedReceipts: readonly Uuid[] | undefined;
-  /** What the files lack because they were copied without their log; undefined if nothing is missing. */
-  readonly logGap: LogGap | undefined;
-  /** The pack was used without its log, so changes are missing; undefined if it never was. */
-  readonly logLost: LostLog | undefined;
 };
 
 export type InspectOptions = Pick<DatabaseOptions, "namespace"> & {
@@ -135,8 +130,6 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     damagedReceipts: options.checkIntegrity
       ? damagedReceipts(database, options.isReceiptWhole ?? (() => true))
       : undefined,
-    logGap: findLogGap(database),
-    logLost: readLostLog(database),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { packDamaged } from "../../crypt/failures.ts";
-import { ask } from "../connection/ask.ts";
-import { mainFileOf } from "../connection/log-mark.ts";
+import { ask, mainFileOf } from "../connection/ask.ts";
 
 /** Pages up to which a pack is examined at once: 32 MB, which take a tenth of a second. */
 const PAGES_MAX = 4096;

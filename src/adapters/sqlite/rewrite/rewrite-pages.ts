@@ -1,8 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, SvcError } from "../../../domain/errors.ts";
-import type { Instant } from "../../../lib/instant.ts";
-import type { Clock } from "../../../ports/system.ts";
 import { cacheDir } from "../../native/cache-dir.ts";
 import { ask } from "../connection/ask.ts";
 import { mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
@@ -20,8 +18,6 @@ export type RewriteTask = {
   readonly cacheDir: string;
   readonly files: readonly NamedFile[];
   readonly connecting: Connecting;
-  /** What the pack is told of its log. */
-  readonly told: { readonly at: Instant; readonly softwareVersion: string };
 };
 
 /** What it answers: nothing else than whether all was written, or why not. */
@@ -36,19 +32,13 @@ export type Rewriter = { rewrite(): Promise<boolean>; close(): void };
 export function createRewriter(
   writer: Database,
   connection: DatabaseOptions,
-  options: {
-    readonly clock: Clock;
-    readonly softwareVersion: string;
-    readonly threadFrom?: number | undefined;
-  },
+  threadFrom = THREAD_FROM,
 ): Rewriter {
-  const { clock, softwareVersion, threadFrom = THREAD_FROM } = options;
   const { files, connecting, release } = holdNames(connection);
   return {
     rewrite: async () => {
       if (sizeOf(writer, connecting.layout) >= threadFrom) {
-        const told = { at: clock.now(), softwareVersion };
-        return await rewriteApart({ cacheDir: cacheDir(), files, connecting, told });
+        return await rewriteApart({ cacheDir: cacheDir(), files, connecting });
       }
       rewritePages(writer, connecting.layout);
       return true;

@@ -11,13 +11,13 @@ import { type RewriteAnswer, type RewriteTask, rewritePages } from "./rewrite-pa
 /** How often it tries to empty the log while somebody still reads what was before. */
 const TRIES = 50;
 
-async function rewrite({ files, connecting, told }: RewriteTask): Promise<boolean> {
+async function rewrite({ files, connecting }: RewriteTask): Promise<boolean> {
   const database = openNamed(files, connecting);
   try {
     rewritePages(database, connecting.layout);
     // It is as large as the pack. Who started this thread looks whether it is empty.
     for (let tries = 1; tries < TRIES; tries += 1) {
-      if (emptyLog(database, connecting.layout, told)) break;
+      if (emptyLog(database, connecting.layout, true)) break;
       await Bun.sleep(10);
     }
     return true;

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { PackLayout } from "../connection/layout.ts";
-import { keepLogInUse } from "../connection/log-mark.ts";
 import { openDatabase } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
 import { readPackSetting, writePackSetting } from "./pack-settings.ts";
@@ -30,7 +29,6 @@ export function writeKeyBackup(
   try {
     database.transaction(() => writePackSetting(database, NAME, `${salt} ${at}`)).immediate();
   } finally {
-    keepLogInUse(database, layout);
     database.close();
   }
 }

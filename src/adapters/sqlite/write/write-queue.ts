@@ -21,8 +21,8 @@ export type WriteQueueOptions = {
   readonly beforeBegin?: (() => void) | undefined;
   /** Called before each commit; if it throws, the whole group is rolled back and its callers get the error. Default: nothing. */
   readonly beforeCommit?: (() => void) | undefined;
-  /** Called after each commit; the callers are told when it settles. Never rejects. Default: nothing. */
-  readonly afterCommit?: (() => Promise<void> | undefined) | undefined;
+  /** Called after each commit. Default: nothing. */
+  readonly afterCommit?: (() => void) | undefined;
 };
 
 /** Maximum calls in one transaction. Limits the time for which other processes wait. */
@@ -115,8 +115,7 @@ export class WriteQueue {
           : group.map((task) => this.#attempt(task));
       this.#options.beforeCommit?.();
       this.#control("COMMIT");
-      const rest = this.#options.afterCommit?.();
-      if (rest !== undefined) await rest;
+      this.#options.afterCommit?.();
       for (const settled of settle) settled();
     } catch (error) {
       if (this.#database.inTransaction) this.#database.run("ROLLBACK");

@@ -48,7 +48,6 @@ export async function copyPack(
       throw signal.aborted ? new Interrupted("Interrupted: no copy was made.") : error;
     })
     .finally(bar.stop);
-  if (done.missing !== undefined) output.note(`Warning: ${done.missing}`);
   printMembers(output, format, [
     ["source", done.source, "Source"],
     ["destination", done.destination, "Destination"],
@@ -56,7 +55,6 @@ export async function copyPack(
     ["nodes", done.nodes, "Nodes"],
     ["bytes", done.bytes, "Bytes"],
     ["encrypted", done.encrypted, "Encrypted"],
-    ["missing", done.missing ?? null],
     ...(isReplacement ? [asideMember(done.setAside)] : []),
   ]);
 }

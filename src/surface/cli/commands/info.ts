@@ -4,7 +4,7 @@ import { shellWord } from "../../../lib/shell-word.ts";
 import { shownName } from "../../../lib/shown-name.ts";
 import type { PackReport } from "../../../packs/inspect-pack.ts";
 import { shownOwner } from "../../contract/store/owner-text.ts";
-import { configFor, warnOn } from "../options.ts";
+import { configFor } from "../options.ts";
 import { fields, oneLine } from "../output.ts";
 import { type PackOptions, packCommand } from "../pack-command.ts";
 
@@ -21,7 +21,6 @@ export const infoCommand = packCommand(
     const config = await configFor(context, path, encryptionKey);
     const report = await reportOnPack(config, false);
     const fading = await reportOnFading(config);
-    if (report.missing !== undefined) warnOn(context)(report.missing);
     if (format === "json")
       return context.output.json({ ...toJson(report), fading: fading ?? null });
     const { manifest } = report;
@@ -120,7 +119,6 @@ function toJson(report: PackReport): Record<string, unknown> {
     db_size_bytes: report.bytes,
     encryption: report.encrypted === undefined ? null : encryptionOf(report),
     ...(report.encrypted === undefined && { connection_encryption: report.tls ?? "none" }),
-    is_complete: report.missing === undefined,
     node_count: report.nodeCount,
     edge_count: report.edgeCount,
     event_count: report.eventCount,
