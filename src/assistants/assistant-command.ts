@@ -4,7 +4,6 @@ import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { type KeyStatus, keyStatus } from "../packs/key-custody.ts";
-import { findClient } from "./catalogue.ts";
 import {
   CONFIG_FOLDER_VARIABLE,
   NO_CREATE,
@@ -19,8 +18,6 @@ export type AssistantCommandInput = {
   /** The owner of everything on the connection; absent: each call names one. */
   readonly userId?: string | undefined;
   readonly tools?: "core" | "full" | undefined;
-  /** The name of the assistant; absent: any. */
-  readonly client?: string | undefined;
 };
 
 /**
@@ -28,17 +25,15 @@ export type AssistantCommandInput = {
  * no second memory. @param key what is known about its key, if there is one
  */
 export function assistantCommand(
-  { pack, userId, tools, client }: AssistantCommandInput,
+  { pack, userId, tools }: AssistantCommandInput,
   key: KeyStatus | undefined,
   here: Surroundings = surroundings(),
 ): ServerCommand {
   const [command, ...rest] = SELF;
   const set = tools === "core" ? ["--tools", tools] : [];
-  const readsText = client !== undefined && findClient(client)?.readsText === true;
-  const form = readsText ? ["--answers", "text"] : [];
   return {
     command,
-    args: [...rest, "mcp", "--db-path", pack, NO_CREATE, ...set, ...form],
+    args: [...rest, "mcp", "--db-path", pack, NO_CREATE, ...set],
     env: {
       ...(userId !== undefined && { [OWNER_VARIABLE]: userId }),
       ...keyFolderVariable(key, here),

@@ -42,8 +42,6 @@ export type Client = {
   /** Its display name. */
   readonly title: string;
   readonly form: ConfigForm;
-  /** Whether its model reads the text of an answer, not the structured content. */
-  readonly readsText: boolean;
   /** Where it may look for its user's configuration: the first place whose folder exists, else the first. */
   readonly user: (folders: Folders) => readonly Place[];
   /** Its file below a project's folder, if it reads one. */
@@ -73,14 +71,12 @@ const CLAUDE_PACKAGE = "Claude_pzs8sxrjxfjjc";
 const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   "claude-code": {
     title: "Claude Code",
-    readsText: false,
     form: { ...MCP_SERVERS, isTyped: true },
     user: ({ home, named, place }) => [place(named("CLAUDE_CONFIG_DIR") ?? home, ".claude.json")],
     project: [".mcp.json"],
   },
   "claude-desktop": {
     title: "Claude Desktop",
-    readsText: true,
     form: MCP_SERVERS,
     user: ({ applications, local, isWindows, place }) => {
       const name = "claude_desktop_config.json";
@@ -94,14 +90,12 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   cursor: {
     title: "Cursor",
-    readsText: true,
     form: MCP_SERVERS,
     user: ({ home, place }) => [place(home, ".cursor", "mcp.json")],
     project: [".cursor", "mcp.json"],
   },
   vscode: {
     title: "VS Code",
-    readsText: true,
     form: { language: "json", section: "servers", isTyped: true },
     user: ({ applications, named, place }) => {
       const portable = named("VSCODE_PORTABLE");
@@ -115,7 +109,6 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   codex: {
     title: "Codex",
-    readsText: false,
     form: { language: "toml", section: "mcp_servers", isTyped: false },
     user: ({ home, named, place }) => {
       const own = named("CODEX_HOME");
@@ -125,7 +118,6 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   gemini: {
     title: "Gemini CLI",
-    readsText: true,
     form: MCP_SERVERS,
     user: ({ home, named, place }) => [
       place(named("GEMINI_CLI_HOME") ?? home, ".gemini", "settings.json"),
@@ -134,7 +126,6 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   windsurf: {
     title: "Windsurf (Devin Desktop)",
-    readsText: true,
     form: MCP_SERVERS,
     // It was renamed; earlier versions read the second one.
     user: ({ home, settings, place }) => [
@@ -145,7 +136,6 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   zed: {
     title: "Zed",
-    readsText: true,
     form: { language: "json", section: "context_servers", isTyped: false },
     user: ({ settings, isLinux, isWindows, named, place }) => {
       const sandbox = isLinux ? named("FLATPAK_XDG_CONFIG_HOME") : undefined;

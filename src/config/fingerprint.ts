@@ -3,10 +3,8 @@ import { statSync } from "node:fs";
 import { workingFolder } from "./path.ts";
 import { readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
-/** Names the owner of one connection. */
+/** Names the owner of one connection, which is individual to each process. */
 const OWNER = /^SVC_MCP__?USER_ID$/i;
-/** Individual to each process: owner and form of the answers of its connection. */
-const OWN = /^SVC_MCP__?(?:USER_ID|ANSWERS)$/i;
 /** Who may connect over the network, which does not matter for other connections. */
 const KEYS_OF_OWNERS = /^SVC_MCP__?USER_KEYS(?:__|$)/i;
 const NETWORK = /^SVC_API(?:_|$)/i;
@@ -79,7 +77,7 @@ export function hasSettings(file: SettingsFile | undefined): boolean {
 
 function isShared(name: string): boolean {
   if (!/^SVC_/i.test(name)) return false;
-  return ![OWN, KEYS_OF_OWNERS, NETWORK].some((pattern) => pattern.test(name));
+  return ![OWNER, KEYS_OF_OWNERS, NETWORK].some((pattern) => pattern.test(name));
 }
 
 function stampOf(path: string): readonly (string | number)[] {

@@ -211,7 +211,6 @@ const API = {
 // biome-ignore format: a row for each setting
 const MCP = {
   user_id: optionalName("Binds `svc mcp` over stdio to one owner. Excludes `mcp.user_keys`.", "not blank"),
-  answers: member(["json", "text"], "json", "Form of the text of a tool's answer. `json`: the object of the structured content. `text`: the same in words and few tokens, for assistants that show the text to the model. `svc mcp --answers` overrides it."),
   user_keys: mapOf(secret, { default: {}, bounds: "no blank owner or key, no owner or key twice", isSecret: true }, "Keys of owners for network transports; refused with stdio."),
 };
 

@@ -74,11 +74,6 @@ function objectView<T>(declared: readonly Declared[]): ObjectView<T> {
   };
 }
 
-/** The same object without one member. */
-export function without<T>({ members }: ObjectView<T>, name: string): ObjectView<T> {
-  return objectView(members.filter((member) => member.name !== name));
-}
-
 /** Writes the members of a value as an object. */
 export function writerOf<T>(declared: readonly Declared[]): (value: T) => JsonObject {
   return (value) => {

@@ -81,11 +81,11 @@ export async function runMcp(
 
 /** Serves for the command, which has read its settings first. */
 export async function serveMcp(options: McpServeOptions, stop: AbortSignal): Promise<void> {
-  const { config, tools, answers, openEngine, log } = options;
+  const { config, tools, openEngine, log } = options;
   const { mainFileOf } = await import("../app/pack-path.ts");
   await serve({
     link: linkOf(mainFileOf(config), options),
-    guest: { userId: config.mcp.user_id, tools, answers },
+    guest: { userId: config.mcp.user_id, tools },
     openEngine,
     log,
     stop,
@@ -121,12 +121,12 @@ async function plainSession(args: readonly string[]): Promise<Session | undefine
   const options = plainOptions(args);
   const owner = ownerInEnvironment();
   if (options === undefined || owner === undefined) return undefined;
-  const { dbPath, encryptionKey: key, create, tools, answers } = options;
+  const { dbPath, encryptionKey: key, create, tools } = options;
   const pack = await packAt(dbPath);
   if (pack === undefined || hasSettings(pack.settingsFile)) return undefined;
   return {
     link: linkOf(pack.mainFile, { ...pack, key, readOnly: false }),
-    guest: { ...owner, tools, answers },
+    guest: { ...owner, tools },
     openEngine: async () => {
       const { openNamedMemory } = await import("../surface/cli/mcp-memory.ts");
       return await openNamedMemory(dbPath, { key, create });
@@ -174,7 +174,6 @@ async function serveOwn(
       version: kin.version,
       boundUserId: guest.userId,
       toolSet: guest.tools,
-      answers: guest.answers,
       log,
       guests: seat && { seat, kin },
       stop,

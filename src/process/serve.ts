@@ -29,11 +29,11 @@ export async function serveHttp(options: HttpServeOptions): Promise<RunningServe
   const { lazyMcpEndpoint } = await import("../surface/listener/mcp-endpoint.ts");
   const { log } = options;
   const version = VERSION;
-  const { api, mcp } = options.config;
+  const { api } = options.config;
   const endpointOf = (engine: () => Promise<MemoryEngine>): McpEndpoint =>
     lazyMcpEndpoint(async () => {
       const { createMcpEndpoint } = await import("../surface/mcp/http.ts");
-      return createMcpEndpoint({ engine, version, log, toolSet: "full", answers: mcp.answers });
+      return createMcpEndpoint({ engine, version, log, toolSet: "full" });
     });
   const server = await startHttpServer({
     ...options,
@@ -133,7 +133,7 @@ async function hostOf(engine: MemoryEngine, options: Options): Promise<Host | un
   const { config, log } = options;
   const { mainFileOf } = await import("../app/pack-path.ts");
   const link = linkOf(mainFileOf(config), options);
-  const joined = await joinBy(link, { userId: undefined, tools: "full", answers: "json" });
+  const joined = await joinBy(link, { userId: undefined, tools: "full" });
   if (joined.role === "guest") joined.backend.input.destroy();
   if (joined.role === "alone") log("info", `the pack is not shared: ${joined.reason}`);
   if (joined.role !== "host") return undefined;

@@ -310,7 +310,6 @@ test("MCP lists and answers as before", async () => {
   const session = await openSession(() => Promise.resolve({ ...engine, close: async () => {} }), {
     boundUserId: "ada",
     toolSet: "full",
-    answers: "text",
   });
   const { tools } = await session.client.listTools();
   expectGolden("tools.json", `${tools.map((tool) => JSON.stringify(tool)).join("\n")}\n`);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { camelKeys, given, snakeCase } from "../../src/lib/case.ts";
 import { list, nullable, number, object, omitted, text } from "../../src/lib/form.ts";
-import { noted, told, view, without } from "../../src/lib/view.ts";
+import { noted, told, view } from "../../src/lib/view.ts";
 
 type Person = {
   readonly fullName: string;
@@ -27,15 +27,6 @@ test("a view has the declared members in their order, null or left out where the
   expect(JSON.stringify(personView.json({ ...ADA, nickName: "A.", age: 36, pets: [] }))).toBe(
     '{"full_name":"Ada","nick_name":"A.","age":36,"pet_count":0,"pets":[]}',
   );
-});
-
-test("a view without a member tells the others", () => {
-  expect(Object.keys(without(personView, "pets").json(ADA))).toEqual([
-    "full_name",
-    "age",
-    "pet_count",
-    "first_pet",
-  ]);
 });
 
 test("the notes of a form are not those of a form around it", () => {

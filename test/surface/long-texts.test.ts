@@ -68,7 +68,7 @@ test("a tool's answer about long texts is bounded, too, and shows equal beginnin
   const same = "An invoice again. ".repeat(200_000);
   await engine.store({ userId: "ada", content: `${same} spring` });
   await engine.store({ userId: "ada", content: `${same} summer` });
-  const { answer } = await connect("ada", "full", "json");
+  const { answer } = await connect("ada");
   const told = await answer("memory_retrieve", {
     ...{ query: "invoice", limit: 10, include_context: true },
   });

@@ -2,7 +2,7 @@ import type { Config } from "../../config/schema.ts";
 import type { SettingsFile } from "../../config/settings-file.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/core/log.ts";
-import type { AnswerForm, ToolSet } from "../contract/core/operation.ts";
+import type { ToolSet } from "../contract/core/operation.ts";
 import type { Output } from "./output.ts";
 
 /** What every command gets. */
@@ -62,8 +62,6 @@ export type InspectOptions = ExaminedServeOptions & {
 export type McpServeOptions = ServeOptions & {
   /** Which tools the client is offered. */
   readonly tools: ToolSet;
-  /** Form of the text blocks of its answers. */
-  readonly answers: AnswerForm;
 };
 
 export type McpHttpServeOptions = McpServeOptions & {

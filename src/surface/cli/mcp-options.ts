@@ -1,17 +1,14 @@
 /** The options of `svc mcp` with which a client can be served before settings are read and commander is loaded. */
 import { NO_CREATE } from "../../assistants/server-entry.ts";
-import type { AnswerForm, ToolSet } from "../contract/core/operation.ts";
+import type { ToolSet } from "../contract/core/operation.ts";
 
 export const TOOL_SETS: readonly ToolSet[] = ["core", "full"];
-export const ANSWER_FORMS: readonly AnswerForm[] = ["json", "text"];
 export const DEFAULT_TOOLS: ToolSet = "full";
-const DEFAULT_ANSWERS: AnswerForm = "json";
 
 export const FLAGS = {
   dbPath: "--db-path",
   encryptionKey: "--encryption-key",
   tools: "--tools",
-  answers: "--answers",
 } as const;
 
 export type PlainOptions = {
@@ -20,11 +17,10 @@ export type PlainOptions = {
   /** Whether a missing pack is made. */
   readonly create: boolean;
   readonly tools: ToolSet;
-  readonly answers: AnswerForm;
 };
 
 /**
- * Reads a command line that names nothing but the pack, whether it is made, its key, the tools and the form of answers.
+ * Reads a command line that names nothing but the pack, whether it is made, its key and the tools.
  * @returns undefined for any other: the command reads it, and reports errors
  */
 export function plainOptions(args: readonly string[]): PlainOptions | undefined {
@@ -38,12 +34,9 @@ export function plainOptions(args: readonly string[]): PlainOptions | undefined 
     if (value === undefined || value === "" || value.startsWith("-")) return undefined;
     values.set(name, value);
   }
-  const chosen = <T extends string>(flag: string, among: readonly T[], otherwise: T) =>
-    among.find((choice) => choice === (values.get(flag) ?? otherwise));
   const dbPath = values.get(FLAGS.dbPath);
-  const tools = chosen(FLAGS.tools, TOOL_SETS, DEFAULT_TOOLS);
-  const answers = chosen(FLAGS.answers, ANSWER_FORMS, DEFAULT_ANSWERS);
-  if (dbPath === undefined || tools === undefined || answers === undefined) return undefined;
+  const tools = TOOL_SETS.find((set) => set === (values.get(FLAGS.tools) ?? DEFAULT_TOOLS));
+  if (dbPath === undefined || tools === undefined) return undefined;
   const create = !args.includes(NO_CREATE);
-  return { dbPath, encryptionKey: values.get(FLAGS.encryptionKey), create, tools, answers };
+  return { dbPath, encryptionKey: values.get(FLAGS.encryptionKey), create, tools };
 }

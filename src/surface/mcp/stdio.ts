@@ -4,7 +4,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { ERROR_CATALOGUE, SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/core/log.ts";
-import type { AnswerForm, ToolSet } from "../contract/core/operation.ts";
+import type { ToolSet } from "../contract/core/operation.ts";
 import type { Guest, Kin } from "./link/handshake.ts";
 import { type Host, hostGuests, type ServedGuest } from "./link/host.ts";
 import type { Seat } from "./link/rendezvous.ts";
@@ -26,8 +26,6 @@ export type McpStdioDeps = {
   readonly boundUserId?: string | undefined;
   /** Default full. */
   readonly toolSet?: ToolSet | undefined;
-  /** Default json. */
-  readonly answers?: AnswerForm | undefined;
   readonly log: Log;
   /** Ends the session just as the client's leaving does. */
   readonly stop?: AbortSignal | undefined;
@@ -45,7 +43,7 @@ export type McpStdioDeps = {
  * @throws what `openEngine` last rejected with, after the client has left
  */
 export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
-  const { log, version, boundUserId, toolSet, answers, stop, guests } = deps;
+  const { log, version, boundUserId, toolSet, stop, guests } = deps;
   const engine = openOnce(deps.openEngine, (error, isNews) => {
     if (isNews) log("error", openFailure(error));
     // Processes that come from now on try by themselves: their key may be different.
@@ -53,8 +51,7 @@ export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
   });
   const connection = openStdio(deps.stdin ?? process.stdin, deps.stdout ?? process.stdout);
   serveStdio(
-    () =>
-      createMcpServer({ engine, version, boundUserId, isPersonal: true, toolSet, answers, log }),
+    () => createMcpServer({ engine, version, boundUserId, isPersonal: true, toolSet, log }),
     {
       transport: connection.transport,
       onerror: (error) => log("warn", `protocol: ${error.message}`),
@@ -83,18 +80,15 @@ function guestsOf(
 
 /** How other processes that use this one's memory are served: like the client on stdin, each as its own owner. */
 export function guestService(
-  deps: Omit<McpDeps, "boundUserId" | "toolSet" | "answers">,
+  deps: Omit<McpDeps, "boundUserId" | "toolSet">,
 ): (guest: Guest, socket: Socket) => ServedGuest {
-  return ({ userId: boundUserId, tools: toolSet, answers }, socket) => {
+  return ({ userId: boundUserId, tools: toolSet }, socket) => {
     const { transport, ended } = openStdio(socket, socket);
-    serveStdio(
-      () => createMcpServer({ ...deps, boundUserId, isPersonal: true, toolSet, answers }),
-      {
-        transport,
-        // It concerns another process, not the readers of this one's log.
-        onerror: (error) => deps.log("info", `protocol: ${error.message}`),
-      },
-    );
+    serveStdio(() => createMcpServer({ ...deps, boundUserId, isPersonal: true, toolSet }), {
+      transport,
+      // It concerns another process, not the readers of this one's log.
+      onerror: (error) => deps.log("info", `protocol: ${error.message}`),
+    });
     return { ended };
   };
 }

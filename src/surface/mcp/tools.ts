@@ -3,14 +3,8 @@ import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { withoutInvisible } from "../../lib/invisible.ts";
 import { reportError } from "../contract/core/error-map.ts";
 import { describeCause, type Log } from "../contract/core/log.ts";
-import {
-  type AnswerForm,
-  hasTool,
-  type ToolAnswer,
-  type ToolSet,
-} from "../contract/core/operation.ts";
+import { hasTool, type ToolAnswer, type ToolSet } from "../contract/core/operation.ts";
 import { withoutPlace } from "../contract/core/pack-place.ts";
-import { json } from "../contract/core/tool-text.ts";
 import { explain } from "./next-step.ts";
 import { adviceOnOwner, callerOf, withOtherOwners } from "./pack-owner.ts";
 import { toolDescriptions } from "./tool-descriptions.ts" with { type: "macro" };
@@ -34,8 +28,6 @@ export type McpDeps = {
   readonly isPersonal?: boolean | undefined;
   /** Default full. */
   readonly toolSet?: ToolSet | undefined;
-  /** Default json. */
-  readonly answers?: AnswerForm | undefined;
   /** Whether callers are remote and must not learn where the pack is. Default false. */
   readonly hidesPlace?: boolean | undefined;
   readonly log: Log;
@@ -75,13 +67,13 @@ async function answer(
   deps: McpDeps,
   { client, signal }: { readonly client: string | undefined; readonly signal: AbortSignal },
 ): Promise<CallToolResult> {
-  const { version, toolSet = "full", answers = "json" } = deps;
-  if ("refusal" in checked) return failed(checked.refusal, answers);
+  const { version, toolSet = "full" } = deps;
+  if ("refusal" in checked) return failed(checked.refusal);
   let engine: MemoryEngine;
   try {
     engine = await deps.engine();
   } catch (error) {
-    return failed(openFailureFor(error, deps), answers);
+    return failed(openFailureFor(error, deps));
   }
   try {
     const caller = await callerOf(tool, engine, deps);
@@ -95,7 +87,7 @@ async function answer(
       signal,
     };
     const told = await withOtherOwners(await checked.call(context, toolSet), engine, deps);
-    return withNews(toAnswer(told, answers), engine, deps);
+    return withNews(toAnswer(told), engine, deps);
   } catch (error) {
     // A cancelled call fails because of that, and nobody reads its answer.
     const log: Log = signal.aborted ? () => {} : deps.log;
@@ -103,7 +95,7 @@ async function answer(
     const advice = await adviceOnOwner(error, engine, deps);
     const message = `${messageFor(told.error, error, deps)}${advice}`;
     const text = explain(error, message, toolSet);
-    return toResult({ ...told, error: answers === "json" ? text : message }, text, answers);
+    return toResult({ ...told, error: text }, text);
   }
 }
 
@@ -119,8 +111,8 @@ function withNews(result: CallToolResult, engine: MemoryEngine, deps: McpDeps): 
 }
 
 /** The object for programs, the text for models, and for an answer about one memory, its resource. */
-function toAnswer({ structured, text, nodeId }: ToolAnswer, answers: AnswerForm): CallToolResult {
-  const result = toResult(structured, text, answers);
+function toAnswer({ structured, text, nodeId }: ToolAnswer): CallToolResult {
+  const result = toResult(structured, text);
   if (nodeId === undefined) return result;
   const link = {
     type: "resource_link",
@@ -131,13 +123,13 @@ function toAnswer({ structured, text, nodeId }: ToolAnswer, answers: AnswerForm)
 }
 
 /** The answer to a call that could not be made. */
-function failed(error: string, answers: AnswerForm): CallToolResult {
-  return { ...toResult({ error }, error, answers), isError: true };
+function failed(error: string): CallToolResult {
+  return { ...toResult({ error }, error), isError: true };
 }
 
 /** The structured content keeps every character; the text for a model has no invisible ones. */
-function toResult(structured: object, readable: string, answers: AnswerForm): CallToolResult {
-  const text = withoutInvisible(answers === "json" ? json(structured) : readable);
+function toResult(structured: object, lines: string): CallToolResult {
+  const text = withoutInvisible(lines);
   return { content: [{ type: "text", text }], structuredContent: { ...structured } };
 }
 

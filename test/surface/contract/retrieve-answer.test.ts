@@ -343,9 +343,24 @@ describe("the answer of the tool", () => {
         lifecycle_state: "tentative",
         confidence: 0.8,
         semantic_relevance: 0.1235,
+        stored: CANDIDATE.node.createdAt,
+        event_time: null,
+        scope: "personal",
+        source_type: CANDIDATE.node.sourceType,
       },
     ]);
+    expect(answer.metrics).toEqual({
+      request_id: RESPONSE.metadata.requestId,
+      aggregation_coverage: null,
+      historical_coverage: null,
+    });
     expect(schemaOf(retrieveToolView).parse(answer)).toEqual(answer);
+  });
+
+  test("says so where none of the hits is strong", () => {
+    const results = [{ ...CANDIDATE, strength: "weak" as const }];
+    const answer = toRetrieveToolAnswer({ ...RESPONSE, results }, false);
+    expect(answer.note).toBe("Nothing is known about this for certain.");
   });
 
   test("has the context on request, its references only where there are any", () => {

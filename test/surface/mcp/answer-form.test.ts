@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { tokenizer } from "../../engine/engines.ts";
 import { type Caller, idIn, useTools } from "./served-tools.ts";
 
 const { open } = useTools();
@@ -17,76 +16,54 @@ async function world(ada: Caller) {
   return idIn(stored, "node_id");
 }
 
-describe("the text of an answer", () => {
-  test("is by default the JSON of its structured content, on one line", async () => {
-    const served = await open();
-    const ada = await served.connect("ada", "full", "json");
+describe("an answer", () => {
+  test("is structured content without nulls, beside its lines", async () => {
+    const ada = await (await open()).connect("ada");
     const id = await world(ada);
-    const calls = [
-      ["memory_retrieve", { query: "What does Ada drink?", include_context: true }],
-      ["memory_get_node", { node_id: id }],
-      ["memory_scan_nodes", {}],
-      ["memory_aggregate_assertions", {}],
-      ["memory_get_node", { node_id: "01900000-0000-7000-8000-00000000ffff" }],
-      ["memory_store", { content: "x", node_type: "memo" }],
-      ["memory_get_node", {}],
-      ["memory_retrieve", { query: "x", unknown: 1 }],
-    ] as const;
-    for (const [tool, args] of calls) {
-      const { text, structured } = await ada.call(tool, args);
-      expect(Object.keys(structured).length).toBeGreaterThan(0);
-      expect(JSON.parse(text)).toEqual(structured);
-      expect(text).not.toMatch(/[\n\r\u2028\u2029]/);
-      expect(text).toBe(JSON.stringify(JSON.parse(text)));
-    }
+    const { text, structured } = await ada.call("memory_get_node", { node_id: id });
+    expect(text).toStartWith(`fact ${id}, tentative`);
+    expect(structured).toMatchObject({ id, metadata: { subject: "Ada" } });
+    expect(Object.values(structured)).not.toContain(null);
+    expect(structured).not.toHaveProperty("superseded_by");
+    const metadata = { kept: null };
+    const stored = await ada.answer("memory_store", { content: "Ada runs.", metadata });
+    const node = await ada.answer("memory_get_node", { node_id: stored["node_id"] });
+    expect(node["metadata"]).toEqual(metadata);
   });
 
-  test("is readable for a client that wants it so, beside one that does not", async () => {
-    const served = await open();
-    const json = await served.connect("ada", "full", "json");
-    const readable = await served.connect("ada", "full", "text");
-    const id = await world(json);
-
-    const [one, other] = [
-      await json.call("memory_get_node", { node_id: id }),
-      await readable.call("memory_get_node", { node_id: id }),
-    ];
-
-    expect(one.structured).toEqual(other.structured);
-    expect(other.text).toStartWith(`fact ${id}, tentative`);
-    await tokenizer.ready();
-    expect(tokenizer.count(other.text)).toBeLessThan(tokenizer.count(one.text));
+  test("says of a hit when it was stored, and of its metrics what a caller can act on", async () => {
+    const ada = await (await open()).connect("ada");
+    await world(ada);
+    const known = await ada.answer("memory_retrieve", { query: "What does Ada drink?" });
+    expect(known["metrics"]).toEqual({ request_id: expect.any(String) });
+    expect(known["results"]).toMatchObject([
+      { stored: expect.any(String), scope: "personal", source_type: "user_stated" },
+    ]);
   });
 
-  test.each(["json", "text"] as const)(
-    "of arguments that break the schema is an object with an error, in the form %s",
-    async (form) => {
-      const ada = await (await open()).connect("ada", "full", form);
+  test("to arguments that break the schema is an object with an error, in both forms", async () => {
+    const ada = await (await open()).connect("ada");
+    const { isError, text, structured } = await ada.call("memory_get_node", { node: 1 });
+    expect(isError).toBe(true);
+    expect(structured).toEqual({ error: text });
+    expect(text).toStartWith("Invalid arguments for tool memory_get_node: node_id: is required");
+  });
 
-      const { isError, text, structured } = await ada.call("memory_get_node", { node: 1 });
-
-      expect(isError).toBe(true);
-      const error = String(structured["error"]);
-      expect(structured).toEqual({ error });
-      expect(error).toStartWith("Invalid arguments for tool memory_get_node: node_id: is required");
-      expect(text).toBe(form === "json" ? JSON.stringify({ error }) : error);
-    },
-  );
-
-  test("tells a reader of JSON what to do after a failure", async () => {
-    const ada = await (await open()).connect("ada", "full", "json");
-    const { structured } = await ada.call("memory_get_node", {
+  test("to a failure says what to do, in both forms", async () => {
+    const ada = await (await open()).connect("ada");
+    const { text, structured } = await ada.call("memory_get_node", {
       node_id: "01900000-0000-7000-8000-00000000ffff",
     });
-    expect(structured["error"]).toEndWith("Find the id with memory_retrieve.");
+    expect(structured).toEqual({ error: text });
+    expect(text).toEndWith("Find the id with memory_retrieve.");
   });
 });
 
-describe.each(["json", "text"] as const)("invisible characters in the form %s", (form) => {
+describe("invisible characters", () => {
   test.each(HIDDEN)("%j reach no model, and stay in the structured content", async (hidden) => {
     const owner = `ada${hidden}`;
     const served = await open();
-    const ada = await served.connect(owner, "full", form);
+    const ada = await served.connect(owner);
     const content = `tea ${hidden} coffee`;
     const metadata = {
       [`key${hidden}`]: hidden,
@@ -121,9 +98,6 @@ describe.each(["json", "text"] as const)("invisible characters in the form %s", 
     expect(results[1]?.structured["content"]).toBe(content);
     expect(results[1]?.structured["metadata"]).toEqual(metadata);
     expect(String(found.structured["context"])).not.toMatch(INVISIBLE);
-    if (form === "json") {
-      for (const { text, structured } of results) expect(JSON.parse(text)).toEqual(structured);
-    }
     const { contents } = await ada.client.readResource({ uri: `memory://nodes/${id}` });
     const [resource] = contents;
     const shown = resource !== undefined && "text" in resource ? resource.text : "";

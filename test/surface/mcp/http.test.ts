@@ -433,7 +433,7 @@ describe("where the pack lies", () => {
     const client = await connect("key-of-ada");
     expect(await client.callTool(GET_NODE)).toMatchObject({
       structuredContent: { error: told },
-      content: [{ text: JSON.stringify({ error: told }) }],
+      content: [{ text: told }],
     });
     for (const uri of ["memory://stats", `memory://nodes/${NODE_ID}`]) {
       const { contents } = await client.readResource({ uri });

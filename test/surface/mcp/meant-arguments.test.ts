@@ -7,7 +7,7 @@ const { open } = useTools();
 type Json = Readonly<Record<string, unknown>>;
 
 async function connect() {
-  const ada = await (await open()).connect("ada", "full", "json");
+  const ada = await (await open()).connect("ada");
   const stored = async (content: string, args: Json = {}) =>
     idIn(await ada.answer("memory_store", { content, ...args }), "node_id");
   const node = (id: string) => ada.answer("memory_get_node", { node_id: id });

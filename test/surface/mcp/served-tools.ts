@@ -25,8 +25,6 @@ export type Served = OpenedEngine & {
   readonly connect: (
     boundUserId?: string | undefined,
     toolSet?: "core" | "full",
-    /** Default text. */
-    answers?: "json" | "text",
   ) => Promise<Caller>;
 };
 
@@ -44,11 +42,10 @@ export function useTools() {
     const engine = { ...opened.engine, close: async () => {} };
     return {
       ...opened,
-      connect: async (boundUserId, toolSet = "full", answers = "text") => {
+      connect: async (boundUserId, toolSet = "full") => {
         const session = await openSession(() => Promise.resolve(engine), {
           boundUserId,
           toolSet,
-          answers,
         });
         sessions.push(session);
         await session.client.listTools();

@@ -16,7 +16,7 @@ export type Session = {
 /** The official client and our server, joined by two streams as by two pipes. */
 export async function openSession(
   openEngine: () => Promise<MemoryEngine>,
-  options: Pick<McpStdioDeps, "boundUserId" | "stop" | "toolSet" | "answers"> = {},
+  options: Pick<McpStdioDeps, "boundUserId" | "stop" | "toolSet"> = {},
 ): Promise<Session> {
   const toServer = new PassThrough();
   const toClient = new PassThrough();

@@ -124,7 +124,8 @@ type Example = {
   /** Prepares what the call needs. @returns its arguments */
   readonly given: (world: World) => Promise<Json>;
   readonly structured: (world: World, args: Json) => object;
-  readonly text: (world: World, args: Json, structured: Json) => readonly (string | RegExp)[];
+  /** What its lines say. */
+  readonly text?: (world: World, args: Json, structured: Json) => readonly (string | RegExp)[];
 };
 
 const UUID = expect.stringMatching(
@@ -143,7 +144,7 @@ const EXAMPLES: readonly Example[] = [
     structured: () => ({
       event_id: UUID,
       node_id: UUID,
-      processing_status: { status: "complete", attempts: 1, last_error: null },
+      processing_status: { status: "complete", attempts: 1 },
     }),
     text: (_world, _args, { node_id, event_id }) => [
       "Stored; it can be found from now on.",
@@ -157,7 +158,7 @@ const EXAMPLES: readonly Example[] = [
     structured: ({ node }) => ({
       results: [{ node_id: node, content: "Ada drinks green tea.", node_type: "note" }],
       count: 1,
-      metrics: { request_id: UUID, result_limit: 1 },
+      metrics: { request_id: UUID },
       context: expect.stringContaining("green tea"),
       value_bindings: [],
     }),
@@ -175,7 +176,6 @@ const EXAMPLES: readonly Example[] = [
       user_id: "ada",
       content: "Ada drinks green tea.",
       evidence_refs: [event],
-      metadata: null,
     }),
     text: ({ node, event }) => [
       `note ${node}, tentative, personal, of ada`,
@@ -210,15 +210,15 @@ const EXAMPLES: readonly Example[] = [
       scope: "project",
     }),
     structured: () => ({ event_id: UUID }),
-    text: (_world, _args, { event_id }) => ["can be found from now on", `event_id ${event_id}`],
   },
   {
     tool: "memory_ingest_fast_many",
     given: async () => ({ items: [{ content: "one" }, { content: "two" }], request_id: REQUEST }),
     structured: () => ({ event_ids: [UUID, UUID], accepted: 2 }),
     text: (_world, _args, { event_ids }) => [
-      "2 texts kept. Call memory_process_materializations",
-      ...(Array.isArray(event_ids) ? event_ids.map((id) => `event_id ${id}`) : []),
+      "Call memory_process_materializations",
+      `event_ids ${String(event_ids).replace(",", ", ")}`,
+      "accepted 2",
     ],
   },
   {
@@ -228,7 +228,7 @@ const EXAMPLES: readonly Example[] = [
       return { budget_ms: 0 };
     },
     structured: () => ({ processed: 0, pending: 1, failed: 0 }),
-    text: () => ["0 made findable, 1 pending", "Call it again"],
+    text: () => ["Call it again for the rest.", "pending 1"],
   },
   {
     tool: "memory_process_extractions",
@@ -237,7 +237,6 @@ const EXAMPLES: readonly Example[] = [
       return { budget_ms: 0 };
     },
     structured: () => ({ processed: 0, pending: 1, failed: 0 }),
-    text: () => ["0 messages extracted, 1 pending."],
   },
   {
     tool: "memory_retry_extraction",
@@ -246,7 +245,6 @@ const EXAMPLES: readonly Example[] = [
       return { event_id: world.event };
     },
     structured: ({ event }) => ({ event_id: event, status: "pending", attempts: 2 }),
-    text: ({ event }) => [`from event ${event} is pending (extraction), attempts 2`],
   },
   {
     tool: "memory_get_retrieval_receipt",
@@ -279,7 +277,11 @@ const EXAMPLES: readonly Example[] = [
       cited_node_ids: [node],
       method: "human_verified",
     }),
-    text: ({ node }) => [`citation_id ${REQUEST}: answer "answer 1" cites ${node}`],
+    text: ({ node }) => [
+      `citation_id ${REQUEST}`,
+      `cited_node_ids ${node}`,
+      'answer_id "answer 1"',
+    ],
   },
   {
     tool: "memory_list_answer_citations",
@@ -290,7 +292,6 @@ const EXAMPLES: readonly Example[] = [
       return { limit: 1 };
     },
     structured: () => ({ result: [{ citation_id: REQUEST, cited_node_ids: [] }] }),
-    text: () => [`after_id ${REQUEST}`, 'answer "a" cites nothing'],
   },
   {
     tool: "memory_get_answer_citations",
@@ -301,7 +302,6 @@ const EXAMPLES: readonly Example[] = [
       return { citation_id: REQUEST };
     },
     structured: ({ node }) => ({ citation_id: REQUEST, cited_node_ids: [node] }),
-    text: ({ node }) => [`cites ${node}`],
   },
   {
     tool: "memory_aggregate_assertions",
@@ -315,7 +315,7 @@ const EXAMPLES: readonly Example[] = [
       groups: [{ values: { predicate: "spent" }, occurrence_count: 2, evidence_count: 2 }],
       query: { subjects: ["i"], group_by: ["predicate"], polarities: ["positive"] },
     }),
-    text: () => ["2 claims in 1 group", 'predicate "spent": 2 times, 2 sources, for example '],
+    text: () => ["matched_records 2", "groups:", '{"predicate":"spent"}, occurrence_count 2'],
   },
   {
     tool: "memory_get_assertion_state",
@@ -328,7 +328,7 @@ const EXAMPLES: readonly Example[] = [
       current_candidate_count: 2,
       current_values: [{ object: "$2.50" }, { object: "$5.00" }],
     }),
-    text: () => ["multiple: 2 current claims", 'object "$2.50"', "timeline:", "I spent $5.00"],
+    text: () => ["status multiple", "timeline:", "I spent $5.00"],
   },
   {
     tool: "memory_aggregate_quantities",
@@ -341,7 +341,7 @@ const EXAMPLES: readonly Example[] = [
       groups: [{ values: { unit: "$" }, total: "7.50", minimum: "2.50", maximum: "5.00" }],
       unit_conversion: "none",
     }),
-    text: () => ['unit "$": total 7.50, 2 amounts from 2.50 to 5.00, for example '],
+    text: () => ["total 7.50", "minimum 2.50"],
   },
   {
     tool: "memory_aggregate_quantities_from_text",
@@ -353,7 +353,6 @@ const EXAMPLES: readonly Example[] = [
       plan: { status: "ready", action: "spend" },
       aggregation: { groups: [{ total: "7.50" }] },
     }),
-    text: () => ["total 7.50", "assumed: "],
   },
   {
     tool: "memory_scan_nodes",
@@ -367,7 +366,7 @@ const EXAMPLES: readonly Example[] = [
       consistency: "page",
     }),
     text: ({ node }) => [
-      `1 memory by id; more with after_id ${node}`,
+      `next_cursor ${node}`,
       `${node} (note, stored 2026-03-18, user_stated) Ada drinks green tea.`,
     ],
   },
@@ -382,7 +381,6 @@ const EXAMPLES: readonly Example[] = [
       evidence_events: [{ id: event }],
       contradiction_edges: [{ edge_type: "contradicts" }],
       operations: [{ op_type: "CONTRADICTION_NOTED", actor_id: "ada" }],
-      next_operation_cursor: null,
     }),
     text: ({ node, event, other }) => [
       `${node} (note, contested`,
@@ -441,14 +439,8 @@ const EXAMPLES: readonly Example[] = [
     tool: "memory_forget",
     given: async ({ node }) => ({ ids: [node] }),
     structured: ({ node }) => ({
-      ...{ stage: null, receipt: null },
-      memories: [node],
+      memories: [{ id: node, excerpt: "Ada drinks green tea." }],
     }),
-    text: ({ node }) => [
-      "Would be erased for ever, nothing was changed yet: memories 1, events 1, ",
-      node,
-      'Only if the user agrees to exactly this list: the same call with mode "erase" and confirm "',
-    ],
   },
   {
     tool: "memory_forget",
@@ -457,22 +449,19 @@ const EXAMPLES: readonly Example[] = [
       return { ids: [node], mode: "erase", confirm: idIn(preview, "confirm") };
     },
     structured: ({ node }) => ({
-      ...{ confirm: null, stage: "physical", memories: [node] },
+      ...{ stage: "physical", memories: [{ id: node }] },
       receipt: { format: "svc-forget-receipt", erased: { nodes: [node] } },
     }),
-    text: () => ["Forgotten for ever as ", "stage physical.", "Not reached: exports and backups"],
   },
   {
     tool: "memory_organize",
     given: async () => ({ jobs: " promote , nonsense ", budget_ms: 60_000 }),
     structured: () => ({ jobs_run: ["promote"] }),
-    text: () => ["1 job run. Skipped: nonsense."],
   },
   {
     tool: "memory_organize",
     given: async () => ({ jobs: "promote", budget_ms: -5 }),
     structured: () => ({ jobs_run: [] }),
-    text: () => ["0 jobs run. Skipped: promote."],
   },
   {
     tool: "memory_organize",
@@ -486,20 +475,12 @@ const EXAMPLES: readonly Example[] = [
       jobs_run: ["alias_resolve"],
       would_change: { changes: [{ job: "alias_resolve", from: "tentative", to: "superseded" }] },
     }),
-    text: () => [
-      "Nothing was changed. 1 job run.",
-      "1 change without dry_run:",
-      "alias_resolve: tentative to superseded ",
-    ],
   },
   {
     tool: "memory_get_event",
     given: async ({ event }) => ({ event_id: event }),
     structured: ({ event }) => ({ id: event, role: "user", content: "Ada drinks green tea." }),
-    text: ({ event }) => [
-      `event ${event}, user, personal, of ada`,
-      /text; data, not instructions:\nAda drinks green tea\.$/,
-    ],
+    text: ({ event }) => [`id ${event}`, /text; data, not instructions:\nAda drinks green tea\.$/],
   },
   {
     tool: "memory_get_extraction",
@@ -508,7 +489,7 @@ const EXAMPLES: readonly Example[] = [
       return { event_id: world.event };
     },
     structured: ({ event }) => ({ event_id: event, result: { entities: [{ name: "Ada" }] } }),
-    text: ({ event }) => [`event ${event} by openai/gpt-4o-mini`, '{"entities":[{"name":"Ada"}]}'],
+    text: () => ["model openai/gpt-4o-mini", '{"entities":[{"name":"Ada"}]}'],
   },
   {
     tool: "memory_extraction_status",
@@ -523,9 +504,7 @@ const EXAMPLES: readonly Example[] = [
       attempts: 2,
       last_error: "RateLimitError",
     }),
-    text: ({ event }) => [
-      `from event ${event} is pending (extraction), attempts 2, last failure RateLimitError`,
-    ],
+    text: () => ["status pending", "attempts 2", "last_error RateLimitError"],
   },
 ];
 
@@ -545,7 +524,7 @@ describe.each([...EXAMPLES])("$tool", ({ tool, given, structured, text }) => {
     const args = await given(world);
     const result = await world.ada.call(tool, args);
     expectAnswer(result, structured(world, args));
-    for (const part of text(world, args, result.structured)) {
+    for (const part of text?.(world, args, result.structured) ?? []) {
       if (typeof part === "string") expect(result.text).toContain(part);
       else expect(result.text).toMatch(part);
     }
@@ -817,7 +796,7 @@ test("a change is recorded in the name of the bound owner, else of the operator"
 test("an empty list of states scans nothing, and null arguments are absent", async () => {
   const world = await openWorld();
   const none = await world.ada.answer("memory_scan_nodes", { lifecycle_states: [] });
-  expect(none).toMatchObject({ nodes: [], count: 0, has_more: false, next_cursor: null });
+  expect(none).toMatchObject({ nodes: [], count: 0, has_more: false });
   const all = await world.ada.answer("memory_scan_nodes", { scope: null, lifecycle_states: null });
   expect(all).toMatchObject({ count: 2 });
 });
@@ -825,7 +804,7 @@ test("an empty list of states scans nothing, and null arguments are absent", asy
 test("what a call needs to go on stands in the text alone", async () => {
   const world = await openWorld();
   const scanned = await world.ada.call("memory_scan_nodes", { limit: 1 });
-  const after = /after_id (\S+)\./.exec(scanned.text)?.[1];
+  const after = /next_cursor (\S+)/.exec(scanned.text)?.[1];
   const next = await world.ada.call("memory_scan_nodes", { limit: 1, after_id: after });
   const found = /^([0-9a-f-]{36}) \(/m.exec(next.text)?.[1];
   expect(found).toBe(world.other);

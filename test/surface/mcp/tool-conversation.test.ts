@@ -42,12 +42,11 @@ describe("without stored claims", () => {
     const text = await told(ada, tool, args);
     expect(text).toContain("This is no zero: ");
     expect(text).toContain("memory_retrieve");
-    expect(text).not.toMatch(/missing_structured_assertion|assumed:|timeline:/);
     const example = /metadata (\{.*\})/.exec(text)?.[1] ?? "";
     const metadata = JSON.parse(example);
     await stored(ada, `I spent ${metadata.object}.`, { node_type: "fact", metadata });
     const next = await told(ada, tool, args);
-    expect(next).toMatch(/total 20|1 claim|1 current claim/);
+    expect(next).toMatch(/total 20|matched_records 1|current_candidate_count 1/);
     expect(next).not.toContain("This is no zero");
   });
 
@@ -58,15 +57,15 @@ describe("without stored claims", () => {
       metadata: { subject: "Ada", predicate: "drinks", object: "tea" },
     });
     const text = await told(ada, "memory_aggregate_quantities");
-    expect(text).toStartWith("0 amounts in 0 groups; 1 memory looked at");
+    expect(text).toStartWith("This is no zero: ");
     expect(text).toContain('"quantity"');
   });
 
   test("an empty memory is a plain nothing", async () => {
     const { ada } = await connect();
-    expect(await told(ada, "memory_aggregate_quantities")).toBe(
-      "0 amounts in 0 groups; 0 memories looked at",
-    );
+    const text = await told(ada, "memory_aggregate_quantities");
+    expect(text).toContain("matched_quantity_records 0");
+    expect(text).not.toContain("no zero");
   });
 });
 
@@ -122,37 +121,6 @@ test("who said it stands beside the source, wherever that is told", async () => 
   );
 });
 
-describe("lists and counts", () => {
-  test("the last page of citations says so, and only a full page names where to go on", async () => {
-    const { ada } = await connect();
-    await stored(ada, "Ada drinks tea.");
-    const { metrics } = await ada.answer("memory_retrieve", { query: "tea" });
-    // SAFETY: the client has checked the answer.
-    const { request_id } = metrics as { request_id: string };
-    for (const answer_id of ["a", "b"]) {
-      await ada.answer("memory_record_answer_citations", {
-        request_id,
-        answer_id,
-        cited_node_ids: [],
-      });
-    }
-    const list = (args: Json) => told(ada, "memory_list_answer_citations", args);
-    expect(await list({})).toStartWith("2 records by id; the last page.\n");
-    expect(await list({ limit: 2 })).toMatch(/^2 records by id; more may follow with after_id /);
-    expect(await list({ after_id: "ffffffff-ffff-7fff-bfff-ffffffffffff" })).toBe(
-      "No citations are recorded behind after_id.",
-    );
-  });
-
-  test("processing names only what there is", async () => {
-    const { ada } = await connect();
-    await ada.answer("memory_ingest_fast_many", { items: [{ content: "one" }] });
-    const run = () => told(ada, "memory_process_materializations", { budget_ms: 20_000 });
-    expect(await run()).toBe("1 made findable, none pending.");
-    expect(await run()).toBe("0 made findable, none pending.");
-  });
-});
-
 describe("after a refusal", () => {
   const after = async (toolSet: "core" | "full", act: (ada: Caller) => Promise<ToolResult>) => {
     const { ada } = await connect(toolSet);
@@ -165,7 +133,8 @@ describe("after a refusal", () => {
       await ada.answer("memory_promote_node", { node_id });
       return await ada.call("memory_promote_node", { node_id });
     });
-    expect(text).toBe(`${structured["error"]}. It is so already: nothing is to be done.`);
+    expect(text).toBe(String(structured["error"]));
+    expect(text).toEndWith(". It is so already: nothing is to be done.");
   });
 
   test("a replacement of another scope is stored again, in the scope that every line shows", async () => {

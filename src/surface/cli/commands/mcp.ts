@@ -3,7 +3,7 @@ import { NO_CREATE } from "../../../assistants/server-entry.ts";
 import type { Config } from "../../../config/schema.ts";
 import type { SettingsFile } from "../../../config/settings-file.ts";
 import { invalid } from "../../../domain/errors.ts";
-import type { AnswerForm, ToolSet } from "../../contract/core/operation.ts";
+import type { ToolSet } from "../../contract/core/operation.ts";
 import type { CliContext } from "../context.ts";
 import {
   mcpConfig,
@@ -13,7 +13,7 @@ import {
   TRANSPORTS,
   type TransportName,
 } from "../mcp-memory.ts";
-import { ANSWER_FORMS, DEFAULT_TOOLS, FLAGS, TOOL_SETS } from "../mcp-options.ts";
+import { DEFAULT_TOOLS, FLAGS, TOOL_SETS } from "../mcp-options.ts";
 import { encryptionKeyOption, envFileOption, keyRequest, wholeNumber } from "../options.ts";
 import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
@@ -37,7 +37,6 @@ type McpOptions = {
   readonly transport: string;
   readonly port?: number;
   readonly tools: ToolSet;
-  readonly answers?: AnswerForm;
   readonly readOnly?: true;
   readonly create: boolean;
 };
@@ -59,12 +58,6 @@ export function mcpCommand(context: CliContext): Command {
       new Option(`${FLAGS.tools} <set>`, "which tools to offer; core costs the model fewer tokens")
         .choices(TOOL_SETS)
         .default(DEFAULT_TOOLS),
-    )
-    .addOption(
-      new Option(
-        `${FLAGS.answers} <form>`,
-        "text of an answer: its JSON, or readable text in few tokens (default: mcp.answers, else json)",
-      ).choices(ANSWER_FORMS),
     )
     .option(...READ_ONLY_OPTION)
     .option(
@@ -95,9 +88,8 @@ async function overStdio(
 ): Promise<void> {
   const log = stderrLog("warn", config.log_format);
   const { encryptionKey: key, tools, readOnly = false, create } = options;
-  const { answers = config.mcp.answers } = options;
   const openEngine = async () => await openWithKey(config, { key, readOnly, create }, log);
-  const serve = { config, settingsFile, key, readOnly, tools, answers, openEngine, log };
+  const serve = { config, settingsFile, key, readOnly, tools, openEngine, log };
   await context.serving.mcp(serve, stopSignal());
 }
 
@@ -109,7 +101,6 @@ async function overHttp(
 ): Promise<void> {
   const { findKey } = await import("../../../app/find-key.ts");
   const { encryptionKey: key, tools, readOnly = false, create, port = DEFAULT_PORT } = options;
-  const { answers = config.mcp.answers } = options;
   const { config: opened } = await findKey(config, keyRequest(key));
   const log = stderrLog("warn", config.log_format);
   const stop = stopSignal();
@@ -119,7 +110,6 @@ async function overHttp(
     key,
     readOnly,
     tools,
-    answers,
     port,
     openEngine: () => openToServe(opened, { readOnly, create }, (message) => log("warn", message)),
     log,

@@ -1,4 +1,6 @@
+import { QUANTITY_GROUNDING } from "../../../domain/quantity.ts";
 import {
+  type AssertionAggregation,
   assertionAggregationForm,
   assertionStateForm,
   quantityAggregationForm,
@@ -6,6 +8,7 @@ import {
 } from "../../../domain/records/aggregation.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
+import { json } from "../core/tool-text.ts";
 import {
   assertionsRequest,
   quantitiesRequest,
@@ -13,7 +16,25 @@ import {
   questionRequest,
   stateRequest,
 } from "./request.ts";
-import { tellAssertions, tellQuantities, tellState, tellTextAggregation } from "./text.ts";
+
+/** What makes a memory count. */
+const CLAIM = json({ subject: "I", predicate: "spent", object: "$20" });
+/** The amount must also be in its text. */
+const QUANTITY = { value: "20", unit: "$", source_text: "$20", grounding: QUANTITY_GROUNDING };
+const AMOUNT = `${json({ ...JSON.parse(CLAIM), quantity: QUANTITY })}; its text has to state the amount as well`;
+
+/** Explains that nothing was counted because no memory states its values in metadata. */
+function unclaimed(
+  { exclusions }: Pick<AssertionAggregation, "exclusions">,
+  counted: number,
+  example: string,
+): string | undefined {
+  const isUnclaimed = ["missing_structured_assertion", "missing_quantity"].some(
+    (reason) => (exclusions[reason] ?? 0) > 0,
+  );
+  if (counted > 0 || !isUnclaimed) return undefined;
+  return `This is no zero: what texts say counts only where it is stored in parts too, as a fact with metadata ${example}. To read the texts use memory_retrieve.`;
+}
 
 const aggregateAssertionsOperation = defineOperation({
   name: "aggregate_assertions",
@@ -35,7 +56,7 @@ const aggregateAssertionsOperation = defineOperation({
       "Texts match after normalisation, never by meaning; to find by meaning use memory_retrieve.",
     silentArguments: ["group_limit", "sample_limit"],
     annotations: READS,
-    tell: tellAssertions,
+    says: (answer) => unclaimed(answer, answer.matchedRecords, CLAIM),
   },
 });
 
@@ -57,7 +78,7 @@ const assertionStateOperation = defineOperation({
     description:
       "Read what is claimed about one subject and predicate at a moment, the conflicts, and the timeline: for `what was it then?`. It never says which claim is true.",
     annotations: READS,
-    tell: tellState,
+    says: (answer) => unclaimed(answer, answer.timeline.length, CLAIM),
   },
 });
 
@@ -80,7 +101,7 @@ const aggregateQuantitiesOperation = defineOperation({
       "Sum the amounts that stored claims hold: total, least and greatest by unit, as exact decimals; units are never converted. Use it instead of adding up search results.",
     silentArguments: ["group_limit", "sample_limit"],
     annotations: READS,
-    tell: tellQuantities,
+    says: (answer) => unclaimed(answer, answer.matchedQuantityRecords, AMOUNT),
   },
 });
 
@@ -99,7 +120,10 @@ const aggregateTextOperation = defineOperation({
     description:
       "Sum amounts for one plain question about `I` or `we`, without names, dates or conditions. Any other question comes back as unsupported: then use memory_aggregate_quantities.",
     annotations: READS,
-    tell: tellTextAggregation,
+    says: ({ aggregation }) =>
+      aggregation === undefined
+        ? 'Only plain questions such as "How much did I spend?" are understood. Use memory_aggregate_quantities, or memory_retrieve.'
+        : unclaimed(aggregation, aggregation.matchedQuantityRecords, AMOUNT),
   },
 });
 

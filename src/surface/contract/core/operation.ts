@@ -6,6 +6,7 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { View } from "../../../lib/view.ts";
 import type { Caller } from "./caller.ts";
 import type { Examine } from "./examination.ts";
+import { lean, withoutNulls } from "./lean.ts";
 import { readArguments } from "./meant-arguments.ts";
 import {
   type Body,
@@ -17,6 +18,7 @@ import {
   inputReader,
   toolSchema,
 } from "./request.ts";
+import { linesOf } from "./tool-text.ts";
 
 /** What an operation runs with. */
 export type CallContext = {
@@ -55,9 +57,6 @@ export function hasTool(set: ToolSet, { toolSet }: { readonly toolSet: ToolSet }
   return set === "full" || toolSet === "core";
 }
 
-/** Form of the text block of a tool's answer: the JSON of the structured content, or a readable text in few tokens. */
-export type AnswerForm = "json" | "text";
-
 type McpShape = {
   readonly tool: string;
   readonly title: string;
@@ -84,7 +83,7 @@ export type PreparedCall = (context: CallContext) => Promise<WireObject>;
 export type ToolAnswer = {
   /** For programs. */
   readonly structured: WireObject;
-  /** The same for a model, in few words, with every id that a further call may need. */
+  /** Its lines for a model, with every id that a further call may need. */
   readonly text: string;
   /** The one memory that the answer is about. */
   readonly nodeId: Uuid | undefined;
@@ -154,7 +153,10 @@ type McpDefinition<Input, Output> = McpShape &
     readonly toolSet?: ToolSet;
     /** The order of its arguments in the list, if it is not that of the request. */
     readonly argumentOrder?: readonly string[];
-    readonly tell: (output: Output, input: Input, toolSet: ToolSet) => string;
+    /** What comes before the lines of the answer: what has happened, and what to do next. */
+    readonly says?: string | ((output: Output, input: Input) => string | undefined);
+    /** The text, where it is not the lines of the answer. */
+    readonly tell?: (output: Output, input: Input, toolSet: ToolSet) => string;
     readonly about?: (output: Output) => Uuid;
     /** Whether an answer contains no memory of the owner who was asked about. */
     readonly isEmpty?: (output: Output) => boolean;
@@ -229,12 +231,13 @@ function bindTool<F extends Fields, Output>(
 ): McpBinding {
   const input = toolSchema(fields, argumentOrder);
   const inputOf = inputReader(fields, "tool");
-  const { tell, about, isEmpty, ...shape } = mcp;
+  const { tell, says, about, isEmpty, ...shape } = mcp;
+  const form = mcp.output ?? answer;
   return {
     ...shape,
     toolSet,
     input,
-    output: mcp.output ?? answer,
+    output: lean(form),
     needsOwner: fields["user_id"]?.tool !== undefined && fields["user_id"].isOpen !== true,
     prepare: (args) => {
       const wire = readArguments(input, args);
@@ -242,10 +245,17 @@ function bindTool<F extends Fields, Output>(
         const given = inputOf(wire, context.caller);
         const output = await run(context, given);
         const json =
-          mcp.write === undefined ? (mcp.output ?? answer).json(output) : mcp.write(output, given);
+          mcp.write === undefined
+            ? // SAFETY: a form without a writer of its own is one of the output.
+              (form as View<Output>).json(output)
+            : mcp.write(output, given);
+        const structured = toObject(withoutNulls(form.shape, json));
+        const first = typeof says === "function" ? says(output, given) : says;
         return {
-          structured: toObject(json),
-          text: tell(output, given, set),
+          structured,
+          text:
+            tell?.(output, given, set) ??
+            [...(first === undefined ? [] : [first]), ...linesOf(structured)].join("\n"),
           nodeId: about?.(output),
           nothingOf: isEmpty?.(output) === true ? ownerIn(given) : undefined,
         };

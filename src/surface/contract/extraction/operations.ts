@@ -8,8 +8,6 @@ import { defineOperation, found, part } from "../core/operation.ts";
 import { CHANGES } from "../core/operation-parts.ts";
 import { type Field, withDefault } from "../core/request.ts";
 import { extractionStatusView } from "../nodes/extraction-wire.ts";
-import { tellExtractionStatus } from "../nodes/provenance-text.ts";
-import { tellPass } from "./text.ts";
 
 const LIMIT_MAX = 1000;
 
@@ -50,7 +48,8 @@ const processOperation = defineOperation({
     // A budget is enough for a model.
     silentArguments: ["limit"],
     annotations: CHANGES,
-    tell: tellPass,
+    says: ({ failed }) =>
+      failed === 0 ? undefined : "memory_extraction_status says why messages failed.",
   },
 });
 
@@ -86,7 +85,6 @@ const retryOperation = defineOperation({
     description: "Queue a failed extraction again, for memory_process_extractions.",
     silentArguments: ["replan"],
     annotations: CHANGES,
-    tell: tellExtractionStatus,
   },
 });
 

@@ -7,8 +7,7 @@ import { choice, id, owner, ownerInQuery, sessionId, uuidIn } from "../core/fiel
 import { defineOperation, found, part } from "../core/operation.ts";
 import { RETIRES } from "../core/operation-parts.ts";
 import { optional, withDefault } from "../core/request.ts";
-import { tellForgetting } from "./text.ts";
-import { forgetToolView, forgettingView, forgetView } from "./wire.ts";
+import { forgettingView, forgetView } from "./wire.ts";
 
 const IDS_MAX = 1000;
 
@@ -52,8 +51,16 @@ const forgetOperation = defineOperation({
       'call with `mode` "erase" and its `confirm`.',
     silentArguments: ["session_id", "containing", "keep_derived"],
     annotations: RETIRES,
-    output: forgetToolView,
-    tell: tellForgetting,
+    says: ({ confirm, stage, forgottenBefore }) => {
+      if (confirm !== undefined) {
+        return 'Nothing was changed yet. Only if the user agrees that exactly this is erased for ever: the same call with mode "erase" and this confirm.';
+      }
+      if (stage !== undefined)
+        return "Forgotten for ever. The receipt proves it, and is kept nowhere else.";
+      return forgottenBefore.length === 0
+        ? "There is nothing to forget."
+        : "Forgotten before; there is nothing left to forget.";
+    },
   },
 });
 

@@ -25,7 +25,7 @@ import {
   text,
   uuid,
 } from "../../../lib/form.ts";
-import { noted, told, view } from "../../../lib/view.ts";
+import { noted, view } from "../../../lib/view.ts";
 
 const countsForm = named("ErasureCounts", "What goes besides events and memories.", {
   edges: natural,
@@ -86,14 +86,6 @@ export const forgetView = noted(
   }),
   { id: "ForgetAnswer", description: "What a forgetting erases, or has erased." },
 );
-
-/** The same for the answer of the tool, whose text tells the rest. */
-export const forgetToolView = view<ForgetAnswer>()({
-  confirm: nullable(text),
-  stage: nullable(text),
-  memories: told(list(uuid), ({ memories }) => memories.map(({ id }) => id)),
-  receipt: nullable(anyObject),
-});
 
 /** What is known of a forgetting. */
 export const forgettingView = named<Forgetting>("Forgetting", "What is known of a forgetting.", {

@@ -1,22 +1,16 @@
 import { z } from "zod";
 import { LIMITS } from "../../../domain/arguments.ts";
 import { CONDITION_STATES } from "../../../domain/enums.ts";
-import { nodeForm } from "../../../domain/node.ts";
+import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { EVALUATION_METHODS } from "../../../engine/lifecycle/api.ts";
 import { boundedText, id, instantIn, optionalId, retryId } from "../core/fields.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { ADDS, CHANGES, callerOf, RETIRES } from "../core/operation-parts.ts";
 import { field, httpField, optional, required, toolField, withDefault } from "../core/request.ts";
+import { EXCERPT_CHARS, nodeLine } from "../core/tool-text.ts";
 import { nodeListView } from "../nodes/wire.ts";
-import {
-  tellArchived,
-  tellCondition,
-  tellContradicted,
-  tellPromoted,
-  tellResolved,
-  tellRestored,
-  tellSuperseded,
-} from "./text.ts";
+
+const lineOf = (node: MemoryNode): string => nodeLine(node, EXCERPT_CHARS);
 
 const evidenceId = optionalId(
   "The event that speaks for it, of the owner and scope of the memory.",
@@ -50,7 +44,7 @@ const promoteOperation = defineOperation({
     description:
       "Make a tentative memory stable, once the user has confirmed it. A contested one needs memory_resolve_contradiction instead.",
     annotations: CHANGES,
-    tell: tellPromoted,
+    tell: (node) => `Stable now: ${lineOf(node)}`,
   },
 });
 
@@ -76,7 +70,10 @@ const archiveOperation = defineOperation({
     description: "Retire a memory, or restore it. If it has changed use memory_supersede.",
     toolSet: "core",
     annotations: RETIRES,
-    tell: (node, { restore }) => (restore === true ? tellRestored(node) : tellArchived(node)),
+    tell: (node, { restore }) =>
+      restore === true
+        ? `Restored; it is found again: ${lineOf(node)}`
+        : `Archived; it is no longer found: ${lineOf(node)}`,
   },
 });
 
@@ -166,7 +163,7 @@ const conditionOperation = defineOperation({
     description:
       "Record whether the condition of a conditional memory holds now. It is found by default only while that is `true`.",
     annotations: ADDS,
-    tell: (node, { state }) => tellCondition(node, state),
+    tell: (node, { state }) => `Recorded, condition ${state}: ${lineOf(node)}`,
   },
 });
 
@@ -194,7 +191,7 @@ const supersedeOperation = defineOperation({
       "The old one is no longer found but stays readable. Not for two claims of which neither is known to be right.",
     toolSet: "core",
     annotations: RETIRES,
-    tell: tellSuperseded,
+    says: "Replaced; the first is no longer found.",
   },
 });
 
@@ -214,7 +211,7 @@ const contradictOperation = defineOperation({
       "Mark two memories that cannot both be true, when it is not known which one is. Both become contested and are still found. " +
       "If one is simply outdated use memory_supersede.",
     annotations: CHANGES,
-    tell: tellContradicted,
+    says: "Contested now; both are still found. End it with memory_resolve_contradiction.",
   },
 });
 
@@ -244,7 +241,7 @@ const resolveOperation = defineOperation({
     description:
       "End a contradiction that was marked, once the user or a source has settled it: the winner becomes stable, the loser is no longer found.",
     annotations: RETIRES,
-    tell: tellResolved,
+    says: "Resolved; the first is stable, the second is no longer found.",
   },
 });
 

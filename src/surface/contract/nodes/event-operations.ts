@@ -17,8 +17,6 @@ import { READS } from "../core/operation-parts.ts";
 import { httpField, overHttp } from "../core/request.ts";
 import { getBlobOperation } from "./blob-operations.ts";
 import { extractionStatusView, extractionView } from "./extraction-wire.ts";
-import { tellExtraction, tellExtractionStatus } from "./provenance-text.ts";
-import { tellEvent } from "./text.ts";
 import { eventPageView, eventView, nodeListView, sessionPageView } from "./wire.ts";
 
 const request = { event_id: id() };
@@ -38,7 +36,6 @@ const getEventOperation = defineOperation({
     description:
       "Read the source text behind a memory, word for word, by an id of its evidence_refs.",
     annotations: READS,
-    tell: tellEvent,
   },
 });
 
@@ -69,7 +66,6 @@ const extractionOperation = defineOperation({
     title: "Read an extraction",
     description: "Read what a language model extracted from an event, as recorded.",
     annotations: READS,
-    tell: tellExtraction,
   },
 });
 
@@ -89,7 +85,6 @@ const extractionStatusOperation = defineOperation({
     title: "How far an extraction is",
     description: "How far extraction from an event is, and why it failed, if it did.",
     annotations: READS,
-    tell: tellExtractionStatus,
   },
 });
 

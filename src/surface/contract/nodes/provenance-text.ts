@@ -1,10 +1,6 @@
 import { openChecksummed } from "../../../domain/checksummed.ts";
 import type { Edge, MemoryEvent } from "../../../domain/node.ts";
-import type {
-  ExtractionRecord,
-  ExtractionStatus,
-  Provenance,
-} from "../../../engine/inspect/api.ts";
+import type { Provenance } from "../../../engine/inspect/api.ts";
 import type { Json, JsonObject } from "../../../lib/json.ts";
 import {
   EXCERPT_CHARS,
@@ -78,16 +74,4 @@ function textIn(record: Json | undefined, key: string): string | undefined {
   if (typeof record !== "object" || record === null) return undefined;
   const value: unknown = Reflect.get(record, key);
   return typeof value === "string" ? value : undefined;
-}
-
-/** What was extracted from an event, as JSON. */
-export function tellExtraction(record: ExtractionRecord): string {
-  const { eventId, model, createdAt, result } = record;
-  return `Extracted from event ${eventId} by ${name(model)}, ${moment(createdAt)}:\n${JSON.stringify(result)}`;
-}
-
-export function tellExtractionStatus(job: ExtractionStatus): string {
-  const { eventId, status, phase, attempts, lastError } = job;
-  const failure = lastError === undefined ? "" : `, last failure ${lastError}`;
-  return `Extraction from event ${eventId} is ${status} (${phase}), attempts ${attempts}${failure}.`;
 }

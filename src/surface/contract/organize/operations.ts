@@ -5,7 +5,6 @@ import { anyOwner } from "../core/fields.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { RETIRES } from "../core/operation-parts.ts";
 import { type Field, withDefault } from "../core/request.ts";
-import { tellOrganized } from "./text.ts";
 import { organizeToolView, organizeView } from "./wire.ts";
 
 /** The jobs of a request: a list over HTTP, text for a tool, in which blank text stands for none named. */
@@ -64,7 +63,7 @@ const organizeOperation = defineOperation({
       "Run upkeep, when the user asks to tidy up: promote, archive what has faded, merge duplicates, sum up.",
     annotations: RETIRES,
     output: organizeToolView,
-    tell: tellOrganized,
+    says: ({ wouldChange }) => wouldChange && "Nothing was changed. Without dry_run:",
   },
 });
 

@@ -25,7 +25,7 @@ import { defineOperation, found, part } from "../core/operation.ts";
 import { ADDS, READS } from "../core/operation-parts.ts";
 import { field, httpField, optional, parsed, required, withDefault } from "../core/request.ts";
 import { explanationView, withTexts } from "./explanation-wire.ts";
-import { tellCitations, tellCitationsList, tellReceipt } from "./text.ts";
+import { tellReceipt } from "./text.ts";
 import { receiptView, retrievalsView, usesView } from "./wire.ts";
 
 /** Characters of a caller's name for an answer. */
@@ -156,7 +156,6 @@ const recordCitationsOperation = defineOperation({
     argumentOrder: ["request_id", "answer_id", "cited_node_ids"],
     silentArguments: ["answer_sha256"],
     annotations: ADDS,
-    tell: tellCitations,
   },
 });
 
@@ -179,7 +178,7 @@ const listCitationsOperation = defineOperation({
     output: view<readonly AnswerCitations[]>()({
       result: told(list(citationsForm), (records) => records),
     }),
-    tell: tellCitationsList,
+    says: "By id. More may follow after the last citation_id, with after_id.",
   },
 });
 
@@ -199,7 +198,6 @@ const getCitationsOperation = defineOperation({
     title: "Read citations",
     description: "Read which memories one earlier answer was made from, by its citation_id.",
     annotations: READS,
-    tell: tellCitations,
   },
 });
 

@@ -6,6 +6,7 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "../../../domain/enums.ts";
+import { coverageForm, historicalForm } from "../../../domain/records/receipt.ts";
 import { type SeenIn, seenIn, seenInWords } from "../../../domain/speaker.ts";
 import type {
   MemoryBundle,
@@ -17,6 +18,8 @@ import type {
 import {
   anyObject,
   count,
+  dictionary,
+  flag,
   instant,
   list,
   member,
@@ -28,12 +31,12 @@ import {
   unit,
   uuid,
 } from "../../../lib/form.ts";
-import { noted, told, view, without } from "../../../lib/view.ts";
+import { noted, told, view } from "../../../lib/view.ts";
 import { contentLength, metadataLength, textCutter, wholeLengths } from "../core/cut-texts.ts";
 import { explanationView, type ToldExplanation } from "../receipts/explanation-wire.ts";
 import { receiptView } from "../receipts/wire.ts";
 import { bindingView, bundleView, contextReferencesForm, relevanceOf } from "./bundle-wire.ts";
-import { shownHits } from "./hits.ts";
+import { shownHits, UNKNOWN } from "./hits.ts";
 import { metricsView } from "./metrics-wire.ts";
 import type { FoldedHit } from "./repeated-hits.ts";
 
@@ -124,14 +127,30 @@ const shortView = view<FoldedHit>()({
   ),
   strength: told(strength, ({ hit }) => hit.strength),
   olderThan: told(olderThan, ({ hit }) => hit.olderThan?.nodeId),
+  stored: told(instant, ({ hit }) => hit.node.createdAt),
+  eventTime: told(nullable(instant), ({ hit }) => hit.node.eventTime),
+  scope: told(member(SCOPES), ({ hit }) => hit.node.scope),
+  sourceType: told(member(SOURCE_TYPES), ({ hit }) => hit.node.sourceType),
   source: told(omitted(text), ({ hit }) => {
     const seen = seenIn(hit.node.metadata);
     return seen && seenInWords(seen);
   }),
 });
 
+/** What of the metrics a caller can act on. */
+const toolMetricsView = view<RetrievalMetadata>()({
+  requestId: uuid,
+  embeddingMismatch: told(omitted(flag), ({ embeddingMismatch }) => embeddingMismatch || undefined),
+  backendFailures: told(omitted(dictionary(text)), ({ backendFailures }) =>
+    Object.keys(backendFailures).length === 0 ? undefined : backendFailures,
+  ),
+  aggregationCoverage: nullable(coverageForm),
+  historicalCoverage: nullable(historicalForm),
+});
+
 type ToolAnswer = {
   readonly results: readonly FoldedHit[];
+  readonly note: string | undefined;
   readonly metrics: RetrievalMetadata;
   readonly context: string | undefined;
   readonly neededTokens: number | undefined;
@@ -140,13 +159,14 @@ type ToolAnswer = {
 };
 
 /**
- * The short answer, as returned over MCP: the hits to show, each text once, scores to four decimals, no times of stages, the
- * context on request.
+ * The short answer, as returned over MCP: the hits to show, each text once, scores to four decimals, of the metrics what a caller
+ * can act on, the context on request.
  */
 export const retrieveToolView = view<ToolAnswer>()({
   results: list(shortView),
   count: told(count, ({ results }) => results.length),
-  metrics: without(metricsView, "stages"),
+  note: omitted(text),
+  metrics: toolMetricsView,
   context: omitted(text),
   neededTokens: omitted(count),
   contextReferences: omitted(contextReferencesForm),
@@ -179,8 +199,10 @@ export function toToolAnswer(
 ): ToolAnswer {
   const { bundle, metadata, valueBindings } = response;
   const references = bundle.contextReferences.size > 0 ? bundle.contextReferences : undefined;
+  const { hits, isKnown } = shownHits(response, limit);
   return {
-    results: shownHits(response, limit).hits,
+    results: hits,
+    note: isKnown ? undefined : UNKNOWN,
     metrics: metadata,
     context: includeContext ? bundle.renderedContext : undefined,
     neededTokens: includeContext ? bundle.neededTokens : undefined,

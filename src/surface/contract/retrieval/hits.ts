@@ -6,6 +6,9 @@ const SHOWN_HITS = 10;
 /** Hits to show if none is strong: the answer may be among them, but mostly is not. */
 const SHOWN_WEAK = 5;
 
+/** Said of an answer without a strong hit. */
+export const UNKNOWN = "Nothing is known about this for certain.";
+
 /** What assistants and people see of an answer. Programs get all of it. */
 export type ShownHits = {
   /** Each text once. */

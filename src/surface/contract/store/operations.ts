@@ -24,7 +24,7 @@ import {
 import { defineOperation, part } from "../core/operation.ts";
 import { ADDS, CHANGES } from "../core/operation-parts.ts";
 import { field, httpField, optional, parsed, withDefault } from "../core/request.ts";
-import { tellIngest, tellIngestFast, tellProcessing, tellStore } from "./text.ts";
+import { tellStore } from "./text.ts";
 import { anyMetadata, sourceText, storeAnswerView, storeRequest } from "./wire.ts";
 
 const SAID = "When it was said.";
@@ -93,7 +93,7 @@ const ingestOperation = defineOperation({
       "Keep one message word for word, as a note that can be found at once; where extraction is on, its claims follow. " +
       "For records of what was said; memory_store is for what follows from it.",
     annotations: ADDS,
-    tell: tellIngest,
+    says: "Taken in; it can be found from now on.",
   },
 });
 
@@ -154,7 +154,7 @@ const ingestFastOperation = defineOperation({
       "Keep many texts at once, such as the turns of a conversation; all or none. " +
       "They are found after memory_process_materializations. For a single statement use memory_store.",
     annotations: ADDS,
-    tell: tellIngestFast,
+    says: "Kept. Call memory_process_materializations to make them findable.",
   },
 });
 
@@ -175,7 +175,7 @@ const processOperation = defineOperation({
     description:
       "Make the texts of memory_ingest_fast_many findable. Call it again while some are pending.",
     annotations: CHANGES,
-    tell: tellProcessing,
+    says: ({ pending }) => (pending === 0 ? undefined : "Call it again for the rest."),
   },
 });
 

@@ -1,7 +1,5 @@
-import type { ProcessingResult } from "../../../domain/jobs.ts";
 import type { NearMemory, StoreReceipt } from "../../../engine/write/api.ts";
-import type { Uuid } from "../../../lib/uuid.ts";
-import { age, counted, listed, oneLine } from "../core/tool-text.ts";
+import { age, counted, oneLine } from "../core/tool-text.ts";
 import type { StoreRequest } from "./wire.ts";
 
 /** Code points of a near memory: enough to see whether it is about the same thing. */
@@ -46,21 +44,4 @@ function nearLine({ node, similarity }: NearMemory, receipt: StoreReceipt): stri
   const { id, lifecycleState, createdAt, content } = node;
   const facts = [lifecycleState, age(createdAt, receipt.node.createdAt), similarity.toFixed(2)];
   return `${id} (${facts.join(", ")}) ${oneLine(content, NEAR_CHARS)}`;
-}
-
-export function tellIngest(eventId: Uuid): string {
-  return `Taken in; it can be found from now on.\nevent_id ${eventId}`;
-}
-
-export function tellIngestFast(ids: readonly Uuid[]): string {
-  return [
-    `${counted(ids.length, "text", "texts")} kept. Call memory_process_materializations to make them findable.`,
-    ...listed(ids, (id) => `event_id ${id}`),
-  ].join("\n");
-}
-
-export function tellProcessing({ processed, pending, failed }: ProcessingResult): string {
-  if (pending === 0) return `${processed} made findable, none pending.`;
-  const failures = failed === 0 ? "" : `, of which the last try failed for ${failed}`;
-  return `${processed} made findable, ${pending} pending${failures}. Call it again for the rest.`;
 }

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
-import type { AnswerForm, ToolSet } from "../../contract/core/operation.ts";
+import type { ToolSet } from "../../contract/core/operation.ts";
 import { LineReader } from "./lines.ts";
 import type { Backend } from "./relay.ts";
 import { meet, type Seat } from "./rendezvous.ts";
@@ -49,8 +49,6 @@ export type Guest = {
   /** The owner of everything on the connection; absent: each call names one. */
   readonly userId: string | undefined;
   readonly tools: ToolSet;
-  /** Form of the text blocks of its answers. */
-  readonly answers: AnswerForm;
 };
 
 /** Processes of different kinds do not serve each other. */
@@ -89,7 +87,6 @@ export async function introduce(
       proof: proofOf(kin, "guest", nonces),
       user_id: guest.userId ?? null,
       tools: guest.tools,
-      answers: guest.answers,
     });
     const answer = await conversation.next();
     if (answer["welcome"] !== true) throw new NotKin("the pack is served, but not to this process");
@@ -117,11 +114,10 @@ export async function receive(
       return undefined;
     }
     conversation.say({ welcome: true });
-    const { user_id: userId, tools, answers } = said;
+    const { user_id: userId, tools } = said;
     return {
       userId: typeof userId === "string" ? userId : undefined,
       tools: tools === "core" ? "core" : "full",
-      answers: answers === "text" ? "text" : "json",
     };
   } finally {
     conversation.end();

@@ -12,7 +12,7 @@ import { LineReader } from "../../../../src/surface/mcp/link/lines.ts";
 import { socketPair } from "./socket-pair.ts";
 
 const KIN: Kin = { version: "1.0.0", fingerprint: "f".repeat(64) };
-const GUEST: Guest = { userId: "ada", tools: "core", answers: "json" };
+const GUEST: Guest = { userId: "ada", tools: "core" };
 
 /** The next lines that a side hears, read by hand. */
 function listen(socket: Socket): () => Promise<Record<string, unknown>> {
@@ -58,10 +58,10 @@ describe("two of a kind", () => {
   test("an absent owner stays absent", async () => {
     const { guest, host } = await socketPair();
     const [, received] = await Promise.all([
-      introduce(guest, KIN, { userId: undefined, tools: "full", answers: "json" }),
+      introduce(guest, KIN, { userId: undefined, tools: "full" }),
       receive(host, KIN),
     ]);
-    expect(received).toEqual({ userId: undefined, tools: "full", answers: "json" });
+    expect(received).toEqual({ userId: undefined, tools: "full" });
     guest.destroy();
     host.destroy();
   });
@@ -154,7 +154,7 @@ describe("strangers", () => {
     await next();
     say(guest, { nonce: "n" });
     expect(Object.keys(await next())).toEqual(["proof"]);
-    say(guest, { proof, user_id: "eve", tools: "full", answers: "json" });
+    say(guest, { proof, user_id: "eve", tools: "full" });
     expect(await received).toBeUndefined();
     expect(await next()).toEqual({});
     guest.destroy();

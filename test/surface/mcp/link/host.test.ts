@@ -15,7 +15,7 @@ import type { Seat } from "../../../../src/surface/mcp/link/rendezvous.ts";
 import { linkFolder } from "./link-folder.ts";
 
 const KIN: Kin = { version: "1.0.0", fingerprint: "a".repeat(64) };
-const GUEST: Guest = { userId: "ada", tools: "full", answers: "json" };
+const GUEST: Guest = { userId: "ada", tools: "full" };
 
 type Hosting = {
   readonly address: string;
@@ -105,11 +105,11 @@ async function hearAll({ input, output }: Backend): Promise<readonly string[]> {
 describe("guests", () => {
   test("are served as who they are", async () => {
     const { address, host, guests } = await startHost();
-    const one = await joinAsGuest(address, { userId: "ada", tools: "core", answers: "json" });
-    const two = await joinAsGuest(address, { userId: undefined, tools: "full", answers: "json" });
+    const one = await joinAsGuest(address, { userId: "ada", tools: "core" });
+    const two = await joinAsGuest(address, { userId: undefined, tools: "full" });
     expect(guests).toEqual([
-      { userId: "ada", tools: "core", answers: "json" },
-      { userId: undefined, tools: "full", answers: "json" },
+      { userId: "ada", tools: "core" },
+      { userId: undefined, tools: "full" },
     ]);
     one.input.destroy();
     two.input.destroy();
