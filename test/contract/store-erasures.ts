@@ -46,6 +46,7 @@ export function anErasure(
       anAuditRecord({
         id: forgetId,
         opType: FORGOTTEN,
+        namespaceId: "ada",
         targetId: forgetId,
         payload: { ...counts },
         createdAt: at(100),
@@ -191,6 +192,14 @@ export function describeErasures(world: StoreWorld): void {
       expect(await store.saveReceipt(ofOne, [], [stays.id])).toBe(true);
       expect(await store.receipt(ofBoth.requestId, "ada")).toBeUndefined();
       expect(await store.receipt(ofOne.requestId, "ada")).toEqual(ofOne);
+      const [before, now] = [await store.forgettings("bob"), await store.forgettings("ada")];
+      expect([before, now]).toEqual([0, 1]);
+      const asked = aReceipt();
+      expect(await store.saveReceipt(asked, [], [], now - 1)).toBe(false);
+      expect(await store.receipt(asked.requestId, "ada")).toBeUndefined();
+      expect(await store.saveReceipt(asked, [], [], now)).toBe(true);
+      const bobs = aReceipt({ userId: "bob" });
+      expect(await store.saveReceipt(bobs, [], [], before)).toBe(true);
       const refusal = new Error("forgotten");
       const citing = (node: MemoryNode) => ({
         ...anAdmission([], { auditRecords: [anAuditRecord()] }),

@@ -66,7 +66,13 @@ import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { readChain, readNeighborhood } from "./read/walks.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { readUses } from "./receipts/contexts.ts";
-import { pruneReceipts, readReceipt, readReceipts, writeReceipt } from "./receipts/receipts.ts";
+import {
+  countForgettings,
+  pruneReceipts,
+  readReceipt,
+  readReceipts,
+  writeReceipt,
+} from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
 import { writePackSetting } from "./schema/pack-settings.ts";
 import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
@@ -125,8 +131,9 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     blob: reading(access, readBlob),
     blobTotals: reading(access, readBlobTotals),
     addNodes: writing(access, adderOf(embedding)),
-    saveReceipt: (receipt, context = [], named = []) =>
-      access.write((database) => writeReceipt(database, receipt, context, named)),
+    saveReceipt: (receipt, context = [], named = [], forgettings) =>
+      access.write((database) => writeReceipt(database, receipt, context, named, forgettings)),
+    forgettings: reading(access, countForgettings),
     usesOf: reading(access, readUses),
     receipt: reading(access, readReceipt),
     receipts: reading(access, readReceipts),

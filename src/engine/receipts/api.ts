@@ -34,6 +34,8 @@ export type ReceiptMaterial = {
   readonly client?: string | undefined;
   /** How long the answer took, in milliseconds. */
   readonly timingMs?: number | undefined;
+  /** How many forgettings of the owner there were when the question began. */
+  readonly forgettings?: number | undefined;
   /** What the caller asked for, besides the metadata. */
   readonly filter: CandidateFilter;
   readonly retrievalMode: FilterMetadata["retrievalMode"];

@@ -46,7 +46,7 @@ export type ReceiptKeeperDeps = {
 export type ReceiptKeeper = {
   /**
    * Makes and writes a receipt. Never rejects.
-   * @returns whether it is durable. False if none is kept (retention of 0 days), if what it names was forgotten meanwhile, while too many are waiting (this one is
+   * @returns whether it is durable. False if none is kept (retention of 0 days), if anything of the owner was forgotten meanwhile, while too many are waiting (this one is
    *   dropped), after `close`, if it could not be written, and if that takes longer than `answerMs`: it may be written later
    */
   keep(material: ReceiptMaterial): Promise<boolean>;
@@ -84,8 +84,10 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
         ? full(material)
         : buildLean(material));
       const { stored, context, named } = toStored(built, createdAt);
-      if (await store.saveReceipt(stored, context, named)) return true;
-      warn(`the receipt of retrieval ${requestId} was not written (what it names was forgotten)`);
+      if (await store.saveReceipt(stored, context, named, material.forgettings)) return true;
+      warn(
+        `the receipt of retrieval ${requestId} was not written (something was forgotten meanwhile)`,
+      );
       return false;
     } catch (error) {
       warn(`the receipt of retrieval ${requestId} was not written (${reasonCode(error)})`);

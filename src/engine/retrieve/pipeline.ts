@@ -8,6 +8,7 @@ import {
 } from "../../domain/records/receipt.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { ReceiptLog } from "../../ports/store/records.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ReceiptMaterial } from "../receipts/api.ts";
@@ -56,12 +57,16 @@ type Outcome = {
  * @throws SvcError invalid_argument before any work; storage_failed; the reason of the signal once it is aborted
  */
 export async function retrieve(
-  deps: EngineDeps<SearchIndex>,
+  deps: EngineDeps<SearchIndex & Pick<ReceiptLog, "forgettings">>,
   input: RetrieveInput,
   context: RetrieveContext,
 ): Promise<RetrievalResponse> {
   const request = parseRequest(input, deps.settings, deps.clock.now());
-  await context.drain(request);
+  const { userId } = request.filter;
+  const [forgettings] = await Promise.all([
+    request.keepReceipt ? deps.store.forgettings(userId) : 0,
+    context.drain(request),
+  ]);
   request.signal?.throwIfAborted();
   const log = new StageLog();
   const ranked = await rank(deps, request, context.comparable, log);
@@ -91,7 +96,8 @@ export async function retrieve(
   const excluded = onceEach([...ranked.excluded, ...expanded.excluded, ...selection.excluded]);
   const outcome: Outcome = { request, ranked, expanded, selection, hints, bundle, excluded };
   const metadata = describe(deps, outcome);
-  const material = { ...toMaterial(deps, outcome, metadata), timingMs: Math.round(log.totalMs) };
+  const timingMs = Math.round(log.totalMs);
+  const material = { ...toMaterial(deps, outcome, metadata), forgettings, timingMs };
   const receiptPersisted = request.keepReceipt && (await context.keep(material));
   return {
     results: selection.results,

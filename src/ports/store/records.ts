@@ -140,13 +140,18 @@ export type ReceiptLog = {
    * Stores a receipt with what was in the context. An existing request id is left as it is.
    * @param context default: nothing
    * @param named the ids in it. If one of them was erased meanwhile, nothing is stored. Default: none
+   * @param forgettings how many the owner had when the question began. If there are more now, nothing is stored: the question may
+   *   say what was forgotten. Default: whatever there are
    * @returns whether the request has a receipt
    */
   saveReceipt(
     receipt: StoredReceipt,
     context?: readonly ContextNode[],
     named?: readonly string[],
+    forgettings?: number,
   ): Promise<boolean>;
+  /** How many erasures there were of what an owner has. */
+  forgettings(userId: string): Promise<number>;
   /** Undefined for an unknown request, or one of another owner. */
   receipt(requestId: Uuid, owner: Owner): Promise<StoredReceipt | undefined>;
   receipts(page: ReceiptPage): Promise<readonly StoredReceipt[]>;

@@ -155,6 +155,36 @@ describe("a preview", () => {
 });
 
 describe("an erasure", () => {
+  test("takes the question along that was under way meanwhile", async () => {
+    const reached = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const { engine, warnings } = await open({
+      alter: (real) => ({
+        pinned: async (...given) => {
+          const found = await real.pinned(...given);
+          reached.resolve();
+          await gate.promise;
+          return found;
+        },
+      }),
+    });
+    const { nodeId } = await store(engine, SECRET);
+    await store(engine, "Ada prefers green tea.");
+    const asked = engine.retrieve({ query: `Is it true: ${SECRET}`, userId });
+    await reached.promise;
+    const { preview, answer } = await forgetAll(engine, [nodeId]);
+    gate.resolve();
+    const { metadata } = await asked;
+
+    expect(preview.counts.receipts).toBe(0);
+    expect(metadata.receiptPersisted).toBe(false);
+    expect(warnings.join()).toContain("something was forgotten meanwhile");
+    expect(await engine.listRetrievals({ userId })).toMatchObject({ retrievals: [] });
+    expect((await engine.verifyForgetting(answer.receipt, SECRET)).ok).toBe(true);
+    const later = await engine.retrieve({ query: "tea", userId });
+    expect(later.metadata.receiptPersisted).toBe(true);
+  });
+
   test("leaves nothing to find, a tombstone, and a receipt that verifies", async () => {
     const { engine, store: log } = await open();
     const { nodeId, eventId } = await store(engine, SECRET);

@@ -1,3 +1,4 @@
+import { FORGOTTEN } from "../../../domain/erasure.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
@@ -20,8 +21,9 @@ const FROM_RECEIPTS = "SELECT request_id, user_id, created_at, body FROM receipt
 /** The records of retrievals. The server compresses their bodies. */
 export function bindReceipts({ read, writeAny }: Database) {
   return {
-    saveReceipt: (receipt, context, named = []) =>
-      writeAny((sql) => writeReceipt(sql, receipt, context, named)),
+    saveReceipt: (receipt, context, named = [], forgettings) =>
+      writeAny((sql) => writeReceipt(sql, receipt, context, named, forgettings)),
+    forgettings: (userId) => read(userId, (sql) => countForgettings(sql, userId)),
     receipt: (requestId, owner) => read(owner, (sql) => readReceipt(sql, requestId, owner)),
     receipts: (page) => read(page.userId, (sql) => readReceipts(sql, page)),
     usesOf: (page) => read(page.userId, (sql) => readUses(sql, page)),
@@ -31,20 +33,22 @@ export function bindReceipts({ read, writeAny }: Database) {
 
 /**
  * Keeps a receipt with what was in the context, unless its request has one. Runs inside a transaction.
- * @returns false if it names something that was erased meanwhile
+ * @returns false if it names something that was erased meanwhile, or the owner had other forgettings before
  */
 async function writeReceipt(
   sql: Sql,
   receipt: StoredReceipt,
   context: readonly ContextNode[] = [],
   named: readonly string[],
+  forgettings?: number,
 ): Promise<boolean> {
   // Pipelined: no erasure of the owner is under way from here on.
-  const [, isErased] = await Promise.all([
+  const [, isErased, now] = await Promise.all([
     keepFromErasing(sql, ownerKey(receipt.userId), "shared"),
     namesErased(sql, named),
+    forgettings === undefined ? undefined : countForgettings(sql, receipt.userId),
   ]);
-  if (isErased) return false;
+  if (isErased || now !== forgettings) return false;
   const { requestId, userId, createdAt, body } = receipt;
   const of = (member: keyof ContextNode) => listText(context.map((node) => node[member]));
   await sql.run(
@@ -58,6 +62,15 @@ async function writeReceipt(
     ...[of("nodeId"), of("rank"), of("representation")],
   );
   return true;
+}
+
+async function countForgettings(sql: Sql, userId: string): Promise<number> {
+  const row = await sql.get<{ readonly count: number }>(
+    `SELECT count(*)::integer AS count FROM operations
+     WHERE namespace_id = $1 AND op_type = '${FORGOTTEN}' AND op_type <> 'DIRECT_STORE_REQUESTED'`,
+    userId,
+  );
+  return row?.count ?? 0;
 }
 
 async function readReceipt(

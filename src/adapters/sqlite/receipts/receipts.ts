@@ -1,31 +1,44 @@
 import type { Database } from "bun:sqlite";
+import { FORGOTTEN } from "../../../domain/erasure.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ContextNode, ReceiptPage, StoredReceipt } from "../../../ports/store/records.ts";
+import { countRows } from "../connection/ask.ts";
 import { namesErased } from "../erasure/names-erased.ts";
 import { userIdOf } from "../write/owners.ts";
 import { toStoredReceipt, writeContext } from "./contexts.ts";
 import { fromIdBytes, type ReceiptRow, toIdBytes } from "./receipt-row.ts";
 
+const FORGETTINGS = `operations WHERE namespace_id = ? AND op_type = '${FORGOTTEN}' AND op_type <> 'DIRECT_STORE_REQUESTED'`;
+
 /**
  * Keeps a receipt unless its request has one. Runs inside a write transaction.
- * @returns false if it names something that was erased meanwhile
+ * @returns false if it names something that was erased meanwhile, or the owner had other forgettings before
  */
 export function writeReceipt(
   database: Database,
   receipt: StoredReceipt,
   context: readonly ContextNode[],
   named: readonly string[],
+  forgettings?: number,
 ): boolean {
   const id = toIdBytes(receipt.requestId);
   if (database.query("SELECT 1 FROM receipts WHERE request_id = ?").get(id) !== null) return true;
   if (namesErased(database, () => named)) return false;
+  const isForgotten =
+    forgettings !== undefined && forgettings !== countForgettings(database, receipt.userId);
+  if (isForgotten) return false;
   const { lastInsertRowid: key } = database
     .query("INSERT INTO receipts (request_id, user_id, created_at, body) VALUES (?, ?, ?, ?)")
     .run(id, receipt.userId, receipt.createdAt, receipt.body);
   writeContext(database, Number(key), context);
   return true;
+}
+
+/** How many erasures there were of what an owner has. */
+export function countForgettings(database: Database, userId: string): number {
+  return countRows(database, FORGETTINGS, userId);
 }
 
 /** The receipt of an owner's request. */
