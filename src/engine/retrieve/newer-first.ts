@@ -9,6 +9,7 @@ import { mayReplace, replaces, type Statement, statementOf } from "../../domain/
 import { asksFor, saysTheSame } from "../../domain/same-saying.ts";
 import { movable } from "../../domain/score-replay.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
+import { askedValue, currentValue } from "../../domain/value-slots.ts";
 import { compareCodePoints } from "../../lib/text.ts";
 import { unitCosine } from "../../lib/unit-cosine.ts";
 import type { NodeKey, Replacement, SearchIndex } from "../../ports/store/search-index.ts";
@@ -50,7 +51,7 @@ export async function newerFirst(
   const compared = statements(best);
   const worded = await wordedLinks({ store, embedder }, userId, compared);
   const later = await laterLinks({ store, embedder }, { userId, query }, compared);
-  return moveBehind(ranking, [...known, ...worded, ...later], policy);
+  return moveBehind(ranking, [...known, ...worded, ...later, ...valueLinks(query, best)], policy);
 }
 
 /** Notes of which the store knows that all they said was replaced, each with the best of what replaced it. */
@@ -138,6 +139,37 @@ async function laterLinks(
     latest.set(older.key, { newer, older, isOutdated: false });
   }
   return [...latest.values()];
+}
+
+/** Number of best candidates that may state the value that is asked for, and least share of the first score that they have. */
+const STATING = 10;
+const STATING_SHARE = 0.3;
+
+/** The hit that states the value of now, in front of the best one that states an earlier value. */
+function valueLinks(query: string, best: readonly ResultCandidate[]): readonly Link[] {
+  const asked = askedValue(query);
+  const [first] = best;
+  if (asked === undefined || first === undefined) return [];
+  const stating = best
+    .slice(0, STATING)
+    .filter((candidate) => candidate.compositeScore >= STATING_SHARE * first.compositeScore)
+    .map((candidate) => {
+      const { node } = candidate;
+      const by = [
+        node.scope,
+        node.sourceType,
+        storedSpeaker(node.metadata),
+        candidate.rerankerScore === undefined,
+      ];
+      return { candidate, text: node.content, by: JSON.stringify(by) };
+    });
+  const found = currentValue(
+    asked,
+    stating,
+    (one, other) => byAge(other.candidate, one.candidate) < 0,
+  );
+  if (found === undefined) return [];
+  return [{ newer: found.current.candidate, older: found.earlier.candidate, isOutdated: false }];
 }
 
 /** Claims, and what somebody noted by itself: turns of a conversation may be about any moment. */
