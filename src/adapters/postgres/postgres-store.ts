@@ -1,8 +1,9 @@
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Store } from "../../ports/store/store.ts";
+import { bindAudit } from "../sql/audit.ts";
 import { bindActivity } from "./activity/bind.ts";
-import { bindAudit } from "./audit/bind.ts";
 import { bindBlobs } from "./blobs/blobs.ts";
+import { accessOf } from "./connection/run.ts";
 import { bindErasures } from "./erasure/bind.ts";
 import { bindEvents } from "./events/bind.ts";
 import { bindExtraction } from "./extraction/bind.ts";
@@ -38,7 +39,7 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     ...bindGraph(parts),
     ...bindReads(parts),
     ...bindSearches(parts),
-    ...bindAudit(parts),
+    ...bindAudit(accessOf(database)),
     ...bindActivity(database),
     ...bindWork(parts),
     ...bindExtraction(parts),

@@ -6,7 +6,6 @@ import {
   type MemoryNode,
   nodeForm,
 } from "../../domain/node.ts";
-import { auditRecordForm } from "../../domain/records/audit.ts";
 import {
   changedColumns,
   named,
@@ -18,7 +17,7 @@ import {
 } from "../../domain/records/rows.ts";
 import type { ObjectForm } from "../../lib/form.ts";
 import type { Shape } from "../../lib/view.ts";
-import type { AuditRecord } from "../../ports/store/records.ts";
+
 import type { KeyedNode } from "../../ports/store/search-index.ts";
 import type { Column } from "./connection/insert-many.ts";
 
@@ -27,7 +26,6 @@ export type EventRow = { readonly key: number; readonly owner: string } & RowOf<
 /** A row of `nodes` joined with its owner's name. */
 export type NodeRow = { readonly key: number; readonly owner: string } & RowOf<MemoryNode>;
 export type EdgeRow = RowOf<Edge>;
-export type OperationRow = RowOf<AuditRecord>;
 
 const EVENT_STORED = storedColumns(eventForm);
 const NODE_STORED = storedColumns(nodeForm);
@@ -50,10 +48,6 @@ export const EDGE_COLUMNS = `e.id, o.user_id, e.source AS source_id, e.target AS
   e.valid_from, e.valid_to, e.provenance_event_id, e.metadata, e.created_at`;
 export const FROM_EDGES = `SELECT ${EDGE_COLUMNS} FROM edges e JOIN owners o ON o.owner = e.owner`;
 export const toEdge = rowReader(edgeForm);
-
-export const FROM_OPERATIONS =
-  "SELECT id, op_type, target_id, payload, actor_id, namespace_id, created_at FROM operations";
-export const toAuditRecord = rowReader(auditRecordForm);
 
 const TYPES: Partial<Record<Shape["kind"], string>> = {
   uuid: "uuid",

@@ -11,9 +11,11 @@ import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { Manifest, PackLock, Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { processIdentity } from "../native/process-identity.ts";
+import { bindAudit, readAuditRecord } from "../sql/audit.ts";
 import { snowball } from "../stemming/stem.ts";
 import { readBlob, readBlobTotals } from "./blobs/blobs.ts";
 import type { PackLayout } from "./connection/layout.ts";
+import { accessOf, run } from "./connection/run.ts";
 import { bindErasures } from "./erasure/bind.ts";
 import { bindExtraction } from "./extraction/bind.ts";
 import { bindOrganizing } from "./organizing/bind.ts";
@@ -29,12 +31,6 @@ import {
   readLastSteps,
   readLastUses,
 } from "./read/aging.ts";
-import {
-  readAuditRecord,
-  readAuditRecords,
-  readAuditRecordsOn,
-  readChanges,
-} from "./read/audit-records.ts";
 import { readBrowse, readFacetCounts, readNodesOf, readQuarterCounts } from "./read/browse.ts";
 import {
   readContradictions,
@@ -104,6 +100,7 @@ export function createSqliteStore(parts: SqliteStoreParts): OpenPack {
 
 function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
   const { access, clock, embedding } = parts;
+  const roles = accessOf(access);
   stores += 1;
   // Differs for each store, so that two of one process do not take each other for themselves.
   const holder = `${processIdentity()}|${stores}`;
@@ -138,10 +135,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     receipt: reading(access, readReceipt),
     receipts: reading(access, readReceipts),
     pruneReceipts: writing(access, pruneReceipts),
-    auditRecordsOf: reading(access, readAuditRecords),
-    auditRecord: reading(access, readAuditRecord),
-    changesOf: reading(access, readChanges),
-    auditRecordsOn: reading(access, readAuditRecordsOn),
+    ...bindAudit(roles),
     lock: access.lock,
     unlock: access.unlock,
     close: access.close,
@@ -178,7 +172,7 @@ function bindEvents({ access, clock }: SqliteStoreParts, holder: string) {
     admitOnce: (admission, guard) =>
       withWordsOf(admission.nodes ?? [], snowball, () =>
         access.write((database) => {
-          const existing = readAuditRecord(database, guard);
+          const existing = run(database, readAuditRecord(guard));
           if (existing === undefined) append(database, admission);
           return existing;
         }),

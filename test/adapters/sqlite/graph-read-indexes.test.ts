@@ -1,16 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { readAuditRecords, readAuditRecordsOn } from "../../../src/adapters/sql/audit.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { run } from "../../../src/adapters/sqlite/connection/run.ts";
 import {
   earlierTurns,
   extractionLanes,
   waitingTurns,
 } from "../../../src/adapters/sqlite/extraction/claims.ts";
 import { extractionJob } from "../../../src/adapters/sqlite/extraction/jobs.ts";
-import {
-  readAuditRecords,
-  readAuditRecordsOn,
-} from "../../../src/adapters/sqlite/read/audit-records.ts";
 import {
   readContradictionsAmong,
   readContradictionsOf,
@@ -113,11 +111,14 @@ const READS: readonly {
   {
     name: "operations on a target",
     read: (database, targetId) =>
-      readAuditRecordsOn(database, {
-        targetId,
-        after: { createdAt: at(0), id: freshId() },
-        limit: 9,
-      }),
+      run(
+        database,
+        readAuditRecordsOn({
+          targetId,
+          after: { createdAt: at(0), id: freshId() },
+          limit: 9,
+        }),
+      ),
     indexes: ["operations_by_target"],
     sorts: false,
   },
@@ -136,7 +137,7 @@ const READS: readonly {
   {
     name: "operations of a kind",
     read: (database, id) =>
-      readAuditRecords(database, { opType: "X", userId: "ada", afterTargetId: id, limit: 9 }),
+      run(database, readAuditRecords({ opType: "X", userId: "ada", afterTargetId: id, limit: 9 })),
     indexes: ["operations_listed"],
     sorts: false,
   },
@@ -181,7 +182,7 @@ const READS: readonly {
 /** The index in order of time, of which no more is read than the page takes. */
 const IN_TIME = "SCAN n USING INDEX nodes_by_time";
 /** Lists that the caller gave, or that the statement made from them. */
-const LISTS = /^SCAN (f|k|w|wanted|named|CONSTANT ROW|\(subquery-\d+\))$/;
+const LISTS = /^SCAN (f|k|w|wanted|named|moves|CONSTANT ROW|\(subquery-\d+\))$/;
 
 test.each([...READS])("$name: no table is gone through", async ({ read, indexes, sorts }) => {
   const pack = filePack(folder());

@@ -5,15 +5,9 @@ import {
   PageBuilder,
   type PageForm,
 } from "../../../domain/search/pages.ts";
-import type { AuditRecord, Page } from "../../../ports/store/records.ts";
-import {
-  type EventRow,
-  type NodeRow,
-  type OperationRow,
-  toAuditRecord,
-  toEvent,
-  toNode,
-} from "../rows.ts";
+
+import type { Page } from "../../../ports/store/records.ts";
+import { type EventRow, type NodeRow, toEvent, toNode } from "../rows.ts";
 
 export const NODE_PAGE: PageForm<NodeRow, MemoryNode> = {
   toItem: toNode,
@@ -23,11 +17,6 @@ export const NODE_PAGE: PageForm<NodeRow, MemoryNode> = {
 export const EVENT_PAGE: PageForm<EventRow, MemoryEvent> = {
   toItem: toEvent,
   charsOf: charsOfEvent,
-};
-
-export const OPERATION_PAGE: PageForm<OperationRow, AuditRecord> = {
-  toItem: toAuditRecord,
-  charsOf: ({ payload }) => payload.length,
 };
 
 /** A page of rows, of which there may be one more than `limit`. */

@@ -1,10 +1,11 @@
 import { ERASED_HASH, erasedPayload, erasureConflict } from "../../../domain/erasure.ts";
 import type { Erasure } from "../../../ports/store/events.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
-import { readAuditRecord } from "../audit/read-records.ts";
-import { writeAuditRecords } from "../audit/write-records.ts";
+import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
+
 import { removeBlobsOf } from "../blobs/blobs.ts";
 import { beyondWall } from "../connection/row-security.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
@@ -29,7 +30,7 @@ export async function noteSettled(sql: Sql, settled: readonly string[]): Promise
 
 /** Erases in the caller's transaction, which has the lock of the owner. @throws SvcError request_conflict */
 export async function erase(sql: Sql, erasure: Erasure): Promise<AuditRecord> {
-  const earlier = await readAuditRecord(sql, erasure.forgetId);
+  const earlier = await run(sql, readAuditRecord(erasure.forgetId));
   if (earlier !== undefined) return earlier;
   await keepFromErasing(sql, ownerKey(erasure.userId), "alone");
   await requireFits(sql, erasure);
@@ -64,7 +65,7 @@ export async function erase(sql: Sql, erasure: Erasure): Promise<AuditRecord> {
   );
   await eraseNodes(sql, owner, listText(nodes));
   const record = erasure.recordOf(counts);
-  await writeAuditRecords(sql, owner, [record]);
+  await run(sql, writeAuditRecords(owner, [record]));
   // Two owners may forget at the same time.
   await sql.run("SELECT pg_advisory_xact_lock(hashtext($1))", UNSETTLED);
   await writeSetting(sql, UNSETTLED, [...(await readUnsettled(sql)), forgetId].join(" "));

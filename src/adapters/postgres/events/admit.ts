@@ -5,9 +5,11 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Admission } from "../../../ports/store/events.ts";
 import type { EventBlob } from "../../../ports/store/records.ts";
 import { ADMITTED } from "../../../ports/store/work.ts";
-import { writeAuditRecords } from "../audit/write-records.ts";
+import { writeAuditRecords } from "../../sql/audit.ts";
+
 import { writeBlobs } from "../blobs/blobs.ts";
 import { insertNumbered, type NumberedTable } from "../connection/insert-many.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { keepFromErasing, namesErased } from "../erasure/names-erased.ts";
 import { writeNodes } from "../graph/write-nodes.ts";
@@ -59,9 +61,9 @@ export async function writeAdmission(
   const [first] = ownersOf(admission);
   const owner = first === undefined ? NO_OWNER : ownerKey(first);
   for (const [of, some] of Map.groupBy(plans, ({ event }) => ownerKey(event.userId))) {
-    await writeAuditRecords(sql, of, some.map(toPlanRecord));
+    await run(sql, writeAuditRecords(of, some.map(toPlanRecord)));
   }
-  await writeAuditRecords(sql, owner, auditRecords);
+  await run(sql, writeAuditRecords(owner, auditRecords));
   for (const [of, some] of Map.groupBy(nodes, ({ node }) => ownerKey(node.userId))) {
     const keys = await writeNodes(
       sql,

@@ -3,8 +3,10 @@ import { LEASE_SECONDS } from "../../../domain/jobs.ts";
 import { withWordsOf } from "../../../domain/search/turns.ts";
 import type { Admission, EventLog } from "../../../ports/store/events.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
+import { readAuditRecord } from "../../sql/audit.ts";
+
 import { snowball } from "../../stemming/stem.ts";
-import { readAuditRecord } from "../audit/read-records.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { change } from "../graph/change.ts";
 import type { Parts } from "../parts.ts";
@@ -39,7 +41,7 @@ export function bindEvents(parts: Parts): EventLog {
     admitOnce: async (admission, guard) => {
       const once = (): Promise<AuditRecord | undefined> =>
         database.writeNew(ownersOf(admission), async (sql) => {
-          const existing = await readAuditRecord(sql, guard);
+          const existing = await run(sql, readAuditRecord(guard));
           if (existing === undefined) await append(sql, admission);
           return existing;
         });

@@ -11,9 +11,11 @@ import type {
   ExtractionLane,
   WaitingTurn,
 } from "../../../ports/store/work.ts";
-import { readAuditRecordsById } from "../audit/read-records.ts";
-import { writeAuditRecords } from "../audit/write-records.ts";
+
+import { readAuditRecordsById, writeAuditRecords } from "../../sql/audit.ts";
+
 import { isSession } from "../conditions.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { requireUnerased } from "../erasure/names-erased.ts";
@@ -85,7 +87,7 @@ async function toClaim(sql: Sql, head: Head): Promise<ExtractionClaim | undefine
   if (event === undefined) return undefined;
   const { revision } = head;
   const [planId, recordId] = [planIdOfWork(head), extractionRecordId(event.id)];
-  const records = await readAuditRecordsById(sql, [planId, recordId]);
+  const records = await run(sql, readAuditRecordsById([planId, recordId]));
   return {
     event,
     order: head.subject,
@@ -139,11 +141,8 @@ export async function saveExtractions(
     sql,
     records.map(({ id }) => id),
   );
-  await writeAuditRecords(
-    sql,
-    row.owner,
-    records.filter(({ id }) => !kept.has(id)),
-  );
+  const fresh = records.filter(({ id }) => !kept.has(id));
+  await run(sql, writeAuditRecords(row.owner, fresh));
 }
 
 /** Turns of the session of a claimed one that wait behind it, in their order. */

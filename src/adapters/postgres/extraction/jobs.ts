@@ -11,9 +11,12 @@ import { type ExtractionJob, latestEnd } from "../../../domain/jobs.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+
 import type { ExtractionEnd } from "../../../ports/store/work.ts";
-import { writeAuditRecords } from "../audit/write-records.ts";
+import { writeAuditRecords } from "../../sql/audit.ts";
+
 import { beyondWall } from "../connection/row-security.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { readEvent } from "../events/read-events.ts";
@@ -141,7 +144,7 @@ export async function replanJob(
     ...[row.owner, row.subject, generation, JSON.stringify({ revision })],
   );
   const record = toReplanRecord(event, { planId, revision, generation }, at);
-  await writeAuditRecords(sql, row.owner, [record]);
+  await run(sql, writeAuditRecords(row.owner, [record]));
 }
 
 /** Work of an owner that waits or is held, and work that has failed. */

@@ -11,12 +11,15 @@ import {
 import type { MemoryNode } from "../../../domain/node.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+
 import type { KnownLookup } from "../../../ports/store/work.ts";
+import { readOwnerNames } from "../../sql/owner-names.ts";
+
 import { ACTIVE } from "../conditions.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import { readOwnerNames } from "../owners/owner-names.ts";
 import { FROM_NODES, type NodeRow, toNode } from "../rows.ts";
 
 /** Where memories are looked for. */
@@ -30,7 +33,7 @@ export async function knownMemories(sql: Sql, lookup: KnownLookup): Promise<Know
     return NOTHING_KNOWN;
   }
   const place = { sql, owner, scope };
-  const names = new Set((await readOwnerNames(sql, userId)).map((name) => name.userId));
+  const names = new Set((await run(sql, readOwnerNames(userId))).map((name) => name.userId));
   const self = await ownerReference(place, names);
   const named = await readNodes(place, await entitiesNamed(place, lookup.names));
   const entities = named.filter(isKnownEntity);

@@ -16,12 +16,14 @@ import { isOfConversation } from "../../../domain/search/turns.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/work.ts";
-import { readAuditRecord } from "../audit/read-records.ts";
-import { writeAuditRecords } from "../audit/write-records.ts";
+import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
+
 import { beyondWall } from "../connection/row-security.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { requireUnerased } from "../erasure/names-erased.ts";
 import { writeEdge } from "../graph/edges.ts";
@@ -50,11 +52,11 @@ export async function savePlan(
   if (row === undefined) throw takenOver();
   const problem = planProblem(plan);
   if (problem !== undefined) throw brokenChange(problem);
-  const kept = await readAuditRecord(sql, plan.id);
+  const kept = await run(sql, readAuditRecord(plan.id));
   if (kept !== undefined) return kept;
   const record = toPreparedRecord(plan, claim.event, at);
   await requireUnerased(sql, [record]);
-  await writeAuditRecords(sql, row.owner, [record]);
+  await run(sql, writeAuditRecords(row.owner, [record]));
   return record;
 }
 
@@ -96,7 +98,7 @@ export async function publishPlan(
     generation,
     at,
   });
-  await writeAuditRecords(sql, job.owner, [committed]);
+  await run(sql, writeAuditRecords(job.owner, [committed]));
   await completeJob(sql, job, at);
   return undefined;
 }

@@ -12,8 +12,9 @@ import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Change, ChangeReads, ChangeSnapshot, Decide } from "../../../ports/store/graph.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { Clock } from "../../../ports/system.ts";
-import { readAuditRecordsById } from "../audit/read-records.ts";
-import { writeAuditRecords } from "../audit/write-records.ts";
+import { readAuditRecordsById, writeAuditRecords } from "../../sql/audit.ts";
+import { run } from "../connection/run.ts";
+
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { readEventRows } from "../events/read-events.ts";
@@ -82,7 +83,7 @@ export async function change<T>(
   if (claim !== undefined && (await failuresOf(sql, claim)) === undefined) throw takenOver();
   const [rows, auditRecords, events, edges, edgesOf] = await Promise.all([
     readNodeRows(sql, reads.nodeIds, owner),
-    readAuditRecordsById(sql, reads.auditRecordIds),
+    run(sql, readAuditRecordsById(reads.auditRecordIds)),
     reads.eventIds.length === 0 ? [] : readEventRows(sql, reads.eventIds, owner),
     readEdgesAmong(sql, reads.nodeIds),
     reads.edgesOf === undefined ? [] : readEdgesOf(sql, reads.edgesOf),
@@ -141,8 +142,8 @@ async function appendRecords(
   of: MemoryNode | undefined,
 ): Promise<void> {
   const ids = records.map(({ id }) => id);
-  const [found] = (await readAuditRecordsById(sql, ids)).keys();
+  const [found] = (await run(sql, readAuditRecordsById(ids))).keys();
   const known = found ?? ids.find((id, place) => ids.indexOf(id) < place);
   if (known !== undefined) throw brokenChange(`the operation ${known} is there already`);
-  await writeAuditRecords(sql, of === undefined ? NO_OWNER : ownerKey(of.userId), records);
+  await run(sql, writeAuditRecords(of === undefined ? NO_OWNER : ownerKey(of.userId), records));
 }

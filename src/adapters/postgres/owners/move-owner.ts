@@ -1,8 +1,11 @@
 import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
+
 import type { OwnerMove } from "../../../ports/store/store.ts";
-import { writeAuditRecords } from "../audit/write-records.ts";
+import { writeAuditRecords } from "../../sql/audit.ts";
+
 import { moveBlobs } from "../blobs/blobs.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
 import { joinMemories } from "./join-memories.ts";
@@ -20,7 +23,7 @@ export async function moveOwner(sql: Sql, move: OwnerMove, at: Instant): Promise
   const moved = movable(await listOwners(sql), move);
   const [source, target] = [ownerKey(from), ownerKey(into)];
   // First, since events may only change hands if the log says so.
-  await writeAuditRecords(sql, NO_OWNER, [toMoveRecord(move, moved, at)]);
+  await run(sql, writeAuditRecords(NO_OWNER, [toMoveRecord(move, moved, at)]));
   // Edges and the memories at their ends change hands one after the other.
   await sql.run("SET CONSTRAINTS ALL DEFERRED");
   const firstEvent = isJoin ? await nextEvent(sql, target) : 1;

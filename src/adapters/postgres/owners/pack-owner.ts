@@ -1,6 +1,9 @@
 import { type PackOwner, toOwnerRecord } from "../../../domain/owner.ts";
+
 import type { OwnerRecord } from "../../../ports/store/store.ts";
-import { writeAuditRecords } from "../audit/write-records.ts";
+import { writeAuditRecords } from "../../sql/audit.ts";
+import { run } from "../connection/run.ts";
+
 import type { Sql } from "../connection/sql.ts";
 import { NO_OWNER } from "../owner-key.ts";
 import { readSetting, writeSetting } from "../schema/settings.ts";
@@ -30,7 +33,8 @@ export async function claimPack(sql: Sql, userId: string, record: OwnerRecord): 
     OWNER,
     userId,
   );
-  if (claimed > 0) await writeAuditRecords(sql, NO_OWNER, [toOwnerRecord(record, null, userId)]);
+  if (claimed > 0)
+    await run(sql, writeAuditRecords(NO_OWNER, [toOwnerRecord(record, null, userId)]));
   return await readPackOwner(sql);
 }
 
@@ -38,5 +42,5 @@ export async function claimPack(sql: Sql, userId: string, record: OwnerRecord): 
 export async function writePackOwner(sql: Sql, userId: string, record: OwnerRecord): Promise<void> {
   const before = (await readSetting(sql, OWNER)) ?? null;
   await writeSetting(sql, OWNER, userId);
-  await writeAuditRecords(sql, NO_OWNER, [toOwnerRecord(record, before, userId)]);
+  await run(sql, writeAuditRecords(NO_OWNER, [toOwnerRecord(record, before, userId)]));
 }

@@ -1,5 +1,6 @@
 import { ERASED_HASH } from "../../../domain/erasure.ts";
 import { PARTS_FROM } from "../../../domain/search/turns.ts";
+import { IS_TOLD } from "../../sql/audit.ts";
 import { sessionStart } from "../conditions.ts";
 import { FLAG, INSTANT, JSON_TEXT, KEY, OWNER, TEXT } from "./columns.ts";
 
@@ -46,12 +47,6 @@ const EVENTS = [
   `CREATE INDEX events_by_session ON events (owner, ${sessionStart("session_id")}, timestamp, id)
     WHERE session_id IS NOT NULL`,
 ];
-
-/**
- * Whether an operation may be a change of a memory, as SQL. Stores are told by the events; a few have an id of the caller's choice as
- * their target. A partial index is used only if the statement repeats its condition.
- */
-export const IS_TOLD = `op_type NOT IN ('DIRECT_STORE_REQUESTED', 'FAST_INGEST_BATCH', 'ANSWER_CITATIONS_RECORDED', 'PAIR_CHANGE_REQUESTED')`;
 
 const OPERATIONS = [
   `CREATE TABLE operations (

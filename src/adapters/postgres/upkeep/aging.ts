@@ -5,8 +5,11 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { Aging, AgingPage, AgingWalk } from "../../../ports/store/work.ts";
+import { FROM_OPERATIONS, type OperationRow, toAuditRecord } from "../../sql/rows.ts";
+
 import { ACTIVE, endedBefore, FIRST_ID, ofOwner } from "../conditions.ts";
 import { Params } from "../connection/params.ts";
 import { beyondWall } from "../connection/row-security.ts";
@@ -14,14 +17,7 @@ import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { ownerAfter } from "../owners/list-owners.ts";
-import {
-  FROM_OPERATIONS,
-  NODE_COLUMNS,
-  type NodeRow,
-  type OperationRow,
-  toAuditRecord,
-  toNode,
-} from "../rows.ts";
+import { NODE_COLUMNS, type NodeRow, toNode } from "../rows.ts";
 
 /** A place in the walk: behind a node, or before the first of an owner and state. */
 type Place = {

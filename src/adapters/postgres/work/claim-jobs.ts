@@ -2,9 +2,12 @@ import { fromPlanRecord, LEASE_SECONDS, planRecordId } from "../../../domain/job
 import type { MemoryNode } from "../../../domain/node.ts";
 import { ALL_OWNERS, isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+
 import type { MaterializationJob } from "../../../ports/store/work.ts";
-import { readAuditRecordsById } from "../audit/read-records.ts";
+import { readAuditRecordsById } from "../../sql/audit.ts";
+
 import { ACTIVE } from "../conditions.ts";
+import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
@@ -94,7 +97,7 @@ async function describe(
       owner,
       listText(ids),
     ),
-    readAuditRecordsById(sql, ids.map(planRecordId)),
+    run(sql, readAuditRecordsById(ids.map(planRecordId))),
     readUnindexed(sql, owner, ids),
   ]);
   const events = new Map(found.map(toEvent).map((event) => [event.id, event]));

@@ -3,13 +3,14 @@ import { ERASED_HASH, erasedPayload, erasureConflict } from "../../../domain/era
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Erasure } from "../../../ports/store/events.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
+import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
+
 import { removeBlobsOf } from "../blobs/blobs.ts";
 import { ask } from "../connection/ask.ts";
-import { readAuditRecord } from "../read/audit-records.ts";
+import { run } from "../connection/run.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { evict } from "../write/change.ts";
 import { ownerKey } from "../write/owners.ts";
-import { writeAuditRecord } from "../write/write-audit-record.ts";
 import { keysOf, readReached, readResting, type Told } from "./reached.ts";
 import { erasing } from "./secure-delete.ts";
 
@@ -29,7 +30,7 @@ export function noteSettled(database: Database, settled: readonly string[]): voi
 
 /** Erases in the caller's write transaction, which must be rolled back when it throws. @throws SvcError request_conflict */
 export function erase(database: Database, erasure: Erasure, told: Told): AuditRecord {
-  const earlier = readAuditRecord(database, erasure.forgetId);
+  const earlier = run(database, readAuditRecord(erasure.forgetId));
   if (earlier !== undefined) return earlier;
   requireFits(database, erasure);
   return erasing(database, () => eraseAll(database, erasure, told));
@@ -83,7 +84,7 @@ function eraseAll(database: Database, erasure: Erasure, told: Told): AuditRecord
   removeRows(database, "receipts", JSON.stringify(reached.receipts));
   eraseNodes(database, nodeKeys);
   const record = erasure.recordOf(reached.counts);
-  writeAuditRecord(database, record);
+  run(database, writeAuditRecords(0, [record]));
   writePackSetting(database, UNSETTLED, [...readUnsettled(database), forgetId].join(" "));
   return record;
 }

@@ -12,13 +12,15 @@ import type {
   ExtractionLane,
   WaitingTurn,
 } from "../../../ports/store/work.ts";
+
+import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
+
 import { ask } from "../connection/ask.ts";
+import { run } from "../connection/run.ts";
 import { requireUnerased } from "../erasure/names-erased.ts";
-import { readAuditRecord } from "../read/audit-records.ts";
 import { ownerKeyOrAll } from "../write/owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "../write/rows.ts";
 import { freeEndedLeases } from "../write/work.ts";
-import { writeAuditRecord } from "../write/write-audit-record.ts";
 import { isKept, type JobRow, readJobRow } from "./jobs.ts";
 
 /** Work of a lane that is to be done, by its order. */
@@ -92,8 +94,8 @@ function toClaim(database: Database, head: Head): ExtractionClaim | undefined {
     generation: head.generation + 1,
     attempts: head.attempts + 1,
     revision,
-    plan: readAuditRecord(database, planIdOfWork(head)),
-    record: readAuditRecord(database, extractionRecordId(event.id)),
+    plan: run(database, readAuditRecord(planIdOfWork(head))),
+    record: run(database, readAuditRecord(extractionRecordId(event.id))),
   };
 }
 
@@ -133,7 +135,7 @@ export function saveExtractions(
   if (heldJob(database, claim) === undefined) throw takenOver();
   requireUnerased(database, records);
   for (const record of records) {
-    if (!isKept(database, record.id)) writeAuditRecord(database, record);
+    if (!isKept(database, record.id)) run(database, writeAuditRecords(0, [record]));
   }
 }
 

@@ -11,11 +11,14 @@ import type { ExtractionJob } from "../../../domain/jobs.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+
 import type { ExtractionEnd } from "../../../ports/store/work.ts";
+import { writeAuditRecords } from "../../sql/audit.ts";
+
 import { hasRow } from "../connection/ask.ts";
+import { run } from "../connection/run.ts";
 import { readEvent } from "../read/read.ts";
 import { ownerKeyOrAll, userIdOf } from "../write/owners.ts";
-import { writeAuditRecord } from "../write/write-audit-record.ts";
 
 /** Work of extraction of an event, as its row has it. */
 export type JobRow = ExtractionWork & { readonly subject: number; readonly owner: number };
@@ -100,7 +103,10 @@ export function replanJob(database: Database, row: JobRow, owner: Owner, at: Ins
        WHERE subject = ? AND kind = 'extraction' AND owner = ?`,
     )
     .run(generation, revision, row.subject, row.owner);
-  writeAuditRecord(database, toReplanRecord(event, { planId, revision, generation }, at));
+  run(
+    database,
+    writeAuditRecords(0, [toReplanRecord(event, { planId, revision, generation }, at)]),
+  );
 }
 
 /** Work of an owner that waits or is held, and work that has failed. */

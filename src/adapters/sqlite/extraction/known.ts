@@ -12,7 +12,10 @@ import { compareUnits } from "../../../lib/text.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { KeyedNode } from "../../../ports/store/search-index.ts";
 import type { KnownLookup } from "../../../ports/store/work.ts";
-import { readOwnerNames } from "../owners/owner-names.ts";
+
+import { readOwnerNames } from "../../sql/owner-names.ts";
+import { run } from "../connection/run.ts";
+
 import { ownerKey } from "../write/owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { claimsWithValue } from "./claim-values.ts";
@@ -28,7 +31,7 @@ export function knownMemories(database: Database, lookup: KnownLookup): KnownMem
     const owner = ownerKey(database, userId);
     if (owner === undefined) return NOTHING_KNOWN;
     const place = { database, owner, scope };
-    const names = new Set(readOwnerNames(database, userId).map((name) => name.userId));
+    const names = new Set(run(database, readOwnerNames(userId)).map((name) => name.userId));
     const self = ownerReference(place, names);
     const entities = readNodes(place, "key", entitiesNamed(database, lookup.names)).filter(
       ({ node }) => isKnownEntity(node),

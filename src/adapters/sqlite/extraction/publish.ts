@@ -17,12 +17,15 @@ import { brokenChange, momentAfter } from "../../../domain/search/change.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/work.ts";
+import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
+
 import { ask } from "../connection/ask.ts";
+import { run } from "../connection/run.ts";
 import { requireUnerased } from "../erasure/names-erased.ts";
-import { readAuditRecord } from "../read/audit-records.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { evict, readNodes } from "../write/change.ts";
@@ -31,7 +34,6 @@ import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { reopenJob } from "../write/jobs.ts";
 import { writeDocuments } from "../write/lexical-index.ts";
 import { UPDATE_NODE } from "../write/rows.ts";
-import { writeAuditRecord } from "../write/write-audit-record.ts";
 import { writeNode } from "../write/write-node.ts";
 import { heldJob } from "./claims.ts";
 import { completeJob, type JobRow, readJobRow } from "./jobs.ts";
@@ -49,11 +51,11 @@ export function savePlan(
   if (heldJob(database, claim) === undefined) throw takenOver();
   const problem = planProblem(plan);
   if (problem !== undefined) throw brokenChange(problem);
-  const kept = readAuditRecord(database, plan.id);
+  const kept = run(database, readAuditRecord(plan.id));
   if (kept !== undefined) return kept;
   const record = toPreparedRecord(plan, claim.event, at);
   requireUnerased(database, [record]);
-  writeAuditRecord(database, record);
+  run(database, writeAuditRecords(0, [record]));
   return record;
 }
 
@@ -93,7 +95,10 @@ export function publishPlan(
   advanceIndexSequence(database);
   const { generation } = claim;
   const kept = { id: plan.id, checksum };
-  writeAuditRecord(database, toCommittedRecord(kept, outcome, { event, generation, at }));
+  run(
+    database,
+    writeAuditRecords(0, [toCommittedRecord(kept, outcome, { event, generation, at })]),
+  );
   completeJob(database, job, at);
   return undefined;
 }

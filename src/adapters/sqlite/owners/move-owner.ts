@@ -3,15 +3,18 @@ import { SvcError } from "../../../domain/errors.ts";
 import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/owner.ts";
 import { fromPayload } from "../../../domain/search/turns.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
+
 import type { OwnerMove, OwnerWish } from "../../../ports/store/store.ts";
+import { writeAuditRecords } from "../../sql/audit.ts";
+
 import { moveBlobs } from "../blobs/blobs.ts";
+import { run } from "../connection/run.ts";
 import { forgetWalkPlaces } from "../organizing/walk-places.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { mendDocuments, writeDocuments } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
-import { writeAuditRecord } from "../write/write-audit-record.ts";
 import { listOwners } from "./list-owners.ts";
 import { readPackOwner, writePackOwner } from "./pack-owner.ts";
 
@@ -33,7 +36,7 @@ export function moveOwner(database: Database, move: OwnerMove, at: Instant): Own
   const key = ownerKey(database, from);
   if (key === undefined) throw new SvcError("internal", "an owner has things and no key");
   const target = ownerKey(database, into);
-  writeAuditRecord(database, toMoveRecord(move, moved, at));
+  run(database, writeAuditRecords(0, [toMoveRecord(move, moved, at)]));
   if (target === undefined) {
     database.query("UPDATE owners SET user_id = ? WHERE owner = ?").run(into, key);
   } else handOver(database, key, target);

@@ -1,9 +1,11 @@
 import type { Database } from "bun:sqlite";
 import type { Owners } from "../../../ports/store/store.ts";
 import type { Clock } from "../../../ports/system.ts";
+import { readOwnerNames } from "../../sql/owner-names.ts";
+import { run } from "../connection/run.ts";
+
 import { listOwners, readUnusualNames } from "./list-owners.ts";
 import { moveOwner, previewMove } from "./move-owner.ts";
-import { readOwnerNames } from "./owner-names.ts";
 import { readOwnersWithMemories, readPackOwner, writePackOwner } from "./pack-owner.ts";
 
 /** Access to the pack: `write` runs its work in its own transaction. */
@@ -24,7 +26,7 @@ export function createOwners({ read, write }: DatabaseAccess, clock: Clock): Own
     withMemories: (limit) => read((database) => readOwnersWithMemories(database, limit)),
     list: () => read(listOwners),
     unusualNames: () => read(readUnusualNames),
-    names: (userId) => read((database) => readOwnerNames(database, userId)),
+    names: (userId) => read((database) => run(database, readOwnerNames(userId))),
     previewMove: (wish) => read((database) => previewMove(database, wish)),
     // Inside the transaction: everything that others have recorded before is older.
     move: (move) => write((database) => moveOwner(database, move, clock.now())),

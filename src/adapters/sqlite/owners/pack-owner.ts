@@ -5,9 +5,12 @@ import {
   type PackOwner,
   toOwnerRecord,
 } from "../../../domain/owner.ts";
+
 import type { OwnerRecord } from "../../../ports/store/store.ts";
+import { writeAuditRecords } from "../../sql/audit.ts";
+import { run } from "../connection/run.ts";
+
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
-import { writeAuditRecord } from "../write/write-audit-record.ts";
 
 /** The setting that names the owner of a pack. */
 const OWNER = "owner";
@@ -31,7 +34,7 @@ export function readPackOwner(database: Database): PackOwner {
 export function writePackOwner(database: Database, userId: string, record: OwnerRecord): void {
   const before = readPackSetting(database, OWNER) ?? null;
   writePackSetting(database, OWNER, userId);
-  writeAuditRecord(database, toOwnerRecord(record, before, userId));
+  run(database, writeAuditRecords(0, [toOwnerRecord(record, before, userId)]));
 }
 
 /** Applies the newest operation on the owner, in a pack made from an export. Runs inside a write transaction. */

@@ -6,14 +6,16 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { Aging, AgingPage, AgingWalk } from "../../../ports/store/work.ts";
+import { FROM_OPERATIONS, type OperationRow, toAuditRecord } from "../../sql/rows.ts";
+
 import { ask, hasRow } from "../connection/ask.ts";
 import { readPackSetting } from "../schema/pack-settings.ts";
 import { ownerKey, ownerKeyOrAll } from "../write/owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";
-import { FROM_OPERATIONS, type OperationRow, toAuditRecord } from "./audit-records.ts";
 import { endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
 
 /** A place in the walk: behind a node, or before the first of an owner and state. */

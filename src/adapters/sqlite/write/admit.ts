@@ -1,16 +1,19 @@
 import type { Database } from "bun:sqlite";
 import { type Lease, toPlanRecord } from "../../../domain/jobs.ts";
 import type { Instant } from "../../../lib/instant.ts";
+
 import type { Admission } from "../../../ports/store/events.ts";
 import { ADMITTED } from "../../../ports/store/work.ts";
+import { writeAuditRecords } from "../../sql/audit.ts";
+
 import { writeBlobs } from "../blobs/blobs.ts";
+import { run } from "../connection/run.ts";
 import { namesErased } from "../erasure/names-erased.ts";
 import { change } from "./change.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
 import { eventValues, INSERT_EVENT } from "./rows.ts";
-import { writeAuditRecord } from "./write-audit-record.ts";
 import { writeNode } from "./write-node.ts";
 
 /** The work of all events of an admission, whose keys follow each other: one statement costs less than one for each. */
@@ -50,7 +53,7 @@ export function writeAdmission(
   }
   writeBlobs(database, admission.blobs ?? []);
   const plans = (admission.plans ?? []).map(toPlanRecord);
-  for (const record of [...plans, ...admission.auditRecords]) writeAuditRecord(database, record);
+  run(database, writeAuditRecords(0, [...plans, ...admission.auditRecords]));
   const nodes = admission.nodes ?? [];
   const texts = nodes.flatMap(({ node, lexical }) => {
     const key = writeNode(database, node, ensureOwner(database, node.userId));

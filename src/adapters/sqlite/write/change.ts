@@ -14,7 +14,8 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { Change, ChangeReads, Decide } from "../../../ports/store/graph.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { IndexedNode, KeyedNode } from "../../../ports/store/search-index.ts";
-import { readAuditRecord } from "../read/audit-records.ts";
+import { readAuditRecordsById, writeAuditRecords } from "../../sql/audit.ts";
+import { run } from "../connection/run.ts";
 import { readEvent } from "../read/read.ts";
 import { evictVectors } from "../vectors/write-vectors.ts";
 import { readEdgesAmong, readEdgesOf, writeEdge } from "./edges.ts";
@@ -24,7 +25,6 @@ import { userIdOf } from "./owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode, updateOfNode } from "./rows.ts";
 import { readTurns } from "./turns.ts";
 import { failuresOf } from "./work.ts";
-import { writeAuditRecord } from "./write-audit-record.ts";
 
 /**
  * Reads what a decision needs and writes what it comes to. Runs inside a write transaction, which has to be undone when it
@@ -46,7 +46,7 @@ export function change<T>(
   const decision = decide({
     at: momentAfter(nodes.values(), now),
     nodes,
-    auditRecords: readAuditRecordsById(database, reads.auditRecordIds),
+    auditRecords: run(database, readAuditRecordsById(reads.auditRecordIds)),
     events: readEvents(database, reads.eventIds, owner),
     edges: readEdgesAmong(
       database,
@@ -91,18 +91,6 @@ export function readNodes(
   );
 }
 
-function readAuditRecordsById(
-  database: Database,
-  ids: readonly Uuid[],
-): ReadonlyMap<Uuid, AuditRecord> {
-  return new Map(
-    ids.flatMap((id) => {
-      const operation = readAuditRecord(database, id);
-      return operation === undefined ? [] : [[id, operation] as const];
-    }),
-  );
-}
-
 function readEvents(
   database: Database,
   ids: readonly Uuid[],
@@ -124,7 +112,7 @@ function writeChange(
 ): void {
   for (const edge of edges) writeEdge(database, edge);
   requireNew(database, auditRecords);
-  for (const record of auditRecords) writeAuditRecord(database, record);
+  run(database, writeAuditRecords(0, auditRecords));
   const retired = nodes.filter(isRetired);
   evict(
     database,

@@ -12,8 +12,11 @@ import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { type RowOf, rowReader } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+
 import type { MaterializationJob } from "../../../ports/store/work.ts";
-import { readAuditRecord } from "../read/audit-records.ts";
+import { readAuditRecord } from "../../sql/audit.ts";
+import { run } from "../connection/run.ts";
+
 import { documentNumber } from "./lexical-index.ts";
 import { ownerKeyOrAll, userIdOf } from "./owners.ts";
 import {
@@ -61,7 +64,7 @@ export function claimJobs(
 
 /** The node that a direct store planned for an event. */
 export function plannedNode(database: Database, eventId: Uuid): MemoryNode | undefined {
-  const record = readAuditRecord(database, planRecordId(eventId));
+  const record = run(database, readAuditRecord(planRecordId(eventId)));
   return record && fromPlanRecord(record.payload)?.node;
 }
 

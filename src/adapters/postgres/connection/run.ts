@@ -1,0 +1,62 @@
+import { POSTGRES } from "../../sql/dialect.ts";
+import {
+  type Access,
+  type SqlValue as Given,
+  isList,
+  type Request,
+  type Steps,
+  textFor,
+} from "../../sql/statement.ts";
+import { ownerKey } from "../owner-key.ts";
+import { insertMany } from "./insert-many.ts";
+import { beyondWall } from "./row-security.ts";
+import type { Database, Sql, SqlValue } from "./sql.ts";
+import { listText } from "./values.ts";
+
+/** Runs the steps of a role, each once the one before it is done. */
+export async function run<T>(sql: Sql, steps: Steps<T>): Promise<T> {
+  let step = steps.next();
+  // SAFETY: `perform` answers a request as the function does that made it.
+  while (step.done !== true) step = steps.next((await perform(sql, step.value)) as never);
+  return step.value;
+}
+
+async function perform(sql: Sql, request: Request): Promise<unknown> {
+  switch (request.how) {
+    case "owner":
+      return ownerKey(request.userId);
+    case "dialect":
+      return POSTGRES;
+    case "together":
+      return await Promise.all(request.steps.map((steps) => run(sql, steps)));
+    case "insert":
+      return await insertMany(sql, request.table.name, request.table.columns, request.rows);
+    default: {
+      const statements = request.isBeyondWall === true ? beyondWall(sql) : sql;
+      const values = request.values.map(given);
+      const text = textFor(POSTGRES, request.text);
+      if (request.how !== "page") return await statements[request.how](text, ...values);
+      for (const row of await statements.all<never>(text, ...values)) {
+        if (!request.take(row)) return undefined;
+      }
+      return undefined;
+    }
+  }
+}
+
+/** Lists as array literals. */
+function given(value: Given): SqlValue {
+  return isList(value) ? listText(value) : value;
+}
+
+/** The roles on a database. */
+export function accessOf(database: Database): Access {
+  const { read, snapshot, write, writeNew, writeAny } = database;
+  return {
+    read: (owner, work) => read(owner, (sql) => run(sql, work())),
+    snapshot: (owner, work) => snapshot(owner, (sql) => run(sql, work())),
+    write: (userIds, work) => write(userIds, (sql) => run(sql, work())),
+    writeNew: (userIds, work) => writeNew(userIds, (sql) => run(sql, work())),
+    writeAny: (work) => writeAny((sql) => run(sql, work())),
+  };
+}

@@ -1,0 +1,200 @@
+import { SvcError } from "../../domain/errors.ts";
+import { ALL_OWNERS } from "../../domain/owner.ts";
+import { auditRecordForm } from "../../domain/records/audit.ts";
+import { rowWriter } from "../../domain/records/rows.ts";
+import type { PageForm } from "../../domain/search/pages.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type {
+  AuditLog,
+  AuditRecord,
+  AuditRecordPage,
+  AuditRecordsOnTarget,
+  ChangePage,
+  Page,
+} from "../../ports/store/records.ts";
+import { END_OF_TIME, FIRST_ID } from "./dialect.ts";
+import { readOwnerNames } from "./owner-names.ts";
+import { FROM_OPERATIONS, type OperationRow, toAuditRecord } from "./rows.ts";
+import {
+  type Access,
+  all,
+  beyondWall,
+  dialect,
+  get,
+  insert,
+  type OwnerKey,
+  ownerKey,
+  page,
+  type Steps,
+  statement,
+  type Table,
+  together,
+} from "./statement.ts";
+
+/** What was done, and by whom: append-only records, kept apart from those whom they are about. */
+export function bindAudit({ read }: Access): AuditLog {
+  return {
+    auditRecord: (id) => read(ALL_OWNERS, () => readAuditRecord(id)),
+    auditRecordsOf: (wanted) => read(ALL_OWNERS, () => readAuditRecords(wanted)),
+    changesOf: (wanted) => read(wanted.userId, () => readChanges(wanted)),
+    auditRecordsOn: (wanted) => read(ALL_OWNERS, () => readAuditRecordsOn(wanted)),
+  };
+}
+
+/** The only kind that is not in the index of operations that callers list. */
+const UNLISTED = "DIRECT_STORE_REQUESTED";
+/**
+ * Whether an operation may be a change of a memory, as SQL. Stores are told by the events; a few have an id of the caller's choice as
+ * their target. A partial index is used only if the statement repeats its condition.
+ */
+export const IS_TOLD = `op_type NOT IN ('${UNLISTED}', 'FAST_INGEST_BATCH', 'ANSWER_CITATIONS_RECORDED', 'PAIR_CHANGE_REQUESTED')`;
+
+const BY_ID = statement(`${FROM_OPERATIONS} WHERE id = $1::uuid`);
+const BY_IDS = statement(`${FROM_OPERATIONS} WHERE id = ANY ($1::uuid[])`);
+
+export function* readAuditRecord(id: Uuid): Steps<AuditRecord | undefined> {
+  const row = yield* beyondWall(get<OperationRow>(BY_ID, id));
+  return row && toAuditRecord(row);
+}
+
+/** Records by their ids; missing ones are absent. */
+export function* readAuditRecordsById(ids: readonly Uuid[]): Steps<ReadonlyMap<Uuid, AuditRecord>> {
+  if (ids.length === 0) return new Map();
+  const rows = yield* beyondWall(all<OperationRow>(BY_IDS, ids));
+  return new Map(rows.map(toAuditRecord).map((record) => [record.id, record]));
+}
+
+const OPERATION_PAGE: PageForm<OperationRow, AuditRecord> = {
+  toItem: toAuditRecord,
+  charsOf: ({ payload }) => payload.length,
+};
+
+/** A page of one owner's operations of one kind, under whatever name they were recorded, by target. */
+export function* readAuditRecords({
+  userId,
+  opType,
+  mentions,
+  afterTargetId = "",
+  limit,
+}: AuditRecordPage): Steps<Page<AuditRecord>> {
+  const { placeIn } = yield* dialect();
+  const listed = opType === UNLISTED ? "" : `AND op_type <> '${UNLISTED}'`;
+  const names = yield* readOwnerNames(userId);
+  const parts = names.map((_, place) => {
+    const [name, since, until] = [5, 6, 7].map((first) => `$${first + 3 * place}`);
+    // Every text has an empty one in it.
+    return `${FROM_OPERATIONS} WHERE namespace_id = ${name} AND op_type = $1 AND target_id > $2 ${listed}
+      AND created_at > ${since} AND created_at <= ${until} AND ${placeIn}(payload, $4) > 0 ORDER BY target_id LIMIT $3`;
+  });
+  const [first = "", ...others] = parts;
+  const union = parts.map((part) => `SELECT * FROM (${part}) named`).join(" UNION ALL ");
+  return yield* beyondWall(
+    page(
+      OPERATION_PAGE,
+      limit,
+      others.length === 0 ? first : `SELECT * FROM (${union}) named ORDER BY target_id LIMIT $3`,
+      ...[opType, afterTargetId, limit + 1, mentions ?? ""],
+      ...names.flatMap((name) => [name.userId, name.since ?? "", name.until ?? END_OF_TIME]),
+    ),
+  );
+}
+
+const ON_TARGET = statement(
+  `${FROM_OPERATIONS} WHERE target_id = $1 AND (created_at, id) > ($2, $3::uuid) ORDER BY created_at, id LIMIT $4`,
+);
+
+/** A page of the operations on one target, in the order in which they were recorded. */
+export function* readAuditRecordsOn({
+  targetId,
+  after,
+  limit,
+}: AuditRecordsOnTarget): Steps<Page<AuditRecord>> {
+  const place = [after?.createdAt ?? "", after?.id ?? FIRST_ID];
+  return yield* beyondWall(page(OPERATION_PAGE, limit, ON_TARGET, targetId, ...place, limit + 1));
+}
+
+const IS_WANTED = `($2::text[] IS NULL OR o.op_type = ANY ($2::text[])) AND ($3::text IS NULL OR o.actor_id = $3)`;
+/** The pattern of the ids that memories have, as SQL. */
+const IS_ID = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'";
+
+/** A pack lists the changes of an owner's memories; a server has the owner of the transaction in each operation. */
+const CHANGES = statement(({ isOwnerInKeys }) =>
+  isOwnerInKeys
+    ? `SELECT c.* FROM unnest($5::bigint[]) writer CROSS JOIN LATERAL (
+         ${FROM_OPERATIONS} o WHERE o.owner = writer AND ${IS_TOLD} AND ${IS_WANTED}
+           AND created_at >= $4 AND (created_at, id) < ($6, $7::uuid)
+           AND EXISTS (SELECT 1 FROM nodes n WHERE n.owner = $1::bigint AND n.id = CASE WHEN o.target_id ~ ${IS_ID} THEN o.target_id::uuid END)
+         ORDER BY created_at DESC, id DESC LIMIT $8) c
+       ORDER BY c.created_at DESC, c.id DESC LIMIT $8`
+    : `SELECT o.id, o.op_type, o.target_id, o.payload, o.actor_id, o.namespace_id, o.created_at
+       FROM memory_operations m CROSS JOIN operations o ON o.key = m.operation
+       WHERE m.owner = $1 AND ${IS_WANTED} AND m.at >= $4 AND m.at <= $6 AND (m.at, o.id) < ($6, $7)
+       ORDER BY m.at DESC, o.id DESC LIMIT $8`,
+);
+
+/**
+ * A page of the changes of an owner's memories, newest first. A record stays with the owner who had the memory when it was written;
+ * some, which changed no memory, are nobody's.
+ */
+export function* readChanges(wanted: ChangePage): Steps<Page<AuditRecord>> {
+  const { userId, opTypes, actorId, timeFrom = "", timeTo = END_OF_TIME, before, limit } = wanted;
+  const owner = yield* ownerKey(userId);
+  if (owner === undefined) return { items: [], hasMore: false };
+  const names = yield* readOwnerNames(userId);
+  const writers: OwnerKey[] = [0];
+  for (const name of names) writers.push((yield* ownerKey(name.userId)) ?? 0);
+  // One end for both: an index is entered at the first comparison, which may be far from the page.
+  const end = before && before.at < timeTo ? [before.at, before.id] : [timeTo, FIRST_ID];
+  return yield* beyondWall(
+    page(
+      OPERATION_PAGE,
+      limit,
+      CHANGES,
+      ...[owner, opTypes ?? null, actorId ?? null, timeFrom, [...new Set(writers)], ...end],
+      limit + 1,
+    ),
+  );
+}
+
+const OPERATIONS: Table = {
+  name: "operations",
+  columns: [
+    ["id", "uuid"],
+    ["op_type", "text"],
+    ["target_id", "text"],
+    ["payload", "text"],
+    ["actor_id", "text"],
+    ["namespace_id", "text"],
+    ["created_at", "text"],
+  ],
+};
+const OWNED: Table = { name: "operations", columns: [["owner", "bigint"], ...OPERATIONS.columns] };
+const KNOWN = statement("SELECT id FROM operations WHERE id = ANY ($1::uuid[]) LIMIT 1");
+const valuesOf = rowWriter(auditRecordForm);
+
+/**
+ * Appends audit records in their order. Runs inside a write transaction.
+ * @param owner whose transaction it is; 0: nobody's
+ * @throws SvcError storage_failed if one of them is there already
+ */
+export function* writeAuditRecords(owner: OwnerKey, records: readonly AuditRecord[]): Steps<void> {
+  if (records.length === 0) return;
+  const rows = records.map(valuesOf);
+  if (!(yield* dialect()).isOwnerInKeys) return yield* insert(OPERATIONS, rows);
+  // A key has an owner, and an id none: what another one's transaction wrote is looked for.
+  const [known] = yield* together(
+    beyondWall(
+      get<{ id: string }>(
+        KNOWN,
+        records.map(({ id }) => id),
+      ),
+    ),
+    insert(
+      OWNED,
+      rows.map((row) => [owner, ...row]),
+    ),
+  );
+  if (known === undefined) return;
+  const message = `the operation ${known.id} is there already; nothing of this call was stored`;
+  throw new SvcError("storage_failed", message);
+}

@@ -1,0 +1,83 @@
+// Statements are written once, as PostgreSQL takes them: values are `$1`, casts are `::type`, lists are `= ANY ($1::uuid[])`. A dialect
+// turns such a text into its own, and names what differs beyond that.
+
+/** In what the SQL of two databases differs. */
+export type Dialect = {
+  readonly name: "sqlite" | "postgres";
+  /** A text with its values, casts and lists as the database takes them. */
+  readonly translate: (text: string) => string;
+  /** A list that the statement is given, as a table with the column `value`. */
+  readonly each: (place: string, type: string, alias: string) => string;
+  /** Joins tables in the order in which they are written, where the planner has no statistics. */
+  readonly join: string;
+  /** A column for which no index is to be chosen. */
+  readonly free: (column: string) => string;
+  /** An index that has to be chosen, behind the name of a table. */
+  readonly indexed: (index: string) => string;
+  /** `ORDER BY` where the rows of the first table of a join may come in another order than its own. */
+  readonly again: (order: string) => string;
+  /** The function that gives the place of a text in another one; 0: it is not in it. */
+  readonly placeIn: string;
+  /** Whether two columns or values are the same session. */
+  readonly isSession: (column: string, value: string) => string;
+  /** The second, since 1970, in which the retention of a node `n` ends, as its index has it. */
+  readonly endSecond: string;
+  /** The column of `nodes` that edges name at their ends. */
+  readonly end: "key" | "id";
+  /** Whether the owner begins each key, so that ids are unique within an owner only. */
+  readonly isOwnerInKeys: boolean;
+};
+
+const TO_SQLITE: readonly (readonly [RegExp, string])[] = [
+  [/= ANY \((\$\d+)::\w+\[\]\)/g, "IN (SELECT value FROM json_each($1))"],
+  [/<> ALL \((\$\d+)::\w+\[\]\)/g, "NOT IN (SELECT value FROM json_each($1))"],
+  [/::\w+(?:\[\])?| COLLATE "C"/g, ""],
+  [/\$(\d+)/g, "?$1"],
+];
+
+export const SQLITE: Dialect = {
+  name: "sqlite",
+  translate: (text) =>
+    TO_SQLITE.reduce((done, [pattern, by]) => done.replaceAll(pattern, by), text),
+  each: (place, _type, alias) => `json_each(${place}) ${alias}`,
+  join: "CROSS JOIN",
+  free: (column) => `+${column}`,
+  indexed: (index) => `INDEXED BY ${index}`,
+  again: () => "",
+  placeIn: "instr",
+  isSession: (column, value) => `${column} = ${value}`,
+  endSecond: "unixepoch(substr(n.created_at, 1, 19)) + n.ttl_days * 86400",
+  end: "key",
+  isOwnerInKeys: false,
+};
+
+export const POSTGRES: Dialect = {
+  name: "postgres",
+  translate: (text) => text,
+  each: (place, type, alias) => `unnest(${place}::${type}[]) ${alias} (value)`,
+  join: "JOIN",
+  free: (column) => column,
+  indexed: () => "",
+  again: (order) => `ORDER BY ${order}`,
+  placeIn: "strpos",
+  isSession: (column, value) =>
+    `(${sessionStart(column)} = ${sessionStart(value)} AND ${column} = ${value})`,
+  endSecond: "n.retention_second",
+  end: "id",
+  isOwnerInKeys: true,
+};
+
+/** The part of a session's id that a server's index has, where there is no room for one of any length, as SQL. */
+export function sessionStart(column: string): string {
+  return `left(${column}, 200)`;
+}
+
+/** A list of constants, as SQL. */
+export function sqlList(values: readonly string[]): string {
+  return `(${values.map((value) => `'${value}'`).join(", ")})`;
+}
+
+/** Sorts before every id. */
+export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+/** Sorts after every instant. */
+export const END_OF_TIME = "~";

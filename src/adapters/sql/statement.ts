@@ -1,0 +1,155 @@
+import type { Owner } from "../../domain/owner.ts";
+import { PageBuilder, type PageForm } from "../../domain/search/pages.ts";
+import type { Page } from "../../ports/store/records.ts";
+import type { Dialect } from "./dialect.ts";
+
+// The roles of a store are generators that yield statements and get their rows. A pack runs one to its end in a turn of the event
+// loop, so that its transactions never wait; a server is awaited at each statement.
+
+/** What a statement is given for `$1`, `$2` and so on. */
+export type SqlValue = string | number | boolean | null | Uint8Array | readonly Cell[];
+export type Cell = string | number | null;
+
+export function isList(value: SqlValue): value is readonly Cell[] {
+  return Array.isArray(value);
+}
+
+/** The text of a statement: of one that is made for a call, as `Dialect` says; of any other, from `statement`. */
+export type Text = string | ((dialect: Dialect) => string);
+
+/** What a role waits for. */
+export type Request =
+  | {
+      readonly how: "all" | "get" | "run";
+      readonly text: Text;
+      readonly values: readonly SqlValue[];
+      readonly isBeyondWall?: boolean;
+    }
+  | {
+      readonly how: "page";
+      readonly text: Text;
+      readonly values: readonly SqlValue[];
+      readonly limit: number;
+      /** @returns whether more rows are wanted */
+      readonly take: (row: never) => boolean;
+      readonly isBeyondWall?: boolean;
+    }
+  | {
+      readonly how: "insert";
+      readonly table: Table;
+      readonly rows: readonly (readonly Cell[])[];
+    }
+  | { readonly how: "owner"; readonly userId: string }
+  | { readonly how: "together"; readonly steps: readonly Steps<unknown>[] }
+  | { readonly how: "dialect" };
+
+/**
+ * The steps of a role; who runs them answers each request with what the function below names. What a statement throws ends them: a role
+ * catches nothing.
+ */
+export type Steps<T> = Generator<Request, T, never>;
+
+/** Columns that are inserted, with their types at a server. */
+export type Table = {
+  readonly name: string;
+  readonly columns: readonly (readonly [name: string, type: string])[];
+};
+
+/** The number by which rows name their owner. */
+export type OwnerKey = number | string;
+
+/** Runs the steps of roles. Work may run again from its beginning, in a new transaction. */
+export type Access = {
+  /** Reads; each statement sees what was committed before it. */
+  readonly read: <T>(owner: Owner, work: () => Steps<T>) => Promise<T>;
+  /** Reads in one snapshot. */
+  readonly snapshot: <T>(owner: Owner, work: () => Steps<T>) => Promise<T>;
+  /** Writes things of these owners in a transaction. */
+  readonly write: <T>(userIds: string | readonly string[], work: () => Steps<T>) => Promise<T>;
+  /** Like `write`, and gives owners a row who have none. */
+  readonly writeNew: <T>(userIds: string | readonly string[], work: () => Steps<T>) => Promise<T>;
+  /** Writes what is locked by the work itself. */
+  readonly writeAny: <T>(work: () => Steps<T>) => Promise<T>;
+};
+
+/** A text that is made once for each dialect, so that the statement is prepared once. */
+export function statement(make: string | ((dialect: Dialect) => string)): Text {
+  const made = new Map<Dialect, string>();
+  return (dialect) => {
+    let text = made.get(dialect);
+    if (text === undefined) {
+      text = dialect.translate(typeof make === "string" ? make : make(dialect));
+      made.set(dialect, text);
+    }
+    return text;
+  };
+}
+
+/** Texts that were made for calls: their forms are few. */
+const translated = new Map<Dialect, Map<string, string>>();
+const TRANSLATED_MAX = 2000;
+
+/** A text as a database takes it. */
+export function textFor(dialect: Dialect, text: Text): string {
+  if (typeof text !== "string") return text(dialect);
+  const known = translated.getOrInsertComputed(dialect, () => new Map());
+  if (known.size > TRANSLATED_MAX) known.clear();
+  return known.getOrInsertComputed(text, () => dialect.translate(text));
+}
+
+export function* all<Row>(text: Text, ...values: readonly SqlValue[]): Steps<Row[]> {
+  return yield { how: "all", text, values };
+}
+
+/** The first row. */
+export function* get<Row>(text: Text, ...values: readonly SqlValue[]): Steps<Row | undefined> {
+  return yield { how: "get", text, values };
+}
+
+/** @returns rows that were written */
+export function* run(text: Text, ...values: readonly SqlValue[]): Steps<number> {
+  return yield { how: "run", text, values };
+}
+
+/** Inserts rows in their order. */
+export function* insert(table: Table, rows: readonly (readonly Cell[])[]): Steps<void> {
+  if (rows.length > 0) yield { how: "insert", table, rows };
+}
+
+/** A page of a statement, which returns at most one row more than `limit`. A pack does not read rows beyond the page. */
+export function* page<Row, Item>(
+  form: PageForm<Row, Item>,
+  limit: number,
+  text: Text,
+  ...values: readonly SqlValue[]
+): Steps<Page<Item>> {
+  const found = new PageBuilder(form, limit);
+  yield { how: "page", text, values, limit, take: (row: Row) => found.add(row) };
+  return found.page();
+}
+
+/** The number of an owner; undefined for one without any data, if that is known. */
+export function* ownerKey(userId: string): Steps<OwnerKey | undefined> {
+  return yield { how: "owner", userId };
+}
+
+/** Steps that do not depend on each other: a server is asked all of them at once, in their order. */
+export function* together<T extends readonly unknown[]>(
+  ...steps: { readonly [K in keyof T]: Steps<T[K]> }
+): Steps<T> {
+  return yield { how: "together", steps };
+}
+
+export function* dialect(): Steps<Dialect> {
+  return yield { how: "dialect" };
+}
+
+/** Steps whose statements see the rows of all owners, whoever asks: an id is looked for everywhere before it is given. */
+export function* beyondWall<T>(steps: Steps<T>): Steps<T> {
+  let step = steps.next();
+  while (step.done !== true) {
+    const request = step.value;
+    step = steps.next(yield "text" in request ? { ...request, isBeyondWall: true } : request);
+  }
+  return step.value;
+}
