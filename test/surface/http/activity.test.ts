@@ -1,5 +1,8 @@
 /** What a page asks about its key, the owners, and what has happened. */
 import { describe, expect, test } from "bun:test";
+import { noUse, remembering } from "../../../src/adapters/embedding/remember.ts";
+import { wordEmbedder } from "../../engine/engines.ts";
+import { ADA, settle } from "../operations/world.ts";
 import { type Answer, KEYS, useApps } from "./engine-app.ts";
 
 const { open } = useApps();
@@ -185,4 +188,49 @@ describe("changes and uses", () => {
     const foreign = await ask(`/v1/nodes/${id}/retrievals`, { key: "key-b" });
     expect([foreign.status, foreign.json["code"]]).toEqual([404, "not_found"]);
   });
+});
+
+test("what a key erases tells nothing of what others hold, whether a guess is right or not", async () => {
+  const opened = await open(KEYS);
+  const has = await settle(opened);
+  const { ask } = opened;
+  const asBob = async (path: string, body?: unknown): Promise<Answer["json"]> => {
+    const { status, json } = await ask(path, { body, key: "key-b" });
+    expect([path, status]).toEqual([path, 200]);
+    return json;
+  };
+  const told: unknown[] = [];
+  for (const guess of [ADA.word, "Zx9privacy", "zx9private", "zx9privacy", "Ada tea", "Ada tee"]) {
+    const ids = [String((await asBob("/v1/store", { content: guess }))["node_id"])];
+    const confirm = (await asBob("/v1/forget", { ids }))["confirm"];
+    const answer = await asBob("/v1/forget", { ids, mode: "erase", confirm });
+    const known = await asBob(`/v1/forget/${answer["forget_id"]}`);
+    for (const id of [has.tea.node, has.tea.event])
+      expect(JSON.stringify([answer, known])).not.toContain(id);
+    const receipt = Object(answer["receipt"]);
+    told.push([answer["stage"], answer["counts"], receipt.scan, known["counts"]]);
+  }
+  expect(told).toEqual(told.map(() => told[0]));
+});
+
+test("an owner's numbers tell nothing of what others have", async () => {
+  const use = noUse();
+  const words = wordEmbedder();
+  const { embed } = remembering(
+    (text) => words.embedDocument(text),
+    () => false,
+    use,
+  );
+  const embedder = { ...words, embedDocument: embed, use: () => ({ ...use }) };
+  const { ask } = await open(KEYS, { embedder });
+  await ask("/v1/store", { key: "key-a", body: { content: ADA.word } });
+  const risen: number[] = [];
+  for (const content of [ADA.word, `${ADA.word}!`]) {
+    const before = use.computed;
+    await ask("/v1/store", { key: "key-b", body: { content } });
+    risen.push(use.computed - before);
+    const { json } = await ask("/v1/stats", { key: "key-b" });
+    expect(json).toMatchObject({ details: { embeddings: null, bytes: null } });
+  }
+  expect(risen).toEqual([1, 1]);
 });

@@ -1,15 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import {
-  assertionAggregationForm,
-  assertionStateForm,
-  quantityAggregationForm,
-  textAggregationForm,
-} from "../../../src/domain/records/aggregation.ts";
-import type { View } from "../../../src/lib/view.ts";
-import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
 import { at } from "../../contract/samples.ts";
 import { amount, fact, put } from "../../engine/aggregate/claims-world.ts";
-import { KEYS, type OpenedApp, useApps } from "./engine-app.ts";
+import { type OpenedApp, useApps } from "./engine-app.ts";
 
 const { open } = useApps();
 
@@ -47,59 +39,6 @@ async function remember({ store }: OpenedApp) {
   await put(store, [spent]);
   return { id: spent.id, event: spent.evidenceRefs[0] };
 }
-
-/** Every route, with the least body that it needs and its answer's schema. */
-const ROUTES: readonly {
-  readonly path: string;
-  readonly body: object;
-  readonly schema: View<never>;
-}[] = [
-  { path: "/v1/assertions/aggregate", body: {}, schema: assertionAggregationForm },
-  { path: "/v1/assertions/state", body: { query: STATE }, schema: assertionStateForm },
-  { path: "/v1/quantities/aggregate", body: {}, schema: quantityAggregationForm },
-  {
-    path: "/v1/quantities/aggregate-text",
-    body: { question: "How much did I spend?" },
-    schema: textAggregationForm,
-  },
-];
-
-describe.each(ROUTES)("POST $path", ({ path, body, schema }) => {
-  test("answers in the documented shape", async () => {
-    const app = await open();
-    await remember(app);
-    const { status, json } = await post(app, path, { user_id: "ada", ...body });
-    expect(status).toBe(200);
-    expect(schemaOf(schema).safeParse(json)).toMatchObject({ success: true });
-  });
-
-  test("needs an owner, and binds the answer to the owner of a key", async () => {
-    const app = await open();
-    for (const user_id of [undefined, null, ""]) {
-      expect((await post(app, path, { user_id, ...body })).status).toBe(422);
-    }
-    const bound = await open(KEYS);
-    await remember(bound);
-    const own = await post(bound, path, body, "key-a");
-    expect(JSON.stringify(own.json)).toContain('"user_id":"ada"');
-    expect(JSON.stringify(own.json)).toContain("$5.00");
-    const foreign = await post(bound, path, body, "key-b");
-    expect(JSON.stringify(foreign.json)).not.toContain("$5.00");
-    const named = await post(bound, path, { user_id: "ada", ...body }, "key-b");
-    expect(named.status).toBe(403);
-    expect((await post(bound, path, body)).status).toBe(401);
-  });
-
-  test("refuses unknown keys", async () => {
-    const app = await open();
-    const { status, json } = await post(app, path, { user_id: "ada", ...body, limits: 1 });
-    expect(status).toBe(422);
-    expect(json).toEqual({
-      code: "invalid_argument",
-      detail: expect.stringMatching(/^limits: is not a known key; the known keys are /),
-    });
-  });
-});
 
 test("a count of claims, to the last key", async () => {
   const app = await open();

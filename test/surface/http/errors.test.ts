@@ -10,7 +10,7 @@ import { rememberConditional } from "../../engine/lifecycle/memories.ts";
 import { type Answer, KEYS, useApps } from "./engine-app.ts";
 import { expectRefused as expectAnswer } from "./errors/expect-refused.ts";
 import { REFUSALS } from "./errors/refusals.ts";
-import { put, settle } from "./errors/scene.ts";
+import { settle } from "./errors/scene.ts";
 import { appOf, useServers } from "./serving.ts";
 
 setDefaultTimeout(120_000);
@@ -133,42 +133,6 @@ describe.each(Object.entries(REFUSALS))("%s", (code, cases) => {
 
 describe("request_conflict", () => {
   const KEY = "11111111-2222-4333-8444-555555555555";
-  const conflict = `request_id ${KEY} was used before with different inputs; use a new one`;
-
-  const KINDS = [
-    { name: "of a promotion, for another memory", route: "promote", other: "archive" },
-    { name: "of an archiving, for another memory", route: "archive", other: "promote" },
-    { name: "of a reinforcement, for another memory", route: "reinforce", other: "reinforce" },
-  ];
-  test.each(KINDS)("a key $name", async ({ route, other }) => {
-    const app = await open();
-    const { tea, fresh } = await settle(app);
-    const first = await app.ask(...put(`${tea.node}/${route}`, undefined, KEY));
-    expect(first.status).toBe(200);
-    const second = await app.ask(...put(`${fresh.node}/${other}`, undefined, KEY));
-    expectRefused("request_conflict", second, conflict);
-  });
-
-  test("a key of an evaluation, with another outcome", async () => {
-    const app = await open();
-    const { conditional } = await settle(app);
-    const evaluate = (state: string) => app.ask(...put(`${conditional}/condition`, { state }, KEY));
-    expect((await evaluate("true")).status).toBe(200);
-    expect((await evaluate("true")).status).toBe(200);
-    expectRefused("request_conflict", await evaluate("false"), conflict);
-  });
-
-  test("a key of texts, with other texts", async () => {
-    const app = await open();
-    const ingest = (content: string) =>
-      app.ask("/v1/ingest/fast", {
-        body: { items: [{ content }], user_id: "ada" },
-        headers: { "idempotency-key": KEY },
-      });
-    const first = await ingest("tea");
-    expect(await ingest("tea")).toEqual(first);
-    expectRefused("request_conflict", await ingest("coffee"), /^request_id \S+ was used before /);
-  });
 
   test("the id of citations, with another answer", async () => {
     const app = await open();
@@ -217,16 +181,6 @@ describe("with keys of owners", () => {
       answer,
       /^user_id: "(?:bob)?" is not the owner of this connection; /,
     );
-  });
-
-  test("not_found: what belongs to another owner", async () => {
-    const app = await open(KEYS);
-    const { json } = await app.ask("/v1/store", { key: "key-a", body: { content: "tea" } });
-    const node = String(json["node_id"]);
-    const event = String(json["event_id"]);
-    const foreign = (path: string) => app.ask(path, { key: "key-b" });
-    expectRefused("not_found", await foreign(`/v1/nodes/${node}`), `Node '${node}' not found`);
-    expectRefused("not_found", await foreign(`/v1/events/${event}`), `Event '${event}' not found`);
   });
 
   test("invalid_argument: an actor beside a key", async () => {

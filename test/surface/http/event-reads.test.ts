@@ -10,15 +10,12 @@ import {
   anAuditRecord,
   anEvent,
   at,
-  freshId,
   put,
 } from "../../contract/samples.ts";
 import { runRaw } from "../../engine/retrieve/pipeline-world.ts";
-import { KEYS, type OpenedApp, useApps } from "./engine-app.ts";
+import { type OpenedApp, useApps } from "./engine-app.ts";
 
 const { open } = useApps();
-
-const UNKNOWN = freshId();
 
 async function filled(auth = {}) {
   const app = await open(auth);
@@ -193,33 +190,6 @@ const ROUTES = [
   { name: "extraction", what: "Extraction of event" },
   { name: "extraction-status", what: "Extraction status of event" },
 ];
-
-describe.each(ROUTES)("GET /v1/events/{event_id}/$name", ({ name, what }) => {
-  test("of an unknown event is 404, of an id that is none 422", async () => {
-    const { app } = await filled();
-
-    expect(await app.ask(`/v1/events/${UNKNOWN.toUpperCase()}/${name}`)).toEqual({
-      status: 404,
-      json: { code: "not_found", detail: `${what} '${UNKNOWN}' not found` },
-    });
-    expect(await app.ask(`/v1/events/7/${name}`)).toEqual({
-      status: 422,
-      json: { code: "invalid_argument", detail: 'event_id: "7" is not a UUID' },
-    });
-  });
-
-  test("of a foreign event is 404 for a bound caller", async () => {
-    const { app, event } = await filled(KEYS);
-    await record(app, event, extractionOf(event));
-    addJob(app, event, "'pending', 0, NULL, NULL, NULL, '2026-03-18T11:00:00.000000Z'");
-
-    expect((await app.ask(`/v1/events/${event.id}/${name}`, { key: "key-a" })).status).toBe(200);
-    expect(await app.ask(`/v1/events/${event.id}/${name}`, { key: "key-b" })).toEqual({
-      status: 404,
-      json: { code: "not_found", detail: `${what} '${event.id}' not found` },
-    });
-  });
-});
 
 test("an event from which nothing was extracted has neither record nor status", async () => {
   const { app, event } = await filled();

@@ -11,7 +11,7 @@ import {
   put,
 } from "../../contract/samples.ts";
 import { anEdge, connect } from "../../engine/inspect/edges.ts";
-import { KEYS, useApps } from "./engine-app.ts";
+import { useApps } from "./engine-app.ts";
 
 const { open } = useApps();
 
@@ -150,22 +150,6 @@ describe("GET /v1/nodes/{node_id}/provenance", () => {
     });
   });
 
-  test("of an unknown or foreign memory is 404", async () => {
-    const { app, claim } = await filled(KEYS);
-    const path = (id: string) => `/v1/nodes/${id}/provenance`;
-
-    expect((await app.ask(path(claim.id), { key: "key-a" })).status).toBe(200);
-    for (const [id, key] of [
-      [claim.id, "key-b"],
-      [UNKNOWN, "key-a"],
-    ] as const) {
-      expect(await app.ask(path(id), { key })).toEqual({
-        status: 404,
-        json: { code: "not_found", detail: `Node '${id}' not found` },
-      });
-    }
-  });
-
   test.each([
     {
       name: "an empty cursor",
@@ -194,14 +178,5 @@ describe("GET /v1/nodes/{node_id}/provenance", () => {
 
     expect(status).toBe(422);
     expect(json).toEqual({ code: "invalid_argument", detail: expect.stringMatching(detail) });
-  });
-
-  test("refuses an id that is none with 422", async () => {
-    const { app } = await filled();
-
-    expect(await app.ask("/v1/nodes/7/provenance")).toEqual({
-      status: 422,
-      json: { code: "invalid_argument", detail: 'node_id: "7" is not a UUID' },
-    });
   });
 });

@@ -4,7 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openEngine } from "../../../src/app/open-engine.ts";
 import { loadConfig } from "../../../src/config/load.ts";
+import { testClock } from "../../engine/engines.ts";
+import { idIn, useTools } from "./served-tools.ts";
 import { openSession, type Session } from "./session.ts";
+
+const { open } = useTools();
 
 let folder: string;
 let session: Session;
@@ -63,30 +67,7 @@ test("what one tool stored another finds and reads", async () => {
   expect(node).toMatchObject({ id: stored["node_id"], node_type: "preference", pinned: false });
 });
 
-test("many texts are taken at once, once", async () => {
-  const request = {
-    user_id: "fast",
-    request_id: "01900000-0000-7000-8000-00000000000a",
-    items: [{ content: "one" }, { content: "two" }],
-  };
-  const first = await answer("memory_ingest_fast_many", request);
-  expect(first).toMatchObject({ accepted: 2 });
-  expect(await answer("memory_ingest_fast_many", request)).toEqual(first);
-  const conflict = await answer("memory_ingest_fast_many", {
-    ...request,
-    items: [{ content: "3" }],
-  });
-  expect(conflict).toMatchObject({ error: expect.any(String), conflict: true });
-  const done = await answer("memory_process_materializations", {
-    user_id: "fast",
-    budget_ms: 20_000,
-  });
-  expect(done).toEqual({ processed: 2, pending: 0, failed: 0 });
-});
-
 describe("an expected failure is a normal result with an error", () => {
-  const UNKNOWN = "01900000-0000-7000-8000-00000000ffff";
-
   test.each([
     { tool: "memory_store", args: { content: "x", user_id: " " }, error: "user_id: must be" },
     {
@@ -115,11 +96,7 @@ describe("an expected failure is a normal result with an error", () => {
       args: { user_id: "a", items: [{ content: "x" }], request_id: "7" },
       error: "request_id: ",
     },
-    {
-      tool: "memory_retrieve",
-      args: { query: "x", user_id: "a", scope: [] },
-      error: "scope: ",
-    },
+    { tool: "memory_retrieve", args: { query: "x", user_id: "a", scope: [] }, error: "scope: " },
     {
       tool: "memory_retrieve",
       args: { query: "x", user_id: "a", knowledge_at: "yesterday" },
@@ -145,8 +122,26 @@ describe("an expected failure is a normal result with an error", () => {
       args: { query: "x", user_id: "a", ranking_multipliers: { graph: 2 } },
       error: "ranking_multipliers: have no meaning with fusion adaptive",
     },
-    { tool: "memory_get_node", args: { node_id: "7" }, error: 'node_id: "7" is not a UUID' },
-    { tool: "memory_get_node", args: { node_id: UNKNOWN }, error: `Node '${UNKNOWN}' not found` },
+    {
+      tool: "memory_retrieve",
+      args: { query: "tea", user_id: "a", mode: "default", retrieval_mode: "explicit" },
+      error: 'mode: "default" differs from retrieval_mode "explicit"',
+    },
+    {
+      tool: "memory_scan_nodes",
+      args: { user_id: "a", lifecycle_states: ["dead"] },
+      error: 'lifecycle_states: "dead" is not one of ',
+    },
+    {
+      tool: "memory_organize",
+      args: { user_id: "a", jobs: "promote,feedback_apply" },
+      error: "jobs: feedback_apply concerns all owners",
+    },
+    {
+      tool: "memory_forget",
+      args: { user_id: "a" },
+      error: "ids: or session_id or containing is needed",
+    },
   ])("$tool: $error", async ({ tool, args, error }) => {
     const result = await answer(tool, args);
     expect(Object.keys(result)).toEqual(["error"]);
@@ -190,5 +185,79 @@ describe("arguments that break the schema are an error with a readable text", ()
     expect(nested.structuredContent?.["error"]).toEndWith("items[0].colour: is not a known key");
     const both = await call("memory_ingest_fast_many", { user_id: "a", items, colour: 1 });
     expect(both.structuredContent?.["error"]).toContain("; the arguments are items, ");
+  });
+});
+
+describe("what a tool does, beyond one call of each", () => {
+  async function openWorld() {
+    const served = await open({ clock: testClock() });
+    const ada = await served.connect("ada");
+    const store = async (content: string) =>
+      idIn(await ada.answer("memory_store", { content }), "node_id");
+    const node = await store("Ada drinks green tea.");
+    return { served, ada, node, other: await store("Ada drinks black coffee.") };
+  }
+
+  test("a change is recorded in the name of the bound owner, else of the operator", async () => {
+    const { served, ada, node, other } = await openWorld();
+    await ada.answer("memory_promote_node", { node_id: node });
+    const operator = await served.connect();
+    await operator.answer("memory_promote_node", { node_id: other });
+    for (const [id, actor] of [
+      [node, "ada"],
+      [other, "mcp-operator"],
+    ]) {
+      const { operations } = await ada.answer("memory_get_provenance", { node_id: id });
+      expect(operations).toMatchObject([{ op_type: "LIFECYCLE_CHANGED", actor_id: actor }]);
+    }
+  });
+
+  test("an empty list of states scans nothing, and null arguments are absent", async () => {
+    const { ada } = await openWorld();
+    const none = await ada.answer("memory_scan_nodes", { lifecycle_states: [] });
+    expect(none).toMatchObject({ nodes: [], count: 0, has_more: false });
+    const all = await ada.answer("memory_scan_nodes", { scope: null, lifecycle_states: null });
+    expect(all).toMatchObject({ count: 2 });
+  });
+
+  test("a call needs nothing to go on but what stands in the text of the one before", async () => {
+    const { ada, node, other } = await openWorld();
+    const scanned = await ada.call("memory_scan_nodes", { limit: 1 });
+    const after = /next_cursor (\S+)/.exec(scanned.text)?.[1];
+    const next = await ada.call("memory_scan_nodes", { limit: 1, after_id: after });
+    expect(/^([0-9a-f-]{36}) \(/m.exec(next.text)?.[1]).toBe(other);
+    const { text } = await ada.call("memory_retrieve", { query: "green tea" });
+    const cited = /^1\. ([0-9a-f-]{36}) /m.exec(text)?.[1];
+    await ada.answer("memory_record_answer_citations", {
+      request_id: /^request_id (\S+)$/m.exec(text)?.[1],
+      answer_id: "a",
+      cited_node_ids: [cited],
+    });
+    expect(cited).toBe(node);
+  });
+
+  test("a forgetting that was agreed to erases", async () => {
+    const { ada, node } = await openWorld();
+    const confirm = idIn(await ada.answer("memory_forget", { ids: [node] }), "confirm");
+    expect(
+      await ada.answer("memory_forget", { ids: [node], mode: "erase", confirm }),
+    ).toMatchObject({
+      ...{ stage: "physical", memories: [{ id: node }] },
+      receipt: { format: "svc-forget-receipt", erased: { nodes: [node] } },
+    });
+  });
+
+  test("organizing tells what it would change, and runs no job without time", async () => {
+    const { ada } = await openWorld();
+    for (const content of ["JS", "JavaScript"]) {
+      await ada.answer("memory_store", { content, node_type: "entity" });
+    }
+    const job = { jobs: "alias_resolve", budget_ms: 60_000, dry_run: true };
+    expect(await ada.answer("memory_organize", job)).toMatchObject({
+      jobs_run: ["alias_resolve"],
+      would_change: { changes: [{ job: "alias_resolve", from: "tentative", to: "superseded" }] },
+    });
+    const late = { jobs: "promote", budget_ms: -5 };
+    expect(await ada.answer("memory_organize", late)).toMatchObject({ jobs_run: [] });
   });
 });

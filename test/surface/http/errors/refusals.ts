@@ -83,20 +83,9 @@ export const REFUSALS = {
       detail: `Node '${NOBODY}' not found`,
     })),
     {
-      name: "a node to be changed",
-      ask: () => put(`${NOBODY}/promote`),
-      detail: `Node '${NOBODY}' not found`,
-    },
-    {
       name: "one of two nodes",
       ask: ({ tea }) => post("/v1/contradictions", { node_a_id: tea.node, node_b_id: NOBODY })(),
       detail: `Node '${NOBODY}' not found`,
-    },
-    { name: "an event", ask: get(`/v1/events/${NOBODY}`), detail: `Event '${NOBODY}' not found` },
-    {
-      name: "the nodes of an event",
-      ask: get(`/v1/events/${NOBODY}/nodes`),
-      detail: `Event '${NOBODY}' not found`,
     },
     {
       name: "the status of an event",
@@ -119,16 +108,6 @@ export const REFUSALS = {
       detail: `Event '${NOBODY}' not found`,
     },
     {
-      name: "a receipt",
-      ask: get(`/v1/retrievals/${NOBODY}?user_id=ada`),
-      detail: `Retrieval receipt '${NOBODY}' not found`,
-    },
-    {
-      name: "the receipt of another owner",
-      ask: ({ request }) => [`/v1/retrievals/${request}?user_id=bob`],
-      detail: /^Retrieval receipt '\S+' not found$/,
-    },
-    {
       name: "a receipt to cite from",
       ask: post("/v1/answer-citations", {
         user_id: "ada",
@@ -136,11 +115,6 @@ export const REFUSALS = {
         answer_id: "a",
       }),
       detail: `there is no receipt of a retrieval ${NOBODY}`,
-    },
-    {
-      name: "citations",
-      ask: get(`/v1/answer-citations/${NOBODY}?user_id=ada`),
-      detail: `Answer citations '${NOBODY}' not found`,
     },
   ],
 } as const satisfies Readonly<Record<string, readonly Case[]>>;
