@@ -300,7 +300,7 @@ type EdgeDeps = Pick<EngineDeps<Browse & Pick<Graph, "node">>, "store">;
 /** One page of edges. @throws SvcError invalid_argument */
 export async function getEdges(
   { store }: EdgeDeps,
-  query: EdgeQuery,
+  query: EdgeQuery = {},
   nodeId?: Uuid,
 ): Promise<ListedEdges> {
   const { items: edges, hasMore } = await store.edges({
@@ -319,7 +319,7 @@ export async function getEdges(
 export async function getNodeEdges(
   deps: EdgeDeps,
   nodeId: string,
-  query: EdgeQuery,
+  query: EdgeQuery = {},
 ): Promise<ListedEdges | undefined> {
   const node = await deps.store.node(parseId(nodeId, "node_id"), parseOwner(query.userId));
   return node && getEdges(deps, { ...query, userId: node.userId }, node.id);

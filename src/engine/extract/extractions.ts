@@ -380,7 +380,7 @@ class Closing {
 }
 
 /** What one pass may do. */
-export type PassBounds = {
+type PassBounds = {
   readonly userId: string;
   /** Events at most. */
   readonly limit: number;
@@ -391,14 +391,9 @@ export type PassBounds = {
 const DEFAULT_LIMIT = 100;
 const DEFAULT_BUDGET_MS = 5000;
 
-/**
- * One pass over the queue of an owner.
- * @param process undefined: extraction is off, and the pass only counts
- * @throws SvcError invalid_argument
- */
+/** One pass over the queue of an owner; it only counts while extraction is off. @throws SvcError invalid_argument */
 export async function processExtractions(
-  { store }: Pick<EngineDeps<ExtractionQueue>, "store">,
-  process: ((bounds: PassBounds) => Promise<number>) | undefined,
+  { store, extractions }: Omit<RetryDeps, "clock">,
   input: ProcessExtractionsInput,
 ): Promise<ExtractionPass> {
   const userId = parseUserId(input.userId);
@@ -406,7 +401,7 @@ export async function processExtractions(
   const budgetMs =
     parseOptionalNumber(input.budgetMs, "budget_ms", 0, Number.MAX_SAFE_INTEGER) ??
     DEFAULT_BUDGET_MS;
-  const processed = (await process?.({ userId, limit, budgetMs })) ?? 0;
+  const processed = (await extractions?.process({ userId, limit, budgetMs })) ?? 0;
   return { processed, ...(await store.countExtractions(userId)) };
 }
 
@@ -421,7 +416,7 @@ type RetryDeps = Pick<EngineDeps<ExtractionQueue & EventLog>, "store" | "clock">
 export async function retryExtraction(
   { store, clock, extractions }: RetryDeps,
   eventId: string,
-  options: RetryExtractionOptions,
+  options: RetryExtractionOptions = {},
 ): Promise<ExtractionJob | undefined> {
   const id = parseId(eventId, "event_id");
   const owner = parseOwner(options.userId);

@@ -50,7 +50,7 @@ import type {
 export async function getNode(
   deps: Pick<EngineDeps<Graph>, "store">,
   nodeId: string,
-  options: { readonly userId?: string | undefined; readonly includeSuperseded?: boolean },
+  options: { readonly userId?: string | undefined; readonly includeSuperseded?: boolean } = {},
 ): Promise<MemoryNode | undefined> {
   const node = await deps.store.node(parseId(nodeId, "node_id"), parseOwner(options.userId));
   if (node === undefined || options.includeSuperseded === true) return node;
@@ -150,6 +150,7 @@ export async function* iterNodes(
   query: IterateQuery,
 ): AsyncGenerator<MemoryNode, void, undefined> {
   engine.requireOpen();
+  if (typeof query !== "object" || query === null) throw invalid("input", "must be an object");
   const limit = parsePageSize(query.batchSize, "batch_size");
   let scan: NodeScan | undefined = { ...parseRestrictions(query), limit };
   while (scan !== undefined) {
@@ -201,7 +202,7 @@ type GraphDeps = Pick<EngineDeps<Graph>, "store">;
 export async function neighborhood(
   { store }: GraphDeps,
   nodeId: string,
-  options: NeighborhoodOptions,
+  options: NeighborhoodOptions = {},
 ): Promise<readonly MemoryNode[] | undefined> {
   const id = parseId(nodeId, "node_id");
   const owner = parseOwner(options.userId);
@@ -219,7 +220,7 @@ export async function neighborhood(
 export async function chain(
   { store }: GraphDeps,
   nodeId: string,
-  options: ChainOptions,
+  options: ChainOptions = {},
 ): Promise<readonly MemoryNode[] | undefined> {
   const id = parseId(nodeId, "node_id");
   const owner = parseOwner(options.userId);
@@ -246,9 +247,9 @@ export async function getEventNodes(
 export async function findBlob(
   { store }: Pick<EngineDeps<Blobs>, "store">,
   key: string,
-  options: BlobOptions | null | undefined,
+  options: BlobOptions = {},
 ): Promise<KeptBlob | undefined> {
-  return await store.blob(parseBlobKey(key), parseOwner(options?.userId));
+  return await store.blob(parseBlobKey(key), parseOwner(options.userId));
 }
 
 type StatsDeps = Pick<

@@ -48,7 +48,7 @@ type ProvenanceDeps = Pick<EngineDeps<Graph & EventLog & AuditLog>, "store">;
 export async function getProvenance(
   deps: ProvenanceDeps,
   nodeId: string,
-  options: ProvenanceOptions,
+  options: ProvenanceOptions = {},
 ): Promise<Provenance | undefined> {
   const id = parseId(nodeId, "node_id");
   const owner = parseOwner(options.userId);

@@ -20,7 +20,7 @@ type SnapshotDeps = Pick<EngineDeps<Graph & Upkeep>, "store" | "clock">;
 export async function snapshot(
   deps: SnapshotDeps,
   entityId: string,
-  options: SnapshotOptions,
+  options: SnapshotOptions = {},
 ): Promise<EntitySnapshot> {
   const id = parseId(entityId, "entity_id");
   const owner = parseOwner(options.userId);

@@ -175,7 +175,7 @@ function countComplete(items: readonly Materialization[]): number {
  */
 export function processPending(
   deps: ProcessingDeps,
-  input: ProcessPendingInput,
+  input: ProcessPendingInput = {},
 ): Promise<ProcessingResult> {
   const budgetMs = parseOptionalNumber(input.budgetMs, "budget_ms", 0, Number.MAX_SAFE_INTEGER);
   return drain(deps, {
