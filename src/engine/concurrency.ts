@@ -1,13 +1,9 @@
 import { LEASE_SECONDS } from "../domain/jobs.ts";
 
-/** Seconds between two renewals, even of a long lease. */
+/** Seconds between renewals at most. */
 const LONGEST_PAUSE = 30;
 
-/**
- * Does claimed work and renews its lease at least three times as often as it must be.
- * @param renew one that fails is made up for by the next, or the work is somebody else's
- * @param leaseSeconds how long it lasts
- */
+/** Does claimed work and renews its lease three times per term; a failed renewal is ignored. */
 export async function whileHeld<T>(
   renew: () => Promise<void>,
   work: () => Promise<T>,
@@ -23,7 +19,7 @@ export async function whileHeld<T>(
   }
 }
 
-/** Lets a number of calls in at a time; the others wait in their order. */
+/** Limits concurrent calls; the others wait in order. */
 export type Gate = <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 export function createGate(size: number): Gate {

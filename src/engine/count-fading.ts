@@ -7,16 +7,15 @@ import { fadedMemories } from "./lifecycle/restore.ts";
 import { agingFaded } from "./organize/organizer/aging.ts";
 import type { EngineSettings } from "./settings.ts";
 
-/** Days ahead that are counted. */
 const SOON_DAYS = 30;
 const PAGE = 500;
 
-/** What of everybody's memories goes within 30 days, and what has gone by time and may be had back (`restoreFaded`). */
+/** What age archives within 30 days, and what can be restored (`restoreFaded`), of all owners. */
 export type FadingCounts = {
-  /** Active memories that are archived by time within 30 days, if nobody uses them. */
+  /** Active memories archived within 30 days unless used. */
   readonly soon: number;
   readonly restorable: number;
-  /** Active memories with a retention that was once the default of their type. */
+  /** Active memories with a former default retention. */
   readonly retained: number;
 };
 
@@ -25,7 +24,7 @@ type CountDeps = {
   readonly settings: Pick<EngineSettings, "organizer" | "ttlDefaults">;
 };
 
-/** Looks through all memories; other work runs in between. */
+/** Yields to other work. */
 export async function countFading(deps: CountDeps, now: Instant): Promise<FadingCounts> {
   let restorable = 0;
   let retained = 0;

@@ -13,10 +13,7 @@ import type { Clock, IdSource } from "../ports/system.ts";
 import type { ExtractionProvider } from "./extract/api.ts";
 import type { EngineSettings } from "./settings.ts";
 
-/**
- * Dependencies of the engine. The engine closes store, embedder and models when it is closed. A use case names the roles of the
- * store that it uses.
- */
+/** What the engine needs; it closes store, embedder and models. A use case names the roles of the store that it uses. */
 export type EngineDeps<Roles = Store> = {
   readonly store: Roles;
   readonly packLock: PackLock;
@@ -26,28 +23,27 @@ export type EngineDeps<Roles = Store> = {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly settings: EngineSettings;
-  /** Absent: reranking is off. */
+  /** Absent: off. */
   readonly reranker?: Reranker | undefined;
-  /** Absent: nothing that needs a language model is offered. */
+  /** Absent: nothing that needs one is offered. */
   readonly languageModel?: LanguageModel | undefined;
-  /** Chooses the sentences of summaries. Absent: none are made, unless the settings do without. */
+  /** Absent: no summaries, unless the settings do without. */
   readonly summaryModel?: LanguageModel | undefined;
-  /** Absent: nothing is extracted from messages. */
+  /** Absent: nothing is extracted. */
   readonly extractionModel?: TextModel | ExtractionProvider | undefined;
-  /** Reads photos and videos. Absent: none are observed. */
+  /** Absent: nothing is observed. */
   readonly footage?: FootageReader | undefined;
-  /** Describes pictures. Absent: none are observed. */
   readonly visionModel?: VisionModel | undefined;
-  /** Identity of the running code for receipts: names and versions, no secrets. */
+  /** Identity of the running code for receipts: names and versions. */
   readonly features: Readonly<Record<string, string>>;
-  /** Whose a pack is that nobody has used yet. Absent: its first user has to be named. */
+  /** Default owner of an unused pack. Absent: it must be named. */
   readonly personName?: string | undefined;
-  /** Whether the store refuses to write; then there is no background work and no receipt. Absent: no. */
+  /** Whether the store refuses writes; then there are no background jobs and no receipts. */
   readonly isReadOnly?: boolean | undefined;
-  /** Milliseconds that an answer waits for its receipt. Default: 1 s. */
+  /** Milliseconds that an answer waits for its receipt. Default 1000. */
   readonly answerMs?: number | undefined;
-  /** Looks up before a call what owners are called, where some have names of another form (`ownerName`). Never rejects. Absent: none has. */
+  /** Called before each call if owners have names of another form (`ownerName`). Never rejects. */
   readonly readNames?: (() => Promise<void>) | undefined;
-  /** Receives failures that do not fail a call. Never memory text. */
+  /** Reports failures that fail no call; never memory text. */
   readonly warn: (message: string) => void;
 };

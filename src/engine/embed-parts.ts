@@ -6,16 +6,12 @@ import type { EngineDeps } from "./deps.ts";
 
 export type PartsDeps = Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "warn">;
 
-/** Parts that wait for the model together: other texts come in between. */
+/** Parts that wait for the model together. */
 const AT_ONCE = 8;
 
-/** What is reported when parts cannot be embedded. */
 export const PARTS_FAILURE = "parts of long texts have no vectors yet";
 
-/**
- * Embeds the parts of long texts that have just become memories. What fails, or is cut off, the job does after the next opening:
- * by the beginnings of the texts and by their words they are found already.
- */
+/** Embeds the parts of new long texts. What fails is left to a job at the next opening; meanwhile words and beginnings find them. */
 export async function embedParts(deps: PartsDeps, nodes: readonly MemoryNode[]): Promise<void> {
   const long = nodes.filter((node) => partsIn(deps, node).length > 0);
   if (long.length === 0) return;
@@ -26,13 +22,13 @@ export async function embedParts(deps: PartsDeps, nodes: readonly MemoryNode[]):
   }
 }
 
-/** Of a turn none: what is indexed of it leans towards its neighbours. */
+/** Turns have none: their vectors lean towards neighbours. */
 function partsIn({ embedder }: PartsDeps, node: MemoryNode): readonly string[] {
   const { maxTokens } = embedder;
   return maxTokens === undefined || isOfConversation(node) ? [] : partsOf(node.content, maxTokens);
 }
 
-/** @throws SvcError embedding_failed, embedding_mismatch, and what the store throws */
+/** @throws SvcError embedding_failed; embedding_mismatch */
 export async function putParts(deps: PartsDeps, nodes: readonly MemoryNode[]): Promise<void> {
   for (const node of nodes) {
     const parts = partsIn(deps, node);

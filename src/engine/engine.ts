@@ -78,10 +78,7 @@ import { ingest, ingestBatch, ingestFast, ingestFastMany } from "./write/ingest.
 import { drainBefore, matchesPack, processPending } from "./write/materialize.ts";
 import { store } from "./write/store.ts";
 
-/**
- * Binds the engine's operations to their dependencies, and starts to finish work that an earlier process left behind. Ownership
- * passes to the engine: `close()` closes store and embedder.
- */
+/** Creates the engine, which resumes what an earlier process left and owns its dependencies: `close()` closes them. */
 export function createEngine(deps: EngineDeps): MemoryEngine {
   const receipts = createReceiptKeeper(deps);
   const extractions = createExtractions(deps);
@@ -102,11 +99,11 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     gate: createGate(1),
     closing: life.closing,
     isReady: createReadiness(deps),
-    // Loaded by the first call: a start does not wait for what most programs never ask for.
+    // Loaded by the first call, as most programs need none.
     jobs: async () =>
       (await import("./organize/organizer/jobs.ts")).organizerJobs(deps, feedback.job),
   };
-  /** A call that writes for an owner; what is due for the owner follows it. */
+  /** A call that writes for an owner, followed by the owner's background jobs. */
   const writing =
     <I extends { readonly userId: string }, T>(
       write: (parts: Parts, input: I) => Promise<T>,
@@ -138,14 +135,14 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       life.use(async () => {
         requireInput([input]);
         const answer = await answerQuestion(parts, input);
-        // A question that leaves no receipt only looks: no upkeep follows it.
+        // A question without a receipt triggers no upkeep.
         if (input.keepReceipt !== false) runner.after("retrieval", input.userId);
         return answer;
       }),
     rebuildIndexes: (input) =>
       life.use(async () => {
         const rebuilt = await rebuildIndexes(deps, input ?? {});
-        // What an opening finds to do is there again, as parts of long texts.
+        // As after an opening, parts of long texts have no vectors.
         runner.after("opening");
         return rebuilt;
       }),
@@ -166,7 +163,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   };
 }
 
-/** What use cases work with: the dependencies of the engine, and what one engine has one of. */
+/** What use cases work with. */
 type Parts = EngineDeps &
   ObserveDeps & {
     readonly receipts: ReceiptKeeper;
@@ -176,7 +173,7 @@ type Parts = EngineDeps &
     readonly jobs: () => Promise<readonly OrganizerJob[]>;
   };
 
-/** Methods of the engine as functions of what they work with. */
+/** Methods as functions of what they work with. */
 type UseCases = {
   readonly [M in keyof MemoryEngine]?: MemoryEngine[M] extends (
     ...args: infer A
@@ -187,7 +184,7 @@ type UseCases = {
 
 type UseCase = (parts: Parts, ...args: never[]) => unknown;
 
-/** Use cases as methods of an open engine. Null stands for an absent argument. @param check refuses arguments */
+/** Use cases as methods. Null stands for an absent argument. @param check refuses arguments */
 function bind<F extends UseCases>(
   life: Lifetime,
   parts: Parts,
@@ -199,15 +196,14 @@ function bind<F extends UseCases>(
     (...args: readonly unknown[]) =>
       life.use(async () => {
         check?.(args, name);
-        // SAFETY: use cases check their arguments, as methods do that programs without types call.
+        // SAFETY: use cases check their arguments.
         return useCase(parts, ...(args.map((one) => one ?? undefined) as never[]));
       }),
   ]);
-  // SAFETY: `UseCases` pairs each name with a function of the arguments and the result of its method.
+  // SAFETY: `UseCases` pairs each name with the arguments and result of its method.
   return Object.fromEntries(methods) as Pick<MemoryEngine, keyof F & keyof MemoryEngine>;
 }
 
-/** Refuses a call without its input as any other wrong argument. */
 function requireInput([input]: readonly unknown[], name = ""): void {
   if (typeof input === "object" && input !== null && !Array.isArray(input)) return;
   const isQuery = name === "aggregateAssertions" || name === "aggregateQuantities";
@@ -279,7 +275,7 @@ const USE_CASES = {
   },
 } satisfies UseCases;
 
-/** Use cases whose first argument is an object with members. */
+/** Use cases whose first argument is an object. */
 const USE_CASES_WITH_INPUT = {
   aggregateAssertions,
   aggregateQuantities,
@@ -310,13 +306,12 @@ const USE_CASES_WITH_INPUT = {
     return listRetrievals(parts, query);
   },
   forget: async (parts, input) => {
-    // A receipt that is still being written could name what goes.
+    // A receipt that is still being written could name what is forgotten.
     await parts.receipts.settle();
     return forget(parts, input);
   },
 } satisfies UseCases;
 
-/** The receipt of an answer. @throws SvcError invalid_argument */
 async function receiptOf({ receipts }: Parts, requestId: string, userId?: string) {
   return receipts.read(parseId(requestId, "request_id"), parseOwner(userId));
 }

@@ -1,7 +1,7 @@
 import { reasonCode, SvcError } from "../domain/errors.ts";
 import type { EngineDeps } from "./deps.ts";
 
-/** Knows whether the engine is open and what is still running. */
+/** Whether the engine is open, and what is running. */
 export class Lifetime {
   readonly #deps: EngineDeps;
   readonly #running = new Set<Promise<unknown>>();
@@ -10,10 +10,7 @@ export class Lifetime {
   readonly #finish: () => Promise<void>;
   #closed: Promise<void> | undefined;
 
-  /**
-   * @param drain work that goes on for a while after calls are refused, and then ends
-   * @param finish what to do once nothing is running any more and before the store closes
-   */
+  /** @param drain ends background work after calls are refused @param finish runs before the store closes */
   constructor(
     deps: EngineDeps,
     {
@@ -26,7 +23,6 @@ export class Lifetime {
     this.#finish = finish;
   }
 
-  /** Runs a call, unless the engine is closed. */
   use<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(closed());
     const { readNames } = this.#deps;
@@ -47,10 +43,7 @@ export class Lifetime {
     if (this.#closed !== undefined) throw closed();
   }
 
-  /**
-   * Runs work in the background, unless the engine is closed; `close` waits for it, and its signal tells it to end soon.
-   * @param failure what to report if the work fails
-   */
+  /** Runs background work and reports its failure; `close` aborts its signal and waits. */
   async background(failure: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     if (this.#closed !== undefined) return;
     const running = work(this.#closing.signal)

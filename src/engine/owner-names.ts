@@ -4,20 +4,17 @@ import type { Uuid } from "../lib/uuid.ts";
 import type { AuditLog, AuditRecord } from "../ports/store/records.ts";
 import type { Owners } from "../ports/store/store.ts";
 
-/** The audit log, in which owners are also found under their earlier names. */
+/** The audit log with the former names of owners. */
 export type NamedRecords = AuditLog & { readonly owners: Pick<Owners, "names"> };
 
-/** Whether a record made under a name at a moment belongs to the owner who had the name then. */
+/** Whether the owner had the name when the record was made. */
 function isOf({ since, until }: OwnerName, recordedAt: Instant): boolean {
   return (
     (since === undefined || recordedAt > since) && (until === undefined || recordedAt <= until)
   );
 }
 
-/**
- * An owner's operation whose id is derived from the owner's name, under whatever name it was recorded.
- * @param idOf the id of the operation under a name
- */
+/** An operation whose id derives from the owner's name, under any former name. */
 export async function operationOf(
   store: NamedRecords,
   userId: string,
@@ -30,7 +27,7 @@ export async function operationOf(
   return undefined;
 }
 
-/** The id of an owner's operation as recorded, else the one to record now. A retry uses it to find what the first call did. */
+/** The id of the recorded operation, else a new one: a retry finds the first call. */
 export async function operationIdFor(
   store: NamedRecords,
   userId: string,

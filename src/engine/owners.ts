@@ -42,15 +42,12 @@ export type OwnerMethods = {
 
 type OwnerDeps = Pick<EngineDeps<Pick<Store, "owners">>, "store" | "clock" | "ids" | "personName">;
 
-/** Number of owners to name if the requested one has no memories. */
 const NAMED = 5;
 
-/** The owner that a call without one is for; undefined if the caller must name one. */
 export async function packOwner({ store, personName }: OwnerDeps): Promise<string | undefined> {
   return nameOf(await store.owners.packOwner(), personName);
 }
 
-/** Like `packOwner`, and records the owner in an unused pack. @throws SvcError invalid_argument */
 export async function claimPack(
   { store, clock, ids, personName }: OwnerDeps,
   given: string | undefined,
@@ -62,12 +59,10 @@ export async function claimPack(
   return nameOf(await store.owners.claimPack(userId, record), userId);
 }
 
-/** Owners with memories, those with the most first, at most 5. */
 export async function ownersWithMemories({ store }: OwnerDeps) {
   return await store.owners.withMemories(NAMED);
 }
 
-/** Sets the owner of the pack. @throws SvcError invalid_argument */
 export async function usePackOwner(
   { store, clock, ids }: OwnerDeps,
   owner: string,
@@ -77,13 +72,12 @@ export async function usePackOwner(
   await store.owners.usePack(parseUserId(owner), record);
 }
 
-/** Gives everything of one owner to another. @throws SvcError invalid_argument */
 export async function moveOwner(
   { store, ids }: OwnerDeps,
   { from, into, isJoin, isPreview = false, actorId }: MoveOwnerInput,
 ): Promise<OwnerSummary> {
   const given = { from: parseUserId(from), into: parseUserId(into) };
-  // A former name is renamed to its form, under which it is found, too.
+  // A former name becomes its form, under which it is found too.
   const wish =
     given.into === given.from && into !== given.from
       ? { from: given.from, into: nameForm(into), isJoin }

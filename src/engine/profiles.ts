@@ -49,9 +49,8 @@ export type ProfileMethods = {
 };
 
 const DEFAULT_TOKENS = 500;
-/** Memories that one page holds. */
 const PAGE = 500;
-/** Mentions from which a name gets a profile. */
+/** Mentions that make a profile. */
 const LEAST = 2;
 const ACTOR = "profile";
 
@@ -60,7 +59,6 @@ type Deps = Pick<
   "store" | "embedder" | "tokenizer" | "ids" | "clock" | "settings"
 >;
 
-/** @throws SvcError invalid_argument; stale_profile; embedding_failed */
 export async function consolidateKnowledge(deps: Deps, input: KnowledgeInput): Promise<number> {
   const userId = parseUserId(input.userId);
   const scope = parseOptionalMember(SCOPES, input.scope, "scope");
@@ -105,7 +103,7 @@ async function ofScope(deps: Deps, wanted: Wanted): Promise<number> {
   return published;
 }
 
-/** The stable and tentative memories of an owner and scope, page after page. */
+/** The stable and tentative memories of an owner and scope. */
 async function* memories({ store }: Deps, { userId, scope }: Wanted): AsyncIterable<MemoryNode> {
   const lifecycleStates = ["tentative", "stable"] as const;
   for (let afterId: Uuid | undefined; ; ) {
@@ -148,17 +146,17 @@ type Replacement = {
   readonly wanted: Wanted;
   readonly name: string;
   readonly previous: readonly MemoryNode[];
-  /** Undefined: the former ones are archived, and nothing takes their place. */
+  /** Undefined: former profiles are archived without a successor. */
   readonly text: ProfileText | undefined;
   readonly available: number;
 };
 
-/** One transaction: the new profile is active and the former ones are archived, or nothing has happened. @throws SvcError stale_profile */
+/** Publishes a profile and archives the former ones in one transaction. @throws SvcError stale_profile */
 async function replace(deps: Deps, replacement: Replacement): Promise<void> {
   const { text, previous, wanted, name } = replacement;
   const vector = text && (await deps.embedder.embedDocument(text.content, wanted.userId));
   const former = previous.map((node) => node.id).sort();
-  // Whoever replaces the same ones at the same time makes the same profile, and one of the two is too late.
+  // Two processes that replace the same profiles make the same id: the second is too late.
   const id = uuidV5(
     "url",
     JSON.stringify(["svc:profile:v1", wanted.userId, wanted.scope, name, former]),
@@ -233,7 +231,6 @@ function decide(
   };
 }
 
-/** @throws SvcError stale_profile */
 function requireUnchanged(
   { nodes }: ChangeSnapshot,
   { name, previous, text }: Replacement,

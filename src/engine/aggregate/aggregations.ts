@@ -44,9 +44,8 @@ import {
 type Deps = Pick<EngineDeps<Graph>, "store" | "settings">;
 
 /**
- * Counts and groups an owner's stored claims, exactly. Complete if nothing is written meanwhile. Reads every memory of the
- * requested types; holds one page, the groups shown, the keys of all groups and the events that each cites.
- * @throws SvcError invalid_argument; the reason of the signal once it is aborted
+ * Counts and groups an owner's claims, exactly. Holds one page, the groups shown and all group keys.
+ * @throws SvcError invalid_argument; the abort reason
  */
 export async function aggregateAssertions(
   deps: Deps,
@@ -99,7 +98,7 @@ const ZERO: Decimal = { coefficient: 0n, exponent: 0 };
 
 type Amounts = CitedEvents & {
   count: number;
-  /** From the values alone: a sum starts with the places of its first value. */
+  /** A sum starts with the decimal places of its first value. */
   total: Decimal;
   minimum: Decimal;
   maximum: Decimal;
@@ -108,11 +107,7 @@ type Amounts = CitedEvents & {
 
 type ReadQuantity = SpelledClaim & { readonly quantity: Quantity; readonly normalUnit: string };
 
-/**
- * Sums an owner's stored amounts, exactly, by unit; units are never converted. An amount counts only if the text of its memory
- * confirms it. Otherwise like `aggregateAssertions`.
- * @throws SvcError invalid_argument; the reason of the signal once it is aborted
- */
+/** Sums an owner's amounts by unit, exactly, without conversion; an amount counts if the text of its memory confirms it. */
 export async function aggregateQuantities(
   deps: Deps,
   input: QuantityQueryInput,
@@ -121,7 +116,6 @@ export async function aggregateQuantities(
   return sumQuantities(deps, query, { userId: parseUserId(input.userId), signal: input.signal });
 }
 
-/** Like `aggregateQuantities`, for a checked query. */
 async function sumQuantities(
   deps: Deps,
   query: QuantityQuery,
@@ -218,11 +212,7 @@ function toSum(
   };
 }
 
-/**
- * Answers a plain question about an amount with the sum that it asks for; an unsupported question is answered without a scan.
- * Otherwise like `aggregateQuantities`.
- * @throws SvcError invalid_argument; the reason of the signal once it is aborted
- */
+/** Answers a plain question with the sum that it asks for; an unsupported question is not scanned for. */
 export async function aggregateFromText(
   deps: Pick<EngineDeps<Graph>, "store" | "settings">,
   input: QuantityQuestionInput,

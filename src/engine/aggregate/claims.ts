@@ -51,7 +51,7 @@ const DEFAULT_GROUPS = 1000;
 const DEFAULT_SAMPLES = 10;
 const DEFAULT_ENTRIES = 1000;
 
-/** Every member of an input: a missing member is a type error. */
+/** A missing member is a type error. */
 type MembersOf<T> = Readonly<Record<keyof T, true>>;
 
 const ASSERTION_MEMBERS: MembersOf<AssertionQueryInput> = {
@@ -95,20 +95,12 @@ const STATE_MEMBERS: MembersOf<StateQueryInput> = {
   signal: true,
 };
 
-/**
- * Checks a query for claims and fills in its defaults.
- * @throws SvcError invalid_argument
- */
 export function parseAssertionQuery(input: AssertionQueryInput): AssertionQuery {
   requireMembers(input, ASSERTION_MEMBERS);
   const groupBy = setOf(input.groupBy, "group_by", CLAIM_DIMENSIONS) ?? ["object"];
   return { ...parseFilter(input), groupBy: atLeastOne(groupBy, "group_by") };
 }
 
-/**
- * Checks a query for amounts and fills in its defaults.
- * @throws SvcError invalid_argument
- */
 export function parseQuantityQuery(input: QuantityQueryInput): QuantityQuery {
   requireMembers(input, QUANTITY_MEMBERS);
   const groupBy = setOf(input.groupBy, "group_by", QUANTITY_DIMENSIONS) ?? ["unit"];
@@ -123,19 +115,12 @@ export function parseQuantityQuery(input: QuantityQueryInput): QuantityQuery {
   };
 }
 
-/**
- * The question.
- * @throws SvcError invalid_argument if it is blank
- */
+/** @throws SvcError invalid_argument if it is blank */
 export function parseQuestion(input: QuantityQuestionInput): string {
   requireMembers(input, QUESTION_MEMBERS);
   return parseFilled(input.question, "question");
 }
 
-/**
- * Checks a query for the state of a claim and fills in its defaults.
- * @throws SvcError invalid_argument
- */
 export function parseStateQuery(input: StateQueryInput): StateQuery {
   requireMembers(input, STATE_MEMBERS);
   const validAt = parseInstantInput(input.validAt, "valid_at");
@@ -187,7 +172,7 @@ function requireMembers(input: unknown, members: Readonly<Record<string, true>>)
   }
 }
 
-/** A list; undefined when absent. Unlike elsewhere, `null` is refused: it could mean "any" or "none". */
+/** Unlike elsewhere, `null` is refused: it could mean "any" or "none". */
 function listOf(value: unknown, field: string): readonly unknown[] | undefined {
   if (value === undefined) return undefined;
   if (value instanceof Set) return [...value];
@@ -199,7 +184,6 @@ function texts(value: unknown, field: string): readonly string[] | undefined {
   return listOf(value, field)?.map((item, index) => parseFilled(item, `${field}[${index}]`));
 }
 
-/** Members of a closed set. */
 function membersOf<T extends string>(
   value: unknown,
   field: string,
@@ -210,7 +194,7 @@ function membersOf<T extends string>(
   );
 }
 
-/** Members of a closed set, without duplicates. */
+/** Without duplicates. */
 function setOf<T extends string>(
   value: unknown,
   field: string,
@@ -227,7 +211,6 @@ function atLeastOne<T>(items: readonly T[], field: string): readonly T[] {
   return items;
 }
 
-/** An integer; undefined when absent. `null` does not count as absent. */
 function integer(
   value: unknown,
   field: string,
@@ -237,7 +220,6 @@ function integer(
   return parseOptionalInteger(value, field, min, max);
 }
 
-/** Memories read at a time; other calls run between two pages. */
 const PAGE = 500;
 
 type Scan = {
@@ -250,11 +232,7 @@ type Scan = {
   readonly signal: AbortSignal | undefined;
 };
 
-/**
- * Visits an owner's memories scope by scope and type by type, each in the given order, by ascending id. Holds one page.
- * @returns how many there were
- * @throws the reason of the signal once it is aborted
- */
+/** Visits an owner's memories by scope, type and id, and holds one page. @returns how many @throws the abort reason */
 export async function scanRecords(
   { store }: Pick<EngineDeps<Graph>, "store">,
   { userId, scopes, nodeTypes, lifecycleStates, signal }: Scan,
@@ -287,12 +265,12 @@ type GroupedScan<R, T> = Omit<Scan, "lifecycleStates"> & {
   readonly groupLimit: number;
   readonly read: (node: MemoryNode) => R | string;
   readonly begin: () => T;
-  /** The group of a record: its values as written, and in the form in which they are compared. */
+  /** The values as written, and as compared. */
   readonly valuesOf: (record: R) => readonly [readonly string[], readonly string[]];
   readonly add: (group: T, node: MemoryNode, record: R) => void;
 };
 
-/** Visits records and gathers those that are read in groups. `read` returns why a record is left out. */
+/** Groups records; `read` returns why one is left out. */
 export async function groupRecords<R extends object, T>(
   deps: Pick<EngineDeps<Graph>, "store">,
   scan: GroupedScan<R, T>,
@@ -324,14 +302,14 @@ export async function groupRecords<R extends object, T>(
   } as const;
 }
 
-/** Counts why records were excluded. */
+/** Counts reasons of exclusion. */
 export type Exclusions = {
   readonly add: (reason: string) => void;
-  /** By name in code-point order. */
+  /** By name. */
   readonly counts: () => ExclusionCounts;
 };
 
-/** Counts the part before the first colon of a reason; the rest is detail. */
+/** Counts by the part before the first colon. */
 export function createExclusions(): Exclusions {
   const counts = new Map<string, number>();
   return {
@@ -340,15 +318,15 @@ export function createExclusions(): Exclusions {
       const name = colon === -1 ? reason : reason.slice(0, colon);
       counts.set(name, (counts.get(name) ?? 0) + 1);
     },
-    // Names are ASCII, whose order by UTF-16 units is that by code points.
+    // Names are ASCII: their order by units is that by code points.
     counts: () => Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
-/** A claim as written in its memory, and as it is compared. */
+/** As written, and as compared. */
 export type SpelledClaim = { readonly claim: Claim; readonly normal: Claim };
 
-/** Returns the claim of a memory that passes, else the first reason why it does not. */
+/** Returns the claim, else the first reason against it. */
 type ClaimReader = (node: MemoryNode) => SpelledClaim | string;
 
 function statesOf(
@@ -358,7 +336,7 @@ function statesOf(
   return filter.retrievalMode === "explicit" ? LIFECYCLE_STATES : ACTIVE_STATES;
 }
 
-/** Whether a memory is valid at a moment: the start is inclusive, the end exclusive. */
+/** The start is inclusive, the end exclusive. */
 export function isValidAt(
   { validFrom, validTo }: Pick<MemoryNode, "validFrom" | "validTo">,
   moment: Instant,
@@ -366,10 +344,7 @@ export function isValidAt(
   return validFrom <= moment && (validTo === undefined || moment < validTo);
 }
 
-/**
- * Reads the claims that pass a filter.
- * @param prefixes a predicate also passes if it equals one of them or continues it with `_`
- */
+/** @param prefixes a predicate also passes if it equals one of them or continues it with `_` */
 export function createClaimReader(
   filter: RecordFilter,
   unverifiedThreshold: number,
@@ -421,13 +396,12 @@ function createSelector(filter: RecordFilter, prefixes: readonly string[]) {
       families.some((family) => predicate === family || predicate.startsWith(`${family}_`)));
 }
 
-/** Whether a text is one of these; without any, every text is. */
+/** Without texts, every text is chosen. */
 export function choiceOf(texts: readonly string[]): (text: string) => boolean {
   const chosen = new Set(texts);
   return chosen.size === 0 ? () => true : (text) => chosen.has(text);
 }
 
-/** What the records of a group have in common, and what is gathered from them. */
 export type Group<T> = {
   readonly values: readonly string[];
   readonly normal: readonly string[];
@@ -435,24 +409,18 @@ export type Group<T> = {
 };
 
 type Groups<T> = {
-  /**
-   * The group of these values, created if new. Undefined for a group that the answer cannot show.
-   * @param values as written in the record
-   */
+  /** The group of these values, created if new; undefined if it is not shown. */
   readonly of: (values: readonly string[], normal: readonly string[]) => T | undefined;
-  /** How many there are, shown or not. */
+  /** Including those not shown. */
   readonly count: () => number;
-  /** The first by normalised values in code-point order. */
+  /** The first by normalized values in code-point order. */
   readonly first: () => readonly Group<T>[];
 };
 
-/** Groups are pruned whenever this many more are held than are shown. */
+/** Groups held beyond the limit before pruning. */
 const SLACK = 1000;
 
-/**
- * Groups of which the first `limit` are shown. Only the key of the others is kept: a group that once sorted after the last one
- * shown stays after it.
- */
+/** Groups of which the first `limit` are shown; of the others only keys are kept. */
 export function createGroups<T>(limit: number, begin: () => T): Groups<T> {
   const keys = new Set<string>();
   const held = new Map<string, Group<T>>();
@@ -485,7 +453,7 @@ export function createGroups<T>(limit: number, begin: () => T): Groups<T> {
   };
 }
 
-/** By the first differing part, by code points. The tuples have the same length. */
+/** Lexicographic, by code points. */
 function compareTuples(a: readonly string[], b: readonly string[]): number {
   for (const [index, part] of a.entries()) {
     const order = compareCodePoints(part, b[index] ?? "");
@@ -494,7 +462,7 @@ function compareTuples(a: readonly string[], b: readonly string[]): number {
   return 0;
 }
 
-/** Collects the events that records cite, and when what they state happened. */
+/** Cited events, and the times of what they state. */
 export type CitedEvents = {
   readonly events: UuidSet;
   earliest: Instant | undefined;
@@ -516,7 +484,6 @@ export function addCited(
   if (latest === undefined || eventTime > latest) evidence.latest = eventTime;
 }
 
-/** Records and samples of them. */
 export type Sampled = CitedEvents & { count: number; readonly nodeIds: Uuid[] };
 
 export function noneSampled(): Sampled {
@@ -529,12 +496,12 @@ export function addSample(group: Sampled, node: MemoryNode, samples: number): vo
   addCited(group, node);
 }
 
-/** Ascending. Canonical identifiers are ASCII, whose order by UTF-16 units is that by code points. */
+/** Ids are ASCII: their order by units is that by code points. */
 export function sortedIds(ids: Iterable<Uuid>): Uuid[] {
   return [...ids].sort();
 }
 
-/** Values by the name of their dimension, in the order of the dimensions. */
+/** In the order of the dimensions. */
 export function byDimension<D extends string>(
   dimensions: readonly D[],
   values: readonly string[],

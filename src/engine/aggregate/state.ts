@@ -42,10 +42,8 @@ import {
 type Deps = Pick<EngineDeps<Graph>, "store" | "settings">;
 
 /**
- * What is claimed about a subject at a moment, and what was before: every eligible claim, never which one is true. Complete if
- * nothing is written meanwhile. Reads every memory of the requested scope and types; holds one page, the entries shown, the ids
- * of all claims about the subject and the conflicts among them.
- * @throws SvcError invalid_argument; the reason of the signal once it is aborted
+ * The eligible claims about a subject at a moment and before, without judging which is true.
+ * @throws SvcError invalid_argument; the abort reason
  */
 export async function assertionState(deps: Deps, input: StateQueryInput): Promise<AssertionState> {
   const query = parseStateQuery(input);
@@ -191,25 +189,23 @@ function entryOf(
 /** Samples per value. */
 const SAMPLES = 10;
 
-/** A stored claim about the subject, and why it is not a current candidate; without a reason it is one. */
+/** Without reasons against it, a claim is a current candidate. */
 type FoundClaim = SpelledClaim & {
   readonly node: MemoryNode;
   readonly reasons: readonly string[];
 };
 
-/** What a scan has found. */
 type GatheredClaims = {
   /** Including those stored after the cutoff. */
   readonly matchedRecords: number;
   readonly candidateCount: number;
   readonly hasContested: boolean;
   readonly valueCount: number;
-  /** The first values, in the order of the answer. */
   readonly values: readonly StateValue[];
   readonly candidates: readonly FoundClaim[];
-  /** The last of all claims in time order, ascending. */
+  /** The last claims, ascending by time. */
   readonly timeline: readonly FoundClaim[];
-  /** For every claim up to the cutoff, whether it is a current candidate. */
+  /** By id, for every claim up to the cutoff. */
   readonly isCurrent: ReadonlyMap<Uuid, boolean>;
 };
 
@@ -218,7 +214,7 @@ type ClaimGathering = {
   readonly found: () => GatheredClaims;
 };
 
-/** Gathers the claims about a subject. Holds the ids of all, and full data only for those in the answer. */
+/** Holds the ids of all claims, and full data for those in the answer. */
 function gatherClaims(
   query: StateQuery,
   exclusions: Exclusions,
@@ -266,7 +262,7 @@ function gatherClaims(
   return { visit, found };
 }
 
-/** Every reason why a claim is not a current candidate. */
+/** All reasons against a claim. */
 function reasonsAgainst(
   node: MemoryNode,
   validAt: Instant,
@@ -323,12 +319,11 @@ function toValue({ values, normal, gathered }: Group<Sampled>): StateValue {
   };
 }
 
-/** By confidence and time of storage, both descending, then by id. */
 function byConfidence({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
   return surestFirst(a, b);
 }
 
-/** By start of validity, time of storage and id. */
+/** By start of validity, time of storage, id. */
 function byTime({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
   return (
     compareUnits(a.validFrom, b.validFrom) ||
@@ -337,10 +332,9 @@ function byTime({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
   );
 }
 
-/** Keeps the first few of many in an order, and holds at most twice as many. */
+/** Keeps the first of many in an order; holds at most twice as many. */
 type First<T> = {
   readonly add: (item: T) => void;
-  /** In order. */
   readonly list: () => readonly T[];
 };
 

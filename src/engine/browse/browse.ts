@@ -75,7 +75,6 @@ import {
 
 type BrowseDeps = Pick<EngineDeps<Browse>, "store">;
 
-/** One page of an owner's memories by time. @throws SvcError invalid_argument */
 export async function browse({ store }: BrowseDeps, query: BrowseQuery): Promise<BrowsedPage> {
   const filter = parseFilters(query);
   const order = parseOptionalMember(BROWSE_ORDERS, query.order, "order") ?? "newest";
@@ -95,7 +94,6 @@ function momentOf(node: MemoryNode, clock: BrowseClock): Instant {
   return clock === "learned" ? node.createdAt : statedTime(node);
 }
 
-/** How many memories each unit of a calendar has. @throws SvcError invalid_argument */
 export async function timeline({ store }: BrowseDeps, query: TimelineQuery): Promise<Timeline> {
   const filter = parseFilters(query);
   const bucket = parseOptionalMember(BUCKETS, query.bucket, "bucket") ?? "day";
@@ -132,7 +130,6 @@ function datesIn(timeZone: string): (quarter: string) => string {
   }
 }
 
-/** How many memories have each value of a property. @throws SvcError invalid_argument */
 export async function facets({ store }: BrowseDeps, query: BrowseFilters): Promise<Facets> {
   const filter = parseFilters(query);
   const { nodeType, lifecycleStates, scopes, sourceTypes, epistemicTypes, ...others } = filter;
@@ -174,7 +171,6 @@ function tally(counts: readonly FacetCount[], name: keyof FacetValues): Facet {
     .map(([value, count]) => ({ value, count }));
 }
 
-/** Memories in any state by id. @throws SvcError invalid_argument */
 export async function getNodes(
   { store }: BrowseDeps,
   nodeIds: readonly string[],
@@ -197,7 +193,6 @@ export async function getNodes(
   };
 }
 
-/** @throws SvcError invalid_argument */
 function parseFilters(query: BrowseFilters): BrowseFilter {
   const { contains } = query;
   return {
@@ -222,7 +217,6 @@ function parseFilters(query: BrowseFilters): BrowseFilter {
 
 type ActivityDeps = Pick<EngineDeps<Activity>, "store">;
 
-/** One page of an owner's events by time. @throws SvcError invalid_argument */
 export async function listEvents(
   { store }: ActivityDeps,
   query: EventsQuery,
@@ -240,7 +234,6 @@ export async function listEvents(
   return { events, hasMore, nextCursor: last && cursorOf({ at: last.timestamp, id: last.id }) };
 }
 
-/** One page of the changes of an owner's memories. @throws SvcError invalid_argument */
 export async function listChanges(
   { store }: Pick<EngineDeps<AuditLog>, "store">,
   query: ChangesQuery,
@@ -264,7 +257,6 @@ export async function listChanges(
   };
 }
 
-/** One page of an owner's conversations. @throws SvcError invalid_argument */
 export async function listSessions(
   { store }: ActivityDeps,
   query: SessionsQuery,
@@ -278,7 +270,7 @@ export async function listSessions(
   return { sessions, hasMore, nextCursor: last && sessionCursor(last) };
 }
 
-/** A session has a name of the caller's choice. */
+/** Session ids may contain anything. */
 function sessionCursor({ lastAt, sessionId }: Session): string {
   return `${lastAt}_${toBase64Url(sessionId)}`;
 }
@@ -297,7 +289,6 @@ function parseSessionCursor(value: unknown): SessionPage["after"] {
 
 type EdgeDeps = Pick<EngineDeps<Browse & Pick<Graph, "node">>, "store">;
 
-/** One page of edges. @throws SvcError invalid_argument */
 export async function getEdges(
   { store }: EdgeDeps,
   query: EdgeQuery = {},
@@ -315,7 +306,7 @@ export async function getEdges(
   return { edges, hasMore, nextCursor: hasMore ? edges.at(-1)?.id : undefined };
 }
 
-/** The edges at a memory. Undefined for an unknown memory, or one of another owner. @throws SvcError invalid_argument */
+/** Undefined for an unknown memory, or one of another owner. */
 export async function getNodeEdges(
   deps: EdgeDeps,
   nodeId: string,
@@ -325,7 +316,6 @@ export async function getNodeEdges(
   return node && getEdges(deps, { ...query, userId: node.userId }, node.id);
 }
 
-/** Contradictions that were noted, oldest first. @throws SvcError invalid_argument */
 export async function listContradictions(
   { store }: EdgeDeps,
   query: ContradictionQuery,
@@ -351,7 +341,6 @@ export async function listContradictions(
   return { contradictions, hasMore, nextCursor: hasMore ? items.at(-1)?.edge.id : undefined };
 }
 
-/** One page of an owner's entities by the number of their memories. @throws SvcError invalid_argument */
 export async function listEntities(
   { store }: Pick<EngineDeps<Browse>, "store">,
   { userId, contains, cursor, limit }: EntityQuery,

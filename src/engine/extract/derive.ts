@@ -46,14 +46,10 @@ import type { EngineDeps } from "../deps.ts";
 import type { ExtractDeps, JobOptions } from "./extractor.ts";
 import { batchRequest, requestSha256 } from "./request.ts";
 
-/** The language of relative dates; expressions of other languages are not read. */
+/** The language of relative dates. */
 const DATE_LANGUAGES = ["en"];
 
-/**
- * Brings a claimed event as far as it gets: asks, unless that was done before; plans; publishes.
- * @returns the reason code of why it is not published; undefined: it is
- * @throws SvcError (`isTakenOver`), or what store and embedder throw; the signal's reason
- */
+/** Brings a claimed event as far as it gets: ask, plan, publish. @returns why it is not published; undefined: it is */
 export async function derive(
   deps: ExtractDeps,
   claim: ExtractionClaim,
@@ -75,7 +71,7 @@ export async function derive(
   if (typeof plan === "string") return plan;
   const vectors = await vectorsOf(deps, plan, claim.event.userId, options.signal);
   const at = clock.now();
-  // Calls that overlap are committed together, in their order: the plan is kept even if it is not carried out.
+  // Overlapping calls are committed together in order: the plan is kept even if it is not carried out.
   const [, stale] = await Promise.all([
     store.savePlan(claim, plan, at),
     store.publishPlan(claim, { plan, vectors, at }),
@@ -91,7 +87,7 @@ function resultOf({ payload }: AuditRecord): ExtractionResult {
   return resultForm.read(openChecksummed(payload)["result"] ?? null, "result");
 }
 
-/** What the result makes of the memories as they are now, or the reason code of why there is no plan. */
+/** The plan for the memories as they are now, or why there is none. */
 async function planFor(
   { store, clock, dates, settings }: ExtractDeps,
   claim: ExtractionClaim,
@@ -122,7 +118,7 @@ async function planFor(
   return plan;
 }
 
-/** One for each node of a plan; none for a text that has nothing to embed. */
+/** One per node; none for a text without words. */
 async function vectorsOf(
   { store, embedder }: ExtractDeps,
   { vectorTexts }: DerivationPlan,
@@ -140,13 +136,9 @@ async function vectorsOf(
   return vectors;
 }
 
-/** What was extracted from an event, or the reason code of why nothing was. */
 type Extracted = { readonly record: AuditRecord } | { readonly failure: string };
 
-/**
- * Asks the model about a claimed event, together with turns that wait behind it, and saves each answer as soon as it is there.
- * @throws SvcError (`isTakenOver`), or what the store throws; the signal's reason
- */
+/** Asks about a claimed event together with turns that wait behind it; saves each answer at once. */
 async function extractTurns(
   deps: ExtractDeps,
   claim: ExtractionClaim,
@@ -219,7 +211,7 @@ async function extractBatch(
   return { failure: code };
 }
 
-/** The record of the request, and one for each turn that it answered, by the event. */
+/** The record of the request and one per answered turn, by event. */
 function recordsOf(
   deps: ExtractDeps,
   claim: ExtractionClaim,
@@ -263,17 +255,12 @@ function byOf({ extractor, clock }: ExtractDeps): ExtractedBy {
 
 type Deps = Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "clock">;
 
-/** Memories near a turn that are looked at; of these, five that may be corrected are shown. */
+/** Memories examined near a turn. */
 const LOOKED_AT = 40;
 
-/** The memories that a request about some turns shows. */
 type ShowMemories = (turns: readonly AskedTurn[]) => Promise<readonly ShownText[]>;
 
-/**
- * Finds the memories that requests show, so that their turns may correct them. A turn that is asked about again, in a half or alone, is
- * looked up once; labels begin again with every request.
- * @throws what embedder and store throw
- */
+/** Finds memories that turns may correct, once per turn. */
 function showingMemories(deps: Deps): ShowMemories {
   const known = new Map<Uuid, Promise<readonly MemoryNode[]>>();
   return async (turns) => {
@@ -290,7 +277,7 @@ function showingMemories(deps: Deps): ShowMemories {
   };
 }
 
-/** What may be corrected near a turn, the nearest first; ties by id. */
+/** Nearest first, then by id. */
 async function nearTo(
   { store, embedder, clock }: Deps,
   { content, userId, scope }: MemoryEvent,
@@ -319,16 +306,15 @@ async function nearTo(
     .map(({ node }) => node);
 }
 
-/** A turn of a request, and the event that it comes from. */
 type AskedTurn = { readonly event: MemoryEvent; readonly turn: Turn };
 
-/** Waiting turns that are read at first, and at most: few fit into a request, unless they are short. */
+/** Waiting turns read at first, and at most. */
 const READ_AT_FIRST = 64;
 const READ_AT_MOST = 1000;
-/** UTF-16 units that one token stands for at most. A longer text is above the target without being counted. */
+/** UTF-16 units of the longest token: a longer text need not be counted. */
 const LONGEST_TOKEN = 128;
 
-/** A claimed event as a turn that is asked alone, with what helps to read it. */
+/** A turn asked alone, with its window. */
 async function turnAlone(
   { store, settings }: Pick<ExtractDeps, "store" | "settings">,
   claim: ExtractionClaim,
@@ -342,7 +328,7 @@ async function turnAlone(
   return { event, turn: { ...turn, reading: { window: earlier.map(earlierTurnOf) } } };
 }
 
-/** The turns of the request for a claimed event, oldest first. */
+/** The turns of a request, oldest first. */
 async function gatherTurns(
   deps: Pick<ExtractDeps, "store" | "tokenizer" | "settings">,
   claim: ExtractionClaim,
@@ -390,7 +376,7 @@ async function eventsFor(
   return [claim.event];
 }
 
-/** Counts each text once, and what is surely too long not at all. */
+/** Counts each text once, and one that is surely too long not at all. */
 function countUpTo(tokenizer: Tokenizer, target: number): (event: MemoryEvent) => number {
   const counted = new Map<string, number>();
   return ({ id, content }) => {
@@ -403,32 +389,30 @@ function countUpTo(tokenizer: Tokenizer, target: number): (event: MemoryEvent) =
   };
 }
 
-/** Asks a model about some turns, of which there is at least one. @throws what `failureCode` names */
+/** @param turns at least one @throws what `failureCode` names */
 type AskModel<T> = (turns: readonly T[]) => Promise<BatchAnswer>;
 
-/** What one answer gave: to be saved at once, together or not at all. */
+/** What one answer gave, to be saved as a whole. */
 export type AnsweredBatch<T> = {
-  /** All turns of the request, in its order. */
+  /** All turns of the request, in order. */
   readonly turns: readonly T[];
-  /** What the turns state; those that are asked again are missing. */
+  /** Without turns that are asked again. */
   readonly results: ReadonlyMap<T, ReadTurn>;
   readonly answer: BatchAnswer;
-  /** Ascending places of turns in the request, from 1, that the answer left out. */
+  /** Indices from 1, ascending. */
   readonly turnsAskedAgain: readonly number[];
-  /** Turns that were asked twice and of which nothing came: they count as stating nothing. */
+  /** Turns asked twice without an answer: they count as stating nothing. */
   readonly silent: readonly T[];
 };
 
-/** Why turns have no result. */
+/** Turns without a result, and why. */
 type FailedTurns<T> = { readonly turns: readonly T[]; readonly code: string };
 
-/** Where the parts of a request go, each as soon as it is there. */
 type Saving<T> = { readonly save: (batch: AnsweredBatch<T>) => Promise<void> };
 
 /**
- * Asks about turns in one request, and in halves if it fails in a way that a smaller one may not: an answer that cannot be read, a
- * timeout, a refusal. Turns that an answer leaves out are asked about once more. What was answered is saved even if the rest fails.
- * @returns the turns that have no result, by why
+ * Asks about turns in one request, and in halves after failures that a smaller one may avoid. Turns left out are asked once more.
+ * @returns the turns without a result
  */
 export async function askTurns<T>(
   turns: readonly T[],
@@ -446,7 +430,7 @@ type Asking<T> = {
   readonly failed: FailedTurns<T>[];
 };
 
-/** @returns whether to go on with what else there is to ask */
+/** @returns whether to go on asking */
 async function askPart<T>(
   asking: Asking<T>,
   turns: readonly T[],

@@ -31,10 +31,7 @@ import {
   type JobOptions,
 } from "./extractor.ts";
 
-/**
- * Extraction as the dependencies of an engine turn it on; undefined: it is off.
- * @throws SvcError invalid_config for a custom provider that cannot be used
- */
+/** Undefined: extraction is off. @throws SvcError invalid_config for an unusable custom provider */
 export function createExtractions(deps: EngineDeps): Extractions | undefined {
   const { extractionModel: model, isReadOnly = false } = deps;
   if (model === undefined || isReadOnly) return undefined;
@@ -45,7 +42,7 @@ export function createExtractions(deps: EngineDeps): Extractions | undefined {
   return new Extractions({ ...deps, extractor, settings }, createGate(settings.maxConcurrent));
 }
 
-/** Decides when queued events are extracted. Each lane, an owner and scope, is worked on by one flush at a time. */
+/** Schedules extraction of queued events, one flush at a time per lane (owner and scope). */
 export class Extractions {
   readonly #deps: ExtractDeps;
   readonly #lanes = new Lanes();
@@ -57,28 +54,25 @@ export class Extractions {
     this.#deps = { ...deps, gate: this.#closing.counting(gate) };
   }
 
-  /** After events were admitted, none of which anybody waits for. */
+  /** After events were admitted without waiting. */
   queued(lane: LaneName): void {
     const { batchTargetTokens, delayMs } = this.#deps.settings;
     this.#arm(lane, batchTargetTokens === 0 ? 0 : delayMs);
   }
 
-  /** After somebody asked for another try. A close does not wait for it. */
+  /** After a retry was asked for. A close does not wait for it. */
   retried(lane: LaneName): void {
     if (this.#closing.hasBegun) return;
     const { delayMs } = this.#deps.settings;
     this.#lanes.arm(lane, "retry", delayMs, () => this.#background(lane));
   }
 
-  /** Extracts what is queued up to now, behind the call. */
+  /** Extracts what is queued up to now, in the background. */
   soon(lane: LaneName): void {
     this.#background(lane);
   }
 
-  /**
-   * Extracts what is queued of a lane, up to the last of the events, and waits for that.
-   * @throws SvcError extraction_failed for the first of the events that is not extracted
-   */
+  /** Extracts a lane up to the last of the events. @throws SvcError extraction_failed for the first one that failed */
   async waitFor(events: readonly MemoryEvent[]): Promise<void> {
     const [lane] = events;
     if (lane === undefined) return;
@@ -97,14 +91,14 @@ export class Extractions {
     }
   }
 
-  /** Extracts what is due of an owner. @returns how many events are complete because of that */
+  /** Extracts what is due of an owner. @returns how many events were completed */
   async process({ userId, limit, budgetMs }: PassBounds): Promise<number> {
     const { store } = this.#deps;
     const lanes = await store.extractionLanes(userId);
     if (lanes.length === 0 || limit === 0 || budgetMs === 0) return 0;
     const upTo = Math.max(...lanes.map((lane) => lane.upTo));
     const done = await this.#lanes.exclusive(lanes, () => {
-      // Time spent behind other work does not count.
+      // Waiting for other work does not count.
       const end = performance.now() + budgetMs;
       const goesOn = () => performance.now() < end;
       return this.#run({ userId, upTo, isDueOnly: true, limit, goesOn });
@@ -115,7 +109,7 @@ export class Extractions {
     return [...done.values()].filter(({ kind }) => kind === "complete").length;
   }
 
-  /** Ends what is being done, which is tried again later, and begins nothing by itself until events are admitted again. */
+  /** Stops work, which is retried later, until events are admitted again. */
   async pause(): Promise<void> {
     this.#lanes.disarm();
     this.#stop.abort(new SvcError("pack_locked", "the pack is being locked"));
@@ -123,7 +117,7 @@ export class Extractions {
     this.#stop = new AbortController();
   }
 
-  /** Extracts what waits for its time, as long as that is due, and ends what takes longer. */
+  /** Finishes what is due, within a limit. */
   async close(): Promise<void> {
     this.#closing.begin(() => this.#stop.abort(closed()));
     for (const lane of this.#lanes.disarm()) this.#background(lane);
@@ -136,7 +130,7 @@ export class Extractions {
     this.#lanes.arm(lane, "flush", delayMs, () => this.#background(lane));
   }
 
-  /** What is left of a lane is tried when it is due. @param overdueMs how long what is due already waits */
+  /** Schedules the rest of a lane. @param overdueMs delay of what is due already */
   #armRest(
     rest: LaneName & { readonly due: Parameters<typeof toEpochMillis>[0] | undefined },
     overdueMs = 0,
@@ -188,7 +182,7 @@ export class Extractions {
   }
 }
 
-/** What an event is blocked by that was not tried at all has no code of its own. */
+/** An event that was not tried has no code of its own. */
 function codeOf(end: JobEnd | undefined): string {
   if (end === undefined || end.kind === "lost") return "ExtractionError";
   if (end.kind === "cancelled") return "Cancelled";
@@ -207,29 +201,28 @@ function closed(): SvcError {
   return new SvcError("engine_closed", "the engine was closed; open it again");
 }
 
-/** One owner and scope, whose events are extracted in their order. */
+/** Owner and scope, whose events are extracted in order. */
 type LaneName = { readonly userId: string; readonly scope: Scope };
 
 type Timer = ReturnType<typeof setTimeout>;
 
-/** What this process knows of a lane. */
 type Lane = {
   readonly name: LaneName;
-  /** Ends when all work that was begun on it has ended. */
+  /** Ends with the last work on the lane. */
   tail: Promise<unknown>;
-  /** Pieces of work that have not ended. */
+  /** Unfinished pieces of work. */
   working: number;
-  /** For events that have not been tried. */
+  /** For events that were not tried yet. */
   flushTimer: Timer | undefined;
-  /** For an event that is tried again. */
+  /** For an event to be retried. */
   retryTimer: Timer | undefined;
 };
 
-/** The lanes in which something goes on, with their timers. Work on one lane never overlaps. */
+/** Active lanes and their timers. Work on one lane never overlaps. */
 class Lanes {
   readonly #lanes = new Map<string, Lane>();
 
-  /** Begins work once all earlier work on these lanes has ended. */
+  /** Runs work after all earlier work on these lanes. */
   exclusive<T>(names: readonly LaneName[], work: () => Promise<T>): Promise<T> {
     const lanes = names.map((name) => this.#lane(name));
     const earlier = lanes.map(({ tail }) => tail);
@@ -251,7 +244,7 @@ class Lanes {
     return result;
   }
 
-  /** Does something after a time, unless it is to be done already. */
+  /** Fires after a time, unless already armed. */
   arm(name: LaneName, kind: "flush" | "retry", delayMs: number, fire: () => void): void {
     const lane = this.#lane(name);
     const member = kind === "flush" ? "flushTimer" : "retryTimer";
@@ -269,7 +262,7 @@ class Lanes {
     lane[member] = timer;
   }
 
-  /** Ends all timers. @returns the lanes that waited for a flush */
+  /** @returns the lanes that waited for a flush */
   disarm(): readonly LaneName[] {
     const armed: LaneName[] = [];
     for (const lane of [...this.#lanes.values()]) {
@@ -283,7 +276,6 @@ class Lanes {
     return armed;
   }
 
-  /** Resolves when nothing is being worked on. */
   async settled(): Promise<void> {
     while (this.#lanes.size > 0) {
       const tails = [...this.#lanes.values()].filter(({ working }) => working > 0);
@@ -321,11 +313,11 @@ function keyOf({ userId, scope }: LaneName): string {
   return JSON.stringify([userId, scope]);
 }
 
-/** Milliseconds that a close waits for extraction at least, and at most. */
+/** Milliseconds that a close waits, at least and at most. */
 const DRAIN_MS = 10_000;
 const DRAIN_MAX_MS = 300_000;
 
-/** How long a close waits: a while, and longer for each request of several turns that is under way or still begun. */
+/** How long a close waits: longer for each batch request under way. */
 class Closing {
   readonly #requestMs: number;
   #underWay = 0;
@@ -345,7 +337,7 @@ class Closing {
     return this.#deadline !== undefined;
   }
 
-  /** The gate, each passage of which is counted as a request. */
+  /** Counts requests that pass the gate. */
   counting(gate: Gate): Gate {
     return (call, signal) =>
       gate(async () => {
@@ -359,7 +351,7 @@ class Closing {
       }, signal);
   }
 
-  /** @param expire called when it has taken too long */
+  /** @param expire called at the deadline */
   begin(expire: () => void): void {
     const now = performance.now();
     this.#expire = expire;
@@ -379,7 +371,6 @@ class Closing {
   }
 }
 
-/** What one pass may do. */
 type PassBounds = {
   readonly userId: string;
   /** Events at most. */
@@ -391,7 +382,7 @@ type PassBounds = {
 const DEFAULT_LIMIT = 100;
 const DEFAULT_BUDGET_MS = 5000;
 
-/** One pass over the queue of an owner; it only counts while extraction is off. @throws SvcError invalid_argument */
+/** One pass over an owner's queue; only counts while extraction is off. */
 export async function processExtractions(
   { store, extractions }: Omit<RetryDeps, "clock">,
   input: ProcessExtractionsInput,
@@ -409,10 +400,7 @@ type RetryDeps = Pick<EngineDeps<ExtractionQueue & EventLog>, "store" | "clock">
   readonly extractions: Extractions | undefined;
 };
 
-/**
- * Makes extraction from an event due now, if it waits or has failed. It is extracted with what is queued next of its owner and scope.
- * @throws SvcError invalid_argument
- */
+/** Makes a waiting or failed extraction due now. */
 export async function retryExtraction(
   { store, clock, extractions }: RetryDeps,
   eventId: string,
@@ -427,27 +415,22 @@ export async function retryExtraction(
   return job;
 }
 
-/** What a flush takes on. */
 type FlushBounds = {
   readonly userId: string;
-  /** Absent: all scopes of the owner. */
+  /** Absent: all. */
   readonly scope?: Scope | undefined;
   /** Highest order, inclusive. */
   readonly upTo: number | undefined;
-  /** Whether what waits after a failure is passed over. */
+  /** Skips events that wait after a failure. */
   readonly isDueOnly: boolean;
-  /** Events at most. Absent: all. */
+  /** Default: all. */
   readonly limit?: number | undefined;
-  /** Asked before each event. Absent: as long as there are any. */
+  /** Called before each event. Default: always. */
   readonly goesOn?: ((done: ReadonlyMap<Uuid, JobEnd>) => boolean) | undefined;
   readonly signal: AbortSignal;
 };
 
-/**
- * Extracts queued events, one after the other in their order. One that has to be tried again later ends it where there is one scope,
- * because all that follow wait for it.
- * @returns how each ended that was tried
- */
+/** Extracts queued events in order; one that has to wait ends it for its scope. @returns how each tried event ended */
 export async function flush(
   deps: ExtractDeps,
   bounds: FlushBounds,
@@ -469,7 +452,7 @@ export async function flush(
   return done;
 }
 
-/** Runs a job. One that is lost meanwhile is claimed again, once and at once. */
+/** A lost job is claimed again, once. */
 async function runHeld(
   deps: ExtractDeps,
   claim: ExtractionClaim,
@@ -485,21 +468,18 @@ async function runHeld(
   return again === undefined ? end : await runJob(deps, again, options);
 }
 
-/** How one try at an event ended. */
+/** How a try ended. */
 type JobEnd =
   | { readonly kind: "complete" }
-  /** Nobody tries again by itself. */
+  /** Not retried by itself. */
   | { readonly kind: "failed"; readonly code: string }
-  /** To be tried again from then on. */
+  /** Retried from `due` on. */
   | { readonly kind: "waits"; readonly code: string; readonly due: Instant | undefined }
   | { readonly kind: "cancelled" }
   /** Another process has it. */
   | { readonly kind: "lost" };
 
-/**
- * Tries a claimed event once, holding its lease, and writes down how that ended.
- * @throws what the store throws when it cannot be written to
- */
+/** Tries a claimed event once under its lease and records the outcome. */
 async function runJob(
   deps: ExtractDeps,
   claim: ExtractionClaim,
@@ -511,7 +491,7 @@ async function runJob(
   const renew = async (): Promise<void> => {
     if (!(await store.renewExtraction(claim, settings.leaseSeconds))) lost.abort(takenOver());
   };
-  // The rules of extraction are many patterns: who does not extract does not wait for them at the start.
+  // Loaded by the first extraction: its many patterns cost time at the start.
   const { derive } = await import("./derive.ts");
   let code: string | undefined;
   try {

@@ -27,55 +27,46 @@ import {
   spoken,
 } from "./request.ts";
 
-/** What extraction works with. */
 export type ExtractDeps = Pick<
   EngineDeps<ExtractionQueue & SearchIndex>,
   "store" | "clock" | "tokenizer" | "dates" | "embedder" | "warn"
 > & {
   readonly extractor: Extractor;
   readonly settings: ExtractionSettings & Pick<EngineDeps["settings"], "confidenceOverrides">;
-  /** Lets requests to the model in. */
+  /** Limits requests to the model. */
   readonly gate: Gate;
 };
 
-/** How long claimed work may go on, and how far a request may look ahead. */
 export type JobOptions = {
-  /** Highest order of the turns that a request may take along. */
+  /** Highest order of turns in a request. */
   readonly upTo: number | undefined;
-  /** Turns of a request at most. Absent: as many as fit. */
+  /** Turns per request. Absent: as many as fit. */
   readonly maxTurns?: number | undefined;
-  /** Tells the work to end. */
   readonly signal: AbortSignal;
 };
 
-/** How a language model is asked to extract. */
 type ExtractorSettings = {
-  /** Milliseconds for one turn alone, everything included. */
+  /** Milliseconds for a single turn. */
   readonly timeoutMs: number;
-  /** Milliseconds for a request of several turns, or for one that is left of them. */
+  /** Milliseconds for a request of several turns. */
   readonly batchTimeoutMs: number;
-  /** Further tries for one turn, if an answer has not the requested form. Several turns get none: they are asked in halves. */
+  /** Retries for one turn after an unreadable answer; several turns are asked in halves instead. */
   readonly maxRetries: number;
   /** 0 to 2. */
   readonly temperature: number;
 };
 
-/** Asks a language model what turns state. What it says is read, and not yet believed. */
+/** Asks what turns state. The answer is read, and not yet believed. */
 export type Extractor = {
   /** Named in records. */
   readonly provider: string;
   readonly model: string;
-  /** Of what it was told. */
   readonly promptVersion: string;
-  /** Whether what it says of one turn is only grounded, and not held against all rules. */
+  /** Whether answers about one turn are only grounded, not checked by all rules. */
   readonly isTrusted: boolean;
-  /** One turn alone. @throws SvcError model_failed, model_timeout */
+  /** @throws SvcError model_failed; model_timeout */
   one(turn: Turn, signal?: AbortSignal): Promise<ReadTurn>;
-  /**
-   * Turns of one conversation, oldest first.
-   * @param memories that they may correct
-   * @throws as `one`
-   */
+  /** Turns of one conversation, oldest first, and memories that they may correct. @throws as `one` */
   several(
     turns: readonly Turn[],
     signal?: AbortSignal,
@@ -110,7 +101,7 @@ export function createExtractor(model: TextModel, settings: ExtractorSettings): 
   };
 }
 
-/** What a model is told about an answer that cannot be read: never words of the answer. */
+/** Told to a model about an unreadable answer. */
 const UNREADABLE = "it is not one complete JSON object of the stated form";
 
 function reading<T>(read: (text: string) => T | undefined): ReadAnswer<T> {
@@ -131,11 +122,7 @@ type CustomSettings = Pick<
   | "corrections"
 >;
 
-/**
- * Asks a provider of the program that embeds this one. Its answers pass through JSON text, so that they are read, bounded and kept like
- * all others.
- * @throws SvcError invalid_config for one that cannot be asked as the settings want it
- */
+/** Asks a provider of the embedding program; its answers are read from JSON text like all others. @throws SvcError invalid_config */
 export function createCustomExtractor(
   provider: ExtractionProvider,
   settings: CustomSettings,
@@ -189,7 +176,6 @@ function unusable(reason: string): SvcError {
   });
 }
 
-/** The first answer that can be read. */
 async function firstRead<T>(
   tries: number,
   ask: () => Promise<unknown>,
@@ -202,7 +188,7 @@ async function firstRead<T>(
   throw failed("ValidationError", "the provider's answers have not the stated form");
 }
 
-/** JSON text of an answer; something unreadable for what has none, such as a circle. */
+/** Unreadable for what has no JSON text, such as a cycle. */
 function textOf(answer: unknown): string {
   try {
     return JSON.stringify(answer) ?? "";
@@ -249,7 +235,7 @@ function toProviderMemory({ label, text, at, turns }: ShownText): ProviderMemory
   return { label, text, time: at, turns };
 }
 
-/** What is told about a turn that is asked alone; what a setting does not ask for is left out. */
+/** What is told about a turn that is asked alone. */
 function aboutOf(
   { role, speaker, reading }: Turn,
   { speakerGrounding, windowTurns }: CustomSettings,

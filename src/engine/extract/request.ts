@@ -6,22 +6,20 @@ import { sha256Hex } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { EXTRACTION_2 } from "./prompts/extraction-2.ts";
 
-/** The prompts that are in use. Every record names them. */
+/** Named in every record. */
 const PROMPTS = EXTRACTION_2;
 export const PROMPT_VERSION: string = PROMPTS.version;
 
-/** What a model is asked. */
 export type ExtractionRequest = {
-  /** Its task; never words of a turn. */
+  /** The task; never words of a turn. */
   readonly system: string;
-  /** Messages before the prompt, as data that helps to read it. */
+  /** Messages before the prompt that help to read it. */
   readonly references: readonly string[];
   /** The turns, verbatim. */
   readonly prompt: string;
   readonly schema: JsonObject;
 };
 
-/** The request for one turn alone. */
 export function singleRequest(turn: Turn): ExtractionRequest {
   const { window = [] } = turn.reading ?? {};
   const task = [
@@ -42,10 +40,7 @@ export function singleRequest(turn: Turn): ExtractionRequest {
   };
 }
 
-/**
- * The request for several turns of one conversation, oldest first. Their indices are their places, from 1.
- * @param memories that its turns may correct
- */
+/** Several turns of one conversation, oldest first, indexed from 1. @param memories that they may correct */
 export function batchRequest(
   turns: readonly Turn[],
   memories: readonly ShownText[] = [],
@@ -74,7 +69,7 @@ export function batchRequest(
   };
 }
 
-/** SHA-256 of the messages of a request: the same one is kept once. */
+/** SHA-256 of the messages: equal requests are kept once. */
 export function requestSha256({ system, references, prompt }: ExtractionRequest): string {
   const messages = [
     { role: "system", content: system },
@@ -98,7 +93,7 @@ function policyOf(role: string): string {
   }
 }
 
-/** Examples in the languages of the turns: all, or the first of each if there are several. One entry is the same in both kinds of answer. */
+/** All examples in the language of the turns; of several languages the first each. */
 function examplesFor(turns: readonly Turn[]): string {
   const languages = new Set<string>(turns.map(({ language }) => language));
   const { examples } = PROMPTS;
@@ -112,13 +107,13 @@ function examplesFor(turns: readonly Turn[]): string {
   return [PROMPTS.examplesHeading, ...texts].join("\n\n");
 }
 
-/** A turn with who said it, unless its text begins with that already. */
+/** With the speaker, unless the text begins with one. */
 export function spoken({ content, speaker }: EarlierTurn): string {
   const isNamed = speaker === undefined || beginsWithSpeaker(content, speaker);
   return isNamed ? content : `${speaker}: ${content}`;
 }
 
-/** A turn with what is known about it, to the minute. Its text stays as it is. */
+/** A turn in a tag with what is known about it. */
 function tagged({ role, at, speaker, content }: Turn, index: number, tag: string): string {
   const attributes = [
     `index="${index}"`,
@@ -134,7 +129,7 @@ const TEXT_OR_NULL: JsonObject = { anyOf: [{ type: "string" }, { type: "null" }]
 const POLARITY: JsonObject = { type: "string", enum: ["positive", "negative"] };
 const KNOWLEDGE: JsonObject = { type: "string", enum: [...STATED_TYPES] };
 
-/** An object of which every member is required: servers that hold a model to a schema allow no others. */
+/** All members are required, as servers with schema-bound models demand. */
 function closed(properties: JsonObject): JsonObject {
   return {
     type: "object",
@@ -166,7 +161,7 @@ const FACT: JsonObject = {
   },
 };
 
-/** @param more members of a fact that only some requests ask for */
+/** @param more members that only some requests ask for */
 function stated(more: JsonObject): JsonObject {
   return {
     entities: listOf(closed({ name: TEXT, entity_type: TEXT, description: TEXT_OR_NULL })),
@@ -185,25 +180,22 @@ function stated(more: JsonObject): JsonObject {
   };
 }
 
-/** The form of an answer to one turn. A model is held to it; what it returns is read more leniently. */
+/** Answers are read more leniently than this. */
 function singleSchema(): JsonObject {
   return closed({ ...stated({}), summary: TEXT_OR_NULL });
 }
 
-/** The form of an answer to several turns. @param labels of the memories that they may correct */
+/** @param labels of memories that may be corrected */
 function batchSchema(labels: readonly string[]): JsonObject {
   const label = { anyOf: [{ type: "string", enum: [...labels] }, { type: "null" }] };
   const more = labels.length > 0 ? { replaces_memory: label } : {};
   return closed({ turns: listOf(closed({ turn: { type: "integer" }, ...stated(more) })) });
 }
 
-/** Hexadecimal digits of a name that no text has. */
+/** Hexadecimal digits. */
 const SUFFIX_CHARS = 6;
 
-/**
- * A name for the tag around texts, so that none of them can end its own, or begin another one: the plain name, unless a text has
- * something that looks like such a tag; then with a suffix that no text has. The same texts get the same name.
- */
+/** A tag name that no text can close or open: the plain one, unless a text looks like it; then with a suffix. Deterministic. */
 function tagFor(name: string, texts: readonly string[]): string {
   const plain = texts.map(readable);
   const looksLikeTag = new RegExp(`[<‹〈《«]\\s*[/\\\\]?\\s*${name}`, "i");
@@ -215,12 +207,12 @@ function tagFor(name: string, texts: readonly string[]): string {
   }
 }
 
-/** A text as a model may read it: wide and styled letters as plain ones, without characters that are not seen. */
+/** As a model may read a text: compatibility forms, no invisible characters. */
 function readable(text: string): string {
   return text.normalize("NFKC").replace(/\p{Cf}/gu, "");
 }
 
-/** A text between tags, or as the value of one of their attributes: it cannot end them. */
+/** For text between tags or in an attribute. */
 function escaped(text: string): string {
   return text
     .replaceAll("&", "&amp;")
@@ -229,7 +221,6 @@ function escaped(text: string): string {
     .replaceAll(">", "&gt;");
 }
 
-/** A text that cannot begin a line of its own. */
 function onOneLine(text: string): string {
   return text.replace(/[\s\u0085\p{Cc}]+/gu, " ").trim();
 }

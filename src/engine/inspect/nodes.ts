@@ -46,7 +46,7 @@ import type {
   StatsDetails,
 } from "./api.ts";
 
-/** One node; inactive ones only on request. */
+/** Inactive nodes only on request. */
 export async function getNode(
   deps: Pick<EngineDeps<Graph>, "store">,
   nodeId: string,
@@ -57,7 +57,6 @@ export async function getNode(
   return isActive(node.lifecycleState) ? node : undefined;
 }
 
-/** Checks a node query and fills in its defaults. Absent members do not restrict. */
 export function parseNodeQuery(query: NodeQuery): NodeFilter {
   const scopes = commonScopes(query);
   const given = {
@@ -75,7 +74,7 @@ export function parseNodeQuery(query: NodeQuery): NodeFilter {
   return {
     ...withoutAbsent(given),
     owner: parseOwner(query.userId),
-    // An empty list of states matches nothing, whereas an empty list of scopes would match everything.
+    // An empty list of states matches nothing, an empty list of scopes everything.
     lifecycleStates: scopes === "none" ? [] : (states ?? ACTIVE_STATES),
     oldestFirst: parseOptionalBoolean(query.oldestFirst, "oldest_first") ?? false,
     limit: parseOptionalInteger(query.limit, "limit", 0, LIMITS.nodeQueryMax) ?? 100,
@@ -89,7 +88,6 @@ function parsePlace(place: NodeQuery["olderThan"]): NodeFilter["olderThan"] {
   return { createdAt, id: parseId(place.id, "older_than.id") };
 }
 
-/** Checks an event query and fills in its defaults. */
 export function parseEventQuery(query: EventQuery): EventPage {
   const given = {
     sessionId: parseSessionId(query.sessionId),
@@ -103,7 +101,7 @@ export function parseEventQuery(query: EventQuery): EventPage {
   };
 }
 
-/** The scopes that both `scope` and `scopes` allow; an empty list does not restrict. Undefined: all. */
+/** Scopes that both members allow. Undefined: all. */
 function commonScopes(query: NodeQuery): readonly Scope[] | undefined | "none" {
   const scopes = parseOptionalMembers(SCOPES, query.scopes, "scopes") ?? [];
   const scope = parseOptionalMember(SCOPES, query.scope, "scope");
@@ -117,17 +115,12 @@ function texts(value: unknown, field: string): string[] | undefined {
 
 const DEFAULT_PAGE = 100;
 
-/** Runs a call unless the engine is closed, and says whether it is. */
 type OpenEngine = {
   readonly use: <T>(call: () => Promise<T>) => Promise<T>;
   /** @throws SvcError engine_closed */
   readonly requireOpen: () => void;
 };
 
-/**
- * One page of an owner's memories by ascending id.
- * @throws SvcError invalid_argument
- */
 export async function scanNodes(
   deps: Pick<EngineDeps<Graph>, "store">,
   query: ScanQuery,
@@ -140,10 +133,7 @@ export async function scanNodes(
   });
 }
 
-/**
- * All of an owner's memories by ascending id, page by page; complete if the store does not change.
- * @throws SvcError invalid_argument at the first memory; engine_closed at the next one after the engine was closed
- */
+/** All memories of an owner by ascending id. @throws SvcError invalid_argument at the first memory; engine_closed */
 export async function* iterNodes(
   engine: OpenEngine,
   deps: Pick<EngineDeps<Graph>, "store">,
@@ -195,10 +185,7 @@ const DIRECTIONS = ["forward", "backward"] as const;
 
 type GraphDeps = Pick<EngineDeps<Graph>, "store">;
 
-/**
- * Active memories within some hops over edges, without the first. Undefined for an unknown memory, or one of another owner.
- * @throws SvcError invalid_argument
- */
+/** Undefined for an unknown memory, or one of another owner. */
 export async function neighborhood(
   { store }: GraphDeps,
   nodeId: string,
@@ -212,11 +199,7 @@ export async function neighborhood(
   return store.neighborhood({ nodeId: id, owner, maxHops, maxVisited: LIMITS.neighborhoodVisited });
 }
 
-/**
- * What replaced a memory, or what it replaced, nearest first and without itself. Undefined for an unknown memory, or one of
- * another owner.
- * @throws SvcError invalid_argument
- */
+/** Undefined for an unknown memory, or one of another owner. */
 export async function chain(
   { store }: GraphDeps,
   nodeId: string,
@@ -229,10 +212,7 @@ export async function chain(
   return store.chain({ nodeId: id, owner, direction, maxSteps: LIMITS.chainSteps });
 }
 
-/**
- * Memories that cite an event, in any state, by ascending id. Undefined for an unknown event, or one of another owner.
- * @throws SvcError invalid_argument
- */
+/** Undefined for an unknown event, or one of another owner. */
 export async function getEventNodes(
   { store }: Pick<EngineDeps<EventLog & Graph>, "store">,
   eventId: string,
@@ -243,7 +223,7 @@ export async function getEventNodes(
   return event === undefined ? undefined : store.nodesCiting(event.id, event.userId);
 }
 
-/** What an event names; undefined for an unknown key, or one of another owner. @throws SvcError invalid_argument */
+/** Undefined for an unknown key, or one of another owner. */
 export async function findBlob(
   { store }: Pick<EngineDeps<Blobs>, "store">,
   key: string,
@@ -265,10 +245,10 @@ type StatsDeps = Pick<
   "store" | "warn" | "isReadOnly" | "embedder"
 >;
 
-/** Failures of which all counts would fail. */
+/** Failures that concern all counts. */
 const OF_ALL: ReadonlySet<string> = new Set(["pack_locked", "storage_unavailable"]);
 
-/** Counts of an owner. One that fails reads 0 and is reported. @throws SvcError pack_locked, storage_unavailable */
+/** A count that fails reads 0 and is reported. @throws SvcError pack_locked; storage_unavailable */
 export async function readStats(deps: StatsDeps, owner: Owner): Promise<Stats> {
   const attempt = async <T>(count: Promise<T>, otherwise: T): Promise<T> => {
     try {
@@ -314,7 +294,7 @@ async function readDetails(
   };
 }
 
-/** Whether questions can be answered, asked as often as somebody likes to know. */
+/** Whether questions can be answered; overlapping calls share one check. */
 export function createReadiness({
   store,
   embedder,

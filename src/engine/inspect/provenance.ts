@@ -29,10 +29,10 @@ import type { NamedRecords } from "../owner-names.ts";
 import type { ExtractionRecord, ExtractionStatus, Provenance, ProvenanceOptions } from "./api.ts";
 
 const DEFAULT_PAGE = 100;
-/** Operations read at a time to see whether there is another page. */
+/** Operations read to see whether there is another page. */
 const LOOK_AHEAD = 10;
 
-/** Callers choose the identifiers of their targets. If one is also the id of a memory, it says nothing about that memory. */
+/** Callers choose the ids of these targets: an equal memory id means nothing. */
 const ON_CALLERS_IDS: ReadonlySet<string> = new Set([
   "FAST_INGEST_BATCH",
   "ANSWER_CITATIONS_RECORDED",
@@ -41,10 +41,7 @@ const ON_CALLERS_IDS: ReadonlySet<string> = new Set([
 type Position = NonNullable<AuditRecordsOnTarget["after"]>;
 type ProvenanceDeps = Pick<EngineDeps<Graph & EventLog & AuditLog>, "store">;
 
-/**
- * Where a memory comes from and what was done to it. Undefined for an unknown memory, or one of another owner.
- * @throws SvcError invalid_argument, also for a malformed cursor
- */
+/** Undefined for an unknown memory, or one of another owner. */
 export async function getProvenance(
   deps: ProvenanceDeps,
   nodeId: string,
@@ -73,7 +70,7 @@ export async function getProvenance(
   };
 }
 
-/** All cited events are looked up; those of the first page are shown. */
+/** Looks up all cited events, and shows those of the first page. */
 async function readEvidence(
   { store }: ProvenanceDeps,
   node: MemoryNode,
@@ -97,7 +94,7 @@ async function readEvidence(
   };
 }
 
-/** Up to `limit` operations about the memory; fewer if a page of the store ends early. */
+/** At most `limit`; fewer if a page of the store ends early. */
 async function readAuditRecords(
   { store }: ProvenanceDeps,
   { limit, ...from }: AuditRecordsOnTarget,
@@ -106,7 +103,7 @@ async function readAuditRecords(
   let isFull = false;
   let { after } = from;
   for (;;) {
-    // After a full page, looks for one more, skipping those that are not about the memory.
+    // After a full page, looks for one more operation on the memory.
     const wanted: number = isFull ? LOOK_AHEAD : limit - found.length;
     const { items, hasMore } = await store.auditRecordsOn({ ...from, after, limit: wanted });
     const own = items.filter(({ opType }) => !ON_CALLERS_IDS.has(opType));
@@ -155,10 +152,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/**
- * What was extracted from an event. Undefined for an unknown event, one of another owner, or one without an extraction.
- * @throws SvcError invalid_argument; storage_failed if the record is damaged or belongs to another text
- */
+/** Undefined for an unknown event, or one without an extraction. @throws SvcError storage_failed for a damaged record */
 export async function getExtraction(
   { store }: Pick<EngineDeps<EventLog & NamedRecords>, "store">,
   eventId: string,
@@ -175,10 +169,6 @@ export async function getExtraction(
   return toRecord(openChecksummed(operation.payload), event, known);
 }
 
-/**
- * How far extraction from an event has come. Undefined for an unknown event, one of another owner, or one without such work.
- * @throws SvcError invalid_argument
- */
 export async function extractionStatus(
   { store }: Pick<EngineDeps<ExtractionQueue>, "store">,
   eventId: string,

@@ -35,18 +35,12 @@ type StoreStepDeps = Pick<
   "store" | "embedder" | "clock" | "ids" | "settings" | "warn"
 >;
 
-/** Neighbours that reinforcement considers. */
 const NEAREST = 5;
-/** Neighbours that may be retired. */
+/** Neighbours that may be superseded. */
 const RETIRABLE = 10;
-/** Kinds of knowledge that a repetition confirms. */
 const REPEATABLE: readonly EpistemicType[] = ["observed", "asserted"];
 
-/**
- * Steps around a store, after it one after the other: similar memories and repeated instructions are reinforced, what was given up
- * is retired, and turns are paired. All but the instructions are off unless the settings turn
- * them on, and nothing is searched for a step that has nothing to do.
- */
+/** Steps around a store: reinforcing, superseding, pairing turns. Nothing is searched for a step that is off or has nothing to do. */
 export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
   const { pairsTurns } = deps.settings.storeSteps;
   const pairs = pairsTurns ? createTurnPairs(deps) : undefined;
@@ -72,7 +66,7 @@ export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
   };
 }
 
-/** The nearest neighbours of a stored memory; repeated lookups are free. */
+/** The nearest neighbours of a stored memory; searched once. */
 type Look = (count: number) => Promise<readonly Neighbour[]>;
 
 function lookAround(deps: StoreStepDeps, { node, vector }: StoredMemory): Look {
@@ -93,7 +87,7 @@ async function attempt(
   try {
     await step();
   } catch (error) {
-    // The cause may contain memory text; only its category leaves this place.
+    // The message could contain memory text: only the code is reported.
     warn(`store: ${failure} (${reasonCode(error)})`);
   }
 }
@@ -162,14 +156,13 @@ async function retireNamed(
   if (retired > 0) await penaliseOscillation(deps, node);
 }
 
-/** Number of memories to name. */
 const NAMED = 3;
-/** Number of neighbours to examine: some of them cannot be replaced by the new one. */
+/** Neighbours examined: some of them cannot be replaced by the new memory. */
 const LOOKED_AT = 8;
-/** How much too small a cosine may be until those of the few that matter are computed exactly. */
+/** Slack of approximate cosines; those of the few that matter are computed exactly. */
 const MARGIN = 0.01;
 
-/** The memories that a new one may replace or repeat, nearest first, once its vector is there; see `StoreSteps`. Never rejects. */
+/** The memories that a new one may replace or repeat, nearest first. Never rejects. */
 function lookForNear(
   { store, embedder, warn }: Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "warn">,
   node: MemoryNode,
@@ -186,7 +179,6 @@ function lookForNear(
       .sort((a, b) => b.near - a.near)
       .slice(0, NAMED)
       .map(({ other }) => other);
-  // What fails here fails below again.
   const ready = store.readyForNear(userId).catch(() => undefined);
   return async (vector) => {
     if (vector === undefined) return undefined;
@@ -200,28 +192,23 @@ function lookForNear(
         identical: isSameText(known.content, node.content),
       }));
     } catch (error) {
-      // The cause may contain memory text; only its category leaves this place.
       warn(`store: near memories were not looked for (${reasonCode(error)})`);
       return undefined;
     }
   };
 }
 
-/** A memory near another one, with the cosine of their vectors on the scale of the default model. */
+/** The cosine is on the scale of the default model. */
 type Neighbour = { readonly node: MemoryNode; readonly similarity: number };
 
 type NeighbourQuestion = {
   readonly userId: string;
   readonly vector: Float32Array;
-  /** Excluded: not its own neighbour. */
   readonly except?: Uuid;
   readonly count: number;
 };
 
-/**
- * The active memories of an owner with the nearest vectors, best first.
- * @throws SvcError embedding_mismatch; what the store throws
- */
+/** An owner's active memories with the nearest vectors, best first. */
 async function findNeighbours(
   { store, embedder }: Pick<EngineDeps<SearchIndex>, "store" | "embedder">,
   { userId, vector, except, count }: NeighbourQuestion,
@@ -244,14 +231,10 @@ async function findNeighbours(
 }
 
 const OPERATION = "PENALTY";
-/** Replaced memories to examine, newest first. */
+/** Superseded memories to examine, newest first. */
 const CHAIN_STEPS = 10;
 
-/**
- * Lowers the confidence of a memory that replaced others if the opinion on its topic goes back and forth. At most once per
- * memory, however often it is called.
- * @returns whether it did
- */
+/** Lowers the confidence of a memory once if the opinion on its topic goes back and forth. @returns whether it did */
 export async function penaliseOscillation(
   deps: Pick<EngineDeps<Graph>, "store">,
   newest: Pick<MemoryNode, "id" | "userId">,
@@ -273,7 +256,7 @@ export async function penaliseOscillation(
   );
 }
 
-/** Undefined unless the chain is still as it was read and goes back and forth. */
+/** Undefined unless the chain is unchanged and goes back and forth. */
 function decidePenalty(
   snapshot: ChangeSnapshot,
   ids: readonly Uuid[],
@@ -320,7 +303,7 @@ function isStanding(newest: MemoryNode, replaced: readonly MemoryNode[]): boolea
   );
 }
 
-/** The edges by which each memory of a chain replaced the next, as far as they exist. */
+/** The `supersedes` edges between neighbours of a chain. */
 function linksOf(chain: readonly MemoryNode[], edges: readonly Edge[]): readonly Edge[] {
   return chain.flatMap(({ id }, index) => {
     const next = chain[index + 1]?.id;
@@ -330,34 +313,29 @@ function linksOf(chain: readonly MemoryNode[], edges: readonly Edge[]): readonly
   });
 }
 
-/** Two turns must have fewer characters than this together. */
+/** A pair is shorter than this. */
 const PAIR_CHARS = 1000;
-/** Conversations whose last turn is remembered; the one silent for longest is forgotten first. */
+/** Conversations whose last turn is kept, least recently used first to go. */
 const CONVERSATIONS = 10_000;
 
 type Turn = {
   readonly nodeId: Uuid;
   readonly role: string;
   readonly speaker: string | undefined;
-  /** Truncated if it is too long for any pair. */
   readonly text: string;
 };
 
 type TurnPairs = {
   readonly add: (stored: StoredMemory) => Promise<void>;
-  /** Forgets all: the next turn of every conversation is then treated as its first. */
   readonly forget: () => void;
 };
 
-/**
- * Joins a turn with the previous one in its conversation, as an additional memory: question and answer are then found together.
- * Previous turns are those that this process stored. Call `add` for each stored memory, in order.
- */
+/** Joins a turn with the previous one of its conversation as an extra memory, so that a question and its answer are found together. */
 function createTurnPairs(
   deps: Pick<EngineDeps<Graph>, "store" | "embedder" | "clock" | "ids">,
 ): TurnPairs {
   const last = new Map<string, Turn>();
-  /** Replaces the previous turn with this one, and returns the previous one. */
+  /** @returns the previous turn */
   const replace = (conversation: string, turn: Turn): Turn | undefined => {
     const previous = last.get(conversation);
     last.delete(conversation);
@@ -377,7 +355,7 @@ function createTurnPairs(
     const vector = await deps.embedder.embedDocument(pair.content, node.userId);
     const nodeIds = [previous.nodeId, turn.nodeId];
     await deps.store.change({ nodeIds, auditRecordIds: [], eventIds: [] }, ({ at, nodes }) => {
-      // A turn retired or forgotten meanwhile must not come back in a pair.
+      // A turn that was retired or forgotten meanwhile must not come back in a pair.
       const isThere = nodeIds.every((id) => {
         const found = nodes.get(id);
         return found !== undefined && isActive(found.lifecycleState);
@@ -395,7 +373,7 @@ function turnOf({ role }: MemoryEvent, { id, content, metadata }: MemoryNode): T
     nodeId: id,
     role: role === "human" ? "user" : role,
     speaker: storedSpeaker(metadata),
-    // A character is one or two units.
+    // A character is at most two units.
     text: content.slice(0, 2 * PAIR_CHARS),
   };
 }
@@ -405,7 +383,7 @@ function belongTogether(one: Turn, other: Turn): boolean {
   return !isSame && [...one.text, ...other.text].length < PAIR_CHARS;
 }
 
-/** It has no session: its neighbours there are the two turns themselves. */
+/** Without a session, or its neighbours would be its own two turns. */
 function pairOf(
   node: MemoryNode,
   turns: readonly Turn[],

@@ -16,20 +16,13 @@ import type { ChangeCaller } from "./api.ts";
 
 export type ChangeDeps = Pick<EngineDeps<Graph & NamedRecords>, "store" | "ids">;
 
-/**
- * A change of one memory that its caller may have given a request id, so that a retry can be distinguished from a second change.
- */
 type Keyed = {
   readonly id: Uuid;
   readonly owner: Owner;
   readonly requestId: Uuid | undefined;
 };
 
-/**
- * The id under which a change is recorded: derived from kind, owner and request id if there is one, else a new one. The owner's
- * name is that of the first call, which may have been before a rename or join.
- * @throws SvcError not_found
- */
+/** The id of an operation: derived from kind, owner and request id if there is one. The owner's name is that of the first call. */
 export async function operationIdOf(
   { store, ids }: ChangeDeps,
   kind: string,
@@ -43,30 +36,23 @@ export async function operationIdOf(
   );
 }
 
-/** A kind of change of one memory. */
 type OneKind = {
   readonly opType: string;
   readonly idKind: string;
-  /** Whether the inputs are those of a recorded change of the memory. */
+  /** Whether a recorded change had the same input. */
   readonly isSame: (record: JsonObject, earlier: AuditRecord, before: MemoryNode) => boolean;
-  /**
-   * @returns the memory after the change, its actor, and the members of the record that only this kind has; undefined if there is
-   *   nothing to change
-   */
+  /** @returns undefined if there is nothing to change */
   readonly decide: (before: MemoryNode, snapshot: ChangeSnapshot) => Changed | undefined;
 };
 type Changed = {
   readonly after: MemoryNode;
   readonly actorId: string;
   readonly record: JsonObject;
-  /** The index entries of a memory that becomes active again. */
+  /** Index entries of a memory that becomes active again. */
   readonly added?: readonly IndexedNode[];
 };
 
-/**
- * Changes one memory. A retry with the same request id returns it as it is now, whatever has happened to it since.
- * @throws SvcError not_found; request_conflict; what `decide` throws
- */
+/** Changes one memory. A retry with the same request id returns it as it is now. @throws SvcError not_found; request_conflict */
 export async function changeOne(
   deps: ChangeDeps,
   { opType, idKind, isSame, decide }: OneKind,
@@ -94,7 +80,6 @@ export async function changeOne(
   );
 }
 
-/** The checksummed record of a change to one memory, with the memory before and after it. */
 export function changeEntry(
   opType: string,
   changed: { readonly before: MemoryNode; readonly after: MemoryNode; readonly record: JsonObject },
@@ -111,11 +96,7 @@ export function changeEntry(
   return logEntry(opType, after, { id: operationId, actorId, at, payload });
 }
 
-/**
- * Whether a change was made before, under the same request id and with the same inputs.
- * @param matches compares the inputs with the recorded ones
- * @throws SvcError request_conflict if the inputs differ
- */
+/** Whether the same request made this change before. @throws SvcError request_conflict if the input differs */
 export function isRetry(
   { auditRecords }: ChangeSnapshot,
   request: { readonly operationId: Uuid; readonly requestId: Uuid | undefined },
@@ -132,11 +113,7 @@ export function isRetry(
   );
 }
 
-/**
- * Whether somebody is the actor of a recorded change. An owner is known by the present name and by the name at that time.
- * @param actor as recorded
- * @param part of the record, with the owner's name at that time
- */
+/** Whether an actor is that of a record; an owner is known by the present name and by the recorded one (`userId` of `part`). */
 export function isSameActor(
   { actorId, owner }: { readonly actorId: string; readonly owner: Owner },
   actor: Json | undefined,
@@ -147,10 +124,8 @@ export function isSameActor(
   return actorId === owner && isOwned && part["userId"] === actor;
 }
 
-/** The actor if neither an actor nor an owner is named. */
 const NOBODY = "system";
 
-/** The name under which a change is recorded; undefined if none is given. @throws SvcError invalid_argument */
 export function parseActor(actorId: string | null | undefined): string | undefined {
   if (actorId === undefined || actorId === null) return undefined;
   const actor = parseText(actorId, "actor_id").trim();
@@ -162,7 +137,7 @@ export function parseActor(actorId: string | null | undefined): string | undefin
   return actor;
 }
 
-/** Owner and actor of a change; the actor is the owner unless named. @throws SvcError invalid_argument */
+/** The actor is the owner unless named. @throws SvcError invalid_argument */
 export function parseCaller(caller: ChangeCaller): {
   readonly owner: Owner;
   readonly actorId: string;
@@ -172,19 +147,13 @@ export function parseCaller(caller: ChangeCaller): {
   return { owner, actorId };
 }
 
-/** What a change must find before it decides. */
-
-/**
- * A memory of an owner.
- * @throws SvcError not_found
- */
+/** @throws SvcError not_found */
 export function requireNode({ nodes }: ChangeSnapshot, id: Uuid, owner: Owner): MemoryNode {
   const node = nodes.get(id);
   if (node === undefined || !owns(owner, node.userId)) throw missingNode(id);
   return node;
 }
 
-/** An event of the owner of a memory; undefined if there is none. */
 export function ownEvent(
   { events }: ChangeSnapshot,
   id: Uuid,
@@ -194,10 +163,7 @@ export function ownEvent(
   return event?.userId === userId ? event : undefined;
 }
 
-/**
- * Checks that evidence, if any, is an event of the memory's owner and scope.
- * @throws SvcError invalid_argument
- */
+/** Checks that evidence, if any, is an event of the memory's owner and scope. @throws SvcError invalid_argument */
 export function requireEvidence(
   snapshot: ChangeSnapshot,
   id: Uuid | undefined,
@@ -211,7 +177,7 @@ export function requireEvidence(
   requireSameScope(event, node);
 }
 
-/** @throws SvcError invalid_argument if evidence has another scope than the memory that it supports */
+/** @throws SvcError invalid_argument */
 export function requireSameScope(event: MemoryEvent, node: MemoryNode): void {
   if (event.scope === node.scope) return;
   throw invalid(
@@ -220,7 +186,6 @@ export function requireSameScope(event: MemoryEvent, node: MemoryNode): void {
   );
 }
 
-/** The audit record of a change to a memory; its namespace is the memory's scope. */
 export function logEntry(
   opType: string,
   node: MemoryNode,

@@ -6,19 +6,18 @@ import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./change-one.ts";
 import { parsePair, RESOLVE } from "./pair.ts";
 
-/** Memories that are read at a time. */
 const PAGE = 100;
 
 type Deps = Pick<EngineDeps<Pick<Graph, "contradictionsOf" | "change">>, "store" | "ids">;
 
-/** A memory that a dispute may be about. */
+/** A side of a dispute. */
 type Side = Pick<MemoryNode, "id" | "userId">;
 
 export function isContested({ lifecycleState }: MemoryNode): boolean {
   return lifecycleState === "contested";
 }
 
-/** Those on the other side of the disputes of some memories, each once. Read before these are forgotten. */
+/** The other sides of disputes, each once. */
 export async function opponentsOf(
   { store }: Pick<Deps, "store">,
   sides: readonly Side[],
@@ -33,11 +32,7 @@ export async function opponentsOf(
   return [...found.values()];
 }
 
-/**
- * Ends the disputes of contested memories that nobody contests any more, since the other side was archived, deprecated or
- * forgotten: they become stable, as if the dispute had been decided for them.
- * @returns those
- */
+/** Makes contested memories stable whose other side was archived, deprecated or forgotten. @returns those */
 export async function settleUnopposed(
   { store, ids }: Deps,
   sides: readonly Side[],
@@ -57,11 +52,7 @@ export async function settleUnopposed(
   return settled;
 }
 
-/**
- * Opens the disputes of a restored memory again: it and each active memory on the other side are contested, unless the dispute was
- * decided. If nobody contests it any more, it becomes stable.
- * @returns the memory as it is now
- */
+/** Contests a restored memory and its active opponents again, unless their dispute was decided. @returns the memory as it is now */
 export async function reopenDisputes(deps: Deps, restored: MemoryNode): Promise<MemoryNode> {
   const { store, ids } = deps;
   const others = await otherEnds(store, restored);
@@ -95,10 +86,10 @@ export async function reopenDisputes(deps: Deps, restored: MemoryNode): Promise<
 
 const NOTHING = { change: undefined, result: undefined };
 
-/** Why each step is taken, in its record. */
+/** By step, for the audit log. */
 const REASONS = { win: "contradiction_unopposed", contradict: "contradiction_reopened" } as const;
 
-/** @returns the change, with the first of the memories as its result */
+/** @returns the change; its result is the first memory */
 function stepped(
   { at }: ChangeSnapshot,
   step: keyof typeof REASONS,
@@ -132,13 +123,13 @@ function isContestedIn({ nodes }: ChangeSnapshot, id: Uuid): boolean {
   return node !== undefined && isContested(node);
 }
 
-/** Under what ids a dispute of two memories was decided, if it was. */
+/** The ids of a decision between two memories. */
 function decisionsOf(one: Uuid, other: Uuid): readonly Uuid[] {
   const { operationId, reverseId } = parsePair(RESOLVE, [one, other], {});
   return [operationId, reverseId];
 }
 
-/** Contested memories of an owner that nobody contests, as an import can bring them. */
+/** Contested memories without an opponent, as an import can bring them. */
 export async function* unopposedOf(
   store: Pick<Graph, "contradictionsOf" | "scanNodes" | "node">,
   userId: string,

@@ -15,31 +15,28 @@ import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./change-one.ts";
 import { isContested, opponentsOf, settleUnopposed } from "./disputes.ts";
 
-/** A memory that may be changed, and the id of the operation that says so. */
 type Target = {
   readonly id: Uuid;
   readonly operationId: Uuid;
-  /** Nobody can have written that operation before. */
+  /** The id is fresh: no record can have it. */
   readonly isNew?: true;
 };
 
-/** Under what many memories are changed. */
+/** How many memories are changed. */
 type EachRun = {
   readonly change: Graph["change"];
-  /** Memories in one transaction, at least 1. */
+  /** Memories per transaction, at least 1. */
   readonly batchSize: number;
-  /** Asked between two transactions. */
+  /** Called between transactions. @returns false to stop */
   readonly pause: () => Promise<boolean>;
   readonly isOver: () => boolean;
-  /** Whether nothing is changed. */
   readonly isDryRun?: boolean;
-  /** Reports what could not be changed, by the category of the cause. */
   readonly report: (id: Uuid, reason: string) => void;
 };
 
 type ChangedOne = { readonly after: MemoryNode; readonly entry: AuditRecord };
 
-/** Decides about one memory as it is in the transaction; undefined: it stays. Pure. */
+/** Decides about one memory inside the transaction. Undefined: no change. Pure. */
 type DecideOne = (
   before: MemoryNode,
   target: Target,
@@ -48,7 +45,7 @@ type DecideOne = (
 
 export type Tally = { readonly changed: number; readonly failed: number };
 
-/** Whether no other memory can be changed either. */
+/** Whether the error concerns every memory. */
 export function isOutOfReach(error: unknown): boolean {
   return (
     error instanceof SvcError &&
@@ -56,11 +53,7 @@ export function isOutOfReach(error: unknown): boolean {
   );
 }
 
-/**
- * Changes memories, batch after batch in transactions of their own, until all are done or the run is over. One that cannot be
- * changed is reported and left; the others are changed.
- * @throws SvcError pack_locked; engine_closed; or that the claim is over
- */
+/** Changes memories in batches, one transaction each. One that fails is reported; the others are changed. */
 export async function changeEach(
   run: EachRun,
   targets: readonly Target[],
@@ -92,7 +85,7 @@ async function changeBatch(
     return { changed, failed: 0 };
   } catch (error) {
     if (isOutOfReach(error)) throw error;
-    // One bad memory must not hold up the others.
+    // One bad memory must not hold up the others: each is tried alone.
     if (targets.length > 1) return changeEach({ ...run, batchSize: 1 }, targets, decide);
     for (const { id } of targets) run.report(id, reasonCode(error));
     return { changed: 0, failed: 1 };
@@ -122,25 +115,17 @@ const POLICY = "ttl_expiration_v1";
 
 type ExpireOptions = {
   readonly owner: Owner;
-  /** Maximum number of memories to archive, at least 1. */
   readonly limit: number;
-  /** Milliseconds after which no further memory is started. */
   readonly budgetMs: number;
-  /** When aborted, no further memory is started. */
   readonly signal?: AbortSignal | undefined;
-  /** Under which they are archived. */
   readonly claim?: WorkClaim | undefined;
 };
 
-/** How many memories were archived, and how many could not be. */
 type Expiry = { readonly archived: number; readonly failed: number };
 
 type ExpireDeps = Pick<EngineDeps<Graph>, "store" | "clock" | "warn" | "ids">;
 
-/**
- * Archives active memories whose retention has ended, the earliest ended first, each in a transaction of its own.
- * @throws SvcError what the store throws when it looks for them; pack_locked or engine_closed; when the claim is over
- */
+/** Archives memories whose retention has ended, earliest first, each in a transaction of its own. */
 export async function expireMemories(
   deps: ExpireDeps,
   { owner, limit, budgetMs, signal, claim }: ExpireOptions,
@@ -161,11 +146,7 @@ export async function expireMemories(
   return { archived: changed, failed };
 }
 
-/**
- * Archives some of the active memories whose retention has ended, the earliest ended first, as `changeEach` does, each with a
- * record of what was archived. Their text stays where it is; they leave the indexes. Whoever else archives one meanwhile, there is
- * one record.
- */
+/** Archives memories whose retention has ended, earliest first, with one record each, whoever else does it meanwhile. */
 export async function expireSome(
   deps: Pick<ExpireDeps, "store" | "warn" | "ids">,
   read: ExpiredRead,
@@ -178,7 +159,6 @@ export async function expireSome(
     if (endsAt === undefined) return [];
     return [{ id: node.id, operationId: uuidV5(node.id, `svc:ttl-expiration:v1:${endsAt}`) }];
   });
-  // The cause may contain memory text; only its category leaves this place.
   const report = (id: Uuid, reason: string) =>
     warn(`expired memory ${id} was not archived (${reason})`);
   const tally = await changeEach({ ...run, report }, targets, decideExpiry);

@@ -28,15 +28,15 @@ import {
   requireNode,
 } from "./change-one.ts";
 
-/** Changes of two memories at once. The order matters. */
+/** Two memories in the order of the call. */
 type Pair = readonly [MemoryNode, MemoryNode];
 
-/** A kind of such changes: its name, the names of its two memories, and the basis of its ids. */
+/** A change of two memories: its name, the names of its arguments, the base of its ids. */
 type PairChange = {
   readonly action: "supersede" | "contradict" | "resolve";
   readonly fields: readonly [string, string];
   readonly idKind: string;
-  /** Whether it was done before, and stands. @throws SvcError invalid_transition */
+  /** Whether it was done before and stands. @throws SvcError invalid_transition */
   readonly isRepeated: (snapshot: ChangeSnapshot, pair: Pair, request: PairRequest) => boolean;
   readonly decide: (
     snapshot: ChangeSnapshot,
@@ -51,18 +51,17 @@ type PairRequest = {
   readonly actorId: string;
   readonly evidenceId: Uuid | undefined;
   readonly requestId: Uuid | undefined;
-  /** The same for every call with these two in this order: of parallel calls one records, the others find it. */
+  /** Derived from both ids, so that of parallel calls only one records. */
   readonly operationId: Uuid;
-  /** The operation of these two in the other order. */
+  /** With the two swapped. */
   readonly reverseId: Uuid;
 };
 
 type DatedPairRequest = PairRequest & { readonly at: Instant };
 
 /**
- * Changes two memories of an owner; while the change stands, doing it again changes nothing. A retry with the same request id returns both as they are now,
- * whatever has happened to them since.
- * @throws SvcError invalid_argument; not_found; invalid_transition; request_conflict
+ * Changes two memories of an owner. Repeating it changes nothing while it stands.
+ * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
  */
 export async function changePair(
   deps: ChangeDeps,
@@ -104,7 +103,6 @@ export async function changePair(
   });
 }
 
-/** @throws SvcError not_found; invalid_argument; invalid_transition */
 function decidePair(
   kind: PairChange,
   snapshot: ChangeSnapshot,
@@ -120,7 +118,6 @@ function withoutActor(record: JsonObject): string {
   return canonicalJson({ ...record, actor_id: null });
 }
 
-/** The change recorded under a request id. */
 function requestRecord(
   { action }: PairChange,
   { ids, actorId, evidenceId, operationId }: PairRequest,
@@ -135,7 +132,6 @@ function requestRecord(
   });
 }
 
-/** @throws SvcError invalid_argument */
 export function parsePair(
   { fields, idKind }: PairChange,
   [firstId, secondId]: readonly [string, string],
@@ -154,7 +150,6 @@ export function parsePair(
   };
 }
 
-/** What a change of two memories reads. */
 function readsOf(request: PairRequest): ChangeReads {
   const { ids, owner, operationId, reverseId, evidenceId } = request;
   return {
@@ -165,10 +160,7 @@ function readsOf(request: PairRequest): ChangeReads {
   };
 }
 
-/**
- * The two memories, looked up in the order in which they were named.
- * @throws SvcError not_found; invalid_argument if they are the same
- */
+/** @throws SvcError not_found; invalid_argument if both are the same */
 function requirePair(
   { fields }: PairChange,
   snapshot: ChangeSnapshot,
@@ -180,10 +172,7 @@ function requirePair(
   return [first, second];
 }
 
-/**
- * Checks that evidence and both memories belong together.
- * @throws SvcError invalid_argument
- */
+/** Checks that evidence and both memories have one owner and scope. @throws SvcError invalid_argument */
 function requireKinship(
   { fields }: PairChange,
   snapshot: ChangeSnapshot,
@@ -202,10 +191,7 @@ function requireKinship(
   }
 }
 
-/**
- * Whether it was recorded before, in this order and with the same inputs, and stands.
- * @throws SvcError invalid_transition if it was recorded otherwise
- */
+/** Whether it was recorded in this order with the same input, and stands. @throws SvcError invalid_transition if recorded otherwise */
 function isRecorded(
   kind: Pick<PairChange, "action">,
   { auditRecords }: ChangeSnapshot,
@@ -220,7 +206,7 @@ function isRecorded(
   throw recordedBefore(kind, pair, earlier);
 }
 
-/** The audit record of a change of two memories. @param shown members beside the checksummed ones */
+/** @param shown members outside the checksum */
 function pairEntry(
   opType: string,
   node: MemoryNode,
@@ -234,13 +220,12 @@ function pairEntry(
   return logEntry(opType, node, { id: operationId, actorId, at, payload });
 }
 
-/** Whether an earlier change was made by the same actor from the same evidence. @throws SvcError storage_failed */
+/** @throws SvcError storage_failed for a damaged record */
 function sameInputs(earlier: AuditRecord, request: PairRequest): boolean {
   const { actor_id: actor, evidence_id: evidence, edge } = openChecksummed(earlier.payload);
   return isSameActor(request, actor, edge) && evidence === (request.evidenceId ?? null);
 }
 
-/** The earlier operations of these two cannot be repeated, or only with the same input. */
 function recordedBefore(
   { action }: Pick<PairChange, "action">,
   [first, second]: Pair,
@@ -259,7 +244,7 @@ function recordedBefore(
   );
 }
 
-/** The edge that records a contradiction between two memories, whichever was named first. */
+/** The edge of a contradiction, in either direction. */
 function contradictionBetween({ edges }: ChangeSnapshot, [first, second]: Pair): Edge | undefined {
   const ids: readonly Uuid[] = [first.id, second.id];
   return edges.find(
@@ -268,7 +253,7 @@ function contradictionBetween({ edges }: ChangeSnapshot, [first, second]: Pair):
   );
 }
 
-/** Replaces the first with the second. While the replacement stands, doing it again changes nothing. */
+/** Replaces the first with the second. */
 export const SUPERSEDE: PairChange = {
   action: "supersede",
   fields: ["old_node_id", "new_node_id"],
@@ -282,11 +267,7 @@ export const SUPERSEDE: PairChange = {
   decide: decideSupersede,
 };
 
-/**
- * Replaces memories with one that the same transaction writes: all of them, or the transaction fails with not_found,
- * invalid_argument or invalid_transition.
- * @throws SvcError invalid_argument
- */
+/** Replaces memories with one that the same transaction writes: all, or none. @throws SvcError invalid_argument */
 export function planSupersedes(
   nodeIds: readonly Uuid[],
   replacement: MemoryNode,
@@ -316,7 +297,7 @@ export function planSupersedes(
   };
 }
 
-/** The message leaves out the id of the new memory, which nobody has seen. */
+/** Does not name the new memory, whose id nobody has seen. */
 function requireScopeOf({ scope }: MemoryNode, old: MemoryNode): void {
   if (old.scope === scope) return;
   throw invalid(
@@ -372,7 +353,7 @@ function stillStands(
   [old, replacement]: Pair,
   earlier: AuditRecord,
 ): boolean {
-  // SAFETY: the record's checksum matches, and `decide` always writes the edge into it.
+  // SAFETY: `decideSupersede` writes the edge, and the checksum matches.
   const recorded = openChecksummed(earlier.payload)["edge"] as JsonObject;
   const edge = edges.find(({ id }) => id === edgeIdOf(earlier.id));
   return (
@@ -383,12 +364,12 @@ function stillStands(
   );
 }
 
-/** Renames and joins of owners since then do not matter. */
+/** Owners may have been renamed or joined since. */
 function withoutOwner(edge: JsonObject): string {
   return canonicalJson({ ...edge, userId: null });
 }
 
-/** Marks two claims as contradicting each other. While both are contested, doing it again changes nothing. */
+/** Marks two claims as contradicting each other. */
 export const CONTRADICT: PairChange = {
   action: "contradict",
   fields: ["node_a_id", "node_b_id"],
@@ -439,7 +420,7 @@ function contested(before: MemoryNode, { at }: DatedPairRequest): MemoryNode {
   return { ...before, lifecycleState: requireStep("contradict", before), updatedAt: at };
 }
 
-/** Ends a contradiction in favour of the first. While both are in the resulting states, doing it again changes nothing. */
+/** Ends a contradiction in favour of the first. */
 export const RESOLVE: PairChange = {
   action: "resolve",
   fields: ["winner_id", "loser_id"],
@@ -515,12 +496,11 @@ function resolutionEntry(
   });
 }
 
-/** The id of the edge that an operation creates. */
 function edgeIdOf(operationId: Uuid): Uuid {
   return uuidV5(operationId, "edge");
 }
 
-/** The edge that an operation creates between two memories of one owner; its confidence is 1, and it is valid from now on. */
+/** The edge of an operation, valid from now. */
 export function edgeOf(
   operation: {
     readonly operationId: Uuid;

@@ -30,17 +30,15 @@ import { isOutOfReach } from "./expire.ts";
 
 const RESTORED = "MEMORY_RESTORED";
 const POLICY = "explicit_restore_v1";
-/** Jobs that archive what has faded. */
+/** Jobs that archive by age. */
 const FADING_JOBS: readonly unknown[] = ["decay_sweep", "archive"];
-/** Memories of one page of a walk. */
 const PAGE = 100;
 
 type RestoreDeps = Pick<EngineDeps, "store" | "ids" | "embedder" | "settings" | "warn">;
 
 /**
- * Brings back a memory that time, a person or an assistant has retired: it is found again as before.
- * @throws SvcError invalid_argument; not_found, which says so if the memory was forgotten; memory_replaced while another one stands
- *   in its place; invalid_transition; request_conflict; embedding_failed
+ * Makes a retired memory active again.
+ * @throws SvcError not_found; memory_replaced; invalid_transition; request_conflict; embedding_failed
  */
 export async function restore(
   deps: RestoreDeps,
@@ -79,14 +77,13 @@ export async function restore(
   return settleIn(deps, done);
 }
 
-/** What follows the return of a memory: its disputes, and the parts of a long text. */
+/** Reopens disputes, embeds the parts of a long text. */
 async function settleIn(deps: RestoreDeps, restored: MemoryNode): Promise<MemoryNode> {
   if (!isActive(restored.lifecycleState)) return restored;
   await embedParts(deps, [restored]);
   return reopenDisputes(deps, restored);
 }
 
-/** @throws SvcError invalid_argument */
 function parseReason(value: string | null | undefined): string | undefined {
   const reason = parseOptionalText(value, "reason")?.trim();
   if (reason === "") throw invalid("reason", "must not be blank");
@@ -107,7 +104,6 @@ async function missing({ store }: RestoreDeps, id: Uuid, owner: Owner): Promise<
   );
 }
 
-/** @throws SvcError memory_replaced naming the memory that stands in the place of this one */
 async function requireUnreplaced(
   { store }: RestoreDeps,
   { id, userId, lifecycleState, supersededBy }: MemoryNode,
@@ -123,11 +119,7 @@ async function requireUnreplaced(
   );
 }
 
-/**
- * A memory as it was before it was retired.
- * @param last what retired it, if that was a step of its own
- * @throws SvcError invalid_transition
- */
+/** The memory as before it was retired. @param last the recorded step that retired it @throws SvcError invalid_transition */
 function restored(before: MemoryNode, last: AuditRecord | undefined, at: Instant): MemoryNode {
   const { id, lifecycleState: from } = before;
   const was = last && pastOf(last);
@@ -148,32 +140,29 @@ function restored(before: MemoryNode, last: AuditRecord | undefined, at: Instant
     supersededBy: undefined,
     ttlDays: end !== undefined && end < at ? undefined : before.ttlDays,
     lastReinforcedAt: at,
-    // Ranking takes the last change for the age of a memory, which is not younger for having been away.
+    // Ranking takes the last change for the age of a memory; time in the archive does not make it younger.
     updatedAt: typeof updatedAt === "string" ? asInstant(updatedAt) : before.updatedAt,
   };
 }
 
-/** A memory before and after a recorded step. */
 function pastOf({ payload }: AuditRecord) {
-  // SAFETY: every such record has both, that of an organizer a third one.
+  // SAFETY: each such record has both, and those of the organizer the third.
   return openChecksummed(payload) as Readonly<
     Record<"before" | "after", JsonObject> & { organizer?: JsonObject }
   >;
 }
 
-/** What tells whether memories have faded. */
 export type FadedDeps = {
   readonly store: Pick<Upkeep, "walkAging" | "lastSteps">;
   readonly settings: Pick<EngineSettings, "ttlDefaults">;
 };
 
-/** A memory that may be had back, and what retired it; without that it is there, with a retention that nobody chose. */
+/** Without `last` it is active, with a retention that nobody chose. */
 type Faded = { readonly node: MemoryNode; readonly last: AuditRecord | undefined };
 
 /**
- * What time has archived of an owner's memories though nobody named a day for it: what has faded, but for the organizer's own
- * summaries, and what had the retention of its type. Then those that are still there and have the retention that was once the
- * default of their type, and is no longer.
+ * What age archived without anybody asking (faded, or past the default retention of its type), then active memories with a former
+ * default.
  */
 export async function* fadedMemories(
   { store, settings: { ttlDefaults } }: FadedDeps,
@@ -194,7 +183,7 @@ export async function* fadedMemories(
   }
 }
 
-/** Whether a memory has the retention that was once the default of its type. */
+/** Whether the retention is a former default of the type. */
 function hadDefault({ nodeType, ttlDays }: MemoryNode): boolean {
   return ttlDays !== undefined && ttlDays === ORIGINAL_TTL_DAYS[nodeType];
 }
@@ -222,11 +211,7 @@ async function* pagesOf(
   }
 }
 
-/**
- * Brings back all that has faded (`fadedMemories`), each in a transaction of its own, and lets what has a former default retention
- * stay for ever. What fails is reported and left.
- * @throws SvcError invalid_argument; pack_locked; engine_closed
- */
+/** Restores faded memories, each in its own transaction, and lifts former default retentions. What fails is reported. */
 export async function restoreFaded(
   deps: RestoreDeps,
   input: RestoreFadedInput,
@@ -249,7 +234,7 @@ export async function restoreFaded(
   return done;
 }
 
-/** @returns whether it was as it was found, and is back */
+/** @returns false if it changed meanwhile */
 async function bringBack(
   deps: RestoreDeps,
   { id, userId, content, lifecycleState }: MemoryNode,

@@ -34,11 +34,7 @@ import {
   requireSameScope,
 } from "./change-one.ts";
 
-/**
- * Moves one memory to its next state.
- * @param action a step that a caller asks for by name and that concerns one memory
- * @throws SvcError invalid_argument; not_found; invalid_transition; request_conflict
- */
+/** Promotes or archives a memory. @throws SvcError invalid_argument; not_found; invalid_transition; request_conflict */
 export async function transition(
   deps: ChangeDeps,
   action: "promote" | "archive",
@@ -66,11 +62,7 @@ export async function transition(
   );
 }
 
-/**
- * Pins a memory in any state, or releases it. A pinned memory is a candidate for every question and does not expire. Doing it
- * again changes nothing.
- * @throws SvcError not_found; invalid_argument; request_conflict
- */
+/** Pins a memory, or releases it. @throws SvcError not_found; invalid_argument; request_conflict */
 export async function pin(
   deps: ChangeDeps,
   nodeId: string,
@@ -100,9 +92,8 @@ export async function pin(
 }
 
 /**
- * Raises confidence and salience of one memory in any state, and appends the evidence to its citations, even if it is cited
- * already. Every call without a request id counts.
- * @throws SvcError not_found for the memory or the evidence; invalid_argument; request_conflict
+ * Raises confidence and salience and cites the evidence. Each call without a request id counts.
+ * @throws SvcError not_found; invalid_argument; request_conflict
  */
 export async function reinforce(
   deps: ChangeDeps,
@@ -135,7 +126,7 @@ export async function reinforce(
   );
 }
 
-/** Evidence of another owner counts as missing; of another scope, as the wrong evidence. */
+/** Evidence of another owner counts as missing, of another scope as invalid. */
 function requireCitable(snapshot: ChangeSnapshot, id: Uuid | undefined, node: MemoryNode): void {
   if (id === undefined) return;
   const event = ownEvent(snapshot, id, node);
@@ -145,20 +136,16 @@ function requireCitable(snapshot: ChangeSnapshot, id: Uuid | undefined, node: Me
   requireSameScope(event, node);
 }
 
-/** Result of evaluating a condition. */
 type Evaluation = {
   readonly state: ConditionState;
   readonly method: EvaluationMethod;
   readonly reason: string | undefined;
   readonly evidenceId: Uuid | undefined;
-  /** Absent: the moment of the call. */
+  /** Absent: now. */
   readonly evaluatedAt: Instant | undefined;
 };
 
-/**
- * Records whether the condition of a conditional memory holds. Kind of knowledge, confidence and lifecycle state stay unchanged.
- * @throws SvcError not_found; invalid_argument; request_conflict
- */
+/** Records whether the condition of a memory holds. @throws SvcError not_found; invalid_argument; request_conflict */
 export async function evaluateCondition(
   deps: ChangeDeps,
   nodeId: string,
@@ -233,7 +220,7 @@ function evaluate(
     evidence_id: evidenceId ?? null,
     triggered_by: actorId,
   };
-  // Without the optional members of an earlier evaluation.
+  // Optional members of an earlier evaluation go.
   const {
     condition_evaluation_reason: _reason,
     condition_evaluation_evidence_id: _evidence,

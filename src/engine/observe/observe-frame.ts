@@ -32,7 +32,6 @@ import { ingest, type KeptWith } from "../write/ingest.ts";
 import { type StoreDeps, store } from "../write/store.ts";
 import type { ObserveInput } from "./api.ts";
 
-/** Extraction as an observation uses it. */
 type Extracting = ExtractionStart & {
   process(bounds: {
     readonly userId: string;
@@ -41,7 +40,6 @@ type Extracting = ExtractionStart & {
   }): Promise<number>;
 };
 
-/** Dependencies of an observation. */
 export type ObserveDeps = EngineDeps<StoreDeps["store"] & ExtractionQueue> & {
   readonly steps: StoreDeps["steps"];
   /** Undefined: nothing is extracted. */
@@ -52,7 +50,6 @@ export type ObserveDeps = EngineDeps<StoreDeps["store"] & ExtractionQueue> & {
   readonly closing: AbortSignal;
 };
 
-/** A source that is being observed. */
 export type Scene = {
   readonly wish: Wish;
   readonly footage: Footage;
@@ -64,10 +61,8 @@ export type Scene = {
 
 export type KeptFrame = SampledFrame & { readonly reason: KeptReason };
 
-/** A frame with its picture, and the moment that it shows. */
 type Seen = KeptFrame & { readonly picture: Picture; readonly eventTime: Instant };
 
-/** A checked call. */
 export type Wish = {
   readonly source: FootageInput;
   readonly userId: string;
@@ -75,13 +70,12 @@ export type Wish = {
   readonly capturedAt: Instant | undefined;
   readonly sourceName: string | undefined;
   readonly sessionId: string | undefined;
-  /** As it was at the call. Its keys are checked when a frame is stored. */
+  /** Keys are checked when a frame is stored. */
   readonly metadata: JsonObject;
   readonly signal: AbortSignal | undefined;
   readonly onFrame: ObserveInput["onFrame"];
 };
 
-/** @throws SvcError invalid_argument */
 export function parseObserveInput(input: ObserveInput): Wish {
   return {
     userId: parseUserId(input.userId),
@@ -112,18 +106,17 @@ function parseName(value: unknown, field: string): string | undefined {
   return name;
 }
 
-/** What became of a frame. */
 type FrameStep = {
   readonly observation: FrameObservation;
-  /** The description that the next one is compared with; undefined: the same as before. */
+  /** Compared with the next description; undefined: unchanged. */
   readonly shown: string | undefined;
-  /** Why no further frame is tried; undefined: the next one is. */
+  /** Why no further frame is tried. */
   readonly stop: SvcError | undefined;
 };
 
 type Outcome = Pick<FrameObservation, "status"> & Partial<FrameObservation>;
 
-/** Observes one frame. @param previous the description before it @throws the reason of the signal */
+/** @param previous description @throws the abort reason */
 export async function observeFrame(
   deps: ObserveDeps,
   scene: Scene,
@@ -147,7 +140,6 @@ export async function observeFrame(
   };
 }
 
-/** What makes a frame the same one in every call. */
 export function keyOf(
   { settings }: Pick<ObserveDeps, "settings">,
   {
@@ -167,7 +159,7 @@ export function keyOf(
   };
 }
 
-/** A frame that was observed before. Of one that was forgotten nothing is compared. */
+/** A frame that was observed before. */
 async function passedOver(
   scene: Scene,
   frame: KeptFrame,
@@ -192,7 +184,7 @@ type Said = {
   readonly failure: SvcError | undefined;
 };
 
-/** Asks the model, and compares what it says. What fails here would fail for the next frame, too. */
+/** A failure here would recur with the next frame. */
 async function describe(
   deps: ObserveDeps,
   { footage, vision, signal, wish: { userId } }: Scene,
@@ -226,7 +218,7 @@ async function describe(
   }
 }
 
-/** The cosine of two descriptions; undefined: they differ in what they quote, or there is nothing to compare. */
+/** The cosine of two descriptions; undefined: their quotes differ. */
 async function similarityOf(
   { embedder }: Pick<ObserveDeps, "embedder">,
   userId: string,
@@ -271,7 +263,7 @@ async function admit(
   }
 }
 
-/** A frame as the report has it. */
+/** A frame in the report. */
 export function tell(
   {
     index,
@@ -309,7 +301,6 @@ function momentOf({ capturedAt }: Scene, { timeS = 0 }: KeptFrame): Instant {
   return micros === 0 ? second : fromEpochMicros(Math.round(toEpochMillis(second) * 1000) + micros);
 }
 
-/** A failure as one that callers know. */
 export function asOurs(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   const name = error instanceof Error ? error.name : "Error";
@@ -328,7 +319,7 @@ function rounded(value: number, digits: number): number {
   return Number(value.toFixed(digits));
 }
 
-/** What makes a frame the same one in every call. */
+/** Identifies a frame across calls. */
 type FrameKey = {
   readonly userId: string;
   readonly scope: Scope;
@@ -339,16 +330,14 @@ type FrameKey = {
   readonly promptVersion: number;
 };
 
-/** The event of a frame, or the id that it is to have. */
+/** The event of a frame, or the id for it. */
 type FrameSlot = {
   readonly id: Uuid;
-  /** Undefined: it was not observed yet. One that was forgotten is still there, without its text. */
+  /** Undefined: not observed yet. A forgotten one remains, without text. */
   readonly event: MemoryEvent | undefined;
 };
 
-/**
- * Looks for the event of a frame. Its id follows from the frame, so that two processes that observe the same one cannot both admit it.
- */
+/** The id of an event follows from its frame, so that two processes cannot both admit it. */
 export async function findFrame(
   store: Pick<EventLog, "event"> & Pick<NamedRecords, "owners">,
   key: FrameKey,
@@ -358,7 +347,7 @@ export async function findFrame(
     const event = await store.event(idOf(key, name, 0), userId);
     if (event !== undefined) return { id: event.id, event };
   }
-  // Another owner may have had the name before, and have kept what was observed under it.
+  // A former owner of the name may have observed it.
   for (let others = 0; ; others += 1) {
     const id = idOf(key, userId, others);
     const event = await store.event(id, ALL_OWNERS);
@@ -381,7 +370,6 @@ type Described = {
   readonly thumbnail: Uint8Array | undefined;
 };
 
-/** The memory of a frame, and what is kept with it. */
 function frameMemory(
   { settings }: Pick<ObserveDeps, "settings">,
   scene: Scene,
@@ -419,22 +407,20 @@ function frameMemory(
   };
 }
 
-/** Jobs of the owner that one further try of extraction may take along. */
+/** Jobs per retry of extraction. */
 const RETRIED_JOBS = 10;
 
-/** A described frame, ready to be stored. */
 type FrameMemory = Pick<
   IngestInput,
   "content" | "userId" | "sessionId" | "metadata" | "eventTime" | "scope"
 >;
 
-/** How far extraction from a frame is; undefined: nothing is extracted from it. */
+/** Undefined: nothing is extracted. */
 type Admitted = { readonly extraction: string | undefined };
 
 /**
- * Stores the description of a frame. Once its event is durable, the frame counts as admitted, whatever becomes of the extraction: it
- * is tried again after each delay, and then left to its queue.
- * @throws SvcError as `store`: nothing was stored; the reason of the signal
+ * Stores a description. Its extraction is retried after each delay, then left to the queue.
+ * @throws SvcError as `store`; the abort reason
  */
 async function admitFrame(
   deps: ObserveDeps,
@@ -445,7 +431,7 @@ async function admitFrame(
   const { extract } = deps.settings.observation;
   const input = { ...memory, role: "tool" } as const;
   if (!extract || deps.extractions === undefined) {
-    // Without extraction a message is a note as well, which shares the id of its event.
+    // Without extraction a message is also a note with the id of its event.
     await orIndexedLater(store(deps, input, { ...kept, isRawNote: extract }));
     return { extraction: undefined };
   }
@@ -454,7 +440,7 @@ async function admitFrame(
   return { extraction: await settled(deps, kept.eventId, memory.userId, signal) };
 }
 
-/** The event is safe, and its work is done later. */
+/** The event is durable; its work is done later. */
 async function orIndexedLater(step: Promise<unknown>): Promise<void> {
   await step.catch((error: unknown) => {
     if (!(error instanceof SvcError && error.code === "materialization_failed")) throw error;
@@ -467,7 +453,7 @@ async function orExtractedLater(step: Promise<unknown>): Promise<void> {
   });
 }
 
-/** The status of an extraction, after as many further tries as the settings allow. */
+/** The status after as many retries as the settings allow. */
 async function settled(
   { store: pack, extractions, clock, settings }: ObserveDeps,
   id: Uuid,
@@ -485,7 +471,7 @@ async function settled(
   return (await pack.extractionJob(id, userId))?.status;
 }
 
-/** Version 2 (`describe_prompt_version`): a change of the words is a new version. */
+/** Version 2 (`describe_prompt_version`): changed words are a new version. */
 const ORIGIN: Readonly<Record<SourceKind, string>> = {
   photo: "This picture is a photo from the camera roll of its owner.",
   video: "This picture is a single frame of a video.",
@@ -506,7 +492,7 @@ Then the facts, one sentence for each:
 
 Write only what can be seen. Do not guess what is hidden, blurred or outside of the picture.`;
 
-/** What a vision model is asked about a picture. The name of the file and the time are left out: they would become facts. */
+/** Without file name and time, which would become facts. */
 function describePrompt(kind: SourceKind): string {
   return `${ORIGIN[kind]} ${TASK}`;
 }

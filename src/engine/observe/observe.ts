@@ -24,19 +24,14 @@ import {
   type Wish,
 } from "./observe-frame.ts";
 
-/** As `observeSource`; a frame that could not be stored fails the call at its end. @returns the ids of the admitted events */
+/** As `observeSource`; fails at the end if a frame could not be stored. @returns the ids of the admitted events */
 export async function observe(deps: ObserveDeps, input: ObserveInput): Promise<readonly Uuid[]> {
   const report = await observeSource(deps, input);
   if (report.failed > 0) throw incomplete(report);
   return report.eventIds;
 }
 
-/**
- * Observes a photo or a video: looks through it, has the frames that show something new described, and stores what was not
- * observed before.
- * @throws SvcError vision_disabled, pack_read_only, invalid_argument, not_found, unsupported_source, frame_decode_failed: nothing
- *   was stored; observation_failed: it ended before its time; the reason of the signal
- */
+/** Describes and stores the frames of a photo or video that show something new. */
 export async function observeSource(
   deps: ObserveDeps,
   input: ObserveInput,
@@ -77,7 +72,7 @@ export async function observeSource(
   }
 }
 
-/** The report about a photo that was observed before: it is not decoded again. Undefined: it has to be opened. */
+/** The report of a photo that was observed before and need not be decoded. */
 async function knownPhoto(
   deps: ObserveDeps,
   wish: Wish,
@@ -122,7 +117,6 @@ async function look(deps: ObserveDeps, scene: Scene): Promise<ObservationReport>
   return report(deps, scene, observations);
 }
 
-/** What a report says of a source. */
 type Reported = Pick<Scene, "vision" | "capturedAt" | "captureClock"> & {
   readonly footage: Pick<Footage, "kind" | "name" | "path" | "sha256" | "frames">;
 };

@@ -19,18 +19,16 @@ import type { EngineSettings } from "../settings.ts";
 import type { FeedbackInput } from "./api.ts";
 import type { OrganizerJob } from "./organizer/job.ts";
 
-/** Days for which a signal counts. */
+/** Days that a signal counts. */
 const DAYS = 30;
-/** Signals that are kept; the oldest are forgotten first. */
+/** Signals kept; the oldest go first. */
 const SIGNALS_MAX = 10_000;
 
-/** What was heard about answers, in the memory of this process. */
+/** Feedback on answers, in the memory of this process. */
 export type Feedback = {
-  /** @throws SvcError invalid_argument */
   note(input: FeedbackInput): void;
-  /** The settings with the weights that signals have led to. */
+  /** With the weights that feedback led to. */
   settings(): EngineSettings;
-  /** Turns signals into weights. */
   readonly job: OrganizerJob;
 };
 
@@ -90,7 +88,7 @@ export function createFeedback({
   };
 }
 
-/** Ids and text are checked and not kept: only what became of the answer changes anything. */
+/** Ids and text are checked but not kept. */
 function parse(input: FeedbackInput, now: Instant): Signal {
   parseFilled(input.query, "query");
   for (const id of parseOptionalList(input.surfacedNodeIds, "surfaced_node_ids") ?? []) {

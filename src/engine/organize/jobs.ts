@@ -13,7 +13,7 @@ import { agingFaded, decaySweep, promote } from "./organizer/aging.ts";
 import { runOf, trusting, trustsClock } from "./organizer/job.ts";
 import type { Job } from "./runner.ts";
 
-/** What is done behind the calls, without being asked. A rebuild (`rebuild.ts`) is in the queue too, but is asked for. */
+/** Background jobs. A rebuild uses the same queue, but is started by a call. */
 export function jobsOf(deps: EngineDeps): readonly Job[] {
   if (deps.isReadOnly === true) return [];
   const { upkeep, receiptRetentionDays: days } = deps.settings;
@@ -26,10 +26,10 @@ export function jobsOf(deps: EngineDeps): readonly Job[] {
   ];
 }
 
-/** Milliseconds that one step may take before it lets other work in. */
+/** Milliseconds of one step before it yields. */
 const STEP_MS = 250;
 
-/** Finishes what earlier processes left pending, of all owners, and what was admitted without being indexed in the call. */
+/** Indexes what earlier processes or admissions left pending. */
 export function materialize(deps: ProcessingDeps): Job {
   return {
     kind: "materialization",
@@ -47,10 +47,10 @@ export function materialize(deps: ProcessingDeps): Job {
   };
 }
 
-/** Texts of one step: some have many parts. */
+/** Texts per step: some have many parts. */
 const TEXTS_A_STEP = 4;
 
-/** Embeds the parts of texts that an earlier version of the program stored, or that were imported. */
+/** Embeds the parts of texts that an earlier version stored or an import brought. */
 function embedOlderParts(deps: PartsDeps): Job {
   const { maxTokens } = deps.embedder;
   const next = async (limit: number) =>
@@ -83,7 +83,7 @@ function embedOlderParts(deps: PartsDeps): Job {
 /** Milliseconds that one try waits for other processes. */
 const WAIT_MS = 60_000;
 
-/** Removes the bytes of what was forgotten, where a call could not: another process was reading, or the program ended. */
+/** Erases forgotten bytes where the call could not, as another process was reading or the program ended. */
 function settleErasures({ store }: Pick<EngineDeps<Erasures>, "store">): Job {
   return {
     kind: "settle-erasures",
@@ -98,7 +98,7 @@ function settleErasures({ store }: Pick<EngineDeps<Erasures>, "store">): Job {
   };
 }
 
-/** Archives memories whose retention has ended, batch after batch until none is left: they take places of others in searches. */
+/** Archives memories whose retention has ended until none is left: they take the places of others in searches. */
 function expire(
   deps: Pick<EngineDeps, "store" | "clock" | "ids" | "settings" | "warn">,
   { cooldownSeconds, budgetMs, batchSize: limit }: UpkeepSettings,
@@ -125,13 +125,13 @@ function expire(
   };
 }
 
-/** Milliseconds of a pass for what stores have left, at most. */
+/** Milliseconds at most for pending work. */
 const DRAIN_MS = 100;
-/** Memories in one transaction, and looked at between two pauses: a call hardly waits for either. */
+/** Memories per transaction, and examined between two pauses. */
 const BATCH = 4;
 const PAGE = 250;
 
-/** A little of the organizer's work for the owner of a call, after it: what stores have left, promotion, fading. */
+/** Some of the organizer's work after a call of an owner: pending work, promotion, fading. */
 function opportunistic(
   deps: EngineDeps,
   { cooldownSeconds, budgetMs, batchSize: most }: UpkeepSettings,
@@ -158,7 +158,7 @@ function opportunistic(
   };
 }
 
-/** Spares a claim, and so a write, where there is nothing to do. */
+/** Avoids a claim, which is a write, if nothing is due. */
 async function isAnythingDue({ store, clock, settings }: EngineDeps, owner: Owner) {
   const now = clock.now();
   const { promotionAgeDays, promotionEvidenceCount: evidence } = settings.organizer;
@@ -180,10 +180,10 @@ async function isAnythingDue({ store, clock, settings }: EngineDeps, owner: Owne
 }
 
 const COOLDOWN_SECONDS = 3600;
-/** Receipts that one step removes at most, so that others write in between. */
+/** Receipts removed per step. */
 const LIMIT = 250;
 
-/** Removes receipts that are older than they are to be. @param days that they are kept */
+/** Removes receipts older than `days`. */
 function pruneReceipts({ store, clock }: Pick<EngineDeps, "store" | "clock">, days: number): Job {
   return {
     kind: "prune-receipts",

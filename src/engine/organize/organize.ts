@@ -26,24 +26,18 @@ import {
 } from "./organizer/job.ts";
 
 const END_BUDGET_MS = 1000;
-/** Memories in one transaction: enough to share its cost, few enough that calls do not wait long. */
+/** Memories per transaction: few enough that calls do not wait long. */
 const BATCH = 256;
 
-/** A checked request. */
 type Request = {
   readonly owner: Owner;
-  /** In the order in which they run. */
+  /** In execution order. */
   readonly names: readonly string[];
   readonly budgetMs: number | undefined;
   readonly isDryRun: boolean;
 };
 
-/**
- * Puts memories in order: runs jobs one after the other, each with what is left of the budget.
- * @param jobs all that there are, in their order
- * @param signal ends the run soon when aborted
- * @throws SvcError invalid_argument; pack_locked; engine_closed
- */
+/** Runs jobs one after the other, each with what is left of the budget. @param jobs all known ones */
 export async function organize(
   deps: EngineDeps,
   jobs: readonly OrganizerJob[],
@@ -87,7 +81,7 @@ export async function organize(
   };
 }
 
-/** What is due at the end of a conversation. @throws SvcError invalid_argument */
+/** Promotes at the end of a conversation. */
 export async function endSession(
   deps: EngineDeps,
   jobs: readonly OrganizerJob[],
@@ -99,7 +93,7 @@ export async function endSession(
   return organize(deps, jobs, { userId, jobs: ["promote"], budgetMs: END_BUDGET_MS }, signal);
 }
 
-/** @returns what it did, or why it did not run */
+/** @returns why it did not run, if it did not */
 async function runJob(
   deps: EngineDeps,
   job: OrganizerJob,
@@ -118,13 +112,13 @@ async function runJob(
   } catch (error) {
     if (isOutOfReach(error)) throw error;
     const reason = reasonCode(error);
-    // The cause may contain memory text; only its category leaves this place.
+    // The message could contain memory text: only the code is reported.
     deps.warn(`organize: ${job.name} failed (${reason})`);
     return reason;
   }
 }
 
-/** Finishes what stores have left, so that jobs see it. @returns what came of it, if there was anything */
+/** Finishes pending stores, so that jobs see them. Undefined: there were none. */
 async function drainFirst(
   deps: EngineDeps,
   owner: Owner,
@@ -145,7 +139,6 @@ async function drainFirst(
   };
 }
 
-/** @throws SvcError invalid_argument */
 function parse(jobs: readonly OrganizerJob[], input: OrganizeInput): Request {
   const owner = parseOwner(input.userId);
   const names = parseOptionalList(input.jobs, "jobs")?.map((name) => parseText(name, "jobs"));
@@ -167,7 +160,7 @@ function parse(jobs: readonly OrganizerJob[], input: OrganizeInput): Request {
   };
 }
 
-/** With two decimals. */
+/** Rounded to two decimals. */
 function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }

@@ -16,24 +16,22 @@ import { drain, vectorOf } from "../write/materialize.ts";
 import type { RebuildInput, RebuildResult } from "./api.ts";
 
 const DEFAULT_BATCH_SIZE = 256;
-/** Texts that are embedded between two looks at the signal. */
+/** Texts embedded between two checks of the signal. */
 const EMBEDDED_AT_ONCE = 32;
 
 type Roles = Pick<Store, "rebuild"> & WorkQueue & SearchIndex;
 
-/** A checked request. */
 type Run = {
   readonly batchSize: number;
-  /** Nodes that get entries. */
+  /** Nodes with entries. */
   readonly total: number;
   readonly signal: AbortSignal | undefined;
   readonly report: NonNullable<RebuildInput["onProgress"]>;
 };
 
 /**
- * Rebuilds vectors and lexical entries from the graph, where needed. Events, nodes and edges are never touched. Stops soon when
- * aborted, with what was done kept; the next call continues.
- * @throws SvcError invalid_argument, storage_busy, embedding_failed; or the reason of the abort
+ * Rebuilds vectors and word entries from the graph where needed; when aborted, the next call continues.
+ * @throws SvcError storage_busy; embedding_failed
  */
 export async function rebuildIndexes(
   deps: EngineDeps<Roles>,
@@ -58,7 +56,7 @@ export async function rebuildIndexes(
   } finally {
     await rebuild.end(outcome);
   }
-  // Texts that could not be embedded with the previous model may succeed now.
+  // Texts that the previous model could not embed may succeed now.
   await drain(deps, { owner: ALL_OWNERS, budgetMs: Number.POSITIVE_INFINITY, signal });
   const { total, blank } = await rebuild.count();
   return {
@@ -69,12 +67,11 @@ export async function rebuildIndexes(
   };
 }
 
-/** @returns how many texts were embedded */
 async function renewVectors(deps: EngineDeps<Roles>, plan: RebuildPlan, run: Run): Promise<number> {
   const { rebuild } = deps.store;
   let embedded = 0;
   do {
-    // The next pass finds nodes that arrived since the last one.
+    // The next pass finds nodes that arrived meanwhile.
     for (let after = 0, done = 0, hasMore = true; hasMore; ) {
       run.signal?.throwIfAborted();
       const stale = await rebuild.stale(plan, after, run.batchSize);
@@ -82,7 +79,7 @@ async function renewVectors(deps: EngineDeps<Roles>, plan: RebuildPlan, run: Run
         run.signal?.throwIfAborted();
         const some = stale.nodes.slice(from, from + EMBEDDED_AT_ONCE);
         const vectors = Promise.all(some.map((node) => embed(deps, node)));
-        // A model that does not answer must not hold who wants to stop.
+        // A model that hangs must not prevent stopping.
         await rebuild.put(plan, await untilAborted(vectors, run.signal));
       }
       embedded += stale.nodes.length;

@@ -6,58 +6,53 @@ import type { WorkClaim, WorkQueue } from "../../ports/store/work.ts";
 import type { Clock } from "../../ports/system.ts";
 import { whileHeld } from "../concurrency.ts";
 
-/** After what a job is looked at. */
+/** What triggers a job. */
 export type Occasion = "opening" | "call" | "ingest" | "retrieval" | "admission";
 
-/** A kind of work that is done behind the calls. */
+/** A background job. */
 export type Job = {
-  /** Its name in the queue. */
+  /** Its kind in the queue. */
   readonly kind: string;
   readonly after: readonly Occasion[];
-  /**
-   * What one process at a time does: after a call, for its owner or for all, when the cooldown of the last time is over; at an
-   * opening, for all, and at once. Absent: the work lies in the queue in pieces, which are claimed one by one.
-   */
+  /** Work that one process does at a time, for an owner or for all, after its cooldown. Absent: the queue holds single jobs. */
   readonly whole?: {
     readonly isByOwner: boolean;
     readonly cooldownSeconds: number;
-    /** Spares the claim where it is false. What it throws, the work is to throw too. Absent: true. */
+    /** Avoids the claim if false. Absent: true. */
     readonly isNeeded?: (owner: Owner) => Promise<boolean>;
   };
-  /** What is reported when it throws. */
+  /** Reported when it throws. */
   readonly failure: string;
-  /** @returns the reason code of what could not be done */
+  /** @returns the code of what failed */
   readonly work: (run: Run) => Promise<string | undefined>;
 };
 
-/** One time that a job is done. */
 export type Run = {
   readonly owner: Owner;
   readonly claim: WorkClaim | undefined;
-  /** Tells it to end soon. */
   readonly signal: AbortSignal;
-  /** Lets calls come in between. @returns false when it is to end */
+  /** Yields to calls. @returns false to stop */
   readonly pause: () => Promise<boolean>;
 };
 
 export type RunnerDeps = {
   readonly store: WorkQueue;
   readonly clock: Clock;
-  /** Runs work behind the calls and reports that it failed; its signal tells it to stop. */
+  /** Runs background work and reports its failure. */
   readonly background: (
     failure: string,
     work: (signal: AbortSignal) => Promise<void>,
   ) => Promise<void>;
 };
 
-/** Does jobs beside the calls, each once at a time. Nothing here throws or delays a call. */
+/** Runs jobs in the background, each once at a time. Never throws, never delays a call. */
 export type Runner = {
   after(occasion: Occasion, owner?: Owner): void;
-  /** Ends what is being done, gives back what is left of it, and begins nothing until the next opening. */
+  /** Stops running jobs, releases their work, and starts none until the next opening. */
   stop(): Promise<void>;
 };
 
-/** Owners and jobs whose next time is remembered; what was looked at longest ago is forgotten first. */
+/** Cooldowns kept; the oldest go first. */
 const REMEMBERED = 4096;
 
 export function createRunner(
@@ -118,7 +113,7 @@ export function createRunner(
 
 type Start = Pick<Run, "owner" | "signal"> & { readonly isDueOnly: boolean };
 
-/** Does what was claimed, renewing the lease, and writes what came of it. */
+/** Runs claimed work, renews its lease, and records the outcome. */
 async function doClaimed(
   store: WorkQueue,
   { work, whole }: Job,
@@ -146,7 +141,7 @@ async function doClaimed(
   }
 }
 
-/** What need not be looked at for a while, as far as this process knows. A clock that was set back ends it. */
+/** Cooldowns known to this process. A clock set back ends them. */
 function createRests(clock: Clock) {
   const rests = new Map<string, { readonly from: number; readonly to: number }>();
   const keyOf = ({ kind }: Job, owner: Owner) => JSON.stringify([kind, owner]);

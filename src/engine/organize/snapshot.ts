@@ -13,10 +13,7 @@ const NEIGHBOURS_MAX = 1000;
 
 type SnapshotDeps = Pick<EngineDeps<Graph & Upkeep>, "store" | "clock">;
 
-/**
- * What is known about an entity.
- * @throws SvcError invalid_argument for what is no active entity
- */
+/** @throws SvcError invalid_argument unless it is an active entity */
 export async function snapshot(
   deps: SnapshotDeps,
   entityId: string,
@@ -32,7 +29,7 @@ export async function snapshot(
   return snapshotOf(deps, entity, at);
 }
 
-/** @param at leaves out what was stored later, or did not hold then. Undefined: everything that is there now */
+/** @param at leaves out what was stored later or did not hold then */
 export async function snapshotOf(
   { store, clock }: SnapshotDeps,
   entity: MemoryNode,

@@ -4,29 +4,27 @@ import type { Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/models.ts";
 import type { EngineSettings } from "../settings.ts";
 
-/** What a question asks for, judged by its wording. */
 export type QueryAnalysis = {
   readonly query: string;
-  /** Of a long question: what it asks, without what was pasted around that. */
+  /** What a long question asks, without what was pasted around it. */
   readonly asked: readonly string[];
   readonly intent: QueryIntent;
-  /** Names and quoted texts, in order, without repeats; at most 64. */
+  /** Names and quoted texts in order, without repeats; at most 64. */
   readonly entities: readonly string[];
   /** Whether it asks for a count or a complete list. */
   readonly isAggregation: boolean;
-  /** The dates that it names, in order. */
   readonly temporalSignals: readonly DateSignal[];
-  /** The caller's bounds; without any, the earliest and the latest date that it names. Never a filter. */
+  /** The caller's bounds, else the earliest and the latest date of the question. Never a filter. */
   readonly timeFrom: Instant | undefined;
   readonly timeTo: Instant | undefined;
   readonly retrievalMode: RetrievalMode;
 };
 
-/** Everything besides its words that decides how a question is read. */
+/** What decides how a question is read besides its words. */
 export type AnalysisContext = {
   readonly dates: DateReader;
   readonly intentOrder: EngineSettings["queryIntentOrder"];
-  /** Two-letter codes of the languages that are read besides the question's own; empty: all that the reader knows. */
+  /** Two-letter codes of languages read besides the question's own; empty: all. */
   readonly languages: readonly string[];
   readonly referenceTime: Instant;
   readonly timeFrom: Instant | undefined;
@@ -37,21 +35,17 @@ export type AnalysisContext = {
 const ENTITIES_MAX = 64;
 
 const LOOKUP_START = /^\s*(?:who|what\s+(?:is|are))(?![\p{L}\p{N}_])/iu;
-/** Words that make a question one about time, separated by spaces. */
+/** Words of a question about time. */
 const TEMPORAL_WORDS =
   "when last before after recent recently ago yesterday today tomorrow earlier later since until prior";
 const TEMPORAL = phrases(TEMPORAL_WORDS.replaceAll(" ", ", "));
 const RELATIONAL = phrases("related to, connected to, linked to, between, associated with");
 const FACTUAL = phrases("what, how, why, does, is it true, fact, facts");
 
-/**
- * Stage 1: reads intent, entities, dates and the aggregation flag from the wording. The first matching intent wins.
- * Deterministic; linear in the length of the question. Dates are read in `languagesOfDates`, for which `context.dates`
- * must be ready.
- */
+/** Stage 1: intent, entities, dates and aggregation from the wording; the first matching intent wins. Linear in its length. */
 export function analyze(whole: string, context: AnalysisContext): QueryAnalysis {
   const { parts, sentence } = askedIn(whole);
-  // Of a pasted log, dates and numbers are not what is asked for.
+  // Dates and numbers of a pasted log are not what is asked for.
   const query = sentence ?? whole;
   const { names, all } = findEntities(query);
   const temporalFirst = context.intentOrder === "temporal_first";
@@ -101,7 +95,7 @@ function windowOf(
   return { timeFrom: moments[0], timeTo: moments.at(-1) };
 }
 
-// The first word of a sentence is always capitalised, so no name is recognised there.
+// The first word of a sentence is capitalized anyway.
 const PROPER_NOUNS = /(?<!^|[.!?]\s)[A-Z][a-z]+(?:\s+[A-Z][a-z]+)*/g;
 // A single quote right after a letter or digit is an apostrophe.
 const QUOTED = /"([^"]+)"|(?<![\p{L}\p{N}])'([^']+)'/gu;
@@ -128,28 +122,24 @@ function asksForAll(query: string): boolean {
 
 /** UTF-16 units up to which a question is searched for as it is. */
 const SHORT_CHARS = 600;
-/** What is read at either end of a longer one. */
+/** UTF-16 units read at either end of a longer one. */
 const END_CHARS = 1000;
-/** A shorter sentence says too little by itself: the one before belongs to it. */
+/** A shorter sentence is joined with the one before. */
 const TELLING = 16;
 const MOST_CHARS = 400;
 
-/** Where a sentence or a line ends. */
 const BREAK = /\n+|(?<=[.!?…]["')\]]?)\s+|(?<=[。！？])/u;
 const ASKS = /[?？؟]["')\]]?$/u;
 
-/** What a long question asks, apart from what was pasted before or after it. */
+/** What a long question asks. */
 type Asked = {
-  /** Texts that are searched for beside the whole; none for a short question. */
+  /** Searched for besides the whole question; empty for a short one. */
   readonly parts: readonly string[];
-  /** The sentence that asks; undefined if none does at either end. */
+  /** The sentence that asks, if one does at either end. */
   readonly sentence: string | undefined;
 };
 
-/**
- * Finds what a long question asks: the last sentence at its end, or else at its beginning, that ends with a question mark. Without
- * one, both its first and its last sentence may be it. Pure.
- */
+/** The last sentence at the end, else at the beginning, that ends with a question mark; else the first and the last sentence. */
 function askedIn(query: string): Asked {
   if (query.length <= SHORT_CHARS) return { parts: [], sentence: undefined };
   const first = sentencesOf(query.slice(0, END_CHARS));
@@ -161,7 +151,7 @@ function askedIn(query: string): Asked {
   if (sentence === undefined) {
     return { parts: [first[0] ?? "", upTo(last, last.length - 1)].map(cut), sentence };
   }
-  // Of a longer one, only the end was read.
+  // A longer one was cut.
   return { parts: [sentence], sentence: sentence.length < MOST_CHARS ? sentence : undefined };
 }
 
@@ -172,7 +162,7 @@ function sentencesOf(text: string): readonly string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** A sentence, with those before it if it is short. */
+/** A sentence, joined with those before if it is short. */
 function upTo(sentences: readonly string[], end: number): string {
   let text = sentences[end] ?? "";
   for (let at = end - 1; at >= 0 && text.length < TELLING; at -= 1) {
@@ -186,7 +176,7 @@ function cut(text: string): string {
 }
 
 const WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday";
-/** Without `may`, which is also an ordinary word. */
+/** Without `may`, an ordinary word. */
 const MONTHS = "january february march april june july august september october november december";
 const SHORT = "jan feb mar apr jun jul aug sep oct nov dec mon tue wed thu fri sat sun";
 const HINTS =
@@ -200,11 +190,7 @@ const ALONE: ReadonlySet<string> = new Set(
   [TEMPORAL_WORDS, WEEKDAYS, MONTHS, SHORT, "tonight weekend"].join(" ").split(" "),
 );
 
-/**
- * The languages in which the dates of a question are read; undefined if it names none. A question in another language than
- * English is read in its own one, and not as if it were English: `mon` is French too.
- * @param configured two-letter codes; empty: all
- */
+/** The languages in which dates are read: the question's own (`mon` is French too) and the configured ones. Undefined: no dates. */
 export function languagesOfDates(
   query: string,
   configured: readonly string[],
@@ -215,10 +201,9 @@ export function languagesOfDates(
   return [...own, ...configured.filter((code) => code !== "en" && !own.includes(code))];
 }
 
-/** Characters at either end of a long question that are searched for dates. */
 const READABLE_CHARS = 1000;
 
-/** The part of a question that is searched for dates: all of a usual one, the start and the end of a very long one. */
+/** Beginning and end of a very long question. */
 function readableDates(query: string): string {
   if (query.length <= 2 * READABLE_CHARS) return query;
   // Cut at spaces, so that no number or word is split.
@@ -227,20 +212,17 @@ function readableDates(query: string): string {
   return `${head}\n${tail}`;
 }
 
-/** In other languages, shorter words than this have other meanings too: `mar` is Tuesday and sea. */
+/** Shorter words of other languages have other meanings too: `mar` is Tuesday and sea. */
 const FOREIGN_CHARS = 4;
 
-/**
- * Whether an expression is a date by itself: digits or several words, or one word with hardly any other meaning.
- * @param isEnglish whether it may have been read in English
- */
+/** Whether an expression is a date by itself: digits, several words, or one unambiguous word. */
 function keepsAlone(value: string, isEnglish: boolean): boolean {
   if (/[\d\s]/.test(value)) return true;
   if (!isEnglish) return value.length >= FOREIGN_CHARS || /^hoy$|\P{ASCII}/iu.test(value);
   return ALONE.has(value.toLowerCase().replace(/[^a-z]+$/, ""));
 }
 
-/** Whether a date is a name instead: one capitalised word that an entity of the question contains. */
+/** Whether a date is rather a name: one capitalized word of an entity. */
 function isName(value: string, entities: readonly string[]): boolean {
   return (
     /^\p{Lu}[^\s\d]*$/u.test(value) &&
@@ -248,12 +230,12 @@ function isName(value: string, entities: readonly string[]): boolean {
   );
 }
 
-/** Source of a pattern for whole words, joined by `|`, with any white space between them; for the flags `iu`. */
+/** Source of a pattern for whole words separated by `|`, for the flags `iu`. */
 export function phrase(alternatives: string): string {
   return String.raw`(?<![\p{L}\p{N}_])(?:${alternatives.replaceAll(" ", String.raw`\s+`)})(?![\p{L}\p{N}_])`;
 }
 
-/** Matches a text that contains one of the phrases, separated by commas: whole words, any case, any white space between them. */
+/** Matches any of some phrases, separated by commas, as whole words. */
 function phrases(list: string): RegExp {
   return new RegExp(phrase(list.split(", ").join("|")), "iu");
 }

@@ -17,50 +17,46 @@ import type {
 import type { EngineDeps } from "../deps.ts";
 import type { Exclusion, MemoryBundle } from "./api.ts";
 
-/** The searches that find candidates, in the order in which they are reported. */
+/** The searches, in the order of reports. */
 export const BACKENDS = ["GRAPH", "VECTOR", "LEXICAL", "PINNED"] as const;
 type Backend = (typeof BACKENDS)[number];
 
 /** Why a search returned nothing. */
 type SearchFailure = "backend_error" | "embedding_mismatch";
 
-/** How many candidates each search may return. */
+/** Candidates per search. */
 export type SearchLimits = {
   readonly vectorK: number;
   readonly lexicalK: number;
   readonly graphK: number;
   readonly graphHops: number;
-  /** Whether pinned memories and open tasks are included, whatever the question. */
+  /** Whether pinned memories and open tasks are always included. */
   readonly pins: boolean;
 };
 
-/** What is searched for by words and by meaning. */
 type SearchedText = {
   readonly text: string;
-  /** Its vector; computed at most once. */
+  /** Computed once. */
   readonly vector: () => Promise<Float32Array>;
 };
 
-/** Input of the searches. */
 export type Question = {
-  /** The question, and of a long one also what it asks: a memory counts by the text that it suits best. */
+  /** The question, and what a long one asks; a memory counts by its best match. */
   readonly texts: readonly SearchedText[];
-  /** Names and quoted texts of the question. */
   readonly entities: readonly string[];
   readonly isAggregation: boolean;
   readonly filter: CandidateFilter;
-  /** False if the vectors of the configured model cannot be compared with the pack's. */
+  /** False if the pack's vectors are of another model. */
   readonly comparable: boolean;
 };
 
-/** What the searches found, and which of them failed. */
 export type CandidateSets = {
   readonly hits: Readonly<Record<Exclude<Backend, "LEXICAL">, readonly Hit[]>> & {
     readonly LEXICAL: readonly TextHit[];
   };
-  /** Found only by a word or pair of words of a question for a count or list. */
+  /** Found only by single words of a question for a count or list. */
   readonly scanned: readonly NodeKey[];
-  /** The score that either search gives to what only others found. */
+  /** Scores of what only other searches found. */
   readonly completed: {
     readonly VECTOR: readonly Hit[];
     readonly LEXICAL: readonly TextHit[];
@@ -70,10 +66,10 @@ export type CandidateSets = {
   readonly atLimit: readonly string[];
 };
 
-/** Hits of each word of a scan. */
+/** Hits per word of a scan. */
 const SCAN_HITS = 50;
 
-/** Limits of a question; one that asks for a count or a complete list searches further. */
+/** A question for a count or list searches further. */
 export function limitsOf(settings: PackingSettings, isAggregation: boolean): SearchLimits {
   const { aggregationKMultiplier: factor, aggregationKMax: max } = settings;
   const widened = (k: number) =>
@@ -87,11 +83,7 @@ export function limitsOf(settings: PackingSettings, isAggregation: boolean): Sea
   };
 }
 
-/**
- * Stage 2: queries graph, vectors, words and pins, with every filter inside the search. What one of them found gets the scores of
- * the others too: a memory that both rankings rate well beats one that merely happens to be on a single list. A failed search is
- * reported, and the answer is made from the others.
- */
+/** Stage 2: searches graph, vectors, words and pins; what one search found is scored by the others too. A failed search is reported. */
 export async function generateCandidates(
   deps: EngineDeps<SearchIndex>,
   question: Question,
@@ -103,7 +95,7 @@ export async function generateCandidates(
   const vectors = question.texts.map((searched) =>
     searches.run("VECTOR", () => searchVectors(deps, question, searched, limits)),
   );
-  // These need no vector, so they run while the model embeds the question.
+  // These need no vector: they run while the model embeds the question.
   const [graph, pinned, scan] = await Promise.all([
     searches.run("GRAPH", async () =>
       question.entities.length === 0 || limits.graphK === 0
@@ -166,7 +158,6 @@ export async function generateCandidates(
   };
 }
 
-/** Runs searches and remembers which ones failed. */
 class Searches {
   readonly failures: Partial<Record<Backend | "LEXICAL_AGG", SearchFailure>> = {};
   readonly #deps: EngineDeps<SearchIndex>;
@@ -182,7 +173,7 @@ class Searches {
     try {
       return await search();
     } catch (error) {
-      // The cause may contain memory text; only its category leaves this place.
+      // The message could contain memory text: only the code is reported.
       const reason = reasonCode(error);
       this.failures[backend] = reason === "embedding_mismatch" ? reason : "backend_error";
       this.#deps.warn(`retrieve: the ${backend} search failed (${reason})`);
@@ -204,7 +195,7 @@ async function searchVectors(
   return store.searchVectors(await vector(), question.filter, vectorK);
 }
 
-/** What hits of the whole of a long question count beside those of what it asks. */
+/** Weight of hits of the whole text of a long question. */
 const WHOLE_COUNTS = 0.85;
 
 function counted<Found extends Hit>(hits: readonly Found[], at: number, lists: readonly unknown[]) {
@@ -212,7 +203,7 @@ function counted<Found extends Hit>(hits: readonly Found[], at: number, lists: r
   return isWhole ? hits.map((hit) => ({ ...hit, score: hit.score * WHOLE_COUNTS })) : hits;
 }
 
-/** Hits of several lists, each with its best score, best first; those of one list as they are. */
+/** Hits of several lists, each with its best score, best first. */
 function bestOf<Found extends Hit>(lists: readonly (readonly Found[])[]): readonly Found[] {
   const [only = [], ...others] = lists;
   if (others.every((list) => list.length === 0)) return only;
@@ -223,7 +214,7 @@ function bestOf<Found extends Hit>(lists: readonly (readonly Found[])[]): readon
   return [...best.values()].sort((a, b) => b.score - a.score || a.key - b.key);
 }
 
-/** The word search of each text; of several, a memory counts by the largest share of one that it explains. */
+/** The word search of each text; of several, the best coverage counts. */
 async function searchTexts(
   { store }: Pick<EngineDeps<SearchIndex>, "store">,
   { texts, filter }: Question,
@@ -233,7 +224,7 @@ async function searchTexts(
 ): Promise<readonly TextHit[]> {
   const found: (readonly TextHit[])[] = [];
   for (const { text } of texts) {
-    // To search for many words takes a while: others come in between.
+    // Searching for many words takes long: yield to other calls.
     if (found.length > 0) await nextTurn();
     found.push(await searches.run("LEXICAL", () => store.searchText(text, filter, k, others)));
   }
@@ -242,11 +233,11 @@ async function searchTexts(
   return bestOf(found.map((hits) => hits.map((hit) => ({ ...hit, score: hit.coverage, known }))));
 }
 
-/** @property most the number of hits of the most frequent word */
+/** `most`: hits of the most frequent word. */
 type Scan = { readonly hits: readonly Hit[]; readonly most: number };
 const NO_SCAN: Scan = { hits: [], most: 0 };
 
-/** Searches for each word of a question by itself: what is to be counted need not resemble the whole question. */
+/** Searches for single words: what is to be counted need not resemble the question. */
 async function scanWords(
   { store }: EngineDeps<SearchIndex>,
   question: Question,
@@ -272,7 +263,7 @@ function unique(lists: readonly (readonly Hit[])[]): NodeKey[] {
   return [...new Set(lists.flat().map(({ key }) => key))];
 }
 
-/** Words of a question for a count or list that say nothing about what is counted. */
+/** Words that say nothing about what is counted. */
 const EMPTY_WORDS: ReadonlySet<string> = new Set(
   `how many much total did do does have has the and or in on at to of for with from last past all what list count
   number been was were are is my me few spend spent any some each every a an that this those these it its`.split(
@@ -281,7 +272,7 @@ const EMPTY_WORDS: ReadonlySet<string> = new Set(
 );
 const WORDS_MAX = 5;
 
-/** The words, and pairs of adjacent words, that are scanned for in a question for a count or a list. Pure. */
+/** The words, and pairs of adjacent words, to scan for. */
 function scanTerms(question: string): readonly string[] {
   const words = (question.toLowerCase().match(/[a-z]{3,}/g) ?? [])
     .filter((word) => !EMPTY_WORDS.has(word))
@@ -290,30 +281,30 @@ function scanTerms(question: string): readonly string[] {
   return [...new Set([...words, ...pairs])];
 }
 
-/** A memory that at least one search found, with its signals. */
+/** A memory that was found, with its signals. */
 export type Candidate = {
   readonly key: NodeKey;
   readonly node: KeyedNode["node"];
   readonly paths: readonly CandidatePath[];
-  /** Cosine, 0 to 1; negative values count as 0; undefined without a vector to compare. */
+  /** Cosine, 0 to 1; undefined without a vector. */
   readonly semantic: number | undefined;
-  /** BM25 rescaled over this question's hits: best 1, weakest 0; undefined if no word matches. */
+  /** BM25 rescaled over all hits: best 1, weakest 0; undefined without a matching word. */
   readonly lexical: number | undefined;
-  /** Its BM25 as a share of the rarity of all words of the question, 0 to 1; undefined if no word matches. */
+  /** BM25 as a share of the rarity of all words of the question, 0 to 1. */
   readonly coverage: number | undefined;
-  /** How surely the words of the question point to a few memories, 0 to 1; undefined if no word matches. */
+  /** How surely the words point to a few memories, 0 to 1. */
   readonly certainty: number | undefined;
-  /** 1, 0.7 or 0.4 by hops from an entity of the question; 0 elsewhere. */
+  /** 1, 0.7 or 0.4 by hops from an entity of the question; else 0. */
   readonly graph: number;
 };
 
-/** The keys of everything that was found, without repeats. */
+/** Without repeats. */
 export function foundKeys({ hits, scanned }: CandidateSets): NodeKey[] {
   const keys = Object.values(hits).flatMap((list) => list.map(({ key }) => key));
   return [...new Set([...keys, ...scanned])];
 }
 
-/** Stage 3: one candidate per memory, with the union of its paths. Hits whose memory is not active are dropped. Pure. */
+/** Stage 3: one candidate per active memory, with the union of its paths. */
 export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candidate[] {
   const { GRAPH, VECTOR, LEXICAL, PINNED } = sets.hits;
   const semantic = scores([...VECTOR, ...sets.completed.VECTOR]);
@@ -341,13 +332,10 @@ export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candida
   }));
 }
 
-/** As many memories have a word in common that only one turn of a conversation says: two on either side, and itself. */
+/** A word said once is indexed in five turns: its own and two on each side. */
 const FEW = 5;
 
-/**
- * How surely the words of a question point to a few memories, 0 to 1 in single precision: all words are known, and the score of the
- * best hit stands far above that of the sixth. Short of four fifths of either it falls; with half of either it is 0.
- */
+/** 1 if all words are known and the best hit is far above the sixth; each share counts from a half, fully from four fifths. */
 function certaintyOf(hits: readonly TextHit[]): number {
   const coverages = hits.map(({ coverage }) => coverage).sort((a, b) => b - a);
   const [best = 0, sixth = 0] = [coverages[0], coverages[FEW]];
@@ -368,7 +356,7 @@ function scores(hits: readonly Hit[]): ReadonlyMap<NodeKey, number> {
   return new Map(hits.map(({ key, score }) => [key, Math.max(0, score)]));
 }
 
-/** In single precision, like cosines: more digits would carry no information and make every receipt larger. */
+/** In single precision, like cosines: more digits would only make receipts larger. */
 function rescaled(hits: readonly Hit[]): ReadonlyMap<NodeKey, number> {
   const values = hits.map(({ score }) => score);
   const min = Math.min(...values);
@@ -379,16 +367,13 @@ function rescaled(hits: readonly Hit[]): ReadonlyMap<NodeKey, number> {
 
 export type FilterRules = {
   readonly mode: RetrievalMode;
-  /** Unverified memories below this confidence are left out, 0 to 1. */
+  /** Unverified memories below this confidence are excluded, 0 to 1. */
   readonly unverifiedThreshold: number;
-  /** Whether the retention of a memory is over at the time of the call; `default` mode then excludes it. */
+  /** Expired memories are excluded. */
   readonly isExpired: (node: MemoryNode) => boolean;
 };
 
-/**
- * Stage 4: unless the mode is `explicit`, excludes hypothetical, conditional, doubtful and expired memories, with the reason for
- * each. Pure.
- */
+/** Stage 4: excludes hypothetical, conditional, doubtful and expired memories, with reasons. */
 export function filterEpistemic<T extends { readonly node: MemoryNode }>(
   candidates: readonly T[],
   rules: FilterRules,
@@ -403,7 +388,7 @@ export function filterEpistemic<T extends { readonly node: MemoryNode }>(
   return { kept, excluded };
 }
 
-/** Why a memory is excluded; undefined if it is not. `explicit` mode excludes nothing. */
+/** `explicit` mode excludes nothing. */
 export function exclusionReason(node: MemoryNode, rules: FilterRules): string | undefined {
   if (rules.mode === "explicit") return undefined;
   if (rules.isExpired(node)) return "retention_filtered:expired";
@@ -411,20 +396,18 @@ export function exclusionReason(node: MemoryNode, rules: FilterRules): string | 
   return epistemicExclusion(node, { unverifiedThreshold, excludesThreshold: false });
 }
 
-/** What happened between the candidates and the context. */
 export type CoverageFacts = {
-  /** After expansion and filters, before selection. */
+  /** After expansion, before selection. */
   readonly candidateCount: number;
   readonly selectedCount: number;
-  /** What selection dropped, with reasons; other reasons are ignored. */
+  /** What selection dropped. */
   readonly excluded: readonly Pick<Exclusion, "reason">[];
   readonly backendFailures: Readonly<Record<string, string>>;
-  /** See `pathsAtLimit`. */
   readonly candidateLimitPaths: readonly string[];
   readonly bundle: Pick<MemoryBundle, "includedCount" | "excludedIds" | "blankIds" | "folded">;
 };
 
-/** How complete the answer to a question for a count or a complete list can be. Pure. */
+/** How complete the answer to a question for a count or list can be. */
 export function aggregationCoverage(facts: CoverageFacts): Coverage {
   const { bundle, candidateLimitPaths } = facts;
   const dropped = (reason: string) => facts.excluded.some((one) => one.reason === reason);
@@ -453,7 +436,7 @@ function statusOf(limitations: readonly CoverageLimitation[]): Coverage["status"
   return limitations.length > 1 ? "candidate_limited" : "semantic_candidates";
 }
 
-/** The searches that reached their limit of candidates, in the order of the limits; disabled ones are left out. Pure. */
+/** The searches that reached their limit. */
 export function pathsAtLimit(
   found: Readonly<Record<string, number>>,
   limits: Readonly<Record<string, number>>,

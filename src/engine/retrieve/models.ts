@@ -17,7 +17,7 @@ export type ReformulateDeps = {
 };
 
 type Alternatives = {
-  /** At most as many as the settings ask for, without duplicates and without the question itself; may be empty. */
+  /** Without duplicates and the question itself. */
   readonly queries: readonly string[];
   readonly outcome: ModelOutcome;
 };
@@ -31,11 +31,7 @@ const SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/**
- * Other wordings of a question, which are searched for too. A model that fails or exceeds the time limit gives none; `outcome`
- * says which it was.
- * @throws the signal's reason when the caller aborts
- */
+/** Other wordings to search for; none if the model fails or is too slow. @throws the caller's abort reason */
 export async function alternatives(
   { languageModel, settings, warn }: ReformulateDeps,
   query: string,
@@ -82,7 +78,7 @@ function parseQueries({ queries }: JsonObject): readonly string[] {
   throw new SvcError("model_failed", "the language model gave no list of queries");
 }
 
-/** The first `count` that are not blank, not the question, and not an earlier one; ignoring case and surrounding blanks. Pure. */
+/** The first `count` distinct ones that are neither blank nor the question. */
 export function cleanAlternatives(
   query: string,
   proposed: readonly string[],
@@ -103,7 +99,7 @@ function folded(text: string): string {
   return foldCase(text.trim());
 }
 
-/** A pool, followed by what else the alternatives found, in their order and with their own signals. Pure. */
+/** The pool, then what only the alternatives found. */
 export function mergeNewOnly(
   pool: readonly Candidate[],
   alternativePools: readonly (readonly Candidate[])[],
@@ -115,15 +111,11 @@ export function mergeNewOnly(
   return [...byKey.values()];
 }
 
-/** Joined pools, or why they cannot be joined. */
 type MaxSignals =
   | { readonly candidates: readonly Candidate[] }
   | { readonly problem: "signal_not_finite" | "node_changed" };
 
-/**
- * Each candidate of any pool once, with all of its paths, sorted, and the largest of each signal; in the order in which they
- * first occur. Pools that saw two states of one memory, or contain a signal that is not a finite number, are not joined. Pure.
- */
+/** Each candidate once, with all paths and the largest of each signal. Pools with two states of one memory are not joined. */
 export function mergeMaxSignals(
   pool: readonly Candidate[],
   alternativePools: readonly (readonly Candidate[])[],
@@ -143,7 +135,6 @@ function hasFiniteSignals({ semantic = 0, lexical = 0, graph }: Candidate): bool
 }
 
 function isSameState({ node: a }: Candidate, { node: b }: Candidate): boolean {
-  // Both were read by the same code, so equal memories have equal text.
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
@@ -168,13 +159,12 @@ function larger(a: number | undefined, b: number | undefined): number | undefine
   return Math.max(a, b);
 }
 
-/** The outcome of an optional stage that asks a model. */
 type ModelOutcome = "applied" | "timeout" | "failed";
 
 type Reranking = {
   readonly ranking: readonly ResultCandidate[];
   readonly outcome: ModelOutcome;
-  /** Whether the first candidates have their own order, by score and id alone. */
+  /** Whether the first candidates are ordered by score and id alone. */
   readonly rerankedPrefix: boolean;
 };
 
@@ -184,14 +174,11 @@ type RerankDeps = {
   readonly warn: (message: string) => void;
 };
 
-/** The settings that the merge needs. */
 type RerankRules = Pick<RerankerSettings, "policy" | "priorWeight">;
 
 /**
- * Lets a model read the best candidates together with the question and ranks them again; the others keep their scores and places.
- * A model that fails, returns anything but numbers from 0 to 1, or exceeds the time limit changes nothing; `outcome` says which
- * it was.
- * @throws the signal's reason when the caller aborts
+ * Ranks the best candidates again by a model; changes nothing if it fails, is too slow or answers wrongly.
+ * @throws the caller's abort reason
  */
 export async function rerank(
   { reranker, settings, warn }: RerankDeps,
@@ -223,11 +210,8 @@ function parseScores(scores: readonly number[], count: number): readonly number[
 }
 
 /**
- * Joins a model's scores with a ranking: `scores` are those of its first candidates, 0 to 1, in its order. Pure.
- *
- * `legacy` gives them the mean of both scores. The envelopes reassign the previous scores of these candidates, best first, so
- * that the model decides the order and no score leaves the range that selection knows. `anchored_score_envelope` keeps the best
- * candidate that several searches found in front.
+ * `legacy` takes the mean of both scores. The envelopes reassign the previous scores in the model's order; `anchored` keeps the best
+ * candidate of several searches in front.
  */
 export function mergeNeuralScores(
   ranking: readonly ResultCandidate[],
@@ -242,7 +226,7 @@ export function mergeNeuralScores(
   if (policy === "legacy") return [...blended, ...tail];
   const ordered = policy === "score_envelope" ? blended : anchorFirst(blended, ranking);
   const envelope = prefix.map(({ compositeScore }) => compositeScore).sort((a, b) => b - a);
-  // Sorted again: among equal scores the id decides, as it will when the order is recomputed from the record.
+  // Equal scores are ordered by id, as a replay does.
   const assigned = ordered.map((candidate, at) => assign(candidate, envelope[at])).sort(byScore);
   return [...assigned, ...tail];
 }
@@ -256,7 +240,7 @@ function assign(candidate: ResultCandidate, score = 0): ResultCandidate {
   return { ...candidate, ...adjusted(candidate, adjustment("neural_rank_assignment", score)) };
 }
 
-/** Moves the previously best ordinary candidate with two paths to the front, if it is among those that were reranked. */
+/** Moves the previously best ordinary candidate with two paths to the front. */
 function anchorFirst(
   prefix: readonly ResultCandidate[],
   former: readonly ResultCandidate[],
@@ -266,20 +250,15 @@ function anchorFirst(
   return [...prefix.filter(isAnchor), ...prefix.filter((candidate) => !isAnchor(candidate))];
 }
 
-/** The value of a call, or why there is none. */
 type Limited<T> =
   | { readonly outcome: "applied"; readonly value: T }
   | {
       readonly outcome: "timeout" | "failed";
-      /** A code, never a message, which could contain a text. */
+      /** A code, never a message. */
       readonly reason: string;
     };
 
-/**
- * Waits for an optional model no longer than the limit; its signal tells it when nobody waits any more.
- * @param signal the caller's own
- * @throws the caller's reason when the caller aborts
- */
+/** Waits for a model no longer than the limit. @throws the caller's abort reason */
 async function withinLimit<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,

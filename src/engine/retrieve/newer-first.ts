@@ -17,12 +17,11 @@ import type { EngineDeps } from "../deps.ts";
 import type { ResultCandidate } from "./api.ts";
 import { adjusted, adjustment, byScore, byScoreThenPath } from "./score/score.ts";
 
-/** Number of best candidates that are compared with one another. */
+/** Best candidates that are compared. */
 const COMPARED = 20;
-/** Types of memories that state what is so. What somebody noted or said may be about any moment. */
+/** Types that state what is so; notes and turns may be about any moment. */
 const CLAIMS: ReadonlySet<NodeType> = new Set<NodeType>(["fact", "preference", "decision"]);
 
-/** A candidate that makes a single statement. */
 type Compared = {
   readonly candidate: ResultCandidate;
   readonly statement: Statement;
@@ -35,10 +34,8 @@ type Deps = Pick<
 >;
 
 /**
- * Moves a memory in front of the one that it makes outdated, if both are among the best candidates, and marks the older one. Of
- * two that say the same with another value, the later one is moved before the other if the question asks for neither value, and
- * nothing is marked. The scores of both are adjusted, so that a receipt reproduces the order.
- * @returns the same ranking object if nothing is to be moved
+ * Ranks a newer memory above the one that it outdates, and marks that one; likewise, unmarked, of two that differ in a value the
+ * question does not name. The scores are adjusted, so that a receipt reproduces the order.
  */
 export async function newerFirst(
   { store, embedder }: Deps,
@@ -54,7 +51,7 @@ export async function newerFirst(
   return moveBehind(ranking, [...known, ...worded, ...later, ...valueLinks(query, best)], policy);
 }
 
-/** Notes of which the store knows that all they said was replaced, each with the best of what replaced it. */
+/** Notes that the store knows to be replaced, each with the best replacement. */
 async function replacedLinks(
   store: Pick<SearchIndex, "replacedNotes">,
   userId: string,
@@ -73,7 +70,7 @@ async function replacedLinks(
   });
 }
 
-/** Whether a candidate is one of the nodes that replaced a note, or a later note of a message that one of them cites. */
+/** Whether a candidate replaced a note, or is a later note with the evidence of what did. */
 function hasReplaced(
   by: readonly Replacement[],
   candidate: ResultCandidate,
@@ -88,7 +85,7 @@ function hasReplaced(
   );
 }
 
-/** Each memory that, by its words, a newer one makes outdated, with the nearest of these. */
+/** Memories that a newer one outdates by its words, each with the nearest one. */
 async function wordedLinks(
   { store, embedder }: Deps,
   userId: string,
@@ -109,12 +106,12 @@ async function wordedLinks(
   );
 }
 
-/** Whether a candidate may be moved: a score below 0 cannot be multiplied. */
+/** A score below 0 cannot be multiplied. */
 function isMovable({ node, compositeScore }: ResultCandidate): boolean {
   return compositeScore >= 0 && isStatement(node);
 }
 
-/** Each memory that says the same as a later one with another value, with the latest of these; notes only of those near to them. */
+/** Memories that differ from a later one in a value, each with the latest one; notes only if near. */
 async function laterLinks(
   { store, embedder }: Deps,
   { userId, query }: { readonly userId: string; readonly query: string },
@@ -172,7 +169,7 @@ function valueLinks(query: string, best: readonly ResultCandidate[]): readonly L
   return [{ newer: found.current.candidate, older: found.earlier.candidate, isOutdated: false }];
 }
 
-/** Claims, and what somebody noted by itself: turns of a conversation may be about any moment. */
+/** Turns of a conversation may be about any moment. */
 function mayBeLater(node: MemoryNode): boolean {
   return CLAIMS.has(node.nodeType) || (node.nodeType === "note" && node.sessionId === undefined);
 }
@@ -181,7 +178,7 @@ function isClaim({ candidate }: Compared): boolean {
   return CLAIMS.has(candidate.node.nodeType);
 }
 
-/** The cosine of each pair whose vectors are known, on the scale of the model for two memories. */
+/** On the scale of the model; pairs without vectors are left out. */
 async function cosinesOf(
   { store, embedder }: Deps,
   userId: string,
@@ -203,14 +200,13 @@ async function cosinesOf(
 
 function statements(best: readonly ResultCandidate[]): readonly Compared[] {
   return best.flatMap((candidate): Compared[] => {
-    // A candidate with an inherited score is there for another memory.
+    // An inherited score belongs to another memory.
     if (candidate.trace === undefined) return [];
     const statement = statementOf(candidate.node);
     return statement === undefined ? [] : [{ candidate, statement }];
   });
 }
 
-/** The pairs of comparable candidates, of which the words of both allow it. */
 function pairsOf(
   compared: readonly Compared[],
   mayBe: (newer: Compared, older: Compared) => boolean,
@@ -227,7 +223,6 @@ function pairsOf(
   );
 }
 
-/** Whether both are turns of a conversation. */
 function isSaid({ candidate: one }: Compared, { candidate: other }: Compared): boolean {
   return isTurn(one.node) && isTurn(other.node);
 }
@@ -236,12 +231,12 @@ function isTurn({ nodeType, sessionId }: MemoryNode): boolean {
   return nodeType === "note" && sessionId !== undefined;
 }
 
-/** Entities are names, joined turns repeat their neighbours, and nobody knows which of two contested claims is right. */
+/** Entities are names, joined turns repeat others, and contested claims are undecided. */
 function isStatement({ nodeType, metadata, lifecycleState }: MemoryNode): boolean {
   return nodeType !== "entity" && metadata?.["qa_pair"] !== true && lifecycleState !== "contested";
 }
 
-/** Whether two memories have the same scope and, if somebody is quoted, the same speaker and role. */
+/** Whether scope and, for quotes, speaker and role are the same. */
 function isComparable(one: ResultCandidate, other: ResultCandidate): boolean {
   const isQuoted = one.node.sessionId !== undefined || other.node.sessionId !== undefined;
   return (
@@ -251,7 +246,7 @@ function isComparable(one: ResultCandidate, other: ResultCandidate): boolean {
   );
 }
 
-/** Whether two memories have the same scope, and scores that can be compared: those that a reranker read precede all others. */
+/** Same scope, and comparable scores: reranked ones precede all others. */
 function isOfOnePart(one: ResultCandidate, other: ResultCandidate): boolean {
   return (
     one.node.scope === other.node.scope &&
@@ -259,7 +254,7 @@ function isOfOnePart(one: ResultCandidate, other: ResultCandidate): boolean {
   );
 }
 
-/** Each outdated memory with the nearest memory that makes it outdated; of equally near ones the newest. */
+/** The nearest link of each older memory; the newest of equally near ones. */
 function nearestLinks(links: readonly WordedLink[]): readonly Link[] {
   const nearest = new Map<NodeKey, WordedLink>();
   for (const link of links) {
@@ -273,24 +268,17 @@ function nearestLinks(links: readonly WordedLink[]): readonly Link[] {
   return [...nearest.values()];
 }
 
-/**
- * Maximum score of an older memory as a share of the newer one's: the difference is far smaller than that of any other scores.
- */
+/** The score of an older memory as a share of the newer one's. */
 const BEHIND = 1 - 1e-9;
 
-/** A memory and the one that it stands behind. */
 type Link = {
   readonly newer: ResultCandidate;
   readonly older: ResultCandidate;
-  /** Whether the newer one makes the older one outdated, as far as anybody can tell, so that the older one is marked. */
+  /** Whether the older one is marked as outdated. */
   readonly isOutdated: boolean;
 };
 
-/**
- * Moves each newer memory to the place of the older one, and that behind it. Of several links of one older memory the first counts.
- * The scores are adjusted, so that a receipt reproduces the order.
- * @returns the same ranking object if there is no link
- */
+/** Moves each newer memory to the place of the older one, which follows it. The first link of an older memory counts. */
 function moveBehind(
   ranking: readonly ResultCandidate[],
   links: readonly Link[],
@@ -300,7 +288,7 @@ function moveBehind(
   return followed.length === 0 ? ranking : reordered(ranking, followed, policy);
 }
 
-/** By when they happened if both say so, else by when they became valid, else by when they were stored; oldest first. */
+/** By event time if both have one, else by validity, else by storage; oldest first. */
 function byAge(one: ResultCandidate, other: ResultCandidate): number {
   const { node: a } = one;
   const { node: b } = other;
@@ -316,7 +304,7 @@ function byAge(one: ResultCandidate, other: ResultCandidate): number {
   );
 }
 
-/** The first link of each older memory, without those that would lead back to it: what it stands behind is never behind it. */
+/** The first link of each older memory, without cycles. */
 function withoutCircles(links: readonly Link[]): readonly Link[] {
   const newerOf = new Map<NodeKey, Link>();
   for (const link of links) {
@@ -326,7 +314,7 @@ function withoutCircles(links: readonly Link[]): readonly Link[] {
   return [...newerOf.values()];
 }
 
-/** A memory, the one that it stands behind, the one that that stands behind, and so on. */
+/** A memory, what precedes it, what precedes that, and so on. */
 function wayFrom(newerOf: ReadonlyMap<NodeKey, Link>, first: NodeKey): readonly NodeKey[] {
   const way = [first];
   for (let key: NodeKey | undefined = first; key !== undefined; ) {
@@ -336,7 +324,6 @@ function wayFrom(newerOf: ReadonlyMap<NodeKey, Link>, first: NodeKey): readonly 
   return way;
 }
 
-/** The newer ones moved to the places of the older ones, oldest first; then every older one moved behind, newest first. */
 function reordered(
   ranking: readonly ResultCandidate[],
   links: readonly Link[],
@@ -346,14 +333,14 @@ function reordered(
   const now = (candidate: ResultCandidate) => current.get(candidate.key) ?? candidate;
   const newerOf = new Map(links.map((link) => [link.older.key, link]));
   const stepsOf = ({ older }: Link) => wayFrom(newerOf, older.key).length;
-  // What a memory is behind may be behind another one: that decides, also where the two have other times than the order of events.
+  // Chains decide the order, even against the order of events.
   const oldestFirst = links
     .toSorted((a, b) => byAge(a.older, b.older))
     .sort((a, b) => stepsOf(b) - stepsOf(a));
   for (const link of oldestFirst) {
     const [newer, older] = [now(link.newer), now(link.older)];
     const factor = movable(older.compositeScore) / movable(newer.compositeScore);
-    // From 0 it is raised above all that have 0, too.
+    // A score of 0 cannot be multiplied.
     const raise = newer.compositeScore === 0 ? Math.max(factor, 2) : factor;
     if (raise > 1) current.set(newer.key, { ...newer, ...stepped(newer, raise, older) });
   }

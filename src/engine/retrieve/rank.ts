@@ -32,15 +32,13 @@ import {
 import type { RetrievalRequest } from "./request.ts";
 import { score } from "./score/score.ts";
 
-/** A ranking and how it was made. */
 export type Ranked = {
   readonly analysis: QueryAnalysis;
   readonly question: Question;
   readonly sets: CandidateSets;
   readonly ranking: readonly ResultCandidate[];
-  /** Candidates that the filters excluded. */
   readonly excluded: readonly Exclusion[];
-  /** Candidates that only an alternative question found. */
+  /** Candidates that only alternative questions found. */
   readonly reformulated: number;
   readonly reformulation: RetrievalMetadata["reformulation"];
   readonly reranker: RetrievalMetadata["reranker"];
@@ -48,7 +46,6 @@ export type Ranked = {
   readonly rerankedPrefix: boolean;
 };
 
-/** The rules by which a request excludes hypothetical, conditional and doubtful memories. */
 export function filterRules(
   deps: EngineDeps<SearchIndex>,
   { mode, askedAt }: RetrievalRequest,
@@ -57,11 +54,7 @@ export function filterRules(
   return { mode, unverifiedThreshold, isExpired: expiredAt(askedAt) };
 }
 
-/**
- * Stages 1 to 5: analyse, search, merge, filter, score; with a reranker, its order of the best. Searching again without
- * expired memories, other wordings and the reranker are stages of their own, and only where they run.
- * @param comparable false when the configured model's vectors cannot be compared with the pack's
- */
+/** Stages 1 to 5: analyze, search, merge, filter, score, rerank. @param comparable false if the pack's vectors are of another model */
 export async function rank(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
@@ -97,7 +90,7 @@ export async function rank(
   return { analysis, question, sets, excluded, reformulated, reformulation, ...reranked };
 }
 
-/** A separate, scored pool from vectors and words only: for hints. */
+/** A scored pool from vectors and words only, for hints. */
 export async function searchAside(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
@@ -161,7 +154,6 @@ function toQuestion(
 
 type Pool = SearchedPool & Pick<Ranked, "reformulated" | "reformulation">;
 
-/** The pool, with the candidates of alternative questions where they are wanted. */
 async function withAlternatives(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
@@ -221,7 +213,6 @@ async function tryAlternative(
   try {
     return await searchAlternative(deps, request, query, comparable);
   } catch (error) {
-    // The cause may contain memory text; only its category leaves this place.
     deps.warn(`retrieve: another wording could not be searched for (${reasonCode(error)})`);
     return { pool: undefined, isComplete: false };
   }
@@ -244,9 +235,7 @@ async function searchAlternative(
   };
 }
 
-/**
- * Undefined if there is nothing to join, or if the signals to join are incomplete or come from different states of the memories.
- */
+/** Undefined: the signals are incomplete, or of different states. */
 function join(
   policy: "new_only" | "max_signals",
   pool: readonly Candidate[],
@@ -275,7 +264,7 @@ function scorePool(
   });
 }
 
-/** The same order if there is no reranker, or if it fails. */
+/** Unchanged without a reranker, or if it fails. */
 async function rerankBest(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
@@ -296,24 +285,19 @@ async function rerankBest(
   return { ...reranked, reranker: outcome };
 }
 
-/** A question, how far to search for it, and what was found. */
 type Search = {
   readonly question: Question;
   readonly limits: SearchLimits;
   readonly sets: CandidateSets;
 };
 
-/** The sets of the last search, and one candidate per memory. */
+/** One candidate per memory. */
 type SearchedPool = {
   readonly sets: CandidateSets;
   readonly pool: readonly Candidate[];
 };
 
-/**
- * Stage 3: one candidate per memory. If expired memories took places in a search that reached its limit, searches again without
- * expired memories. Those found stay among the candidates, so that they are reported as excluded. In `explicit` mode they are not
- * excluded.
- */
+/** Stage 3. If expired memories took places in a search at its limit, searches again without them; they stay as excluded candidates. */
 async function mergeSearch(
   deps: EngineDeps<SearchIndex>,
   { question, limits, sets }: Search,
@@ -352,7 +336,7 @@ async function mergeSets(
   return merge(sets, await store.nodesByKey(filter.userId, foundKeys(sets)));
 }
 
-/** Runs stages and records for each how long it took, its input and its output. */
+/** Runs stages and records their time, input and output. */
 export class StageLog {
   readonly #start = performance.now();
   readonly #traces: StageTrace[] = [];
@@ -361,12 +345,12 @@ export class StageLog {
     return this.#traces;
   }
 
-  /** Milliseconds since the start of the log, including work between the stages. */
+  /** Milliseconds since the start, between stages included. */
   get totalMs(): number {
     return Math.round((performance.now() - this.#start) * 100) / 100;
   }
 
-  /** Runs one stage. `input` is the number of items it takes; `size` counts those of its result. */
+  /** `input` and `size` count items. */
   async run<T>(
     stage: StageName,
     input: number,

@@ -38,12 +38,12 @@ import type { Instant } from "../../lib/instant.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { RetrieveInput } from "./api.ts";
 
-/** A checked question with every default filled in. */
+/** A checked question with its defaults. */
 export type RetrievalRequest = {
   readonly query: string;
   readonly filter: CandidateFilter;
   readonly mode: RetrievalMode;
-  /** When the question was asked, regardless of its `referenceTime`. */
+  /** Regardless of `referenceTime`. */
   readonly askedAt: Instant;
   readonly referenceTime: Instant;
   readonly tokenBudget: number;
@@ -52,26 +52,22 @@ export type RetrievalRequest = {
   readonly limit: number | undefined;
   readonly maxPerSource: number | undefined;
   readonly maxPerEvidence: number | undefined;
-  /** The request's own scoring, or the configured one. */
+  /** The request's own, else the configured ones. */
   readonly weights: ScoringWeights;
-  /** The identity of `weights`: 12 hexadecimal digits. */
+  /** Identifies `weights`: 12 hexadecimal digits. */
   readonly scoringVersion: string;
   /** Only with weighted fusion. */
   readonly multipliers: RankingMultipliers | undefined;
-  /** Whether hints from other scopes are wanted; they need `filter.scopes` too. */
+  /** Needs `filter.scopes` too. */
   readonly includeCrossScope: boolean;
-  /** Whether a receipt is wanted. */
   readonly keepReceipt: boolean;
   readonly explain: boolean;
-  /** The program that asks, if it says so. */
+  /** The program that asks. */
   readonly client: string | undefined;
   readonly signal: AbortSignal | undefined;
 };
 
-/**
- * Checks a question before any work is done: the numbers of the selection first, then types, scope, scoring, and the rest.
- * @throws SvcError invalid_argument
- */
+/** @throws SvcError invalid_argument, for the first wrong member: selection, types, scope, scoring, then the rest */
 export function parseRequest(
   input: RetrieveInput,
   settings: EngineSettings,
@@ -137,12 +133,11 @@ function parseQuery(value: unknown): string {
   );
 }
 
-/** Characters of the name of a client. */
 const CLIENT_CHARS = 100;
 
-/** The name of a client as one line; undefined for a blank one. */
+/** One line; undefined if blank. */
 function parseClient(value: unknown): string | undefined {
-  // Programs name themselves; a malformed name is no reason to refuse their questions.
+  // A malformed name is no reason to refuse a question.
   const given = typeof value === "string" ? value.toWellFormed() : value;
   const name = (parseOptionalText(given, "client") ?? "").replace(/[\p{Cc}\s]+/gu, " ").trim();
   return name === "" ? undefined : [...name].slice(0, CLIENT_CHARS).join("");
@@ -181,7 +176,7 @@ function parseScopes(value: RetrieveInput["scope"]): readonly Scope[] | undefine
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** The weights that a request may multiply. */
+/** Weights with multipliers. */
 const MULTIPLIED = [
   "semantic",
   "lexical",
@@ -202,11 +197,7 @@ const FUSION_MEMBERS = [
   "tieBreak",
 ];
 
-/**
- * The scoring that a request specifies. Missing members have the defaults of a caller who leaves everything out, and members that
- * its fusion does not read are dropped.
- * @throws SvcError invalid_argument naming the member, for example `weights.recencyLambda`
- */
+/** Missing members have the defaults; members that the fusion does not read are dropped. @throws SvcError invalid_argument */
 function parseWeights(value: unknown): ScoringWeights | undefined {
   const given = parseObject(value, "weights", Object.keys(DEFAULT_SCORING));
   if (given === undefined) return undefined;
@@ -275,9 +266,8 @@ function parseFusion(value: unknown): Fusion | undefined {
 }
 
 /**
- * Factors on the weights for one request; a missing factor is 1.
- * @returns undefined if none were given, or if they are all 1 and the fusion does not use them
- * @throws SvcError invalid_argument naming the factor, or if some are not 1 and the fusion reads no weights
+ * Missing factors are 1. Undefined: all are 1 and have no effect.
+ * @throws SvcError invalid_argument, also if the fusion reads no weights
  */
 function parseMultipliers(value: unknown, fusion: Fusion): RankingMultipliers | undefined {
   const field = "ranking_multipliers";
@@ -307,7 +297,7 @@ function parseFinite(value: unknown, field: string): number | undefined {
   throw invalid(field, `${String(value)} is not a finite number`);
 }
 
-/** An object with no members other than these, or undefined when absent. */
+/** Refuses other members; undefined when absent. */
 function parseObject(value: unknown, field: string, members: readonly string[]): Given | undefined {
   if (isAbsent(value)) return undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

@@ -4,27 +4,25 @@ import type { NodeKey } from "../../ports/store/search-index.ts";
 import type { Exclusion, ResultCandidate } from "./api.ts";
 
 export type SelectionRules = {
-  /** Decides what is compared with the floor: the score of a weighted sum, else the semantic relevance. */
+  /** `weighted` compares the score with the floor, others the semantic relevance. */
   readonly fusion: Fusion["kind"];
-  /** Inclusive floor; undefined and 0 drop nothing. */
+  /** Inclusive; undefined and 0 drop nothing. */
   readonly minScore: number | undefined;
   readonly limit: number | undefined;
-  /** Results with the same evidence and the same text; at least 1. */
+  /** Results with the same evidence and text, at least 1. */
   readonly maxPerSource: number | undefined;
-  /** Results with the same evidence; at least 1. */
+  /** Results with the same evidence, at least 1. */
   readonly maxPerEvidence: number | undefined;
-  /** The vector search failed, so no relevance is known. */
+  /** No relevance is known. */
   readonly vectorFailed: boolean;
 };
 
 export type Selection = {
   readonly results: readonly ResultCandidate[];
   readonly excluded: readonly Exclusion[];
-  /** The floor was not applied, because nothing has a relevance to compare. */
   readonly minScoreSkipped: boolean;
 };
 
-/** Whether a candidate's score, or its relevance under a fusion of rankings, is at or above a floor. Everything reaches 0. */
 export function reachesFloor(
   { compositeScore, semanticRelevance }: ResultCandidate,
   minScore: number | undefined,
@@ -34,7 +32,7 @@ export function reachesFloor(
   return (fusion === "weighted" ? compositeScore : semanticRelevance) >= minScore;
 }
 
-/** Whether the floor cannot be applied: it compares relevances, which are unknown without the vector search. */
+/** Without the vector search there is no relevance to compare. */
 function skipsFloor(
   ranking: readonly ResultCandidate[],
   {
@@ -51,10 +49,7 @@ function skipsFloor(
   );
 }
 
-/**
- * Walks the ranking and keeps what reaches the floor, up to the caps and the limit; the first reason wins, and dropped candidates
- * use up no cap. Memories without evidence are under no cap. The two sides of a dispute are kept together or not at all. Pure.
- */
+/** Keeps what reaches the floor, up to the caps and the limit; the first reason wins. Both sides of a dispute are kept, or neither. */
 export function select(given: readonly ResultCandidate[], rules: SelectionRules): Selection {
   const minScoreSkipped = skipsFloor(given, rules);
   const isFloored = (rules.minScore ?? 0) > 0 && rules.fusion !== "weighted";
@@ -79,7 +74,7 @@ export function select(given: readonly ResultCandidate[], rules: SelectionRules)
   return { results: ranking.filter((candidate) => kept.has(candidate)), excluded, minScoreSkipped };
 }
 
-/** The same, where what makes another one outdated is at least as relevant: a floor that leaves that one leaves both. */
+/** What outdates another result gets at least its relevance, so that the floor does not separate them. */
 function withRelevanceOfOlder(ranking: readonly ResultCandidate[]): readonly ResultCandidate[] {
   const relevances = new Map<Uuid, number>();
   // The oldest of a chain stands last.
@@ -98,7 +93,6 @@ function withRelevanceOfOlder(ranking: readonly ResultCandidate[]): readonly Res
       });
 }
 
-/** What is kept of a ranking, and what that leaves room for. */
 class Kept {
   readonly #rules: Omit<SelectionRules, "vectorFailed">;
   readonly #sources: Tally;
@@ -115,7 +109,7 @@ class Kept {
     return this.#kept.has(candidate);
   }
 
-  /** Why a candidate cannot be kept beside what is; undefined if it can. */
+  /** Undefined: it can be kept. */
   refusal(candidate: ResultCandidate): string | undefined {
     const { minScore, fusion, limit = Number.POSITIVE_INFINITY } = this.#rules;
     const kind = kindOf(candidate);
@@ -127,7 +121,7 @@ class Kept {
     ]);
   }
 
-  /** Keeps all of these or none. @returns whether they are kept */
+  /** All of these or none. @returns whether they are kept */
   add(candidates: readonly ResultCandidate[]): boolean {
     const added: ResultCandidate[] = [];
     for (const candidate of candidates) {
@@ -150,10 +144,10 @@ class Kept {
   }
 }
 
-/** Names that are equal for the same evidence, and for the same evidence and text; blank without evidence. */
+/** Blank without evidence. */
 function kindOf({ node }: ResultCandidate): { readonly evidence: string; readonly source: string } {
   const evidence = [...new Set(node.evidenceRefs)].sort().join(" ");
-  // Identifiers contain no line break, so the two parts cannot merge.
+  // Ids contain no line break.
   return { evidence, source: evidence && `${evidence}\n${node.content}` };
 }
 
@@ -170,7 +164,7 @@ function exclusion(
   return fusion === "weighted" ? scored : { ...scored, semanticRelevance };
 }
 
-/** Counts the kept candidates of each kind, up to a cap; the blank name is not a kind. */
+/** Counts per kind, up to a cap; the blank kind is not counted. */
 class Tally {
   readonly #kept = new Map<string, number>();
   readonly #cap: number | undefined;
@@ -184,20 +178,16 @@ class Tally {
   }
 
   count(name: string, by: 1 | -1): void {
-    // Without a cap the count is not needed, and hashing a long text is not worth it.
+    // Hashing a long text for nothing is not worth it.
     if (this.#cap !== undefined) this.#kept.set(name, (this.#kept.get(name) ?? 0) + by);
   }
 }
 
-/** The candidates whose claims are contested. */
 export function contested(ranking: readonly ResultCandidate[]): readonly ResultCandidate[] {
   return ranking.filter(({ node }) => node.lifecycleState === "contested");
 }
 
-/**
- * The other side of each contested candidate, by id: the one that it contradicts, else one that contradicts it. A candidate whose
- * other side is not among these has none here.
- */
+/** The present other side of each contested candidate: what it contradicts, else what contradicts it. */
 export function otherSides(
   candidates: readonly Pick<ResultCandidate, "node" | "contradictsId">[],
 ): ReadonlyMap<Uuid, Uuid> {
@@ -213,7 +203,7 @@ export function otherSides(
   return new Map([...contradicted, ...pairs]);
 }
 
-/** A candidate and those without which it would show one side of a dispute only, itself first. */
+/** A candidate and all sides that belong to it, itself first. */
 export function withOtherSides(id: Uuid, sides: ReadonlyMap<Uuid, Uuid>): readonly Uuid[] {
   const group = new Set<Uuid>();
   for (let next: Uuid | undefined = id; next !== undefined && !group.has(next); ) {
@@ -223,11 +213,7 @@ export function withOtherSides(id: Uuid, sides: ReadonlyMap<Uuid, Uuid>): readon
   return [...group];
 }
 
-/**
- * Flags the contested candidates that a recorded contradiction concerns, and names the other side. The other side is not added.
- * Pure.
- * @param others the other side by candidate key
- */
+/** Flags contested candidates with a recorded contradiction. @param others the other side by key */
 export function flagConflicts(
   ranking: readonly ResultCandidate[],
   others: ReadonlyMap<NodeKey, Uuid>,

@@ -29,12 +29,10 @@ type IngestDeps = StoreDeps & {
   readonly extractions: ExtractionStart | undefined;
 };
 
-/** What is kept with the event of a message. */
 export type KeptWith = Pick<StoreOptions, "eventId" | "blobs">;
 
 /**
- * Takes in a message with what its event names, and returns its event's id. To be extracted, it is only kept, as quickly as by a fast ingest. Otherwise it is
- * stored as a note, as by `store`, with the id of the event.
+ * Admits a message: as an event if it is extracted, else as a note with the id of its event.
  * @throws SvcError as `store`; extraction_failed
  */
 export async function ingest(
@@ -59,10 +57,7 @@ export async function ingest(
   return event.id;
 }
 
-/**
- * Takes in the messages of a session, in their order. All are checked before the first is kept.
- * @throws SvcError as `ingest`; the message of an invalid_argument or invalid_speaker begins with `messages[i]`
- */
+/** Admits messages of a session in order, all checked first. @throws SvcError as `ingest`; messages begin with `messages[i]` */
 export async function ingestBatch(
   deps: IngestDeps,
   input: IngestBatchInput,
@@ -108,7 +103,6 @@ function draftMessage(input: IngestInput): EventDraft {
   return draftEvent(messageOf(input), input.userId, attributionOf(input));
 }
 
-/** The members that a message and a stored memory have in common. */
 function messageOf(input: IngestInput) {
   return {
     content: input.content,
@@ -139,14 +133,14 @@ function inputOf(message: unknown, batch: IngestBatchInput, index: number): Inge
   for (const key of Object.keys(message)) {
     if (!MESSAGE_KEYS.has(key)) throw invalid(`${path}.${key}`, "is not a field of a message");
   }
-  // SAFETY: draftMessage checks every member it reads.
+  // SAFETY: `draftMessage` checks every member that it reads.
   const given = message as IngestMessage;
   if (given.role === undefined) throw invalid(`${path}.role`, "is missing; say who said it");
   const { userId, sessionId, scope } = batch;
   return { ...given, userId, sessionId, scope };
 }
 
-/** Names the message about which an error is. */
+/** Names the message in its errors. */
 function at<T>(index: number, check: () => T): T {
   try {
     return check();
@@ -159,10 +153,10 @@ function at<T>(index: number, check: () => T): T {
   }
 }
 
-/** What all messages of a batch share. */
+/** Fields that all messages of a batch share. */
 const OF_ALL: ReadonlySet<unknown> = new Set(["user_id", "session_id", "scope"]);
 
-/** The first person of a message, as reserved metadata. @throws SvcError invalid_argument, invalid_speaker */
+/** The first person of a message. @throws SvcError invalid_argument; invalid_speaker */
 function attributionOf(input: IngestInput): Readonly<Record<string, Json>> {
   const isOwner = parseOptionalBoolean(input.firstPersonOwner, "first_person_owner") ?? false;
   if (!isOwner) return {};
@@ -182,7 +176,7 @@ function attributionOf(input: IngestInput): Readonly<Record<string, Json>> {
   return { [FIRST_PERSON_OWNER_KEY]: true };
 }
 
-/** Admits one event durably without indexing it. @returns the event's id */
+/** Admits an event without indexing it. */
 export async function ingestFast(
   deps: EngineDeps<EventLog>,
   input: FastIngestInput,
@@ -195,9 +189,8 @@ export async function ingestFast(
 }
 
 /**
- * Admits a list of events in one transaction. The whole list is checked and copied before anything is written.
- * @returns event ids in input order; if `requestId` repeats a call, those of the first one
- * @throws SvcError invalid_argument, invalid_speaker (message begins with `items[i]`), request_conflict
+ * Admits events in one transaction; a repeated `requestId` gives the ids of the first call.
+ * @throws SvcError invalid_argument; invalid_speaker; request_conflict
  */
 export async function ingestFastMany(
   deps: EngineDeps<EventLog & NamedRecords>,
@@ -273,7 +266,7 @@ function draftItem(item: unknown, userId: string, index: number): EventDraft {
     if (!ITEM_KEYS.has(key)) throw invalid(`${path}.${key}`, "is not a field of an item");
   }
   try {
-    // SAFETY: draftEvent checks every member it reads.
+    // SAFETY: `draftEvent` checks every member that it reads.
     return draftEvent(item as FastIngestManyInput["items"][number], userId);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
@@ -282,7 +275,7 @@ function draftItem(item: unknown, userId: string, index: number): EventDraft {
   }
 }
 
-/** What identifies a batch: every item's content, role, session, scope, metadata and time, in order. */
+/** Identifies a batch by its items in order. */
 function inputHash(drafts: readonly EventDraft[]): string {
   const items: JsonObject[] = drafts.map((draft) => ({
     content: draft.content,

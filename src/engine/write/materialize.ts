@@ -15,22 +15,18 @@ import { embedParts } from "../embed-parts.ts";
 import type { ProcessPendingInput } from "./api.ts";
 import { planRawNote } from "./plan.ts";
 
-/** Index entries of a node, or why its vector is missing. */
+/** Index entries of a node, or why it has no vector. */
 export type Embedding = Pick<Materialization, "vector" | "lexical" | "failure">;
 
 export type ProcessingDeps = EngineDeps<WorkQueue & SearchIndex>;
 
-/** Jobs that are claimed and committed together: few enough to keep a small budget, enough to share an fsync. */
+/** Jobs per transaction: enough to share an fsync, few enough for a small budget. */
 const GROUP = 16;
-/** Milliseconds that a long text may take to embed: with a small budget, fewer jobs are taken at a time. */
+/** Milliseconds for a long text: a small budget takes fewer jobs at a time. */
 const LONG_TEXT_MS = 25;
-/** Milliseconds between two looks at what others are at. */
 const POLL_MS = 5;
 
-/**
- * The vector of a node, outside of any transaction. Never rejects: failures are recorded in the job. Blank text has no entries
- * and is complete.
- */
+/** Never rejects: failures are recorded in the job. Blank text has no entries. */
 export async function embed(deps: EngineDeps<SearchIndex>, node: MemoryNode): Promise<Embedding> {
   if (!hasText(node.content)) return { vector: undefined, lexical: false, failure: undefined };
   try {
@@ -43,7 +39,7 @@ export async function embed(deps: EngineDeps<SearchIndex>, node: MemoryNode): Pr
   }
 }
 
-/** The vector with which a node with text is indexed. @throws SvcError embedding_failed */
+/** @throws SvcError embedding_failed */
 export function vectorOf(
   deps: Pick<EngineDeps, "embedder">,
   node: MemoryNode,
@@ -51,24 +47,21 @@ export function vectorOf(
   return deps.embedder.embedDocument(embeddingText(node), node.userId);
 }
 
-/** Whether vectors of the configured model can be compared with those of the pack. */
+/** Whether the pack's vectors are of the configured model. */
 export function matchesPack({ store, embedder }: EngineDeps<SearchIndex>): Promise<boolean> {
   return store.hasModel(embedder.identity);
 }
 
 export type DrainOptions = {
   readonly owner: Owner;
-  /** Milliseconds; checked before each group. */
+  /** Milliseconds, checked before each group. */
   readonly budgetMs: number;
-  /** Whether jobs that failed a short while ago are passed over. Default false. */
+  /** Skips jobs that failed recently. */
   readonly isDueOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
 };
 
-/**
- * Builds nodes and index entries of pending jobs, in groups, until the work, the budget or the size of a pass is used up, or the
- * caller aborts. A failed job is tried once per pass and stays pending.
- */
+/** Indexes pending jobs in groups, within budget and pass size. A failed job is tried once per pass. */
 export async function drain(
   deps: ProcessingDeps,
   options: DrainOptions,
@@ -102,7 +95,7 @@ export async function drain(
   return { processed, ...(await deps.store.countJobs(options.owner)) };
 }
 
-/** @returns how many of the jobs are complete now @throws the signal's reason before anything of them is written */
+/** @returns how many are complete now @throws the abort reason before anything is written */
 async function runGroup(
   deps: ProcessingDeps,
   jobs: readonly MaterializationJob[],
@@ -124,7 +117,7 @@ async function runGroup(
   try {
     await deps.store.materialize(items);
   } catch {
-    // One bad item must not hold up the others.
+    // One bad item must not hold up the others: each is tried alone.
     return runAlone(deps, items);
   }
   await embedParts(
@@ -134,7 +127,7 @@ async function runGroup(
   return countComplete(items);
 }
 
-/** Writes the index entries of nodes that have lost them. @returns why that failed, if it did */
+/** Restores lost index entries. @returns why that failed */
 async function indexAgain(
   deps: ProcessingDeps,
   nodes: readonly MemoryNode[],
@@ -169,10 +162,6 @@ function countComplete(items: readonly Materialization[]): number {
   return items.filter(({ failure }) => failure === undefined).length;
 }
 
-/**
- * Checks a processing call and runs it.
- * @throws SvcError invalid_argument
- */
 export function processPending(
   deps: ProcessingDeps,
   input: ProcessPendingInput = {},
@@ -184,7 +173,7 @@ export function processPending(
   });
 }
 
-/** Spends a moment on an owner's fresh work before a question; failed work waits for the next full pass. */
+/** Indexes an owner's fresh work before a question; failed work waits. */
 export async function drainBefore(
   deps: ProcessingDeps,
   userId: string,
@@ -196,7 +185,7 @@ export async function drainBefore(
     const budgetMs = deps.settings.materializationBudgetMs;
     const end = performance.now() + budgetMs;
     let left = await drain(deps, { owner: userId, budgetMs, isDueOnly: true, signal });
-    // What is left is in other hands: those of a job of this process, or of another one, which are at it.
+    // What is left is held by another job or process.
     while (left.pending > left.failed && performance.now() < end && signal?.aborted !== true) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       left = { ...left, ...(await deps.store.countJobs(userId)) };

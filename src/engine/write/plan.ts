@@ -51,14 +51,11 @@ export type PlanContext = {
   readonly eventId: Uuid;
   readonly nodeId: Uuid;
   readonly settings: Pick<EngineSettings, "confidenceOverrides" | "ttlDefaults">;
-  /** Additional reserved metadata of event and node. */
+  /** Further reserved metadata. */
   readonly extra?: Readonly<Record<string, Json>> | undefined;
 };
 
-/**
- * Checks a direct store and plans the event and the complete initial node. Pure: nothing is stored.
- * @throws SvcError invalid_argument, invalid_speaker
- */
+/** The event and node of a store. Pure. @throws SvcError invalid_argument; invalid_speaker */
 export function planStore(input: StoreInput, context: PlanContext): StorePlan {
   const validFrom = parseInstantInput(input.validFrom, "valid_from");
   const validTo = parseInstantInput(input.validTo, "valid_to");
@@ -113,7 +110,6 @@ export function planRawNote(event: MemoryEvent, settings: PlanContext["settings"
   };
 }
 
-/** The common members of every new node, as a note of unknown standing. */
 function baseNode(event: MemoryEvent, id: Uuid): MemoryNode {
   return {
     id,
@@ -180,7 +176,7 @@ function planKnowledge(
   };
 }
 
-/** A conditional memory needs its condition and starts with an unknown state. */
+/** A conditional memory needs a condition, whose state is unknown at first. */
 function withCondition(
   metadata: JsonObject | undefined,
   input: StoreInput,
@@ -206,7 +202,7 @@ function planTtl(input: StoreInput, nodeType: NodeType, context: PlanContext): n
   return initialTtlDays(nodeType, given, context.settings.ttlDefaults);
 }
 
-/** The checked part of an event: everything but its identity and the time of admission. */
+/** A checked event without identity and time of admission. */
 export type EventDraft = {
   readonly userId: string;
   readonly content: string;
@@ -217,11 +213,7 @@ export type EventDraft = {
   readonly eventTime: Instant | undefined;
 };
 
-/**
- * Checks and copies what a caller says about one event.
- * @param extra additional reserved metadata from the engine itself
- * @throws SvcError invalid_argument, invalid_speaker
- */
+/** @param extra reserved metadata of the engine @throws SvcError invalid_argument; invalid_speaker */
 export function draftEvent(
   input: FastIngestItem & { readonly scope?: Scope | null | undefined },
   userId: unknown,
@@ -248,13 +240,10 @@ export function toEvent(draft: EventDraft, id: Uuid, timestamp: Instant): Memory
   return { ...draft, id, contentHash: sha256Hex(draft.content), timestamp };
 }
 
-/** The latest moments, by owner, that the calls of a store got which the clock did not give. */
+/** By store and owner: the last moment given out ahead of the clock. */
 const ahead = new WeakMap<object, Map<string, Instant>>();
 
-/**
- * Gives the moments of an owner's next events, each later than the one before and than all that the owner has: what is said last
- * is the newest, also where the clock was set back, or was ahead when something was said before.
- */
+/** Moments for an owner's next events, later than all that the owner has, even if the clock was set back. */
 export async function stampsFor(
   { store, clock }: Pick<EngineDeps<EventLog>, "store" | "clock">,
   userId: string,
@@ -264,7 +253,7 @@ export async function stampsFor(
     const given = ahead.get(store) ?? new Map<string, Instant>();
     const last = [kept ?? "", given.get(userId) ?? ""].sort().at(-1);
     if (last === undefined || now > last) return now;
-    // SAFETY: of the two texts the later one is a moment, since it is not before `now`.
+    // SAFETY: it is not before `now`, so it is a moment.
     const next = nextInstant(last as Instant);
     ahead.set(store, given.set(userId, next));
     return next;

@@ -25,38 +25,32 @@ import type { StoreInput, StoreReceipt, StoreSteps } from "./api.ts";
 import { type Embedding, embed } from "./materialize.ts";
 import { planStore, type StorePlan, stampsFor } from "./plan.ts";
 
-/** Dependencies of a store. */
 export type StoreDeps = EngineDeps<EventLog & WorkQueue & SearchIndex & NamedRecords> & {
   readonly steps: StoreSteps;
 };
 
 export type StoreOptions = {
-  /** Additional reserved metadata from the engine itself. */
+  /** Reserved metadata of the engine. */
   readonly extra?: Readonly<Record<string, Json>>;
-  /** Whether the memory is the raw note of its event and shares its id. Default false: it has its own id. */
+  /** Whether the memory is the raw note of its event, with the same id. Default false. */
   readonly isRawNote?: boolean;
-  /** What the event names; kept in the same transaction, each at most `settings.blobMaxBytes`. */
+  /** Kept in the same transaction, each at most `settings.blobMaxBytes`. */
   readonly blobs?: readonly KeptBlob[] | undefined;
-  /** The id of the event. Default: a new one; not with a request id. */
+  /** Default: a new one; not with a request id. */
   readonly eventId?: Uuid | undefined;
-  /** Whether the answer names near memories. Default false: no search. */
+  /** Whether the answer names near memories. Default false. */
   readonly near?: boolean;
 };
 
-/** A checked store. */
 type Request = {
   readonly requestId: Uuid | undefined;
   readonly supersedes: readonly Uuid[];
 };
 
 /**
- * Stores one memory: the event, its node with its words, and a job for the vector become durable together while the model works;
- * then the vector is written. If the model fails, the job stays pending and the call succeeds. Steps after the store are finished
- * when the call returns. A call with the `requestId` of an earlier one finishes what that one left, and returns its memory; steps
- * are not repeated. Memories that it replaces are replaced in the transaction that stores it.
- * @throws SvcError invalid_argument, invalid_speaker, not_found, invalid_transition, request_conflict, disk_full,
- *   storage_busy, storage_failed: nothing was stored;
- *   materialization_failed: the memory is safe, its job is not settled
+ * Stores a memory: event, node, words and a job for the vector become durable together while the model works. If the model fails,
+ * the job stays pending. A repeated `requestId` finishes and returns the first call's memory.
+ * @throws SvcError materialization_failed: the memory is safe, its job is not settled; otherwise nothing was stored
  */
 export async function store(
   deps: StoreDeps,
@@ -84,7 +78,7 @@ export async function store(
     supersedes.length === 0 ? undefined : replace(supersedes, plan.node, { userId, actorId });
   const kept = await admit(deps, plan, { requestId, supersedes, change, blobs });
   const { event, node } = kept;
-  // What needs no vector is done while the model works.
+  // Needs no vector, so it runs while the model works.
   const nearest = options.near === true ? near(node) : undefined;
   const embedded = await embedding;
   const { vector } = embedded;
@@ -102,10 +96,7 @@ export async function store(
   };
 }
 
-/**
- * The memories that a new one is to replace, each once.
- * @throws SvcError invalid_argument
- */
+/** Without repeats. @throws SvcError invalid_argument */
 function parseSupersedes(value: unknown): readonly Uuid[] {
   const ids = (parseOptionalList(value, "supersedes") ?? []).map((id, index) =>
     parseId(id, `supersedes[${index}]`),
@@ -115,7 +106,7 @@ function parseSupersedes(value: unknown): readonly Uuid[] {
   throw invalid("supersedes", `names ${distinct.length} memories, at most ${LIMITS.supersedesMax}`);
 }
 
-/** The one event of all calls of an owner with this identifier. */
+/** The event of all calls of an owner with this request id. */
 async function eventOf({ store: kept }: StoreDeps, userId: string, requestId: Uuid): Promise<Uuid> {
   const owner = parseUserId(userId);
   const idOf = (name: string) => uuidV5("url", JSON.stringify(["svc:store:v1", name, requestId]));
@@ -123,7 +114,7 @@ async function eventOf({ store: kept }: StoreDeps, userId: string, requestId: Uu
   return earlier === undefined ? idOf(owner) : asUuid(earlier.targetId);
 }
 
-/** @returns the recorded plan: this one, or that of an earlier call with the same identifier */
+/** @returns the recorded plan, this one or that of an earlier call */
 async function admit(
   deps: StoreDeps,
   plan: StorePlan,
@@ -206,7 +197,7 @@ async function unfinished(
   try {
     await deps.store.failJobs([eventId], reason, deps.clock.now(), generation);
   } catch {
-    // The store is in trouble; the job keeps its lease until that ends, then any process may take it.
+    // The job keeps its lease; after that any process may take it.
     deps.warn(`the failed try of event ${eventId} could not be recorded`);
   }
   return new SvcError(

@@ -1,6 +1,6 @@
 /**
- * What a language model is told when it extracts. Data only: records name this version, so that a text that changes gets a file with the
- * next number. Short, with a closed vocabulary, so that small models on this machine can follow it too.
+ * What a language model is told when it extracts. Records name this version: a changed text is a new file. Short, with a closed
+ * vocabulary, for small models.
  */
 export const EXTRACTION_2 = {
   version: "extraction-2",
@@ -73,7 +73,10 @@ If nothing is stated, return empty lists. Answer with the JSON object alone.`,
   examplesHeading:
     "Examples. Members that are null are not shown in them, but belong into an answer.",
 
-  /** Of several kinds of talk. Those in the language of the turns are shown, or the first of each of their languages; and those for any. */
+  /**
+   * Of several kinds of talk. Those in the language of the turns are shown, or the first of each of their languages; and those for
+   * any.
+   */
   examples: [
     {
       language: "en",

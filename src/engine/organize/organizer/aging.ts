@@ -19,7 +19,7 @@ import {
 import { changeEach, expireSome, type Tally } from "../../lifecycle/expire.ts";
 import { eachOwner, type JobCounts, type JobRun, type OrganizerJob } from "./job.ts";
 
-/** Makes tentative memories stable that are old enough and have enough evidence, the oldest first. */
+/** Makes tentative memories stable that are old enough and have enough evidence, oldest first. */
 export function promote(
   deps: Pick<EngineDeps<Graph & Upkeep>, "store" | "ids" | "warn" | "settings">,
 ): OrganizerJob {
@@ -28,7 +28,7 @@ export function promote(
     name: "promote",
     work: async (run) => {
       const createdBefore = addDays(run.now, -promotionAgeDays);
-      // Nothing is as old as that.
+      // Nothing can be that old.
       if (createdBefore === undefined) return { nodesProcessed: 0, nodesModified: 0, errors: 0 };
       const choose: ChooseStep = (node) =>
         node.lifecycleState === "tentative" &&
@@ -48,12 +48,12 @@ type FadeDeps = Pick<EngineDeps<Graph & Upkeep>, "store" | "ids" | "warn" | "set
 
 const SWEEP = "decay_sweep";
 
-/** Archives what has faded by any rule; contested claims without confidence become deprecated. */
+/** Archives what has faded; contested claims without confidence become deprecated. */
 export function decaySweep(deps: FadeDeps): OrganizerJob {
   return fade(deps, SWEEP, deps.settings.organizer);
 }
 
-/** Archives only what has hardly any salience left. */
+/** Archives only what has hardly any salience. */
 export function archive(deps: FadeDeps): OrganizerJob {
   const { fading, forceArchiveSalienceThreshold } = deps.settings.organizer;
   const rules = {
@@ -68,7 +68,7 @@ export function archive(deps: FadeDeps): OrganizerJob {
   return { name, work: async (run) => leftBySweep(run) ?? work(run) };
 }
 
-/** What there is for `archive` right after a sweep, which has the same rule among others: nothing, unless the sweep left some out. */
+/** A sweep right before has done it, unless it left some. */
 function leftBySweep({ before, isDryRun }: JobRun): JobCounts | undefined {
   if (before?.job !== SWEEP || isDryRun) return undefined;
   const { isWhole, nodesProcessed, nodesModified, errors } = before.counts;
@@ -76,7 +76,7 @@ function leftBySweep({ before, isDryRun }: JobRun): JobCounts | undefined {
   return { nodesProcessed: nodesProcessed - nodesModified, nodesModified: 0, errors: 0 };
 }
 
-/** What a walk has to stop at, so that no memory is missed that the rules are about. */
+/** Where a walk stops: a superset of what the rules are about. */
 export function agingFaded(rules: FadingRules, now: Instant): Aging {
   const salience = Math.max(rules.archiveSalienceThreshold, rules.forceArchiveSalienceThreshold);
   return {
@@ -96,7 +96,7 @@ function fade(deps: FadeDeps, name: string, rules: FadingRules): OrganizerJob {
       walkAging(deps, run, agingFaded(rules, run.now), async (nodes, most) => {
         const uses = await usesOf(deps, nodes, rules);
         const fateAt = (node: MemoryNode) => fateOf(node, run.now, rules, uses?.get(node.id));
-        // Those that were used lately stay, and keep no other from its turn.
+        // Recently used memories stay and must not use up the limit.
         const faded = nodes.filter(fateAt).slice(0, most);
         const tally = await stepEach(deps, run, faded, (node) => {
           const fate = isActive(node.lifecycleState) && fateAt(node);
@@ -112,7 +112,7 @@ function fade(deps: FadeDeps, name: string, rules: FadingRules): OrganizerJob {
   };
 }
 
-/** When memories were used; the original profile does not ask. */
+/** The original profile ignores uses. */
 async function usesOf(
   { store }: FadeDeps,
   nodes: readonly MemoryNode[],
@@ -122,13 +122,12 @@ async function usesOf(
   return await store.lastUses(nodes.map(({ id }) => id));
 }
 
-/** Memories that are looked for at a time. */
 const PAGE = 500;
 const NOTE = "Archived memories keep their text; nothing is removed.";
 
 type SweepDeps = Pick<EngineDeps<Graph & Upkeep & Pick<Store, "owners">>, "store" | "warn" | "ids">;
 
-/** Archives what its retention has ended for, the earliest ended first, and ends disputes of which only one side is left. */
+/** Archives what is past its retention, earliest first, and ends disputes with one side left. */
 export function tombstoneSweep(deps: SweepDeps): OrganizerJob {
   return {
     name: "tombstone_sweep",
@@ -141,7 +140,7 @@ export function tombstoneSweep(deps: SweepDeps): OrganizerJob {
         const { changed, failed } = await expireSome(deps, read, run);
         nodesModified += changed;
         errors += failed;
-        // A dry run finds the same ones again, and so does one that cannot change them.
+        // A dry run, and one that fails, would find the same again.
         if (run.isDryRun || changed === 0 || !(await run.pause())) break;
       }
       nodesModified += await settleLeft(deps, run);
@@ -150,7 +149,6 @@ export function tombstoneSweep(deps: SweepDeps): OrganizerJob {
   };
 }
 
-/** @returns how many disputes ended */
 async function settleLeft({ store, ids }: SweepDeps, run: JobRun): Promise<number> {
   const contradictionsOf: Graph["contradictionsOf"] = (id, owner) =>
     store.contradictionsOf(id, owner);
@@ -165,10 +163,7 @@ async function settleLeft({ store, ids }: SweepDeps, run: JobRun): Promise<numbe
   return settled;
 }
 
-/**
- * Walks over the memories of a run page by page, within its budget, and changes those at which the walk stops.
- * @param change what is done with those of one page, with `most` of them at most
- */
+/** Walks over memories page by page within the budget and passes those at which the walk stops to `change`, `most` at most. */
 async function walkAging(
   { store }: { readonly store: Upkeep },
   run: JobRun,
@@ -193,19 +188,18 @@ async function walkAging(
   }
 }
 
-/** The actor of what is changed without being asked for. */
+/** The actor of changes that nobody asked for. */
 const ACTOR = "system";
 
-/** What is to become of a memory, and why, in the words of its record. */
 type NextStep = {
   readonly step: "promote" | "archive" | "deprecate";
   readonly why: JsonObject;
 };
 
-/** Decides about a memory as it is in the transaction. Undefined: it stays. */
+/** Decides inside the transaction. Undefined: no change. */
 type ChooseStep = (node: MemoryNode, at: Instant) => NextStep | undefined;
 
-/** Moves memories to their next states, as `changeEach` does, each with a record that says why. */
+/** Changes states, each with a record that says why. */
 export function stepEach(
   { ids, warn }: Pick<EngineDeps, "ids" | "warn">,
   run: JobRun,
@@ -220,7 +214,7 @@ export function stepEach(
     const next = choose(before, at);
     const state = next && nextState(next.step, before.lifecycleState);
     if (next === undefined || state === undefined) return undefined;
-    // Ranking takes the last change for the age of a memory: nothing that was said became newer by a promotion.
+    // Ranking takes the last change for the age of a memory; a promotion makes nothing newer.
     const updatedAt = next.step === "promote" ? before.updatedAt : at;
     const after: MemoryNode = { ...before, lifecycleState: state, updatedAt };
     const record = {

@@ -33,10 +33,10 @@ import {
 } from "./publish-summary.ts";
 
 const JOB = "consolidate";
-/** Kinds of memories that are brought together, and how many of each: the newest. */
+/** Types that are grouped, and candidates per type: the newest. */
 const TYPES = ["fact", "event", "note"] as const;
 const CANDIDATES = 500;
-/** Memories of a group, at most. */
+/** Maximum members of a group. */
 const NEAREST = 50;
 /** Members whose text a summary shows. */
 const SHOWN = 3;
@@ -46,7 +46,7 @@ type Deps = Pick<
   "store" | "embedder" | "ids" | "settings" | "summaryModel" | "warn"
 >;
 
-/** Sums up groups of memories that mean nearly the same, and retires old, doubtful members that are quoted whole. */
+/** Summarizes groups of memories that mean nearly the same; old, doubtful members that are quoted whole are superseded. */
 export function consolidate(deps: Deps): OrganizerJob {
   return {
     name: JOB,
@@ -93,7 +93,7 @@ class Groups {
     this.#counts = counts;
   }
 
-  /** Looks for groups around memories that are new since the last time, among all that no summary is about. */
+  /** Groups memories that are new since the last run with those that no summary covers. */
   async go(): Promise<void> {
     const { store } = this.#deps;
     await this.#renewOutdated();
@@ -102,18 +102,14 @@ class Groups {
     const newest = await store.newestKey(this.#userId);
     const { errors } = this.#counts;
     const isDone = newest <= seen || (await this.#group(await this.#candidates(), seen));
-    // The next run comes back to what failed.
+    // The next run tries again what failed.
     const reached = isDone && this.#counts.errors === errors ? newest : seen;
     const aged = await this.#retireAged(agedIn(place));
     if (!this.#run.isDryRun && (reached > seen || aged > agedIn(place)))
       await store.saveWalkPlace(JOB, this.#userId, { seen: reached, aged });
   }
 
-  /**
-   * Retires what was too new when its summary was made and is old enough now.
-   * @param after key of the newest summary of which everything was
-   * @returns the same afterwards
-   */
+  /** Supersedes members that were too new when summarized. @param after key of the newest summary that is done @returns it afterwards */
   async #retireAged(after: number): Promise<number> {
     const { store } = this.#deps;
     const cutoff = this.#cutoff();
@@ -153,7 +149,7 @@ class Groups {
     return aged;
   }
 
-  /** What was stored until then is old. */
+  /** What was stored by then is old. */
   #cutoff(): Instant | undefined {
     const { consolidationPreserveRecentDays: days } = this.#deps.settings.organizer;
     return addDays(this.#run.now, -days);
@@ -182,7 +178,7 @@ class Groups {
       .sort((a, b) => inOrder(a.node, b.node));
   }
 
-  /** @returns whether all were looked at */
+  /** @returns whether all were examined */
   async #group(candidates: readonly Candidate[], seen: number): Promise<boolean> {
     const { consolidationMinClusterSize: minimum } = this.#deps.settings.organizer;
     const free = new Set(candidates);
@@ -259,7 +255,7 @@ class Groups {
     }
   }
 
-  /** What retires those members that are old and doubtful; the others stay beside the summary. */
+  /** Supersedes members that are old and doubtful. */
   #retired(sources: readonly MemoryNode[], summary: MemoryNode, at: Instant): Change {
     const { organizer } = this.#deps.settings;
     const cutoff = this.#cutoff();
@@ -275,7 +271,7 @@ class Groups {
     };
   }
 
-  /** Makes summaries again that show something that is no longer active, from what they still may show. */
+  /** Renews summaries that show something inactive. */
   async #renewOutdated(): Promise<void> {
     const { store } = this.#deps;
     const all = await store.publishedSummaries(this.#userId);
@@ -302,7 +298,7 @@ class Groups {
     }
   }
 
-  /** The members that are active, or were replaced by the summary itself. */
+  /** Members that are active, or superseded by the summary itself. */
   async #membersLeft(ids: readonly Uuid[], summaryId: Uuid): Promise<readonly MemoryNode[]> {
     const left: MemoryNode[] = [];
     for (const id of ids) {
@@ -314,13 +310,13 @@ class Groups {
   }
 }
 
-/** Key of the newest summary whose members are all old or were looked at when they were. */
+/** Key of the newest summary whose members need no further look. */
 function agedIn(place: JsonObject | undefined): number {
   const aged = place?.["aged"];
   return typeof aged === "number" ? aged : 0;
 }
 
-/** Memories around which groups are looked for before other calls get their turn. */
+/** Seeds between two pauses. */
 const SEEDS_PER_TURN = 16;
 
 function mayRetire(node: MemoryNode, cutoff: Instant | undefined, preserved: number): boolean {

@@ -9,84 +9,73 @@ import type { WorkClaim } from "../../../ports/store/work.ts";
 import type { EngineDeps } from "../../deps.ts";
 import type { WouldChange } from "../api.ts";
 
-/** One kind of work of `organize`. */
 export type OrganizerJob = {
-  /** How callers name it. */
   readonly name: string;
-  /** Changes what all owners share: it runs only when it is named, and never for one owner. Absent: no. */
+  /** Changes what all owners share: runs only if named, and never for one owner. */
   readonly isGlobal?: true;
-  /**
-   * Does the work. Whatever it does may be stopped between two transactions and is found done by the next run.
-   * @throws what makes all of it impossible; the job counts as skipped then
-   */
+  /** May be stopped between two transactions; the next run continues. What it throws makes the job count as skipped. */
   readonly work: (run: JobRun) => Promise<JobCounts | Skipped>;
 };
 
-/** What a job did. A failure that concerns one memory or one group is an error here, and no exception. */
+/** Failures that concern one memory or group count as errors. */
 export type JobCounts = {
   readonly nodesProcessed: number;
   readonly nodesModified: number;
   readonly errors: number;
-  /** Its names are those of the interface. */
+  /** Named as in the interface. */
   readonly details?: JsonObject;
-  /** Of a walk over memories: whether it looked at all of them. Not part of the answer. */
+  /** Whether a walk saw all memories. Not part of the answer. */
   readonly isWhole?: boolean;
 };
 
-/** A job that cannot do anything here, for example without a language model. */
+/** Why a job cannot run, for example without a language model. */
 export type Skipped = { readonly skipped: string };
 
-/** One time that a job runs. */
 export type JobRun = {
-  /** Whose memories; a job never brings those of two owners together. */
+  /** A job never joins memories of two owners. */
   readonly owner: Owner;
-  /** Whether nothing may be written. `change` obeys by itself; what a job writes otherwise it shows with `show`. */
+  /** Whether nothing may be written. `change` obeys by itself. */
   readonly isDryRun: boolean;
-  /** When the job began. */
+  /** When the run began. */
   readonly now: Instant;
-  /** The job right before and what it did, so that nothing has to be looked at twice. */
+  /** The job that ran right before, and what it did. */
   readonly before: { readonly job: string; readonly counts: JobCounts } | undefined;
-  /** Memories that one transaction changes at most. */
+  /** Memories per transaction. */
   readonly batchSize: number;
-  /** Memories that are looked at between two pauses. */
+  /** Memories examined between two pauses. */
   readonly pageSize: number;
-  /** Memories that a job changes at most, about. */
+  /** Memories changed at most, about. */
   readonly most: number;
-  /** Milliseconds of its budget that are left, at least 0. */
+  /** What is left of the budget. */
   readonly leftMs: () => number;
-  /** Whether it is to end: its budget is spent, or the engine is closing. Ask between two memories. */
+  /** Whether the budget is spent or the engine is closing. */
   readonly isOver: () => boolean;
-  /** Lets calls in between. Wait for it after each transaction or page. @returns false when it is to end */
+  /** Yields to calls, after each transaction or page. @returns false to stop */
   readonly pause: () => Promise<boolean>;
-  /** As `Graph.change`. In a dry run it decides as always, shows the change and writes nothing. */
+  /** As `Graph.change`; a dry run lists the change and writes nothing. */
   readonly change: Graph["change"];
-  /** Lists a change that a dry run does not make; does nothing otherwise. */
+  /** Lists a change in a dry run. */
   readonly show: (change: Change, snapshot: Pick<ChangeSnapshot, "nodes">) => void;
 };
 
 const PAGE = 1000;
 
-/** How jobs run. */
 export type RunOptions = {
   readonly owner: Owner;
-  /** Of `performance.now()`. */
+  /** In the time of `performance.now()`. */
   readonly endsAt: number;
   readonly batchSize: number;
-  /** Default: about a millisecond's work. */
+  /** Default: about a millisecond of work. */
   readonly pageSize?: number;
-  /** Default: no limit. */
+  /** Default: unlimited. */
   readonly most?: number;
-  /** Aborted when the job is to end soon. */
   readonly signal?: AbortSignal | undefined;
-  /** Under which changes are made. */
   readonly claim?: WorkClaim | undefined;
-  /** What ran right before. */
   readonly before?: JobRun["before"];
-  /** Gets what a dry run would change. Absent: changes are made. */
+  /** Collects the changes of a dry run. Absent: changes are made. */
   readonly shown?: ShownChanges | undefined;
 };
 
-/** What a job is given. */
 export function runOf(
   { store, clock }: Pick<EngineDeps<Graph>, "store" | "clock">,
   job: string,
@@ -121,10 +110,10 @@ export function runOf(
   };
 }
 
-/** Changes that a dry run lists; the others are counted. */
+/** Changes listed by a dry run; the others are counted. */
 const SHOWN_MAX = 1000;
 
-/** What a dry run would have changed: a line for each operation. */
+/** What a dry run would have changed, a line per operation. */
 export class ShownChanges {
   readonly changes: WouldChange[] = [];
   more = 0;
@@ -153,7 +142,6 @@ export class ShownChanges {
   }
 }
 
-/** The owners whose memories a job goes through. */
 export async function ownersOf(
   store: Pick<Store, "owners">,
   owner: Owner,
@@ -162,7 +150,7 @@ export async function ownersOf(
   return (await store.owners.list()).map(({ userId }) => userId);
 }
 
-/** The same, one after the other, until the run is to end. */
+/** The owners of a run, until it is over. */
 export async function* eachOwner(
   store: Pick<Store, "owners">,
   { owner, isOver }: Pick<JobRun, "owner" | "isOver">,
@@ -173,13 +161,13 @@ export async function* eachOwner(
   }
 }
 
-/** Key of the newest memory that a job has looked at, in the place that it saved; 0: none yet. */
+/** Key of the newest memory that a job examined, as saved; 0: none. */
 export function seenIn(place: JsonObject | undefined): number {
   const seen = place?.["seen"];
   return typeof seen === "number" ? seen : 0;
 }
 
-/** Days for which a pass that doubted the clock speaks for a later one. */
+/** Days that a doubted clock reading counts. */
 const REMEMBERED_DAYS = 35;
 
 type TrustDeps = Pick<EngineDeps, "store" | "settings">;

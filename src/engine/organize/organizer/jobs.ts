@@ -9,7 +9,7 @@ import { type OrganizerJob, trusting } from "./job.ts";
 import { aliasResolve, deduplicate } from "./merge.ts";
 import { summarize } from "./summarize.ts";
 
-/** What `organize` can do, in the order in which it does it unless jobs are named. @param feedbackApply the job of what was heard */
+/** The jobs of `organize` in their default order. */
 export function organizerJobs(
   deps: EngineDeps,
   feedbackApply: OrganizerJob,
@@ -29,7 +29,7 @@ export function organizerJobs(
   ];
 }
 
-/** Removes entries of the indexes that belong to no active memory. There are none unless a file of the pack lost a commit. */
+/** Removes index entries without an active memory. There are none unless a file lost a commit. */
 function indexCompaction({ store }: Pick<EngineDeps<Upkeep>, "store">): OrganizerJob {
   return {
     name: "index_compaction",
@@ -54,11 +54,11 @@ function indexCompaction({ store }: Pick<EngineDeps<Upkeep>, "store">): Organize
   };
 }
 
-/** Entities of one run, the newest. */
+/** Entities per run, the newest. */
 const LIMIT = 500;
 const NOTE = "Snapshots are made when they are asked for; none is stored.";
 
-/** Builds a snapshot of each entity, to see that it can be done, and stores nothing. */
+/** Builds a snapshot of each entity and stores nothing. */
 function snapshotGeneration(
   deps: Pick<EngineDeps<Graph & Upkeep>, "store" | "clock">,
 ): OrganizerJob {

@@ -34,14 +34,12 @@ import { edgeOf } from "../../lifecycle/pair.ts";
 import { eachOwner, type JobCounts, type JobRun, type OrganizerJob, seenIn } from "./job.ts";
 
 const DEDUPLICATE = "deduplicate";
-/** Texts that one read finds. */
 const TEXTS = 5000;
-/** Memories that are read at once. */
 const NODES = 200;
-/** New memories whose neighbours are looked at, and how many of those. */
+/** New memories, and neighbours of each, that are compared. */
 const COMPARED = 100;
 const NEIGHBOURS = 10;
-/** Memories of a pack up to which they are: what is found there is counted, and nothing comes of it. */
+/** Pack size up to which similar pairs are counted; they are never merged. */
 const SEARCHED_MAX = 10_000;
 
 type Deps = Pick<
@@ -49,7 +47,7 @@ type Deps = Pick<
   "store" | "embedder" | "settings"
 >;
 
-/** Merges memories that say the same, to the last byte, in the same circumstances; entities by their names. */
+/** Merges memories with the same text and circumstances, and entities with the same name. */
 export function deduplicate(deps: Deps): OrganizerJob {
   return {
     name: DEDUPLICATE,
@@ -73,11 +71,11 @@ export function deduplicate(deps: Deps): OrganizerJob {
   };
 }
 
-/** Memories by their circumstances, then by what they say. */
+/** By circumstances, then by content. */
 type Alike = Map<string, Map<string, MemoryNode>>;
 type DuplicateCounts = { found: number; merged: number; refused: number };
 
-/** How far it has come: all that is older than `seen` was looked at; of newer ones up to `upTo`, texts up to the hash `after`. */
+/** Everything older than `seen` is done; of newer ones up to `upTo`, texts up to the hash `after`. */
 type Place = { readonly seen: number; readonly upTo: number; readonly after: string };
 
 class Deduplication {
@@ -93,7 +91,7 @@ class Deduplication {
     this.#counts = counts;
   }
 
-  /** Looks at what is new since the last time, or goes on where the budget ended. */
+  /** Examines what is new, or continues where the budget ended. */
   async go(): Promise<void> {
     const { store } = this.#deps;
     const place = placeOf(
@@ -109,7 +107,7 @@ class Deduplication {
     await store.saveWalkPlace(DEDUPLICATE, this.#userId, { ...next, rule: RULE });
   }
 
-  /** @returns the hash of the last text that was looked at; undefined once all were */
+  /** @returns the hash of the last text; undefined once all are done */
   async #sameTexts({ seen: newerThan, after }: Place): Promise<string | undefined> {
     if (after === LAST) return undefined;
     for (let afterHash = after; ; ) {
@@ -125,7 +123,7 @@ class Deduplication {
     }
   }
 
-  /** Entities whose names differ in case only. @returns whether all were looked at */
+  /** Entities whose names differ in case only. @returns whether all are done */
   async #sameNames(newerThan: number): Promise<boolean> {
     const { store } = this.#deps;
     const read = { userId: this.#userId, nodeType: "entity", newerThan, limit: 1 } as const;
@@ -141,7 +139,7 @@ class Deduplication {
     return true;
   }
 
-  /** Merges those of some memories with one text that are the same in everything else. */
+  /** Merges memories with one text that are equal in everything else. */
   async #mergeGroup(
     keys: readonly NodeKey[],
     isMeant: (node: MemoryNode) => boolean,
@@ -159,7 +157,6 @@ class Deduplication {
     }
   }
 
-  /** Merges a memory with the one that is the same, if there was one. */
   async #take(alike: Alike, node: MemoryNode): Promise<void> {
     const circumstances = compatibility(node);
     if (circumstances === undefined) return;
@@ -169,7 +166,7 @@ class Deduplication {
     same.set(sameness(node), known === undefined ? node : await this.#mergeTwo(known, node));
   }
 
-  /** @returns the one that stays */
+  /** @returns the kept one */
   async #mergeTwo(one: MemoryNode, other: MemoryNode): Promise<MemoryNode> {
     this.#counts.found += 1;
     const done = await merge(this.#run, { kind: "duplicate", pair: [one, other], score: 1 });
@@ -177,7 +174,7 @@ class Deduplication {
     return done?.kept ?? other;
   }
 
-  /** Counts pairs that mean nearly the same and are kept apart: those with one text were found before. */
+  /** Counts pairs that mean nearly the same and are kept apart. */
   async #alike(newerThan: number): Promise<void> {
     const { store } = this.#deps;
     const userId = this.#userId;
@@ -216,10 +213,9 @@ class Deduplication {
 
 /** Sorts after every hash. */
 const LAST = "~";
-/** What was looked at under another rule for what is the same is looked at again. */
+/** Version of the merge rule; what an earlier one examined is examined again. */
 const RULE = 2;
 
-/** @param newest key of the newest memory */
 function placeOf(found: JsonObject | undefined, newest: number): Place {
   const saved = found?.["rule"] === RULE ? found : undefined;
   const { upTo, after } = saved ?? {};
@@ -235,7 +231,7 @@ const PAGE = 200;
 
 type Names = Organizing & Pick<Store, "owners" | "nodesByKey">;
 
-/** Merges entities that are one under two names: those whose names surely match. */
+/** Merges entities whose names surely match. */
 export function aliasResolve({ store }: { readonly store: Names }): OrganizerJob {
   return {
     name: ALIAS_RESOLVE,
@@ -261,7 +257,7 @@ class AliasResolution {
   readonly #run: JobRun;
   readonly #userId: string;
   readonly #counts: AliasCounts;
-  /** Pairs that were looked at, whichever of the two was first. */
+  /** Compared pairs, in id order. */
   readonly #seen = new Set<string>();
   #names: SameNames = new Map();
 
@@ -272,7 +268,7 @@ class AliasResolution {
     this.#counts = counts;
   }
 
-  /** Compares entities that are new since the last time with all others. */
+  /** Compares new entities with all others. */
   async go(): Promise<void> {
     const store = this.#store;
     const begin = seenIn(await store.walkPlace(ALIAS_RESOLVE, this.#userId));
@@ -298,7 +294,7 @@ class AliasResolution {
       await store.saveWalkPlace(ALIAS_RESOLVE, this.#userId, { seen });
   }
 
-  /** @returns how many of them, from the first, were compared */
+  /** @returns how many were compared */
   async #comparePage(page: readonly KeyedNode[]): Promise<number> {
     for (const [index, { node }] of page.entries()) {
       if (this.#run.isOver()) return index;
@@ -307,7 +303,7 @@ class AliasResolution {
     return page.length;
   }
 
-  /** Compares an entity with others of its name, until it is merged into one of them. */
+  /** Compares an entity with those of its name until it is merged. */
   async #byName(node: MemoryNode): Promise<void> {
     const own = nameKey(node.content);
     const keys = [own, ...counterparts(own)].flatMap(
@@ -331,7 +327,7 @@ class AliasResolution {
     }
   }
 
-  /** Whether two compatible entities were not compared yet. */
+  /** Whether two entities are compatible and were not compared yet. */
   #isNew(one: MemoryNode, other: MemoryNode): boolean {
     const pair = [one.id, other.id].sort().join(" ");
     const isOpen = canReplace(one.lifecycleState) && canReplace(other.lifecycleState);
@@ -341,16 +337,15 @@ class AliasResolution {
   }
 }
 
-/** Entities by scope and name, as `nameIn` gives it. */
+/** Entities by scope and name (`nameIn`). */
 type SameNames = ReadonlyMap<string, readonly EntityName[]>;
 
-/** The names of an owner's active entities. */
 async function sameNames(store: Organizing, userId: string): Promise<SameNames> {
   const names = await store.entityNames(userId);
   return Map.groupBy(names, ({ scope, content }) => nameIn(scope, nameKey(content)));
 }
 
-/** @param key of the name, as `nameKey` gives it */
+/** @param key of the name (`nameKey`) */
 function nameIn(scope: string, key: string): string {
   return `${scope} ${key}`;
 }
@@ -358,28 +353,21 @@ function nameIn(scope: string, key: string): string {
 const MERGE_POLICY = "exact_content_provenance_validity_v1";
 const REASONS = { duplicate: "deduplication", alias: "alias_resolution" } as const;
 
-/** Two memories that may be one. */
 type Merge = {
   readonly kind: MergeKind;
   readonly pair: readonly [MemoryNode, MemoryNode];
-  /** 0 to 1: how alike they are. */
+  /** Similarity, 0 to 1. */
   readonly score: number;
 };
 
-/** What came of a merge. */
 type Merged = { readonly kept: MemoryNode; readonly retiredId: Uuid };
 
-/** The lower and the higher id of two memories. */
 function inIdOrder(pair: readonly [MemoryNode, MemoryNode]): readonly [Uuid, Uuid] {
   const [{ id: one }, { id: other }] = pair;
   return one < other ? [one, other] : [other, one];
 }
 
-/**
- * Merges two memories, if they are still what they were taken for when it is done: one is kept and gets evidence and edges of the
- * other, which it replaces. A repeat changes nothing.
- * @returns undefined if nothing was done
- */
+/** Merges two memories if both are unchanged: one is kept, gets the other's evidence and edges, and supersedes it. */
 async function merge(run: JobRun, { kind, pair, score }: Merge): Promise<Merged | undefined> {
   const [lower, higher] = inIdOrder(pair);
   const operationId = uuidV5(lower, `svc:organizer-merge:v1:${higher}:${kind}`);
@@ -397,7 +385,7 @@ async function merge(run: JobRun, { kind, pair, score }: Merge): Promise<Merged 
       const isDone = snapshot.auditRecords.has(operationId);
       if (one === undefined || other === undefined || isDone) return NOTHING;
       const [kept, gone] = keptFirst(kind, one, other);
-      // The order may have changed since; then another run looks at them again.
+      // The order may have changed; the next run looks again.
       if (gone.id !== retired.id || !mayMerge(kind, one, other)) return NOTHING;
       return mergeDecision(snapshot, { kind, score, operationId, kept, retired: gone });
     },
@@ -462,7 +450,7 @@ function mergeDecision(
   };
 }
 
-/** An edge of the retired memory as one of the kept memory. Replacements stay where they are, and none leads to itself. */
+/** An edge of the superseded memory, moved to the kept one; none becomes a loop. */
 function copyOf(
   edge: Edge,
   { operationId, kept, retired }: Omit<Decided, "kind" | "score">,

@@ -23,16 +23,15 @@ import type { JobRun } from "./job.ts";
 
 type Deps = Pick<EngineDeps, "summaryModel" | "settings">;
 
-/** How summaries are made here; undefined: not at all, as there is no model and the settings do not do without. */
+/** Undefined: there are no summaries, for lack of a model. */
 export function methodOf({ summaryModel, settings }: Deps): SummaryMethod | undefined {
   if (settings.organizer.extractiveSummaries) return "excerpts";
   return summaryModel === undefined ? undefined : "model";
 }
 
-/** Why a job makes no summaries. */
 export const NO_MODEL = { skipped: "no_language_model" } as const;
 
-/** What decides the texts of a summary besides its sources. */
+/** What decides the text of a summary besides its sources. */
 export function methodIdentity(deps: Deps & Pick<EngineDeps, "embedder">): JsonObject {
   const { model, version } = deps.embedder.identity;
   const method = methodOf(deps);
@@ -48,16 +47,15 @@ export function methodIdentity(deps: Deps & Pick<EngineDeps, "embedder">): JsonO
 }
 
 /**
- * What a summary shows of its sources, in their order: all of their texts, or the sentences that a model chose. A sentence that
- * its source does not state is dropped; a source of which nothing remains is left out.
- * @throws SvcError model_failed, model_timeout
+ * The texts of the sources, or the sentences that a model chose; ungrounded ones are dropped.
+ * @throws SvcError model_failed; model_timeout
  */
 export async function excerptsOf(
   { summaryModel, settings }: Deps,
   run: Pick<JobRun, "isDryRun">,
   sources: readonly MemoryNode[],
 ): Promise<readonly Excerpt[]> {
-  // A dry run asks nobody.
+  // A dry run asks no model.
   if (settings.organizer.extractiveSummaries || summaryModel === undefined || run.isDryRun) {
     return sources.map((source) => ({ source, text: source.content }));
   }
@@ -71,7 +69,7 @@ export async function excerptsOf(
   });
 }
 
-/** Increment it whenever the text or the form below changes. */
+/** Increment it with every change of the text or the schema below. */
 const PROMPT_VERSION = "summary-1";
 
 const INSTRUCTIONS = `You choose what is worth keeping of some records of a memory.
@@ -119,30 +117,27 @@ async function ask(
   const { sentences } = answer;
   if (!Array.isArray(sentences)) return [];
   return sentences.flatMap((entry: unknown) => {
-    // SAFETY: checked member by member below.
+    // SAFETY: checked below.
     const { source, text } = (entry ?? {}) as Partial<Record<keyof Sentence, unknown>>;
     return typeof source === "number" && typeof text === "string" ? [{ source, text }] : [];
   });
 }
 
-/** The actor of what follows from a published summary. */
 const CONSOLIDATION_ACTOR = "consolidation";
 
-/** A summary that is to take the place of those that were published of the same before. */
+/** A summary that replaces earlier ones of the same group or period. */
 type Publication = {
   readonly userId: string;
   readonly scope: Scope;
   readonly draft: SummaryDraft;
   readonly previous: readonly PublishedSummary[];
-  /** What else the publication changes about its sources. */
+  /** Further changes of its sources. */
   readonly retire?: (sources: readonly MemoryNode[], summary: MemoryNode) => Change;
 };
 
 /**
- * Publishes a summary in one transaction: it is there, with its index entries, edges and records, and the previous ones are archived; or
- * nothing has happened. A repeat changes nothing.
- * @returns what was changed about its sources; undefined if it was published before
- * @throws SvcError stale_consolidation if a source has changed, or another one was published meanwhile; embedding_failed
+ * Publishes a summary and archives the previous ones in one transaction. Undefined: published before.
+ * @throws SvcError stale_consolidation; embedding_failed
  */
 export async function publishSummary(
   { embedder }: Pick<EngineDeps, "embedder">,
@@ -186,7 +181,6 @@ export async function publishSummary(
   });
 }
 
-/** @throws SvcError stale_consolidation */
 function unchangedSources(
   { nodes }: ChangeSnapshot,
   { userId, scope, draft, previous }: Publication,
@@ -203,7 +197,6 @@ function unchangedSources(
 
 type Replaced = { readonly before: MemoryNode; readonly after: MemoryNode };
 
-/** @throws SvcError stale_consolidation */
 function replacedSummaries(
   { at, nodes }: ChangeSnapshot,
   { previous }: Publication,
@@ -281,7 +274,6 @@ function derivedFrom(
   };
 }
 
-/** The edge between a summary and a memory that it replaces. */
 function inPlaceOf(summary: MemoryNode, before: MemoryNode): Edge {
   return {
     ...derivedFrom({ edge: { confidence: 1, metadata: undefined } }, summary, before),
@@ -291,7 +283,6 @@ function inPlaceOf(summary: MemoryNode, before: MemoryNode): Edge {
   };
 }
 
-/** What was planned, and what came of it. */
 function recordsOf(
   { userId, draft }: Publication,
   summary: MemoryNode,
@@ -332,7 +323,7 @@ function recordsOf(
   ];
 }
 
-/** What a summary that shows a memory whole does with it: the memory is replaced. */
+/** What happens to a memory that a summary quotes whole. */
 export function replacedBy(summary: MemoryNode, before: MemoryNode, at: Instant): Change {
   const operationId = uuidV5(before.id, `svc:consolidation-retired:v1:${summary.id}`);
   const lifecycleState = requireStep("supersede", before);

@@ -33,15 +33,15 @@ import {
 } from "./publish-summary.ts";
 
 const JOB = "summarize";
-/** The part of the job's budget that has been spent when a level ends. */
+/** The share of the budget that is spent when a level ends. */
 const LEVELS = [
   ["daily", 0.5],
   ["weekly", 0.8],
   ["monthly", 1],
 ] as const satisfies (readonly [SummaryLevel, number])[];
-/** Days of which one read gets the sources. */
+/** Days per read. */
 const DAYS = 64;
-/** Days by which the clock may have been ahead at the last run without anything being missed. */
+/** Days by which the clock may have been ahead at the last run. */
 const CLOCK_DAYS = 1;
 
 type Deps = Pick<
@@ -49,7 +49,7 @@ type Deps = Pick<
   "store" | "embedder" | "settings" | "summaryModel" | "warn"
 >;
 
-/** Sums up days, weeks of such summaries, and months of those. */
+/** Summarizes days, weeks of daily summaries, and months of weekly ones. */
 export function summarize(deps: Deps): OrganizerJob {
   return {
     name: JOB,
@@ -93,15 +93,14 @@ type LevelRun = {
   readonly counts: Counts;
 };
 
-/** What a summary may show. */
 type Source = Ranked & { readonly key: NodeKey; readonly scope: Scope };
 
-/** The summaries of one level of one owner. */
+/** The summaries of one level and owner. */
 class Level {
   readonly #deps: Deps;
   readonly #run: JobRun;
   readonly #level: LevelRun;
-  /** What the method is; a summary made by another one is made again once one of its sources changes. */
+  /** The method; with another one a summary is renewed once a source changes. */
   readonly #how: Json;
 
   constructor(deps: Deps, run: JobRun, level: LevelRun) {
@@ -111,7 +110,7 @@ class Level {
     this.#how = methodIdentity(deps);
   }
 
-  /** A failure ends the level and no more. */
+  /** A failure ends this level only. */
   async go(): Promise<void> {
     const { level, counts } = this.#level;
     try {
@@ -123,7 +122,7 @@ class Level {
     }
   }
 
-  /** Days of new memories, and of summaries that show something that is no longer active. */
+  /** Days of new memories, and of summaries that show something inactive. */
   async #days(): Promise<void> {
     const { store } = this.#deps;
     const { userId, isOver, counts } = this.#level;
@@ -144,12 +143,12 @@ class Level {
       const sources = await store.periodSources(userId, others.slice(at, at + DAYS));
       await this.#periods(sources, ({ day }) => day, published);
     }
-    // The next run comes back to what failed.
+    // The next run tries again what failed.
     if (isOver() || this.#run.isDryRun || counts.errors > errors) return;
     await store.saveWalkPlace(JOB, userId, { seen: newest, at: this.#run.now });
   }
 
-  /** Weeks of summaries of days, or months of summaries of weeks. */
+  /** Weeks of daily summaries, or months of weekly ones. */
   async #longer(): Promise<void> {
     const { level, userId } = this.#level;
     const below = level === "weekly" ? "daily" : "weekly";
@@ -160,7 +159,7 @@ class Level {
     await this.#periods(sources, periodOf, this.#byPeriod(all));
   }
 
-  /** Published summaries of this level by what they are about. */
+  /** Published summaries of this level by subject. */
   #byPeriod(all: readonly PublishedSummary[]): ReadonlyMap<string, readonly PublishedSummary[]> {
     const own = all.filter(({ level }) => level === this.#level.level);
     return Map.groupBy(own, ({ about }) => about);
@@ -239,7 +238,7 @@ class Level {
   }
 }
 
-/** From when on memories may have been retired that no run has seen; undefined: ever. */
+/** Since when memories may have been retired unseen; undefined: ever. */
 function lookedAt(place: JsonObject | undefined, now: Instant): Instant | undefined {
   const at = place?.["at"];
   if (typeof at !== "string" || at > now) return undefined;

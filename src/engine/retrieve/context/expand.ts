@@ -25,17 +25,15 @@ export type ContextDeps = Pick<EngineDeps<SearchIndex>, "store" | "settings" | "
 
 export type ExpandedRanking = {
   readonly ranking: readonly ResultCandidate[];
-  /** The order is now by score and id, because a score was inherited or a candidate was added or removed. */
+  /** Whether the order is now by score and id. */
   readonly changedOrder: boolean;
-  /** Session neighbours excluded by filters, each once; those excluded by a time are not named. */
+  /** Session neighbours excluded by filters other than times. */
   readonly excluded: readonly Exclusion[];
 };
 
 /**
- * Adds to a ranking what belongs to its best candidates: neighbours of their sessions, then the best of an episode, then the
- * sources of claims, each under every filter of the request; finally it flags the contested ones. A failed step is left out with
- * a warning.
- * @throws SvcError what the store throws when it looks for contradictions; the reason of `request.signal` once it is aborted
+ * Adds neighbours of sessions, episodes and sources of claims, each filtered, and flags contested claims. A failed step is left out
+ * with a warning.
  */
 export async function expandContext(
   deps: ContextDeps,
@@ -53,7 +51,7 @@ export async function expandContext(
       current = next;
       changedOrder ||= changed;
     } catch (error) {
-      // The cause may contain memory text; only its category leaves this place.
+      // The message could contain memory text: only the code is reported.
       deps.warn(`retrieve: ${name} was skipped (${reasonCode(error)})`);
     }
   };
@@ -142,12 +140,12 @@ async function withConflicts(
     : flagConflicts(ranking, await store.contradictions(userId, keys));
 }
 
-/** Whether a memory that no search found may be shown. `reason` is absent if nothing is reported. */
+/** Without `reason`, nothing is reported. */
 type Visibility =
   | { readonly visible: true }
   | { readonly visible: false; readonly reason: string | undefined };
 
-/** Checks a memory against every filter of a request: owner, scope and times, then types, then its epistemic state. Pure. */
+/** Checks a memory that no search found: owner, scope and times, then types, then epistemic state. */
 function visibility(node: MemoryNode, filter: CandidateFilter, rules: FilterRules): Visibility {
   const untyped = { ...filter, excludeNodeTypes: undefined, sourceTypes: undefined };
   if (!passesFilter(node, untyped)) return { visible: false, reason: undefined };
@@ -163,12 +161,7 @@ function typeReason(node: MemoryNode, filter: CandidateFilter): string | undefin
   return isAllowed ? undefined : `source_type_filtered:${node.sourceType}`;
 }
 
-/**
- * Searches by vector and by words and returns its own pool of hits, scored, best first.
- * @param filter that of the request, with the scopes that it did not ask for
- * @param k candidates of each search
- * @param keep what may be scored: a factor is relative to its pool, so the rest must not be part of it
- */
+/** Searches by vector and words with a filter, `k` candidates each, and scores those that `keep` lets pass. */
 export type HintSearch = (
   filter: CandidateFilter,
   k: number,
@@ -176,23 +169,18 @@ export type HintSearch = (
 ) => Promise<readonly ResultCandidate[]>;
 
 export type HintRules = {
-  /** Hints wanted; 0: none. */
+  /** Maximum hints; 0: none. */
   readonly topN: number;
   readonly filter: FilterRules;
-  /** Whether the floor of the results was not applied. */
   readonly floorSkipped: boolean;
 };
 
-/** The scopes of a filter's owner that it does not ask for; none when it asks for all. */
+/** Undefined: the filter has all scopes. */
 function otherScopes({ scopes }: CandidateFilter): CandidateFilter["scopes"] {
   return scopes && SCOPES.filter((scope) => !scopes.includes(scope));
 }
 
-/**
- * The best memories of the scopes that a request did not ask for, best first; none if it names no scope or wants no hints. They
- * are listed beside the results and are never part of them. A failed search gives none, with a warning.
- * @throws the reason of `request.signal` once it is aborted
- */
+/** The best memories of scopes that were not asked for; none if no scope was named. A failed search gives none, with a warning. */
 export async function crossScopeHints(
   warn: (message: string) => void,
   request: RetrievalRequest,

@@ -7,14 +7,13 @@ import type { KeyedNode, NodeKey, SessionWindow } from "../../../ports/store/sea
 import type { ResultCandidate } from "../api.ts";
 import { adjusted, adjustment, byScore, compareIds } from "../score/score.ts";
 
-/** A ranking after one step of expansion. */
 export type Step = {
   readonly ranking: readonly ResultCandidate[];
-  /** Whether a score rose, or a candidate was added or removed; the ranking is then in the order of `byScore`. */
+  /** Whether scores or members changed; then the order is `byScore`. */
   readonly changed: boolean;
 };
 
-/** A memory that no search found, with a share of the score of its candidate. */
+/** A memory that no search found, with a share of the score of its source. */
 function addedBy(
   source: ResultCandidate,
   { key, node }: KeyedNode,
@@ -40,7 +39,7 @@ function addedBy(
   };
 }
 
-/** A candidate with a share of another's score if that exceeds its own; likewise for relevance. */
+/** A candidate with the larger of its own score and a share of another's; likewise for relevance. */
 function raisedBy(
   source: ResultCandidate,
   candidate: ResultCandidate,
@@ -53,7 +52,7 @@ function raisedBy(
     : { ...candidate, semanticRelevance };
 }
 
-/** A candidate reached by one more path. */
+/** A candidate with one more path. */
 function withPath(
   candidate: ResultCandidate,
   path: CandidatePath,
@@ -67,7 +66,6 @@ function withPath(
   };
 }
 
-/** A ranking of these candidates, sorted by score if it may differ from the order in which they came. */
 function toStep(candidates: Iterable<ResultCandidate>, changed: boolean): Step {
   const ranking = [...candidates];
   return { ranking: changed ? ranking.sort(byScore) : ranking, changed };
@@ -81,10 +79,10 @@ export type SessionRules = Pick<
   | "sessionContextPacking"
 >;
 
-/** A memory of the same session, this many positions after the trigger, or before it if negative. */
+/** A memory of the same session; `offset` is negative before the trigger. */
 export type Neighbour = KeyedNode & { readonly offset: number };
 
-/** The candidates whose session neighbours are added. */
+/** Candidates whose session neighbours are added. */
 export function triggers(
   ranking: readonly ResultCandidate[],
   topK: number,
@@ -92,7 +90,7 @@ export function triggers(
   return ranking.slice(0, topK).filter(({ node }) => node.sessionId !== undefined);
 }
 
-/** The neighbours in a window with their positions, in session order. */
+/** In session order. */
 export function neighbours({ before, after }: SessionWindow): readonly Neighbour[] {
   return [
     ...before.map((neighbour, index) => ({ ...neighbour, offset: -1 - index })).reverse(),
@@ -101,10 +99,8 @@ export function neighbours({ before, after }: SessionWindow): readonly Neighbour
 }
 
 /**
- * Adds the turns around the best hits, because an answer is often next to the words that were found. A neighbour inherits a share
- * of its trigger's score, and the trigger's relevance, if these exceed its own. Triggers pass on their original score: it is
- * inherited once, never from neighbour to neighbour. Pure.
- * @param windows neighbours by trigger key; what must not be shown is left out already
+ * Adds the turns around the best hits, since an answer is often next to the matching words. Scores are inherited once, never from
+ * neighbour to neighbour.
  */
 export function expandSessions(
   ranking: readonly ResultCandidate[],
@@ -150,7 +146,7 @@ function decayOf({ provenance }: ResultCandidate, rules: SessionRules): number {
   return own ?? rules.sessionContextScoreDecay;
 }
 
-/** The highest-ranked trigger comes first, and its link stays. */
+/** The highest-ranked trigger's link stays. */
 function linked(
   candidate: ResultCandidate,
   trigger: ResultCandidate,
@@ -169,10 +165,7 @@ export type EpisodeRules = Pick<
 /** Candidates of one session, in rank order. */
 type Episode = { readonly name: string; readonly members: readonly ResultCandidate[] };
 
-/**
- * Raises the best members of the sessions that answer the question best to nearly the score of their session's best candidate. A
- * session counts from two candidates on. Nothing is added: only candidates in the ranking take part. Pure.
- */
+/** Raises the best members of the sessions that match best to nearly the score of their best one. Adds nothing. */
 export function routeEpisodes(
   ranking: readonly ResultCandidate[],
   query: string,
@@ -205,7 +198,7 @@ function bestEpisodes(
   for (const candidate of ranking) {
     const { scope, sessionId } = candidate.node;
     if (sessionId === undefined) continue;
-    // Scopes contain no blank, so two names are equal only if both parts are.
+    // Scopes contain no blank.
     const name = `${scope} ${sessionId}`;
     const members = groups.get(name);
     if (members === undefined) groups.set(name, [candidate]);
@@ -253,7 +246,7 @@ function termsOf(text: string): readonly string[] {
 const K1 = 1.5;
 const B = 0.75;
 
-/** BM25 of each document for distinct terms, with rarity measured over these documents alone (Robertson and Zaragoza, 2009). */
+/** BM25 with rarity among these documents (Robertson and Zaragoza, 2009). */
 function bm25(documents: readonly string[], terms: ReadonlySet<string>): readonly number[] {
   const counted = documents.map((text) => {
     const words = termsOf(text);
@@ -279,17 +272,17 @@ function bm25(documents: readonly string[], terms: ReadonlySet<string>): readonl
 
 export type EvidenceRules = {
   readonly kind: "evidence_projection" | "evidence_augmentation";
-  /** Number of groups that take part; at least 1. */
+  /** Groups, at least 1. */
   readonly topK: number;
-  /** Sources of one group; at least 1. */
+  /** Sources per group, at least 1. */
   readonly maxSources: number;
-  /** Share of the first member's score that a source inherits, above 0, at most 1. */
+  /** Share of the score that a source inherits, above 0, at most 1. */
   readonly decay: number;
   /** `non_entity`: entities form no group. */
   readonly anchorPolicy: "all" | "non_entity";
 };
 
-/** What the settings ask for; undefined if both forms are off. */
+/** Undefined: both forms are off. */
 export function evidenceRules(packing: PackingSettings): EvidenceRules | undefined {
   if (packing.evidenceProjectionTopK > 0) {
     return {
@@ -310,14 +303,14 @@ export function evidenceRules(packing: PackingSettings): EvidenceRules | undefin
   };
 }
 
-/** Candidates with exactly the same evidence, in rank order. */
+/** Candidates with the same evidence, in rank order. */
 type SharedEvidence = {
-  /** Ascending, without repeats; never empty. */
+  /** Ascending, not empty. */
   readonly evidence: readonly Uuid[];
   readonly members: readonly [ResultCandidate, ...ResultCandidate[]];
 };
 
-/** The groups that take part, by the rank of their first member. */
+/** The first groups, by the rank of their first member. */
 export function evidenceGroups(
   ranking: readonly ResultCandidate[],
   { topK, anchorPolicy }: Pick<EvidenceRules, "topK" | "anchorPolicy">,
@@ -338,10 +331,8 @@ export function evidenceGroups(
 }
 
 /**
- * Replaces claims with the memories that they were drawn from, or puts these beside them. A source is an active memory whose own
- * id is part of the evidence, in the scope of the group's first member; it inherits a share of that member's score and the
- * largest relevance of the group. A group without a source stays as it is. Pure.
- * @param sources memories by id; those that must not be shown are left out already
+ * Replaces claims with the memories that they were drawn from, or adds these (`augmentation`). A source inherits a share of the
+ * first member's score and the largest relevance.
  */
 export function addEvidence(
   ranking: readonly ResultCandidate[],

@@ -24,24 +24,20 @@ import { type ContextMeter, type MeteredLine, STORED_TEXTS, sectionHeading } fro
 export type PackRules = {
   /** The whole budget in tokens. */
   readonly tokenBudget: number;
-  /** The lowest level at which a record may be shown. */
+  /** The lowest level that may be shown. */
   readonly minFidelity: RepresentationLevel;
   readonly settings: PackingSettings;
-  /**
-   * What the records do not cover; it comes first, and without room for it there is no context. Like the guidance, it does not
-   * begin with a blank.
-   */
+  /** What the records do not cover; comes first, and without room for it there is no context. */
   readonly notice: string | undefined;
-  /** How to read the records; left out if it does not fit beside them. */
+  /** How to read the records; left out if it does not fit. */
   readonly guidance: string | undefined;
 };
 
-/** A record in the context. */
 export type PlacedRecord = MeteredLine & {
   readonly candidate: ResultCandidate;
   readonly reference: string;
   readonly form: LevelForm;
-  /** How many memories have its text; undefined for one. */
+  /** Memories with its text; undefined for one. */
   readonly repeats: number | undefined;
 };
 
@@ -52,19 +48,18 @@ type PackingOutcome = {
   readonly format: LineFormat;
   /** Tokens for the complete text. */
   readonly available: number;
-  /** Undefined: there was no room for the notice, and so for nothing else. */
+  /** Undefined: the notice did not fit. */
   readonly meter: ContextMeter<PlacedRecord> | undefined;
-  /** Candidates that were left out because they have no text. */
+  /** Left out for lack of text. */
   readonly blank?: ReadonlySet<Uuid>;
-  /** Candidates that were left out because a packed record contained their text, with that record. */
+  /** Left out because another record contains its text, with that record. */
   readonly folded?: ReadonlyMap<Uuid, Uuid>;
-  /** The least budget with which there would be a record, where there is none. */
+  /** The least budget for one record, if there is none. */
   readonly neededTokens?: number | undefined;
-  /** Candidates that were left out because the other side of their dispute did not fit. */
+  /** Left out because the other side of the dispute did not fit. */
   readonly oneSided?: ReadonlySet<Uuid>;
 };
 
-/** The finished context. The guidance is included if it still fits. */
 export function toBundle(outcome: PackingOutcome): MemoryBundle {
   const { rules, format, available, meter } = outcome;
   const isCited = showsReferences(format);
@@ -115,7 +110,7 @@ export function toBundle(outcome: PackingOutcome): MemoryBundle {
   };
 }
 
-/** The record that is in the context: a host may itself have been folded. */
+/** A host may itself have been folded. */
 function lastHost(host: Uuid, folded: ReadonlyMap<Uuid, Uuid> | undefined): Uuid {
   const next = folded?.get(host);
   return next === undefined ? host : lastHost(next, folded);
@@ -152,7 +147,7 @@ const AGGREGATION =
 const HISTORICAL =
   "Historical coverage: knowledge_at leaves out what was stored later, but status, links and indexes are those of today; what changed since then is not undone, so this is no picture of that moment.";
 
-/** What the records do not cover, one line each: for questions for a count or a complete list, and for an earlier moment. */
+/** One line each: for questions for a count or list, and for an earlier moment. */
 export function coverageNotice({
   isAggregation,
   knowledgeAt,
@@ -167,7 +162,7 @@ export function coverageNotice({
   return lines.length === 0 ? undefined : lines.join("\n");
 }
 
-/** The value bindings whose short form appears in the context, by node id, then reference. Pure. */
+/** Value bindings whose short form appears in the context. */
 export function visibleBindings(bundle: Pick<MemoryBundle, "sections">): VisibleBinding[] {
   const visible: VisibleBinding[] = [];
   for (const record of [...bundle.sections.values()].flat()) {
@@ -195,7 +190,7 @@ type ContextParts = Pick<
   "coverageNotice" | "contextGuidance" | "header" | "sections"
 >;
 
-/** The complete text of a context: no blank line, no line break at its end; without records only the notice, or nothing. */
+/** The complete text: no blank line, no line break at its end. */
 export function render({
   coverageNotice,
   contextGuidance,
@@ -210,7 +205,7 @@ export function render({
   return lines.join("\n");
 }
 
-/** The packed instructions of the owner as a list for a system prompt, one per line; empty without any. */
+/** The owner's packed instructions as a list for a system prompt. */
 export function renderSystemInstructions({ sections }: Pick<MemoryBundle, "sections">): string {
   const lines = (sections.get("system_instructions") ?? [])
     .filter(
@@ -224,10 +219,7 @@ export function renderSystemInstructions({ sections }: Pick<MemoryBundle, "secti
     : [`## System Instructions (${STORED_TEXTS})`, ...lines].join("\n");
 }
 
-/**
- * The memory that `m1`, `m2`, ... refers to in a context.
- * @throws SvcError invalid_argument if the context shows no such reference
- */
+/** The memory of a reference like `m1`. @throws SvcError invalid_argument if the context has no such reference */
 export function resolveContextRef(
   { contextReferences }: Pick<MemoryBundle, "contextReferences">,
   reference: string,
@@ -239,7 +231,6 @@ export function resolveContextRef(
   return id;
 }
 
-/** Text without line breaks of any kind. */
 function oneLine(text: string): string {
   return text.replace(/[\s\u0085]*[\n\r\v\f\u0085\u2028\u2029][\s\u0085]*/g, " ").trim();
 }
@@ -253,7 +244,7 @@ type Question = {
   readonly isAggregation: boolean;
 };
 
-/** Any of some phrases as whole words, in any case, with any white space between words. */
+/** Whole words, any case. */
 function phrases(...alternatives: readonly string[]): RegExp {
   const words = alternatives.join("|").replaceAll(" ", "\\s+");
   return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${words})(?![\\p{L}\\p{N}_])`, "iu");
@@ -307,7 +298,7 @@ const ADVICE = phrases(
   "help me (?:choose|pick|plan)",
 );
 
-/** The first matching kind; time spans and extremes before counts, since "how many days ago" counts nothing. */
+/** Time spans come before counts: "how many days ago" counts nothing. */
 export function questionKind({ query, intent, isAggregation }: Question): QuestionKind {
   if (ELAPSED_OR_EXTREME.test(query)) return "temporal";
   if (isAggregation || COUNTING.test(query)) return "aggregation";
@@ -320,11 +311,7 @@ const CURRENT_STATE =
 const PERSONALIZATION =
   "PERSONALIZATION TASK: Build on what the owner of these records did, chose and liked. What a record says of somebody else is not true of the owner.";
 
-/**
- * Lines that tell the model how to read the records for this kind of question; undefined if there is nothing to say. They contain
- * no text of question or memory. Mode `temporal` applies only to questions about time; `all` also to those about the present and
- * for advice.
- */
+/** Lines that tell the model how to read the records. Mode `temporal` covers questions about time only. */
 export function guidanceFor({
   mode,
   format,

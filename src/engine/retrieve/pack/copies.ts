@@ -11,21 +11,16 @@ import { byScore } from "../score/score.ts";
 import { seenTags, statusTags, storedTime, validityLabel } from "./record-line.ts";
 import { sectionOf } from "./sections.ts";
 
-/** Candidates of which each text is there once. */
+/** Candidates with each text once. */
 type WithoutCopies = {
   readonly kept: readonly ResultCandidate[];
-  /** How many have the text of a kept one, itself included; only where there are several. */
+  /** Memories with the text of a kept one, if several. */
   readonly repeats: ReadonlyMap<Uuid, number>;
   /** The others, each with the kept one. */
   readonly folded: ReadonlyMap<Uuid, Uuid>;
 };
 
-/**
- * Keeps the best of those whose lines would say the same at the same place, which a loop stores again and again. Sides of a
- * dispute stay.
- * @param ranks see `packingRanks`
- * @param windows see `windowPlaces`: members stay
- */
+/** Keeps the best of candidates whose lines would be equal at the same place. Sides of a dispute and members of windows stay. */
 export function withoutCopies(
   candidates: readonly ResultCandidate[],
   ranks: ReadonlyMap<Uuid, number>,
@@ -65,23 +60,19 @@ export function withoutCopies(
   return { kept: [...kept.values()], repeats, folded };
 }
 
-/** What is compared of a text; nothing of one that is too long for a context. */
+/** Empty for a text that is too long for a context. */
 function textOf({ node: { content } }: ResultCandidate): string {
   return content.length > LIMITS.contextTextChars ? "" : normalForm("NFC", content).trim();
 }
 
-/** Whether it was said in a conversation, where much is said alike. */
 function isTurn({ nodeType, sessionId }: MemoryNode): boolean {
   return nodeType === "note" && sessionId !== undefined;
 }
 
-/** Candidates that are compared with one another, the best. */
+/** Best candidates that are compared. */
 const COMPARED = 20;
 
-/**
- * When those were stored that say nearly the same as another one with another value, and that show no time: a reader can decide by
- * it. Not turns of a conversation, not those that are marked as outdated or contested, and none that were stored within one second.
- */
+/** When memories were stored that differ in a value from one that shows no time either; a reader can decide by it. */
 export function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap<Uuid, Instant> {
   const compared = candidates
     .filter(({ node }) => node.lifecycleState !== "contested" && !isTurn(node))
@@ -110,10 +101,7 @@ export function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap
   return times;
 }
 
-/**
- * Whether a reader of `outer` misses nothing without `inner`: both rest on one event, `outer` contains the text of `inner`, has
- * the same status, and shows at least as much about time, validity and speaker.
- */
+/** Whether `outer` shows all of `inner`: same event and status, its text, and at least its times and speaker. */
 export function foldsInto(inner: MemoryNode, outer: MemoryNode): boolean {
   const text = inner.content.trim();
   return (
@@ -131,7 +119,7 @@ function sameOrNone(inner: string | undefined, outer: string | undefined): boole
   return inner === undefined || inner === outer;
 }
 
-/** The records of a context by their events: only records of one event can fold. */
+/** Records by event: only records of one event can fold. */
 export class FoldIndex<R extends { readonly node: MemoryNode }> {
   readonly #byEvent = new Map<Uuid, Set<R>>();
 
@@ -145,12 +133,12 @@ export class FoldIndex<R extends { readonly node: MemoryNode }> {
     for (const event of record.node.evidenceRefs) this.#byEvent.get(event)?.delete(record);
   }
 
-  /** A record that contains everything the memory would show. */
+  /** A record that shows all of the memory. */
   hostOf(node: MemoryNode): R | undefined {
     return this.#sharing(node).find((record) => foldsInto(node, record.node));
   }
 
-  /** The records that show nothing beyond the memory, except itself. */
+  /** Other records of which the memory shows all. */
   heldBy(node: MemoryNode): readonly R[] {
     return this.#sharing(node).filter(
       (record) => record.node.id !== node.id && foldsInto(record.node, node),
@@ -164,10 +152,10 @@ export class FoldIndex<R extends { readonly node: MemoryNode }> {
   }
 }
 
-/** The position of a memory in the session window of a trigger; the trigger itself is at 0. */
+/** Position in the session window of a trigger, which is at 0. */
 export type WindowPlace = { readonly triggerId: Uuid; readonly offset: number };
 
-/** The position of each candidate that is in the window of another candidate, or has one in its own. */
+/** Candidates with a position in a window. */
 export function windowPlaces(
   candidates: readonly ResultCandidate[],
 ): ReadonlyMap<Uuid, WindowPlace> {
@@ -183,10 +171,7 @@ export function windowPlaces(
   return places;
 }
 
-/**
- * The place in a section that keeps a window together and in session order: before the first member that comes later, else after
- * the last member; undefined if no member is there yet.
- */
+/** The index that keeps a window together and in session order; undefined without other members. */
 export function placeInWindow(
   records: readonly { readonly window: WindowPlace | undefined }[],
   own: WindowPlace | undefined,

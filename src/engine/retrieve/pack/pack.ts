@@ -26,18 +26,16 @@ import {
 } from "./record-line.ts";
 import { ContextMeter, hasOwnClaim, ORDINARY_RANK, packingRanks, sectionOf } from "./sections.ts";
 
-/** A record in the context. */
 type Placed = PlacedRecord & {
   readonly node: MemoryNode;
   readonly window: WindowPlace | undefined;
-  /** Whether it was put beside other members of its session window. */
+  /** Whether it follows other members of its window. */
   readonly isBeside: boolean;
 };
 
 /**
- * Stage 6: fills the token budget with whole records, each at the highest level that fits; nothing is ever cut. The count is that
- * of the complete rendered text. The two sides of a dispute are packed together or not at all. Equal candidates in any order give
- * the same context. Pure.
+ * Stage 6: fills the token budget with whole records, each at the highest level that fits. Both sides of a dispute are packed, or
+ * neither. Deterministic for any order of candidates.
  */
 export function pack(
   results: readonly ResultCandidate[],
@@ -54,7 +52,7 @@ export function pack(
     header: (namesSpeakers) => contextHeader(format, namesSpeakers),
   });
   const available = Math.max(0, rules.tokenBudget - settings.overheadTokens);
-  // Without the notice, the records would seem to cover more than they do.
+  // Without the notice the records would seem complete.
   const frame = { results, tokenizer, rules, format, available };
   const mustHaveText = requiresText({ format: format.name, minFidelity: rules.minFidelity });
   const isBlank = ({ node }: ResultCandidate) => mustHaveText && node.content.trim() === "";
@@ -104,7 +102,7 @@ export function pack(
   });
 }
 
-/** The budget that the shortest text needs; undefined if none suffices. */
+/** The budget of the shortest record; undefined if none suffices. */
 function leastBudget(
   meter: ContextMeter<Placed>,
   items: readonly PackItem[],
@@ -119,7 +117,7 @@ function leastBudget(
   return totals.length === 0 ? undefined : Math.min(...totals) + overheadTokens;
 }
 
-/** The item of what makes each outdated one outdated, by the id of that one. */
+/** What outdates each outdated memory, by its id. */
 function newerItems(
   items: readonly PackItem[],
   folded: ReadonlyMap<Uuid, Uuid>,
@@ -137,15 +135,14 @@ function newerItems(
 type FillRules = {
   readonly available: number;
   readonly disputed: Disputed;
-  /** Windows of the candidates that are put beside each other. */
   readonly windows: ReadonlyMap<Uuid, WindowPlace>;
-  /** What makes an item outdated, by the id of that. */
+  /** What outdates an item, by the id of the outdated. */
   readonly newerOf: ReadonlyMap<Uuid, PackItem>;
-  /** Whether a record is left out if another one contains its text. */
+  /** Whether records within another one are left out. */
   readonly folds: boolean;
 };
 
-/** Contested items whose other side is there too, and the other side of each. */
+/** Contested items whose other side is present. */
 type Disputed = {
   readonly items: ReadonlyMap<Uuid, PackItem>;
   readonly sides: ReadonlyMap<Uuid, Uuid>;
@@ -157,10 +154,9 @@ function disputedItems(items: readonly PackItem[]): Disputed {
   return { sides, items: new Map(disputed.map((item) => [item.candidate.node.id, item])) };
 }
 
-/** What was left out although it would have fitted: with the record that has its text, or because its other side did not fit. */
+/** Left out although they would have fitted: contained in another record, or without room for the other side. */
 type LeftOut = { readonly folded: ReadonlyMap<Uuid, Uuid>; readonly oneSided: ReadonlySet<Uuid> };
 
-/** Packs the items of a queue. */
 class Filling implements LeftOut {
   readonly folded = new Map<Uuid, Uuid>();
   readonly oneSided = new Set<Uuid>();
@@ -168,7 +164,7 @@ class Filling implements LeftOut {
   readonly #queue: PackingQueue;
   readonly #rules: FillRules;
   readonly #packed = new FoldIndex<Placed>();
-  /** Taken before their turn: members of disputes that were packed as a whole, and what makes another one outdated. */
+  /** Taken before their turn: other sides, and what outdates another item. */
   readonly #together = new Set<Uuid>();
 
   constructor(meter: ContextMeter<Placed>, queue: PackingQueue, rules: FillRules) {
@@ -202,7 +198,7 @@ class Filling implements LeftOut {
     for (const record of placed) this.#foldInto(record);
   }
 
-  /** Takes what makes a memory outdated before that memory. @returns false where it does not fit: nobody gets the older one alone */
+  /** Packs what outdates a memory first. @returns false if it does not fit: then the outdated one is left out too */
   #takeNewer(id: Uuid): boolean {
     const newer = this.#rules.newerOf.get(id);
     if (newer === undefined) return true;
@@ -217,7 +213,7 @@ class Filling implements LeftOut {
     return [...this.#meter.sections.values()].flat().find(({ node }) => node.id === id);
   }
 
-  /** Behind what makes it outdated and the records there, else where its window or its section ends. */
+  /** Behind what outdates it, else at the end of its window or section. */
   #place(item: PackItem): Placed | undefined {
     const { windows, available, newerOf } = this.#rules;
     const { node } = item.candidate;
@@ -226,11 +222,7 @@ class Filling implements LeftOut {
     return place(this.#meter, item, { window: windows.get(node.id), behind }, available);
   }
 
-  /**
-   * Puts the other side of a dispute beside a record that was just placed, both with their texts or both without, if need be at
-   * lower levels.
-   * @returns all of them; empty, and none is left in the context, if they do not fit together
-   */
+  /** Packs the other sides next to a record, all with their text or all without, at lower levels if need be. Empty: they do not fit. */
   #withOthers(alone: Placed, item: PackItem): readonly Placed[] {
     const { items, sides } = this.#rules.disputed;
     const others = withOtherSides(item.candidate.node.id, sides)
@@ -249,7 +241,7 @@ class Filling implements LeftOut {
     return [];
   }
 
-  /** Places all of these, or none. */
+  /** All of these, or none. */
   #placeAll(items: readonly PackItem[]): readonly Placed[] {
     const placed: Placed[] = [];
     for (const item of items) {
@@ -263,7 +255,7 @@ class Filling implements LeftOut {
     return placed;
   }
 
-  /** Removes the records that show nothing beyond this one; a side of a dispute stays. */
+  /** Removes records that this one contains. */
   #foldInto(record: Placed): void {
     for (const held of this.#packed.heldBy(record.node)) {
       if (held.isBeside || this.#rules.disputed.sides.has(held.node.id)) continue;
@@ -278,7 +270,7 @@ class Filling implements LeftOut {
 
 type Beside = { readonly window: WindowPlace | undefined; readonly behind: Placed | undefined };
 
-/** Adds an item at the first level at which the complete text fits; undefined if none does. */
+/** Adds an item at the highest level that fits. */
 function place(
   meter: ContextMeter<Placed>,
   item: PackItem,
@@ -286,7 +278,7 @@ function place(
   available: number,
 ): Placed | undefined {
   const own = sectionOf(item.candidate.node);
-  // An outdated instruction stands with what outdates it; nothing else comes among the instructions.
+  // An outdated instruction follows what outdates it; nothing else joins the instructions.
   const section =
     behind === undefined || behind.section === "system_instructions" ? own : behind.section;
   const lines = meter.sections.get(section) ?? [];
@@ -303,7 +295,7 @@ function place(
   return undefined;
 }
 
-/** A record as it stands by itself. */
+/** A record at the end of its section. */
 function placed(item: PackItem, form: LevelForm): Placed {
   const { candidate, reference, repeats } = item;
   return {
@@ -320,7 +312,7 @@ function placed(item: PackItem, form: LevelForm): Placed {
   };
 }
 
-/** The place behind a record, and behind what that makes outdated; undefined if it is not among these. */
+/** The index behind a record and what it outdates. */
 function placeBehind(lines: readonly Placed[], behind: Placed | undefined): number | undefined {
   const at = behind === undefined ? -1 : lines.indexOf(behind);
   if (at < 0) return undefined;
@@ -330,35 +322,31 @@ function placeBehind(lines: readonly Placed[], behind: Placed | undefined): numb
   return next < 0 ? lines.length : next;
 }
 
-/** `m1`, `m2`, ... by ascending id, whether packed or not. */
+/** `m1`, `m2`, ... by ascending id, packed or not. */
 function referencesOf(results: readonly ResultCandidate[]): ReadonlyMap<Uuid, string> {
   return new Map(
     [...results].sort(compareIds).map(({ node }, index) => [node.id, `m${index + 1}`]),
   );
 }
 
-/** An item and its worth to the context; before it is counted, an upper bound of the worth. */
+/** Before it is counted, `worth` is an upper bound. */
 type Valued = { readonly item: PackItem; readonly worth: number };
 
 /**
- * Returns items in packing order: rank by rank, best first, and ordinary ones by their worth, which is their score, their score
- * per token, or something in between; with `balanced` the best of all goes first.
- *
- * Counting takes most of the time of packing. So an item is counted only if it may be the next one, judged by the lower bound of
- * its cost, and an item whose lower bound exceeds the remaining budget is set aside. Order and outcome are the same as if
- * everything were counted: while no budget is freed, what is too large stays too large.
+ * Items in packing order: by rank, then by score, or score per token to a power. Counting is expensive, so an item is counted only
+ * when its bound makes it a candidate for the next place; what exceeds the budget is set aside until that grows.
  */
 class PackingQueue {
   readonly #ordering: MultipathOrdering;
-  /** Items whose order needs no count. */
+  /** Items that need no count for their order. */
   readonly #first: PackItem[];
-  /** Not counted; most promising first, starting at `#at`. */
+  /** Uncounted, most promising first, starting at `#at`. */
   #open: Valued[];
   #at = 0;
-  /** Counted; best first. */
+  /** Best first. */
   readonly #counted: Valued[] = [];
   #tooLarge: Valued[] = [];
-  /** The last ordinary item that was returned by its worth. */
+  /** The last item that was returned by worth. */
   #passed: Valued | undefined;
 
   constructor(items: readonly PackItem[], ordering: MultipathOrdering) {
@@ -375,7 +363,7 @@ class PackingQueue {
       .sort(compareWorth);
   }
 
-  /** The next item; undefined if none is left that might fit. @param remaining tokens of the budget. */
+  /** Undefined if no other item might fit. */
   next(remaining: number): PackItem | undefined {
     const first = this.#first.shift();
     if (first !== undefined) return first;
@@ -392,7 +380,7 @@ class PackingQueue {
     }
   }
 
-  /** The remaining budget has grown, so items that were set aside may fit now. */
+  /** Items that were set aside may fit now. */
   budgetGrew(): void {
     if (this.#tooLarge.length === 0) return;
     this.#open = [...this.#open.slice(this.#at), ...this.#tooLarge].sort(compareWorth);
@@ -404,7 +392,7 @@ class PackingQueue {
     const { full } = item;
     const tokens = Number.isFinite(full.least) ? full.line().tokens.alone : full.text.length;
     const valued = { item, worth: this.#worth(item, Math.max(1, tokens)) };
-    // Its turn came while it was set aside, and it was too large then.
+    // It was too large when its turn came.
     if (this.#passed !== undefined && compareWorth(valued, this.#passed) < 0) return;
     const place = this.#counted.findIndex((other) => compareWorth(valued, other) < 0);
     this.#counted.splice(place < 0 ? this.#counted.length : place, 0, valued);
@@ -415,14 +403,14 @@ class PackingQueue {
     return candidate.compositeScore / tokens ** exponent;
   }
 
-  /** For a negative score, a longer text means more worth, so the lowest cost is no bound. */
+  /** A negative score gains from length, so the lowest cost is no bound. */
   #mostWorth(item: PackItem): number {
     if (item.candidate.compositeScore < 0) return 0;
     return this.#worth(item, Math.max(1, item.full.least));
   }
 }
 
-/** The best item that is not an instruction, a pinned memory or an open task. */
+/** The best item without a claim of its own. */
 function headOf(items: readonly PackItem[]): PackItem | undefined {
   return items
     .filter(({ candidate }) => !hasOwnClaim(candidate))

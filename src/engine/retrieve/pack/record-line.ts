@@ -10,38 +10,35 @@ import { withoutInvisible } from "../../../lib/invisible.ts";
 import type { Tokenizer } from "../../../ports/models.ts";
 import type { OlderThan, ResultCandidate } from "../api.ts";
 
-/** How records are written. */
 export type LineFormat = { readonly name: ContextFormat; readonly citations: boolean };
 
-/** What is shown of a record, and in which form. */
 type Shown = {
   readonly level: RepresentationLevel;
   readonly text: string;
-  /** `m1`, `m2`, ...; written only by formats that show it. */
+  /** `m1`, `m2`, ...; only some formats write it. */
   readonly reference: string;
-  /** A newer memory that makes this one outdated. */
+  /** A newer memory that outdates this one. */
   readonly olderThan?: OlderThan | undefined;
-  /** How many memories have the text; undefined for one. */
+  /** Memories with the text; undefined for one. */
   readonly repeats?: number | undefined;
-  /** When it was stored, where a reader has to know. */
+  /** When it was stored, if a reader has to know. */
   readonly stored?: Instant | undefined;
 };
 
-/** The line of a record: `head` followed by `body`. */
+/** `head` followed by `body`. */
 type RecordLine = {
-  /** The part that depends on the other records of the context: the reference. */
+  /** Depends on other records: the reference. */
   readonly head: string;
-  /** The part that is the same in every context. */
   readonly body: string;
   readonly namesSpeaker: boolean;
 };
 
-/** Whether a format refers to its records as `m1`, `m2`, ... */
+/** Whether a format shows references. */
 export function showsReferences({ name, citations }: LineFormat): boolean {
   return name === "compact" || (name === "reader" && citations);
 }
 
-/** The line that tells the model how to read the records below it. */
+/** Tells the model how to read the records. */
 export function contextHeader(format: LineFormat, namesSpeakers: boolean): string {
   switch (format.name) {
     case "auditable":
@@ -64,7 +61,7 @@ export function contextHeader(format: LineFormat, namesSpeakers: boolean): strin
   }
 }
 
-/** The line of a record. It contains no line break and begins with `- `, `{` or `["`, whatever the memory says. */
+/** Without line breaks; begins with `- `, `{` or `["`, whatever the memory says. */
 export function recordLine(node: MemoryNode, shown: Shown, format: LineFormat): RecordLine {
   switch (format.name) {
     case "auditable":
@@ -129,13 +126,9 @@ function timeOrNull(instant: Instant | undefined): string | null {
   return instant === undefined ? null : isoTime(instant);
 }
 
-/** The content of a reader line: its parts joined by blanks, and whether it names a speaker. */
 type ReaderParts = { readonly text: string; readonly namesSpeaker: boolean };
 
-/**
- * Date, status, speaker and text of a memory, each only if there is something to say. Speaker and text are JSON strings, so that
- * no memory can pose as a heading, a reference or a status. Node ids never appear.
- */
+/** Date, status, speaker and text. Speaker and text are JSON strings, so that no memory can pose as a heading or a status. */
 function readerParts(node: MemoryNode, shown: ShownTags & { text: string }): ReaderParts {
   const speaker = shownSpeaker(node);
   const parts = [
@@ -156,7 +149,7 @@ type ShownTags = {
   readonly stored?: Instant | undefined;
 };
 
-/** What is said of a record beside others. While lines are written it is unknown which records will be shown. */
+/** Written before it is known which records are shown. */
 function shownTags({ olderThan, repeats, stored }: ShownTags): readonly string[] {
   return [
     ...(olderThan === undefined ? [] : [`older than a record of ${shortTime(olderThan.at)}`]),
@@ -165,7 +158,7 @@ function shownTags({ olderThan, repeats, stored }: ShownTags): readonly string[]
   ];
 }
 
-/** In which photo or frame it was seen, if in any; the name of a file is a JSON string. */
+/** The photo or frame in which it was seen. */
 export function seenTags({ metadata }: MemoryNode): readonly string[] {
   const seen = seenIn(metadata);
   return seen === undefined ? [] : [seenInWords(seen, jsonLine)];
@@ -188,10 +181,7 @@ export function statusTags(node: MemoryNode): readonly string[] {
   return tags;
 }
 
-/**
- * The interval in which it is valid, if nothing replaced the memory and the interval has an end, or begins later than it was stored
- * and than the time that is shown with it.
- */
+/** Its validity, if it ends or begins later than storage and event. */
 export function validityLabel({
   validFrom,
   validTo,
@@ -238,14 +228,14 @@ const MONTHS = [
   "dec(?:ember)?",
 ] as const;
 
-/** Characters within which a leading group or a leading date ends, not counting opening brackets and blanks. */
+/** Characters within which a leading date ends. */
 const DATE_REACH = 120;
 
-/** Whether a text begins with the date of an instant, or with a short bracketed group that contains it. */
+/** Whether a text begins with a date, bare or in brackets. */
 function statesDate(text: string, instant: Instant): boolean {
   const [year, month, day] = instant.slice(0, 10).split("-").map(Number);
   const begin = text.search(/[^\s([]/);
-  // Every notation of the date contains the year. Most texts do not begin with one, and need no regular expression.
+  // Every notation contains the year; most texts do not, and need no regular expression.
   if (begin < 0 || !text.slice(begin, begin + DATE_REACH).includes(`${year}`)) return false;
   const name = MONTHS[(month ?? 1) - 1] ?? "";
   const forms = [
@@ -261,10 +251,7 @@ function statesDate(text: string, instant: Instant): boolean {
 
 const UNICODE_LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
-/**
- * A value as JSON without white space and invisible characters. It is one line even for readers that break lines at Unicode's own
- * separators.
- */
+/** JSON on one line, even for readers that break lines at Unicode separators, without invisible characters. */
 function jsonLine(value: unknown): string {
   const line = JSON.stringify(value).replace(
     UNICODE_LINE_BREAKS,
@@ -273,7 +260,7 @@ function jsonLine(value: unknown): string {
   return withoutInvisible(line);
 }
 
-/** ISO 8601 with `+00:00`; a zero fraction is left out. */
+/** ISO 8601 with `+00:00`, without a zero fraction. */
 export function isoTime(instant: Instant): string {
   const fraction = instant.slice(19, 26);
   return `${instant.slice(0, 19)}${fraction === ".000000" ? "" : fraction}+00:00`;
@@ -284,7 +271,7 @@ export function storedTime(instant: Instant): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 19)}`;
 }
 
-/** Date and minute in UTC; midnight is shown as the date alone. */
+/** Date and minute in UTC; midnight as the date alone. */
 function shortTime(instant: Instant): string {
   const time = instant.slice(11, 16);
   const date = instant.slice(0, 10);
@@ -297,21 +284,20 @@ type LevelRules = {
   readonly minFidelity: RepresentationLevel;
 };
 
-/** The levels at which a record still shows what the memory says. */
 const LEVELS_WITH_TEXT: readonly RepresentationLevel[] = ["full", "prose", "structured"];
 const READER_LEVELS: readonly RepresentationLevel[] = ["full", "prose"];
 
-/** Whether a record at this level shows what the memory says. */
+/** Whether a level shows the text of a memory. */
 export function showsText(level: RepresentationLevel): boolean {
   return LEVELS_WITH_TEXT.includes(level);
 }
 
-/** Whether a record without its text is useless, so that blank texts are left out as well. */
+/** Whether blank texts are left out. */
 export function requiresText({ format, minFidelity }: LevelRules): boolean {
   return format === "reader" || showsText(minFidelity);
 }
 
-/** What may be shown of a memory, from the highest level down; equal texts are listed once. */
+/** From the highest level down, without repeated texts. */
 export function levelTexts(
   node: MemoryNode,
   rules: LevelRules,
@@ -342,43 +328,38 @@ function textAt(node: MemoryNode, level: RepresentationLevel): string {
   }
 }
 
-/** A line and its exact count. */
 type CountedLine = RecordLine & { readonly tokens: LineTokens };
 
-/** A candidate at one level. */
 export type LevelForm = {
   readonly level: RepresentationLevel;
   readonly text: string;
-  /** A lower bound of the tokens of the line. */
+  /** Lower bound of the tokens of the line. */
   readonly least: number;
-  /** The line, written and counted on the first call. */
+  /** Written and counted once. */
   readonly line: () => CountedLine;
 };
 
-/** A candidate in every form in which it may be shown. */
+/** A candidate at every allowed level. */
 export type PackItem = {
   readonly candidate: ResultCandidate;
   readonly reference: string;
-  /** See `packingRanks`. */
+  /** As of `packingRanks`. */
   readonly rank: number;
-  /** How many memories have its text; undefined for one. */
   readonly repeats?: number | undefined;
-  /** When it was stored, where its line shows that. */
+  /** When it was stored, if shown. */
   readonly stored?: Instant | undefined;
-  /** With the stored text. */
   readonly full: LevelForm;
-  /** From the highest level down, starting with `full`. */
+  /** From the highest level down, `full` first. */
   readonly forms: readonly LevelForm[];
-  /** A lower bound over all forms. */
+  /** Lower bound over all forms. */
   readonly least: number;
 };
 
-/** A candidate at each allowed level; nothing is written or counted yet. */
+/** Writes and counts nothing yet. */
 export function packItem(
   given: Pick<PackItem, "candidate" | "reference" | "rank" | "repeats" | "stored">,
   rules: Omit<LevelRules, "format"> & {
     readonly format: LineFormat;
-    /** Default: none. */
     readonly tokenBudget?: number;
   },
   count: LineCounter,
@@ -414,7 +395,7 @@ export function packItem(
   return { ...given, full, forms, least: Math.min(...forms.map(({ least }) => least)) };
 }
 
-/** A lower bound of the tokens of a line besides the text. Reader lines have little more than the dash and a quote. */
+/** Lower bound of the tokens besides the text. */
 function leastTokensAround(
   { candidate, reference }: Pick<PackItem, "candidate" | "reference">,
   format: LineFormat,
@@ -426,25 +407,19 @@ function leastTokensAround(
 }
 
 /**
- * Counts tokens with as few characters as possible. This rests on how cl100k_base splits a text before it looks for tokens: into
- * runs of letters with at most one character before them, groups of up to three digits, and runs of blanks or of everything else,
- * where a run of everything else may include the line breaks after it. No token spans such a split, so counting both sides of a
- * split separately gives the count of the whole.
+ * cl100k_base splits a text before it looks for tokens: runs of letters with at most one character before them, up to three digits,
+ * runs of blanks or of everything else with line breaks after them. Counting both sides of a split separately is exact.
  */
 
 export type LineTokens = {
   readonly alone: number;
-  /** With the line break after it. */
+  /** With a line break. */
   readonly broken: number;
 };
 
-/** Counts lines exactly. */
 type LineCounter = (line: RecordLine) => LineTokens;
 
-/**
- * A counter that remembers the short parts that lines share. The head of a line ends at a split: before a blank after a bracket
- * or a dash, or between a digit and a quote. What a line break adds depends only on the characters after the last split.
- */
+/** Remembers short parts that lines share: heads end at a split, and a line break adds tokens only after the last split. */
 export function createLineCounter(tokenizer: Tokenizer): LineCounter {
   const heads = new Map<string, number>([["", 0]]);
   const breaks = new Map<string, number>();
@@ -465,13 +440,11 @@ function remembered(known: Map<string, number>, text: string, count: () => numbe
 }
 
 /**
- * A lower bound of the tokens of a text, wherever it appears, for a fraction of the cost of counting: its runs of ASCII letters
- * and of ASCII digits, of which no token contains two. About three quarters of the count of an English text. Other characters
- * neither begin nor end a run, since they may be letters or digits themselves; a text written as a JSON string has no fewer runs.
- * @param enough above this the bound may be any larger number that is still one
+ * Lower bound of the tokens of a text anywhere: its runs of ASCII letters and digits; a token has at most one.
+ * @param enough above it any larger bound will do
  */
 export function leastTokens(text: string, enough = Number.POSITIVE_INFINITY): number {
-  // The first and the last may be shared with what is around the text.
+  // The first and the last token may be shared with the surroundings.
   const byLength = Math.ceil(text.length / TOKEN_MAX_CHARS) - 2;
   if (byLength > enough) return byLength;
   let runs = 0;
@@ -482,7 +455,7 @@ export function leastTokens(text: string, enough = Number.POSITIVE_INFINITY): nu
     for (; at < end; at += 1) {
       const unit = text.charCodeAt(at);
       const kind = unit > 0x7f ? last : (KINDS[unit] ?? OTHER);
-      // Branch-free: no processor predicts where words end, and mispredictions would take half of the time.
+      // Branch-free: mispredictions would take half of the time.
       runs += Number(kind !== last) & Number(kind !== OTHER);
       last = kind;
     }
@@ -490,7 +463,7 @@ export function leastTokens(text: string, enough = Number.POSITIVE_INFINITY): nu
   return Math.max(runs, byLength);
 }
 
-/** The longest token of cl100k_base: 128 blanks. */
+/** The longest token: 128 blanks. */
 const TOKEN_MAX_CHARS = 128;
 const BLOCK_CHARS = 4096;
 
@@ -498,14 +471,14 @@ const OTHER = 0;
 const LETTER = 1;
 const DIGIT = 2;
 
-/** For each ASCII character. */
+/** By ASCII character. */
 const KINDS = Uint8Array.from({ length: 0x80 }, (_, unit) => {
   const character = String.fromCharCode(unit);
   if (/[A-Za-z]/.test(character)) return LETTER;
   return /[0-9]/.test(character) ? DIGIT : OTHER;
 });
 
-/** The last place where an ASCII letter or digit ends its run; 0 if there is none. */
+/** Where the last ASCII run of letters or digits ends; 0: none. */
 function lastCut(text: string): number {
   for (let at = text.length - 2; at >= 0; at -= 1) {
     const kind = KINDS[text.charCodeAt(at)];

@@ -6,16 +6,14 @@ import type { Tokenizer } from "../../../ports/models.ts";
 import type { ResultCandidate } from "../api.ts";
 import type { LineTokens } from "./record-line.ts";
 
-/** The tier of everything that is not entitled to an earlier one. */
 const ORDINARY = 3;
 
-/** The rank of an ordinary record; see `packingRanks`. */
+/** As of `packingRanks`. */
 export const ORDINARY_RANK = 2 * ORDINARY;
 
 /**
- * The rank of each candidate in the packing order, lowest first: instructions of the owner, pinned memories and open tasks,
- * context of an episode or of evidence, everything else. If the settings say so, an ordinary session neighbour of one of the
- * first three follows the records of that tier.
+ * Packing order: own instructions, pinned memories and open tasks, episodes and evidence, the rest. Session neighbours of the first
+ * three may follow their tier.
  */
 export function packingRanks(
   candidates: readonly ResultCandidate[],
@@ -35,7 +33,7 @@ export function packingRanks(
   );
 }
 
-/** Whether a memory is an instruction of its owner, pinned, or an open task. */
+/** An own instruction, a pinned memory or an open task. */
 export function hasOwnClaim({ node }: ResultCandidate): boolean {
   const openTask =
     node.nodeType === "task" &&
@@ -50,7 +48,6 @@ function tierOf(candidate: ResultCandidate): number {
   return paths.includes("EPISODE_CONTEXT") || paths.includes("EVIDENCE_CONTEXT") ? 2 : ORDINARY;
 }
 
-/** The section under which a memory is shown. */
 export function sectionOf(node: MemoryNode): SectionName {
   if (node.lifecycleState === "contested") return "contested_claims";
   switch (node.nodeType) {
@@ -73,30 +70,27 @@ export function sectionOf(node: MemoryNode): SectionName {
   }
 }
 
-/** A record line as the meter sees it. */
 export type MeteredLine = {
   readonly section: SectionName;
   readonly tokens: LineTokens;
   readonly namesSpeaker: boolean;
 };
 
-/** The parts before the records. */
 type ContextFrame = {
-  /** The first line or lines; undefined: none. */
+  /** The first lines. */
   readonly notice: string | undefined;
   readonly header: (namesSpeakers: boolean) => string;
 };
 
 /**
- * Keeps the lines of a context in their sections and knows the exact token count of its complete text at every step, without
- * counting that text. No line is empty or begins with a blank, so no token spans two lines, and the count is the sum over lines
- * with their line break, except that the last line has none. A property test compares this with counting the complete text.
+ * The exact token count of a context at every step, without counting its text: no token spans two lines, so lines are summed with
+ * their line breaks, the last one without.
  */
 export class ContextMeter<L extends MeteredLine> {
   readonly #tokenizer: Tokenizer;
   readonly #frame: ContextFrame;
   readonly #sections = new Map<SectionName, L[]>();
-  /** Tokens of all section and record lines, each with its line break. */
+  /** Tokens of section and record lines with their line breaks. */
   #sum = 0;
   #speakers = 0;
 
@@ -105,7 +99,7 @@ export class ContextMeter<L extends MeteredLine> {
     this.#frame = frame;
   }
 
-  /** In order of first use; no section is empty. */
+  /** In order of first use. */
   get sections(): ReadonlyMap<SectionName, readonly L[]> {
     return this.#sections;
   }
@@ -114,14 +108,14 @@ export class ContextMeter<L extends MeteredLine> {
     return this.#speakers > 0;
   }
 
-  /** Tokens of the current context: of the notice alone without any record, 0 without either. */
+  /** Without records, of the notice alone. */
   get total(): number {
     const last = [...this.#sections.values()].at(-1)?.at(-1);
     if (last !== undefined) return this.#count(this.#sum, last, this.namesSpeakers);
     return this.#frame.notice === undefined ? 0 : this.#tokenizer.count(this.#frame.notice);
   }
 
-  /** Tokens of the context if this line were at that place of its section. */
+  /** The total with one more line at a place of its section. */
   totalWith(line: L, place = this.placesIn(line.section)): number {
     const lines = this.#sections.get(line.section);
     const lastSection = [...this.#sections.keys()].at(-1);
@@ -136,17 +130,16 @@ export class ContextMeter<L extends MeteredLine> {
     );
   }
 
-  /** Tokens of the context with these lines between notice and header. There must be a record. */
+  /** The total with guidance between notice and header. */
   totalWithGuidance(guidance: string): number {
     return this.total + this.#broken(guidance);
   }
 
-  /** Number of lines in a section, which is also the place after the last of them. */
+  /** Also the place after the last line. */
   placesIn(section: SectionName): number {
     return this.#sections.get(section)?.length ?? 0;
   }
 
-  /** Inserts a line at a place of its section: by default at the end. */
   add(line: L, place = this.placesIn(line.section)): void {
     const lines = this.#sections.get(line.section);
     if (lines === undefined) {
@@ -157,7 +150,6 @@ export class ContextMeter<L extends MeteredLine> {
     this.#speakers += line.namesSpeaker ? 1 : 0;
   }
 
-  /** Removes a line that was added; a section without lines disappears. */
   remove(line: L): void {
     const lines = this.#sections.get(line.section) ?? [];
     const place = lines.indexOf(line);
@@ -186,10 +178,9 @@ export class ContextMeter<L extends MeteredLine> {
   }
 }
 
-/** How instructions from the memory are described wherever they are shown as such. */
+/** How instructions from the memory are described. */
 export const STORED_TEXTS = "stored texts, stated or confirmed by the user";
 
-/** The line above the records of a section. */
 export function sectionHeading(section: SectionName): string {
   return section === "system_instructions" ? `[${section}] (${STORED_TEXTS})` : `[${section}]`;
 }

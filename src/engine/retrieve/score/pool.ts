@@ -10,7 +10,6 @@ import type { EngineSettings } from "../../settings.ts";
 import { phrase } from "../analyze.ts";
 import type { Candidate } from "../candidates.ts";
 
-/** The parts of a question that scoring needs. */
 export type ScoredQuestion = TimeWindow & {
   readonly query: string;
   readonly intent: QueryIntent;
@@ -18,20 +17,19 @@ export type ScoredQuestion = TimeWindow & {
 };
 
 export type ScoreContext = {
-  /** As configured or as replaced by the request, before any shift. */
+  /** Before any shift. */
   readonly weights: ScoringWeights;
   readonly epistemicWeights: EngineSettings["epistemicWeights"];
   readonly analysis: ScoredQuestion;
   /** The present, for recency and decay. */
   readonly referenceTime: Instant;
-  /** Read by the weighted fusion only. */
+  /** With weighted fusion only. */
   readonly multipliers: RankingMultipliers | undefined;
 };
 
-/** A candidate and the signals of its own record. */
 export type Entry = {
   readonly candidate: Candidate;
-  /** Cosine and BM25, each 0 to 1; undefined: not on that channel. */
+  /** Cosine and BM25, 0 to 1; undefined: not on that channel. */
   readonly semantic: number | undefined;
   readonly lexical: number | undefined;
   readonly signals: Omit<Signals, "recencyFactor" | "salience" | "confidence">;
@@ -41,29 +39,26 @@ export type Entry = {
   readonly moment: Instant;
 };
 
-/** The candidates of one question and what they have in common. */
 export type Pool = {
   readonly context: ScoreContext;
   readonly entries: readonly Entry[];
   readonly question: QuestionTime;
-  /** Whether a candidate's speaker is named in the question; undefined if it names no speaker of the pool. */
+  /** Undefined: the question names no speaker of the pool. */
   readonly isSpokenByNamed: ((entry: Entry) => boolean) | undefined;
-  /** Whether the question asks for the newest state of affairs. */
+  /** Whether the question asks for the present state. */
   readonly isCurrentState: boolean;
-  /** Whether the text of a candidate speaks of a change. Each text is read at most once, and only when needed. */
+  /** Whether a text speaks of a change; read at most once. */
   readonly isUpdate: (entry: Entry) => boolean;
 };
 
-/** The result of a formula for one candidate, before any adjustment. */
+/** Before any adjustment. */
 export type Base = Pick<ScoreProvenance, "formulaVersion" | "trace" | "weights" | "fusion">;
 
-/** Computes the base of each candidate of one pool; `index` is its place in the pool. */
 export type Formula = (entry: Entry, index: number) => Base;
 
-/** Number of paths with which a candidate's path score is full. */
+/** Paths for the full path score. */
 const FULL_PATHS = 3;
 
-/** Prepares the candidates of one question for any formula. Pure. */
 export function toPool(candidates: readonly Candidate[], context: ScoreContext): Pool {
   const { analysis } = context;
   const entries = candidates.map((candidate) => toEntry(candidate, context));
@@ -83,7 +78,7 @@ export function toPool(candidates: readonly Candidate[], context: ScoreContext):
   return { context, entries, question, isSpokenByNamed, isCurrentState, isUpdate };
 }
 
-/** Finds the candidates that were said by somebody named in the question. */
+/** Candidates whose speaker the question names. */
 function namedSpeakers(
   entries: readonly Entry[],
   query: string,
@@ -123,16 +118,13 @@ function toEntry(
   };
 }
 
-/** The time that determines the newest candidate. */
+/** The time that decides which candidate is newest. */
 function momentOf(node: MemoryNode, { fusion }: ScoringWeights): Instant {
   const byEvent = fusion.kind === "weighted" && fusion.recencyTime === "event_time";
   return byEvent ? statedTime(node) : (node.eventTime ?? node.updatedAt);
 }
 
-/**
- * Ranks from 1 by value, largest first; equal values share the better rank: 1, 2, 2, 4. No value, no rank. Instants rank newest
- * first.
- */
+/** Ranks from 1, largest first, ties share the better rank: 1, 2, 2, 4. Instants rank newest first. */
 export function competitionRanks<T extends number | string>(
   values: readonly (T | undefined)[],
 ): readonly (number | undefined)[] {
@@ -149,7 +141,7 @@ export function competitionRanks<T extends number | string>(
   return ranks;
 }
 
-/** Places of instants as shares of their number: newest 0, equal ones the same, all below 1. No instant, no place. */
+/** Ranks as shares of their number, 0 to below 1, newest first. */
 export function newestFirstPlaces(
   times: readonly (Instant | undefined)[],
 ): readonly (number | undefined)[] {
@@ -159,16 +151,13 @@ export function newestFirstPlaces(
   );
 }
 
-/**
- * A value as its share of the largest, at most 1; 0 if the largest is 0.
- * @param counted the values that determine the largest
- */
+/** A value as a share of the largest of `counted`, at most 1. */
 export function shareOfLargest(counted: readonly number[]): (value: number) => number {
   const largest = counted.reduce((max, value) => Math.max(max, value), 0);
   return (value) => (largest === 0 ? 0 : Math.min(1, value / largest));
 }
 
-/** Values rescaled linearly to 0 to 1 by the smallest and the largest; all 1 if these are equal. */
+/** Rescales linearly to 0 to 1; equal values become 1. */
 export function rescaleToUnit(
   values: readonly (number | undefined)[],
 ): readonly (number | undefined)[] {
@@ -185,30 +174,29 @@ export function rescaleToUnit(
   });
 }
 
-/** The latest instant; undefined for none. */
 export function newestOf(times: readonly Instant[]): Instant | undefined {
   let newest: Instant | undefined;
   for (const time of times) if (newest === undefined || time > newest) newest = time;
   return newest;
 }
 
-/** Factor on recency if a text speaks of a change and the question asks for the newest state. */
+/** Factor on recency for updates. */
 export const UPDATE_GAIN = 2;
 
 type RecencyRule = {
-  /** The moment that counts as the present. */
+  /** The present. */
   readonly anchor: Instant;
   /** Per day. */
   readonly lambda: number;
 };
 
-/** How recent a time is, 0 to 1: exponential in days before the anchor, times `gain`. Later times count as the anchor. */
+/** Exponential in days before the anchor, 0 to 1. */
 export function recency(time: Instant, { anchor, lambda }: RecencyRule, gain: number): number {
   const days = Math.max(0, daysBetween(time, anchor));
   return Math.min(1, Math.exp(-lambda * days) * gain);
 }
 
-/** A span of time, both ends included; an absent end is open. */
+/** Both ends included; an absent end is open. */
 type TimeWindow = {
   readonly timeFrom: Instant | undefined;
   readonly timeTo: Instant | undefined;
@@ -217,10 +205,7 @@ type TimeWindow = {
 const WINDOW_LAMBDA = 0.02;
 const WORDING_SHARE = 0.3;
 
-/**
- * How well a memory matches the time that a question names, 0 to 1: whether its text names a date, and how near its stated time
- * is.
- */
+/** How well a memory matches the time of a question, 0 to 1: whether it names a date, and how near its time is. */
 export function temporalAffinity(content: string, stated: Instant, window: TimeWindow): number {
   const wording = namesDate(content) ? 1 : 0;
   return WORDING_SHARE * wording + (1 - WORDING_SHARE) * proximity(wording, stated, window);
@@ -234,33 +219,28 @@ function proximity(wording: number, stated: Instant, { timeFrom, timeTo }: TimeW
   return Math.exp(-WINDOW_LAMBDA * (late === 0 ? early : Math.min(early, late)));
 }
 
-/*
- * What the wording of questions and memories says about time. Every pattern takes time linear in the length of its text:
- * unbounded repeats are separated by what they cannot contain, and gaps are bounded.
- */
+/* The wording of questions and memories about time. Every pattern is linear in the length of its text. */
 
-/** What a question says about the time that it asks for. */
 export type QuestionTime = {
-  /** It explicitly asks for the present state. */
+  /** Asks for the present state explicitly. */
   readonly explicitCurrent: boolean;
-  /** It asks in the present tense who or what something is or does. */
+  /** Asks in the present tense who or what is or does something. */
   readonly implicitCurrent: boolean;
-  /** It names a class and asks which member of it somebody does something with: "what tool does". Implies `implicitCurrent`. */
+  /** Asks for a member of a class: "what tool does". Implies `implicitCurrent`. */
   readonly answerClass: boolean;
-  /** It asks for something that happened recently. */
+  /** Asks for something recent. */
   readonly episodic: boolean;
-  /** It asks for a count, a duration or an earlier state. */
+  /** Asks for a count, a duration or an earlier state. */
   readonly neverCurrent: boolean;
 };
 
 const WORD = String.raw`[\p{L}\p{N}_]+`;
 
-/** A pattern of alternatives for questions. */
 function anyOf(...alternatives: readonly string[]): RegExp {
   return new RegExp(alternatives.join("|"), "iu");
 }
 
-/** A phrase with which a question begins. */
+/** At the beginning of a question. */
 function opening(alternatives: string): string {
   return String.raw`^\s*${phrase(alternatives)}`;
 }
@@ -283,7 +263,6 @@ const NEVER_CURRENT = anyOf(
   phrase("before|after|previously|formerly|originally|used to"),
 );
 
-/** Reads the wording of a question. Pure. */
 export function questionTime(query: string, isAggregation: boolean): QuestionTime {
   return {
     explicitCurrent: EXPLICIT_CURRENT.test(query),
@@ -297,17 +276,14 @@ export function questionTime(query: string, isAggregation: boolean): QuestionTim
 const JOINT = anyOf(phrase("and|or"));
 const DOES = anyOf(phrase("does"));
 
-/** Whether a "does" follows an "and" or "or" on the line of the question. */
+/** Whether a "does" follows an "and" or "or" on the first line. */
 function joinsQuestions(query: string): boolean {
   const line = query.trimStart().split("\n", 1)[0] ?? "";
   const joint = JOINT.exec(line);
   return joint !== null && DOES.test(line.slice(joint.index));
 }
 
-/**
- * A pattern of alternatives for memories; a blank stands for any run of whitespace, any case. One question may read a thousand
- * long texts, hence ASCII word boundaries: they are several times as fast, and the words are English.
- */
+/** A blank matches any whitespace. ASCII word boundaries are several times as fast, and the words are English. */
 function pattern(...alternatives: readonly string[]): RegExp {
   return new RegExp(alternatives.join("|").replaceAll(" ", "\\s+"), "i");
 }
@@ -319,7 +295,7 @@ const UPDATE = pattern(
   "\\bupdated\\b",
 );
 
-/** Whether a text says that something is no longer what it was. Pure. */
+/** Whether a text speaks of a change. */
 export function hasUpdateWording(text: string): boolean {
   return UPDATE.test(text);
 }
@@ -335,7 +311,7 @@ const DATE = pattern(
   "\\b(?:19|20)\\d{2}\\b",
 );
 
-/** Whether a text names a month, a date in digits or a year from 1900 to 2099. Pure. */
+/** Months, dates in digits, years 1900 to 2099. */
 export function namesDate(text: string): boolean {
   return DATE.test(text);
 }

@@ -37,9 +37,8 @@ import {
 } from "./pool.ts";
 
 /**
- * Stage 5: a score for every candidate by the configured fusion, with the record from which it can be recomputed. Best first; the
- * order does not depend on that of the input. Pure.
- * @throws SvcError invalid_argument for weights out of range; internal for a signal that is not a finite number
+ * Stage 5: scores candidates and records how; best first.
+ * @throws SvcError invalid_argument for weights out of range; internal for a signal that is not finite
  */
 export function score(candidates: readonly Candidate[], context: ScoreContext): ResultCandidate[] {
   requireScoringWeights(context.weights);
@@ -82,7 +81,6 @@ function toResult({ candidate, semantic, signals }: Entry, scored: Scored): Resu
   };
 }
 
-/** Signals come from this program, so a missing value is its own fault. */
 function requireSignals({ node, semantic, lexical, graph }: Candidate): void {
   for (const [signal, value] of Object.entries({ semantic, lexical, graph })) {
     if (value === undefined || Number.isFinite(value)) continue;
@@ -98,7 +96,7 @@ function requireEpistemicWeights(weights: ScoreContext["epistemicWeights"]): voi
   }
 }
 
-/** The weighted sum of all signals, with the weights shifted as the question requires. Pure. */
+/** The weighted sum of all signals. */
 function weightedFormula(pool: Pool): Formula {
   const { context, entries, isCurrentState, isUpdate } = pool;
   const weights = questionWeights(pool);
@@ -136,21 +134,19 @@ function changeTime(node: MemoryNode, { stated }: Entry, { fusion }: ScoringWeig
   return byEvent ? stated : node.updatedAt;
 }
 
-/** How a question shifts the weights. */
 type WeightShifts = {
-  /** Words do not help to decide which of several answers is right. */
+  /** Words do not tell the candidates apart. */
   readonly ignoresWords: boolean;
   readonly favours: "newest" | "recent" | undefined;
   readonly multipliers: RankingMultipliers | undefined;
 };
 
-/** The lowest weight of recency, and the lowest decay per day if there is one. */
+/** The least weight of recency, and decay per day. */
 type Least = { readonly recency: number; readonly lambda: number | undefined };
 
 const NEWEST: Least = { recency: 0.25, lambda: 0.05 };
 const RECENT: Least = { recency: 0.2, lambda: undefined };
 
-/** The weights with which a question is scored. Pure. */
 function shiftWeights(weights: ScoringWeights, shifts: WeightShifts): ScoringWeights {
   let shifted = weights;
   if (shifts.ignoresWords) {
@@ -161,7 +157,7 @@ function shiftWeights(weights: ScoringWeights, shifts: WeightShifts): ScoringWei
   return shifts.multipliers === undefined ? shifted : multiplied(shifted, shifts.multipliers);
 }
 
-/** Raises the weight of recency at the expense of cosine and words, proportionally, by at most what they have. */
+/** Takes the weight from cosine and words, in proportion. */
 function withRecency(weights: ScoringWeights, least: Least): ScoringWeights {
   const held = weights.semantic + weights.lexical;
   if (weights.recency >= least.recency || held <= 0) return weights;
@@ -198,12 +194,12 @@ function multiplied(weights: ScoringWeights, factors: RankingMultipliers): Scori
   };
 }
 
-/** The lowest decay of the recency boost, per day. */
+/** The least decay per day. */
 const BOOST_LAMBDA = 0.05;
-/** What the words of a person named in the question gain. Measured in docs/retrieval.md. */
+/** For candidates by a speaker whom the question names; measured in docs/retrieval.md. */
 const SPEAKER_BOOST = 0.15;
 
-/** Semantic and lexical channel fused, times factors relative to the pool. Pure. */
+/** Semantic and lexical channel fused, times factors relative to the pool. */
 function fusedFormula(pool: Pool, fusion: ChannelFusion): Formula {
   const { entries, context } = pool;
   const recencies = boostRecencies(pool, fusion);
@@ -271,7 +267,7 @@ function channelsOf(
   return (index) => ({ kind, ...shares(index), coverage, certainty });
 }
 
-/** The recency of each candidate if it counts: for the newest state, with a boost in the settings. */
+/** Undefined: recency does not count. */
 function boostRecencies(
   { entries, context, isCurrentState, isUpdate }: Pool,
   { recencyBoost }: ChannelFusion,
@@ -282,7 +278,7 @@ function boostRecencies(
   return entries.map((entry) => recency(entry.stated, rule, isUpdate(entry) ? UPDATE_GAIN : 1));
 }
 
-/** Each factor as its share of the largest among the candidates on a channel. */
+/** Shares of the largest factor of candidates on a channel. */
 function poolFactors(
   { entries, context, isSpokenByNamed }: Pool,
   { recencyBoost }: ChannelFusion,
@@ -315,18 +311,14 @@ function poolFactors(
   });
 }
 
-/** Subtracts just enough that among equal scores the newest comes first; nothing from a score of 0. */
+/** Subtracts just enough that the newest of equal scores comes first. */
 function withTieBreak(record: FusionRecord, fusion: ChannelFusion, place: number): FusionRecord {
   if (fusion.tieBreak === undefined) return record;
   const scored = fusedScore(record, fusion) > 0;
   return { ...record, tieBreak: scored ? place * TIE_BREAK_WIDTH : 0 };
 }
 
-/**
- * Raises the newest candidate if the question asks for the newest state and its text speaks of a change. If the newest candidate
- * speaks of none, all scores stay as they are. Pure.
- * @returns the step of one candidate; undefined if its score stays
- */
+/** Raises the newest candidate if the question asks for the present state and its text speaks of a change. Undefined: no step. */
 function currentUpdates(pool: Pool): (entry: Entry, base: Base) => Adjustment | undefined {
   const { context, entries, isCurrentState, isUpdate } = pool;
   const { currentUpdateMultiplier: multiplier } = context.weights;
@@ -341,7 +333,7 @@ function currentUpdates(pool: Pool): (entry: Entry, base: Base) => Adjustment | 
   };
 }
 
-/** Below the relevance floor a fused score stays as it is, and a weighted score rises at most to its relevance. */
+/** Below the relevance floor a fused score stays, and a weighted one rises to its relevance at most. */
 function boundedCoefficient({ trace, weights }: Base, multiplier: number): number {
   const limit = relevanceLimit(trace, weights);
   if (limit === undefined) return multiplier;
@@ -352,17 +344,17 @@ function boundedCoefficient({ trace, weights }: Base, multiplier: number): numbe
 type Identified = { readonly node: Pick<ResultCandidate["node"], "id"> };
 type Placed = Identified & Pick<ResultCandidate, "compositeScore">;
 
-/** By id, ascending: the final tie-break of every order. */
+/** The final tie-break of every order. */
 export function compareIds(a: Identified, b: Identified): number {
   return a.node.id < b.node.id ? -1 : a.node.id > b.node.id ? 1 : 0;
 }
 
-/** Score descending, then id: the order after scores were inherited. */
+/** The order after scores were inherited. */
 export function byScore(a: Placed, b: Placed): number {
   return b.compositeScore - a.compositeScore || compareIds(a, b);
 }
 
-/** Score descending, then paths descending, then id: the order of a fresh ranking. */
+/** The order of a fresh ranking. */
 export function byScoreThenPath(
   a: Placed & Pick<ResultCandidate, "pathScore">,
   b: Placed & Pick<ResultCandidate, "pathScore">,
@@ -372,7 +364,6 @@ export function byScoreThenPath(
 
 type Scored = Pick<ResultCandidate, "compositeScore" | "provenance">;
 
-/** The step as it is recorded. */
 export function adjustment(
   kind: Adjustment["kind"],
   coefficient: number,
@@ -386,7 +377,6 @@ export function adjustment(
   };
 }
 
-/** A score after one more step, which is added to its record. Pure. */
 export function adjusted(scored: Scored, step: Adjustment): Scored {
   return {
     compositeScore: applyAdjustment(scored.compositeScore, step),
