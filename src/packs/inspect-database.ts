@@ -50,8 +50,13 @@ export async function healthOfDatabase(config: Config): Promise<DatabaseHealth> 
 /** Reads about what fades in the configured database. @throws SvcError storage_unavailable, storage_failed */
 export async function fadingOfDatabase<T>(
   config: Config,
-  use: (reads: Upkeep) => Promise<T>,
+  use: (
+    reads: Pick<Upkeep, "walkAging" | "lastSteps" | "lastUses" | "countRetained">,
+  ) => Promise<T>,
 ): Promise<T> {
-  const { bindUpkeep } = await import("../adapters/postgres/upkeep/bind.ts");
-  return await withDatabase(config, READING, (database) => use(bindUpkeep(database)));
+  const [{ bindUpkeep }, { accessOf }] = await Promise.all([
+    import("../adapters/sql/upkeep.ts"),
+    import("../adapters/postgres/connection/run.ts"),
+  ]);
+  return await withDatabase(config, READING, (database) => use(bindUpkeep(accessOf(database))));
 }

@@ -1,6 +1,8 @@
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { bindAudit } from "../sql/audit.ts";
+import { bindOrganizing } from "../sql/organizing.ts";
+import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindActivity } from "./activity/bind.ts";
 import { bindBlobs } from "./blobs/blobs.ts";
 import { accessOf } from "./connection/run.ts";
@@ -8,7 +10,7 @@ import { bindErasures } from "./erasure/bind.ts";
 import { bindEvents } from "./events/bind.ts";
 import { bindExtraction } from "./extraction/bind.ts";
 import { bindGraph } from "./graph/bind.ts";
-import { bindOrganizing } from "./organizing/bind.ts";
+import { readEdgesOf } from "./graph/edges.ts";
 import { createOwners } from "./owners/bind.ts";
 import type { Parts, PostgresStoreParts } from "./parts.ts";
 import { bindReads } from "./read/bind.ts";
@@ -16,7 +18,7 @@ import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { bindReceipts } from "./receipts/receipts.ts";
 import { requireManifest } from "./schema/manifest.ts";
 import { bindSearches } from "./search/bind.ts";
-import { bindUpkeep } from "./upkeep/bind.ts";
+import { sweepIndexes } from "./upkeep/sweep-indexes.ts";
 import { bindWork } from "./work/bind.ts";
 import { newHolder } from "./work/lease.ts";
 
@@ -29,6 +31,7 @@ function storeOf(given: PostgresStoreParts): Store<number> {
   const worker = { holder: newHolder(), clock: given.leaseClock };
   const parts: Parts = { ...given, worker };
   const { clock, database } = parts;
+  const roles = accessOf(database);
   const manifest = () => database.read(ALL_OWNERS, requireManifest);
   return {
     backend: "postgres",
@@ -39,13 +42,15 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     ...bindGraph(parts),
     ...bindReads(parts),
     ...bindSearches(parts),
-    ...bindAudit(accessOf(database)),
+    ...bindAudit(roles),
     ...bindActivity(database),
     ...bindWork(parts),
     ...bindExtraction(parts),
-    ...bindOrganizing(database),
+    ...bindOrganizing(roles),
     ...bindReceipts(database),
-    ...bindUpkeep(database),
+    ...bindUpkeep(roles),
+    edgesAt: (nodeId) => database.read(ALL_OWNERS, (sql) => readEdgesOf(sql, nodeId)),
+    sweepIndexes: (owner, limit) => sweepIndexes(database, owner, limit),
     ...bindErasures(database),
     ...bindBlobs(database),
     close: database.close,

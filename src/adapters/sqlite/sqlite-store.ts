@@ -12,25 +12,17 @@ import type { Manifest, PackLock, Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { processIdentity } from "../native/process-identity.ts";
 import { bindAudit, readAuditRecord } from "../sql/audit.ts";
+import { bindOrganizing } from "../sql/organizing.ts";
+import { bindUpkeep } from "../sql/upkeep.ts";
 import { snowball } from "../stemming/stem.ts";
 import { readBlob, readBlobTotals } from "./blobs/blobs.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { accessOf, run } from "./connection/run.ts";
 import { bindErasures } from "./erasure/bind.ts";
 import { bindExtraction } from "./extraction/bind.ts";
-import { bindOrganizing } from "./organizing/bind.ts";
 import { createOwners } from "./owners/owners.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { readEventsByTime, readSessions, readStoreState } from "./read/activity.ts";
-import {
-  CLOCK,
-  countRetained,
-  isDated,
-  readAging,
-  readDoubtedClock,
-  readLastSteps,
-  readLastUses,
-} from "./read/aging.ts";
 import { readBrowse, readFacetCounts, readNodesOf, readQuarterCounts } from "./read/browse.ts";
 import {
   readContradictions,
@@ -70,7 +62,6 @@ import {
   writeReceipt,
 } from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
-import { writePackSetting } from "./schema/pack-settings.ts";
 import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
 import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
@@ -121,9 +112,10 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindActivity(parts),
     ...bindSearches(parts),
     ...bindWork(parts, holder),
-    ...bindUpkeep(access),
+    ...bindUpkeep(roles),
+    ...bindSweeps(access),
     ...bindExtraction(parts, holder),
-    ...bindOrganizing(access),
+    ...bindOrganizing(roles),
     ...bindErasures(parts),
     blob: reading(access, readBlob),
     blobTotals: reading(access, readBlobTotals),
@@ -276,16 +268,9 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
   } satisfies Partial<Store<number>>;
 }
 
-function bindUpkeep({ read, write }: PackAccess) {
+function bindSweeps({ read, write }: PackAccess) {
   return {
-    walkAging: (walk) => read((database) => readAging(database, walk)),
-    isDated: (from, to) => read((database) => isDated(database, from, to)),
-    doubtedClock: () => read(readDoubtedClock),
-    doubtClock: (at) => write((database) => writePackSetting(database, CLOCK, at)),
-    lastUses: (nodeIds) => read((database) => readLastUses(database, nodeIds)),
     edgesAt: (nodeId) => read((database) => readEdgesOf(database, nodeId)),
-    lastSteps: (nodeIds) => read((database) => readLastSteps(database, nodeIds)),
-    countRetained: (owner, until) => read((database) => countRetained(database, owner, until)),
     sweepIndexes: async (owner, limit) => {
       const stale = await read((database) => findStaleEntries(database, owner));
       if (limit === 0 || stale.length === 0) return { found: stale.length, removed: 0 };

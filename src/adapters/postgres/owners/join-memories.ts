@@ -1,6 +1,7 @@
+import { forgetWalkPlaces } from "../../sql/organizing.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText, readVector } from "../connection/values.ts";
-import { forgetWalkPlaces } from "../organizing/walk-places.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { requireManifest } from "../schema/manifest.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
@@ -47,8 +48,8 @@ export async function joinMemories(sql: Sql, source: OwnerKey, target: OwnerKey)
      WHERE owner = $1::bigint`,
     target,
   );
-  await forgetWalkPlaces(sql, source);
-  await forgetWalkPlaces(sql, target);
+  await run(sql, forgetWalkPlaces(source));
+  await run(sql, forgetWalkPlaces(target));
   await writeEntries(sql, target, new Map(indexed.map((row) => [row.id, row.content_hash])));
 }
 

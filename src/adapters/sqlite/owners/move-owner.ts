@@ -6,10 +6,9 @@ import { asInstant, type Instant } from "../../../lib/instant.ts";
 
 import type { OwnerMove, OwnerWish } from "../../../ports/store/store.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
-
+import { forgetWalkPlaces } from "../../sql/organizing.ts";
 import { moveBlobs } from "../blobs/blobs.ts";
 import { run } from "../connection/run.ts";
-import { forgetWalkPlaces } from "../organizing/walk-places.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { mendDocuments, writeDocuments } from "../write/lexical-index.ts";
@@ -66,7 +65,7 @@ function handOver(database: Database, from: number, into: number): void {
     database.query(`UPDATE OR REPLACE ${table} SET owner = ? WHERE owner = ?`).run(into, from);
   }
   moveBlobs(database, from, into);
-  forgetWalkPlaces(database, into);
+  run(database, forgetWalkPlaces(into));
   // The documents with the old numbers no longer have a node.
   mendDocuments(database);
   writeDocuments(database, keys);

@@ -3,6 +3,7 @@ import { asInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { FailingWork, StoreInspection } from "../../../ports/store/store.ts";
 import type { Upkeep } from "../../../ports/store/work.ts";
+import { countRetained, readAging, readLastSteps, readLastUses } from "../../sql/upkeep.ts";
 import { inspectBlobs } from "../blobs/blobs.ts";
 import { ask, countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
@@ -10,6 +11,7 @@ import { mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
 import type { DatabaseOptions } from "../connection/open-database.ts";
 import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
+import { run } from "../connection/run.ts";
 import { readPackOwner } from "../owners/pack-owner.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
@@ -18,7 +20,6 @@ import { readManifest } from "../schema/manifest.ts";
 import { appliedVersion } from "../schema/migrate.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ACTIVE, HAS_TEXT, HAS_WORDS } from "../write/turns.ts";
-import { countRetained, readAging, readLastSteps, readLastUses } from "./aging.ts";
 import { inspectExtraction } from "./inspect-extraction.ts";
 
 /** What a pack says about itself. */
@@ -84,10 +85,10 @@ export function fadingReads(
   database: Database,
 ): Pick<Upkeep, "walkAging" | "lastSteps" | "lastUses" | "countRetained"> {
   return {
-    walkAging: async (walk) => readAging(database, walk),
-    lastSteps: async (nodeIds) => readLastSteps(database, nodeIds),
-    lastUses: async (nodeIds) => readLastUses(database, nodeIds),
-    countRetained: async (owner, until) => countRetained(database, owner, until),
+    walkAging: async (walk) => run(database, readAging(walk)),
+    lastSteps: async (nodeIds) => run(database, readLastSteps(nodeIds)),
+    lastUses: async (nodeIds) => run(database, readLastUses(nodeIds)),
+    countRetained: async (owner, until) => run(database, countRetained(owner, until)),
   };
 }
 
