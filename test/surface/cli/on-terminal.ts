@@ -68,7 +68,7 @@ export async function onTerminal(
   });
   const code = await child.exited;
   // What the child wrote last may still be on its way.
-  await Promise.race([ended.promise, Bun.sleep(5000)]);
+  await Promise.race([ended.promise, Bun.sleep(30_000)]);
   child.terminal?.close();
   return { code, screen };
 }

@@ -12,6 +12,7 @@ import { type Host, type HostDeps, hostGuests } from "../../../../src/surface/mc
 import { LineReader } from "../../../../src/surface/mcp/link/lines.ts";
 import { type Backend, BYE } from "../../../../src/surface/mcp/link/relay.ts";
 import type { Seat } from "../../../../src/surface/mcp/link/rendezvous.ts";
+import { until } from "../../../until.ts";
 import { linkFolder } from "./link-folder.ts";
 
 const KIN: Kin = { version: "1.0.0", fingerprint: "a".repeat(64) };
@@ -21,16 +22,19 @@ type Hosting = {
   readonly address: string;
   readonly host: Host;
   readonly guests: Guest[];
+  /** Lines that guests have said to it. */
+  readonly said: string[];
   readonly log: string[];
 };
 
 /** Answers each line with itself, after a while if the line says so, as long as the guest's side is open. */
-function echo(_guest: Guest, socket: Socket): { readonly ended: Promise<void> } {
+function echo(socket: Socket, said: string[]): { readonly ended: Promise<void> } {
   const lines = new LineReader();
   const answers: Promise<void>[] = [];
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   socket.on("data", (chunk: Buffer) => {
     for (const line of lines.read(chunk)) {
+      said.push(line);
       const wait = Number(/^after (\d+)/.exec(line)?.[1] ?? 0);
       answers.push(Bun.sleep(wait).then(() => void socket.write(`${line}\n`)));
     }
@@ -54,6 +58,7 @@ function serveFrom(
   options: Pick<HostDeps, "patienceMs"> = {},
 ): Omit<Hosting, "address"> {
   const guests: Guest[] = [];
+  const said: string[] = [];
   const log: string[] = [];
   const host = hostGuests({
     ...options,
@@ -61,11 +66,11 @@ function serveFrom(
     kin: KIN,
     serve: (guest, socket) => {
       guests.push(guest);
-      return echo(guest, socket);
+      return echo(socket, said);
     },
     log: (level, message) => log.push(`${level} ${message}`),
   });
-  return { host, guests, log };
+  return { host, guests, said, log };
 }
 
 async function joinAsGuest(address: string, guest: Guest = GUEST): Promise<Backend> {
@@ -135,13 +140,13 @@ describe("guests", () => {
   });
 
   test("two hundred at once are served, and parted with", async () => {
-    const { address, host, guests } = await startHost();
+    const { address, host, guests, said } = await startHost();
     const backends = await Promise.all(Array.from({ length: 200 }, () => joinAsGuest(address)));
     const heard = backends.map(hearAll);
     backends.forEach(({ input }, index) => {
       input.write(`line ${index}\n`);
     });
-    await Bun.sleep(50);
+    await until(async () => said.length === 200);
     await host.leave();
     const all = (await Promise.all(heard)).map((lines) => [...lines].sort());
     expect(all).toEqual(backends.map((_, index) => [`line ${index}`, BYE]));
@@ -151,11 +156,11 @@ describe("guests", () => {
 
 describe("a host that leaves", () => {
   test("answers what is under way, and its address is free at once", async () => {
-    const { address, host } = await startHost();
+    const { address, host, said } = await startHost();
     const backend = await joinAsGuest(address);
     const heard = hearAll(backend);
     backend.input.write("after 150 ms\n");
-    await Bun.sleep(20);
+    await until(async () => said.length === 1);
     const left = host.leave();
     expect(readdirSync(dirname(address))).toEqual([]);
     await left;
@@ -163,12 +168,11 @@ describe("a host that leaves", () => {
   });
 
   test("does not wait for guests that are gone", async () => {
-    const { address, host } = await startHost();
+    const { address, host, said } = await startHost();
     const backend = await joinAsGuest(address);
     backend.input.write("after 60000 ms\n");
-    await Bun.sleep(20);
+    await until(async () => said.length === 1);
     backend.input.destroy();
-    await Bun.sleep(20);
     const before = performance.now();
     await host.leave();
     // It would have waited for ten seconds.
@@ -176,7 +180,7 @@ describe("a host that leaves", () => {
   });
 
   test("waits for answers to those who end their side, and not for one that stands still", async () => {
-    const { address, host } = await startHost();
+    const { address, host, said } = await startHost();
     const still = await joinAsGuest(address);
     const order: string[] = [];
     still.output.once("close", () => order.push("left behind"));
@@ -184,7 +188,7 @@ describe("a host that leaves", () => {
     const backend = await joinAsGuest(address);
     const heard = hearAll(backend);
     backend.input.write("after 2500 ms\n");
-    await Bun.sleep(20);
+    await until(async () => said.length === 1);
     const left = host.leave().then(() => order.push("gone"));
     expect(await heard).toEqual([BYE, "after 2500 ms"]);
     order.push("answered");
@@ -221,7 +225,7 @@ describe("a host that leaves", () => {
 
 describe("whoever is no guest", () => {
   test("is refused with its garbage, and guests do not notice", async () => {
-    const { address, host, guests, log } = await startHost();
+    const { address, host, said, guests, log } = await startHost();
     const backend = await joinAsGuest(address);
     const heard = hearAll(backend);
     const garbage = await raw(address);
@@ -231,7 +235,7 @@ describe("whoever is no guest", () => {
     blank.write("\n\n\n");
     await closed(blank);
     backend.input.write("still here\n");
-    await Bun.sleep(20);
+    await until(async () => said.length === 1);
     await host.leave();
     expect(await heard).toEqual(["still here", BYE]);
     expect(guests).toHaveLength(1);
