@@ -89,16 +89,23 @@ const resultView = noted(
   { id: "RetrieveResult" },
 );
 
+/** Results of an answer to a question without a limit. */
+const SHORT_RESULTS = 10;
+
 /** An answer with the texts of its explanation, where one was asked for. */
 type ToldRetrieval = RetrievalResponse & {
+  /** Whether the question names no limit: the best results and the context do. */
+  readonly isShort?: boolean;
   readonly explanation?: ToldExplanation | undefined;
 };
 
 /** The complete answer, as returned over HTTP. */
 export const retrieveView = noted(
   view<ToldRetrieval>()({
-    results: list(resultView),
-    bundle: bundleView,
+    results: told(list(resultView), ({ results, isShort }) =>
+      isShort ? results.slice(0, SHORT_RESULTS) : results,
+    ),
+    bundle: told(bundleView, ({ bundle, isShort }) => ({ ...bundle, isShort })),
     valueBindings: list(bindingView),
     metrics: told(metricsView, ({ metadata }) => metadata),
     receipt: told(omitted(receiptView), ({ explained }) => explained?.receipt),

@@ -79,10 +79,20 @@ export const contextReferencesForm = noted(mapOf(uuid), {
 
 /** A context and its records. */
 export const bundleView = noted(
-  view<MemoryBundle>()({
-    sections: mapOf(list(packedRecordView)),
+  view<MemoryBundle & { readonly isShort?: boolean | undefined }>()({
+    sections: told(
+      noted(omitted(mapOf(list(packedRecordView))), {
+        description: "The records. Absent where neither limit nor explain was given.",
+      }),
+      ({ sections, isShort }) => (isShort ? undefined : sections),
+    ),
     includedCount: count,
-    excludedIds: list(uuid),
+    excludedIds: told(
+      noted(omitted(list(uuid)), {
+        description: "Absent where neither limit nor explain was given.",
+      }),
+      ({ excludedIds, isShort }) => (isShort ? undefined : excludedIds),
+    ),
     tokensUsed: count,
     tokenBudget: count,
     budgetRemaining: integer,

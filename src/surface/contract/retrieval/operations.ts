@@ -3,7 +3,7 @@ import { defineOperation, part } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
 import { withTexts } from "../receipts/explanation-wire.ts";
 import { bounded, retrieveToolView, retrieveView, toToolAnswer } from "./answer.ts";
-import { retrieveBody, retrieveRequest, toRetrieveInput } from "./request.ts";
+import { isGiven, retrieveBody, retrieveRequest, toRetrieveInput } from "./request.ts";
 import { tellRetrieve } from "./text.ts";
 
 /** UTF-16 units of texts in the answer of a tool, which has them twice: as an object and as its JSON. */
@@ -18,11 +18,12 @@ const retrieveOperation = defineOperation({
   run: async (context, input) => {
     const response = await context.engine().retrieve(toRetrieveInput(input, context));
     const { explained } = response;
-    if (explained === undefined) return bounded(response, LIMITS.pageChars);
+    const isShort = !isGiven(input.limit) && explained === undefined;
+    if (explained === undefined) return { ...bounded(response, LIMITS.pageChars), isShort };
     const userId = context.caller.boundUserId ?? input.userId;
     const room = LIMITS.pageChars / 2;
     const explanation = await withTexts(context.engine(), explained.explanation, userId, room);
-    return { ...bounded(response, room), explanation };
+    return { ...bounded(response, room), isShort, explanation };
   },
   answer: retrieveView,
   http: { route: "post /v1/retrieve", body: retrieveBody },

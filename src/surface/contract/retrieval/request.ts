@@ -122,7 +122,7 @@ export const retrieveRequest = {
   limit: atLeast(
     z.int(),
     0,
-    "Most results; absent means no cap.",
+    "Most results. Absent: the best 10, and a context of all that fits in, without its records. 0: all, with the records.",
     "Most results. Ask for 5 to 20.",
   ),
   max_per_source: atLeast(z.int(), 1, "Most results of one text from the same evidence."),
@@ -186,7 +186,8 @@ function flattenFilters({ filters: given, ...flat }: Wire): Wire {
   return { ...flat, ...Object.fromEntries(nested) };
 }
 
-function isGiven(value: unknown): boolean {
+/** Whether a member of a request has a value. */
+export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
@@ -202,5 +203,7 @@ export function toRetrieveInput(
       `${JSON.stringify(mode)} differs from retrieval_mode ${JSON.stringify(retrievalMode)}; give one of them`,
     );
   }
-  return { ...input, retrievalMode: retrievalMode ?? mode, client, signal };
+  // The engine's own 0 finds nothing.
+  const limit = input.limit || undefined;
+  return { ...input, limit, retrievalMode: retrievalMode ?? mode, client, signal };
 }
