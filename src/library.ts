@@ -3,11 +3,11 @@ export { MemoryClient } from "./app/client/memory-client.ts";
 export { type EngineExtras, MemoryEngine } from "./app/memory-engine.ts";
 export { VERSION } from "./app/version.ts";
 export type {
+  NamespaceLease,
   WorkspaceAnswer,
   WorkspaceQuestion,
   WorkspaceResult,
-} from "./app/workspace/ask-namespaces.ts";
-export type { NamespaceLease } from "./app/workspace/leases.ts";
+} from "./app/workspace/workspace.ts";
 export { MemoryWorkspace, type WorkspaceOptions } from "./app/workspace/workspace.ts";
 export type { ConfigInput } from "./config/schema.ts";
 export {

@@ -439,7 +439,7 @@ describe("the source", () => {
     const isOpening = (node: ts.Node, path: string): boolean =>
       ts.isNewExpression(node) &&
       node.expression.getText() === "Database" &&
-      path !== "adapters/native/open-sqlite.ts";
+      path !== "adapters/native/load-library.ts";
     expect(places(isOpening)).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { createSystemClock } from "../../src/adapters/system/clock.ts";
+import { createSystemClock } from "../../src/adapters/system/system.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { planRawNote } from "../../src/engine/write/plan.ts";

@@ -1,10 +1,9 @@
 import type { Inference } from "../../src/adapters/embedding/inference.ts";
 import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openSqliteStore } from "../../src/adapters/sqlite/open-store.ts";
 import type { OpenPack } from "../../src/adapters/sqlite/sqlite-store.ts";
-import { createSystemClock } from "../../src/adapters/system/clock.ts";
-import { createIdSource } from "../../src/adapters/system/ids.ts";
+import { createIdSource, createSystemClock } from "../../src/adapters/system/system.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { VERSION } from "../../src/app/version.ts";
 import { loadConfig } from "../../src/config/load.ts";

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createFootageReader } from "../../src/adapters/footage/footage-reader.ts";
-import { createSystemClock } from "../../src/adapters/system/clock.ts";
+import { createSystemClock } from "../../src/adapters/system/system.ts";
 
 const OPTIONS = { fps: 1, frameWidth: 1280, changeThreshold: 0.55, maxGapSeconds: 30 };
 /** Milliseconds between two looks at the memory. */

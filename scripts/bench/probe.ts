@@ -3,7 +3,7 @@ import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Inference, loadInference } from "../../src/adapters/embedding/inference.ts";
 import { modelRoot } from "../../src/adapters/embedding/model-files.ts";
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { DEFAULT_MODEL } from "../../src/domain/embedding-models.ts";
 import { questionTerms } from "../../src/domain/lexical-analysis.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LanguageModelProvider } from "../../src/adapters/language-model/options.ts";
+import type { LanguageModelProvider } from "../../src/adapters/language-model/call-model.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { isFirstPerson } from "../../src/domain/extraction/cues.ts";
 import {

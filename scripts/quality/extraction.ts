@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import {
   LANGUAGE_MODEL_PROVIDERS,
   type LanguageModelProvider,
-} from "../../src/adapters/language-model/options.ts";
+} from "../../src/adapters/language-model/call-model.ts";
 import { FLAWS } from "./extraction-flaws.ts";
 import { askAbout, type Measured } from "./extraction-model.ts";
 import { judge, processorMsPerTurn, type Verdict } from "./extraction-score.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createChronoDateReader } from "../../src/adapters/dates/chrono.ts";
 import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openSqliteStore } from "../../src/adapters/sqlite/open-store.ts";
 import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";

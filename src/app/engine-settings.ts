@@ -17,7 +17,7 @@ import type {
   StoreStepSettings,
   UpkeepSettings,
 } from "../engine/settings.ts";
-import { camelKeys } from "../lib/case.ts";
+import { camelKeys } from "../lib/text.ts";
 
 /**
  * The part of a configuration that the engine needs.

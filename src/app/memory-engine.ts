@@ -2,8 +2,8 @@ import { loadConfig } from "../config/load.ts";
 import type { ConfigInput } from "../config/schema.ts";
 import type { ExtractionProvider } from "../engine/extract/api.ts";
 import type { MemoryEngine as EngineFacade } from "../engine/memory-engine.ts";
-import { findKey } from "./find-key.ts";
 import { openEngine } from "./open-engine.ts";
+import { findKey } from "./pack-key.ts";
 
 /** What a program gives its engine besides settings. */
 export type EngineExtras = {

@@ -1,36 +1,46 @@
 import { statSync } from "node:fs";
 import { createChronoDateReader } from "../adapters/dates/chrono.ts";
+import { createFootageReader } from "../adapters/footage/footage-reader.ts";
+import {
+  createLanguageModel,
+  createVisionModel,
+} from "../adapters/language-model/create-language-model.ts";
+import type { PostgresStoreOptions } from "../adapters/postgres/open-store.ts";
+import { createLocalReranker } from "../adapters/rerank/local-reranker.ts";
+import { progressLines } from "../adapters/rerank/model-files.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
-import { createSystemClock } from "../adapters/system/clock.ts";
-import { createIdSource } from "../adapters/system/ids.ts";
-import { systemUserName } from "../adapters/system/user-name.ts";
+import { isReadOnlyPack, openReadOnlyStore } from "../adapters/sqlite/open-read-only.ts";
+import { openSqliteStore, type SqliteStoreOptions } from "../adapters/sqlite/open-store.ts";
+import { createIdSource, createSystemClock, systemUserName } from "../adapters/system/system.ts";
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL, isSameEmbedding } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
 import { hasFormerNames, useStoredNames } from "../domain/owner.ts";
+import type { EngineDeps } from "../engine/deps.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { ExtractionProvider } from "../engine/extract/api.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/models.ts";
-import type { Owners } from "../ports/store/store.ts";
+import type { Owners, PackLock, Store } from "../ports/store/store.ts";
+import type { Clock } from "../ports/system.ts";
+import { toEngineSettings } from "./engine-settings.ts";
 import {
   configuredModel,
   createConfiguredEmbedder,
+  fetchOtherModel,
   identityWith,
   isHosted,
   modelFor,
   modelOfPack,
   modelToRenew,
+  modelWarning,
+  textsLeave,
   type UsableModel,
-} from "./configured-embedder.ts";
-import { toEngineSettings } from "./engine-settings.ts";
-import { modelWarning, textsLeave } from "./model-warning.ts";
-import { requirePlaceForNew } from "./new-pack-place.ts";
-import { openConfiguredStore } from "./open-store.ts";
-import { createOptionalModels } from "./optional-models.ts";
-import { fetchOtherModel } from "./other-models.ts";
-import { databaseOf, layoutOf } from "./pack-path.ts";
+} from "./models.ts";
+import { connectionOptions, opening } from "./pack-connection.ts";
+import { keyTextOf } from "./pack-key.ts";
+import { argumentOf, databaseOf, layoutOf, requirePlaceForNew } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
 
 export type OpenOptions = {
@@ -66,13 +76,13 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
 }
 
 /** An engine, and whether the pack has been given another model that could be used instead. */
-export type OpenedEngine = {
+type OpenedEngine = {
   readonly engine: MemoryEngine;
   readonly isOutdated: () => Promise<boolean>;
 };
 
 /** Like `openEngine`. */
-export async function openWithModel(config: Config, options: OpenOptions): Promise<OpenedEngine> {
+async function openWithModel(config: Config, options: OpenOptions): Promise<OpenedEngine> {
   const { createIfMissing = true, renewsVectors = false, warn = () => {} } = options;
   const clock = createSystemClock();
   const ids = createIdSource();
@@ -221,12 +231,244 @@ function hasPackFile(config: Config): boolean {
 }
 
 /** The running code as recorded in a receipt: names and versions, no secrets. */
-export function featuresOf(embedding: EmbeddingIdentity): Readonly<Record<string, string>> {
+function featuresOf(embedding: EmbeddingIdentity): Readonly<Record<string, string>> {
   return {
     svc: VERSION,
     runtime: `bun ${Bun.version}`,
     embedding_model: embedding.model,
     embedding_version: embedding.version,
     embedding_dimension: String(embedding.dimension),
+  };
+}
+
+/** An open store, and what differs between a pack and a database. */
+type OpenedStore = {
+  readonly store: Store;
+  readonly packLock: PackLock;
+  /** Names the store to a person. */
+  readonly place: string;
+  readonly isReadOnly: boolean;
+  /** How it searches, as receipts record it. */
+  readonly searches: Readonly<Record<"vector_search" | "lexical_search", string>>;
+};
+
+type Shared = Pick<
+  SqliteStoreOptions & PostgresStoreOptions,
+  "createIfMissing" | "embedding" | "modelFor" | "softwareVersion" | "scoringVersion" | "clock"
+> & {
+  readonly namespaceName?: string | undefined;
+  /** Of a database: the schemas in which names are looked up. */
+  readonly searchPath?: readonly string[] | undefined;
+};
+
+/** Opens the configured pack, or the configured database. @param readOnly default: only if the files cannot be written */
+async function openConfiguredStore(
+  config: Config,
+  shared: Shared,
+  readOnly: boolean | undefined,
+): Promise<OpenedStore> {
+  const database = databaseOf(config);
+  if (database !== undefined) return await openDatabase(config, shared, readOnly === true);
+  const layout = layoutOf(config);
+  const isReadOnly = readOnly ?? isReadOnlyPack(layout);
+  const { vecExtensionPath, namespace } = opening(config);
+  const store = await (isReadOnly ? openReadOnlyStore : openSqliteStore)({
+    ...shared,
+    layout,
+    synchronous: config.synchronous,
+    writeQueueSize: config.write_queue_size,
+    busyTimeoutMs: config.busy_timeout_ms,
+    vecExtensionPath,
+    encryptionKey: keyTextOf(config),
+    namespace: namespace && { ...namespace, name: shared.namespaceName },
+  });
+  const searches = { vector_search: "exact cosine", lexical_search: "bm25, fts5" };
+  return { store, packLock: store, place: mainPath(layout), isReadOnly, searches };
+}
+
+async function openDatabase(
+  config: Config,
+  shared: Shared,
+  isReadOnly: boolean,
+): Promise<OpenedStore> {
+  // Only processes with a database need its driver.
+  const { openPostgresStore } = await import("../adapters/postgres/open-store.ts");
+  const place = databaseOf(config) ?? "";
+  const { namespace } = opening(config);
+  const argument = argumentOf(config) ?? "";
+  const store = await openPostgresStore({
+    ...shared,
+    ...connectionOptions(config),
+    rowSecurity: config.database_row_security,
+    partitions: config.database_partitions,
+    namespace: namespace && { ...namespace, name: shared.namespaceName },
+    isReadOnly,
+  });
+  const refuse = async (): Promise<never> => {
+    throw new SvcError("unsupported", `${place}: a database has no key, and so is not locked`, {
+      path: place,
+    });
+  };
+  const searches = { vector_search: "exact cosine", lexical_search: "bm25, posting blocks" };
+  return {
+    store,
+    packLock: { lock: refuse, unlock: refuse },
+    place: argument,
+    isReadOnly,
+    searches,
+  };
+}
+
+type OptionalModels = Pick<
+  EngineDeps,
+  "reranker" | "languageModel" | "extractionModel" | "summaryModel" | "visionModel" | "footage"
+>;
+
+/**
+ * The models that the settings turn on. None is loaded, downloaded or used before the first call that needs it.
+ * @param warn receives the progress of downloads
+ * @throws SvcError invalid_config for a malformed model name
+ */
+function createOptionalModels(
+  config: Config,
+  clock: Clock,
+  warn: (line: string) => void,
+): OptionalModels {
+  const { models, extraction } = config;
+  const local = {
+    threads: models.threads,
+    hubUrl: models.hub_url,
+    downloadTimeoutMs: Math.ceil(models.download_timeout * 1000),
+    stallTimeoutMs: Math.ceil(models.download_stall_timeout * 1000),
+    onProgress: progressLines(warn),
+  };
+  return {
+    reranker: config.enable_reranker
+      ? createLocalReranker({ ...local, model: config.reranker_model })
+      : undefined,
+    languageModel: config.enable_query_reformulation ? languageModel(extraction) : undefined,
+    extractionModel: config.isExtractionOn === true ? languageModel(extraction) : undefined,
+    summaryModel: config.isExtractionOn === true ? languageModel(extraction) : undefined,
+    visionModel: config.vision.enabled ? visionModel(config.vision) : undefined,
+    footage: config.vision.enabled
+      ? createFootageReader({ clock, environment: process.env })
+      : undefined,
+  };
+}
+
+function visionModel({
+  provider,
+  model,
+  api_key,
+  base_url,
+}: Config["vision"]): ReturnType<typeof createVisionModel> {
+  return createVisionModel({
+    ...{ provider, model },
+    apiKey: api_key?.reveal(),
+    baseUrl: base_url,
+  });
+}
+
+function languageModel(
+  group: Config["extraction"],
+): ReturnType<typeof createLanguageModel> | undefined {
+  const { provider, model } = group;
+  if (provider === undefined || model === undefined) return undefined;
+  return createLanguageModel({
+    provider,
+    model,
+    apiKey: group.api_key?.reveal(),
+    baseUrl: group.base_url,
+    reasoningEffort: group.reasoning_effort,
+  });
+}
+
+/**
+ * Like `openEngine`, for a process that runs for long: when another process has given the pack another model, the engine is opened
+ * again with that one, after the first retrieval that could not compare vectors. Calls wait meanwhile.
+ * @throws SvcError as `openEngine`
+ */
+export async function openFollowing(
+  config: Config,
+  options: Omit<OpenOptions, "embedder"> = {},
+): Promise<MemoryEngine> {
+  const open = () => openWithModel(config, { ...options, createIfMissing: false });
+  const first = await openWithModel(config, options);
+  let current: Promise<OpenedEngine> = Promise.resolve(first);
+  let isClosing = false;
+  let isLooking = false;
+
+  /** The engine; opened again if that failed the last time. */
+  const engine = async (): Promise<MemoryEngine> => {
+    current = current.catch(open);
+    return (await current).engine;
+  };
+  const renewed = async (old: OpenedEngine): Promise<OpenedEngine> => {
+    // The files of an encrypted pack are open once in a process.
+    await old.engine.close();
+    return await open();
+  };
+  const follow = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      const old = await current;
+      const isOutdated = await old.isOutdated();
+      if (isOutdated && !isClosing) current = renewed(old);
+    } catch {
+      // Locked, closed or damaged: the next retrieval looks again.
+    } finally {
+      isLooking = false;
+    }
+  };
+
+  return {
+    ...methodsByTurn(first.engine, async () => ({ engine: await engine(), end: () => {} })),
+    retrieve: async (input) => {
+      const result = await (await engine()).retrieve(input);
+      if (result.metadata.embeddingMismatch) await follow();
+      return result;
+    },
+    close: async () => {
+      isClosing = true;
+      await (await engine()).close();
+    },
+  };
+}
+
+/** The engine of one call. */
+export type Turn = {
+  readonly engine: MemoryEngine;
+  /** Called once, when the call has ended; a walk ends with its last memory, or when it is left. */
+  end(): void;
+};
+
+/**
+ * Every method of an engine, by its name, on the engine that `turn` gives for the call.
+ * @param shape an engine with the same methods
+ */
+export function methodsByTurn(shape: MemoryEngine, turn: () => Turn | Promise<Turn>): MemoryEngine {
+  const passing =
+    (name: string) =>
+    async (...args: readonly unknown[]): Promise<unknown> => {
+      const { engine, end } = await turn();
+      try {
+        return await Reflect.get(engine, name)(...args);
+      } finally {
+        end();
+      }
+    };
+  const passed = Object.keys(shape).map((name) => [name, passing(name)] as const);
+  return {
+    // SAFETY: each method by its name, with its own arguments and result; the only one that returns no promise is below.
+    ...(Object.fromEntries(passed) as unknown as MemoryEngine),
+    iterNodes: async function* (query) {
+      const { engine, end } = await turn();
+      try {
+        yield* engine.iterNodes(query);
+      } finally {
+        end();
+      }
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { LEADING_BYTES, mediaKind } from "../adapters/footage/media-kind.ts";
+import { LEADING_BYTES, mediaKind } from "../adapters/footage/source.ts";
 import { expandedPath } from "../config/path.ts";
 import { compareCodePoints } from "../lib/text.ts";
 

@@ -1,8 +1,8 @@
 import { release } from "node:os";
 import { EMBEDDED } from "../adapters/native/embedded.ts";
-import { openSqlite } from "../adapters/native/open-sqlite.ts";
-import { PLATFORM } from "../adapters/native/platform.ts";
-import { includedModels } from "./configured-embedder.ts";
+import { openSqlite } from "../adapters/native/load-library.ts";
+import { PLATFORM } from "../adapters/native/system-files.ts";
+import { includedModels } from "./models.ts";
 import { VERSION } from "./version.ts";
 
 /** What this program is and is made of, a line each, for a report of a fault. */

@@ -2,15 +2,15 @@ import { isAbsolute, join } from "node:path";
 import { databaseOf, mainFileOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
-import { shellWord } from "../lib/shell-word.ts";
+import { shellWord } from "../lib/text.ts";
 import { type KeyStatus, keyStatus } from "../packs/key-custody.ts";
+import { SELF, type Surroundings, surroundings } from "./catalogue.ts";
 import {
   CONFIG_FOLDER_VARIABLE,
   NO_CREATE,
   OWNER_VARIABLE,
   type ServerCommand,
 } from "./server-entry.ts";
-import { SELF, type Surroundings, surroundings } from "./surroundings.ts";
 
 export type AssistantCommandInput = {
   /** Absolute path of the pack, as a person would name it. */

@@ -1,7 +1,8 @@
-import { posix, win32 } from "node:path";
+import { homedir } from "node:os";
+import { posix, resolve, win32 } from "node:path";
+import { workingFolder } from "../config/path.ts";
 import { invalid } from "../domain/errors.ts";
-import { shellWord } from "../lib/shell-word.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { shellWord } from "../lib/text.ts";
 
 /** The supported assistants, in the order in which they are listed. */
 export const CLIENT_NAMES = [
@@ -244,4 +245,26 @@ function advice(name: string): string {
   const print = `svc connect ${name.trim() === "" ? "other" : shellWord(name)} --print`;
   if (similar.length > 0) return `did you mean ${similar.join(" or ")}?`;
   return `choose one of ${CLIENT_NAMES.join(", ")}, or see what to put into any other with: ${print}`;
+}
+
+/** The command line that starts this program again, the executable's absolute path first. */
+export const SELF: readonly [string, ...string[]] = Bun.isStandaloneExecutable
+  ? [process.execPath]
+  : [process.execPath, resolve(import.meta.dir, "../main.ts")];
+
+/** What decides where the files of assistants are. */
+export type Surroundings = {
+  /** As Node names it: `linux`, `darwin`, `win32`. */
+  readonly platform: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The user's home folder, absolute. */
+  readonly home: string;
+  /** The working directory, which is the current project. Absolute. */
+  readonly folder: string;
+};
+
+/** The surroundings of this process. */
+export function surroundings(): Surroundings {
+  const { platform, env: environment } = process;
+  return { platform, environment, home: homedir(), folder: workingFolder() };
 }

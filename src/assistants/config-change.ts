@@ -1,16 +1,21 @@
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
-import { createSystemClock } from "../adapters/system/clock.ts";
+import { dirname, isAbsolute } from "node:path";
+import { createSystemClock } from "../adapters/system/system.ts";
+import { mainFileOf, settingsForPath } from "../app/pack-path.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import {
+  CLIENT_NAMES,
   type Client,
+  type ClientName,
   type ConfigForm,
   type ConfigScope,
   findClient,
   type Place,
   placesOf,
   requireClient,
+  type Surroundings,
   similarClients,
+  surroundings,
 } from "./catalogue.ts";
 import {
   backUp,
@@ -22,12 +27,21 @@ import {
   removeEmptyFolders,
   writeConfig,
 } from "./config-file.ts";
-import { ConfigTextError, type Editor, type Members, withMembers } from "./editor.ts";
-import { fromEntry, isOurs, isSameEntry, type ServerCommand, toMembers } from "./server-entry.ts";
-import { type Surroundings, surroundings } from "./surroundings.ts";
+import {
+  ConfigTextError,
+  type Editor,
+  fromEntry,
+  isOurs,
+  isSameEntry,
+  type Members,
+  packArgumentOf,
+  type ServerCommand,
+  toMembers,
+  withMembers,
+} from "./server-entry.ts";
 
 /** The editor of a form; its parser is loaded here. */
-export async function loadEditor({ language, section }: ConfigForm): Promise<Editor> {
+async function loadEditor({ language, section }: ConfigForm): Promise<Editor> {
   return language === "json"
     ? (await import("./json-editor.ts")).jsonEditor(section)
     : (await import("./toml-editor.ts")).tomlEditor(section);
@@ -171,7 +185,7 @@ export async function entryText(
 }
 
 /** What to put into the configuration of a client, and which client it is for. */
-export type Snippet = {
+type Snippet = {
   readonly text: string;
   /** The known client that reads it; undefined: it suits most of the others. */
   readonly title: string | undefined;
@@ -296,4 +310,65 @@ function foreign(file: string, name: string): SvcError {
     file,
     `has a server called ${name} that is not of svc, which stays as it is; name the right one with --name`,
   );
+}
+
+/** An assistant that starts this program for a pack. */
+export type Connection = {
+  readonly client: ClientName;
+  readonly scope: ConfigScope;
+  readonly file: string;
+  /** The server's name in the file. */
+  readonly name: string;
+  readonly server: ServerCommand;
+};
+
+/** The known assistants that are configured to use a pack. Files that cannot be read are passed over. */
+export async function connectionsTo(
+  mainFile: string,
+  here: Surroundings,
+): Promise<readonly Connection[]> {
+  const found = await Promise.all(
+    CLIENT_NAMES.flatMap((name) => [
+      connectionsOf(name, "user", here),
+      connectionsOf(name, "project", here),
+    ]),
+  );
+  return found.flat().filter(({ server }) => packOf(server) === mainFile);
+}
+
+async function connectionsOf(
+  clientName: ClientName,
+  scope: ConfigScope,
+  here: Surroundings,
+): Promise<readonly Connection[]> {
+  const client = findClient(clientName);
+  if (client === undefined) return [];
+  const editor = await loadEditor(client.form);
+  return placesOf(client, scope, here).flatMap(({ file }) => {
+    const entries = entriesOf(() => editor.read(readConfig(file) ?? ""));
+    return [...entries].flatMap(([name, entry]) => {
+      const server = isOurs(entry) ? fromEntry(entry) : undefined;
+      return server === undefined ? [] : [{ client: clientName, scope, file, name, server }];
+    });
+  });
+}
+
+function entriesOf(read: () => ReadonlyMap<string, unknown>): ReadonlyMap<string, unknown> {
+  try {
+    return read();
+  } catch {
+    // A list of connected assistants does not judge their files.
+    return new Map();
+  }
+}
+
+/** The main file of the pack that a server is started for; undefined where its working directory or settings decide. */
+function packOf(server: ServerCommand): string | undefined {
+  const path = packArgumentOf(server);
+  if (path === undefined || !isAbsolute(path)) return undefined;
+  try {
+    return mainFileOf(settingsForPath(path));
+  } catch {
+    return undefined;
+  }
 }

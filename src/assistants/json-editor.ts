@@ -17,7 +17,7 @@ import {
   type Members,
   splitMark,
   withMembers,
-} from "./editor.ts";
+} from "./server-entry.ts";
 
 const DEFAULT_INDENT = "  ";
 

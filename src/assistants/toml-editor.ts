@@ -7,7 +7,7 @@ import {
   type Members,
   splitMark,
   withMembers,
-} from "./editor.ts";
+} from "./server-entry.ts";
 
 /** Edits TOML: an entry is the table `[section.name]` with the tables below it. @param section a bare key */
 export function tomlEditor(section: string): Editor {

@@ -1,5 +1,5 @@
 import { SvcError } from "../domain/errors.ts";
-import { doubledName } from "../lib/doubled-name.ts";
+import { doubledName } from "../lib/json.ts";
 import {
   describeSetting,
   describeSettings,

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, parse, resolve } from "node:path";
 import { isAddress, shownAddress } from "../domain/addresses.ts";
 import { invalid } from "../domain/errors.ts";
-import { withHome } from "../lib/home-folder.ts";
+import { withHome } from "../lib/text.ts";
 
 /** Up to the first part of a path in which something waits for a shell: `$NAME`, `${NAME}`, `$(command)`, `%NAME%`, `~user/`. */
 const UNREPLACED =

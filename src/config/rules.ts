@@ -3,8 +3,8 @@ import { DEFAULT_MODEL, EMBEDDING_MODELS, findModel } from "../domain/embedding-
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import { type HostedModelChoice, hostedModel, hostedName } from "../domain/hosted-models.ts";
 import type { Fusion } from "../domain/scoring.ts";
-import { nameForm } from "../lib/normal-form.ts";
 import type { Secret } from "../lib/secret.ts";
+import { nameForm } from "../lib/text.ts";
 import { parseUuid } from "../lib/uuid.ts";
 import { expandedPath } from "./path.ts";
 import {

@@ -3,16 +3,15 @@ import { isAbsolute } from "node:path";
 import { mainFileOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
 import { assistantCommand, canBeOpened, keyOfPack } from "../assistants/assistant-command.ts";
-import { type Connection, connectionsTo } from "../assistants/connections.ts";
+import { surroundings } from "../assistants/catalogue.ts";
+import { type Connection, connectionsTo } from "../assistants/config-change.ts";
 import { tryServer } from "../assistants/round-trip.ts";
 import { NO_CREATE } from "../assistants/server-entry.ts";
-import { surroundings } from "../assistants/surroundings.ts";
 import type { Config } from "../config/schema.ts";
-import { shellWord } from "../lib/shell-word.ts";
-import { shownName } from "../lib/shown-name.ts";
+import { shellWord, shownName } from "../lib/text.ts";
 import type { PackReport } from "../packs/inspect-pack.ts";
 import type { KeyStatus } from "../packs/key-custody.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./checks.ts";
 
 /** Default name of the server in svc connect. */
 const DEFAULT_NAME = "memory";

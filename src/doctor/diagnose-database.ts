@@ -2,20 +2,19 @@ import type { DatabaseHealth } from "../adapters/postgres/inspect/database-healt
 import { databaseOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
-import { shellWord } from "../lib/shell-word.ts";
-import { healthOfDatabase } from "../packs/inspect-database.ts";
-import { type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
+import { shellWord } from "../lib/text.ts";
+import { healthOfDatabase, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import {
   checkEmbedding,
+  checkExtraction,
   checkFading,
   checkFormat,
   checkIndexes,
   checkJobs,
   checkPictures,
+  type Finding,
   reasonOf,
 } from "./checks.ts";
-import { checkExtraction } from "./diagnose-extraction.ts";
-import type { Finding } from "./finding.ts";
 
 /** The oldest server that has all that is used. */
 const OLDEST_SERVER = 150_000;

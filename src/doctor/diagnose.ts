@@ -1,36 +1,48 @@
-import { accessSync, constants, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, readFileSync, statfsSync, statSync } from "node:fs";
+import { release } from "node:os";
 import { dirname } from "node:path";
+import { placeName } from "../adapters/keystore/key-store.ts";
 import { cacheDir, libraryDir } from "../adapters/native/cache-dir.ts";
 import { kernelFailure } from "../adapters/native/kernel.ts";
-import { loadInto } from "../adapters/native/load-library.ts";
-import { openSqlite } from "../adapters/native/open-sqlite.ts";
-import { IS_WINDOWS } from "../adapters/native/platform.ts";
-import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
+import {
+  loadInto,
+  loadSqliteVec,
+  openSqlite,
+  SQLITE_VEC,
+} from "../adapters/native/load-library.ts";
+import { IS_WINDOWS, PLATFORM } from "../adapters/native/system-files.ts";
 import { filesOf, mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { setAsideOf } from "../adapters/sqlite/connection/own-log.ts";
 import { hiddenFilesOf } from "../adapters/sqlite/copy/hidden-file.ts";
-import { type FoundKey, findKey, type KeyRequest } from "../app/find-key.ts";
+import type { KeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
+import { reachedHost } from "../app/models.ts";
+import {
+  type FoundKey,
+  findKey,
+  isPackEncrypted,
+  type KeyRequest,
+  type KeySource,
+  keyStoreOf,
+  saltOf,
+} from "../app/pack-key.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { FOREIGN_LOG, SvcError, UNSAFE_FILE } from "../domain/errors.ts";
-import { shellWord } from "../lib/shell-word.ts";
+import { shellWord } from "../lib/text.ts";
 import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import {
   checkEmbedding,
+  checkExtraction,
   checkFading,
   checkFormat,
   checkIndexes,
   checkJobs,
   checkPictures,
+  type Finding,
   reasonOf,
 } from "./checks.ts";
 import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
 import { diagnoseDatabase } from "./diagnose-database.ts";
-import { checkExtraction } from "./diagnose-extraction.ts";
-import { checkKey } from "./diagnose-key.ts";
-import { checkPlatform, thisMachine } from "./diagnose-platform.ts";
-import { checkVision } from "./diagnose-vision.ts";
-import type { Finding } from "./finding.ts";
 
 /** With less than this, a day's work may fill the disk. */
 const LOW_DISK_BYTES = 200e6;
@@ -237,4 +249,130 @@ function checkCacheFolder(): Finding {
     const message = `${reasonOf(error)}${error instanceof SvcError ? "" : remedy}`;
     return { name, status: "fail", message };
   }
+}
+
+/** Whether the configured pack is encrypted, where its key is, and which risks there are. */
+async function checkKey(
+  config: Config,
+  source: KeySource,
+  backup: KeyBackup | undefined,
+): Promise<Finding> {
+  const layout = layoutOf(config);
+  const salt = isPackEncrypted(layout) ? saltOf(layout) : undefined;
+  if (salt === undefined) {
+    const message = "the pack is not encrypted: anyone who can read the file can read the memories";
+    return finding("ok", message);
+  }
+  const states = await keyStoreOf(config).places(salt);
+  const problem = states.find((state) => state.problem !== undefined)?.problem;
+  if (problem !== undefined) return finding("warn", problem);
+  const places = [...states.map(({ place }) => placeName(place)), ...elsewhere(source)];
+  const [only] = places;
+  if (only === undefined) {
+    return finding("ok", "encrypted; no key is kept on this machine, it is typed each time");
+  }
+  if (places.length > 1) return finding("ok", `encrypted; the key is in ${places.join(" and ")}`);
+  if (backup?.salt === Buffer.from(salt).toString("hex")) {
+    const day = backup.at.slice(0, 10);
+    return finding("ok", `encrypted; the key is in ${only}, and was backed up on ${day}`);
+  }
+  return finding(
+    "warn",
+    `encrypted; the key is known from one place only, ${only}. If you lose the key, you lose the pack: keep a backup elsewhere, made with: svc key export ${shellWord(layout.kind === "file" ? layout.path : layout.databasePath)}`,
+  );
+}
+
+/** Places that this program reads but does not keep keys in. */
+function elsewhere(source: KeySource): readonly string[] {
+  if (source.kind === "given") return ["--encryption-key"];
+  return source.kind === "settings" ? ["the setting encryption_key"] : [];
+}
+
+function finding(status: Finding["status"], message: string): Finding {
+  return { name: "key", status, message };
+}
+
+/** What is known of a machine. */
+type Machine = {
+  /** As in the names of executables: `linux-x64`. */
+  readonly platform: string;
+  /** Of the system's kernel. */
+  readonly kernel: string;
+  /** What the processor can do, as Linux names it; undefined where the system does not say. */
+  readonly abilities: readonly string[] | undefined;
+};
+
+/** Kernel of macOS 14, the oldest that ONNX Runtime loads on. */
+const MACOS_14 = 23;
+/** What x64 processors have since 2013, and arm64 processors but those of a Raspberry Pi 4 and older. */
+const WANTED = [
+  {
+    ability: "aes",
+    lacking: "its processor has no AES instructions, so packs are encrypted more slowly",
+  },
+  {
+    ability: "avx2",
+    lacking: "its processor has no AVX2, so vectors are compared more slowly",
+    onlyX64: true,
+  },
+];
+
+/** This machine. */
+export function thisMachine(): Machine {
+  return { platform: PLATFORM, kernel: release(), abilities: readAbilities() };
+}
+
+/** What the platform of this program cannot do, or does otherwise than others. */
+export function checkPlatform({ platform, kernel, abilities }: Machine): Finding {
+  const name = "platform";
+  const shown = `${platform}, kernel ${kernel}`;
+  if (platform === "darwin-arm64" && Number.parseInt(kernel, 10) < MACOS_14) {
+    const message = `${shown}: the model needs macOS 14 or newer; memories are neither stored nor found by meaning`;
+    return { name, status: "fail", message };
+  }
+  const slow = WANTED.filter(
+    ({ ability, onlyX64 = false }) =>
+      abilities !== undefined &&
+      !abilities.includes(ability) &&
+      (!onlyX64 || platform.endsWith("x64")),
+  ).map(({ lacking }) => lacking);
+  const notes = [...slow, ...limitsOf(platform)];
+  return { name, status: slow.length > 0 ? "warn" : "ok", message: [shown, ...notes].join("; ") };
+}
+
+function limitsOf(platform: string): readonly string[] {
+  if (platform.startsWith("windows")) {
+    return ["a preview; the rights of its folder decide who may read a pack"];
+  }
+  if (platform.endsWith("arm64")) return ["vectors differ slightly from those of x64"];
+  return [];
+}
+
+function readAbilities(): readonly string[] | undefined {
+  try {
+    const line = /^(?:flags|Features)\s*:(.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1];
+    return line?.trim().split(/\s+/);
+  } catch {
+    // Not Linux.
+    return undefined;
+  }
+}
+
+/** What decodes videos. */
+const DECODERS = ["ffmpeg", "ffprobe"];
+
+/** Who gets pictures, and whether videos can be observed; nothing where observation is off. */
+function checkVision({ vision }: Pick<Config, "vision">): readonly Finding[] {
+  if (!vision.enabled) return [];
+  const { provider, model, base_url: baseUrl } = vision;
+  const name = "vision";
+  const who = `pictures are shown to ${model} (${provider}, ${reachedHost(provider, baseUrl)})`;
+  if (provider !== "ollama" && vision.api_key === undefined) {
+    const message = `${who}, which needs a key: set SVC_VISION__API_KEY`;
+    return [{ name, status: "fail", message }];
+  }
+  const absent = DECODERS.filter((program) => Bun.which(program) === null);
+  if (absent.length === 0) return [{ name, status: "ok", message: who }];
+  const message = `${who}; videos cannot be observed, because ${absent.join(" and ")} is not on the PATH: install ffmpeg`;
+  return [{ name, status: "warn", message }];
 }

@@ -1,9 +1,9 @@
 import { type Reached, reachModel } from "../adapters/language-model/reach-model.ts";
-import { EXTRACTION_OFF } from "../app/extraction-state.ts";
+import { EXTRACTION_OFF } from "../app/models.ts";
 import { hostedChoice } from "../config/rules.ts";
 import type { Config } from "../config/schema.ts";
 import { hostedModel } from "../domain/hosted-models.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./checks.ts";
 
 /**
  * Asks the providers of the settings whether they have the models that the settings name: the language model of extraction, an

@@ -1,5 +1,5 @@
 import { type Instant, parseInstant } from "../lib/instant.ts";
-import { nameForm } from "../lib/normal-form.ts";
+import { nameForm } from "../lib/text.ts";
 import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { parseMember } from "./enums.ts";
 import { invalid, type SvcError } from "./errors.ts";

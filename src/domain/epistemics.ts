@@ -1,5 +1,5 @@
 import type { JsonObject } from "../lib/json.ts";
-import { normaliseText } from "../lib/normal-text.ts";
+import { normaliseText } from "../lib/text.ts";
 import {
   CONDITION_STATES,
   type ConditionState,

@@ -1,9 +1,19 @@
-import { instant, member, named, natural, nullable, object, text, uuid } from "../lib/form.ts";
+import {
+  instant,
+  member,
+  named,
+  natural,
+  noted,
+  nullable,
+  object,
+  text,
+  uuid,
+  type ValueOf,
+} from "../lib/form.ts";
+import { uuidV5 } from "../lib/hashing.ts";
 import { addSeconds, asInstant, type Instant } from "../lib/instant.ts";
 import type { JsonObject } from "../lib/json.ts";
-import { uuidV5 } from "../lib/new-uuid.ts";
 import type { Uuid } from "../lib/uuid.ts";
-import { noted, type ValueOf } from "../lib/view.ts";
 import { checksummed, openChecksummed } from "./checksummed.ts";
 import { erasedBy } from "./erasure.ts";
 import { SvcError } from "./errors.ts";

@@ -1,5 +1,5 @@
 import type { Instant } from "../lib/instant.ts";
-import { normalForm } from "../lib/normal-form.ts";
+import { normalForm } from "../lib/text.ts";
 
 /**
  * The one analyser of the lexical index, in every backend: documents and questions pass through it, so that equal words match. It

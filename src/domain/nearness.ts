@@ -1,4 +1,4 @@
-import { normalForm } from "../lib/normal-form.ts";
+import { normalForm } from "../lib/text.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import { questionTerms } from "./lexical-analysis.ts";
 import { type MemoryNode, wordingOf } from "./node.ts";

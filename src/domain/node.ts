@@ -13,9 +13,9 @@ import {
   text,
   unit,
   uuid,
+  type ValueOf,
 } from "../lib/form.ts";
 import type { Instant } from "../lib/instant.ts";
-import type { ValueOf } from "../lib/view.ts";
 import { LIMITS } from "./arguments.ts";
 import {
   DECAY_PROFILES,

@@ -1,5 +1,5 @@
 import type { Instant } from "../lib/instant.ts";
-import { nameForm } from "../lib/normal-form.ts";
+import { nameForm } from "../lib/text.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import { invalid, SvcError } from "./errors.ts";
 

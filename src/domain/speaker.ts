@@ -1,6 +1,5 @@
 import { withoutInvisible } from "../lib/invisible.ts";
-import { nameForm } from "../lib/normal-form.ts";
-import { foldCase } from "../lib/text.ts";
+import { foldCase, nameForm } from "../lib/text.ts";
 import { LIMITS } from "./arguments.ts";
 import { SvcError } from "./errors.ts";
 import type { MemoryNode } from "./node.ts";

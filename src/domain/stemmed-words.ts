@@ -1,4 +1,4 @@
-import { normalForm } from "../lib/normal-form.ts";
+import { normalForm } from "../lib/text.ts";
 import {
   isFunctionWord,
   languagesOfQuestion,

@@ -1,6 +1,6 @@
 import { parseUserId } from "../domain/arguments.ts";
 import type { OwnerMemories, OwnerSummary, PackOwner } from "../domain/owner.ts";
-import { nameForm } from "../lib/normal-form.ts";
+import { nameForm } from "../lib/text.ts";
 import type { Store } from "../ports/store/store.ts";
 import type { EngineDeps } from "./deps.ts";
 

@@ -19,8 +19,8 @@ import {
   profileText,
   sourceHash,
 } from "../domain/organize.ts";
+import { uuidV5 } from "../lib/hashing.ts";
 import type { Instant } from "../lib/instant.ts";
-import { uuidV5 } from "../lib/new-uuid.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { ChangeSnapshot, Decision, Graph } from "../ports/store/graph.ts";
 import type { EngineDeps } from "./deps.ts";

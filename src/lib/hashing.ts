@@ -1,4 +1,5 @@
 import { canonicalJson, type Json } from "./json.ts";
+import { asUuid, type Uuid } from "./uuid.ts";
 
 /** SHA-256 of the UTF-8 bytes of `text`, 64 lower-case hex digits. */
 export function sha256Hex(text: string): string {
@@ -13,4 +14,14 @@ export function sha256HexOfBytes(bytes: Uint8Array): string {
 /** SHA-256 of the canonical JSON of a value. */
 export function sha256OfJson(value: Json): string {
   return sha256Hex(canonicalJson(value));
+}
+
+/** Deterministic UUIDv5 (RFC 9562) of `name` within `namespace`. */
+export function uuidV5(namespace: Uuid | "url", name: string): Uuid {
+  return asUuid(Bun.randomUUIDv5(name, namespace));
+}
+
+/** A fresh UUIDv7: ascending within a process, sortable by creation time. */
+export function uuidV7(): Uuid {
+  return asUuid(Bun.randomUUIDv7());
 }

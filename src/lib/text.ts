@@ -37,3 +37,107 @@ function fold(text: string): string {
   // Lower case first: the capital ẞ stays itself in upper case.
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ");
 }
+
+/** Combining marks in a row, those included that half-width marks of Japanese become. */
+const LONG_RUN = /[\p{M}\uff9e\uff9f]{30}(?=[\p{M}\uff9e\uff9f])/gu;
+const JOINER = "\u034f";
+/** UTF-16 units up to which any text is normalised in a moment. */
+const SHORT = 500;
+
+/**
+ * A text whose combining marks are quickly put in order: after each 30 in a row stands a joiner, which no reader sees (Unicode's
+ * stream-safe form). Ordering a run takes the square of its length: 100,000 marks in a row would stop the thread for a minute.
+ */
+export function streamSafe(text: string): string {
+  return text.length <= SHORT ? text : text.replace(LONG_RUN, `$&${JOINER}`);
+}
+
+/** The normal form of any text, in time that grows with its length alone. */
+export function normalForm(form: "NFC" | "NFD" | "NFKC", text: string): string {
+  return streamSafe(text).normalize(form);
+}
+
+/** The one form of a name that is compared exactly: names that look alike, but for blanks at their ends, are one. */
+export function nameForm(name: string): string {
+  return normalForm("NFC", name).trim();
+}
+
+const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+
+/** Text for comparison that ignores spelling variants: NFKC, trimmed, full case folding, each run of white space as one blank. */
+export function normaliseText(text: string): string {
+  // Most texts are plain words, for which lower case is enough.
+  if (PLAIN.test(text)) return text.toLowerCase();
+  return foldCase(normalForm("NFKC", text).trim()).replace(/\s+/g, " ");
+}
+
+export type CamelCase<S extends string> = S extends `${infer Head}_${infer Rest}`
+  ? `${Head}${Capitalize<CamelCase<Rest>>}`
+  : S;
+
+/** An object with its names in camel case. */
+type Camel<T> = {
+  [K in keyof T as K extends string ? CamelCase<K> : never]: T[K];
+};
+
+/** Without the members that are null or undefined. */
+export function given<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  // SAFETY: the members are those of the value, less those that are null or undefined.
+  return Object.fromEntries(
+    Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined),
+  ) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** The same members with their names in camel case; values stay as they are. */
+export function camelKeys<T extends object>(value: T): Camel<T> {
+  // SAFETY: the names are changed as the type says.
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [camelCase(name), inner]),
+  ) as Camel<T>;
+}
+
+/** A name in snake case. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const PLAIN_NAME = /^[\w./@+:-]{1,100}$/;
+const SHOWN_CHARS = 60;
+
+/** A name in running text, on one line. A file from elsewhere may name anything, so all but plain names are quoted and cut. */
+export function shownName(name: string): string {
+  if (PLAIN_NAME.test(name)) return name;
+  const start = name.slice(0, SHOWN_CHARS).replace(/[^ -~]/g, "?");
+  return JSON.stringify(start.length < name.length ? `${start}...` : start);
+}
+
+/** A word as a POSIX shell reads it back. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** How many characters must be inserted, removed or replaced to make one text of another. */
+export function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (const [line, letter] of [...from].entries()) {
+    const next = [line + 1];
+    for (let at = 0; at < to.length; at += 1) {
+      const [replaced = 0, removed = 0, inserted = 0] = [row[at], row[at + 1], next[at]];
+      next.push(Math.min(replaced + (to[at] === letter ? 0 : 1), removed + 1, inserted + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
+
+/** How people write their home folder where no shell reads it. */
+const HOME = /^(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%)(?=$|[\\/])/;
+
+/** The path with the home folder in place of `~`, `$HOME` or `${HOME}` at its start. @param home absolute */
+export function withHome(path: string, home: string): string {
+  return path.replace(HOME, () => home);
+}

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { saltAt } from "../adapters/crypt/cipher.ts";
 import {
   deriveMasterKey,
   KEY_BYTES,
@@ -8,25 +9,21 @@ import {
   SALT_BYTES,
   wipe,
 } from "../adapters/crypt/keys.ts";
-import { saltAt } from "../adapters/crypt/master-key.ts";
 import { placeName } from "../adapters/keystore/key-store.ts";
 import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { beginPack } from "../adapters/sqlite/connection/pack-files.ts";
-import { findKey, keyStoreOf } from "../app/find-key.ts";
-import { openFollowing } from "../app/following-engine.ts";
-import { chooseModel } from "../app/new-pack-model.ts";
-import { requirePlaceForNew } from "../app/new-pack-place.ts";
-import { openEngine } from "../app/open-engine.ts";
-import { keyInSettings } from "../app/pack-key.ts";
-import { databaseOf, layoutOf } from "../app/pack-path.ts";
+import { chooseModel } from "../app/models.ts";
+import { openEngine, openFollowing } from "../app/open-engine.ts";
+import { findKey, keyInSettings, keyStoreOf } from "../app/pack-key.ts";
+import { databaseOf, layoutOf, requirePlaceForNew } from "../app/pack-path.ts";
 import { withEncryptionKey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { variable } from "../config/settings-file.ts";
 import { parseOptionalUserId } from "../domain/arguments.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
-import { shellWord } from "../lib/shell-word.ts";
-import { requireLasting } from "./lasting-key.ts";
+import { shellWord } from "../lib/text.ts";
 
 /** How a new pack is encrypted. */
 export type NewKey =
@@ -38,7 +35,7 @@ export type NewKey =
 
 /** A configuration that opens the pack, and where its key is kept; undefined if it is not kept. */
 export type Keyed = { readonly config: Config; readonly keptIn: string | undefined };
-export type MadePack = Keyed & {
+type MadePack = Keyed & {
   readonly owner: string | undefined;
   /** One sentence about the embedding model; undefined for the default one. */
   readonly model: string | undefined;
@@ -156,4 +153,53 @@ function isSalt(found: Uint8Array | undefined, salt: Uint8Array): boolean {
 function madeMeanwhile(path: string): SvcError {
   const message = `${path}: was made by another process meanwhile; it stays as it is`;
   return new SvcError("pack_in_use", message, { path });
+}
+
+/** Whether a key that is kept on this machine lasts as long as its pack. */
+
+/** What is known of the file system of a folder. */
+export type FileSystem = {
+  /** The number of its kind, as Linux has it. */
+  readonly type: number;
+  /** The number of its device. */
+  readonly device: number;
+};
+
+/** File systems that end with a container or with the machine: overlayfs, aufs, tmpfs, ramfs. */
+const PASSING: ReadonlySet<number> = new Set([0x794c7630, 0x61756673, 0x01021994, 0x858458f6]);
+/** What container engines put into the root of a container. */
+const MARKS = ["/.dockerenv", "/run/.containerenv"];
+
+/**
+ * Whether the key goes and the pack stays: they are on two file systems, and that of the key, and not that of the pack, is in memory
+ * or the layer of a container.
+ * @param root the file system of a container's layer; undefined outside of containers
+ */
+export function isOutlived(
+  key: FileSystem,
+  pack: FileSystem,
+  root: FileSystem | undefined,
+): boolean {
+  if (key.device === pack.device || PASSING.has(pack.type)) return false;
+  return PASSING.has(key.type) || key.device === root?.device;
+}
+
+/**
+ * Refuses a random key in a file that would be gone before its pack: nobody could open the pack then. On Linux alone.
+ * @throws SvcError encryption_failed
+ */
+function requireLasting(keyFile: string, pack: string): void {
+  if (process.platform !== "linux") return;
+  const isContainer =
+    MARKS.some((mark) => existsSync(mark)) || variable("KUBERNETES_SERVICE_HOST") !== undefined;
+  const root = isContainer ? fileSystemOf("/") : undefined;
+  if (!isOutlived(fileSystemOf(keyFile), fileSystemOf(pack), root)) return;
+  const message = `${pack}: was not made: its key would be kept in ${keyFile}, which goes with this container or in the machine's next start, while the pack stays, and nobody could open it. Give it a key that you keep (SVC_ENCRYPTION_ENABLED=true and SVC_ENCRYPTION_KEY), or keep its key where the pack is: XDG_CONFIG_HOME=${shellWord(dirname(pack))}`;
+  throw new SvcError("encryption_failed", message, { path: pack });
+}
+
+/** Of the nearest folder that exists. */
+function fileSystemOf(path: string): FileSystem {
+  if (!existsSync(path)) return fileSystemOf(dirname(path));
+  return { type: statfsSync(path).type, device: statSync(path).dev };
 }

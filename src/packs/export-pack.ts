@@ -7,14 +7,14 @@ import { filesOf, mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { readSnapshot } from "../adapters/sqlite/transfer/export.ts";
 import { exportJson } from "../adapters/sqlite/transfer/export-json.ts";
 import { exportLines } from "../adapters/sqlite/transfer/export-lines.ts";
-import { createSystemClock } from "../adapters/system/clock.ts";
+import { createSystemClock } from "../adapters/system/system.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
 import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid } from "../domain/errors.ts";
-import { requireNoCompanion } from "./companions.ts";
+import { requireNoCompanion } from "./hidden-pack.ts";
 import { withPassingPack } from "./through-pack.ts";
 
 export type ExportRequest = {

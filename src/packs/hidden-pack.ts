@@ -6,18 +6,21 @@ import {
   renameFile,
   syncToDisk,
 } from "../adapters/native/system-files.ts";
-import { filesOf, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
+import { filesOf, mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import {
   discard,
   hiddenBeside as hiddenName,
   type Purpose,
   removeLeftovers,
 } from "../adapters/sqlite/copy/hidden-file.ts";
+import { requirePlaceForNew } from "../app/pack-path.ts";
+import type { Config } from "../config/schema.ts";
 import { invalid } from "../domain/errors.ts";
-import { requireNoCompanion } from "./companions.ts";
+import { type Keyed, type NewKey, withNewKey } from "./create-pack.ts";
 
 /** A pack under construction, under a hidden name beside its final one. */
-export type HiddenPack = {
+type HiddenPack = {
   readonly layout: PackLayout;
   /**
    * Gives the finished and closed pack its name, atomically and durably. @throws SvcError invalid_argument if it is taken
@@ -114,4 +117,47 @@ function publishFile(place: string, target: string): void {
     removeFile(place);
   }
   syncToDisk(dirname(target));
+}
+
+/**
+ * Makes the pack at `layout`, which must not exist yet, with a key as `createPack` does. It appears under its name once it is complete;
+ * until then, and if anything fails, there is none.
+ * @param fill finishes and closes the pack; gets its settings and where it lies until then
+ * @throws SvcError what `hiddenBeside` and `withNewKey` throw; and what `fill` throws
+ */
+export async function makeKeyedPack<T>(
+  config: Config,
+  newKey: NewKey,
+  { layout, purpose }: { readonly layout: PackLayout; readonly purpose: Purpose },
+  fill: (config: Config, layout: PackLayout) => Promise<T>,
+): Promise<{ readonly keyed: Keyed; readonly path: string; readonly made: T }> {
+  requirePlaceForNew(config);
+  const pack = hiddenBeside(layout, purpose);
+  const path = mainPath(layout);
+  try {
+    return await withNewKey(config, newKey, mainPath(pack.layout), async (keyed) => {
+      try {
+        const made = await fill(keyed.config, pack.layout);
+        pack.publish();
+        return { keyed, path, made };
+      } finally {
+        // Before its key is forgotten, if it was not published.
+        pack.remove();
+      }
+    });
+  } catch (error) {
+    throw toSvcError(error, path);
+  } finally {
+    pack.remove();
+  }
+}
+
+/**
+ * Refuses to write what SQLite would take for the log, the index or the journal of the file beside it, whether that is there now or not.
+ * @throws SvcError invalid_argument
+ */
+export function requireNoCompanion(argument: string, path: string): void {
+  const own = /^(?<own>.+)-(?:wal|shm|journal)$/s.exec(path)?.groups?.["own"];
+  if (own === undefined || !existsSync(own)) return;
+  throw invalid(argument, `${path} is a file of ${own}, which it would destroy; name another file`);
 }

@@ -2,14 +2,14 @@ import { statSync } from "node:fs";
 import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { importPack as importInto } from "../adapters/sqlite/transfer/import.ts";
-import { createSystemClock } from "../adapters/system/clock.ts";
+import { createSystemClock } from "../adapters/system/system.ts";
 import {
+  chooseModel,
   configuredModel,
   identityWith,
   modelOfPack,
   type UsableModel,
-} from "../app/configured-embedder.ts";
-import { chooseModel } from "../app/new-pack-model.ts";
+} from "../app/models.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
@@ -19,7 +19,7 @@ import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import type { EmbeddingIdentity } from "../ports/models.ts";
 import type { Keyed, NewKey } from "./create-pack.ts";
-import { makeKeyedPack } from "./keyed-pack.ts";
+import { makeKeyedPack } from "./hidden-pack.ts";
 import { withPassingPack } from "./through-pack.ts";
 
 export type ImportRequest = {

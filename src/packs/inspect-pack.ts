@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { DatabaseHealth } from "../adapters/postgres/inspect/database-health.ts";
 import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import {
@@ -7,17 +8,17 @@ import {
   openToInspect,
   type PackInspection,
 } from "../adapters/sqlite/read/inspect.ts";
-import { createSystemClock } from "../adapters/system/clock.ts";
-import { modelOfPack } from "../app/configured-embedder.ts";
+import { createSystemClock } from "../adapters/system/system.ts";
 import { toEngineSettings } from "../app/engine-settings.ts";
-import { extractor } from "../app/extraction-state.ts";
-import { textsTo } from "../app/model-warning.ts";
-import { opening } from "../app/pack-connection.ts";
+import { extractor, modelOfPack, textsTo } from "../app/models.ts";
+import { opening, withDatabase } from "../app/pack-connection.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
-import { databaseOf, layoutOf } from "../app/pack-path.ts";
+import { argumentOf, databaseOf, layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
+import { ALL_OWNERS } from "../domain/owner.ts";
 import { countFading, type FadingCounts } from "../engine/count-fading.ts";
 import { isReceiptWhole } from "../engine/receipt-check.ts";
+import type { Upkeep } from "../ports/store/work.ts";
 
 /** A pack as `svc info` shows it. */
 export type PackReport = PackInspection & {
@@ -45,7 +46,6 @@ export type PackReport = PackInspection & {
  */
 export async function reportOnPack(config: Config, checkIntegrity: boolean): Promise<PackReport> {
   if (databaseOf(config) !== undefined) {
-    const { reportOnDatabase } = await import("./inspect-database.ts");
     return await reportOnDatabase(config);
   }
   const layout = layoutOf(config);
@@ -74,7 +74,6 @@ export async function reportOnFading(config: Config): Promise<FadingCounts> {
   const settings = toEngineSettings(config);
   const now = createSystemClock().now();
   if (databaseOf(config) !== undefined) {
-    const { fadingOfDatabase } = await import("./inspect-database.ts");
     return await fadingOfDatabase(config, (store) => countFading({ store, settings }, now));
   }
   const layout = layoutOf(config);
@@ -100,4 +99,57 @@ export async function holdPack(config: Config): Promise<() => void> {
     openToInspect({ layout, ...opening(config), cipher }),
   );
   return () => reading.close();
+}
+
+const READING = { poolSize: 1, isReadOnly: true };
+
+/**
+ * Looks into the configured database without changing it.
+ * @throws SvcError not_found without tables, pack_too_new, storage_busy while it is being filled, storage_unavailable, storage_failed
+ */
+async function reportOnDatabase(config: Config) {
+  const place = databaseOf(config) ?? "";
+  const { inspectDatabase } = await import("../adapters/postgres/inspect/inspect-database.ts");
+  const { requireTables } = await import("../adapters/postgres/schema/migrate.ts");
+  const { requireWhole } = await import("../adapters/postgres/transfer/transfer-state.ts");
+  const inspection = await withDatabase(config, READING, async (database) => {
+    await database.read(ALL_OWNERS, (sql) => requireTables(sql, place));
+    await requireWhole(database, place);
+    return await database.snapshot(ALL_OWNERS, inspectDatabase);
+  });
+  const model = modelOfPack(config, inspection.manifest.embedding);
+  return {
+    ...inspection,
+    path: argumentOf(config) ?? "",
+    encrypted: undefined,
+    keyBackup: undefined,
+    damage: undefined,
+    damagedReceipts: undefined,
+    includesModel: model !== undefined,
+    textsTo: model && textsTo(config, model),
+    extractor: extractor(config),
+    receiptDays: config.receipts.retention_days,
+  };
+}
+
+/** How the server of the configured database stands. @throws SvcError storage_unavailable, storage_failed */
+export async function healthOfDatabase(config: Config): Promise<DatabaseHealth> {
+  const { readHealth } = await import("../adapters/postgres/inspect/database-health.ts");
+  return await withDatabase(config, READING, (database) =>
+    database.read(ALL_OWNERS, (sql) => readHealth(sql, Date.now)),
+  );
+}
+
+/** Reads about what fades in the configured database. @throws SvcError storage_unavailable, storage_failed */
+async function fadingOfDatabase<T>(
+  config: Config,
+  use: (
+    reads: Pick<Upkeep, "walkAging" | "lastSteps" | "lastUses" | "countRetained">,
+  ) => Promise<T>,
+): Promise<T> {
+  const [{ bindUpkeep }, { accessOf }] = await Promise.all([
+    import("../adapters/sql/upkeep.ts"),
+    import("../adapters/postgres/connection/run.ts"),
+  ]);
+  return await withDatabase(config, READING, (database) => use(bindUpkeep(accessOf(database))));
 }

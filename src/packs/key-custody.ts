@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { keyWrong } from "../adapters/crypt/failures.ts";
-import { wipe } from "../adapters/crypt/keys.ts";
+import { keyWrong, wipe } from "../adapters/crypt/keys.ts";
 import { placeName } from "../adapters/keystore/key-store.ts";
 import { writeNewFile } from "../adapters/native/system-files.ts";
 import { requirePack } from "../adapters/sqlite/connection/failures.ts";
@@ -8,17 +7,18 @@ import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.
 import { openForReading } from "../adapters/sqlite/connection/open-reading.ts";
 import { packKey } from "../adapters/sqlite/connection/pack-files.ts";
 import { writeKeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
-import { createSystemClock } from "../adapters/system/clock.ts";
+import { createSystemClock } from "../adapters/system/system.ts";
+import { withConnection } from "../app/pack-connection.ts";
 import {
   derived,
   findKey,
+  isPackEncrypted,
   type KeyRequest,
+  keyInSettings,
   keyStoreOf,
   opensPack,
   saltOf,
-} from "../app/find-key.ts";
-import { withConnection } from "../app/pack-connection.ts";
-import { isPackEncrypted, keyInSettings } from "../app/pack-key.ts";
+} from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import { withEncryptionKey } from "../config/load.ts";
 import { pathArgument } from "../config/path.ts";

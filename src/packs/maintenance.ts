@@ -11,11 +11,10 @@ import {
 } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { type Migrated, migrateDirectory } from "../adapters/sqlite/copy/migrate-directory.ts";
 import { rewritePack } from "../adapters/sqlite/copy/rewrite-pack.ts";
-import { createSystemClock } from "../adapters/system/clock.ts";
-import { refuseDangling } from "../app/new-pack-place.ts";
+import { createSystemClock } from "../adapters/system/system.ts";
 import { opening } from "../app/pack-connection.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
-import { layoutOf } from "../app/pack-path.ts";
+import { layoutOf, refuseDangling } from "../app/pack-path.ts";
 import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid } from "../domain/errors.ts";

@@ -2,7 +2,7 @@
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { keyTextOf } from "../app/pack-key.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
-import { SELF, surroundings } from "../assistants/surroundings.ts";
+import { SELF, surroundings } from "../assistants/catalogue.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import {

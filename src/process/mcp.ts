@@ -1,11 +1,11 @@
 /** The process behind `svc mcp`: forwards everything to a process that already serves the pack, or serves it. */
 import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
-import { keyFolder } from "../adapters/keystore/key-folder.ts";
+import { keyFolder } from "../adapters/keystore/key-store.ts";
 import { linkSecret } from "../adapters/keystore/link-secret.ts";
-import { IS_WINDOWS } from "../adapters/native/platform.ts";
+import { IS_WINDOWS } from "../adapters/native/system-files.ts";
 import { VERSION } from "../app/version.ts";
-import { SELF } from "../assistants/surroundings.ts";
+import { SELF } from "../assistants/catalogue.ts";
 import { hasSettings, ownerInEnvironment, settingsFingerprint } from "../config/fingerprint.ts";
 import { fileBesidePack, type SettingsFile } from "../config/settings-file.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";

@@ -16,7 +16,7 @@ mock.module("node:crypto", () => ({
     real(...args);
   },
 }));
-const { findKey } = await import("../../src/app/find-key.ts");
+const { findKey } = await import("../../src/app/pack-key.ts");
 const { openEngine } = await import("../../src/app/open-engine.ts");
 const { createPack } = await import("../../src/packs/create-pack.ts");
 const { reportOnPack } = await import("../../src/packs/inspect-pack.ts");

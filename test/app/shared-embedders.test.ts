@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createSharedEmbedders } from "../../src/app/workspace/shared-embedders.ts";
+import { createSharedEmbedders } from "../../src/app/workspace/workspace.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { DEFAULT_MODEL } from "../../src/domain/embedding-models.ts";
 import { REAL_MODEL } from "../engine/engines.ts";

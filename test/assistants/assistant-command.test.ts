@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { assistantCommand } from "../../src/assistants/assistant-command.ts";
-import { SELF } from "../../src/assistants/surroundings.ts";
+import { SELF } from "../../src/assistants/catalogue.ts";
 
 const INPUT = { pack: "/home/ada/m.pack" } as const;
 

@@ -5,8 +5,8 @@ import {
   type ConfigScope,
   findClient,
   placesOf,
+  type Surroundings,
 } from "../../src/assistants/catalogue.ts";
-import type { Surroundings } from "../../src/assistants/surroundings.ts";
 
 const LINUX: Surroundings = {
   platform: "linux",

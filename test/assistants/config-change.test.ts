@@ -19,8 +19,7 @@ import {
   type ConfigScope,
   findClient,
 } from "../../src/assistants/catalogue.ts";
-import { entryText, planConnection } from "../../src/assistants/config-change.ts";
-import { connectionsTo } from "../../src/assistants/connections.ts";
+import { connectionsTo, entryText, planConnection } from "../../src/assistants/config-change.ts";
 import type { ServerCommand } from "../../src/assistants/server-entry.ts";
 import { jsonTexts, tomlTexts } from "./config-texts.ts";
 import { entry, put, refusal, useHome } from "./home.ts";

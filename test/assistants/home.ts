@@ -16,6 +16,7 @@ import {
   type ConfigScope,
   findClient,
   placesOf,
+  type Surroundings,
 } from "../../src/assistants/catalogue.ts";
 import {
   type ClientEntry,
@@ -23,7 +24,6 @@ import {
   planDisconnection,
 } from "../../src/assistants/config-change.ts";
 import type { ServerCommand } from "../../src/assistants/server-entry.ts";
-import type { Surroundings } from "../../src/assistants/surroundings.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 
 /** A home folder with a project, made for each test, in which clients are connected to a pack. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
-import { ConfigTextError } from "../../src/assistants/editor.ts";
 import { jsonEditor } from "../../src/assistants/json-editor.ts";
+import { ConfigTextError } from "../../src/assistants/server-entry.ts";
 import { jsonTexts } from "./config-texts.ts";
 
 const editor = jsonEditor("mcpServers");

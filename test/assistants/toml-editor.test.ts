@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ConfigTextError } from "../../src/assistants/editor.ts";
+import { ConfigTextError } from "../../src/assistants/server-entry.ts";
 import { tomlEditor } from "../../src/assistants/toml-editor.ts";
 import { tomlTexts } from "./config-texts.ts";
 

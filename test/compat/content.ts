@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import type { PackLayout } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { hashRows } from "../../src/adapters/sqlite/copy/compare.ts";

@@ -3,7 +3,7 @@ import type { DerivationPlan } from "../../src/domain/extraction/plan/derivation
 import { type DropCounts, EMPTY_RESULT } from "../../src/domain/extraction/result.ts";
 import { toExtractionRecord } from "../../src/domain/extraction/work.ts";
 import type { MemoryEvent, MemoryNode } from "../../src/domain/node.ts";
-import { uuidV5 } from "../../src/lib/new-uuid.ts";
+import { uuidV5 } from "../../src/lib/hashing.ts";
 import type { Admission } from "../../src/ports/store/events.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import type { ExtractionClaim, ExtractionFilter } from "../../src/ports/store/work.ts";

@@ -7,7 +7,7 @@ import {
   type PostgresStoreOptions,
 } from "../../src/adapters/postgres/open-store.ts";
 import { ownerKey } from "../../src/adapters/postgres/owner-key.ts";
-import { createSystemClock } from "../../src/adapters/system/clock.ts";
+import { createSystemClock } from "../../src/adapters/system/system.ts";
 import type { Edge, MemoryNode } from "../../src/domain/node.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { databaseUrl, dropDatabase, makeDatabase, onServer } from "../postgres/databases.ts";

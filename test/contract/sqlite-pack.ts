@@ -1,11 +1,11 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import type { PackLayout } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/adapters/sqlite/open-store.ts";
 import type { OpenPack } from "../../src/adapters/sqlite/sqlite-store.ts";
-import { createSystemClock } from "../../src/adapters/system/clock.ts";
+import { createSystemClock } from "../../src/adapters/system/system.ts";
 import { DIMENSION } from "./samples.ts";
 
 /** Which pack a test works on; plain JSON, so that it can be handed to another process. */

@@ -5,7 +5,7 @@
  */
 
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import { uuidV7 } from "../../src/lib/new-uuid.ts";
+import { uuidV7 } from "../../src/lib/hashing.ts";
 import { openPostgres, type PostgresPlace } from "./postgres-place.ts";
 import { anAdmission, anEvent } from "./samples.ts";
 import { openSqlitePack, type SqlitePack } from "./sqlite-pack.ts";

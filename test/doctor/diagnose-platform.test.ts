@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { checkPlatform, thisMachine } from "../../src/doctor/diagnose-platform.ts";
+import { checkPlatform, thisMachine } from "../../src/doctor/diagnose.ts";
 
 const FAST = ["aes", "avx2", "fpu"];
 

@@ -23,9 +23,9 @@ import {
   matrixConfidence,
 } from "../../src/domain/epistemics.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
+import { uuidV7 } from "../../src/lib/hashing.ts";
 import { fromEpochMicros } from "../../src/lib/instant.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
-import { uuidV7 } from "../../src/lib/new-uuid.ts";
 
 /** Columns: user_stated, user_demonstrated, system_inferred, external_document, tool_output; null has no cell. */
 const MATRIX: Readonly<Record<EpistemicType, readonly (number | null)[]>> = {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChronoDateReader } from "../../src/adapters/dates/chrono.ts";
 import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
-import { createIdSource } from "../../src/adapters/system/ids.ts";
+import { createIdSource } from "../../src/adapters/system/system.ts";
 import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { CONFIG_SCHEMA } from "../../src/config/schema.ts";

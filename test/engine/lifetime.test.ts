@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import { planStore } from "../../src/engine/write/plan.ts";
-import { uuidV7 } from "../../src/lib/new-uuid.ts";
+import { uuidV7 } from "../../src/lib/hashing.ts";
 import type { Embedder } from "../../src/ports/models.ts";
 import { anAdmission, aPlan } from "../contract/samples.ts";
 import { openSqlitePack } from "../contract/sqlite-pack.ts";

@@ -1,6 +1,6 @@
 /** A thread that adds ten notes to an encrypted pack, each in a transaction of its own, and then says so. */
 
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 
 declare const self: Worker;

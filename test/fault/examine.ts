@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import type { Entry } from "./ledger.ts";
 

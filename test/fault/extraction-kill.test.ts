@@ -9,7 +9,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { inspectPack, openToInspect } from "../../src/adapters/sqlite/read/inspect.ts";
 import type { MemoryEvent } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";

@@ -7,7 +7,7 @@ import { planIdOf } from "../../src/domain/extraction/plan/context.ts";
 import { fromPlanPayload } from "../../src/domain/extraction/plan/derivation.ts";
 import { isTakenOver } from "../../src/domain/jobs.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import { uuidV5 } from "../../src/lib/new-uuid.ts";
+import { uuidV5 } from "../../src/lib/hashing.ts";
 import { parseUuid } from "../../src/lib/uuid.ts";
 import type { ExtractionClaim } from "../../src/ports/store/work.ts";
 import { aPlanOf, aRecordOf } from "../contract/extraction-samples.ts";

@@ -1,5 +1,5 @@
 import { createRandom, sentence } from "../../scripts/bench/sentences.ts";
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import type { EmbeddingIdentity } from "../../src/ports/models.ts";
 import { at, put } from "../contract/samples.ts";

@@ -1,4 +1,4 @@
-import { uuidV5 } from "../../src/lib/new-uuid.ts";
+import { uuidV5 } from "../../src/lib/hashing.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
 
 /** The id of what a change of these tests writes about a memory. */

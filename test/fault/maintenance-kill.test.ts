@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { inspectPack } from "../../src/adapters/sqlite/read/inspect.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { answers, cipherOf, compact, makePack } from "../adapters/sqlite/whole-packs.ts";

@@ -4,7 +4,7 @@
  * Arguments: hold, visit, compact, rekey or migrate; the pack as JSON; for rekey the new key, for migrate the new file.
  */
 import { writeSync } from "node:fs";
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { freshKey } from "../../src/adapters/sqlite/copy/copy-pack.ts";
 import { migrateDirectory } from "../../src/adapters/sqlite/copy/migrate-directory.ts";
 import { rewritePack } from "../../src/adapters/sqlite/copy/rewrite-pack.ts";

@@ -1,7 +1,6 @@
 /** An engine on a pack without a model, for processes outside of the test runner. */
 import { createChronoDateReader } from "../../src/adapters/dates/chrono.ts";
-import { createSystemClock } from "../../src/adapters/system/clock.ts";
-import { createIdSource } from "../../src/adapters/system/ids.ts";
+import { createIdSource, createSystemClock } from "../../src/adapters/system/system.ts";
 import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { CONFIG_SCHEMA } from "../../src/config/schema.ts";

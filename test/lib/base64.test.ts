@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { fromBase64Url, toBase64Url } from "../../src/lib/base64.ts";
+import { fromBase64Url, toBase64Url } from "../../src/lib/encoding.ts";
 
 const isSurrogate = (point: number) => point >= 0xd800 && point <= 0xdfff;
 const text = fc

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readJson } from "../../src/lib/json-text.ts";
+import { readJson } from "../../src/lib/json-answer.ts";
 
 test("a text of megabytes is read, and one that is cut off is not", () => {
   const text = JSON.stringify({ text: `${"x".repeat(2 ** 21)}\\"` });

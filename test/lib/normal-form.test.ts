@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { analyse } from "../../src/domain/lexical-analysis.ts";
-import { normalForm, streamSafe } from "../../src/lib/normal-form.ts";
-import { normaliseText } from "../../src/lib/normal-text.ts";
+import { normalForm, normaliseText, streamSafe } from "../../src/lib/text.ts";
 
 // To put them in order as one run would take ten minutes each, and many times the limit of a test.
 const HOSTILE = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { normaliseText } from "../../src/lib/normal-text.ts";
+import { normaliseText } from "../../src/lib/text.ts";
 
 describe("normaliseText", () => {
   test.each([

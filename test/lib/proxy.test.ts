@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { proxyFor, proxyName } from "../../src/lib/proxy.ts";
+import { proxyFor, proxyName } from "../../src/adapters/network/reach.ts";
 
 const PROXIED = { HTTP_PROXY: "http://gate:3128", HTTPS_PROXY: "http://secure:3128" };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sharedPasses } from "../../src/lib/shared-passes.ts";
+import { sharedPasses } from "../../src/lib/pause.ts";
 
 test("calls that come while a pass runs share the next one, and none gets a pass that began before it", async () => {
   const gates: PromiseWithResolvers<void>[] = [];

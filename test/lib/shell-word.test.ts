@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { shellWord } from "../../src/lib/shell-word.ts";
+import { shellWord } from "../../src/lib/text.ts";
 
 test.each([
   ["/home/ada/memory.pack", "/home/ada/memory.pack"],

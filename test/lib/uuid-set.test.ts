@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { uuidV7 } from "../../src/lib/new-uuid.ts";
-import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
-import { createUuidSet } from "../../src/lib/uuid-set.ts";
+import { uuidV7 } from "../../src/lib/hashing.ts";
+import { asUuid, createUuidSet, type Uuid } from "../../src/lib/uuid.ts";
 import { processorMs } from "../processor-time.ts";
 
 const NIL = asUuid("00000000-0000-0000-0000-000000000000");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { uuidV5, uuidV7 } from "../../src/lib/new-uuid.ts";
+import { uuidV5, uuidV7 } from "../../src/lib/hashing.ts";
 import { asUuid, parseUuid } from "../../src/lib/uuid.ts";
 
 const CANONICAL = "0190a8b0-1c2d-7e3f-8a4b-5c6d7e8f9a0b";

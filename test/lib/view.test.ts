@@ -1,7 +1,16 @@
 import { expect, test } from "bun:test";
-import { camelKeys, given, snakeCase } from "../../src/lib/case.ts";
-import { list, nullable, number, object, omitted, text } from "../../src/lib/form.ts";
-import { noted, told, view } from "../../src/lib/view.ts";
+import {
+  list,
+  noted,
+  nullable,
+  number,
+  object,
+  omitted,
+  text,
+  told,
+  view,
+} from "../../src/lib/form.ts";
+import { camelKeys, given, snakeCase } from "../../src/lib/text.ts";
 
 type Person = {
   readonly fullName: string;

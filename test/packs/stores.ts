@@ -2,7 +2,7 @@ import { openConnection } from "../../src/adapters/postgres/connection/open-conn
 import type { Sql } from "../../src/adapters/postgres/connection/sql.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
-import type { TransferRun } from "../../src/packs/transfer.ts";
+import type { TransferRun } from "../../src/packs/migrate-database.ts";
 import type { SqlitePack } from "../contract/sqlite-pack.ts";
 import { databaseUrl, makeDatabase } from "../postgres/databases.ts";
 

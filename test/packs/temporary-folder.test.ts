@@ -10,10 +10,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { inTemporaryFolder } from "../../src/packs/temporary-folder.ts";
+import { inTemporaryFolder } from "../../src/packs/through-pack.ts";
 
 const PREFIX = `svc-test-${process.pid}-`;
-const SOURCE = resolve(import.meta.dir, "../../src/packs/temporary-folder.ts");
+const SOURCE = resolve(import.meta.dir, "../../src/packs/through-pack.ts");
 /** Says where its folder is, and stays in it. */
 const WORK = `
   import { inTemporaryFolder } from ${JSON.stringify(SOURCE)};

@@ -1,5 +1,5 @@
 /** Makes an encrypted pack, opens it again, and prints what it read. Argument: a folder. */
-import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 
 const options = {

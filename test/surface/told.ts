@@ -1,4 +1,4 @@
-import type { View } from "../../src/lib/view.ts";
+import type { View } from "../../src/lib/form.ts";
 
 /** What a caller reads of a value. */
 export function toldJson<T>(view: View<T>, value: T) {

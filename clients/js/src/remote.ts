@@ -1,10 +1,11 @@
 /** A memory behind the HTTP interface of `svc serve`, for the adapters. It needs nothing but `fetch`. */
+
+import { isPrivateAddress } from "../../../src/adapters/network/reach.ts";
 import { parseOptionalInteger } from "../../../src/domain/arguments.ts";
 import { invalid, missingNode, SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryEvent, MemoryNode } from "../../../src/domain/node.ts";
-import { camelKeys, given } from "../../../src/lib/case.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
-import { isPrivateAddress } from "../../../src/lib/proxy.ts";
+import { camelKeys, given } from "../../../src/lib/text.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
 import {
   type FoundMemory,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createChronoDateReader } from "../../../src/adapters/dates/chrono.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { createSystemClock } from "../../../src/adapters/system/system.ts";
 import { createCl100kTokenizer } from "../../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../../src/app/engine-settings.ts";
 import { loadConfig } from "../../../src/config/load.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { uuidV7 } from "../../../src/lib/new-uuid.ts";
+import { uuidV7 } from "../../../src/lib/hashing.ts";
 import { createVectors, fill, openStore } from "../fill.ts";
 import { openRawModel } from "../probe.ts";
 import type { Section } from "../report.ts";

@@ -22,12 +22,12 @@ const CHECK_QUESTION = "svc-crypt-kcv-v1";
 const CHECK_BYTES = 4;
 
 /** What a key text means: the key itself, or a passphrase to derive it from. */
-export type ParsedKey =
+type ParsedKey =
   | { readonly kind: "raw"; readonly bytes: Uint8Array }
   | { readonly kind: "passphrase"; readonly text: string };
 
 /** The keys of one file, {@link KEY_BYTES} each. */
-export type FileKeys = {
+type FileKeys = {
   readonly page: Uint8Array;
   readonly log: Uint8Array;
   readonly check: Uint8Array;
@@ -138,4 +138,84 @@ function decodeKey(text: string): Uint8Array | undefined {
 
 function malformed(what: string): SvcError {
   return new SvcError("invalid_config", `encryption_key: ${what}`, { setting: "encryption_key" });
+}
+
+/** The unencrypted bytes of a file: salt, page size, format. */
+const CLEAR_BYTES = 24;
+const FORMAT_VERSION = 1;
+const RESERVED_BYTES = 32;
+
+/** Whether a file's first bytes are those of an encrypted pack. Says nothing about its key. */
+export function isEncryptedHeader(header: Uint8Array): boolean {
+  if (header.length < CLEAR_BYTES) return false;
+  const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
+  const isOurs =
+    view.getUint8(20) === RESERVED_BYTES &&
+    view.getUint8(21) === FORMAT_VERSION &&
+    view.getUint16(22) === 0;
+  return isOurs && isPageSize(view.getUint16(16)) && !isPlainHeader(header);
+}
+
+/** SQLite writes a page of 65536 bytes as 1. */
+function isPageSize(stored: number): boolean {
+  return stored === 1 || (stored >= 512 && (stored & (stored - 1)) === 0);
+}
+
+function isPlainHeader(header: Uint8Array): boolean {
+  return Buffer.from(header.subarray(0, 15)).toString("latin1") === "SQLite format 3";
+}
+
+/** The error for an encrypted pack that is opened without a key. */
+export function keyMissing(path: string): SvcError {
+  return encryptionFailed(path, "is encrypted, and no key was given", "Give its key or passphrase");
+}
+
+/**
+ * The error for a key that does not open a pack. The first bytes of a pack determine its keys, so damage there looks the
+ * same.
+ */
+export function keyWrong(path: string, cause?: unknown): SvcError {
+  return encryptionFailed(
+    path,
+    "the key or passphrase does not open it (or its first 16 bytes are damaged)",
+    "Check the key",
+    cause,
+  );
+}
+
+/** The error for a key given for an unencrypted pack: opening never encrypts. */
+export function notEncrypted(path: string): SvcError {
+  return encryptionFailed(
+    path,
+    "is not encrypted, and a key was given",
+    "Open it without a key, or make an encrypted copy of it",
+  );
+}
+
+/** The error for a page whose authentication failed. */
+export function packDamaged(path: string, cause?: unknown): SvcError {
+  return new SvcError(
+    "pack_damaged",
+    `${path}: was damaged or changed from outside: a part of it is not what was written. Restore it from a copy; svc doctor ${path} says more.`,
+    { path },
+    cause === undefined ? {} : { cause },
+  );
+}
+
+/** The error for a second engine on an encrypted pack in one process. */
+export function packInUse(path: string): SvcError {
+  return new SvcError(
+    "pack_in_use",
+    `${path}: is encrypted and already open in this process; nothing was changed. Share that engine, or close it first.`,
+    { path },
+  );
+}
+
+function encryptionFailed(path: string, what: string, remedy: string, cause?: unknown): SvcError {
+  return new SvcError(
+    "encryption_failed",
+    `${path}: ${what}; nothing was changed. ${remedy}.`,
+    { path },
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -1,10 +1,13 @@
 import type { Chrono, ParsingComponents } from "chrono-node/en";
-import { NUMBER_WORDS } from "../../lib/number-words.ts";
 
-export type PhraseParser = Chrono["parsers"][number];
+/** The numbers from one to nineteen in English, in lower case. */
+const NUMBER_WORDS: readonly string[] = `one two three four five six seven eight nine ten eleven
+  twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen`.split(/\s+/);
+
+type PhraseParser = Chrono["parsers"][number];
 type Duration = Readonly<Partial<Record<"day" | "week" | "month" | "year", number>>>;
 /** The date that lies some time from the reference. */
-export type Shift = (
+type Shift = (
   context: Parameters<PhraseParser["pattern"]>[0],
   duration: Duration,
 ) => ParsingComponents;

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EmbeddingModel, Pooling } from "../../domain/embedding-models.ts";
-import { streamSafe } from "../../lib/normal-form.ts";
+import { streamSafe } from "../../lib/text.ts";
 import { forbidTelemetry } from "../native/no-telemetry.ts";
+import { unitLength } from "./remember.ts";
 import { loadUnigram } from "./unigram.ts";
-import { unitLength } from "./unit-length.ts";
 
 /** How the model is run. */
 export type InferenceOptions = {

@@ -1,7 +1,6 @@
 import { SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { Embedder, EmbedderUse } from "../../ports/models.ts";
-import { createLru } from "./lru.ts";
 
 const CACHED_VECTORS = 512;
 
@@ -57,4 +56,50 @@ async function counted(vector: Promise<Float32Array>, use: Counts): Promise<Floa
   } finally {
     use.seconds += (performance.now() - started) / 1000;
   }
+}
+
+/** The `capacity` most recently used entries. */
+type Lru<V> = {
+  /** The value, which becomes the most recent one. */
+  get(key: string): V | undefined;
+  set(key: string, value: V): void;
+  delete(key: string): void;
+  /** Deletes all keys that begin so. */
+  deleteAll(prefix: string): void;
+};
+
+/** An empty cache of at most `capacity` entries. */
+function createLru<V>(capacity: number): Lru<V> {
+  // A Map iterates in insertion order: the first key is the least recently used.
+  const entries = new Map<string, V>();
+  return {
+    get: (key) => {
+      const value = entries.get(key);
+      if (value === undefined) return undefined;
+      entries.delete(key);
+      entries.set(key, value);
+      return value;
+    },
+    set: (key, value) => {
+      entries.delete(key);
+      entries.set(key, value);
+      const oldest = entries.keys().next();
+      if (entries.size > capacity && oldest.done !== true) entries.delete(oldest.value);
+    },
+    delete: (key) => {
+      entries.delete(key);
+    },
+    deleteAll: (prefix) => {
+      for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
+    },
+  };
+}
+
+/** A vector with length 1. @throws RangeError if it has none, or a number that is not finite */
+export function unitLength(vector: Float32Array): Float32Array {
+  let sum = 0;
+  for (const value of vector) sum += value * value;
+  const norm = Math.sqrt(sum);
+  if (!Number.isFinite(norm) || norm === 0) throw new RangeError("the model gave no finite vector");
+  return vector.map((value) => value / norm);
 }

@@ -1,8 +1,7 @@
-import { photoTags } from "./exif.ts";
-import { isRiff, isStillBrand, isTiff } from "./media-kind.ts";
-import { onWhite } from "./on-white.ts";
-import { type PhotoRequest, Refusal, type Send } from "./protocol.ts";
-import { readSource } from "./source.ts";
+import { inflateSync } from "node:zlib";
+import readExif from "exif-reader";
+import { type ExifTime, type PhotoRequest, Refusal, type Send } from "./protocol.ts";
+import { isRiff, isStillBrand, isTiff, readSource } from "./source.ts";
 import { startTool } from "./tool.ts";
 
 /** Quality of the picture that a model is shown. */
@@ -177,4 +176,187 @@ function blocksEnd(file: Buffer, start: number): number {
   let at = start;
   while (at < file.length && file[at] !== 0) at += (file[at] ?? 0) + 1;
   return at + 1;
+}
+
+/** Bytes of EXIF that are looked at: those of a segment of a JPEG. */
+const MAX_EXIF_BYTES = 2 ** 16;
+
+/** The tag that says where the photo's own tags are. */
+const PHOTO_TAGS = 0x8769;
+/** Orientation, DateTimeOriginal and OffsetTimeOriginal. */
+const WANTED = [0x0112, PHOTO_TAGS, 0x9003, 0x9011];
+const ENTRY_BYTES = 12;
+/** Values, or characters, of a wanted tag. */
+const MAX_VALUES = 64;
+
+/** What is wanted of a photo's EXIF. */
+type PhotoTags = {
+  /** DateTimeOriginal and its offset. Undefined: there is none, or it is no time that has ever been. */
+  readonly time: ExifTime | undefined;
+  /** 1 to 8, as EXIF numbers them; 1 is upright. */
+  readonly orientation: number;
+};
+
+const NO_TAGS: PhotoTags = { time: undefined, orientation: 1 };
+
+/** Damaged EXIF counts as none: it says nothing about the picture. */
+function photoTags(file: Buffer): PhotoTags {
+  const block = exifBlock(file);
+  if (block === undefined) return NO_TAGS;
+  try {
+    const { Image, Photo } = readExif(onlyWanted(block));
+    const date = Photo?.DateTimeOriginal ?? Image?.["DateTimeOriginal"];
+    const orientation = Image?.Orientation;
+    return {
+      time: timeOf(block, date, Photo?.OffsetTimeOriginal),
+      orientation: typeof orientation === "number" ? orientation : 1,
+    };
+  } catch {
+    return NO_TAGS;
+  }
+}
+
+function timeOf(block: Buffer, date: unknown, offset: unknown): ExifTime | undefined {
+  if (!(date instanceof Date) || Number.isNaN(date.getTime())) return undefined;
+  const local = date.toISOString().slice(0, 19);
+  // The library carries a 13th month over into the next year: then what it read is not what stands there.
+  if (!block.includes(local.replaceAll("-", ":").replace("T", " "))) return undefined;
+  return {
+    local,
+    offset: typeof offset === "string" ? offset.split("\0", 1)[0]?.trim() : undefined,
+  };
+}
+
+/**
+ * The block with no other tags than those that are wanted. The library reads all, and each of 5,000 may claim to be as long as the block:
+ * that would take gigabytes.
+ */
+function onlyWanted(block: Buffer): Buffer {
+  const copy = Buffer.from(block);
+  const view = new DataView(copy.buffer, copy.byteOffset, copy.length);
+  const isLittle = copy[0] === 0x49;
+  const photo = keepWanted(view, view.getUint32(4, isLittle), isLittle);
+  if (photo !== undefined) keepWanted(view, photo, isLittle);
+  return copy;
+}
+
+/** Takes the type from all other tags of a directory, and the next one from it. @returns where the photo's own tags are */
+function keepWanted(view: DataView, start: number, isLittle: boolean): number | undefined {
+  let photo: number | undefined;
+  const end = start + 2 + view.getUint16(start, isLittle) * ENTRY_BYTES;
+  for (let at = start + 2; at < end; at += ENTRY_BYTES) {
+    const tag = view.getUint16(at, isLittle);
+    const isShort = view.getUint32(at + 4, isLittle) <= MAX_VALUES;
+    if (tag === PHOTO_TAGS) photo = view.getUint32(at + 8, isLittle);
+    if (!isShort || !WANTED.includes(tag)) view.setUint16(at + 2, 0, isLittle);
+  }
+  if (end + 4 <= view.byteLength) view.setUint32(end, 0, isLittle);
+  return photo;
+}
+
+/** What stands before the block in JPEG, HEIC, AVIF and WebP, or in PNG. */
+const MARKS = ["Exif\0\0", "eXIf"].flatMap((mark) => [`${mark}II*\0`, `${mark}MM\0*`]);
+
+/** The block with the tags, from its byte order on. */
+function exifBlock(file: Buffer): Buffer | undefined {
+  if (isTiff(file.toString("latin1", 0, 12))) return file;
+  for (const mark of MARKS) {
+    const at = file.indexOf(mark, 0, "latin1");
+    if (at >= 0) return file.subarray(at + mark.length - 4).subarray(0, MAX_EXIF_BYTES);
+  }
+  // In a chunk of WebP it may begin without a mark, after its name and its length.
+  const chunk = isRiff(file.toString("latin1", 0, 12), "WEBP")
+    ? file.indexOf("EXIF", 0, "latin1")
+    : -1;
+  return chunk < 0 ? undefined : file.subarray(chunk + 8).subarray(0, MAX_EXIF_BYTES);
+}
+
+const PNG_COLOUR_TYPE = 25;
+const WITH_ALPHA = 6;
+const BYTES_A_PIXEL = 4;
+/** Bytes before the pixels of a BMP file. */
+const BMP_HEAD = 54;
+
+/**
+ * A picture laid on white, as BMP: what is transparent would become black, and writing with it.
+ * @param png as Bun writes it: 8 bits a colour, not interlaced
+ * @returns undefined if it has no transparency
+ */
+function onWhite(png: Buffer): Buffer | undefined {
+  if (png[PNG_COLOUR_TYPE] !== WITH_ALPHA) return undefined;
+  const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
+  const rows = unfiltered(inflateSync(pixelData(png)), width * BYTES_A_PIXEL, height);
+  const rowBytes = Math.ceil((width * 3) / 4) * 4;
+  const bmp = bmpHead(width, height, rowBytes);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const from = (y * width + x) * BYTES_A_PIXEL;
+      const to = BMP_HEAD + y * rowBytes + x * 3;
+      const alpha = (rows[from + 3] ?? 0) / 255;
+      for (let colour = 0; colour < 3; colour++) {
+        bmp[to + 2 - colour] = Math.round(255 + ((rows[from + colour] ?? 0) - 255) * alpha);
+      }
+    }
+  }
+  return bmp;
+}
+
+/** The content of all IDAT chunks. */
+function pixelData(png: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 8; at + 8 <= png.length; ) {
+    const size = png.readUInt32BE(at);
+    if (png.toString("latin1", at + 4, at + 8) === "IDAT")
+      parts.push(png.subarray(at + 8, at + 8 + size));
+    at += 12 + size;
+  }
+  return Buffer.concat(parts);
+}
+
+/** Undoes the filters of the rows: four bytes a pixel, each row after the number of its filter. */
+function unfiltered(data: Buffer, rowBytes: number, height: number): Uint8Array {
+  const rows = new Uint8Array(rowBytes * height);
+  for (let y = 0; y < height; y++) {
+    const row = rows.subarray(y * rowBytes, (y + 1) * rowBytes);
+    const above =
+      y === 0 ? new Uint8Array(rowBytes) : rows.subarray((y - 1) * rowBytes, y * rowBytes);
+    const from = y * (rowBytes + 1);
+    unfilterRow(data[from] ?? 0, data.subarray(from + 1, from + 1 + rowBytes), above, row);
+  }
+  return rows;
+}
+
+function unfilterRow(filter: number, data: Uint8Array, above: Uint8Array, row: Uint8Array): void {
+  for (let i = 0; i < row.length; i++) {
+    // Outside of a row there are zeros.
+    const left = row[i - BYTES_A_PIXEL] ?? 0;
+    const corner = above[i - BYTES_A_PIXEL] ?? 0;
+    row[i] = (data[i] ?? 0) + predicted(filter, left, above[i] ?? 0, corner);
+  }
+}
+
+function predicted(filter: number, left: number, up: number, corner: number): number {
+  if (filter === 1) return left;
+  if (filter === 2) return up;
+  if (filter === 3) return (left + up) >> 1;
+  if (filter !== 4) return 0;
+  const [toLeft, toUp] = [Math.abs(up - corner), Math.abs(left - corner)];
+  const toCorner = Math.abs(left + up - 2 * corner);
+  if (toLeft <= toUp && toLeft <= toCorner) return left;
+  return toUp <= toCorner ? up : corner;
+}
+
+function bmpHead(width: number, height: number, rowBytes: number): Buffer {
+  const bmp = Buffer.alloc(BMP_HEAD + rowBytes * height);
+  bmp.write("BM", 0, "latin1");
+  bmp.writeUInt32LE(bmp.length, 2);
+  bmp.writeUInt32LE(BMP_HEAD, 10);
+  bmp.writeUInt32LE(40, 14);
+  bmp.writeInt32LE(width, 18);
+  // Below zero: the first row is the topmost.
+  bmp.writeInt32LE(-height, 22);
+  bmp.writeUInt16LE(1, 26);
+  bmp.writeUInt16LE(24, 28);
+  bmp.writeUInt32LE(rowBytes * height, 34);
+  return bmp;
 }

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readSync, writeFileSync, writeSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
-import { isRunning } from "../native/running.ts";
+import { isRunning } from "../native/process-identity.ts";
 import { removeFile } from "../native/system-files.ts";
 
 /** Pictures that wait until they are described, by number. */

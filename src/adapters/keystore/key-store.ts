@@ -1,8 +1,20 @@
-import { join } from "node:path";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  type Stats,
+} from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
-import { readKeyFile, removeKeyFile, writeKeyFile } from "./key-files.ts";
-import { type Environment, keyFolder } from "./key-folder.ts";
-import { openSecretStore, type SecretStore } from "./secret-store.ts";
+import { parseKey } from "../crypt/keys.ts";
+import { IS_WINDOWS, replaceFile } from "../native/system-files.ts";
 
 /** Where a key is kept. */
 export type KeyPlace =
@@ -10,14 +22,14 @@ export type KeyPlace =
   | { readonly kind: "file"; readonly path: string };
 
 /** Result of looking for a key. A key is `raw_key:` and 32 bytes in URL-safe base64. */
-export type KeySearch =
+type KeySearch =
   | { readonly kind: "found"; readonly key: string; readonly place: KeyPlace }
   | { readonly kind: "none" }
   /** The secret store did not answer; the key may be in it. */
   | { readonly kind: "silent" };
 
 /** A place that holds a key, or one that cannot be used. */
-export type PlaceState = { readonly place: KeyPlace; readonly problem: string | undefined };
+type PlaceState = { readonly place: KeyPlace; readonly problem: string | undefined };
 
 /** Keys of this user's packs, by the 16 bytes at the start of an encrypted pack, which change with its key. */
 export type KeyStore = {
@@ -31,7 +43,7 @@ export type KeyStore = {
   forget(salt: Uint8Array): Promise<readonly KeyPlace[]>;
 };
 
-export type KeyStoreOptions = {
+type KeyStoreOptions = {
   /** `auto`: the system's secret store if it works, else key files. `file`: key files only. */
   readonly kind: "auto" | "file";
   /** Of the process: the place of the files and the way to the secret store are platform conventions, not settings. */
@@ -121,5 +133,256 @@ function optional(path: () => string): string | undefined {
   } catch (error) {
     if (error instanceof SvcError) return undefined;
     throw error;
+  }
+}
+
+/** The variables of a process. `XDG_CONFIG_HOME` and `HOME` say where a user's configuration is. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The folder of the key files, which may not exist yet: `$XDG_CONFIG_HOME/svc/keys` or `~/.config/svc/keys`; on Windows
+ * `%APPDATA%\svc\keys` in place of the latter.
+ *
+ * Like the cache folder, this is not a setting of the program but the platform's convention.
+ * @throws SvcError encryption_failed if neither variable names an absolute path
+ */
+export function keyFolder(environment: Environment): string {
+  const xdg = environment["XDG_CONFIG_HOME"];
+  const home = environment["HOME"];
+  // The XDG specification tells programs to ignore relative paths.
+  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, "svc", "keys");
+  const roaming = IS_WINDOWS ? environment["APPDATA"] : undefined;
+  if (roaming !== undefined && isAbsolute(roaming)) return join(roaming, "svc", "keys");
+  if (home !== undefined && isAbsolute(home)) return join(home, ".config", "svc", "keys");
+  throw new SvcError(
+    "encryption_failed",
+    `there is no folder for keys: set ${IS_WINDOWS ? "APPDATA" : "HOME"} or XDG_CONFIG_HOME to an absolute path`,
+  );
+}
+
+/** Larger than any key file. */
+const MAX_BYTES = 4096;
+
+/**
+ * The key in a file: `raw_key:` and 32 bytes; undefined if there is no such file.
+ * @throws SvcError encryption_failed if anyone but its owner can read or replace it, or if it holds no key
+ */
+export function readKeyFile(path: string): string | undefined {
+  const file = openExisting(path);
+  if (file === undefined) return undefined;
+  try {
+    const problem = problemOf(fstatSync(file), path) ?? folderProblem(dirname(path));
+    if (problem !== undefined) throw unusable(path, problem);
+    const content = Buffer.alloc(MAX_BYTES);
+    const length = readSync(file, content);
+    const key = content.toString("utf8", 0, length).trim();
+    content.fill(0);
+    if (!isRawKey(key)) throw unusable(path, "it holds no key; restore it from a backup");
+    return key;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Atomically and durably writes a key to a file that only this user can read, replacing an existing one. Creates its
+ * folder.
+ * @throws SvcError encryption_failed if the folder belongs to somebody else or cannot be written
+ */
+export function writeKeyFile(path: string, key: string): void {
+  const folder = dirname(path);
+  try {
+    prepareFolder(folder);
+    replaceFile(path, `${key}\n`);
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    throw unusable(path, `it cannot be written (${reason}); make ${folder} writable`, error);
+  }
+}
+
+/** Removes a key file. @returns whether there was one */
+export function removeKeyFile(path: string): boolean {
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  rmSync(path, { force: true });
+  return isThere;
+}
+
+/** What is wrong with the folder of key files; undefined if it is fine or missing. */
+function folderProblem(folder: string): string | undefined {
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  if (stat === undefined || process.getuid === undefined) return undefined;
+  if (stat.uid !== process.getuid()) return `its folder belongs to another user`;
+  return (stat.mode & 0o022) === 0
+    ? undefined
+    : `other users can write to its folder; run: chmod 700 ${folder}`;
+}
+
+function problemOf(stat: Stats, path: string): string | undefined {
+  if (!stat.isFile()) return "it is no regular file";
+  if (process.getuid === undefined) return undefined;
+  if (stat.uid !== process.getuid()) return "it belongs to another user";
+  if ((stat.mode & 0o077) === 0) return undefined;
+  const mode = (stat.mode & 0o777).toString(8);
+  return `other users can read or change it (mode ${mode}); run: chmod 600 ${path}`;
+}
+
+function openExisting(path: string): number | undefined {
+  try {
+    // A link would let somebody else choose which file is read.
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "ELOOP") throw unusable(path, "it is a symbolic link; put the file itself there");
+    throw unusable(path, `it cannot be read (${String(code)})`, error);
+  }
+}
+
+function prepareFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const stat = lstatSync(folder);
+  if (!stat.isDirectory()) throw unusable(folder, "it is no folder; move it away");
+  if (process.getuid === undefined) return;
+  if (stat.uid !== process.getuid()) throw unusable(folder, "it belongs to another user");
+  if ((stat.mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
+function isRawKey(text: string): boolean {
+  if (!text.startsWith("raw_key:")) return false;
+  try {
+    return parseKey(text).kind === "raw";
+  } catch {
+    // The text is not repeated anywhere; the caller names the file.
+    return false;
+  }
+}
+
+function unusable(path: string, reason: string, cause?: unknown): SvcError {
+  return new SvcError(
+    "encryption_failed",
+    `${path}: the key file is not used: ${reason}`,
+    { path },
+    cause === undefined ? {} : { cause },
+  );
+}
+
+/** What the system's secret store answered. */
+type SecretAnswer =
+  | { readonly kind: "done"; readonly value: string | undefined }
+  /** There is no such store. */
+  | { readonly kind: "absent" }
+  /** It is locked or broken, or did not answer in time. */
+  | { readonly kind: "silent" };
+
+/** The system's secret store: Keychain, Credential Manager, or the Secret Service of a Linux desktop. */
+export type SecretStore = {
+  get(name: string): Promise<SecretAnswer>;
+  set(name: string, value: string): Promise<SecretAnswer>;
+  delete(name: string): Promise<SecretAnswer>;
+};
+
+type SecretStoreOptions = {
+  /** Milliseconds that it may take; a locked store prompts the user for a password meanwhile. */
+  readonly timeoutMs: number;
+  readonly environment: Environment;
+};
+
+type Request = {
+  readonly call: "get" | "set" | "delete";
+  readonly name: string;
+  readonly value?: string;
+};
+
+/**
+ * Runs in its own process: a store that never answers blocks a thread that nobody can stop, and the store is found through
+ * variables that an assistant may not have passed on to us. Names and keys go through pipes, never as arguments.
+ */
+const CHILD = `
+const { call, name, value } = JSON.parse(await Bun.stdin.text());
+const entry = { service: "svc", name };
+try {
+  const answer = call === "set"
+    ? await Bun.secrets.set({ ...entry, value })
+    : await Bun.secrets[call](entry);
+  process.stdout.write(JSON.stringify({ ok: true, value: typeof answer === "string" ? answer : null }));
+} catch {
+  process.stdout.write(JSON.stringify({ ok: false }));
+}
+process.exit(0);
+`;
+
+/** Variables that the store's library needs. None of them is ours. */
+const PASSED_ON = ["HOME", "USER", "LOGNAME", "LANG", "LD_LIBRARY_PATH", "XDG_DATA_HOME"];
+const PASSED_ON_WINDOWS = ["SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP"];
+
+/**
+ * The secret store of this user. Nothing is asked before the first call; a store that was silent once is not asked again.
+ */
+export function openSecretStore(options: SecretStoreOptions): SecretStore {
+  let isSilent = false;
+  const ask = async (request: Request): Promise<SecretAnswer> => {
+    const environment = childEnvironment(options.environment);
+    if (environment === undefined) return { kind: "absent" };
+    const answer = isSilent ? undefined : await runChild(request, environment, options);
+    isSilent = answer === undefined;
+    return answer ?? { kind: "silent" };
+  };
+  return {
+    get: (name) => ask({ call: "get", name }),
+    set: (name, value) => ask({ call: "set", name, value }),
+    delete: (name) => ask({ call: "delete", name }),
+  };
+}
+
+/** Undefined if there cannot be a store: on Linux it is reached through the session's message bus. */
+function childEnvironment(environment: Environment): Record<string, string> | undefined {
+  const passed: Record<string, string> = { BUN_BE_BUN: "1" };
+  for (const name of [...PASSED_ON, ...PASSED_ON_WINDOWS]) {
+    const value = environment[name];
+    if (value !== undefined) passed[name] = value;
+  }
+  if (process.platform !== "linux") return passed;
+  const address = busAddress(environment);
+  return address === undefined ? undefined : { ...passed, DBUS_SESSION_BUS_ADDRESS: address };
+}
+
+function busAddress(environment: Environment): string | undefined {
+  const given = environment["DBUS_SESSION_BUS_ADDRESS"];
+  if (given !== undefined && given !== "") return given;
+  const runtime = environment["XDG_RUNTIME_DIR"] ?? `/run/user/${process.getuid?.() ?? 0}`;
+  const socket = join(runtime, "bus");
+  return existsSync(socket) ? `unix:path=${socket}` : undefined;
+}
+
+async function runChild(
+  request: Request,
+  env: Record<string, string>,
+  { timeoutMs }: SecretStoreOptions,
+): Promise<SecretAnswer | undefined> {
+  const child = Bun.spawn([process.execPath, "--no-env-file", "-e", CHILD], {
+    // A bunfig.toml in the working directory could load code into it.
+    cwd: "/",
+    env,
+    stdin: new Blob([JSON.stringify(request)]),
+    stdout: "pipe",
+    stderr: "ignore",
+    timeout: timeoutMs,
+    killSignal: "SIGKILL",
+  });
+  const text = await new Response(child.stdout).text();
+  return (await child.exited) === 0 ? parseAnswer(text) : undefined;
+}
+
+function parseAnswer(text: string): SecretAnswer | undefined {
+  try {
+    const answer: unknown = JSON.parse(text);
+    if (typeof answer !== "object" || answer === null) return undefined;
+    if (!("ok" in answer) || answer.ok !== true) return undefined;
+    const isText = "value" in answer && typeof answer.value === "string";
+    return { kind: "done", value: isText ? String(answer.value) : undefined };
+  } catch {
+    // The child was killed: treated as no answer.
+    return undefined;
   }
 }

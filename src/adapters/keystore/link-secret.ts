@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { IS_WINDOWS } from "../native/platform.ts";
-import { type Environment, keyFolder } from "./key-folder.ts";
+import { IS_WINDOWS } from "../native/system-files.ts";
+import { type Environment, keyFolder } from "./key-store.ts";
 
 const NAME = "link.secret";
 /** Hexadecimal digits. */

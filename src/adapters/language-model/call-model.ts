@@ -1,16 +1,11 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { LanguageModel as SdkModel } from "ai";
+import { providerAddress, statusInWords } from "../../domain/addresses.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { untilAborted } from "../../lib/until-aborted.ts";
-import { type Watch, watched } from "./bounded-fetch.ts";
-import {
-  type CallFailure,
-  callFailed,
-  keyMissing,
-  OVERSIZED,
-  timedOut,
-  UNREACHABLE,
-} from "./failures.ts";
-import { type LoadedProvider, loadProvider } from "./load-provider.ts";
-import type { LanguageModelOptions } from "./options.ts";
+import { type FailureCode, failureOfStatus } from "../../domain/extraction/work.ts";
+import { openingsIn } from "../../lib/json-answer.ts";
+import { untilAborted } from "../../lib/pause.ts";
+import { reach } from "../network/reach.ts";
 
 const TRANSPORT_RETRIES = 2;
 /** Bytes of one answer; the longest useful ones have a few million. */
@@ -28,7 +23,7 @@ export type Called = Pick<LoadedProvider, "model"> & {
 };
 
 /** Calls a model. @throws SvcError model_failed, model_timeout, without the texts that the errors of the library carry */
-export type CallModel = <T>(bounds: Bounds, call: (called: Called) => Promise<T>) => Promise<T>;
+type CallModel = <T>(bounds: Bounds, call: (called: Called) => Promise<T>) => Promise<T>;
 
 /**
  * A model behind the AI SDK. Its client is loaded by the first call. The time limit of a call covers everything: loading, and lost
@@ -79,4 +74,227 @@ async function failureOf(error: unknown) {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   const name = last instanceof Error ? last.name : "unknown failure";
   return { name, status: APICallError.isInstance(last) ? last.statusCode : undefined };
+}
+
+/** The hosted services, or a server on this network with the OpenAI protocol, such as Ollama. */
+export const LANGUAGE_MODEL_PROVIDERS = ["openai", "anthropic", "ollama"] as const;
+export type LanguageModelProvider = (typeof LANGUAGE_MODEL_PROVIDERS)[number];
+
+type ReasoningEffort = "none" | "low" | "medium" | "high";
+
+/** Settings of a language model. */
+export type LanguageModelOptions = {
+  readonly provider: LanguageModelProvider;
+  /** The provider's name for the model. */
+  readonly model: string;
+  /** If undefined, a hosted provider refuses every call without using the network; `ollama` needs none. */
+  readonly apiKey?: string | undefined;
+  /** Default: the provider's own address, and `http://localhost:11434/v1` for `ollama`. */
+  readonly baseUrl?: string | undefined;
+  /** Undefined: not sent, and `none` for `ollama`. Never sent to `anthropic`. */
+  readonly reasoningEffort?: ReasoningEffort | undefined;
+  /** Retries after a lost connection and status 408, 409, 429 and 5xx. Default 2. */
+  readonly transportRetries?: number | undefined;
+};
+
+/** A provider's client, ready to be asked. */
+type LoadedProvider = {
+  readonly model: SdkModel;
+  /** Additional settings of every call to this provider. */
+  readonly settings: {
+    readonly providerOptions?: Record<string, Record<string, string>>;
+    readonly maxOutputTokens?: number;
+  };
+};
+
+/** The protocol of `anthropic` requires a limit. */
+const ANTHROPIC_MAX_TOKENS = 4096;
+
+/** Loads the client of one provider. Each is its own module, and none is loaded before the first question. */
+async function loadProvider(options: LanguageModelOptions): Promise<LoadedProvider> {
+  const { provider, model, reasoningEffort } = options;
+  // Always pass both: otherwise the clients would read the environment themselves.
+  const baseURL = providerAddress(provider, options.baseUrl);
+  const apiKey = options.apiKey ?? "";
+  switch (provider) {
+    case "openai": {
+      const { createOpenAI } = await import("@ai-sdk/openai");
+      return {
+        model: createOpenAI({ apiKey, baseURL, fetch: boundedFetch }).chat(model),
+        settings:
+          reasoningEffort === undefined ? {} : { providerOptions: { openai: { reasoningEffort } } },
+      };
+    }
+    case "anthropic": {
+      const { createAnthropic } = await import("@ai-sdk/anthropic");
+      return {
+        model: createAnthropic({ apiKey, baseURL, fetch: boundedFetch }).languageModel(model),
+        settings: { maxOutputTokens: ANTHROPIC_MAX_TOKENS },
+      };
+    }
+    case "ollama": {
+      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+      const client = createOpenAICompatible({
+        name: "ollama",
+        baseURL,
+        supportsStructuredOutputs: true,
+        fetch: boundedFetch,
+        ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
+      });
+      return {
+        model: client.chatModel(model),
+        // Without it, reasoning models spend the time limit on thoughts that nobody reads.
+        settings: { providerOptions: { ollama: { reasoningEffort: reasoningEffort ?? "none" } } },
+      };
+    }
+  }
+}
+
+/** How one call of a model may end, and how it stands. */
+type Watch = {
+  /** Bytes of one answer. */
+  readonly maxBytes: number;
+  /** What the last request failed of; undefined while it runs, and if it was answered well. */
+  failure: RequestFailure | undefined;
+};
+
+/** An HTTP status that is no success; a connection that failed; an answer that is larger than it may be. */
+type RequestFailure = number | "unreachable" | "oversized";
+
+const watches = new AsyncLocalStorage<Watch>();
+
+/** Lists and objects of one answer. */
+const MAX_OPENINGS = 100_000;
+
+/** Calls a model. Its requests, retries included, are bounded and noted by `watch`. */
+function watched<T>(watch: Watch, call: () => Promise<T>): Promise<T> {
+  return watches.run(watch, call);
+}
+
+/**
+ * Fetches as the client libraries of providers should: an answer is read as far as the call may take, or its body fails, and no redirect
+ * is followed, since it would take text and key to an address that nobody has set.
+ */
+const boundedFetch: typeof fetch = Object.assign(
+  async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
+    const watch = watches.getStore();
+    if (watch === undefined) throw new Error("a request came past its watch");
+    watch.failure = undefined;
+    const response = await reach(input, { ...init, redirect: "manual" }).catch((error) => {
+      if (init?.signal?.aborted !== true) watch.failure = "unreachable";
+      throw error;
+    });
+    if (!response.ok) watch.failure = response.status;
+    if (response.body === null) return response;
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(bounded(watch)), { status, statusText, headers });
+  },
+  { preconnect: fetch.preconnect },
+);
+
+function bounded(watch: Watch): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  let openings = 0;
+  return new TransformStream({
+    transform: (piece, stream) => {
+      size += piece.byteLength;
+      openings += openingsIn(piece);
+      if (size <= watch.maxBytes && openings <= MAX_OPENINGS) return stream.enqueue(piece);
+      // An answer that failed already is known by its status.
+      watch.failure ??= "oversized";
+      stream.error(new RangeError("an answer is too large"));
+    },
+  });
+}
+
+/** What the client library reports about a failed call, without the texts that its errors carry. */
+type CallFailure = {
+  /** HTTP status; undefined if there was no answer. */
+  readonly status: number | undefined;
+  /** The name of the library's error. */
+  readonly name: string;
+  /** Bytes that the answer might have had, where it had more. */
+  readonly maxBytes?: number | undefined;
+};
+
+/** The name of the library's error where a server cannot be reached. */
+const UNREACHABLE = "AI_APICallError";
+/** The name of a failure because of an answer that is larger than any useful one. */
+const OVERSIZED = "OversizedAnswer";
+
+/**
+ * The error of a failed call. The library's own one is left out: it carries prompt, answer and headers.
+ */
+function callFailed(options: LanguageModelOptions, failure: CallFailure): SvcError {
+  const { provider, model } = options;
+  const { status } = failure;
+  return new SvcError(
+    "model_failed",
+    `${provider} (${model}) ${explain(failure)}`,
+    { provider, model, ...(status === undefined ? {} : { status }) },
+    { cause: causeOf(failure) },
+  );
+}
+
+/** Callers branch on the names of causes. */
+function named(name: FailureCode): Error {
+  return Object.assign(new Error(name), { name });
+}
+
+function causeOf({ status, name }: CallFailure): Error | undefined {
+  if (status !== undefined) return named(failureOfStatus(status) ?? "ValidationError");
+  if (name === OVERSIZED) return named("ValidationError");
+  return name === UNREACHABLE ? named("APIConnectionError") : undefined;
+}
+
+function explain({ status, name, maxBytes = 0 }: CallFailure): string {
+  if (name === OVERSIZED) {
+    return `answered with far more than was asked for (more than ${maxBytes} bytes, or too many lists); what it sent was not read`;
+  }
+  if (status === undefined) {
+    return name === UNREACHABLE
+      ? "cannot be reached: check the network and the address"
+      : `could not answer (${name})`;
+  }
+  return statusInWords(status);
+}
+
+/** No key for a provider that needs one. */
+function keyMissing({ provider, model }: LanguageModelOptions): SvcError {
+  return new SvcError(
+    "model_failed",
+    `${provider} needs a key: set the api_key of its settings, or ${provider.toUpperCase()}_API_KEY`,
+    { provider, model },
+    { cause: named("AuthenticationError") },
+  );
+}
+
+/** No answer had the requested form. */
+export function formMissed({ provider, model }: LanguageModelOptions, tries: number): SvcError {
+  const times = tries === 1 ? "once" : `${tries} times`;
+  return new SvcError(
+    "model_failed",
+    `${provider} (${model}) answered ${times}, but not in the requested form; a larger model may help`,
+    { provider, model },
+    { cause: named("ValidationError") },
+  );
+}
+
+/**
+ * No answer within the limit.
+ * @param failure what the last request had failed of, before another one could be made; undefined: it was still running
+ */
+function timedOut(
+  { provider, model }: LanguageModelOptions,
+  timeoutMs: number,
+  failure: CallFailure | undefined,
+): SvcError {
+  const what =
+    failure === undefined ? `did not answer within ${timeoutMs / 1000} seconds` : explain(failure);
+  return new SvcError(
+    "model_timeout",
+    `${provider} (${model}) ${what}`,
+    { provider, model },
+    { cause: (failure && causeOf(failure)) ?? named("TimeoutError") },
+  );
 }

@@ -1,8 +1,18 @@
-import type { LanguageModel, ModelRequest, ReadAnswer, TextModel } from "../../ports/models.ts";
-import { answerForm } from "./answer-form.ts";
-import { type Called, createCaller } from "./call-model.ts";
-import { formMissed } from "./failures.ts";
-import type { LanguageModelOptions } from "./options.ts";
+import { z } from "zod";
+import { providerHost } from "../../domain/addresses.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { objectsIn, readAnswer, withoutThoughts } from "../../lib/json-answer.ts";
+import { shellWord } from "../../lib/text.ts";
+import type {
+  DescribeRequest,
+  LanguageModel,
+  ModelRequest,
+  ReadAnswer,
+  TextModel,
+  VisionModel,
+} from "../../ports/models.ts";
+import { type Called, createCaller, formMissed, type LanguageModelOptions } from "./call-model.ts";
 
 /**
  * A language model behind the AI SDK. Its client is loaded by the first question. The time limit of a request covers
@@ -61,4 +71,97 @@ async function complete(
     if (NoObjectGeneratedError.isInstance(error)) return error.text ?? "";
     throw error;
   }
+}
+
+/** A valid answer, or what to tell the model about an invalid one. */
+type Checked = { readonly answer: JsonObject } | { readonly problem: string };
+
+const MAX_PROBLEMS = 5;
+
+/**
+ * Checks answers against a JSON Schema. Around the object there may be thoughts, prose, a code fence or an envelope, as small models
+ * write them.
+ * @throws Error if the schema itself cannot be read
+ */
+function answerForm(schema: JsonObject): (text: string) => Checked {
+  const form = z.fromJSONSchema(schema);
+  return (text) => {
+    const answer = readAnswer(text, ({ json }) =>
+      form.safeParse(json).success ? json : undefined,
+    );
+    if (answer !== undefined) return { answer };
+    const [first, ...more] = objectsIn(text);
+    if (first === undefined) return { problem: "it is not one JSON object" };
+    if (more.length > 0) return { problem: "it has several JSON objects" };
+    const issues = form.safeParse(first.json).error?.issues.slice(0, MAX_PROBLEMS) ?? [];
+    const lines = issues.map(({ path, message }) => `${path.join(".") || "answer"}: ${message}`);
+    return { problem: lines.join("; ") };
+  };
+}
+
+/** UTF-16 units. A model that writes more is repeating itself. */
+const MAX_CHARS = 65_536;
+/** Bytes of one answer: as many characters, escaped, and what the server says around them. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * A model that describes pictures, behind the AI SDK. The picture is a part of the message. Its client is loaded by the first
+ * picture; the time limit of a call covers everything.
+ */
+export function createVisionModel(options: LanguageModelOptions): VisionModel {
+  const call = createCaller(options, MAX_BYTES);
+  const { provider, model } = options;
+  return {
+    modelName: `${provider}/${model}`,
+    describe: async (request) => {
+      const text = await call(request, (called) => describe(called, request)).catch((error) => {
+        throw asVisionError(error, options);
+      });
+      const description = withoutThoughts(text).trim();
+      const isUsable = description !== "" && description.length <= MAX_CHARS;
+      if (isUsable) return description;
+      const what = description === "" ? "no description" : `more than ${MAX_CHARS} characters`;
+      throw new SvcError("vision_failed", `${provider} (${model}) answered with ${what}`, {
+        provider,
+        model,
+      });
+    },
+  };
+}
+
+async function describe({ model, settings }: Called, request: DescribeRequest): Promise<string> {
+  const { generateText } = await import("ai");
+  const { image, mediaType, prompt } = request;
+  const { text } = await generateText({
+    model,
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: prompt },
+          { type: "file", data: image, mediaType },
+        ],
+      },
+    ],
+    // The same picture gets the same description, as far as the provider can.
+    temperature: 0,
+    seed: 0,
+    ...settings,
+  });
+  return text;
+}
+
+function asVisionError(error: unknown, options: LanguageModelOptions): unknown {
+  if (!(error instanceof SvcError)) return error;
+  const { message, data, cause } = error;
+  return new SvcError("vision_failed", message + remedyOf(cause, options), data, { cause });
+}
+
+/** What helps where the server is one that a user runs. */
+function remedyOf(cause: unknown, { provider, model, baseUrl }: LanguageModelOptions): string {
+  const name = cause instanceof Error ? cause.name : "";
+  if (provider !== "ollama") return "";
+  if (name === "NotFoundError") return `; get it with: ollama pull ${shellWord(model)}`;
+  if (name !== "APIConnectionError") return "";
+  return ` (${providerHost(provider, baseUrl)}); start it with: ollama serve, or set SVC_VISION__BASE_URL or SVC_VISION__PROVIDER`;
 }

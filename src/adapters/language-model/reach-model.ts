@@ -4,8 +4,8 @@ import {
   providerHost,
   statusInWords,
 } from "../../domain/addresses.ts";
-import { openingsIn } from "../../lib/json-openings.ts";
-import { untilAborted } from "../../lib/until-aborted.ts";
+import { openingsIn } from "../../lib/json-answer.ts";
+import { untilAborted } from "../../lib/pause.ts";
 import { reach, throughProxy } from "../network/reach.ts";
 
 /** A model that another program runs. */

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
-import { IS_WINDOWS } from "./platform.ts";
+import { IS_WINDOWS } from "./system-files.ts";
 
 /** The variables that say where caches are. A subset of `process.env`. */
 export type CacheEnvironment = {

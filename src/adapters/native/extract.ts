@@ -14,7 +14,7 @@ import { basename, dirname, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { cacheDir, libraryDir } from "./cache-dir.ts";
 import type { EmbeddedAsset } from "./embedded.ts";
-import { isRunning } from "./running.ts";
+import { isRunning } from "./process-identity.ts";
 import { removeFile, renameFile } from "./system-files.ts";
 
 const verified = new Set<string>();

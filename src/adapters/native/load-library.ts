@@ -1,9 +1,15 @@
-import type { Database } from "bun:sqlite";
-import { closeSync, openSync, readSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import { createHash } from "node:crypto";
+import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { SvcError } from "../../domain/errors.ts";
+import { EMBEDDED } from "./embedded.ts";
+import { unpack } from "./extract.ts";
+import { LIBRARY_SUFFIX, PLATFORM } from "./system-files.ts";
 
 /** A library for SQLite to load. */
-export type Extension = {
+type Extension = {
   /** Its name in messages. */
   readonly title: string;
   /** Absolute path. */
@@ -65,4 +71,117 @@ function elfMachine(path: string): number | undefined {
     return undefined;
   }
   return head.toString("latin1", 0, 4) === "\x7fELF" ? head.readUInt16LE(18) : undefined;
+}
+
+/** One of our native libraries. */
+type OwnLibrary = {
+  /** Its key among the embedded files, and its file name without the suffix. */
+  readonly name: "svccrypt" | "svckernel" | "svcsqlite";
+  /** Its name in messages. */
+  readonly title: string;
+  /** Entry point to pass to `Database.loadExtension` with the path. */
+  readonly entry: string;
+};
+
+export const CRYPT_LIBRARY: OwnLibrary = {
+  name: "svccrypt",
+  title: "encryption library",
+  entry: "sqlite3_svccrypt_init",
+};
+
+export const KERNEL_LIBRARY: OwnLibrary = {
+  name: "svckernel",
+  title: "search library",
+  entry: "sqlite3_svckernel_init",
+};
+
+const SQLITE_LIBRARY: Omit<OwnLibrary, "entry"> = {
+  name: "svcsqlite",
+  title: "SQLite library",
+};
+
+/**
+ * The absolute path of one of our libraries for this machine. In the executable it is unpacked and verified first; from
+ * source it is the one in `prebuilt`, verified too, since loading a truncated library ends the process.
+ * @throws SvcError `storage_failed` if it cannot be unpacked, `internal` if there is none for this platform or it is
+ * damaged.
+ */
+export function ownLibraryPath({ name, title }: Omit<OwnLibrary, "entry">): string {
+  const embedded = EMBEDDED[name];
+  if (embedded !== undefined) return unpack(embedded);
+  return keptLibraryPath(join(import.meta.dir, "prebuilt"), name, title);
+}
+
+/** Like {@link ownLibraryPath}, for libraries in a given folder. */
+export function keptLibraryPath(folder: string, name: string, title: string): string {
+  const file = `${name}.${LIBRARY_SUFFIX}`;
+  const path = join(folder, PLATFORM, file);
+  if (!existsSync(path)) {
+    throw new SvcError("internal", `there is no ${title} for ${PLATFORM}: ${path} is missing`);
+  }
+  const built: Readonly<Record<string, { readonly sha256: string }>> = JSON.parse(
+    readFileSync(join(folder, "built.json"), "utf8"),
+  );
+  const sha256 = createHash("sha256").update(readFileSync(path)).digest("hex");
+  if (sha256 === built[`${PLATFORM}/${file}`]?.sha256) return path;
+  throw new SvcError(
+    "internal",
+    `the ${title} cannot be loaded (${path}: it is damaged, its digest is not the one in built.json)`,
+    { path },
+  );
+}
+
+let isChosen = process.platform !== "darwin";
+
+/**
+ * Opens a database. Every one of the program is opened here: on macOS Bun has no SQLite of its own, and the system's loads no
+ * extensions, so ours is named before the first.
+ * @param flags of SQLite's `sqlite3_open_v2`. Absent: read and write, create
+ */
+export function openSqlite(name: string, flags?: number): Database {
+  if (!isChosen) chooseSqlite();
+  return new Database(name, flags);
+}
+
+function chooseSqlite(): void {
+  try {
+    Database.setCustomSQLite(ownLibraryPath(SQLITE_LIBRARY));
+  } catch (error) {
+    // One choice holds for the process: another thread has made it.
+    if (!String(error).includes("already loaded")) throw error;
+  }
+  isChosen = true;
+}
+
+/** Its title and entry point. */
+export const SQLITE_VEC = { title: "library sqlite-vec", entry: "sqlite3_vec_init" } as const;
+
+/**
+ * The absolute path of the sqlite-vec library for this machine, for `db.loadExtension(path, SQLITE_VEC.entry)`. In the
+ * executable it is unpacked and verified first.
+ * @throws SvcError `storage_failed` if it cannot be unpacked, `internal` if there is none for this platform.
+ */
+export function loadSqliteVec(): string {
+  const embedded = EMBEDDED["sqlite-vec"];
+  return embedded === undefined ? installedLibrary() : unpack(embedded);
+}
+
+function installedLibrary(): string {
+  const name = `sqlite-vec-${PLATFORM}`;
+  try {
+    const path = fileURLToPath(import.meta.resolve(`${name}/vec0.${LIBRARY_SUFFIX}`));
+    if (existsSync(path)) return path;
+  } catch (cause) {
+    throw missing(name, cause);
+  }
+  throw missing(name);
+}
+
+function missing(name: string, cause?: unknown): SvcError {
+  return new SvcError(
+    "internal",
+    `the package ${name} is not installed: run \`bun install\` on this machine, or use a supported platform (linux x64 and arm64, macOS arm64, Windows x64)`,
+    {},
+    { cause },
+  );
 }

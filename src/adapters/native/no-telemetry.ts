@@ -1,6 +1,6 @@
 import { dlopen } from "bun:ffi";
 import { SvcError } from "../../domain/errors.ts";
-import { IS_WINDOWS } from "./platform.ts";
+import { IS_WINDOWS } from "./system-files.ts";
 
 const NAME = "ORT_DISABLE_TELEMETRY";
 

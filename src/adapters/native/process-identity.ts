@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { isRunning } from "./running.ts";
 
 /**
  * Names a process so that another one can find out whether it is still alive: host, boot, process id, start time. A process id
@@ -73,5 +72,38 @@ function readText(path: string): string | undefined {
   } catch {
     // Not Linux, or the process has ended meanwhile.
     return undefined;
+  }
+}
+
+/** Whether a process of this system has that id. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it runs as another user.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+const works = new Set<() => void>();
+
+/** Runs work when the process ends by itself or by `process.exit`; a failure is not told. @returns a function that takes it back */
+export function atExit(work: () => void): () => void {
+  if (works.size === 0) process.on("exit", runAll);
+  works.add(work);
+  return () => {
+    works.delete(work);
+    if (works.size === 0) process.off("exit", runAll);
+  };
+}
+
+function runAll(): void {
+  for (const work of works) {
+    try {
+      work();
+    } catch {
+      // The process is ending.
+    }
   }
 }

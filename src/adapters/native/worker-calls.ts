@@ -1,4 +1,5 @@
-import type { Worker } from "node:worker_threads";
+import { parentPort, type Worker } from "node:worker_threads";
+import { useCacheDir } from "./cache-dir.ts";
 
 /** A worker's answer to a failed call; `reason` may be disclosed. */
 export type FailedCall = {
@@ -8,13 +9,13 @@ export type FailedCall = {
 };
 
 /** Tells a worker to take no more calls; it answers once it runs none. */
-export type EndMessage = { readonly kind: "end" };
-export type IdleMessage = { readonly kind: "idle" };
+type EndMessage = { readonly kind: "end" };
+type IdleMessage = { readonly kind: "idle" };
 
 /** Milliseconds after which a worker that does not become idle is terminated anyway. */
 const END_MS = 30_000;
 
-export type WorkerCallsOptions = {
+type WorkerCallsOptions = {
   /** Starts a worker. */
   readonly spawn: () => Worker;
   /** The first message to each worker. */
@@ -24,7 +25,7 @@ export type WorkerCallsOptions = {
 };
 
 /** Calls to a worker thread, each with a number that identifies its answer. */
-export type WorkerCalls<Call extends object, Answer> = {
+type WorkerCalls<Call extends object, Answer> = {
   /** Starts the worker if there is none. @throws the error that `failed` makes */
   call(call: Call): Promise<Answer>;
   /**
@@ -121,4 +122,88 @@ function isFailed(answer: { readonly id: number }): answer is FailedCall {
 function rejectAll<Answer>({ pending }: Life<Answer>, errorOf: () => Error): void {
   for (const waiting of pending.values()) waiting.reject(errorOf());
   pending.clear();
+}
+
+type StartMessage = { readonly kind: "start"; readonly cacheDir: string };
+
+type WorkerAnswers<Start, Call, Model, Answer> = {
+  /** Called by the first call, and again by the next one if it rejected. */
+  readonly load: (start: Start) => Promise<Model>;
+  readonly answer: (model: Model, call: Call) => Promise<Answer>;
+  /** What a call is about, in words: "a text". */
+  readonly about: string;
+};
+
+/**
+ * Answers, in a worker thread, the calls that `createWorkerCalls` makes: one at a time, in their order, so that no answer
+ * depends on its neighbours.
+ */
+export function answerCalls<
+  Start extends StartMessage,
+  Call extends { readonly kind: string; readonly id: number },
+  Model,
+  Answer,
+>({ load, answer, about }: WorkerAnswers<Start, Call, Model, Answer>): void {
+  const queue: Call[] = [];
+  let start: Start | undefined;
+  let model: Model | undefined;
+  let isRunning = false;
+  let isEnding = false;
+
+  const loadOnce = async (): Promise<Model> => {
+    if (start === undefined) throw new Error("the worker was not started");
+    useCacheDir(start.cacheDir);
+    return await load(start);
+  };
+
+  const reply = async (call: Call): Promise<Answer | FailedCall> => {
+    try {
+      model ??= await loadOnce();
+    } catch (error) {
+      // No text has been read yet, so the whole message may be disclosed.
+      const message = error instanceof Error ? error.message : String(error);
+      return { kind: "failed", id: call.id, reason: `the model cannot be loaded: ${message}` };
+    }
+    try {
+      return await answer(model, call);
+    } catch (error) {
+      const name = error instanceof Error ? error.name : typeof error;
+      return { kind: "failed", id: call.id, reason: `the model failed on ${about} (${name})` };
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    isRunning = true;
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      parentPort?.postMessage(await reply(next));
+    }
+    isRunning = false;
+    if (isEnding) tellIdle();
+  };
+
+  parentPort?.on("message", (message: Start | Call | EndMessage) => {
+    if (isOfKind<Start>(message, "start")) {
+      start = message;
+      return;
+    }
+    if (isOfKind<EndMessage>(message, "end")) {
+      isEnding = true;
+      queue.length = 0;
+      if (!isRunning) tellIdle();
+      return;
+    }
+    queue.push(message);
+    if (!isRunning) void run();
+  });
+}
+
+function tellIdle(): void {
+  parentPort?.postMessage({ kind: "idle" } satisfies IdleMessage);
+}
+
+function isOfKind<Message extends { readonly kind: string }>(
+  message: { readonly kind: string },
+  kind: Message["kind"],
+): message is Message {
+  return message.kind === kind;
 }

@@ -15,8 +15,7 @@ import {
   storedColumns,
   type Value,
 } from "../../domain/records/rows.ts";
-import type { ObjectForm } from "../../lib/form.ts";
-import type { Shape } from "../../lib/view.ts";
+import type { ObjectForm, Shape } from "../../lib/form.ts";
 
 import type { KeyedNode } from "../../ports/store/search-index.ts";
 import type { Column } from "./connection/insert-many.ts";

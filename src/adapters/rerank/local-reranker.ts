@@ -1,12 +1,13 @@
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { SvcError } from "../../domain/errors.ts";
 import type { Reranker } from "../../ports/models.ts";
 import { cacheDir } from "../native/cache-dir.ts";
+import { createWorkerCalls, type FailedCall } from "../native/worker-calls.ts";
 import { createModelFiles, type ModelFilesOptions } from "./model-files.ts";
-import { createModelThread, type ModelThread } from "./model-thread.ts";
+import { workerUrl } from "./worker-url.ts";
 
 /** Settings of a reranker that runs on this machine. */
-export type LocalRerankerOptions = ModelFilesOptions & {
+type LocalRerankerOptions = ModelFilesOptions & {
   /** Threads within one run of the model. Default 1. */
   readonly threads?: number | undefined;
   /** Length limit of a pair in tokens. Default 512; the model's own limit also applies. */
@@ -91,3 +92,64 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }
+
+/** How the thread is set up. */
+type ModelThreadOptions = {
+  readonly start: Omit<Start, "kind">;
+  /** Starts the thread, default {@link startWorker}. For tests that end it from outside. */
+  readonly spawn?: (() => Worker) | undefined;
+};
+
+/** A model in its own thread. */
+type ModelThread = {
+  /** The relevance of the second text, 0 to 1. Starts the thread if there is none. @throws SvcError model_failed */
+  judge(first: string, second: string): Promise<number>;
+  /** Rejects pending calls with engine_closed, then ends the thread after the pair it is reading. */
+  close(): Promise<void>;
+};
+
+/** Starts the models' worker. It keeps the process alive only while it has work. */
+export function startWorker(): Worker {
+  return new Worker(workerUrl());
+}
+
+/** A thread for a model that starts on the first call and again after a crash. */
+function createModelThread({ start, spawn = startWorker }: ModelThreadOptions): ModelThread {
+  const calls = createWorkerCalls<Omit<Judge, "id">, Exclude<FromWorker, FailedCall>>({
+    spawn,
+    start: () => ({ kind: "start", ...start }) satisfies Start,
+    // The thrown error is not passed on: it could hold a text.
+    failed: (reason) => new SvcError("model_failed", `${reason}; the call may be repeated`),
+  });
+  return {
+    judge: async (first, second) => (await calls.call({ kind: "judge", first, second })).relevance,
+    close: () => calls.end(new SvcError("engine_closed", "the model was closed")),
+  };
+}
+
+/** The thread's setup, sent once, before anything else. */
+export type Start = {
+  readonly kind: "start";
+  readonly cacheDir: string;
+  /** Absolute path of the folder that holds the model's files. */
+  readonly folder: string;
+  readonly threads: number;
+  readonly maxTokens: number;
+};
+
+export type Judge = {
+  readonly kind: "judge";
+  readonly id: number;
+  readonly first: string;
+  readonly second: string;
+};
+
+/** What the worker answers, once for each `judge`. `reason` never holds a text. */
+export type FromWorker =
+  | {
+      readonly kind: "judged";
+      readonly id: number;
+      /** 0 to 1. */
+      readonly relevance: number;
+    }
+  | { readonly kind: "failed"; readonly id: number; readonly reason: string };

@@ -4,14 +4,17 @@ import { isAddress } from "../../domain/addresses.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import type { Namespace, RegisteredNamespace } from "../../domain/owner.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import type {
+  ResultCandidate,
+  RetrievalResponse,
+  RetrieveInput,
+} from "../../engine/retrieve/api.ts";
+import type { Embedder } from "../../ports/models.ts";
+import { createConfiguredEmbedder, identityWith } from "../models.ts";
+import { methodsByTurn, type Turn } from "../open-engine.ts";
 import { settingsForPath } from "../pack-path.ts";
-import { askNamespaces, type WorkspaceAnswer, type WorkspaceQuestion } from "./ask-namespaces.ts";
 import { EngineCache } from "./engine-cache.ts";
-import { createLease, type NamespaceLease } from "./leases.ts";
-import { openFolder } from "./namespace-packs.ts";
-import { openDatabase } from "./namespace-schemas.ts";
-import { findNamespace, type Namespaces } from "./namespaces.ts";
-import { createSharedEmbedders } from "./shared-embedders.ts";
+import { findNamespace, type Namespaces, openDatabase, openFolder } from "./namespaces.ts";
 
 export type WorkspaceOptions = {
   /** Settings of all namespaces, over those of the environment and `.env`. They name no pack, no namespace and no database. */
@@ -179,5 +182,155 @@ function createWorkspace({ config, namespaces, cache }: Parts): MemoryWorkspace 
       }),
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A question to several namespaces. */
+export type WorkspaceQuestion = Omit<RetrieveInput, "weights"> & {
+  /** The weight of each namespace that is asked, above 0: its share of the token budget, and a factor on its scores. */
+  readonly namespaces: Readonly<Record<string, number>>;
+};
+
+export type WorkspaceResult = {
+  readonly namespace: string;
+  /** The score in its own pack times the weight of the namespace. */
+  readonly score: number;
+  readonly candidate: ResultCandidate;
+};
+
+export type WorkspaceAnswer = {
+  /** Of all namespaces, best first, ties by the order in which these were named; at most `limit`. */
+  readonly results: readonly WorkspaceResult[];
+  /** What each namespace answered, with its own context, in the order in which they were named. */
+  readonly responses: ReadonlyMap<string, RetrievalResponse>;
+};
+
+/**
+ * Asks every namespace and orders all results by weighted score.
+ * @param tokenBudget of the question without one
+ * @throws SvcError invalid_argument without a namespace, or for a weight that is not above 0
+ */
+async function askNamespaces(
+  { namespaces, ...input }: WorkspaceQuestion,
+  tokenBudget: number,
+  ask: (name: string, input: RetrieveInput) => Promise<RetrievalResponse>,
+): Promise<WorkspaceAnswer> {
+  const weighted = Object.entries(namespaces);
+  if (weighted.length === 0) throw invalid("namespaces", "must name at least one");
+  for (const [name, weight] of weighted) {
+    if (!(Number.isFinite(weight) && weight > 0)) {
+      throw invalid("namespaces", `must have a weight above 0 for ${JSON.stringify(name)}`);
+    }
+  }
+  const whole = weighted.reduce((sum, [, weight]) => sum + weight, 0);
+  const budget = input.tokenBudget ?? tokenBudget;
+  const answers = await Promise.all(
+    weighted.map(async ([name, weight]) => {
+      const share = { ...input, tokenBudget: Math.floor((budget * weight) / whole) };
+      return [name, weight, await ask(name, share)] as const;
+    }),
+  );
+  const results = answers
+    .flatMap(([namespace, weight, { results: own }]) =>
+      own.map((candidate) => ({ namespace, candidate, score: candidate.compositeScore * weight })),
+    )
+    .sort((a, b) => b.score - a.score);
+  return {
+    results: results.slice(0, input.limit ?? results.length),
+    responses: new Map(answers.map(([name, , response]) => [name, response])),
+  };
+}
+
+/** What only the workspace does with an engine. */
+type OfWorkspace = "close" | "lock" | "unlock";
+
+/**
+ * The memory of one namespace, until it is released: then every method rejects with workspace_closed. `await using` releases it.
+ */
+export type NamespaceLease = Omit<MemoryEngine, OfWorkspace> &
+  AsyncDisposable & {
+    readonly namespace: Namespace;
+    /** Waits for running calls, then gives the engine back. A walk that was begun counts as running until it ends. Idempotent. */
+    release(): Promise<void>;
+  };
+
+/**
+ * @param use called at the beginning of each call; what it returns at the end
+ * @param giveBack called once, when nothing of the lease is running any more
+ */
+function createLease(
+  engine: MemoryEngine,
+  namespace: Namespace,
+  use: () => () => void,
+  giveBack: () => void,
+): NamespaceLease {
+  const running = new Set<Promise<void>>();
+  let released: Promise<void> | undefined;
+  const begin = (): Turn => {
+    if (released !== undefined) {
+      const message = `the namespace ${JSON.stringify(namespace.name)} was released; ask the workspace for it again`;
+      throw new SvcError("workspace_closed", message);
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    running.add(promise);
+    const used = use();
+    const end = (): void => {
+      used();
+      running.delete(promise);
+      resolve();
+    };
+    return { engine, end };
+  };
+  const { close: _close, lock: _lock, unlock: _unlock, ...offered } = methodsByTurn(engine, begin);
+  const drain = async (): Promise<void> => {
+    while (running.size > 0) await Promise.all(running);
+    giveBack();
+  };
+  const release = (): Promise<void> => {
+    released ??= drain();
+    return released;
+  };
+  return {
+    ...offered,
+    namespace,
+    release,
+    [Symbol.asyncDispose]: release,
+  };
+}
+
+/** Embedders for several engines: one for each model, however many packs use it. */
+type SharedEmbedders = {
+  /** As `createConfiguredEmbedder`; closing what it gives leaves the others theirs. */
+  readonly make: typeof createConfiguredEmbedder;
+  /** Once no engine uses them any more. */
+  close(): Promise<void>;
+};
+
+/** @param create makes one that is not there yet */
+export function createSharedEmbedders(create = createConfiguredEmbedder): SharedEmbedders {
+  const made = new Map<string, Promise<Embedder>>();
+  return {
+    make: async (config, model, warn) => {
+      const { model: name, version, dimension } = identityWith(config, model);
+      const key = JSON.stringify([name, version, dimension]);
+      const making = made.get(key) ?? create(config, model, warn);
+      made.set(key, making);
+      // The next pack tries again.
+      making.catch(() => made.delete(key));
+      const embedder = await making;
+      // An owner of the same name in another pack is somebody else.
+      const pack = crypto.randomUUID();
+      const here = (of: string | undefined) => (of === undefined ? undefined : `${pack} ${of}`);
+      return {
+        ...embedder,
+        embedDocument: (text, of) => embedder.embedDocument(text, here(of)),
+        embedQuery: (text, of) => embedder.embedQuery(text, here(of)),
+        forget: (of) => embedder.forget?.(`${pack} ${of}`),
+        close: async () => {},
+      };
+    },
+    close: async () => {
+      for (const embedder of made.values()) await (await embedder).close();
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { formatDecimal, parseDecimal } from "../../lib/decimal.ts";
-import { normaliseText } from "../../lib/normal-text.ts";
+import { normaliseText } from "../../lib/text.ts";
 import { normalisePredicate } from "../epistemics.ts";
 import { groundQuantity, onlyNumberIn } from "../quantity.ts";
 import {

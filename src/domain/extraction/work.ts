@@ -1,6 +1,6 @@
+import { uuidV5 } from "../../lib/hashing.ts";
 import { addSeconds, type Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { uuidV5 } from "../../lib/new-uuid.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { checksummed } from "../checksummed.ts";
 import { type ExtractionJob, retryAfterSeconds } from "../jobs.ts";

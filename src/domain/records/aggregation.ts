@@ -10,13 +10,15 @@ import {
   list,
   member,
   named,
+  noted,
   nullable,
   object,
+  shownAs,
   text,
   unit,
   uuid,
+  type ValueOf,
 } from "../../lib/form.ts";
-import { noted, shownAs, type ValueOf } from "../../lib/view.ts";
 import {
   EPISTEMIC_TYPES,
   LIFECYCLE_STATES,

@@ -10,9 +10,9 @@ import {
   sha256,
   text,
   uuid,
+  type ValueOf,
 } from "../../lib/form.ts";
 import { foldCase } from "../../lib/text.ts";
-import type { ValueOf } from "../../lib/view.ts";
 
 const SOURCE_KINDS = ["photo", "video"] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];

@@ -11,18 +11,20 @@ import {
   mapOf,
   member,
   named,
+  noted,
   nullable,
   object,
   omitted,
   sha256,
+  shownAs,
   text,
   through,
   trueOrOmitted,
   uuid,
+  type ValueOf,
 } from "../../lib/form.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../lib/uuid.ts";
-import { noted, shownAs, type ValueOf } from "../../lib/view.ts";
 import {
   type EpistemicType,
   NODE_TYPES,

@@ -10,10 +10,11 @@ import {
   nullable,
   object,
   omitted,
+  shownAs,
   text,
   uuid,
+  type ValueOf,
 } from "../../lib/form.ts";
-import { shownAs, type ValueOf } from "../../lib/view.ts";
 import { QUERY_INTENTS, REPRESENTATION_LEVELS } from "../enums.ts";
 
 /** The ways in which a memory became a candidate, as named on the wire. */

@@ -1,6 +1,5 @@
-import type { ObjectForm } from "../../lib/form.ts";
+import type { Declared, ObjectForm, View } from "../../lib/form.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import type { Declared, View } from "../../lib/view.ts";
 import { parseMember } from "../enums.ts";
 import { edgeForm, eventForm, type MemoryNode, nodeForm } from "../node.ts";
 import { LASTING_MEMBERS } from "../search/change.ts";

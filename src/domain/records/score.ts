@@ -9,16 +9,18 @@ import {
   list,
   member,
   named,
+  noted,
   nullable,
   object,
   omitted,
   oneOf,
   repeated,
+  shownAs,
   through,
   uuid,
+  type ValueOf,
 } from "../../lib/form.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import { noted, shownAs, type ValueOf } from "../../lib/view.ts";
 import type { Fusion, FusionRecord, ScoringWeights } from "../scoring.ts";
 
 /** Scores and how they came about, as receipts keep them and answers show them. */

@@ -18,7 +18,7 @@ import type {
   TextAggregation,
 } from "../../domain/records/aggregation.ts";
 import { addDecimals, compareDecimals, type Decimal, formatDecimal } from "../../lib/decimal.ts";
-import { normaliseText } from "../../lib/normal-text.ts";
+import { normaliseText } from "../../lib/text.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { AssertionQueryInput, QuantityQueryInput, QuantityQuestionInput } from "./api.ts";

@@ -32,10 +32,8 @@ import {
   type StateQuery,
 } from "../../domain/records/aggregation.ts";
 import type { Instant } from "../../lib/instant.ts";
-import { normaliseText } from "../../lib/normal-text.ts";
-import { compareCodePoints } from "../../lib/text.ts";
-import type { Uuid } from "../../lib/uuid.ts";
-import { createUuidSet, type UuidSet } from "../../lib/uuid-set.ts";
+import { compareCodePoints, normaliseText } from "../../lib/text.ts";
+import { createUuidSet, type Uuid, type UuidSet } from "../../lib/uuid.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { Page } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";

@@ -18,8 +18,7 @@ import type {
 import { historicalCoverage } from "../../domain/records/receipt.ts";
 import { surestFirst } from "../../domain/search/bm25.ts";
 import type { Instant } from "../../lib/instant.ts";
-import { normaliseText } from "../../lib/normal-text.ts";
-import { compareUnits } from "../../lib/text.ts";
+import { compareUnits, normaliseText } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";

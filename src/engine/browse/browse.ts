@@ -27,7 +27,7 @@ import {
 import { invalid } from "../../domain/errors.ts";
 import { parseInstantInput } from "../../domain/lifecycle.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
-import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
+import { fromBase64Url, toBase64Url } from "../../lib/encoding.ts";
 import { type Instant, parseInstant } from "../../lib/instant.ts";
 import { BUCKETS, firstDay, localDates } from "../../lib/local-dates.ts";
 import { compareUnits } from "../../lib/text.ts";

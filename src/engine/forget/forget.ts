@@ -7,7 +7,7 @@ import {
 import { checksummed } from "../../domain/checksummed.ts";
 import { erasureConflict, FORGOTTEN } from "../../domain/erasure.ts";
 import { invalid } from "../../domain/errors.ts";
-import { uuidV5 } from "../../lib/new-uuid.ts";
+import { uuidV5 } from "../../lib/hashing.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ErasureCounts } from "../../ports/store/events.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";

@@ -11,7 +11,7 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import { EXTRACTION_OPERATION, extractionRecordId } from "../../domain/extraction/work.ts";
 import type { MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
-import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
+import { fromBase64Url, toBase64Url } from "../../lib/encoding.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";

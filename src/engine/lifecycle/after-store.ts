@@ -18,8 +18,8 @@ import {
 import { retirementBy } from "../../domain/retirement.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import { withoutNoise } from "../../lib/decimal.ts";
+import { uuidV5 } from "../../lib/hashing.ts";
 import { nextInstant } from "../../lib/instant.ts";
-import { uuidV5 } from "../../lib/new-uuid.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Change, ChangeSnapshot, Graph } from "../../ports/store/graph.ts";
 import type { NearNode, SearchIndex } from "../../ports/store/search-index.ts";

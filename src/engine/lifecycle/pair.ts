@@ -5,9 +5,9 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import { canReplace, requireStep } from "../../domain/lifecycle.ts";
 import { type Edge, edgeRecord, type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
+import { uuidV5 } from "../../lib/hashing.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
-import { uuidV5 } from "../../lib/new-uuid.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type {
   ChangeReads,

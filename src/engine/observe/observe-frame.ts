@@ -1,4 +1,5 @@
 import { parseOptionalText, parseSessionId, parseUserId } from "../../domain/arguments.ts";
+import { unitCosine } from "../../domain/embedding-models.ts";
 import { parseMember, SCOPES, type Scope } from "../../domain/enums.ts";
 import { erasedBy } from "../../domain/erasure.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
@@ -13,12 +14,10 @@ import {
   quotesTheSame,
   type SourceKind,
 } from "../../domain/records/observation.ts";
+import { uuidV5 } from "../../lib/hashing.ts";
 import { addSeconds, fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { uuidV5 } from "../../lib/new-uuid.ts";
-import { pause } from "../../lib/pause.ts";
-import { unitCosine } from "../../lib/unit-cosine.ts";
-import { untilAborted } from "../../lib/until-aborted.ts";
+import { pause, untilAborted } from "../../lib/pause.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Footage, FootageInput, Picture, SampledFrame } from "../../ports/footage.ts";
 import type { VisionModel } from "../../ports/models.ts";

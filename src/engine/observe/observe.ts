@@ -6,7 +6,7 @@ import {
   type ObservationStatus,
   observationReportForm,
 } from "../../domain/records/observation.ts";
-import { shownName } from "../../lib/shown-name.ts";
+import { shownName } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Footage, FootageReader } from "../../ports/footage.ts";
 import type { VisionModel } from "../../ports/models.ts";

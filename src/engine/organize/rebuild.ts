@@ -2,7 +2,7 @@ import { parseOptionalInteger } from "../../domain/arguments.ts";
 import { invalid } from "../../domain/errors.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
-import { untilAborted } from "../../lib/until-aborted.ts";
+import { untilAborted } from "../../lib/pause.ts";
 import type {
   KeyedNode,
   NodeVector,

@@ -21,8 +21,8 @@ import {
   text,
   uuid,
 } from "../../lib/form.ts";
+import { uuidV5 } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { uuidV5 } from "../../lib/new-uuid.ts";
 import { asUuid, parseUuid, type Uuid } from "../../lib/uuid.ts";
 import type { EventLog } from "../../ports/store/events.ts";
 import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";

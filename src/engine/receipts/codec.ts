@@ -6,10 +6,10 @@ import {
   receiptForm,
 } from "../../domain/records/receipt.ts";
 import { type RetrievalRecord, recordForm } from "../../domain/records/retrieval-record.ts";
+import { compressText, decompressText } from "../../lib/encoding.ts";
 import { FormError } from "../../lib/form.ts";
 import { sha256Hex, sha256HexOfBytes } from "../../lib/hashing.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
-import { compressText, decompressText } from "../../lib/zstd.ts";
 import type { BuiltReceipt } from "./build.ts";
 
 /** A receipt as canonical JSON. @throws FormError for a number that JSON does not have */

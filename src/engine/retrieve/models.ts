@@ -1,7 +1,7 @@
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
+import { untilAborted } from "../../lib/pause.ts";
 import { foldCase } from "../../lib/text.ts";
-import { untilAborted } from "../../lib/until-aborted.ts";
 import type { LanguageModel, Reranker } from "../../ports/models.ts";
 import type { NodeKey } from "../../ports/store/search-index.ts";
 import type { ReformulationSettings, RerankerSettings } from "../settings.ts";

@@ -1,4 +1,4 @@
-import { modelRules, onScale } from "../../domain/embedding-models.ts";
+import { modelRules, onScale, unitCosine } from "../../domain/embedding-models.ts";
 import { endsAnother } from "../../domain/ends-another.ts";
 import type { NodeType } from "../../domain/enums.ts";
 import { analyse } from "../../domain/lexical-analysis.ts";
@@ -11,7 +11,6 @@ import { movable } from "../../domain/score-replay.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { askedValue, currentValue } from "../../domain/value-slots.ts";
 import { compareCodePoints } from "../../lib/text.ts";
-import { unitCosine } from "../../lib/unit-cosine.ts";
 import type { NodeKey, Replacement, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ResultCandidate } from "./api.ts";

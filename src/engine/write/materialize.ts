@@ -5,7 +5,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
 import { hasText } from "../../domain/search/turns.ts";
 import { embeddingText } from "../../domain/speaker.ts";
-import { untilAborted } from "../../lib/until-aborted.ts";
+import { untilAborted } from "../../lib/pause.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { Materialization, MaterializationJob, WorkQueue } from "../../ports/store/work.ts";

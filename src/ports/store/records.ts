@@ -1,9 +1,9 @@
 import type { KeptBlob } from "../../domain/node.ts";
 import type { AllOwners, Owner } from "../../domain/owner.ts";
 import type { auditRecordForm } from "../../domain/records/audit.ts";
+import type { ValueOf } from "../../lib/form.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ValueOf } from "../../lib/view.ts";
 
 /** A page, which ends at `LIMITS.pageChars` of text if that comes before its limit; it has at least one item if there is one. */
 export type Page<T> = {

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
+import { SELF } from "../../assistants/catalogue.ts";
 import type { ServerCommand } from "../../assistants/server-entry.ts";
-import { SELF } from "../../assistants/surroundings.ts";
-import { shellWord } from "../../lib/shell-word.ts";
+import { shellWord } from "../../lib/text.ts";
 
 const [command, ...REST] = SELF;
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { surroundings } from "../../assistants/surroundings.ts";
+import { surroundings } from "../../assistants/catalogue.ts";
 
 /** Milliseconds within which a starter that cannot do it says so. */
 const SETTLE_MS = 1000;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { shownPlace } from "../../domain/addresses.ts";
-import { shellWord } from "../../lib/shell-word.ts";
+import { shellWord } from "../../lib/text.ts";
 import type { CliContext } from "./context.ts";
 import { loadedFor, told } from "./options.ts";
 

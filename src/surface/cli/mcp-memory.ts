@@ -66,7 +66,7 @@ export async function openWithKey(
   log: Log,
 ): Promise<MemoryEngine> {
   // Standard input belongs to the assistant: there is no prompt.
-  const { findKey } = await import("../../app/find-key.ts");
+  const { findKey } = await import("../../app/pack-key.ts");
   const { config: opened } = await findKey(config, { given: key });
   const warn = (message: string): void => log("warn", message);
   return await openToServe(opened, how, warn);

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { SvcError } from "../../domain/errors.ts";
 import type { FrameObservation, ObservationReport } from "../../domain/records/observation.ts";
-import { shownName } from "../../lib/shown-name.ts";
+import { shownName } from "../../lib/text.ts";
 import { escaped, fields, shortened } from "./output.ts";
 
 /** Characters of a description. */

@@ -1,6 +1,6 @@
 /** Extraction for a new pack, as a person at a terminal wants it. */
 import { dirname, join, resolve } from "node:path";
-import { reachedHost } from "../../app/reached-host.ts";
+import { reachedHost } from "../../app/models.ts";
 import type { Config } from "../../config/schema.ts";
 import { DEFAULT_LANGUAGE_MODEL } from "../../config/schema.ts";
 import { addSettings } from "../../config/settings-file.ts";

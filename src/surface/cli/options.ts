@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import type { FoundKey, KeyRequest } from "../../app/find-key.ts";
+import type { FoundKey, KeyRequest } from "../../app/pack-key.ts";
 import { folderOf, settingsForPath } from "../../app/pack-path.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import { embeddingComplaints, hostedChoice } from "../../config/rules.ts";
@@ -99,7 +99,7 @@ export async function keyFor(
 ): Promise<FoundKey> {
   const file = envFile === undefined ? undefined : namedFile(envFile);
   const config = configWithoutKey(context, path, file);
-  const { findKey } = await import("../../app/find-key.ts");
+  const { findKey } = await import("../../app/pack-key.ts");
   return await findKey(config, keyRequest(encryptionKey));
 }
 

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
-import { databaseOf, mainFileOf } from "../../app/pack-path.ts";
-import { placeWord } from "../../app/place-word.ts";
+import { databaseOf, mainFileOf, placeWord } from "../../app/pack-path.ts";
 import { VERSION } from "../../app/version.ts";
 import { workingFolder } from "../../config/path.ts";
 import type { Config } from "../../config/schema.ts";
@@ -38,7 +37,7 @@ export async function openToServe(
     return await openOrMake(config, warn);
   }
   if (!create) requireWhereItWas(config);
-  const { openFollowing } = await import("../../app/following-engine.ts");
+  const { openFollowing } = await import("../../app/open-engine.ts");
   return await openFollowing(config, { createIfMissing: false, readOnly, warn });
 }
 

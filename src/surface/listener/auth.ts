@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { SvcError } from "../../domain/errors.ts";
 import { ownerName } from "../../domain/owner.ts";
-import { nameForm } from "../../lib/normal-form.ts";
+import { nameForm } from "../../lib/text.ts";
 import type { Caller } from "../contract/core/caller.ts";
 
 /** Who may call. Both absent: everyone on this machine has access to all owners. */

@@ -1,4 +1,4 @@
-import { stringEnd } from "../../lib/doubled-name.ts";
+import { stringEnd } from "../../lib/json.ts";
 
 /** Nesting depth of lists and objects: the 500 of a memory's metadata, and the levels around it. */
 export const MAX_LEVELS = 512;

@@ -9,7 +9,7 @@ import {
   readPackHeader,
   registerFileKey,
 } from "../../../src/adapters/crypt/cipher.ts";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import {
   type DatabaseOptions,
   openDatabase,

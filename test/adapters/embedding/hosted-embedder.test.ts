@@ -3,7 +3,7 @@ import { join } from "node:path";
 import {
   createHostedEmbedder,
   type HostedEmbedderOptions,
-} from "../../../src/adapters/embedding/hosted/hosted-embedder.ts";
+} from "../../../src/adapters/embedding/hosted-embedder.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { type HostedModel, hostedModel } from "../../../src/domain/hosted-models.ts";
 import type { Embedder } from "../../../src/ports/models.ts";
@@ -256,7 +256,7 @@ describe("a server in trouble", () => {
   test("that asks for a longer wait than the limit keeps no process", async () => {
     server.reply = () => new Response("", { status: 429, headers: { "retry-after": "3600" } });
     const program = `
-      import { createHostedEmbedder } from "./src/adapters/embedding/hosted/hosted-embedder.ts";
+      import { createHostedEmbedder } from "./src/adapters/embedding/hosted-embedder.ts";
       const model = ${JSON.stringify(model())};
       const embedder = createHostedEmbedder({ model, baseUrl: "${server.url}/v1", timeoutMs: 500 });
       await embedder.embedDocument("pot").catch(({ message }) => console.log(message));`;

@@ -2,8 +2,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import { createLocalEmbedder } from "../../../src/adapters/embedding/local-embedder.ts";
-import { startWorker } from "../../../src/adapters/embedding/model-thread.ts";
+import {
+  createLocalEmbedder,
+  startWorker,
+} from "../../../src/adapters/embedding/local-embedder.ts";
 import { processorMs } from "../../processor-time.ts";
 
 const embedder = createLocalEmbedder();

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFootageReader } from "../../../src/adapters/footage/footage-reader.ts";
 import { FOOTAGE_LIMITS } from "../../../src/adapters/footage/protocol.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { createSystemClock } from "../../../src/adapters/system/system.ts";
 import { picture } from "../../surface/cli/pictures.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-identify-")));

@@ -143,7 +143,7 @@ describe("a photo", () => {
 
   test("that is a TIFF is refused where ffmpeg is missing, by name", async () => {
     const { createFootageReader } = await import("../../../src/adapters/footage/footage-reader.ts");
-    const { createSystemClock } = await import("../../../src/adapters/system/clock.ts");
+    const { createSystemClock } = await import("../../../src/adapters/system/system.ts");
     const reader = createFootageReader({ clock: createSystemClock(), environment: { PATH: "." } });
     const options = { fps: 1, frameWidth: 320, changeThreshold: 1, maxGapSeconds: 1 };
     const tiff = reader.open({ bytes: Buffer.from("II*\0rest", "latin1") }, options);

@@ -5,7 +5,7 @@ import { crc32, deflateSync } from "node:zlib";
 import { whyNo } from "../../../scripts/check/test-programs.ts";
 import { createFootageReader } from "../../../src/adapters/footage/footage-reader.ts";
 import { FOOTAGE_LIMITS, type FootageLimits } from "../../../src/adapters/footage/protocol.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { createSystemClock } from "../../../src/adapters/system/system.ts";
 import type { FootageInput, FootageOptions } from "../../../src/ports/footage.ts";
 
 export const NO_FFMPEG = whyNo("ffmpeg");

@@ -12,11 +12,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import {
+  keyFolder,
   readKeyFile,
   removeKeyFile,
   writeKeyFile,
-} from "../../../src/adapters/keystore/key-files.ts";
-import { keyFolder } from "../../../src/adapters/keystore/key-folder.ts";
+} from "../../../src/adapters/keystore/key-store.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { leftOut, NOT_ROOT } from "../../left-out.ts";
 import { useFolders } from "../crypt/packs.ts";

@@ -2,8 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { createKeyStore } from "../../../src/adapters/keystore/key-store.ts";
-import { openSecretStore, type SecretStore } from "../../../src/adapters/keystore/secret-store.ts";
+import {
+  createKeyStore,
+  openSecretStore,
+  type SecretStore,
+} from "../../../src/adapters/keystore/key-store.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { useFolders } from "../crypt/packs.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { createVisionModel } from "../../../src/adapters/language-model/create-vision-model.ts";
-import type { LanguageModelOptions } from "../../../src/adapters/language-model/options.ts";
+import type { LanguageModelOptions } from "../../../src/adapters/language-model/call-model.ts";
+import { createVisionModel } from "../../../src/adapters/language-model/create-language-model.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import {
   type ProviderServer,

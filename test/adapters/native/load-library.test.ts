@@ -2,12 +2,12 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadInto } from "../../../src/adapters/native/load-library.ts";
 import {
   CRYPT_LIBRARY,
   keptLibraryPath,
+  loadInto,
   ownLibraryPath,
-} from "../../../src/adapters/native/own-libraries.ts";
+} from "../../../src/adapters/native/load-library.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { useFolders } from "../crypt/packs.ts";
 

@@ -1,5 +1,5 @@
 /** A thread that shouts what it is told. */
-import { answerCalls } from "../../../src/adapters/native/worker-answers.ts";
+import { answerCalls } from "../../../src/adapters/native/worker-calls.ts";
 
 /** Longer than it takes to send a message. */
 const WAIT_MS = 1000;

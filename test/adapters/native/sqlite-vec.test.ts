@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { isAbsolute } from "node:path";
-import { loadSqliteVec, SQLITE_VEC } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec, SQLITE_VEC } from "../../../src/adapters/native/load-library.ts";
 
 test("gives the absolute path of a library that SQLite loads", () => {
   const path = loadSqliteVec();

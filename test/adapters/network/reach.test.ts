@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { remoteMemory } from "../../../clients/js/src/remote.ts";
-import { createHostedEmbedder } from "../../../src/adapters/embedding/hosted/hosted-embedder.ts";
-import { createLanguageModel } from "../../../src/adapters/language-model/create-language-model.ts";
-import { createVisionModel } from "../../../src/adapters/language-model/create-vision-model.ts";
+import { createHostedEmbedder } from "../../../src/adapters/embedding/hosted-embedder.ts";
+import {
+  createLanguageModel,
+  createVisionModel,
+} from "../../../src/adapters/language-model/create-language-model.ts";
 import { reachModel } from "../../../src/adapters/language-model/reach-model.ts";
-import { fetchWatched } from "../../../src/adapters/rerank/fetch-watched.ts";
-import { reachedHost } from "../../../src/app/reached-host.ts";
+import { fetchWatched } from "../../../src/adapters/rerank/model-files.ts";
+import { reachedHost } from "../../../src/app/models.ts";
 import { hostedModel } from "../../../src/domain/hosted-models.ts";
 
 const NAMES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openConnection } from "../../../src/adapters/postgres/connection/open-connection.ts";
 import { ownerKey } from "../../../src/adapters/postgres/owner-key.ts";
 import { createPostgresStore } from "../../../src/adapters/postgres/postgres-store.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { createSystemClock } from "../../../src/adapters/system/system.ts";
 import { everythingOf } from "../../../src/domain/candidate-filter.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import type { Store } from "../../../src/ports/store/store.ts";

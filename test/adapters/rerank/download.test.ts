@@ -16,8 +16,9 @@ import {
   type DownloadOptions,
   type DownloadProgress,
   downloadModel,
-} from "../../../src/adapters/rerank/download.ts";
-import { fetchWatched, redirectTarget } from "../../../src/adapters/rerank/fetch-watched.ts";
+  fetchWatched,
+  redirectTarget,
+} from "../../../src/adapters/rerank/model-files.ts";
 import { COMMIT, type Hub, MODEL, startHub, startSilentHost } from "./hub.ts";
 import { tinyModelFiles } from "./tiny-model.ts";
 

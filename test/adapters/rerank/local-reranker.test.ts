@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import { createLocalReranker } from "../../../src/adapters/rerank/local-reranker.ts";
-import { startWorker } from "../../../src/adapters/rerank/model-thread.ts";
+import { createLocalReranker, startWorker } from "../../../src/adapters/rerank/local-reranker.ts";
 import { MODEL, startHub, startSilentHost } from "./hub.ts";
 import { relevanceOf, writeTinyModel } from "./tiny-model.ts";
 

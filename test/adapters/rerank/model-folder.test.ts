@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { DownloadProgress } from "../../../src/adapters/rerank/download.ts";
 import {
+  type DownloadProgress,
   downloadFolder,
   isDownloaded,
   parseModelSource,
+  progressLines,
   RECEIPT_NAME,
-} from "../../../src/adapters/rerank/model-folder.ts";
-import { progressLines } from "../../../src/adapters/rerank/progress-lines.ts";
+} from "../../../src/adapters/rerank/model-files.ts";
 
 describe("parseModelSource", () => {
   test.each([

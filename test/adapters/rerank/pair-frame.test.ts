@@ -4,7 +4,7 @@ import {
   framePair,
   type PairTokenizer,
   readFrame,
-} from "../../../src/adapters/rerank/pair-frame.ts";
+} from "../../../src/adapters/rerank/pair-inference.ts";
 
 /** One id a character; special tokens are 0 and 2. */
 const letters = (text: string): number[] => [...text].map((letter) => letter.charCodeAt(0));

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { pinPack } from "../../../src/adapters/sqlite/copy/pinned.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";

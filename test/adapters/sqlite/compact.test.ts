@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { processTag } from "../../../src/adapters/native/process-identity.ts";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { freshKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { filesOf } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { inspectPack, openToInspect } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { put } from "../../contract/samples.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { filesOf } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { freshKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { checkExtraction } from "../../../src/doctor/diagnose-extraction.ts";
+import { checkExtraction } from "../../../src/doctor/checks.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { aPlanOf, aRecordOf, claimed, extractable } from "../../contract/extraction-samples.ts";

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { plainUri } from "../../../src/adapters/crypt/cipher.ts";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { openForReading } from "../../../src/adapters/sqlite/connection/open-reading.ts";
 import { requireSafeSidecars } from "../../../src/adapters/sqlite/connection/sidecars.ts";
 import { finishSwap } from "../../../src/adapters/sqlite/copy/swap-files.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";

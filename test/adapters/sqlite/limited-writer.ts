@@ -4,7 +4,7 @@ import { ALL_OWNERS } from "../../../src/domain/owner.ts";
  * Arguments: the description of the pack as JSON. The caller limits the size of the files it may write.
  */
 
-import { uuidV7 } from "../../../src/lib/new-uuid.ts";
+import { uuidV7 } from "../../../src/lib/hashing.ts";
 import { anAdmission, anEvent } from "../../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import type { Cipher } from "../../../src/adapters/sqlite/connection/pack-files.ts";
 import { freshKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { migrateDirectory } from "../../../src/adapters/sqlite/copy/migrate-directory.ts";
 import type { Store } from "../../../src/ports/store/store.ts";

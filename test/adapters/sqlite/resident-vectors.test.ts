@@ -1,8 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
-import { loadKernel } from "../../../src/adapters/native/kernel.ts";
-import { Slab } from "../../../src/adapters/native/slab.ts";
+import { loadKernel, Slab } from "../../../src/adapters/native/kernel.ts";
 import { kernelOn, withoutKernel } from "../../../src/adapters/sqlite/connection/kernel-on.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { nearNodes } from "../../../src/adapters/sqlite/read/near-nodes.ts";

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { backUpFiles } from "../../../src/adapters/sqlite/copy/backup-files.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";

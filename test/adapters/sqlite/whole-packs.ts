@@ -1,4 +1,4 @@
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import type { Cipher } from "../../../src/adapters/sqlite/connection/pack-files.ts";
 import { sameKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
 import { type Rewritten, rewritePack } from "../../../src/adapters/sqlite/copy/rewrite-pack.ts";

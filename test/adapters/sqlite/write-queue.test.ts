@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { accessTo } from "../../../src/adapters/sqlite/pack-access.ts";

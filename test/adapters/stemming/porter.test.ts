@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { porterStem } from "../../../src/adapters/stemming/porter.ts";
+import { porterStem } from "../../../src/adapters/stemming/stem.ts";
 import { analyse } from "../../../src/domain/lexical-analysis.ts";
 
 /** The terms that FTS5 indexes for words. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { createSystemClock } from "../../../src/adapters/system/system.ts";
 import { toEpochMillis } from "../../../src/lib/instant.ts";
 
 test("gives ever later instants close to the system's time", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { systemLanguage } from "../../../src/adapters/system/language.ts";
+import { systemLanguage } from "../../../src/adapters/system/system.ts";
 
 test.each([
   ["en", {}],

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { systemUserName } from "../../../src/adapters/system/user-name.ts";
+import { systemUserName } from "../../../src/adapters/system/system.ts";
 
 const listed = Bun.spawnSync(["id", "-un"]).stdout.toString().trim();
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/cl100k_base";
-import { createCl100kTokenizer } from "../../../src/adapters/tokens/cl100k.ts";
-import { PART_UNITS } from "../../../src/adapters/tokens/piece-counter.ts";
+import { createCl100kTokenizer, PART_UNITS } from "../../../src/adapters/tokens/cl100k.ts";
 
 /** Counts of an implementation that merges in another way. It reads a byte order mark wrongly, so no text has one. */
 function libraryCount(text: string): number {

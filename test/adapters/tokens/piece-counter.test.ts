@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createPieceCounter, PART_UNITS } from "../../../src/adapters/tokens/piece-counter.ts";
-import { createRankTable } from "../../../src/adapters/tokens/rank-table.ts";
+import {
+  createPieceCounter,
+  createRankTable,
+  PART_UNITS,
+} from "../../../src/adapters/tokens/cl100k.ts";
 import { joinTokens } from "../../../src/adapters/tokens/token-list.ts";
 
 /** Byte pair encoding as it is defined, one merge at a time. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import listed from "gpt-tokenizer/bpeRanks/cl100k_base";
-import { createRankTable, NO_RANK } from "../../../src/adapters/tokens/rank-table.ts";
+import { createRankTable, NO_RANK } from "../../../src/adapters/tokens/cl100k.ts";
 import {
   joinTokens,
   type ListedToken,

@@ -21,9 +21,8 @@ import {
 import { isActive } from "../../../src/domain/lifecycle.ts";
 import type { Edge, MemoryEvent, MemoryNode } from "../../../src/domain/node.ts";
 import { FIRST_PERSON_OWNER_KEY, SPEAKER_KEY } from "../../../src/domain/speaker.ts";
-import { sha256Hex } from "../../../src/lib/hashing.ts";
+import { sha256Hex, uuidV5 } from "../../../src/lib/hashing.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
-import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 
 export const SETTINGS: PlanSettings = {

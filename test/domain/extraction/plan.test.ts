@@ -7,8 +7,8 @@ import {
   toPlanPayload,
 } from "../../../src/domain/extraction/plan/derivation.ts";
 import { namesToFind } from "../../../src/domain/extraction/plan/entities.ts";
+import { uuidV5 } from "../../../src/lib/hashing.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
-import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import { claim, entity, MemoryOf, type Said } from "./memory-of.ts";
 
 const AT = asInstant("2024-06-01T00:00:00.000000Z");

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { fromPlanRecord, planRecordId } from "../../../src/domain/jobs.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
-import { uuidV5 } from "../../../src/lib/new-uuid.ts";
+import { uuidV5 } from "../../../src/lib/hashing.ts";
 import { aNode, anAdmission, anEvent, at, freshId } from "../../contract/samples.ts";
 import { expectInvalid, useEngines } from "../engines.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { checksummed } from "../../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../../src/domain/node.ts";
+import { uuidV5 } from "../../../src/lib/hashing.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
-import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import type { AuditRecord } from "../../../src/ports/store/records.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { anAdmission, anAuditRecord, anEvent, at, freshId } from "../../contract/samples.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { edgeRecord } from "../../../src/domain/node.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
-import { uuidV5 } from "../../../src/lib/new-uuid.ts";
+import { uuidV5 } from "../../../src/lib/hashing.ts";
 import { expectInvalid, testClock, useEngines } from "../engines.ts";
 import {
   edgesAmong,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { nodeRecord } from "../../../src/domain/node.ts";
 import { penaliseOscillation } from "../../../src/engine/lifecycle/after-store.ts";
-import { uuidV5 } from "../../../src/lib/new-uuid.ts";
+import { uuidV5 } from "../../../src/lib/hashing.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
 

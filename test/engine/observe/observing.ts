@@ -1,5 +1,5 @@
 import { afterEach } from "bun:test";
-import { createVisionModel } from "../../../src/adapters/language-model/create-vision-model.ts";
+import { createVisionModel } from "../../../src/adapters/language-model/create-language-model.ts";
 import type { ObservationSettings } from "../../../src/engine/observe/api.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { asInstant } from "../../../src/lib/instant.ts";

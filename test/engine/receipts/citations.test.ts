@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createIdSource } from "../../../src/adapters/system/ids.ts";
+import { createIdSource } from "../../../src/adapters/system/system.ts";
 import { checksummed, openChecksummed } from "../../../src/domain/checksummed.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
@@ -11,7 +11,7 @@ import {
   recordAnswerCitations,
 } from "../../../src/engine/receipts/citations.ts";
 import { createReceiptKeeper } from "../../../src/engine/receipts/keep.ts";
-import { uuidV5 } from "../../../src/lib/new-uuid.ts";
+import { uuidV5 } from "../../../src/lib/hashing.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import type { AuditRecord } from "../../../src/ports/store/records.ts";
 import type { Store } from "../../../src/ports/store/store.ts";

@@ -4,9 +4,8 @@ import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { nodeRecord } from "../../../src/domain/node.ts";
-import { sha256Hex } from "../../../src/lib/hashing.ts";
+import { sha256Hex, uuidV5 } from "../../../src/lib/hashing.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
-import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { useEngines, wordEmbedder } from "../engines.ts";
 

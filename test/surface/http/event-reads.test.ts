@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { checksummed } from "../../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../../src/domain/node.ts";
+import { uuidV5 } from "../../../src/lib/hashing.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
-import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import {
   aMaterialization,
   aNode,

@@ -2,8 +2,8 @@
 import { checksummed } from "../../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../../src/domain/node.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
+import { uuidV5 } from "../../../src/lib/hashing.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
-import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { anAdmission, anAuditRecord, anEvent, at } from "../../contract/samples.ts";

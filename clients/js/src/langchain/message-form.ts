@@ -11,8 +11,8 @@ import { isVisible } from "../../../../src/domain/arguments.ts";
 import { ROLES, type Role } from "../../../../src/domain/enums.ts";
 import { invalid } from "../../../../src/domain/errors.ts";
 import type { MemoryEvent } from "../../../../src/domain/node.ts";
-import { given } from "../../../../src/lib/case.ts";
 import type { Json, JsonObject } from "../../../../src/lib/json.ts";
+import { given } from "../../../../src/lib/text.ts";
 
 /** The member of an event's metadata that holds the whole message. */
 export const MESSAGE_KEY = "_svc_chat_message";

@@ -1,5 +1,5 @@
 import { ALL_OWNERS } from "../../../domain/owner.ts";
-import { sharedPasses } from "../../../lib/shared-passes.ts";
+import { sharedPasses } from "../../../lib/pause.ts";
 import type { Erasures } from "../../../ports/store/events.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { readSetting, writeSetting } from "../schema/settings.ts";

@@ -6,8 +6,7 @@ import {
   type Surrounded,
 } from "../../../domain/search/turns.ts";
 import { asInstant } from "../../../lib/instant.ts";
-import { porterStem } from "../../stemming/porter.ts";
-import { snowball } from "../../stemming/stem.ts";
+import { porterStem, snowball } from "../../stemming/stem.ts";
 
 /**
  * Words whose stems are remembered, of all owners: to compute one takes a few microseconds, which nobody can tell apart through the

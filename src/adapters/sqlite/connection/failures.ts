@@ -2,8 +2,8 @@ import { SQLiteError } from "bun:sqlite";
 import { existsSync, readdirSync, statfsSync } from "node:fs";
 import { basename, dirname, join, parse } from "node:path";
 import { PACK_MOVED, SvcError, UNSAFE_FILE } from "../../../domain/errors.ts";
-import { editDistance } from "../../../lib/edit-distance.ts";
-import { packDamaged } from "../../crypt/failures.ts";
+import { editDistance } from "../../../lib/text.ts";
+import { packDamaged } from "../../crypt/keys.ts";
 
 /** Whether SQLite gave up waiting for another writer. */
 export function isBusy(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { type Kernel, loadKernel } from "../../native/kernel.ts";
-import { KERNEL_LIBRARY } from "../../native/own-libraries.ts";
+import { KERNEL_LIBRARY } from "../../native/load-library.ts";
 
 const loadedOn = new WeakMap<Database, { readonly kernel: Kernel | undefined }>();
 

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
-import { shellWord } from "../../../lib/shell-word.ts";
+import { shellWord } from "../../../lib/text.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import { codeOf } from "./failures.ts";
 import { filesOf, type PackLayout } from "./layout.ts";

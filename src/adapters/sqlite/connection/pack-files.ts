@@ -4,16 +4,25 @@ import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import {
   dropFileKey,
   encryptedUri,
+  hasKeyCheck,
   type KeyId,
+  masterKeyOf,
   plainUri,
   readPackHeader,
   registerFileKey,
 } from "../../crypt/cipher.ts";
-import { keyMissing, keyWrong, notEncrypted, packDamaged } from "../../crypt/failures.ts";
-import { isEncryptedHeader } from "../../crypt/header.ts";
-import { deriveMasterKey, KEY_BYTES, SALT_BYTES, wipe } from "../../crypt/keys.ts";
-import { hasKeyCheck, masterKeyOf } from "../../crypt/master-key.ts";
-import { openSqlite } from "../../native/open-sqlite.ts";
+import {
+  deriveMasterKey,
+  isEncryptedHeader,
+  KEY_BYTES,
+  keyMissing,
+  keyWrong,
+  notEncrypted,
+  packDamaged,
+  SALT_BYTES,
+  wipe,
+} from "../../crypt/keys.ts";
+import { openSqlite } from "../../native/load-library.ts";
 import { renameFile } from "../../native/system-files.ts";
 import { hiddenBeside, removeLeftovers } from "../copy/hidden-file.ts";
 import { publishFile } from "../copy/swap-files.ts";

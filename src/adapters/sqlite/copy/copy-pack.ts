@@ -9,7 +9,7 @@ import {
   uriPath,
 } from "../../crypt/cipher.ts";
 import { SALT_BYTES } from "../../crypt/keys.ts";
-import { IS_WINDOWS } from "../../native/platform.ts";
+import { IS_WINDOWS } from "../../native/system-files.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { PAGE_SIZE } from "../schema/schema.ts";
 

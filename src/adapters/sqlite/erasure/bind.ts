@@ -1,4 +1,4 @@
-import { sharedPasses } from "../../../lib/shared-passes.ts";
+import { sharedPasses } from "../../../lib/pause.ts";
 import type { Erasures } from "../../../ports/store/events.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import type { PackAccess } from "../pack-access.ts";

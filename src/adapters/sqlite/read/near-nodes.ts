@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Hit, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
-import type { Slab } from "../../native/slab.ts";
+import type { Slab } from "../../native/kernel.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
 import { ownerKey } from "../write/owners.ts";

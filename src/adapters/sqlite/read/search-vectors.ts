@@ -3,7 +3,7 @@ import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { bestFirst } from "../../../domain/search/bm25.ts";
 import { fromPayload, nearestWithParts, withParts } from "../../../domain/search/turns.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
-import type { Slab } from "../../native/slab.ts";
+import type { Slab } from "../../native/kernel.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import { nearestParts } from "../vectors/parts.ts";

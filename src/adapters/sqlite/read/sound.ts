@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { packDamaged } from "../../crypt/failures.ts";
+import { packDamaged } from "../../crypt/keys.ts";
 import { ask, mainFileOf } from "../connection/ask.ts";
 
 /** Pages up to which a pack is examined at once: 32 MB, which take a tenth of a second. */

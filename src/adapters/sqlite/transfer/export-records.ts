@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { EDGE_TYPES } from "../../../domain/enums.ts";
 import { BLOB_KEY, eventForm, MEDIA_TYPE, nodeForm } from "../../../domain/node.ts";
-import type { ObjectForm } from "../../../lib/form.ts";
+import type { ObjectForm, View } from "../../../lib/form.ts";
 import { parseInstant } from "../../../lib/instant.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
-import type { View } from "../../../lib/view.ts";
 
 /** Names the format in the first line of an export. */
 export const EXPORT_FORMAT = "svc-export";

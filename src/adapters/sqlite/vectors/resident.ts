@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Kernel } from "../../native/kernel.ts";
-import { bytesPerVector, Slab } from "../../native/slab.ts";
+import { bytesPerVector, type Kernel, Slab } from "../../native/kernel.ts";
 import { countRows } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { CHUNK_ROWS, vectorOfRow } from "./exact.ts";

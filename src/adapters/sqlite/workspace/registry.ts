@@ -22,7 +22,7 @@ import {
 } from "../../../domain/owner.ts";
 import { parseUuid, type Uuid } from "../../../lib/uuid.ts";
 import { plainUri, readPackBytes } from "../../crypt/cipher.ts";
-import { openSqlite } from "../../native/open-sqlite.ts";
+import { openSqlite } from "../../native/load-library.ts";
 import { ask } from "../connection/ask.ts";
 import { codeOf, isBusy, toSvcError } from "../connection/failures.ts";
 import { objectionTo } from "../connection/sidecars.ts";

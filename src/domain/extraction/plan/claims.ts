@@ -1,8 +1,7 @@
+import { uuidV5 } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import { uuidV5 } from "../../../lib/new-uuid.ts";
-import { normaliseText } from "../../../lib/normal-text.ts";
-import { compareUnits, foldCase } from "../../../lib/text.ts";
+import { compareUnits, foldCase, normaliseText } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { NodeType, SourceType } from "../../enums.ts";
 import { inferSourceType, initialDecayProfile, matrixConfidence } from "../../epistemics.ts";

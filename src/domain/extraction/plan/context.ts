@@ -1,5 +1,5 @@
+import { uuidV5 } from "../../../lib/hashing.ts";
 import { addDays, fromDate, type Instant, toEpochMillis } from "../../../lib/instant.ts";
-import { uuidV5 } from "../../../lib/new-uuid.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EdgeType } from "../../enums.ts";
 import type { ConfidenceOverrides } from "../../epistemics.ts";

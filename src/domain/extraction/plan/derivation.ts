@@ -1,6 +1,6 @@
+import { uuidV5 } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { canonicalJson, type JsonObject } from "../../../lib/json.ts";
-import { uuidV5 } from "../../../lib/new-uuid.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { type ChecksummedPayload, checksummed, openChecksummed } from "../../checksummed.ts";
 import { canReplace } from "../../lifecycle.ts";

@@ -1,5 +1,5 @@
+import { uuidV5 } from "../../../lib/hashing.ts";
 import { canonicalJson } from "../../../lib/json.ts";
-import { uuidV5 } from "../../../lib/new-uuid.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { canReplace } from "../../lifecycle.ts";
 import type { MemoryNode } from "../../node.ts";

@@ -1,4 +1,4 @@
-import { modelRules, onScale } from "../../../domain/embedding-models.ts";
+import { modelRules, onScale, unitCosine } from "../../../domain/embedding-models.ts";
 import { reasonCode } from "../../../domain/errors.ts";
 import { canReplace } from "../../../domain/lifecycle.ts";
 import { isPinned, type MemoryNode, statedTime } from "../../../domain/node.ts";
@@ -6,7 +6,6 @@ import { groupKey, groupSummary, requestHashOf } from "../../../domain/organize.
 import { addDays, type Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { compareUnits } from "../../../lib/text.ts";
-import { unitCosine } from "../../../lib/unit-cosine.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Change, Graph } from "../../../ports/store/graph.ts";
 import type { KeyedNode, SearchIndex } from "../../../ports/store/search-index.ts";

@@ -16,8 +16,8 @@ import {
   namesMatch,
   sameness,
 } from "../../../domain/organize.ts";
+import { uuidV5 } from "../../../lib/hashing.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import { uuidV5 } from "../../../lib/new-uuid.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../../ports/store/graph.ts";
 import type {

@@ -10,9 +10,9 @@ import {
   type SummaryMethod,
   sourceHash,
 } from "../../../domain/organize.ts";
+import { uuidV5 } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import { uuidV5 } from "../../../lib/new-uuid.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { LanguageModel } from "../../../ports/models.ts";
 import type { Change, ChangeSnapshot } from "../../../ports/store/graph.ts";

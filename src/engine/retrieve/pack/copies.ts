@@ -4,7 +4,7 @@ import { statementOf } from "../../../domain/replacement.ts";
 import { saysTheSame } from "../../../domain/same-saying.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import { normalForm } from "../../../lib/normal-form.ts";
+import { normalForm } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ResultCandidate } from "../api.ts";
 import { byScore } from "../score/score.ts";

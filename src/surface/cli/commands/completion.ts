@@ -1,5 +1,5 @@
 import { Argument, Command, type Option } from "commander";
-import { shellWord } from "../../../lib/shell-word.ts";
+import { shellWord } from "../../../lib/text.ts";
 import type { CliContext } from "../context.ts";
 
 const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;

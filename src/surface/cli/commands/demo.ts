@@ -4,7 +4,7 @@ import { Command } from "commander";
 import kleur from "kleur";
 import { withEncryptionKey } from "../../../config/load.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { inTemporaryFolder } from "../../../packs/temporary-folder.ts";
+import { inTemporaryFolder } from "../../../packs/through-pack.ts";
 import { assistantLines } from "../assistant.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
@@ -52,7 +52,7 @@ async function demo(context: CliContext): Promise<void> {
   const { output } = context;
   await inTemporaryFolder("svc-demo-", async (folder) => {
     const named = configWithoutKey(context, join(folder, "demo.pack"));
-    const { includedModels } = await import("../../../app/configured-embedder.ts");
+    const { includedModels } = await import("../../../app/models.ts");
     const model = includedModels().find(({ isEnglish }) => !isEnglish);
     const questions = model === undefined ? QUESTIONS : [...QUESTIONS, ...FOREIGN_QUESTIONS];
     const key = `raw_key:${randomBytes(32).toString("base64url")}`;

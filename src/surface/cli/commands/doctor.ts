@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import kleur from "kleur";
 import type { Config } from "../../../config/schema.ts";
-import type { Finding } from "../../../doctor/finding.ts";
+import type { Finding } from "../../../doctor/checks.ts";
 import { examinationOf } from "../../contract/core/examination.ts";
 import { configOfPack } from "../default-pack.ts";
 import { keyRequest, loadedFor } from "../options.ts";

@@ -4,7 +4,7 @@ import { pathArgument } from "../../../config/path.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { ForgetAnswer, ForgetInput } from "../../../engine/forget/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { doubledName } from "../../../lib/doubled-name.ts";
+import { doubledName } from "../../../lib/json.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import { counted } from "../../contract/core/tool-text.ts";
 import { forgetView, verificationView } from "../../contract/forget/wire.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../../../config/schema.ts";
 import { isDatabaseUrl } from "../../../domain/addresses.ts";
-import { shownName } from "../../../lib/shown-name.ts";
+import { shownName } from "../../../lib/text.ts";
 import type { NewKey } from "../../../packs/create-pack.ts";
 import type { ImportReport } from "../../../packs/import-pack.ts";
 import type { CliContext } from "../context.ts";

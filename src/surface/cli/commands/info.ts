@@ -1,7 +1,6 @@
-import { EXTRACTION_OFF } from "../../../app/extraction-state.ts";
+import { EXTRACTION_OFF } from "../../../app/models.ts";
 import { isDatabaseUrl } from "../../../domain/addresses.ts";
-import { shellWord } from "../../../lib/shell-word.ts";
-import { shownName } from "../../../lib/shown-name.ts";
+import { shellWord, shownName } from "../../../lib/text.ts";
 import type { PackReport } from "../../../packs/inspect-pack.ts";
 import { shownOwner } from "../../contract/store/owner-text.ts";
 import { configFor } from "../options.ts";

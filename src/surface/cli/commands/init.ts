@@ -3,11 +3,11 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
 import { layoutOf } from "../../../app/pack-path.ts";
-import { SELF } from "../../../assistants/surroundings.ts";
+import { SELF } from "../../../assistants/catalogue.ts";
 import type { Config } from "../../../config/schema.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { shellWord } from "../../../lib/shell-word.ts";
+import { shellWord } from "../../../lib/text.ts";
 import { assistantLines, isOnPath } from "../assistant.ts";
 import type { CliContext } from "../context.ts";
 import { configOfPack, packOf, packWord } from "../default-pack.ts";
@@ -99,7 +99,7 @@ async function examine(
   try {
     // A key in the settings is for new packs, and says nothing about an existing unencrypted one.
     const request = encrypted ? keyRequest(encryptionKey) : { given: encryptionKey ?? "" };
-    const { findKey } = await import("../../../app/find-key.ts");
+    const { findKey } = await import("../../../app/pack-key.ts");
     const { config: opened } = await findKey(config, request);
     const claim = async (engine: MemoryEngine): Promise<void> => {
       const found = await engine.claimPack(owner);

@@ -99,7 +99,7 @@ async function overHttp(
   config: Config,
   settingsFile: SettingsFile | undefined,
 ): Promise<void> {
-  const { findKey } = await import("../../../app/find-key.ts");
+  const { findKey } = await import("../../../app/pack-key.ts");
   const { encryptionKey: key, tools, readOnly = false, create, port = DEFAULT_PORT } = options;
   const { config: opened } = await findKey(config, keyRequest(key));
   const log = stderrLog("warn", config.log_format);

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { reachedHost } from "../../../app/reached-host.ts";
+import { reachedHost } from "../../../app/models.ts";
 import type { Config } from "../../../config/schema.ts";
 import { SCOPES, type Scope } from "../../../domain/enums.ts";
 import type { CliContext } from "../context.ts";
@@ -100,7 +100,7 @@ async function configFor(
       keep_thumbnails: thumbnails ? undefined : false,
     },
   });
-  const { findKey } = await import("../../../app/find-key.ts");
+  const { findKey } = await import("../../../app/pack-key.ts");
   return (await findKey(config, keyRequest(encryptionKey))).config;
 }
 

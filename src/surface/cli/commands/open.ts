@@ -45,8 +45,8 @@ async function open(
   { encryptionKey, readOnly, browser }: OpenOptions,
 ): Promise<void> {
   const { output, serving } = context;
-  const { findKey } = await import("../../../app/find-key.ts");
-  const { openFollowing } = await import("../../../app/following-engine.ts");
+  const { findKey } = await import("../../../app/pack-key.ts");
+  const { openFollowing } = await import("../../../app/open-engine.ts");
   const request = keyRequest(encryptionKey);
   const { config, source } = await findKey(configOfPack(context, pack), request);
   const log = stderrLog("warn");

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { PlaceWord } from "../../../app/place-word.ts";
+import type { PlaceWord } from "../../../app/pack-path.ts";
 import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { OwnerSummary } from "../../../domain/owner.ts";

@@ -19,13 +19,15 @@ import {
   list,
   member,
   natural,
+  noted,
   nullable,
   object,
   text,
+  told,
   uuid,
+  view,
 } from "../../../lib/form.ts";
 import { BUCKETS } from "../../../lib/local-dates.ts";
-import { noted, told, view } from "../../../lib/view.ts";
 import { nextCursor, nextId, onPage } from "../core/page-wire.ts";
 import { operationView } from "../nodes/provenance-wire.ts";
 

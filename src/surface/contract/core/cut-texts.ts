@@ -1,6 +1,5 @@
 import type { MemoryNode } from "../../../domain/node.ts";
-import { count, omitted } from "../../../lib/form.ts";
-import { noted } from "../../../lib/view.ts";
+import { count, noted, omitted } from "../../../lib/form.ts";
 
 export const contentLength = noted(omitted(count), {
   description: "Length of the whole where content is cut.",

@@ -1,5 +1,5 @@
+import type { Shape, View } from "../../../lib/form.ts";
 import type { Json } from "../../../lib/json.ts";
-import type { Shape, View } from "../../../lib/view.ts";
 
 /** By notes or else by shape, as schemas are kept: a name must not refer to two forms. */
 const made = new WeakMap<object, View<never>>();

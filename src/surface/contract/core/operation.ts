@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { SvcError } from "../../../domain/errors.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import type { View } from "../../../lib/form.ts";
 import type { Json } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { View } from "../../../lib/view.ts";
 import type { Caller } from "./caller.ts";
 import type { Examine } from "./examination.ts";
 import { lean, withoutNulls } from "./lean.ts";

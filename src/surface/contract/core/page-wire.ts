@@ -1,5 +1,4 @@
-import { natural, nullable, text, uuid } from "../../../lib/form.ts";
-import { noted } from "../../../lib/view.ts";
+import { natural, noted, nullable, text, uuid } from "../../../lib/form.ts";
 
 /** What answers that come page by page have in common. */
 

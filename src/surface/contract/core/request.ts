@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { invalid } from "../../../domain/errors.ts";
-import { type CamelCase, camelCase } from "../../../lib/case.ts";
+import { type CamelCase, camelCase } from "../../../lib/text.ts";
 import type { Caller } from "./caller.ts";
 import { knownIn, parseWire } from "./wire-issues.ts";
 

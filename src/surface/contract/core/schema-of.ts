@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { View } from "../../../lib/view.ts";
+import type { View } from "../../../lib/form.ts";
 
 /** By notes or else by shape, which the copies of a form share: a name must not refer to two schemas. */
 const made = new WeakMap<object, z.ZodType>();

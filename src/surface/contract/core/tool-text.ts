@@ -1,8 +1,8 @@
 import type { EpistemicType, LifecycleState, Scope } from "../../../domain/enums.ts";
 import type { MemoryEvent, MemoryNode } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
-import { camelKeys } from "../../../lib/case.ts";
 import { asInstant, daysBetween, type Instant } from "../../../lib/instant.ts";
+import { camelKeys } from "../../../lib/text.ts";
 
 /** Common parts of the texts of tools. Texts from memories are data: each is on one line, after the facts about it. */
 

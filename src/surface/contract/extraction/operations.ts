@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { invalid, missing } from "../../../domain/errors.ts";
 import type { ExtractionPass } from "../../../engine/extract/api.ts";
-import { natural } from "../../../lib/form.ts";
-import { noted, view } from "../../../lib/view.ts";
+import { natural, noted, view } from "../../../lib/form.ts";
 import { count, id, owner } from "../core/fields.ts";
 import { defineOperation, found, part } from "../core/operation.ts";
 import { CHANGES } from "../core/operation-parts.ts";

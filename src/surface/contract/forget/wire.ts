@@ -19,13 +19,14 @@ import {
   member,
   named,
   natural,
+  noted,
   nullable,
   object,
   sha256,
   text,
   uuid,
+  view,
 } from "../../../lib/form.ts";
-import { noted, view } from "../../../lib/view.ts";
 
 const countsForm = named("ErasureCounts", "What goes besides events and memories.", {
   edges: natural,

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { missing } from "../../../domain/errors.ts";
 import { type KeptBlob, parseBlobKey } from "../../../domain/node.ts";
+import { noted, type View } from "../../../lib/form.ts";
 import type { Json } from "../../../lib/json.ts";
-import { noted, type View } from "../../../lib/view.ts";
 import { anyOwnerInQuery } from "../core/fields.ts";
 import { defineOperation, found } from "../core/operation.ts";
 import { httpField, parsed } from "../core/request.ts";

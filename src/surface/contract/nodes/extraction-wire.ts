@@ -7,12 +7,13 @@ import {
   count,
   instant,
   member,
+  noted,
   nullable,
   omitted,
   text,
   uuid,
+  view,
 } from "../../../lib/form.ts";
-import { noted, view } from "../../../lib/view.ts";
 
 export const extractionView = noted(
   view<ExtractionRecord>()({

@@ -1,7 +1,17 @@
 import { edgeForm, nodeForm } from "../../../domain/node.ts";
 import type { Provenance } from "../../../engine/inspect/api.ts";
-import { anyObject, constant, instant, list, nullable, text, uuid } from "../../../lib/form.ts";
-import { noted, told, view } from "../../../lib/view.ts";
+import {
+  anyObject,
+  constant,
+  instant,
+  list,
+  noted,
+  nullable,
+  text,
+  told,
+  uuid,
+  view,
+} from "../../../lib/form.ts";
 import { eventView } from "./wire.ts";
 
 /** One line of the audit log. */

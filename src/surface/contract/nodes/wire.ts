@@ -11,12 +11,14 @@ import {
   list,
   member,
   natural,
+  noted,
   nullable,
   object,
   text,
+  told,
   uuid,
+  view,
 } from "../../../lib/form.ts";
-import { noted, told, view } from "../../../lib/view.ts";
 import { nextCursor, nextId, onPage } from "../core/page-wire.ts";
 
 /** A complete list, or the start of one. */

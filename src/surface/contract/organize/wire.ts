@@ -8,12 +8,13 @@ import {
   named,
   natural,
   nonNegative,
+  noted,
   nullable,
   object,
   omitted,
   text,
+  view,
 } from "../../../lib/form.ts";
-import { noted, view } from "../../../lib/view.ts";
 
 const jobResultForm = named<JobResult>("OrganizerJobResult", "What one job did.", {
   job: text,

@@ -15,14 +15,16 @@ import {
   instant,
   list,
   member,
+  noted,
   nullable,
   omitted,
   text,
+  told,
   uuid,
+  view,
 } from "../../../lib/form.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import { noted, told, view } from "../../../lib/view.ts";
 import { textCutter, contentLength as wholeLength, wholeLengths } from "../core/cut-texts.ts";
 import { organizerChange } from "../nodes/organizer-text.ts";
 

@@ -6,8 +6,7 @@ import {
   CITATION_METHODS,
   citationsForm,
 } from "../../../domain/records/receipt.ts";
-import { list } from "../../../lib/form.ts";
-import { told, view } from "../../../lib/view.ts";
+import { list, told, view } from "../../../lib/form.ts";
 import {
   afterId,
   boundedText,

@@ -8,19 +8,23 @@ import type {
 } from "../../../engine/receipts/api.ts";
 import {
   count,
+  type Declared,
   dictionary,
   flag,
   instant,
   list,
   member,
+  noted,
   nullable,
   object,
   omitted,
   sha256,
   text,
+  told,
   uuid,
+  type View,
+  view,
 } from "../../../lib/form.ts";
-import { type Declared, noted, told, type View, view } from "../../../lib/view.ts";
 
 const checksum = noted(sha256, {
   description:

@@ -23,15 +23,17 @@ import {
   instant,
   list,
   member,
+  noted,
   nullable,
   number,
   object,
   omitted,
   text,
+  told,
   unit,
   uuid,
+  view,
 } from "../../../lib/form.ts";
-import { noted, told, view } from "../../../lib/view.ts";
 import { contentLength, metadataLength, textCutter, wholeLengths } from "../core/cut-texts.ts";
 import { explanationView, type ToldExplanation } from "../receipts/explanation-wire.ts";
 import { receiptView } from "../receipts/wire.ts";

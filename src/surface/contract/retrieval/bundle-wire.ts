@@ -17,14 +17,16 @@ import {
   list,
   mapOf,
   member,
+  noted,
   nullable,
   number,
   object,
   omitted,
   text,
+  told,
   uuid,
+  view,
 } from "../../../lib/form.ts";
-import { noted, told, view } from "../../../lib/view.ts";
 import { contentLength, metadataLength, wholeLengths } from "../core/cut-texts.ts";
 
 const packedRecordView = noted(

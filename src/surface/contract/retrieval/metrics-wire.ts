@@ -10,14 +10,17 @@ import {
   instant,
   list,
   member,
+  noted,
   nothing,
   nullable,
   number,
   object,
+  shownAs,
   text,
+  told,
   uuid,
+  view,
 } from "../../../lib/form.ts";
-import { noted, shownAs, told, view } from "../../../lib/view.ts";
 
 const outcome = noted(nullable(member(OUTCOMES)), {
   description: "Null while it is off.",

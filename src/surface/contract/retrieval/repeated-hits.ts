@@ -1,6 +1,6 @@
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { ResultCandidate } from "../../../engine/retrieve/api.ts";
-import { normalForm } from "../../../lib/normal-form.ts";
+import { normalForm } from "../../../lib/text.ts";
 import { wholeLengths } from "../core/cut-texts.ts";
 
 /** A hit that represents all with the same text. */

@@ -1,6 +1,5 @@
 import { SvcError } from "../../../domain/errors.ts";
-import { constant, object, text } from "../../../lib/form.ts";
-import { noted } from "../../../lib/view.ts";
+import { constant, noted, object, text } from "../../../lib/form.ts";
 import { requireOperator } from "../core/caller.ts";
 import { anyOwnerInQuery } from "../core/fields.ts";
 import { defineOperation, part } from "../core/operation.ts";

@@ -9,12 +9,14 @@ import {
   list,
   member,
   natural,
+  noted,
   nullable,
   number,
   object,
   text,
+  told,
+  view,
 } from "../../../lib/form.ts";
-import { noted, told, view } from "../../../lib/view.ts";
 import { type Examination, FINDING_STATUSES } from "../core/examination.ts";
 
 const details = noted(

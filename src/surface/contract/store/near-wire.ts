@@ -1,7 +1,6 @@
 import { LIFECYCLE_STATES } from "../../../domain/enums.ts";
 import type { NearMemory } from "../../../engine/write/api.ts";
-import { flag, instant, member, text, unit, uuid } from "../../../lib/form.ts";
-import { noted, told, view } from "../../../lib/view.ts";
+import { flag, instant, member, noted, text, told, unit, uuid, view } from "../../../lib/form.ts";
 
 /** Characters of a near memory's text that an answer to a store repeats. */
 const NEAR_TEXT_MAX = 2000;

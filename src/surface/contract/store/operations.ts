@@ -2,10 +2,9 @@ import { z } from "zod";
 import { parseRole, SCOPES } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { processingResultForm } from "../../../domain/jobs.ts";
-import { camelKeys } from "../../../lib/case.ts";
-import { list, natural, uuid } from "../../../lib/form.ts";
+import { list, natural, noted, told, uuid, view } from "../../../lib/form.ts";
+import { camelKeys } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import { noted, told, view } from "../../../lib/view.ts";
 import { actorOf } from "../core/caller.ts";
 import {
   choice,

@@ -3,8 +3,7 @@ import { LIMITS } from "../../../domain/arguments.ts";
 import { NODE_TYPES, SCOPES } from "../../../domain/enums.ts";
 import { processingStatusForm } from "../../../domain/jobs.ts";
 import type { StoreReceipt } from "../../../engine/write/api.ts";
-import { list, omitted, uuid } from "../../../lib/form.ts";
-import { noted, view } from "../../../lib/view.ts";
+import { list, noted, omitted, uuid, view } from "../../../lib/form.ts";
 import {
   choice,
   count,

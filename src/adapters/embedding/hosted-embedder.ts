@@ -1,0 +1,501 @@
+import { providerAddress, statusInWords } from "../../domain/addresses.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { HostedModel } from "../../domain/hosted-models.ts";
+import { openingsIn } from "../../lib/json-answer.ts";
+import { pause, untilAborted } from "../../lib/pause.ts";
+import type { Embedder } from "../../ports/models.ts";
+import { reach, throughProxy } from "../network/reach.ts";
+import { identityOf } from "./local-embedder.ts";
+import { type EmbedText, noUse, remembering, unitLength } from "./remember.ts";
+
+/** Settings of {@link createHostedEmbedder}. */
+export type HostedEmbedderOptions = RequestOptions & {
+  /** Texts are cut to four bytes for each. Another value gives another identity, as for local models. */
+  readonly maxTokens?: number | undefined;
+  /** Milliseconds for one answer, retries included. */
+  readonly timeoutMs: number;
+  /** Milliseconds without a request after one that failed. Default 30 seconds. */
+  readonly restMs?: number | undefined;
+  /** Is told why vectors are missing, at most once for each rest. Contains neither key nor text. */
+  readonly warn?: ((message: string) => void) | undefined;
+};
+
+const DEFAULT_MAX_TOKENS = 256;
+const BYTES_PER_TOKEN = 4;
+/** A person waits for the answer to a question, which can be given by words. */
+const QUESTION_MS = 10_000;
+const REST_MS = 30_000;
+
+/**
+ * An embedder that asks a server with the OpenAI protocol, to which texts are sent. Texts that wait at the same moment share a
+ * request. After a failure nothing is sent for a while: calls then fail at once, so that stores and questions do not each wait
+ * for a server that is down. Nothing is sent before the first call.
+ */
+export function createHostedEmbedder(options: HostedEmbedderOptions): Embedder {
+  const { model, timeoutMs, maxTokens = DEFAULT_MAX_TOKENS, restMs = REST_MS } = options;
+  const ask = createRequests(options);
+  const closing = new AbortController();
+  let failed: { readonly error: RequestFailure; readonly until: number } | undefined;
+
+  const send = async (texts: readonly string[], limitMs: number) => {
+    if (failed !== undefined && performance.now() < failed.until) throw failed.error;
+    try {
+      const vectors = await ask(texts, { timeoutMs: limitMs, signal: closing.signal });
+      failed = undefined;
+      return vectors;
+    } catch (error) {
+      if (error instanceof RequestFailure && !error.refusesTexts) {
+        const isTold = failed !== undefined && performance.now() < failed.until;
+        failed = { error, until: performance.now() + restMs };
+        if (!isTold) options.warn?.(`memories are found by words only for now: ${error.message}`);
+      }
+      throw error;
+    }
+  };
+
+  const sendAll = (texts: readonly string[]) => send(texts, timeoutMs);
+  const embedQuestion = async (text: string): Promise<Float32Array> => {
+    const limitMs = Math.min(timeoutMs, QUESTION_MS);
+    const [vector] = await send([model.questionPrefix + text], limitMs);
+    if (vector === undefined) throw new RangeError("a question without a vector");
+    return vector;
+  };
+  const cut = (text: string) => firstBytes(text, maxTokens * BYTES_PER_TOKEN);
+  const isClosed = () => closing.signal.aborted;
+  const use = noUse();
+  const gathered = gathering((texts) => oneByOne(sendAll, texts));
+  const documents = remembering(
+    (text) => orFailed(gathered(model.documentPrefix + cut(text))),
+    isClosed,
+    use,
+  );
+  const questions = remembering((text) => orFailed(embedQuestion(cut(text))), isClosed, use);
+
+  return {
+    identity: identityOf(model, maxTokens),
+    maxTokens,
+    embedDocument: documents.embed,
+    embedQuery: questions.embed,
+    forget: (of) => {
+      documents.forget(of);
+      questions.forget(of);
+    },
+    use: () => ({ ...use }),
+    close: async () => {
+      closing.abort(new SvcError("engine_closed", "the embedder was closed"));
+    },
+  };
+}
+
+/** @throws SvcError embedding_failed, engine_closed */
+async function orFailed(vector: Promise<Float32Array>): Promise<Float32Array> {
+  try {
+    return await vector;
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    const message = error instanceof RequestFailure ? error.message : "a text has no vector";
+    throw new SvcError("embedding_failed", message);
+  }
+}
+
+/** Sends texts together, or each alone if the server refuses them: one that it refuses does not take its neighbours with it. */
+async function oneByOne(
+  send: (texts: readonly string[]) => Promise<readonly Float32Array[]>,
+  texts: readonly string[],
+): Promise<readonly (Float32Array | Error)[]> {
+  try {
+    return await send(texts);
+  } catch (error) {
+    if (texts.length === 1 || !isRefusal(error)) throw error;
+  }
+  const results: (Float32Array | Error)[] = [];
+  for (const text of texts) {
+    try {
+      results.push(...(await send([text])));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      results.push(error);
+    }
+  }
+  return results;
+}
+
+function isRefusal(error: unknown): error is RequestFailure {
+  return error instanceof RequestFailure && error.refusesTexts;
+}
+
+/** The beginning of a text, up to that many bytes of UTF-8 and without half a character. */
+function firstBytes(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
+  return text.slice(0, read);
+}
+
+/** The vectors of some texts in their order, or why one has none. */
+type EmbedTexts = (texts: readonly string[]) => Promise<readonly (Float32Array | Error)[]>;
+
+/** Texts and UTF-16 units in one request: few enough to be answered soon, enough to share its way. */
+const MAX_TEXTS = 64;
+const MAX_UNITS = 32_768;
+/** Requests at a time. */
+const MAX_OPEN = 2;
+
+type Waiting = {
+  readonly text: string;
+  readonly resolve: (vector: Float32Array) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Gathers texts that wait at the same moment into requests. */
+function gathering(embed: EmbedTexts): EmbedText {
+  const waiting: Waiting[] = [];
+  let open = 0;
+
+  const send = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const vectors = await embed(batch.map(({ text }) => text));
+      for (const [at, { resolve, reject }] of batch.entries()) {
+        const vector = vectors[at];
+        if (vector instanceof Float32Array) resolve(vector);
+        else reject(vector ?? new RangeError("a text without a vector"));
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+
+  const pump = (): void => {
+    while (open < MAX_OPEN && waiting.length > 0) {
+      open += 1;
+      void send(takeBatch(waiting)).finally(() => {
+        open -= 1;
+        pump();
+      });
+    }
+  };
+
+  return (text) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ text, resolve, reject });
+      // After the calls of this moment, so that they go together.
+      if (waiting.length === 1) queueMicrotask(() => queueMicrotask(pump));
+    });
+}
+
+function takeBatch(waiting: Waiting[]): Waiting[] {
+  let units = 0;
+  let count = 0;
+  for (const { text } of waiting) {
+    units += text.length;
+    if (count === MAX_TEXTS || (count > 0 && units > MAX_UNITS)) break;
+    count += 1;
+  }
+  return waiting.splice(0, count);
+}
+
+/** Where a model is reached, and how long that may take. */
+type RequestOptions = {
+  readonly model: HostedModel;
+  /** Default: the provider's own address. */
+  readonly baseUrl?: string | undefined;
+  /** If undefined, `openai` refuses every call without using the network, unless `baseUrl` names another server. */
+  readonly apiKey?: string | undefined;
+  /** Milliseconds before the first retry, doubled before the next. Default 500. */
+  readonly pauseMs?: number | undefined;
+};
+
+/** Asks for the vectors of some texts, in one request that is repeated if need be. */
+type AskVectors = (
+  texts: readonly string[],
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+) => Promise<readonly Float32Array[]>;
+
+/** Why no vectors came: a message for a person, without key and text. */
+class RequestFailure extends Error {
+  /** Whether the server refused the texts themselves, such as one that is too long for the model. */
+  readonly refusesTexts: boolean;
+
+  constructor(message: string, refusesTexts = false) {
+    super(message);
+    this.refusesTexts = refusesTexts;
+  }
+}
+
+const RETRIES = 2;
+const RETRIED = [408, 409, 429];
+const REFUSES_TEXTS = [400, 413, 422];
+const PAUSE_MS = 500;
+
+/**
+ * Requests to one model. Each takes its time limit at most, retries after lost connections and status 408, 409, 429 and 5xx
+ * included. An answer may have as many bytes as the vectors need.
+ * Rejects with `RequestFailure`, or the reason of the signal.
+ */
+function createRequests(options: RequestOptions): AskVectors {
+  const { model, apiKey } = options;
+  const { provider, name, dimension } = model;
+  const address = providerAddress(provider, options.baseUrl);
+  const whose = `${provider} (${name})${throughProxy(address)}`;
+  const url = `${address}/embeddings`;
+  const isKeyless = apiKey === undefined && options.baseUrl === undefined && provider === "openai";
+
+  const attempt = async (texts: readonly string[], signal: AbortSignal): Promise<Answer> =>
+    await post({
+      url,
+      apiKey,
+      body: {
+        model: name,
+        input: texts.map((text) => text.toWellFormed()),
+        encoding_format: "float",
+        ...(model.isShortened ? { dimensions: dimension } : {}),
+      },
+      maxBytes: answerLimit({ count: texts.length, dimension }),
+      maxOpenings: openingsLimit({ count: texts.length }),
+      signal,
+    });
+
+  return async (texts, { timeoutMs, signal }) => {
+    if (isKeyless) {
+      throw new RequestFailure(`${whose} needs a key: set embedding.api_key, or OPENAI_API_KEY`);
+    }
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const either = AbortSignal.any([signal, deadline]);
+    try {
+      const answer = await untilGood(
+        () => attempt(texts, either),
+        options.pauseMs ?? PAUSE_MS,
+        either,
+      );
+      return readVectors(answer, { count: texts.length, dimension });
+    } catch (error) {
+      signal.throwIfAborted();
+      const what = deadline.aborted
+        ? `did not answer within ${timeoutMs / 1000} seconds`
+        : whatFailed(error);
+      const refusesTexts = error instanceof BadStatusError && error.refusesTexts;
+      throw new RequestFailure(`${whose} ${what}`, refusesTexts);
+    }
+  };
+}
+
+/** An answer with another status than 200, or none at all, in words without key and text. */
+class BadStatusError extends Error {
+  readonly refusesTexts: boolean;
+
+  constructor(answer: Answer | undefined) {
+    super(inWords(answer));
+    this.refusesTexts = answer !== undefined && REFUSES_TEXTS.includes(answer.status);
+  }
+}
+
+/** The text of the first good answer. @throws BadStatusError after the last retry; what an attempt throws */
+async function untilGood(
+  attempt: () => Promise<Answer>,
+  pauseMs: number,
+  signal: AbortSignal,
+): Promise<string> {
+  for (let tries = 0; ; tries += 1) {
+    const answer = await attemptSafely(attempt, signal);
+    if (answer?.status === 200) return answer.text;
+    if (tries === RETRIES || !isRetried(answer)) throw new BadStatusError(answer);
+    await pause(waitBefore(answer, pauseMs * 2 ** tries), signal);
+  }
+}
+
+function whatFailed(error: unknown): string {
+  if (error instanceof OversizedError) return "answered with far more than vectors";
+  const isOurs = error instanceof UnfitAnswerError || error instanceof BadStatusError;
+  return isOurs ? error.message : "cannot be asked: check the address";
+}
+
+/** The answer; undefined if the connection failed. */
+async function attemptSafely(
+  attempt: () => Promise<Answer>,
+  signal: AbortSignal,
+): Promise<Answer | undefined> {
+  try {
+    return await attempt();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof OversizedError) throw error;
+    // The network's own error may name the address, with credentials in it.
+    return undefined;
+  }
+}
+
+function isRetried(answer: Answer | undefined): boolean {
+  return answer === undefined || answer.status >= 500 || RETRIED.includes(answer.status);
+}
+
+function inWords(answer: Answer | undefined): string {
+  if (answer === undefined) return "cannot be reached: check the network and the address";
+  const { status } = answer;
+  if (REFUSES_TEXTS.includes(status)) {
+    return `refused the request (status ${status}): embedding.max_tokens may be more than the model reads, or the model none for embeddings`;
+  }
+  return statusInWords(status);
+}
+
+/** Milliseconds before a retry: what the server says, or the given time. */
+function waitBefore(answer: Answer | undefined, milliseconds: number): number {
+  const seconds = Number(answer?.headers.get("retry-after") ?? Number.NaN);
+  const wait = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : milliseconds;
+  return Math.min(wait, MAX_WAIT_MS);
+}
+
+/** Longer than any time limit; a timer cannot wait for much longer. */
+const MAX_WAIT_MS = 3_600_000;
+
+/** What a server answered. The text is empty unless the status is 200. */
+type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
+
+/** An answer that is larger than it may be. */
+class OversizedError extends Error {}
+
+type PostOptions = {
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly body: object;
+  /** Bytes that the answer may have. */
+  readonly maxBytes: number;
+  /** Lists and objects that it may have. */
+  readonly maxOpenings: number;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Sends one request with JSON and reads the answer as far as it may go. Redirects are not followed: the key is for this address.
+ * @throws OversizedError, the signal's reason, or the network's own error
+ */
+async function post(options: PostOptions): Promise<Answer> {
+  const { url, apiKey, body, signal } = options;
+  const response = await untilAborted(
+    reach(url, {
+      method: "POST",
+      redirect: "manual",
+      headers: {
+        "content-type": "application/json",
+        "accept-encoding": "identity",
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify(body),
+      signal,
+    }),
+    signal,
+  );
+  const { status, headers } = response;
+  if (status !== 200) {
+    void response.body?.cancel().catch(() => {});
+    return { status, headers, text: "" };
+  }
+  return { status, headers, text: await readText(response, options) };
+}
+
+async function readText(
+  response: Response,
+  { maxBytes, maxOpenings, signal }: Pick<PostOptions, "maxBytes" | "maxOpenings" | "signal">,
+): Promise<string> {
+  if (response.body === null) return "";
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let size = 0;
+  let openings = 0;
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await untilAborted(reader.read(), signal);
+      if (done) return text + decoder.decode();
+      size += value.byteLength;
+      openings += openingsIn(value);
+      if (size > maxBytes || openings > maxOpenings) throw new OversizedError();
+      text += decoder.decode(value, { stream: true });
+    }
+  } finally {
+    // Not awaited: a hanging connection would delay its own end.
+    void reader.cancel().catch(() => {});
+  }
+}
+
+/** What an answer has to hold. */
+type Expected = { readonly count: number; readonly dimension: number };
+
+/** An answer that does not hold what was asked for. The message says what is wrong with it and contains nothing of it. */
+class UnfitAnswerError extends Error {}
+
+/** A number as JSON, with a comma and blanks. */
+const BYTES_PER_NUMBER = 40;
+/** Everything else in an answer. */
+const FRAME_BYTES = 64 * 1024;
+
+/** Bytes that an answer may have. */
+function answerLimit({ count, dimension }: Expected): number {
+  return FRAME_BYTES + count * dimension * BYTES_PER_NUMBER;
+}
+
+/** Lists and objects around one vector, and around all. */
+const OPENINGS_PER_VECTOR = 8;
+const FRAME_OPENINGS = 64;
+
+/** Lists and objects that an answer may have. */
+function openingsLimit({ count }: Pick<Expected, "count">): number {
+  return FRAME_OPENINGS + count * OPENINGS_PER_VECTOR;
+}
+
+/**
+ * The vectors of an answer in the form of the OpenAI protocol, in the order of the texts, with length 1.
+ * @throws UnfitAnswerError if they are not as many as asked for, of another dimension, or no finite numbers
+ */
+function readVectors(text: string, { count, dimension }: Expected): Float32Array[] {
+  const entries = entriesOf(text);
+  if (entries.length !== count) {
+    throw new UnfitAnswerError(`answered with ${entries.length} vectors for ${count} texts`);
+  }
+  const vectors: Float32Array[] = [];
+  for (const [at, entry] of entries.entries()) {
+    const index = indexOf(entry) ?? at;
+    if (index >= count || vectors[index] !== undefined) {
+      throw new UnfitAnswerError("answered with vectors whose order is not clear");
+    }
+    vectors[index] = toVector(entry, dimension);
+  }
+  return vectors;
+}
+
+function entriesOf(text: string): readonly unknown[] {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    throw new UnfitAnswerError("answered with no JSON: is the address right?");
+  }
+  if (typeof answer === "object" && answer !== null && "data" in answer) {
+    if (Array.isArray(answer.data)) return answer.data;
+  }
+  throw new UnfitAnswerError("answered without vectors: is it a model for embeddings?");
+}
+
+function indexOf(entry: unknown): number | undefined {
+  if (typeof entry !== "object" || entry === null || !("index" in entry)) return undefined;
+  const { index } = entry;
+  return typeof index === "number" && Number.isInteger(index) && index >= 0 ? index : undefined;
+}
+
+function toVector(entry: unknown, dimension: number): Float32Array {
+  const values =
+    typeof entry === "object" && entry !== null && "embedding" in entry ? entry.embedding : null;
+  if (!Array.isArray(values))
+    throw new UnfitAnswerError("answered with something else than vectors");
+  if (values.length !== dimension) {
+    throw new UnfitAnswerError(
+      `answered with vectors of ${values.length} numbers instead of ${dimension}: set embedding.dimension to what the model has`,
+    );
+  }
+  if (!values.every((value) => typeof value === "number" && Number.isFinite(value))) {
+    throw new UnfitAnswerError("answered with a vector that is not made of finite numbers");
+  }
+  try {
+    return unitLength(Float32Array.from(values));
+  } catch {
+    throw new UnfitAnswerError("answered with a vector that has no direction");
+  }
+}
