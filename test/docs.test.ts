@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { PAGE_PACKAGES } from "../scripts/build/page.ts";
 import { conformanceFaults, conformancePages } from "../scripts/check/conformance.ts";
+import { NOT_APPLICABLE, REASONS } from "../scripts/conformance/not-applicable.ts";
 import { settingsPage } from "../scripts/docs-settings.ts";
 import { describeSettings } from "../src/config/schema.ts";
 import { ERROR_CATALOGUE, type ErrorCode, SvcError } from "../src/domain/errors.ts";
@@ -290,4 +291,17 @@ describe("ARCHITECTURE.md", () => {
       .map((entry) => `src/${entry.name}/`);
     expect(folders.filter((folder) => !headings.some((line) => line.includes(folder)))).toEqual([]);
   });
+});
+
+test("docs/mcp.md names every scenario of the conformance suite that does not apply, with its reason", () => {
+  const rows = read("docs/mcp.md")
+    .split("\n")
+    .filter((row) => row.startsWith("| "));
+  for (const [revision, entries] of Object.entries(NOT_APPLICABLE)) {
+    for (const { name, reason } of entries) {
+      const said = [`\`${name}\``, revision, REASONS[reason]];
+      const fits = rows.filter((row) => said.every((part) => row.includes(part)));
+      expect([name, fits.length]).toEqual([name, 1]);
+    }
+  }
 });

@@ -1,10 +1,11 @@
 /** What an assistant is told by the built executable when its memory cannot be opened. */
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type AssistantOptions,
+  AssistantProcess,
   endAllAssistants,
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
@@ -43,6 +44,24 @@ test("an argument that is none ends the process with a complaint before it speak
   await expect(start("argument.pack", { args: ["--tool", "core"] })).rejects.toThrow(
     "Connection closed",
   );
+});
+
+test("a file that is no pack is told to each call and on stderr, stays as it is, and ends the process with 1", async () => {
+  const notes = join(root, "notes.pack");
+  writeFileSync(notes, "these are my notes");
+  const assistant = await start("notes.pack");
+  const { isError, value } = await assistant.call("memory_retrieve", { query: "q" });
+  expect([isError, String(value["error"])]).toEqual([true, expect.stringContaining("notes.pack")]);
+  expect(await assistant.leave()).toBe(1);
+  expect(await assistant.process.stderr()).toContain("notes.pack");
+  expect(readFileSync(notes, "utf8")).toBe("these are my notes");
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)("%s ends it in order", async (signal) => {
+  const assistant = new AssistantProcess({ pack: join(root, "own.pack"), environment: common });
+  await assistant.open();
+  process.kill(assistant.pid, signal);
+  expect(await assistant.ended()).toBe(0);
 });
 
 test("a memory that is mended while the assistant runs is opened by the next call", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { at } from "../../contract/samples.ts";
 import { seedInto } from "../../contract/sqlite-seed.ts";
 import { link } from "../../contract/store-graph.ts";
-import { fullReceipt, tokenizer, useEngines } from "../engines.ts";
+import { fullReceipt, useEngines } from "../engines.ts";
 import {
   ask,
   contentsOf,
@@ -122,22 +122,6 @@ describe("a question for a count", () => {
       contextCount: 0,
     });
   });
-
-  test("has no context when its notice does not fit", async () => {
-    const opened = await open();
-    await remember(opened, ...museums(3));
-    const whole = await ask(opened.engine, HOW_MANY);
-    const notice = tokenizer.count(whole.bundle.coverageNotice ?? "");
-
-    const tight = await ask(opened.engine, HOW_MANY, { tokenBudget: 100 + notice - 1 });
-    const alone = await ask(opened.engine, HOW_MANY, { tokenBudget: 100 + notice });
-
-    expect(tight.bundle).toMatchObject({ renderedContext: "", tokensUsed: 0, includedCount: 0 });
-    expect(tight.bundle.coverageNotice).toBeUndefined();
-    expect(tight.bundle.excludedIds).toHaveLength(3);
-    expect(alone.bundle).toMatchObject({ tokensUsed: notice, includedCount: 0 });
-    expect(alone.bundle.renderedContext).toBe(whole.bundle.coverageNotice ?? "");
-  });
 });
 
 describe("a question about time", () => {
@@ -158,23 +142,6 @@ describe("a question about time", () => {
     expect(task).toStartWith("TEMPORAL TASK: ");
     expect(header).toStartWith("Memory records");
     expect(bundle.contextGuidance).toBe(`${time}\n${task}`);
-  });
-
-  test("is guided only where there is something to read and room for it", async () => {
-    const opened = await open();
-    await remember(opened, ...museums(1));
-    const whole = await ask(opened.engine, DAYS_AGO);
-    const off = await ask(withSettings(opened, packing({ contextGuidanceMode: "off" })), DAYS_AGO);
-
-    const tight = await ask(opened.engine, DAYS_AGO, {
-      tokenBudget: 100 + whole.bundle.tokensUsed - 1,
-    });
-    const nothing = await ask(opened.engine, DAYS_AGO, { userId: "bob" });
-
-    expect(off.bundle.contextGuidance).toBeUndefined();
-    expect(tight.bundle.contextGuidance).toBeUndefined();
-    expect(tight.bundle.renderedContext).toBe(off.bundle.renderedContext);
-    expect(nothing.bundle.renderedContext).toBe("");
   });
 
   test("of an earlier knowledge is told what that is not", async () => {

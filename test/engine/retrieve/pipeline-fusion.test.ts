@@ -3,15 +3,8 @@ import { toEngineSettings } from "../../../src/app/engine-settings.ts";
 import { CONFIG_SCHEMA } from "../../../src/config/schema.ts";
 import type { EngineSettings } from "../../../src/engine/settings.ts";
 import { retrieveView } from "../../../src/surface/contract/retrieval/answer.ts";
-import { at } from "../../contract/samples.ts";
 import { toldJson } from "../../surface/told.ts";
-import {
-  expectInvalid,
-  fullReceipt,
-  type OpenedEngine,
-  REAL_MODEL,
-  useEngines,
-} from "../engines.ts";
+import { fullReceipt, type OpenedEngine, REAL_MODEL, useEngines } from "../engines.ts";
 import { ask, contentsOf, fillWorld, remember, withSettings } from "./pipeline-world.ts";
 
 const { open } = useEngines({ upkeep: undefined });
@@ -71,57 +64,6 @@ describe("the fusion that is chosen by the settings", () => {
     expect(new Set(answers.map(({ metadata }) => metadata.scoringConfigVersion)).size).toBe(3);
   });
 
-  test("weighted, is the sum of its signals", async () => {
-    const opened = await open();
-    await fillWorld(opened);
-
-    const { results } = await ask(enginesOf(opened).weighted, "Who knows the hotel in Lisbon?");
-
-    const scored = results.flatMap(({ trace, compositeScore, provenance }) =>
-      trace === undefined || provenance.adjustments.length > 0
-        ? []
-        : [{ trace, compositeScore, provenance }],
-    );
-    expect(scored.length).toBeGreaterThan(5);
-    expect(scored.some(({ trace }) => trace.graphProximity > 0)).toBe(true);
-    for (const { trace, compositeScore, provenance } of scored) {
-      const w = provenance.weights;
-      const sum =
-        w.semantic * trace.semanticSimilarity +
-        w.lexical * trace.lexicalRelevance +
-        w.graph * trace.graphProximity +
-        w.recency * trace.recencyFactor +
-        w.salience * trace.salience +
-        w.confidence * trace.confidence;
-      const score =
-        (sum * trace.epistemicWeight + w.temporalBoost * trace.temporalAffinity) *
-        trace.nodeTypeBoost;
-      const relevance = trace.semanticSimilarity + trace.lexicalRelevance;
-      const limited = relevance < w.relevanceFloor ? Math.min(score, relevance) : score;
-      expect(compositeScore).toBeCloseTo(limited, 9);
-    }
-  });
-
-  test("weighted, prefers what changed lately; the others only break ties by time", async () => {
-    const opened = await open();
-    const [old, young] = await remember(
-      opened,
-      { content: "green tea", second: 0 },
-      { content: "green tea", second: 60 * 86_400 },
-    );
-    const engines = enginesOf(opened);
-    const given = { referenceTime: at(61 * 86_400) };
-    const gap = async (name: (typeof FUSIONS)[number]) => {
-      const { results } = await ask(engines[name], "green tea", given);
-      expect(results.map(({ node }) => node.id)).toEqual([young?.id, old?.id] as never);
-      return (results[0]?.compositeScore ?? 0) - (results[1]?.compositeScore ?? 0);
-    };
-
-    expect(await gap("weighted")).toBeWithin(0.01, 1);
-    expect(await gap("rrf")).toBeWithin(1e-13, 1e-10);
-    expect(await gap("relative")).toBeWithin(1e-13, 1e-10);
-  });
-
   test("relative, looks at more candidates unless a number is set", () => {
     const kOf = (fusion: string, packing = {}) => {
       const { vectorK, lexicalK } = toEngineSettings(
@@ -133,29 +75,6 @@ describe("the fusion that is chosen by the settings", () => {
     expect(kOf("rrf")).toEqual([50, 50]);
     expect(kOf("weighted")).toEqual([50, 50]);
     expect(kOf("relative", { vector_k: 7 })).toEqual([7, 300]);
-  });
-
-  test("relative, follows its share of the meaning", async () => {
-    const opened = await open();
-    await remember(
-      opened,
-      { content: "tea tea tea tea", second: 1 },
-      { content: "tea and milk and sugar and honey", second: 1 },
-      { content: "coffee", second: 1 },
-    );
-    const { of } = enginesOf(opened);
-    const scoresWith = async (relative_semantic_share: number) => {
-      const { results } = await ask(of("relative", { relative_semantic_share }), "tea");
-      return results.map(({ provenance: { fusion }, compositeScore }) => [fusion, compositeScore]);
-    };
-
-    for (const [fusion, score] of await scoresWith(1)) {
-      expect(fusion).toMatchObject({ kind: "relative" });
-      expect(score).toBeCloseTo((fusion as { semantic?: number }).semantic ?? 0, 9);
-    }
-    for (const [fusion, score] of await scoresWith(0)) {
-      expect(score).toBeCloseTo((fusion as { lexical?: number }).lexical ?? 0, 9);
-    }
   });
 
   test("weighted, compares the floor with the score and shows no relevance anywhere", async () => {
@@ -188,28 +107,6 @@ describe("the fusion that is chosen by the settings", () => {
           reason !== "below_threshold" || semanticRelevance < 0.5,
       ),
     ).toBe(true);
-  });
-
-  test("weighted, takes multipliers; the others refuse those that change something", async () => {
-    const opened = await open();
-    await fillWorld(opened);
-    const engines = enginesOf(opened);
-    const rankingMultipliers = { lexical: 4, semantic: 0.25 };
-
-    const plain = await ask(engines.weighted, "Which hotel in Lisbon?");
-    const shifted = await ask(engines.weighted, "Which hotel in Lisbon?", { rankingMultipliers });
-    const neutral = await ask(engines.rrf, "hotel", { rankingMultipliers: { lexical: 1 } });
-
-    expect(shifted.metadata.rankingMultipliers).toMatchObject({ ...rankingMultipliers, graph: 1 });
-    expect(shifted.results.map(({ compositeScore }) => compositeScore)).not.toEqual(
-      plain.results.map(({ compositeScore }) => compositeScore),
-    );
-    expect(neutral.results.length).toBeGreaterThan(3);
-    for (const name of ["rrf", "relative"] as const) {
-      await expectInvalid(ask(engines[name], "hotel", { rankingMultipliers }), {
-        field: "ranking_multipliers",
-      });
-    }
   });
 
   test("gives way to the weights of a request", async () => {
