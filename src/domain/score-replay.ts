@@ -43,6 +43,9 @@ export function relevanceLimit(
   return relevanceFloor > 0 && relevance < relevanceFloor ? relevance : undefined;
 }
 
+/** What every candidate has of a score where a question asks for a time alone, so that time decides. */
+const TIME_SHARE = 0.5;
+
 /**
  * The fused score of a candidate to 10 decimals, minus its tie-break. `rrf`: reciprocal rank fusion (Cormack, Clarke and
  * Büttcher, SIGIR 2009), rescaled so that the first of both rankings has 1. `relative`: the shares of the rescaled signals.
@@ -55,8 +58,11 @@ export function fusedScore(record: FusionRecord, fusion: Fusion): number {
     record.nodeTypeFactor *
     record.temporalFactor *
     (record.recencyBoostFactor ?? 1) *
-    (record.speakerFactor ?? 1);
-  return roundScore(fusedSignals(record, fusion) * factors) - (record.tieBreak ?? 0);
+    (record.speakerFactor ?? 1) *
+    (record.timeFactor ?? 1);
+  const signals = fusedSignals(record, fusion);
+  const base = record.timeFactor === undefined ? signals : TIME_SHARE + (1 - TIME_SHARE) * signals;
+  return roundScore(base * factors) - (record.tieBreak ?? 0);
 }
 
 function fusedSignals(record: FusionRecord, fusion: Fusion): number {
@@ -143,6 +149,7 @@ const FACTOR_LIMITS: readonly (readonly [keyof PoolFactors, number])[] = [
   ["temporalFactor", 1],
   ["recencyBoostFactor", 1],
   ["speakerFactor", 1],
+  ["timeFactor", 1],
   ["tieBreak", TIE_BREAK_WIDTH],
 ];
 
@@ -280,7 +287,14 @@ function adjustmentProblems({ kind, coefficient, neuralScore }: Adjustment): str
 }
 
 /** What a score is made of. `semantic`: meaning; `lexical`: words. */
-type ScoreSignal = "semantic" | "lexical" | "graph" | "recency" | "salience" | "confidence";
+type ScoreSignal =
+  | "semantic"
+  | "lexical"
+  | "graph"
+  | "recency"
+  | "salience"
+  | "confidence"
+  | "time";
 
 /** What a signal brings before any factor. Signals that bring nothing are left out. */
 type ScorePart = { readonly signal: ScoreSignal; readonly amount: number };
@@ -295,6 +309,8 @@ type BaseStepKind =
   /** The question is about the present. */
   | "recency_boost"
   | "speaker"
+  /** The question asks for a time alone. */
+  | "time"
   /** Words and meaning together stay below the floor, which is as much as it can have. */
   | "relevance_floor"
   /** To 10 decimals: at most 1e-10. */
@@ -344,6 +360,7 @@ export function scoreParts(provenance: ScoreProvenance): ScoreParts {
     run.times("temporal", fusion.temporalFactor);
     run.times("recency_boost", fusion.recencyBoostFactor);
     run.times("speaker", fusion.speakerFactor);
+    run.times("time", fusion.timeFactor);
   }
   const base = baseScore(provenance);
   const tieBreak = fusion?.tieBreak ?? 0;
@@ -399,9 +416,11 @@ function weightedParts({
 
 function fusedParts(record: FusionRecord, fusion: Fusion): readonly ScorePart[] {
   const [semantic, lexical] = fusedAmounts(record, fusion);
+  const time = record.timeFactor === undefined ? 0 : TIME_SHARE;
   return [
-    { signal: "semantic", amount: semantic },
-    { signal: "lexical", amount: lexical },
+    { signal: "semantic", amount: (1 - time) * semantic },
+    { signal: "lexical", amount: (1 - time) * lexical },
+    { signal: "time", amount: time },
   ];
 }
 

@@ -73,6 +73,11 @@ export type PoolFactors = {
   readonly recencyBoostFactor: number | undefined;
   /** Below 1 for words of somebody other than the person the question names; absent if it names nobody who spoke. */
   readonly speakerFactor?: number | undefined;
+  /**
+   * How near a memory is to the time that the question asks for, 0 to 1; absent if it asks for more than a time. With it the
+   * signals count half.
+   */
+  readonly timeFactor?: number | undefined;
   /** Subtracted so that newer memories come first, 0 to 1e-11; undefined without a tie-break. */
   readonly tieBreak: number | undefined;
 };

@@ -71,6 +71,9 @@ export type DateSignal = {
   /** The matched text as written in the question. */
   readonly value: string;
   readonly resolved: Instant;
+  /** What it names as a whole, such as a day or a month, in UTC; `until` is not part of it. */
+  readonly from: Instant;
+  readonly until: Instant;
 };
 
 /**

@@ -138,10 +138,11 @@ const SHARED_YEAR: Refiner = {
   },
 };
 
+type Moment = Pick<DateSignal, "resolved" | "from" | "until">;
 type Found = {
   readonly at: number;
   readonly end: number;
-  readonly moments: readonly (Instant | undefined)[];
+  readonly moments: readonly (Moment | undefined)[];
 };
 
 /** The dates of a text, in its order; each language reads what those before it have left. */
@@ -170,7 +171,7 @@ function read(
     .flatMap(({ at, end, moments }) => {
       const value = text.slice(at, end).trim();
       const type = /\d/.test(value) ? "ABSOLUTE" : "RELATIVE";
-      return moments.flatMap((resolved) => (resolved ? [{ type, value, resolved } as const] : []));
+      return moments.flatMap((moment) => (moment ? [{ type, value, ...moment } as const] : []));
     });
 }
 
@@ -194,11 +195,12 @@ function findYears(text: string, reference: Instant, now: Date): Found[] {
     if (BEFORE_NO_YEAR.test(before)) return [];
     const month = Number(groups["month"] ?? now.getUTCMonth() + 1);
     const ms = dayOf(Number(groups["year"]), month, now.getUTCDate());
+    const span = groups["month"] === undefined ? yearOf(ms) : monthOf(ms);
     return [
       {
         at: index - prefixOf(before).length,
         end: index + length,
-        moments: [toInstant(ms, reference)],
+        moments: [toMoment(ms, span, reference)],
       },
     ];
   });
@@ -249,11 +251,50 @@ type Place = {
  * The moment of a part. Only what is written is taken from the parser; the rest comes from the reference, in UTC.
  * @returns undefined outside the years 1 to 9999
  */
-function resolve(part: Parts, place: Place): Instant | undefined {
+function resolve(part: Parts, place: Place): Moment | undefined {
   const { result, reference } = place;
   const now = Date.parse(`${reference.slice(0, 23)}Z`);
-  if (CURRENT.test(result.text)) return reference;
-  return toInstant(momentOf(part, place, now), reference);
+  const ms = CURRENT.test(result.text) ? now : momentOf(part, place, now);
+  return toMoment(ms, spanOf(part, result.text, ms), reference);
+}
+
+type Span = readonly [from: number, until: number];
+
+const WEEKEND = /weekend|wochenende|fin de semana|week-end|fim de semana|выходн/iu;
+const WEEK = /(?<!\p{L})(?:week|wochen?|semanas?|semaines?|settiman|weken|недел)|[週周]/iu;
+
+/** What a part names: a weekend, a week from Monday on, a day, a month or a year. */
+function spanOf(part: Parts, text: string, ms: number): Span {
+  const day = startOfDay(ms);
+  if (WEEKEND.test(text)) return [day, day + 2 * DAY_MS];
+  if (WEEK.test(text)) {
+    const monday = day - ((new Date(day).getUTCDay() + 6) % 7) * DAY_MS;
+    return [monday, monday + 7 * DAY_MS];
+  }
+  if (!part.isCertain("day") && !isWeekday(part)) {
+    if (part.isCertain("month") || /^this\s+month$/i.test(text)) return monthOf(ms);
+    if (part.isCertain("year") || /^this\s+year$/i.test(text)) return yearOf(ms);
+  }
+  return [day, day + DAY_MS];
+}
+
+function monthOf(ms: number): Span {
+  const date = new Date(ms);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return [Date.UTC(year, month), Date.UTC(year, month + 1)];
+}
+
+function yearOf(ms: number): Span {
+  const year = new Date(ms).getUTCFullYear();
+  return [Date.UTC(year, 0), Date.UTC(year + 1, 0)];
+}
+
+function toMoment(ms: number, [start, end]: Span, reference: Instant): Moment | undefined {
+  const resolved = toInstant(ms, reference);
+  const [from, until] = [new Date(start), new Date(end)];
+  if (resolved === undefined || !(from.getUTCFullYear() >= 1 && until.getUTCFullYear() <= 9999))
+    return undefined;
+  return { resolved, from: fromDate(from), until: fromDate(until) };
 }
 
 function momentOf(part: Parts, place: Place, now: number): number {
@@ -272,9 +313,10 @@ function countedFrom(now: number, part: Parts, { result, before }: Place): numbe
   // Noon is what the parser gives a day without a time.
   const isNoon = exact - startOfDay(exact) === DAY_MS / 2 && !part.isCertain("hour");
   if (isNoon && now - startOfDay(now) !== DAY_MS / 2) return startOfDay(exact);
-  // "For 2 hours" lasts until now.
+  // "For 2 hours" lasts until now, "for next week" does not.
   const isLength =
-    /^(?:for|over|during)\s/i.test(result.text) || /\s(?:for|over)\s+$/i.test(before);
+    !/next|coming/i.test(result.text) &&
+    (/^(?:for|over|during)\s/i.test(result.text) || /\s(?:for|over)\s+$/i.test(before));
   return isLength && exact > now ? 2 * now - exact : exact;
 }
 

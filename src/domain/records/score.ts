@@ -224,6 +224,7 @@ const factors = {
   temporalFactor: decimal,
   recencyBoostFactor: omitted(decimal),
   speakerFactor: omitted(decimal),
+  timeFactor: omitted(decimal),
   tieBreak: omitted(decimal),
 } as const;
 

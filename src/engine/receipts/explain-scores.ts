@@ -167,6 +167,7 @@ const FUSED_FACTORS: readonly {
   { name: "temporalFactor", text: "others fit the time of the question better" },
   { name: "recencyBoostFactor", text: "the question is about the present, and others are newer" },
   { name: "speakerFactor", text: "somebody other than the question names said it" },
+  { name: "timeFactor", text: "the question asks for another time" },
 ];
 
 function adjustmentReason(step: Adjustment): Reason {

@@ -1,8 +1,15 @@
 import type { QueryIntent, RetrievalMode } from "../../domain/enums.ts";
-import { foreignLanguages } from "../../domain/language.ts";
-import type { Instant } from "../../lib/instant.ts";
+import {
+  foreignLanguages,
+  isFunctionWord,
+  STEMMED_LANGUAGES,
+  type StemmedLanguage,
+} from "../../domain/language.ts";
+import { analyse, ENGLISH_STOP_WORDS } from "../../domain/lexical-analysis.ts";
+import { asInstant, type Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/models.ts";
 import type { EngineSettings } from "../settings.ts";
+import type { AskedTime } from "./score/pool.ts";
 
 export type QueryAnalysis = {
   readonly query: string;
@@ -18,6 +25,8 @@ export type QueryAnalysis = {
   readonly timeFrom: Instant | undefined;
   readonly timeTo: Instant | undefined;
   readonly retrievalMode: RetrievalMode;
+  /** The time that it asks for, where it says nothing else. */
+  readonly askedTime?: AskedTime | undefined;
 };
 
 /** What decides how a question is read besides its words. */
@@ -52,23 +61,67 @@ export function analyze(whole: string, context: AnalysisContext): QueryAnalysis 
   const signals = findDates(query, context).filter(
     ({ value }) => !temporalFirst || !isName(value, all),
   );
+  const askedTime = askedTimeOf(query, signals);
   const isTemporal = TEMPORAL.test(query) || signals.length > 0;
   const isLookup = LOOKUP_START.test(query) || names.length > 0;
   return {
     query: whole,
     asked: parts,
     intent:
-      isTemporal && (temporalFirst || !isLookup)
+      askedTime !== undefined
         ? "temporal"
-        : isLookup
-          ? "entity_lookup"
-          : otherIntent(query),
+        : isTemporal && (temporalFirst || !isLookup)
+          ? "temporal"
+          : isLookup
+            ? "entity_lookup"
+            : otherIntent(query),
     entities: all,
     isAggregation: asksForAll(query),
     temporalSignals: signals,
     ...windowOf(signals, context),
     retrievalMode: context.mode,
+    askedTime,
   };
+}
+
+/** What one does on a day, in the words of eight languages: a question of these and a time asks for the time. */
+const DOING = new Set(
+  analyse(
+    `do did does doing done happen happened happening go going went gone say said talk talked tell told mention mentioned write wrote
+    note noted notes record recorded remember anything something everything thing things plan plans planned make made
+    los gemacht mache machte tat tun passiert geschah geschehen gesagt sagte erzählt geschrieben notiert getan stand
+    hice hizo hicimos hacer hecho pasó ocurrió dije dijo hablé hablamos conté escribí anoté
+    fait fis passé arrivé dit parlé raconté écrit noté quoi
+    cosa fatto feci successo accaduto detto parlato raccontato scritto annotato
+    fiz fez feito aconteceu houve disse falei contei escrevi anotei
+    gedaan deed gebeurd gebeurde gezegd verteld geschreven genoteerd
+    делал делала сделал сделала было случилось произошло говорил говорила сказал сказала писал записал`,
+  ),
+);
+
+/** The time of a question that names one and no topic: `What did I do yesterday?`. */
+function askedTimeOf(query: string, signals: readonly DateSignal[]): AskedTime | undefined {
+  const [first] = signals;
+  if (first === undefined) return undefined;
+  const rest = signals.reduce((text, { value }) => text.replace(value, " "), query);
+  const foreign = foreignLanguages(query);
+  const languages = STEMMED_LANGUAGES.filter((language) => foreign.includes(language));
+  if (!analyse(rest).every((word) => saysNoTopic(word, languages))) return undefined;
+  const [from = first.from] = signals.map((signal) => signal.from).sort();
+  if (SINCE.test(query)) return { from, until: LAST_INSTANT };
+  const [until = first.until] = signals
+    .map((signal) => signal.until)
+    .sort()
+    .reverse();
+  return { from, until };
+}
+
+const SINCE = new RegExp(phrase("since|seit|seitdem|desde|depuis|sinds"), "iu");
+const LAST_INSTANT = asInstant("9999-12-31T23:59:59.999999Z");
+
+function saysNoTopic(word: string, languages: readonly StemmedLanguage[]): boolean {
+  if (DOING.has(word) || languages.some((language) => isFunctionWord(language, word))) return true;
+  return languages.length === 0 && ENGLISH_STOP_WORDS.has(word);
 }
 
 function otherIntent(query: string): QueryIntent {

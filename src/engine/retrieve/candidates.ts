@@ -16,6 +16,7 @@ import type {
 } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Exclusion, MemoryBundle } from "./api.ts";
+import type { AskedTime } from "./score/pool.ts";
 
 /** The searches, in the order of reports. */
 export const BACKENDS = ["GRAPH", "VECTOR", "LEXICAL", "PINNED"] as const;
@@ -45,6 +46,7 @@ export type Question = {
   readonly texts: readonly SearchedText[];
   readonly entities: readonly string[];
   readonly isAggregation: boolean;
+  readonly askedTime?: AskedTime | undefined;
   readonly filter: CandidateFilter;
   /** False if the pack's vectors are of another model. */
   readonly comparable: boolean;
@@ -111,7 +113,8 @@ export async function generateCandidates(
     question.isAggregation ? scanWords(deps, question, searches) : NO_SCAN,
   ]);
   const nearest = await Promise.all(vectors);
-  const near = bestOf(nearest.map(counted)).slice(0, limits.vectorK);
+  const within = await searches.run("VECTOR", () => searchTime(deps, question, limits));
+  const near = unitedHits(bestOf(nearest.map(counted)).slice(0, limits.vectorK), within);
   const elsewhere = unique([near, graph, pinned, scan.hits]);
   const lexical = await searchTexts(deps, question, searches, limits.lexicalK, elsewhere);
   const byWords = lexical.slice(0, limits.lexicalK);
@@ -193,6 +196,31 @@ async function searchVectors(
   }
   if (vectorK === 0) return [];
   return store.searchVectors(await vector(), question.filter, vectorK);
+}
+
+/** The memories of the time that a question asks for: there may be too many others that are as near to its few words. */
+async function searchTime(
+  deps: EngineDeps<SearchIndex>,
+  question: Question,
+  limits: SearchLimits,
+): Promise<readonly Hit[]> {
+  const { askedTime, filter, texts } = question;
+  const [text] = texts;
+  if (askedTime === undefined || text === undefined) return [];
+  const { eventTimeFrom, eventTimeTo } = filter;
+  const from = eventTimeFrom === undefined || eventTimeFrom < askedTime.from;
+  const to = eventTimeTo === undefined || eventTimeTo > askedTime.until;
+  const within = {
+    ...filter,
+    eventTimeFrom: from ? askedTime.from : eventTimeFrom,
+    eventTimeTo: to ? askedTime.until : eventTimeTo,
+  };
+  return searchVectors(deps, { ...question, filter: within }, text, limits);
+}
+
+function unitedHits(hits: readonly Hit[], more: readonly Hit[]): readonly Hit[] {
+  const known = new Set(hits.map(({ key }) => key));
+  return [...hits, ...more.filter(({ key }) => !known.has(key))];
 }
 
 /** Weight of hits of the whole text of a long question. */

@@ -1,6 +1,7 @@
 import { strengthsOf } from "../../domain/candidate-filter.ts";
 import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import { reasonCode } from "../../domain/errors.ts";
+import { statedTime } from "../../domain/node.ts";
 import {
   type ExplainedAnswer,
   historicalCoverage,
@@ -12,6 +13,7 @@ import type { ReceiptLog } from "../../ports/store/records.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ReceiptMaterial } from "../receipts/api.ts";
+import type { QueryAnalysis } from "./analyze.ts";
 import type {
   Exclusion,
   FilterMetadata,
@@ -28,6 +30,7 @@ import { coverageNotice, guidanceFor, visibleBindings } from "./pack/bundle.ts";
 import { pack } from "./pack/pack.ts";
 import { filterRules, type Ranked, rank, StageLog, searchAside } from "./rank.ts";
 import { parseRequest, type RetrievalRequest } from "./request.ts";
+import { daysFrom } from "./score/pool.ts";
 import { type Selection, select } from "./select.ts";
 
 /** What the pipeline needs from its environment. */
@@ -161,6 +164,19 @@ function judged(
   );
 }
 
+/** Strong is what is of the time that alone a question asks for; undefined for another question, or if nothing is of that time. */
+function judgedByTime(
+  { askedTime }: QueryAnalysis,
+  results: readonly ResultCandidate[],
+): readonly ResultCandidate[] | undefined {
+  if (askedTime === undefined) return undefined;
+  const judged = results.map((result) => {
+    const isOfTime = daysFrom(askedTime, statedTime(result.node)) === 0;
+    return { ...result, strength: isOfTime ? ("strong" as const) : ("weak" as const) };
+  });
+  return judged.some(({ strength }) => strength === "strong") ? judged : undefined;
+}
+
 /** Whatever makes a strong result outdated is strong as well, so that nobody gets the older one without it. */
 function withSuccessors(results: readonly ResultCandidate[]): readonly ResultCandidate[] {
   const olderThan = new Map(results.map((result) => [result.node.id, result.olderThan?.nodeId]));
@@ -196,7 +212,9 @@ function selected(
   });
   return {
     ...selection,
-    results: judged(deps, analysis.asked.join(" ") || request.query, selection.results),
+    results:
+      judgedByTime(analysis, selection.results) ??
+      judged(deps, analysis.asked.join(" ") || request.query, selection.results),
   };
 }
 

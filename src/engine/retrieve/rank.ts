@@ -136,7 +136,7 @@ async function analyzed(
 function toQuestion(
   { embedder }: EngineDeps<SearchIndex>,
   { filter }: RetrievalRequest,
-  { query, asked, entities, isAggregation }: QueryAnalysis,
+  { query, asked, entities, isAggregation, askedTime }: QueryAnalysis,
   comparable: boolean,
 ): Question {
   const texts = [query, ...asked].map((text) => {
@@ -149,7 +149,7 @@ function toQuestion(
       },
     };
   });
-  return { texts, entities, isAggregation, filter, comparable };
+  return { texts, entities, isAggregation, askedTime, filter, comparable };
 }
 
 type Pool = SearchedPool & Pick<Ranked, "reformulated" | "reformulation">;

@@ -35,7 +35,7 @@ function countingReader(value: string): DateReader & { readonly texts: string[] 
     ready: async () => {},
     read: (text, resolved) => {
       texts.push(text);
-      return [{ type: "RELATIVE", value, resolved }];
+      return [{ type: "RELATIVE", value, resolved, from: resolved, until: resolved }];
     },
     texts,
   };

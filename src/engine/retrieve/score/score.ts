@@ -23,6 +23,7 @@ import type { Candidate } from "../candidates.ts";
 import {
   type Base,
   competitionRanks,
+  daysFrom,
   type Entry,
   type Formula,
   newestFirstPlaces,
@@ -302,13 +303,30 @@ function poolFactors(
     isSpokenByNamed === undefined
       ? undefined
       : shares((entry) => (isSpokenByNamed(entry) ? 1 + SPEAKER_BOOST : 1));
+  const time = timeFactors(entries, context);
   return (index) => ({
     epistemicFactor: epistemic[index] ?? 0,
     nodeTypeFactor: nodeType[index] ?? 0,
     temporalFactor: temporal[index] ?? 0,
     recencyBoostFactor: boost?.[index],
     ...(speaker === undefined ? {} : { speakerFactor: speaker[index] ?? 0 }),
+    ...(time === undefined ? {} : { timeFactor: time[index] ?? 0 }),
   });
+}
+
+/** What is not of the time that a question asks for has at most this, and this share of it for each day that it is away. */
+const OTHER_TIME = 0.4;
+const OTHER_TIME_DAILY = 0.98;
+
+/** How near each candidate is to the time that alone the question asks for; undefined if it asks for more, or none is of that time. */
+function timeFactors(
+  entries: Pool["entries"],
+  { analysis: { askedTime } }: Pool["context"],
+): readonly number[] | undefined {
+  if (askedTime === undefined) return undefined;
+  const away = entries.map(({ stated }) => daysFrom(askedTime, stated));
+  if (!away.includes(0)) return undefined;
+  return away.map((days) => (days === 0 ? 1 : OTHER_TIME * OTHER_TIME_DAILY ** days));
 }
 
 /** Subtracts just enough that the newest of equal scores comes first. */
