@@ -1,7 +1,7 @@
 import type { EmbeddingIdentity } from "../../ports/models.ts";
 import type { Clock } from "../../ports/system.ts";
+import type { Worker } from "../sql/work.ts";
 import type { Database } from "./connection/sql.ts";
-import type { Worker } from "./work/lease.ts";
 
 export type PostgresStoreParts = {
   readonly database: Database;

@@ -3,6 +3,7 @@ import type { Store } from "../../ports/store/store.ts";
 import { bindAudit } from "../sql/audit.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
+import { bindWork, newHolder } from "../sql/work.ts";
 import { bindActivity } from "./activity/bind.ts";
 import { bindBlobs } from "./blobs/blobs.ts";
 import { accessOf } from "./connection/run.ts";
@@ -19,8 +20,7 @@ import { bindReceipts } from "./receipts/receipts.ts";
 import { requireManifest } from "./schema/manifest.ts";
 import { bindSearches } from "./search/bind.ts";
 import { sweepIndexes } from "./upkeep/sweep-indexes.ts";
-import { bindWork } from "./work/bind.ts";
-import { newHolder } from "./work/lease.ts";
+import { bindJobs } from "./work/bind.ts";
 
 export function createPostgresStore(given: PostgresStoreParts): Store {
   // SAFETY: the key of a node is a number of its owner's; nobody else makes one or does anything with it but hand it back.
@@ -44,7 +44,8 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     ...bindSearches(parts),
     ...bindAudit(roles),
     ...bindActivity(database),
-    ...bindWork(parts),
+    ...bindWork(roles, worker),
+    ...bindJobs(parts),
     ...bindExtraction(parts),
     ...bindOrganizing(roles),
     ...bindReceipts(database),

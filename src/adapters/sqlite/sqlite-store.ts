@@ -10,10 +10,10 @@ import type { Admission } from "../../ports/store/events.ts";
 import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { Manifest, PackLock, Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
-import { processIdentity } from "../native/process-identity.ts";
 import { bindAudit, readAuditRecord } from "../sql/audit.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
+import { bindWork, newHolder } from "../sql/work.ts";
 import { snowball } from "../stemming/stem.ts";
 import { readBlob, readBlobTotals } from "./blobs/blobs.ts";
 import type { PackLayout } from "./connection/layout.ts";
@@ -69,7 +69,6 @@ import { readEdgesOf } from "./write/edges.ts";
 import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
 import { addNodes, materializeAll } from "./write/materialize.ts";
 import { findStaleEntries, removeStaleEntries } from "./write/sweep-indexes.ts";
-import { finishWork, renewWork, takeWork } from "./write/work.ts";
 
 export type SqliteStoreParts = {
   readonly access: PackAccess;
@@ -79,8 +78,6 @@ export type SqliteStoreParts = {
   readonly isEncrypted: boolean;
   readonly clock: Clock;
 };
-
-let stores = 0;
 
 export type OpenPack = Store & PackLock;
 
@@ -92,9 +89,7 @@ export function createSqliteStore(parts: SqliteStoreParts): OpenPack {
 function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
   const { access, clock, embedding } = parts;
   const roles = accessOf(access);
-  stores += 1;
-  // Differs for each store, so that two of one process do not take each other for themselves.
-  const holder = `${processIdentity()}|${stores}`;
+  const holder = newHolder();
   const manifest = async (): Promise<Manifest> => {
     const found = await access.read(readManifest);
     if (found === undefined) throw new SvcError("internal", "the pack has no manifest");
@@ -111,7 +106,8 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindBrowse(parts),
     ...bindActivity(parts),
     ...bindSearches(parts),
-    ...bindWork(parts, holder),
+    ...bindWork(roles, { holder, clock }),
+    ...bindJobs(parts, holder),
     ...bindUpkeep(roles),
     ...bindSweeps(access),
     ...bindExtraction(parts, holder),
@@ -281,7 +277,7 @@ function bindSweeps({ read, write }: PackAccess) {
   } satisfies Partial<Store>;
 }
 
-function bindWork({ access, clock, embedding }: SqliteStoreParts, holder: string) {
+function bindJobs({ access, clock, embedding }: SqliteStoreParts, holder: string) {
   const { write } = access;
   const lease = () => leaseOf(holder, clock.now(), LEASE_SECONDS);
   return {
@@ -303,10 +299,5 @@ function bindWork({ access, clock, embedding }: SqliteStoreParts, holder: string
     failJobs: writing(access, failJobs),
     jobStatus: reading(access, jobStatus),
     countJobs: reading(access, countJobs),
-    takeWork: (work, isDueOnly) =>
-      write((database) => takeWork(database, work, isDueOnly, lease())),
-    renewWork: (claim) => write((database) => renewWork(database, claim, lease())),
-    finishWork: (claim, outcome) =>
-      write((database) => finishWork(database, claim, outcome, clock.now())),
   } satisfies Partial<Store>;
 }

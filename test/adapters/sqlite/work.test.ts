@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { processIdentity } from "../../../src/adapters/native/process-identity.ts";
+import { claimWork } from "../../../src/adapters/sql/work.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import { claimWork } from "../../../src/adapters/sqlite/write/work.ts";
+import { run } from "../../../src/adapters/sqlite/connection/run.ts";
 import { leaseOf } from "../../../src/domain/jobs.ts";
 import { anAdmission, anEvent, at, freshId } from "../../contract/samples.ts";
 import { filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
@@ -39,10 +40,12 @@ test("work of one lane is claimed one after the other, past what has failed for 
       add.run(subject, lane, status, attempts, at(0));
     }
     const claim = () =>
-      claimWork(
+      run(
         database,
-        { kind: "extract", owner: 1, limit: 9, isDueOnly: true },
-        leaseOf(processIdentity(), at(1), 60),
+        claimWork(
+          { kind: "extract", owner: 1, limit: 9, isDueOnly: true },
+          leaseOf(processIdentity(), at(1), 60),
+        ),
       ).map(({ subject }) => subject);
 
     expect(claim()).toEqual([5, 6, 4, 2]);

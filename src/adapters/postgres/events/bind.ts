@@ -4,13 +4,12 @@ import { withWordsOf } from "../../../domain/search/turns.ts";
 import type { Admission, EventLog } from "../../../ports/store/events.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import { readAuditRecord } from "../../sql/audit.ts";
-
+import { newLease } from "../../sql/work.ts";
 import { snowball } from "../../stemming/stem.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { change } from "../graph/change.ts";
 import type { Parts } from "../parts.ts";
-import { newLease } from "../work/lease.ts";
 import { ownersOf, writeAdmission } from "./admit.ts";
 import {
   countEvents,
@@ -26,7 +25,7 @@ const TAKEN = "23505";
 export function bindEvents(parts: Parts): EventLog {
   const { database, worker } = parts;
   const append = async (sql: Sql, admission: Admission): Promise<void> => {
-    const lease = admission.leaseJobs ? await newLease(sql, worker, LEASE_SECONDS) : undefined;
+    const lease = admission.leaseJobs ? await run(sql, newLease(worker, LEASE_SECONDS)) : undefined;
     await writeAdmission(sql, admission, lease);
     const { change: planned } = admission;
     if (planned !== undefined) {

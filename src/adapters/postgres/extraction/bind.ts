@@ -3,9 +3,10 @@ import type { ExtractionJob } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ExtractionQueue } from "../../../ports/store/work.ts";
+import { newLease, presentOf, timeOf } from "../../sql/work.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import type { Parts } from "../parts.ts";
-import { newLease, presentOf, timeOf } from "../work/lease.ts";
 import {
   claimExtraction,
   earlierTurns,
@@ -33,13 +34,17 @@ export function bindExtraction({ database, embedding, worker }: Parts) {
   const requireJob = async (sql: Sql, eventId: Uuid): Promise<ExtractionJob> => {
     const row = await readJobRow(sql, eventId, ALL_OWNERS);
     if (row === undefined) throw new SvcError("internal", `the event ${eventId} has no extraction`);
-    return await toJob(sql, row, await timeOf(sql, worker.clock));
+    return await toJob(sql, row, await run(sql, timeOf(worker.clock)));
   };
   return {
     claimExtraction: (filter, seconds) =>
-      writeAny(async (sql) => claimExtraction(sql, filter, await newLease(sql, worker, seconds))),
+      writeAny(async (sql) =>
+        claimExtraction(sql, filter, await run(sql, newLease(worker, seconds))),
+      ),
     renewExtraction: (claim, seconds) =>
-      writeAny(async (sql) => renewExtraction(sql, claim, await newLease(sql, worker, seconds))),
+      writeAny(async (sql) =>
+        renewExtraction(sql, claim, await run(sql, newLease(worker, seconds))),
+      ),
     waitingTurns: (claim, page) =>
       read(claim.event.userId, (sql) => waitingTurns(sql, claim, page)),
     earlierTurns: (claim, limit) =>
@@ -60,7 +65,7 @@ export function bindExtraction({ database, embedding, worker }: Parts) {
     extractionJob: (eventId, owner) =>
       read(owner, async (sql) => {
         const row = await readJobRow(sql, eventId, owner);
-        return row && (await toJob(sql, row, await timeOf(sql, worker.clock)));
+        return row && (await toJob(sql, row, await run(sql, timeOf(worker.clock))));
       }),
     retryExtraction: async (eventId, owner, { isReplan, at }) => {
       const found = await read(owner, (sql) => readJobRow(sql, eventId, owner));
@@ -68,13 +73,15 @@ export function bindExtraction({ database, embedding, worker }: Parts) {
       return await write(found.user_id, async (sql) => {
         const row = await lockJobRow(sql, eventId, found.owner);
         if (row === undefined) return undefined;
-        const present = await presentOf(sql, row.owner, await newLease(sql, worker, 0));
+        const present = await run(sql, presentOf(row.owner, await run(sql, newLease(worker, 0))));
         await (isReplan ? replanJob(sql, row, present, at) : retryJob(sql, row, present, at));
         return await requireJob(sql, eventId);
       });
     },
     countExtractions: (owner) => read(owner, (sql) => countExtractions(sql, owner)),
     extractionLanes: (owner) =>
-      snapshot(owner, async (sql) => extractionLanes(sql, owner, await newLease(sql, worker, 0))),
+      snapshot(owner, async (sql) =>
+        extractionLanes(sql, owner, await run(sql, newLease(worker, 0))),
+      ),
   } satisfies ExtractionQueue;
 }

@@ -13,7 +13,7 @@ import type {
 } from "../../../ports/store/work.ts";
 
 import { readAuditRecordsById, writeAuditRecords } from "../../sql/audit.ts";
-
+import { isFree, presentOf } from "../../sql/work.ts";
 import { isSession } from "../conditions.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
@@ -22,7 +22,6 @@ import { requireUnerased } from "../erasure/names-erased.ts";
 import { readEvent } from "../events/read-events.ts";
 import { ownerKey } from "../owner-key.ts";
 import { type EventRow, FROM_EVENTS, toEvent } from "../rows.ts";
-import { isFree, presentOf } from "../work/lease.ts";
 import { JOB_COLUMNS, type JobRow, keptIds, lockJobRow } from "./jobs.ts";
 
 /** The first piece of work of a lane that is not done: nothing behind it may be claimed. */
@@ -61,7 +60,7 @@ async function readHeads(
   lease: Lease,
 ): Promise<readonly Head[]> {
   const owner = isEverybody(of) ? undefined : ownerKey(of);
-  const { now, latest, gone } = await presentOf(sql, owner, lease);
+  const { now, latest, gone } = await run(sql, presentOf(owner, lease));
   const columns = `${JOB_COLUMNS}, w.lane, ${isFree("$1", "$2", "$3")} AS is_free`;
   const scopes = listText(scope === undefined ? SCOPES : [scope]);
   const present = [now, latest, listText(gone), scopes];

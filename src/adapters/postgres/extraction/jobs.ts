@@ -14,14 +14,13 @@ import type { Uuid } from "../../../lib/uuid.ts";
 
 import type { ExtractionEnd } from "../../../ports/store/work.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
-
+import type { Present } from "../../sql/work.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { readEvent } from "../events/read-events.ts";
 import { type OwnerKey, ownerKeyOrNull } from "../owner-key.ts";
-import type { Present } from "../work/lease.ts";
 
 /** Work of extraction of an event, as its row has it. */
 export type JobRow = ExtractionWork & {

@@ -13,8 +13,8 @@ import type { Change, ChangeReads, ChangeSnapshot, Decide } from "../../../ports
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { Clock } from "../../../ports/system.ts";
 import { readAuditRecordsById, writeAuditRecords } from "../../sql/audit.ts";
+import { failuresOf } from "../../sql/work.ts";
 import { run } from "../connection/run.ts";
-
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { readEventRows } from "../events/read-events.ts";
@@ -22,7 +22,6 @@ import { NO_OWNER, ownerKey, ownerKeyOrNull } from "../owner-key.ts";
 import { type NodeRow, toEvent, toNode, updateOfNode } from "../rows.ts";
 import { evict } from "../search/evict.ts";
 import { addNodes } from "../work/materialize.ts";
-import { failuresOf } from "../work/work.ts";
 import { readEdgesAmong, readEdgesOf, writeEdge } from "./edges.ts";
 import { readNodeRows } from "./read-nodes.ts";
 
@@ -80,7 +79,7 @@ export async function change<T>(
   { clock, embedding, mayAdd = true }: ChangeParts,
 ): Promise<T> {
   const { claim, owner = ALL_OWNERS } = reads;
-  if (claim !== undefined && (await failuresOf(sql, claim)) === undefined) throw takenOver();
+  if (claim !== undefined && (await run(sql, failuresOf(claim))) === undefined) throw takenOver();
   const [rows, auditRecords, events, edges, edgesOf] = await Promise.all([
     readNodeRows(sql, reads.nodeIds, owner),
     run(sql, readAuditRecordsById(reads.auditRecordIds)),

@@ -5,12 +5,19 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { RebuildPlan } from "../../../ports/store/search-index.ts";
 import type { WorkClaim } from "../../../ports/store/work.ts";
+import {
+  failuresOf,
+  finishWork,
+  newLease,
+  renewWork,
+  takeWork,
+  type Worker,
+} from "../../sql/work.ts";
+import { run as runSteps } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { NO_OWNER, type OwnerKey } from "../owner-key.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { readSetting, writeSetting } from "../schema/settings.ts";
-import { newLease, type Worker } from "../work/lease.ts";
-import { failuresOf, finishWork, renewWork, takeWork } from "../work/work.ts";
 
 /** Seconds for which a run stays with a process that gives no sign of life: a batch of texts may take long to embed. */
 const HOLD_SECONDS = 120;
@@ -55,7 +62,10 @@ export async function beginRun(
      WHERE owner = $1::bigint AND kind = $2 AND subject = 0 AND lease_owner = $3`,
     ...[NO_OWNER, WORK.kind, holder],
   );
-  const claim = await takeWork(sql, WORK, false, await newLease(sql, worker, HOLD_SECONDS));
+  const claim = await runSteps(
+    sql,
+    takeWork(WORK, false, await runSteps(sql, newLease(worker, HOLD_SECONDS))),
+  );
   if (typeof claim !== "object") throw isBusyElsewhere();
   const state = await readState(sql);
   const isContinued = state !== undefined && isSameEmbedding(state.embedding, embedding);
@@ -88,7 +98,7 @@ export async function requireRun(
   const isHeld =
     run !== undefined &&
     state?.holder === run.holder &&
-    (await failuresOf(sql, run.claim)) !== undefined;
+    (await runSteps(sql, failuresOf(run.claim))) !== undefined;
   if (!isHeld) throw isBusyElsewhere();
   return { run, texts: state.texts };
 }
@@ -100,7 +110,7 @@ export async function renewRun(
   worker: Worker,
 ): Promise<{ readonly texts: TextCursor }> {
   const { run, texts } = await requireRun(sql, given);
-  await renewWork(sql, run.claim, await newLease(sql, worker, HOLD_SECONDS));
+  await runSteps(sql, renewWork(run.claim, await runSteps(sql, newLease(worker, HOLD_SECONDS))));
   return { texts };
 }
 
@@ -127,7 +137,7 @@ export async function endRun(
   if (run === undefined || state?.holder !== run.holder) return;
   const isFinished = outcome === "finished";
   const end = isFinished ? { failure: undefined, cooldownSeconds: 0 } : "stopped";
-  if (!(await finishWork(sql, run.claim, end, now))) return;
+  if (!(await runSteps(sql, finishWork(run.claim, end, now)))) return;
   if (isFinished) await sql.run("DELETE FROM vector_staging");
   await writeState(sql, isFinished ? undefined : { ...state, holder: undefined });
 }

@@ -4,7 +4,9 @@ import type {
   IndexRebuild,
   RebuildPlan,
 } from "../../../ports/store/search-index.ts";
+import { timeOf } from "../../sql/work.ts";
 import { ACTIVE } from "../conditions.ts";
+import { run as runSteps } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { type OwnerRow, ownerAfter } from "../owners/list-owners.ts";
@@ -14,7 +16,6 @@ import { requireModel } from "../schema/manifest.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
 import { HAS_TEXT } from "../search/turns.ts";
 import { putVectors } from "../search/write-vectors.ts";
-import { timeOf } from "../work/lease.ts";
 import {
   beginRun,
   endRun,
@@ -90,7 +91,7 @@ export function createIndexRebuild(parts: Parts): IndexRebuild<number> {
         : writeAny((sql) => replace(sql, parts, run)),
     rewriteTexts: (limit, signal) => rewriteTexts(database, parts, run, { limit, signal }),
     end: (outcome) =>
-      writeAny(async (sql) => endRun(sql, run, outcome, await timeOf(sql, worker.clock))),
+      writeAny(async (sql) => endRun(sql, run, outcome, await runSteps(sql, timeOf(worker.clock)))),
     count: () => read(ALL_OWNERS, countIndexable),
   };
 }
@@ -128,7 +129,7 @@ async function replace(
   await sql.run("LOCK TABLE owners IN EXCLUSIVE MODE");
   await renewRun(sql, run, worker);
   if (await isAnyStale(sql, "replace", embedding)) return false;
-  await replaceVectors(sql, embedding, await timeOf(sql, worker.clock));
+  await replaceVectors(sql, embedding, await runSteps(sql, timeOf(worker.clock)));
   await noteReplaced(sql);
   return true;
 }

@@ -4,20 +4,20 @@ import { withWordsOf } from "../../../domain/search/turns.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { SearchIndex } from "../../../ports/store/search-index.ts";
 import type { WorkQueue } from "../../../ports/store/work.ts";
+import { newLease } from "../../sql/work.ts";
 import { snowball } from "../../stemming/stem.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import type { Parts } from "../parts.ts";
 import { claimJobs } from "./claim-jobs.ts";
 import { countJobs, jobStatus, leaseJobs, lockJobs, ownersOfJobs, settleJobs } from "./jobs.ts";
-import { newLease, timeOf } from "./lease.ts";
 import { addNodes, materialize } from "./materialize.ts";
-import { finishWork, renewWork, takeWork } from "./work.ts";
 
-/** The queue of work of every kind. */
-export function bindWork({ database, embedding, worker }: Parts) {
+/** The jobs of events. */
+export function bindJobs({ database, embedding, worker }: Parts) {
   const { read, writeAny } = database;
-  const newest = (sql: Sql) => newLease(sql, worker, LEASE_SECONDS);
+  const newest = (sql: Sql) => run(sql, newLease(worker, LEASE_SECONDS));
   /** Changes jobs of events, whose owners the caller does not name: one transaction for each owner. */
   const onJobs = async (
     eventIds: readonly Uuid[],
@@ -60,10 +60,5 @@ export function bindWork({ database, embedding, worker }: Parts) {
       }),
     jobStatus: (eventId, owner) => read(owner, (sql) => jobStatus(sql, eventId, owner)),
     countJobs: (owner) => read(owner, (sql) => countJobs(sql, owner)),
-    takeWork: (work, isDueOnly) =>
-      writeAny(async (sql) => takeWork(sql, work, isDueOnly, await newest(sql))),
-    renewWork: (claim) => writeAny(async (sql) => renewWork(sql, claim, await newest(sql))),
-    finishWork: (claim, outcome) =>
-      writeAny(async (sql) => finishWork(sql, claim, outcome, await timeOf(sql, worker.clock))),
-  } satisfies WorkQueue & Pick<SearchIndex, "addNodes">;
+  } satisfies Partial<WorkQueue> & Pick<SearchIndex, "addNodes">;
 }

@@ -5,7 +5,15 @@ import type { Uuid } from "../../../lib/uuid.ts";
 
 import type { MaterializationJob } from "../../../ports/store/work.ts";
 import { readAuditRecordsById } from "../../sql/audit.ts";
-
+import {
+  type ClaimedRow,
+  claimWork,
+  isDue,
+  isFree,
+  newLease,
+  presentOf,
+  type Worker,
+} from "../../sql/work.ts";
 import { ACTIVE } from "../conditions.ts";
 import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
@@ -20,10 +28,8 @@ import {
   toNode,
 } from "../rows.ts";
 import { HAS_TEXT, HAS_WORDS } from "../search/turns.ts";
-import { type ClaimedRow, claimWork } from "./claim.ts";
 import { HAS_DOCUMENT, HAS_VECTOR } from "./indexed.ts";
 import { MATERIALIZATION } from "./jobs.ts";
-import { isDue, isFree, newLease, presentOf, type Worker } from "./lease.ts";
 
 type Wish = { readonly limit: number; readonly isDueOnly: boolean };
 type Claimed = { readonly job: MaterializationJob; readonly attempts: number };
@@ -38,13 +44,13 @@ export async function claimJobs(
   if (wish.limit <= 0) return [];
   const shares = isEverybody(of)
     ? await nextShares(database, wish, worker)
-    : new Map([[ownerKey(of), wish.limit]]);
+    : new Map<OwnerKey, number>([[ownerKey(of), wish.limit]]);
   const claimed: Claimed[] = [];
   for (const [owner, limit] of shares) {
     const filter = { kind: MATERIALIZATION, owner, limit, isDueOnly: wish.isDueOnly };
     const ofOwner = await database.writeAny(async (sql) => {
-      const lease = await newLease(sql, worker, LEASE_SECONDS);
-      return await describe(sql, owner, await claimWork(sql, filter, lease));
+      const lease = await run(sql, newLease(worker, LEASE_SECONDS));
+      return await describe(sql, owner, await run(sql, claimWork(filter, lease)));
     });
     claimed.push(...ofOwner);
   }
@@ -67,8 +73,8 @@ async function nextShares(
   worker: Worker,
 ): Promise<ReadonlyMap<OwnerKey, number>> {
   const rows = await database.read(ALL_OWNERS, async (sql) => {
-    const lease = await newLease(sql, worker, LEASE_SECONDS);
-    const { now, latest, gone } = await presentOf(sql, undefined, lease);
+    const lease = await run(sql, newLease(worker, LEASE_SECONDS));
+    const { now, latest, gone } = await run(sql, presentOf(undefined, lease));
     return await sql.all<{ owner: OwnerKey }>(
       `SELECT w.owner FROM work w WHERE w.kind = $1 AND w.status = 'pending' AND ${isFree("$3", "$4", "$5")}
          ${isDueOnly ? `AND ${isDue("$3")}` : ""} ORDER BY w.attempts, w.updated_at LIMIT $2`,
@@ -89,20 +95,20 @@ async function describe(
   owner: OwnerKey,
   rows: readonly ClaimedRow[],
 ): Promise<readonly Claimed[]> {
-  const ids = rows.flatMap(({ event_id: id }) => id ?? []);
-  if (ids.length === 0) return [];
-  const [found, plans, unindexed] = await Promise.all([
-    sql.all<EventRow>(
-      `${FROM_EVENTS} WHERE e.owner = $1::bigint AND e.id = ANY ($2::uuid[])`,
-      owner,
-      listText(ids),
-    ),
+  if (rows.length === 0) return [];
+  const found = await sql.all<EventRow>(
+    `${FROM_EVENTS} WHERE e.owner = $1::bigint AND e.key = ANY ($2::integer[])`,
+    owner,
+    listText(rows.map(({ subject }) => subject)),
+  );
+  const events = new Map(found.map((row) => [row.key, toEvent(row)]));
+  const ids = Array.from(events.values(), ({ id }) => id);
+  const [plans, unindexed] = await Promise.all([
     run(sql, readAuditRecordsById(ids.map(planRecordId))),
     readUnindexed(sql, owner, ids),
   ]);
-  const events = new Map(found.map(toEvent).map((event) => [event.id, event]));
-  return rows.flatMap(({ event_id: id, generation, attempts }) => {
-    const event = id === null ? undefined : events.get(id);
+  return rows.flatMap(({ subject, generation, attempts }) => {
+    const event = events.get(subject);
     if (event === undefined) return [];
     const record = plans.get(planRecordId(event.id));
     const plan = record && fromPlanRecord(record.payload);

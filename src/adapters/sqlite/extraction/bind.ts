@@ -6,8 +6,9 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { ExtractionQueue } from "../../../ports/store/work.ts";
 import type { Clock } from "../../../ports/system.ts";
+import { presentOf } from "../../sql/work.ts";
+import { run } from "../connection/run.ts";
 import type { PackAccess } from "../pack-access.ts";
-import { freeEndedLeases } from "../write/work.ts";
 import {
   claimExtraction,
   earlierTurns,
@@ -70,7 +71,7 @@ export function bindExtraction(
       read((database) => extractionJob(database, eventId, owner, clock.now())),
     retryExtraction: (eventId, owner, { isReplan, at }) =>
       write((database) => {
-        freeEndedLeases(database, holder, clock.now());
+        run(database, presentOf(undefined, leaseOf(holder, clock.now(), 0)));
         const row = readJobRow(database, eventId, owner);
         if (row === undefined) return undefined;
         if (isReplan) replanJob(database, row, owner, at);

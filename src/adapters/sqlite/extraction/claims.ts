@@ -14,13 +14,12 @@ import type {
 } from "../../../ports/store/work.ts";
 
 import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
-
+import { presentOf } from "../../sql/work.ts";
 import { ask } from "../connection/ask.ts";
 import { run } from "../connection/run.ts";
 import { requireUnerased } from "../erasure/names-erased.ts";
 import { ownerKeyOrAll } from "../write/owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "../write/rows.ts";
-import { freeEndedLeases } from "../write/work.ts";
 import { isKept, type JobRow, readJobRow } from "./jobs.ts";
 
 /** Work of a lane that is to be done, by its order. */
@@ -35,7 +34,7 @@ export function claimExtraction(
   filter: ExtractionFilter,
   lease: Lease,
 ): ExtractionClaim | undefined {
-  freeEndedLeases(database, lease.holder, lease.from);
+  run(database, presentOf(undefined, lease));
   const scopes = filter.scope === undefined ? SCOPES : [filter.scope];
   const [head] = readHeads(database, filter.owner, scopes)
     .filter((one) => one.lease_expires_at === null && fits(one, filter, lease.from))

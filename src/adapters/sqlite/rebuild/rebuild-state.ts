@@ -7,8 +7,9 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { RebuildPlan } from "../../../ports/store/search-index.ts";
 import type { WorkClaim } from "../../../ports/store/work.ts";
+import { failuresOf, finishWork, renewWork, takeWork } from "../../sql/work.ts";
+import { run as runSteps } from "../connection/run.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { failuresOf, finishWork, renewWork, takeWork } from "../write/work.ts";
 
 /** Seconds for which a run stays with a process that gives no sign of life: a batch of texts may take long to embed. */
 const HOLD_SECONDS = 120;
@@ -84,7 +85,7 @@ function claimRun(database: Database, state: StateRow | undefined, lease: Lease)
       isForeign ? state.held_until : null,
       lease.from,
     );
-  const claim = takeWork(database, WORK, false, lease);
+  const claim = runSteps(database, takeWork(WORK, false, lease));
   if (typeof claim !== "object") throw isBusyElsewhere();
   return claim;
 }
@@ -98,7 +99,7 @@ export function requireRun(
   const isHeld =
     run !== undefined &&
     state?.holder === run.holder &&
-    failuresOf(database, run.claim) !== undefined;
+    runSteps(database, failuresOf(run.claim)) !== undefined;
   if (!isHeld) throw isBusyElsewhere();
   return { run, textCursor: state.text_cursor };
 }
@@ -111,7 +112,7 @@ export function renewRun(
 ): { readonly textCursor: number } {
   const { run, textCursor } = requireRun(database, given);
   const lease = leaseOf(run.holder, now, HOLD_SECONDS);
-  renewWork(database, run.claim, lease);
+  runSteps(database, renewWork(run.claim, lease));
   database.query("UPDATE rebuild_state SET held_until = ?").run(lease.until);
   return { textCursor };
 }
@@ -136,7 +137,7 @@ export function endRun(
   if (run === undefined || readState(database)?.holder !== run.holder) return;
   const isFinished = outcome === "finished";
   const end = isFinished ? { failure: undefined, cooldownSeconds: 0 } : "stopped";
-  if (!finishWork(database, run.claim, end, now)) return;
+  if (!runSteps(database, finishWork(run.claim, end, now))) return;
   if (isFinished) {
     database.run("DELETE FROM rebuild_state");
     database.run("DELETE FROM vector_staging");

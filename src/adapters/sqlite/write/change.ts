@@ -15,6 +15,7 @@ import type { Change, ChangeReads, Decide } from "../../../ports/store/graph.ts"
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { IndexedNode, KeyedNode } from "../../../ports/store/search-index.ts";
 import { readAuditRecordsById, writeAuditRecords } from "../../sql/audit.ts";
+import { failuresOf } from "../../sql/work.ts";
 import { run } from "../connection/run.ts";
 import { readEvent } from "../read/read.ts";
 import { evictVectors } from "../vectors/write-vectors.ts";
@@ -24,7 +25,6 @@ import { removeDocuments } from "./lexical-index.ts";
 import { userIdOf } from "./owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode, updateOfNode } from "./rows.ts";
 import { readTurns } from "./turns.ts";
-import { failuresOf } from "./work.ts";
 
 /**
  * Reads what a decision needs and writes what it comes to. Runs inside a write transaction, which has to be undone when it
@@ -40,7 +40,7 @@ export function change<T>(
   add?: (database: Database, items: readonly IndexedNode[]) => void,
 ): T {
   const { claim, owner = ALL_OWNERS } = reads;
-  if (claim !== undefined && failuresOf(database, claim) === undefined) throw takenOver();
+  if (claim !== undefined && run(database, failuresOf(claim)) === undefined) throw takenOver();
   const found = readNodes(database, reads.nodeIds, owner);
   const nodes = new Map([...found].map(([id, { node }]) => [id, node]));
   const decision = decide({

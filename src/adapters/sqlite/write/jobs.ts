@@ -15,8 +15,8 @@ import type { Uuid } from "../../../lib/uuid.ts";
 
 import type { MaterializationJob } from "../../../ports/store/work.ts";
 import { readAuditRecord } from "../../sql/audit.ts";
+import { type ClaimFilter, claimWork } from "../../sql/work.ts";
 import { run } from "../connection/run.ts";
-
 import { documentNumber } from "./lexical-index.ts";
 import { ownerKeyOrAll, userIdOf } from "./owners.ts";
 import {
@@ -28,7 +28,6 @@ import {
   toNode,
 } from "./rows.ts";
 import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY } from "./turns.ts";
-import { type ClaimFilter, claimWork } from "./work.ts";
 
 const KIND = "materialization";
 
@@ -45,7 +44,7 @@ export function claimJobs(
     `SELECT ${EVENT_COLUMNS} FROM events e JOIN owners o ON o.owner = e.owner WHERE e.key = ?`,
   );
   const filter = { kind: KIND, owner: isEverybody(owner) ? undefined : owner, limit, isDueOnly };
-  return claimWork(database, filter, lease).flatMap((claimed) => {
+  return run(database, claimWork(filter, lease)).flatMap((claimed) => {
     const row = read.get(claimed.subject);
     if (row === null) return [];
     const event = toEvent(row);

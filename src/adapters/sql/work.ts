@@ -1,0 +1,282 @@
+import { readlinkSync } from "node:fs";
+import { dueAfter, LEASE_SECONDS, type Lease, latestEnd, leaseOf } from "../../domain/jobs.ts";
+import { isEverybody, type Owner } from "../../domain/owner.ts";
+import { asInstant, type Instant } from "../../lib/instant.ts";
+import type { Outcome, WorkClaim, WorkQueue } from "../../ports/store/work.ts";
+import type { Clock } from "../../ports/system.ts";
+import { isGone, processIdentity } from "../native/process-identity.ts";
+import {
+  type Access,
+  all,
+  dialect,
+  get,
+  type OwnerKey,
+  ownerKey,
+  run,
+  type SqlValue,
+  type Steps,
+  statement,
+} from "./statement.ts";
+
+/** Who takes work, and by which time. */
+export type Worker = {
+  /** Differs for each open store, in all processes on all machines. */
+  readonly holder: string;
+  /** Undefined: the server's time, so that servers whose clocks differ agree on what is over. */
+  readonly clock: Clock | undefined;
+};
+
+/** Work that comes again and again. */
+export function bindWork({ writeAny }: Access, worker: Worker) {
+  return {
+    takeWork: (work, isDueOnly) =>
+      writeAny(() => leased(worker, (lease) => takeWork(work, isDueOnly, lease))),
+    renewWork: (claim) => writeAny(() => leased(worker, (lease) => renewWork(claim, lease))),
+    finishWork: (claim, outcome) =>
+      writeAny(() => leased(worker, ({ from }) => finishWork(claim, outcome, from))),
+  } satisfies Partial<WorkQueue>;
+}
+
+let stores = 0;
+
+/**
+ * Names a store so that another one on this machine can find out whether its process is still alive: the numbers of processes mean
+ * something only where they are counted together.
+ */
+export function newHolder(): string {
+  stores += 1;
+  return `${counting()}|${processIdentity()}|${stores}`;
+}
+
+function isHolderGone(holder: string): boolean {
+  const [where = "", ...identity] = holder.split("|");
+  return where === counting() && isGone(identity.join("|"));
+}
+
+/** Where the numbers of processes are counted, which differs from container to container. */
+function counting(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    // Not Linux: the name of the host has to do.
+    return "";
+  }
+}
+
+const SERVER_TIME = `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS now`;
+
+/** The time by which leases are given and end. */
+export function* timeOf(clock: Clock | undefined): Steps<Instant> {
+  if (clock !== undefined) return clock.now();
+  return asInstant((yield* get<{ now: string }>(SERVER_TIME))?.now ?? "");
+}
+
+/** A lease for a store from now on. */
+export function* newLease({ holder, clock }: Worker, seconds: number): Steps<Lease> {
+  return leaseOf(holder, yield* timeOf(clock), seconds);
+}
+
+export function* leased<T>(worker: Worker, use: (lease: Lease) => Steps<T>): Steps<T> {
+  return yield* use(yield* newLease(worker, LEASE_SECONDS));
+}
+
+/** What decides whether work is free, beside its row. */
+export type Present = {
+  readonly now: Instant;
+  /** The latest end of a lease that holds something; a later one was given by a clock that has been set back. */
+  readonly latest: Instant;
+  /** Holders that are known to be gone. */
+  readonly gone: readonly string[];
+};
+
+const HOLDERS = "SELECT DISTINCT lease_owner AS holder FROM work WHERE lease_owner IS NOT NULL";
+const ALL_HOLDERS = statement(HOLDERS);
+const HOLDERS_OF = statement((d) => `${HOLDERS} AND ${d.free("owner")} = $1::bigint`);
+const FREE = "UPDATE work SET lease_owner = NULL, lease_expires_at = NULL WHERE lease_owner";
+const FREE_ENDED = statement(`${FREE} IS NOT NULL AND lease_expires_at NOT BETWEEN $1 AND $2`);
+const FREE_GONE = statement(`${FREE} = ANY ($1::text[])`);
+
+/**
+ * Which holders of work are gone, those of this machine; nothing is known of others before their leases end. A pack, in which nobody
+ * else writes meanwhile, is rid of ended leases afterwards. Runs inside a write transaction, but at a server that only looks.
+ * @param owner whose work; undefined: anybody's
+ */
+export function* presentOf(
+  owner: OwnerKey | undefined,
+  { holder: self, from: now }: Lease,
+): Steps<Present> {
+  const { isOwnerInKeys } = yield* dialect();
+  const rows =
+    owner === undefined || !isOwnerInKeys
+      ? yield* all<{ holder: string }>(ALL_HOLDERS)
+      : yield* all<{ holder: string }>(HOLDERS_OF, owner);
+  const holders = rows.map(({ holder }) => holder);
+  const gone = holders.filter((one) => one !== self && isHolderGone(one));
+  const latest = latestEnd(now);
+  if (!isOwnerInKeys && holders.length > 0) {
+    yield* run(FREE_ENDED, now, latest);
+    if (gone.length > 0) yield* run(FREE_GONE, gone);
+  }
+  return { now, latest, gone };
+}
+
+/** Whether nobody holds work `w`, as SQL. @param now, latest, gone: places of `Present` */
+export function isFree(now: string, latest: string, gone: string): string {
+  return `(w.lease_owner IS NULL OR w.lease_expires_at NOT BETWEEN ${now} AND ${latest}
+    OR w.lease_owner = ANY (${gone}::text[]))`;
+}
+
+/**
+ * Whether work `w` is due, as SQL. What was written in the future was written before the clock was set back.
+ * @param now a place
+ */
+export function isDue(now: string): string {
+  return `(w.due IS NULL OR w.due <= ${now} OR w.updated_at > ${now})`;
+}
+
+/** A piece of work that was claimed. */
+export type ClaimedRow = {
+  readonly subject: number;
+  readonly owner: OwnerKey;
+  readonly generation: number;
+  readonly attempts: number;
+};
+
+export type ClaimFilter = {
+  readonly kind: string;
+  /** Absent: any, in a pack. */
+  readonly owner?: OwnerKey | undefined;
+  readonly limit: number;
+  /** Whether what waits for its time is passed over. */
+  readonly isDueOnly: boolean;
+};
+
+/** In a pack, which is rid of ended leases, the last value says nothing. */
+const pick = (ofOwner: string, isDueOnly: boolean) =>
+  statement(
+    ({
+      isOwnerInKeys,
+    }) => `SELECT w.subject, w.owner, w.generation + 1 AS generation, w.attempts FROM work w
+      WHERE w.status = 'pending' AND w.kind = $1 ${ofOwner}
+        AND ${isOwnerInKeys ? isFree("$3", "$4", "$5") : "w.lease_owner IS NULL AND $5 IS NOT NULL"} ${isDueOnly ? `AND ${isDue("$3")}` : ""}
+        AND (w.lane IS NULL OR NOT EXISTS (SELECT 1 FROM work b WHERE b.status = 'pending' AND b.lane = w.lane
+          AND b.kind = w.kind AND b.owner = w.owner AND b.subject < w.subject))
+      ORDER BY w.attempts, w.subject LIMIT $2 ${isOwnerInKeys ? "FOR UPDATE OF w SKIP LOCKED" : ""}`,
+  );
+const OF_OWNER = "AND w.owner = $6::bigint";
+const PICKS = {
+  one: { due: pick(OF_OWNER, true), any: pick(OF_OWNER, false) },
+  all: { due: pick("", true), any: pick("", false) },
+};
+const take = (ofOwner: string) =>
+  statement(`UPDATE work SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
+    WHERE kind = $1 AND subject = ANY ($2::integer[]) ${ofOwner}`);
+const TAKE_OF = take("AND owner = $5::bigint");
+const TAKE = take("");
+
+/**
+ * The rule for all claims: work that is pending, that nobody holds, that is due unless the caller does not ask, and that is the
+ * first of its lane; fewest attempts first, then by subject. What another claim is taking at the moment is passed over. Runs inside
+ * a write transaction; the owner need not be locked.
+ */
+export function* claimWork(
+  { kind, owner, limit, isDueOnly }: ClaimFilter,
+  lease: Lease,
+): Steps<readonly ClaimedRow[]> {
+  const { now, latest, gone } = yield* presentOf(owner, lease);
+  const of = owner === undefined ? [] : [owner];
+  const picks = PICKS[owner === undefined ? "all" : "one"];
+  const rows = yield* all<ClaimedRow>(
+    isDueOnly ? picks.due : picks.any,
+    ...[kind, limit, now, latest, gone, ...of],
+  );
+  if (rows.length === 0) return rows;
+  const subjects = rows.map(({ subject }) => subject);
+  const given = [kind, subjects, lease.holder, lease.until, ...of];
+  yield* run(owner === undefined ? TAKE : TAKE_OF, ...given);
+  return rows;
+}
+
+/** The owner of work for all owners. */
+const ALL = 0;
+
+function* workOwner(owner: Owner): Steps<OwnerKey | undefined> {
+  return isEverybody(owner) ? ALL : yield* ownerKey(owner);
+}
+
+const IS_KNOWN = statement("SELECT 1 FROM owners WHERE owner = $1::bigint");
+const BEGIN =
+  statement(`INSERT INTO work (owner, kind, subject, status, updated_at) VALUES ($1::bigint, $2, 0, 'pending', $3)
+  ON CONFLICT DO NOTHING`);
+const NEXT = statement(
+  `SELECT CASE WHEN ${isFree("$3", "$4", "$5")} THEN w.due ELSE w.lease_expires_at END AS at FROM work w
+   WHERE w.owner = $1::bigint AND w.kind = $2 AND w.subject = 0`,
+);
+
+/**
+ * Claims work that comes again and again. Runs inside a write transaction.
+ * @returns the claim, or when to ask again; undefined for an owner that has nothing
+ */
+export function* takeWork(
+  { kind, owner: of }: Pick<WorkClaim, "kind" | "owner">,
+  isDueOnly: boolean,
+  lease: Lease,
+): Steps<WorkClaim | Instant | undefined> {
+  const owner = yield* workOwner(of);
+  if (owner === undefined) return undefined;
+  if (owner !== ALL && (yield* get(IS_KNOWN, owner)) === undefined) return undefined;
+  yield* run(BEGIN, owner, kind, lease.from);
+  const [row] = yield* claimWork({ kind, owner, limit: 1, isDueOnly }, lease);
+  if (row !== undefined) return { kind, owner: of, generation: row.generation };
+  const given = [owner, kind, lease.from, latestEnd(lease.from), []];
+  const found = yield* get<{ at: Instant | null }>(NEXT, ...given);
+  if (found?.at != null) return found.at;
+  // At a server another claim is taking it at the moment: its lease begins now.
+  return (yield* dialect()).isOwnerInKeys ? lease.until : undefined;
+}
+
+/** Whether a claim of recurring work is still held. */
+const IS_CLAIMED =
+  "owner = $1::bigint AND kind = $2 AND subject = 0 AND generation = $3 AND lease_owner IS NOT NULL";
+
+function* keyOf({ kind, owner, generation }: WorkClaim): Steps<readonly SqlValue[]> {
+  return [(yield* workOwner(owner)) ?? null, kind, generation];
+}
+
+const FAILURES = statement(
+  (d) => `SELECT attempts FROM work WHERE ${IS_CLAIMED} ${d.isOwnerInKeys ? "FOR UPDATE" : ""}`,
+);
+
+/** How often work has failed in a row; undefined when the claim is over. Nobody takes it over before the transaction ends. */
+export function* failuresOf(claim: WorkClaim): Steps<number | undefined> {
+  const row = yield* get<{ attempts: number }>(FAILURES, ...(yield* keyOf(claim)));
+  return row?.attempts;
+}
+
+const RENEW = statement(`UPDATE work SET lease_expires_at = $4 WHERE ${IS_CLAIMED}`);
+const LET_GO = "lease_owner = NULL, lease_expires_at = NULL";
+const STOP = statement(`UPDATE work SET ${LET_GO} WHERE ${IS_CLAIMED}`);
+const FINISH = statement(
+  `UPDATE work SET ${LET_GO}, attempts = $4, last_error = $5, due = $6, updated_at = $7 WHERE ${IS_CLAIMED}`,
+);
+
+/** @returns whether the claim was still held. Runs inside a write transaction. */
+export function* renewWork(claim: WorkClaim, { until }: Lease): Steps<boolean> {
+  return (yield* run(RENEW, ...(yield* keyOf(claim)), until)) === 1;
+}
+
+/** Ends a claim. Runs inside a write transaction. @returns whether it was still held; else nothing is written */
+export function* finishWork(
+  claim: WorkClaim,
+  outcome: Outcome | "stopped",
+  at: Instant,
+): Steps<boolean> {
+  const key = yield* keyOf(claim);
+  if (outcome === "stopped") return (yield* run(STOP, ...key)) === 1;
+  const before = yield* failuresOf(claim);
+  if (before === undefined) return false;
+  const { failure, cooldownSeconds } = outcome;
+  const failures = failure === undefined ? 0 : before + 1;
+  const due = dueAfter(at, failures, cooldownSeconds);
+  return (yield* run(FINISH, ...key, failures, failure ?? null, due, at)) === 1;
+}
