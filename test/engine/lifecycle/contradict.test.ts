@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { edgeRecord } from "../../../src/domain/node.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { uuidV5 } from "../../../src/lib/hashing.ts";
-import { expectInvalid, testClock, useEngines } from "../engines.ts";
+import { testClock, useEngines } from "../engines.ts";
 import {
   edgesAmong,
   KEY,
@@ -127,52 +127,6 @@ describe("contradict", () => {
       expect(await reread(engine, node.id)).toEqual(node);
       expect(await reread(engine, other.id)).toEqual(other);
     }
-  });
-});
-
-describe("what contradict refuses", () => {
-  test("is looked at in order: first memory, second memory, both the same", async () => {
-    const { engine } = await engines.open();
-    const [a] = await pairOf(engine);
-    const other = "00000000-0000-4000-8000-00000000beef";
-    const missing = { kind: "node", id: NOBODY };
-    expect((await refusal(engine.contradict(NOBODY, other))).data).toEqual(missing);
-    expect((await refusal(engine.contradict(a.id, NOBODY))).data).toEqual(missing);
-    expect((await refusal(engine.contradict(NOBODY, NOBODY))).data).toEqual(missing);
-    expect((await refusal(engine.contradict(a.id, a.id))).message).toBe(
-      "node_b_id: names the same memory as node_a_id",
-    );
-  });
-
-  test("is another owner, another scope, and evidence of either", async () => {
-    const { engine } = await engines.open();
-    const [a, b] = await pairOf(engine);
-    const bobs = await remember(engine, "coffee", { userId: "bob" });
-    const project = await remember(engine, "coffee", { scope: "project" });
-    await expectInvalid(engine.contradict(a.id, bobs.id), { field: "node_b_id" });
-    await expectInvalid(engine.contradict(a.id, project.id), { field: "node_b_id" });
-    for (const evidenceId of [
-      NOBODY,
-      await tell(engine, { userId: "bob" }),
-      await tell(engine, { scope: "project" }),
-    ]) {
-      await expectInvalid(engine.contradict(a.id, b.id, { evidenceId }), { field: "evidence_id" });
-    }
-    expect(await reread(engine, a.id)).toEqual(a);
-  });
-
-  test("is a memory of somebody else, as if it were missing", async () => {
-    const { engine } = await engines.open();
-    const [a, b] = await pairOf(engine);
-    const { code, data } = await refusal(engine.contradict(a.id, b.id, { userId: "bob" }));
-    expect([code, data]).toEqual(["not_found", { kind: "node", id: a.id }]);
-  });
-
-  test("is what is no UUID, by name", async () => {
-    const { engine } = await engines.open();
-    const [a] = await pairOf(engine);
-    await expectInvalid(engine.contradict("x", "y"), { field: "node_a_id" });
-    await expectInvalid(engine.contradict(a.id, "y"), { field: "node_b_id" });
   });
 });
 

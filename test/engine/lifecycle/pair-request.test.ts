@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ClaimsOptions } from "../../../src/engine/lifecycle/api.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
-import { testClock, useEngines } from "../engines.ts";
-import { KEY, logOf, OTHER_KEY, refusal, remember, reread, tell } from "./memories.ts";
+import { expectInvalid, testClock, useEngines } from "../engines.ts";
+import { KEY, logOf, NOBODY, OTHER_KEY, refusal, remember, reread, tell } from "./memories.ts";
 
 const engines = useEngines();
 
@@ -12,11 +12,25 @@ type Call = (
   options: ClaimsOptions,
 ) => Promise<unknown>;
 
-const CALLS: readonly { readonly name: string; readonly call: Call }[] = [
-  { name: "supersede", call: (engine, ids, options) => engine.supersede(...ids, options) },
-  { name: "contradict", call: (engine, ids, options) => engine.contradict(...ids, options) },
+const CALLS: readonly {
+  readonly name: string;
+  /** What the two memories are called. */
+  readonly fields: readonly [string, string];
+  readonly call: Call;
+}[] = [
+  {
+    name: "supersede",
+    fields: ["old_node_id", "new_node_id"],
+    call: (engine, ids, options) => engine.supersede(...ids, options),
+  },
+  {
+    name: "contradict",
+    fields: ["node_a_id", "node_b_id"],
+    call: (engine, ids, options) => engine.contradict(...ids, options),
+  },
   {
     name: "resolveContradiction",
+    fields: ["winner_id", "loser_id"],
     call: (engine, ids, options) => engine.resolveContradiction(...ids, options),
   },
 ];
@@ -88,5 +102,42 @@ describe.each(CALLS)("a request id of $name", ({ name, call }) => {
     await call(engine, [theirs[0].id, theirs[1].id], { requestId: KEY, userId: "bob" });
 
     expect((await reread(engine, theirs[0].id)).lifecycleState).not.toBe("tentative");
+  });
+});
+
+describe.each(CALLS)("what $name refuses", ({ name, fields: [first, second], call }) => {
+  test("is looked at in order: first memory, second memory, both the same", async () => {
+    const { engine, ids } = await prepared(name);
+    const missing = { kind: "node", id: NOBODY };
+    const other = "00000000-0000-4000-8000-00000000beef";
+    expect((await refusal(call(engine, [NOBODY, other], {}))).data).toEqual(missing);
+    expect((await refusal(call(engine, [ids[0], NOBODY], {}))).data).toEqual(missing);
+    expect((await refusal(call(engine, [NOBODY, NOBODY], {}))).data).toEqual(missing);
+    expect(await refusal(call(engine, [ids[0], ids[0].toUpperCase()], {}))).toEqual({
+      code: "invalid_argument",
+      data: { field: second },
+      message: `${second}: names the same memory as ${first}`,
+    });
+  });
+
+  test("is another owner, another scope, evidence of either, and what breaks a rule", async () => {
+    const { engine, ids } = await prepared(name);
+    const before = await Promise.all(ids.map((id) => reread(engine, id)));
+    const bobs = await remember(engine, "coffee", { userId: "bob" });
+    const project = await remember(engine, "coffee", { scope: "project" });
+    for (const { id } of [bobs, project]) {
+      await expectInvalid(call(engine, [ids[0], id], {}), { field: second });
+    }
+    for (const evidenceId of [
+      NOBODY,
+      await tell(engine, { userId: "bob" }),
+      await tell(engine, { scope: "project" }),
+      "z",
+    ]) {
+      await expectInvalid(call(engine, ids, { evidenceId }), { field: "evidence_id" });
+    }
+    await expectInvalid(call(engine, ["x", "y"], {}), { field: first });
+    await expectInvalid(call(engine, ids, { actorId: "" }), { field: "actor_id" });
+    expect(await Promise.all(ids.map((id) => reread(engine, id)))).toEqual(before);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { ANYTHING } from "../../contract/store-vectors.ts";
 import { useEngines } from "../engines.ts";
-import { KEY, NOBODY, remember, reread } from "./memories.ts";
+import { KEY, remember, reread } from "./memories.ts";
 
 const engines = useEngines();
 
@@ -49,15 +49,5 @@ describe("pin", () => {
     await expect(engine.pin(id, false, { requestId: KEY })).rejects.toMatchObject({
       code: "request_conflict",
     });
-  });
-
-  test("finds neither another owner's memory nor none", async () => {
-    const { engine } = await engines.open();
-    const { id } = await remember(engine, "tea");
-
-    for (const call of [engine.pin(id, true, { userId: "bob" }), engine.pin(NOBODY, true)]) {
-      await expect(call).rejects.toMatchObject({ code: "not_found" });
-    }
-    await expect(engine.pin(id, "yes" as never)).rejects.toThrow("pinned");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ANYTHING } from "../../contract/store-vectors.ts";
-import { expectInvalid, testClock, useEngines } from "../engines.ts";
+import { testClock, useEngines } from "../engines.ts";
 import {
   KEY,
   logOf,
@@ -164,34 +164,4 @@ describe("a request id", () => {
     }
     expect((await reread(engine, other)).reinforcementBoost).toBe(0);
   });
-
-  test("serves each owner for itself", async () => {
-    const { engine } = await engines.open();
-    const { id: hers } = await remember(engine, "tea");
-    const { id: his } = await remember(engine, "tea", { userId: "bob" });
-    await engine.reinforce(hers, { requestId: KEY });
-    expect((await engine.reinforce(his, { requestId: KEY })).reinforcementBoost).toBe(0.15);
-  });
-});
-
-test("a memory of somebody else is missing", async () => {
-  const { engine } = await engines.open();
-  const before = await remember(engine, "tea");
-  for (const options of [{}, { requestId: KEY }]) {
-    expect(await refusal(engine.reinforce(before.id, { userId: "bob", ...options }))).toEqual({
-      code: "not_found",
-      data: { kind: "node", id: before.id },
-      message: `Node '${before.id}' not found`,
-    });
-  }
-  expect(await reread(engine, before.id)).toEqual(before);
-});
-
-test("arguments that break a rule are refused by name", async () => {
-  const { engine } = await engines.open();
-  const { id } = await remember(engine, "tea");
-  await expectInvalid(engine.reinforce("x"), { field: "node_id" });
-  await expectInvalid(engine.reinforce(id, { evidenceId: "x" }), { field: "evidence_id" });
-  await expectInvalid(engine.reinforce(id, { requestId: "x" }), { field: "request_id" });
-  await expectInvalid(engine.reinforce(id, { userId: "" }), { field: "user_id" });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { edgeRecord } from "../../../src/domain/node.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { uuidV5 } from "../../../src/lib/hashing.ts";
-import { expectInvalid, testClock, useEngines } from "../engines.ts";
+import { testClock, useEngines } from "../engines.ts";
 import {
   edgesAmong,
   logOf,
@@ -153,47 +153,6 @@ describe("what resolveContradiction refuses", () => {
       expect(await reread(engine, node.id)).toEqual(node);
       expect(await reread(engine, other.id)).toEqual(other);
     }
-  });
-
-  test("is looked at in order: winner, loser, both the same", async () => {
-    const { engine } = await engines.open();
-    const [a] = await contestedPair(engine);
-    const other = "00000000-0000-4000-8000-00000000beef";
-    const missing = { kind: "node", id: NOBODY };
-    expect((await refusal(engine.resolveContradiction(NOBODY, other))).data).toEqual(missing);
-    expect((await refusal(engine.resolveContradiction(a.id, NOBODY))).data).toEqual(missing);
-    expect((await refusal(engine.resolveContradiction(a.id, a.id))).message).toBe(
-      "loser_id: names the same memory as winner_id",
-    );
-  });
-
-  test("is evidence of another owner or scope", async () => {
-    const { engine } = await engines.open();
-    const [a, b] = await contestedPair(engine);
-    for (const evidenceId of [
-      NOBODY,
-      await tell(engine, { userId: "bob" }),
-      await tell(engine, { scope: "project" }),
-    ]) {
-      const call = engine.resolveContradiction(a.id, b.id, { evidenceId });
-      await expectInvalid(call, { field: "evidence_id" });
-    }
-    expect(await reread(engine, a.id)).toEqual(a);
-  });
-
-  test("is a memory of somebody else, as if it were missing", async () => {
-    const { engine } = await engines.open();
-    const [a, b] = await contestedPair(engine);
-    const call = engine.resolveContradiction(a.id, b.id, { userId: "bob" });
-    const { code, data } = await refusal(call);
-    expect([code, data]).toEqual(["not_found", { kind: "node", id: a.id }]);
-  });
-
-  test("is what is no UUID, by name", async () => {
-    const { engine } = await engines.open();
-    const [a] = await contestedPair(engine);
-    await expectInvalid(engine.resolveContradiction("x", "y"), { field: "winner_id" });
-    await expectInvalid(engine.resolveContradiction(a.id, "y"), { field: "loser_id" });
   });
 });
 

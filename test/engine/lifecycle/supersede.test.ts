@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { edgeRecord } from "../../../src/domain/node.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { uuidV5 } from "../../../src/lib/hashing.ts";
-import { expectInvalid, testClock, useEngines } from "../engines.ts";
+import { testClock, useEngines } from "../engines.ts";
 import {
   edgesAmong,
   logOf,
@@ -148,66 +148,6 @@ describe("supersede", () => {
     await engine.supersede(old.id, replacement.id);
     const { code } = await refusal(engine.supersede(replacement.id, old.id));
     expect(code).toBe("invalid_transition");
-  });
-});
-
-describe("what supersede refuses", () => {
-  test("is looked at in order: first memory, second memory, both the same", async () => {
-    const { engine } = await engines.open();
-    const [old] = await pairOf(engine);
-    const missing = { kind: "node", id: NOBODY };
-    const other = "00000000-0000-4000-8000-00000000beef";
-    expect((await refusal(engine.supersede(NOBODY, other))).data).toEqual(missing);
-    expect((await refusal(engine.supersede(old.id, NOBODY))).data).toEqual(missing);
-    expect((await refusal(engine.supersede(NOBODY, NOBODY))).data).toEqual(missing);
-    expect(await refusal(engine.supersede(old.id, old.id.toUpperCase()))).toEqual({
-      code: "invalid_argument",
-      data: { field: "new_node_id" },
-      message: "new_node_id: names the same memory as old_node_id",
-    });
-  });
-
-  test("is another owner, another scope, and evidence of either", async () => {
-    const { engine } = await engines.open();
-    const [old, replacement] = await pairOf(engine);
-    const bobs = await remember(engine, "coffee", { userId: "bob" });
-    const project = await remember(engine, "coffee", { scope: "project" });
-    await expectInvalid(engine.supersede(old.id, bobs.id), { field: "new_node_id" });
-    await expectInvalid(engine.supersede(old.id, project.id), { field: "new_node_id" });
-    for (const evidenceId of [
-      NOBODY,
-      await tell(engine, { userId: "bob" }),
-      await tell(engine, { scope: "project" }),
-    ]) {
-      const call = engine.supersede(old.id, replacement.id, { evidenceId });
-      await expectInvalid(call, { field: "evidence_id" });
-    }
-    expect(await reread(engine, old.id)).toEqual(old);
-  });
-
-  test("is a memory of somebody else, as if it were missing", async () => {
-    const { engine } = await engines.open();
-    const [old, replacement] = await pairOf(engine);
-    const bobs = await remember(engine, "coffee", { userId: "bob" });
-    const asBob = { userId: "bob" };
-    expect((await refusal(engine.supersede(old.id, bobs.id, asBob))).data).toEqual({
-      kind: "node",
-      id: old.id,
-    });
-    expect((await refusal(engine.supersede(bobs.id, replacement.id, asBob))).data).toEqual({
-      kind: "node",
-      id: replacement.id,
-    });
-  });
-
-  test("is what is no UUID, by name", async () => {
-    const { engine } = await engines.open();
-    const [old, { id }] = await pairOf(engine);
-    await expectInvalid(engine.supersede("x", "y"), { field: "old_node_id" });
-    await expectInvalid(engine.supersede(old.id, "y"), { field: "new_node_id" });
-    const call = engine.supersede(old.id, id, { evidenceId: "z" });
-    await expectInvalid(call, { field: "evidence_id" });
-    await expectInvalid(engine.supersede(old.id, id, { actorId: "" }), { field: "actor_id" });
   });
 });
 

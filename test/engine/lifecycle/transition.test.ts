@@ -3,7 +3,6 @@ import { expectInvalid, testClock, useEngines } from "../engines.ts";
 import {
   KEY,
   logOf,
-  NOBODY,
   nodesOf,
   OTHER_KEY,
   onlyOperation,
@@ -190,31 +189,6 @@ describe("a request id", () => {
     const { code } = await refusal(engine.promote(id, { requestId: OTHER_KEY }));
     expect(code).toBe("invalid_transition");
     expect((await engine.archive(id, { requestId: OTHER_KEY })).lifecycleState).toBe("archived");
-  });
-
-  test("does not make a missing memory one", async () => {
-    const { engine } = await engines.open();
-    const { id } = await remember(engine, "tea");
-    await engine.promote(id, { requestId: KEY });
-    expect((await refusal(engine.promote(NOBODY, { requestId: KEY }))).code).toBe("not_found");
-  });
-});
-
-describe("a memory of somebody else", () => {
-  test.each(["promote", "archive"] as const)("is missing for %s", async (action) => {
-    const { engine } = await engines.open();
-    const { id } = await remember(engine, "tea");
-    for (const options of [{}, { requestId: KEY }]) {
-      const foreign = await refusal(engine[action](id, { userId: "bob", ...options }));
-      const missing = await refusal(engine[action](NOBODY, { userId: "bob", ...options }));
-      expect(foreign).toEqual({
-        code: "not_found",
-        data: { kind: "node", id },
-        message: `Node '${id}' not found`,
-      });
-      expect({ ...missing, data: {}, message: "" }).toEqual({ ...foreign, data: {}, message: "" });
-    }
-    expect((await reread(engine, id)).lifecycleState).toBe("tentative");
   });
 });
 
