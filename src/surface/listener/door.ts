@@ -1,6 +1,7 @@
 import { SvcError } from "../../domain/errors.ts";
 import { describeCause, type Log } from "../contract/core/log.ts";
 import { refuse } from "./answers.ts";
+import { closeIdleConnections } from "./idle-connections.ts";
 
 /** Seconds without a byte after which a connection that is sending its request is closed. */
 const IDLE_SECONDS = 30;
@@ -29,7 +30,7 @@ export type Door = {
 
 /** Listens on an address. @throws SvcError bind_failed */
 export function openDoor(deps: DoorDeps): Door {
-  const running = new Set<Promise<Response>>();
+  const running = new Map<Promise<Response>, Request>();
   let closing = false;
   const server = listen(deps, async (request, listener) => {
     if (closing) return shuttingDown();
@@ -37,7 +38,7 @@ export function openDoor(deps: DoorDeps): Door {
     const turn: Turn = (waiting, of) =>
       listener.timeout(waiting, of === "server" ? 0 : IDLE_SECONDS);
     const answer = Promise.resolve(deps.answer(request, turn));
-    running.add(answer);
+    running.set(answer, request);
     try {
       return await answer;
     } finally {
@@ -47,13 +48,18 @@ export function openDoor(deps: DoorDeps): Door {
     }
   });
   const port = server.port ?? deps.port;
+  const endLooking = closeIdleConnections(
+    port,
+    () => new Set([...running.values()].map((request) => server.requestIP(request)?.port ?? 0)),
+  );
   return {
     url: `http://${urlHost(deps.host)}:${port}`,
     port,
     close: async (drainMs) => {
       closing = true;
+      endLooking();
       const flushed = server.stop(false);
-      const isDrained = await settlesWithin(Promise.all([...running, flushed]), drainMs);
+      const isDrained = await settlesWithin(Promise.all([...running.keys(), flushed]), drainMs);
       if (!isDrained && running.size > 0) {
         deps.log("warn", "requests were cut off at shutdown", { count: running.size });
       }

@@ -1,0 +1,111 @@
+import { closeSync, openSync } from "node:fs";
+
+/**
+ * Closes connections that nobody uses when there are so many that descriptors run short. The runtime lets a connection be silent for
+ * some twelve seconds, and gives no hold of it. On Linux alone; elsewhere newcomers wait for those seconds.
+ */
+
+/** Milliseconds between two looks. */
+const EVERY_MS = 250;
+/** Open descriptors up to which nothing is looked at, and those at which it is, whatever the limit. */
+const FEW = 256;
+const MANY = 16_384;
+/** Share of the limit. */
+const SHORT = 0.75;
+/** Milliseconds that a connection may be silent then: before it was sent anything, and after that. */
+const SILENT_MS = { new: 500, known: 1000 } as const;
+
+/** Numbers of Linux, and places in its `struct tcp_info`. */
+const RLIMIT_NOFILE = 7;
+const IPPROTO_TCP = 6;
+const TCP_INFO = 11;
+const SHUT_RDWR = 2;
+const AT = {
+  unacked: 24,
+  lastSent: 44,
+  lastReceived: 52,
+  unsent: 144,
+  sentSegments: 156,
+  end: 160,
+} as const;
+
+/** @param busy the ports of the callers whose requests are under way. @returns what ends the looking */
+export function closeIdleConnections(port: number, busy: () => ReadonlySet<number>): () => void {
+  if (process.platform !== "linux") return () => undefined;
+  const look = setInterval(() => {
+    const top = openDescriptors();
+    if (top >= FEW) relieve(top, port, busy).catch(() => clearInterval(look));
+  }, EVERY_MS);
+  look.unref();
+  return () => clearInterval(look);
+}
+
+/** As many as are surely open, counted from 0: the system gives the lowest number that is free. */
+function openDescriptors(): number {
+  try {
+    const file = openSync("/dev/null", "r");
+    closeSync(file);
+    return file;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+async function relieve(top: number, port: number, busy: () => ReadonlySet<number>): Promise<void> {
+  const { limit, ...sockets } = await loadSockets();
+  if (top < Math.min(limit * SHORT, MANY)) return;
+  const ports = busy();
+  for (let file = 3; file < Math.min(top, limit); file += 1) {
+    if (sockets.localPort(file) !== port || ports.has(sockets.peerPort(file))) continue;
+    if (sockets.isSilent(file)) sockets.shutDown(file);
+  }
+}
+
+type Sockets = Awaited<ReturnType<typeof openSockets>>;
+let loading: Promise<Sockets> | undefined;
+
+function loadSockets(): Promise<Sockets> {
+  loading ??= openSockets();
+  return loading;
+}
+
+async function openSockets() {
+  const { dlopen, ptr } = await import("bun:ffi");
+  const named = { args: ["int", "ptr", "ptr"], returns: "int" } as const;
+  const { symbols: libc } = dlopen("libc.so.6", {
+    getrlimit: { args: ["int", "ptr"], returns: "int" },
+    getsockname: named,
+    getpeername: named,
+    getsockopt: { args: ["int", "int", "int", "ptr", "ptr"], returns: "int" },
+    shutdown: { args: ["int", "int"], returns: "int" },
+  });
+  const limits = new BigUint64Array(2);
+  libc.getrlimit(RLIMIT_NOFILE, ptr(limits));
+  const bytes = new DataView(new ArrayBuffer(256));
+  const length = new Uint32Array(1);
+  const portBy =
+    (ask: typeof libc.getsockname) =>
+    (file: number): number => {
+      length[0] = bytes.byteLength;
+      // In both families the port stands behind the two bytes of the family.
+      return ask(file, ptr(bytes), ptr(length)) === 0 ? bytes.getUint16(2) : -1;
+    };
+  return {
+    limit: Number(limits[0]),
+    localPort: portBy(libc.getsockname),
+    peerPort: portBy(libc.getpeername),
+    /** Whether nothing came for a while, and nothing is on its way. */
+    isSilent: (file: number): boolean => {
+      length[0] = bytes.byteLength;
+      const asked = libc.getsockopt(file, IPPROTO_TCP, TCP_INFO, ptr(bytes), ptr(length));
+      if (asked !== 0 || (length[0] ?? 0) < AT.end) return false;
+      const at = (place: number) => bytes.getUint32(place, true);
+      if (at(AT.unacked) > 0 || at(AT.unsent) > 0) return false;
+      if (at(AT.sentSegments) === 0) return at(AT.lastReceived) > SILENT_MS.new;
+      return Math.min(at(AT.lastReceived), at(AT.lastSent)) > SILENT_MS.known;
+    },
+    shutDown: (file: number): void => {
+      libc.shutdown(file, SHUT_RDWR);
+    },
+  };
+}
