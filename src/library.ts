@@ -10,6 +10,7 @@ export type {
 } from "./app/workspace/workspace.ts";
 export { MemoryWorkspace, type WorkspaceOptions } from "./app/workspace/workspace.ts";
 export type { ConfigInput } from "./config/schema.ts";
+export { type Whole, wholeOf } from "./domain/beginning.ts";
 export {
   ACTIVE_STATES,
   CONDITION_STATES,

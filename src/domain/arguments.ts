@@ -195,6 +195,8 @@ export const LIMITS = {
   contextTokensMax: 131_072,
   /** UTF-16 units of the longest text that enters a context whole: 8 for each token. */
   contextTextChars: 8 * 131_072,
+  /** UTF-16 units of long texts that one question holds, but for their first 64 Ki. */
+  questionChars: 32 * 1024 * 1024,
   /** UTF-16 units of a text that are read for its wording: dates, updates, the words of an episode. */
   wordingChars: 64 * 1024,
   /** Value bindings of one memory. */

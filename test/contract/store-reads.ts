@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { LIMITS } from "../../src/domain/arguments.ts";
+import { wholeOf } from "../../src/domain/beginning.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
+import { sha256Hex } from "../../src/lib/hashing.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import type { Graph, NodeFilter } from "../../src/ports/store/graph.ts";
 import { nodeKey } from "../node-keys.ts";
@@ -249,6 +252,30 @@ export function describeKeyedReads(world: World): void {
       ]);
       expect(await store.nodesByKey("ada", [])).toEqual([]);
       expect(await store.nodesByKey("eve", keys)).toEqual([]);
+    });
+
+    test("for a question hold as much of long texts as it reads, and tell what the whole has", async () => {
+      const { store } = await world.fresh();
+      const most = LIMITS.contextTextChars + 1;
+      const long = `${"é".repeat(most - 1)}😀 tail`;
+      const [first] = await put(
+        store,
+        { vector: unit(1), content: long },
+        { vector: unit(1), content: "x".repeat(most), metadata: { all: "m".repeat(most) } },
+      );
+      const hits = await store.searchVectors(unit(1), ANYTHING, 2);
+      const keys = hits.map(({ key }) => key);
+
+      const read = (await store.nodesByKey("ada", keys, "beginnings")).map(({ node }) => node);
+      expect(read.map(({ content }) => content.length).toSorted()).toEqual([most - 1, most]);
+      expect(read.map(({ metadata }) => metadata)).toEqual([undefined, undefined]);
+      const cut = read.find(({ content }) => content.length < most);
+      expect(cut && wholeOf(cut)).toEqual({ content: long.length, sha256: sha256Hex(long) });
+      expect(wholeOf(read.find((node) => node !== cut)!)).toEqual({ metadata: most + 10 });
+      const [byId] = await store.nodesById("ada", [first!.id]);
+      expect(byId?.node.content).toBe("é".repeat(most - 1));
+      const whole = (await store.nodesByKey("ada", keys)).map(({ node }) => node.content.length);
+      expect(whole.toSorted()).toEqual([most, long.length]);
     });
   });
 

@@ -259,7 +259,7 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     contradictions: reading(access, readContradictions),
     replacedNotes: reading(access, readReplacedNotes),
     nodesById: (userId, ids) => nodesById(access.read, userId, ids),
-    nodesByKey: (userId, keys) => nodesByKey(access.read, userId, keys),
+    nodesByKey: (userId, keys, texts) => nodesByKey(access.read, userId, keys, texts),
     sessionWindows: (userId, keys, span) => sessionWindows(access.read, userId, keys, span),
   } satisfies Partial<Store<number>>;
 }

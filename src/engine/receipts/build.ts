@@ -1,4 +1,5 @@
 import { LIMITS } from "../../domain/arguments.ts";
+import { wholeOf } from "../../domain/beginning.ts";
 import type { RepresentationLevel } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type {
@@ -47,7 +48,7 @@ export const CONTENT_LEVELS: ReadonlySet<RepresentationLevel> = new Set([
 const digests = new WeakMap<MemoryNode, string>();
 
 function contentDigest(node: MemoryNode): string {
-  const known = digests.get(node) ?? sha256Hex(node.content);
+  const known = digests.get(node) ?? wholeOf(node).sha256 ?? sha256Hex(node.content);
   digests.set(node, known);
   return known;
 }

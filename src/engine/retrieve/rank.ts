@@ -333,7 +333,7 @@ async function mergeSets(
   { filter }: Question,
   sets: CandidateSets,
 ): Promise<readonly Candidate[]> {
-  return merge(sets, await store.nodesByKey(filter.userId, foundKeys(sets)));
+  return merge(sets, await store.nodesByKey(filter.userId, foundKeys(sets), "beginnings"));
 }
 
 /** Runs stages and records their time, input and output. */

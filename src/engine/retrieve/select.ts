@@ -1,3 +1,4 @@
+import { wholeOf } from "../../domain/beginning.ts";
 import type { Fusion } from "../../domain/scoring.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { NodeKey } from "../../ports/store/search-index.ts";
@@ -148,7 +149,7 @@ class Kept {
 function kindOf({ node }: ResultCandidate): { readonly evidence: string; readonly source: string } {
   const evidence = [...new Set(node.evidenceRefs)].sort().join(" ");
   // Ids contain no line break.
-  return { evidence, source: evidence && `${evidence}\n${node.content}` };
+  return { evidence, source: evidence && `${evidence}\n${wholeOf(node).sha256 ?? node.content}` };
 }
 
 function firstReason(reasons: readonly (readonly [string, boolean])[]): string | undefined {

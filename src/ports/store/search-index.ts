@@ -126,9 +126,16 @@ export type SearchIndex<Key = NodeKey> = {
    * (`isPinned`) and the newest 500 tasks, without repeats.
    */
   pinned(filter: CandidateFilter): Promise<readonly Key[]>;
-  /** Active nodes by key, in no particular order; missing and inactive ones are left out. */
-  nodesByKey(userId: string, keys: readonly Key[]): Promise<readonly KeyedNode<Key>[]>;
-  /** Active nodes of the owner by id, in no particular order; missing and inactive ones are left out. */
+  /**
+   * Active nodes by key, in no particular order; missing and inactive ones are left out.
+   * @param texts `beginnings`: of the longest as much as a question reads (`domain/beginning.ts`). Default: whole
+   */
+  nodesByKey(
+    userId: string,
+    keys: readonly Key[],
+    texts?: "beginnings",
+  ): Promise<readonly KeyedNode<Key>[]>;
+  /** Active nodes of the owner by id, with the beginnings of long texts, in no particular order; missing and inactive ones are left out. */
   nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode<Key>[]>;
   /** The other end of each contested node's newest outgoing `contradicts` edge, else of its newest incoming one. */
   contradictions(userId: string, keys: readonly Key[]): Promise<ReadonlyMap<Key, Uuid>>;
@@ -141,7 +148,7 @@ export type SearchIndex<Key = NodeKey> = {
     userId: string,
     keys: readonly Key[],
   ): Promise<ReadonlyMap<Key, readonly Replacement[]>>;
-  /** Active neighbours of each node in its own session and scope, at most `span` on either side, nearest first. */
+  /** Active neighbours of each node in its own session and scope, at most `span` on either side, nearest first; of long texts the beginnings. */
   sessionWindows(
     userId: string,
     keys: readonly Key[],

@@ -1,3 +1,5 @@
+import { beginnings } from "../../../domain/beginning.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
 import { SEARCH_READ } from "../../../domain/search/pages.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
@@ -6,7 +8,7 @@ import { ACTIVE, isSession } from "../conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
-import { FROM_NODES, type NodeRow, toKeyedNode } from "../rows.ts";
+import { FROM_NODES, type NodeRow, toKeyedNode, toNode } from "../rows.ts";
 
 const ACTIVE_OF_OWNER = `n.owner = $1::bigint AND n.lifecycle_state IN ${ACTIVE}`;
 
@@ -15,28 +17,31 @@ export async function readNodesByKey(
   sql: Sql,
   userId: string,
   keys: readonly number[],
+  texts?: "beginnings",
 ): Promise<readonly KeyedNode<number>[]> {
-  return await inTurns(sql, userId, "n.key", keys);
+  const long = texts === undefined ? toNode : beginnings(toNode);
+  return await inTurns(sql, userId, { by: "n.key", names: keys }, long);
 }
 
-/** Active nodes by id. */
+/** Active nodes by id, with the beginnings of long texts. */
 export async function readNodesById(
   sql: Sql,
   userId: string,
   ids: readonly Uuid[],
 ): Promise<readonly KeyedNode<number>[]> {
-  return await inTurns(sql, userId, "n.id", [...new Set(ids)]);
+  const names = [...new Set(ids)];
+  return await inTurns(sql, userId, { by: "n.id", names }, beginnings(toNode));
 }
 
 const TYPES = { "n.key": "integer", "n.id": "uuid" } as const;
-const SHORT = `octet_length(n.content) <= ${SEARCH_READ}`;
+const SHORT = `octet_length(n.content) + coalesce(octet_length(n.metadata), 0) <= ${SEARCH_READ}`;
 
 /** Those with long texts are read one by one, so that others are served in between. */
 async function inTurns(
   sql: Sql,
   userId: string,
-  by: keyof typeof TYPES,
-  names: readonly (number | string)[],
+  { by, names }: { readonly by: keyof typeof TYPES; readonly names: readonly (number | string)[] },
+  toLong: (row: NodeRow) => MemoryNode,
 ): Promise<readonly KeyedNode<number>[]> {
   if (names.length === 0) return [];
   const owner = ownerKey(userId);
@@ -59,7 +64,7 @@ async function inTurns(
   for (const { name } of long) {
     await nextTurn();
     const [row] = await sql.all<NodeRow>(`${FROM_NODES} WHERE ${those}`, owner, listText([name]));
-    if (row !== undefined) found.push(toKeyedNode(row));
+    if (row !== undefined) found.push({ key: row.key, node: toLong(row) });
   }
   return found;
 }
@@ -95,7 +100,7 @@ export async function readSessionWindows(
     after: Array.from(after),
   }));
   const wanted = new Set(sides.flatMap(({ before, after }) => [...before, ...after]));
-  const found = await readNodesByKey(sql, userId, [...wanted]);
+  const found = await readNodesByKey(sql, userId, [...wanted], "beginnings");
   const nodes = new Map(found.map((node) => [node.key, node]));
   const pick = (some: readonly number[]) => some.flatMap((key) => nodes.get(key) ?? []);
   return new Map(

@@ -49,7 +49,8 @@ export function bindSearches({ database, embedding }: Parts) {
     searchGraph: (names, filter, reach) =>
       database.snapshot(filter.userId, (sql) => searchGraph(sql, names, filter, reach)),
     pinned: (filter) => database.read(filter.userId, (sql) => readPinned(sql, filter)),
-    nodesByKey: (userId, keys) => database.read(userId, (sql) => readNodesByKey(sql, userId, keys)),
+    nodesByKey: (userId, keys, texts) =>
+      database.read(userId, (sql) => readNodesByKey(sql, userId, keys, texts)),
     nodesById: (userId, ids) => database.read(userId, (sql) => readNodesById(sql, userId, ids)),
     contradictions: (userId, keys) =>
       database.read(userId, (sql) => readContradictions(sql, userId, keys)),

@@ -1,4 +1,6 @@
 import type { Database } from "bun:sqlite";
+import { beginnings } from "../../../domain/beginning.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
 import { SEARCH_READ } from "../../../domain/search/pages.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
@@ -17,25 +19,28 @@ export async function nodesByKey(
   read: Read,
   userId: string,
   keys: readonly number[],
+  texts?: "beginnings",
 ): Promise<readonly KeyedNode<number>[]> {
-  return await inTurns(read, userId, "key", keys);
+  const long = texts === undefined ? toNode : beginnings(toNode);
+  return await inTurns(read, userId, { by: "key", names: keys }, long);
 }
 
-/** Active nodes by id. */
+/** Active nodes by id, with the beginnings of long texts. */
 export async function nodesById(
   read: Read,
   userId: string,
   ids: readonly Uuid[],
 ): Promise<readonly KeyedNode<number>[]> {
-  return await inTurns(read, userId, "id", [...new Set(ids)]);
+  const names = [...new Set(ids)];
+  return await inTurns(read, userId, { by: "id", names }, beginnings(toNode));
 }
 
 /** Those with long texts are read one by one, so that others are served in between. */
 async function inTurns(
   read: Read,
   userId: string,
-  by: Named,
-  names: readonly (number | string)[],
+  { by, names }: Pick<Wanted, "by" | "names">,
+  toLong: (row: NodeRow) => MemoryNode,
 ): Promise<readonly KeyedNode<number>[]> {
   const found = await read((database) => readKeyed(database, userId, { by, names }));
   if (found.length === names.length) return found;
@@ -48,7 +53,7 @@ async function inTurns(
     await nextTurn();
     all.push(
       ...(await read((database) =>
-        readKeyed(database, userId, { by, names: [name], mayBeLong: true }),
+        readKeyed(database, userId, { by, names: [name], mayBeLong: true }, toLong),
       )),
     );
   }
@@ -69,6 +74,7 @@ export function readKeyed(
   database: Database,
   userId: string,
   { by, names, mayBeLong = false }: Wanted,
+  toRead: (row: NodeRow) => MemoryNode = toNode,
 ): KeyedNode<number>[] {
   const owner = ownerKey(database, userId);
   if (owner === undefined || names.length === 0) return [];
@@ -79,7 +85,7 @@ export function readKeyed(
        WHERE ${mayBeLong ? isWanted : `CASE WHEN ${IS_SHORT} THEN ${isWanted} END`}`,
     )
     .all(JSON.stringify(names), owner)
-    .map((row) => ({ key: row.key, node: toNode(row) }));
+    .map((row) => ({ key: row.key, node: toRead(row) }));
 }
 
 /** In any state and of any owner, since what is stored behind a long text costs as much to read as the text. */
@@ -101,7 +107,7 @@ export async function sessionWindows(
 ): Promise<ReadonlyMap<number, SessionWindow<number>>> {
   const sides = await read((database) => readSides(database, userId, keys, span));
   const wanted = new Set(sides.flatMap(({ before, after }) => [...before, ...after]));
-  const found = wanted.size === 0 ? [] : await nodesByKey(read, userId, [...wanted]);
+  const found = wanted.size === 0 ? [] : await nodesByKey(read, userId, [...wanted], "beginnings");
   const nodes = new Map(found.map((node) => [node.key, node]));
   const pick = (beside: readonly number[]) => beside.flatMap((key) => nodes.get(key) ?? []);
   return new Map(

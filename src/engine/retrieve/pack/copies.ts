@@ -1,4 +1,4 @@
-import { LIMITS } from "../../../domain/arguments.ts";
+import { isTooLongForContext } from "../../../domain/beginning.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { statementOf } from "../../../domain/replacement.ts";
 import { saysTheSame } from "../../../domain/same-saying.ts";
@@ -36,7 +36,7 @@ export function withoutCopies(
     const text = textOf(candidate);
     const staysAlone =
       times.get(text) === 1 ||
-      node.content.length > LIMITS.contextTextChars ||
+      isTooLongForContext(node) ||
       contradictsId !== undefined ||
       node.lifecycleState === "contested" ||
       windows.has(node.id);
@@ -61,8 +61,8 @@ export function withoutCopies(
 }
 
 /** Empty for a text that is too long for a context. */
-function textOf({ node: { content } }: ResultCandidate): string {
-  return content.length > LIMITS.contextTextChars ? "" : normalForm("NFC", content).trim();
+function textOf({ node }: ResultCandidate): string {
+  return isTooLongForContext(node) ? "" : normalForm("NFC", node.content).trim();
 }
 
 function isTurn({ nodeType, sessionId }: MemoryNode): boolean {

@@ -1,4 +1,5 @@
 import { LIMITS } from "../../../domain/arguments.ts";
+import { isTooLongForContext } from "../../../domain/beginning.ts";
 import { REPRESENTATION_LEVELS, type RepresentationLevel } from "../../../domain/enums.ts";
 import { conditionState } from "../../../domain/epistemics.ts";
 import { isOwnInstruction } from "../../../domain/metadata.ts";
@@ -365,6 +366,7 @@ export function packItem(
   count: LineCounter,
 ): PackItem {
   const { node, olderThan } = given.candidate;
+  const isTooLong = isTooLongForContext(node);
   const around = leastTokensAround(given, rules.format);
   const form = (level: RepresentationLevel, text: string): LevelForm => {
     let counted: CountedLine | undefined;
@@ -378,7 +380,7 @@ export function packItem(
       level,
       text,
       least:
-        text.length > LIMITS.contextTextChars
+        text.length > LIMITS.contextTextChars || (isTooLong && showsText(level))
           ? Number.POSITIVE_INFINITY
           : leastTokens(text, rules.tokenBudget) + around,
       line: () => {

@@ -1,3 +1,4 @@
+import { asBeginning, beginning, wholeOf } from "../../../domain/beginning.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { count, noted, omitted } from "../../../lib/form.ts";
 
@@ -7,19 +8,6 @@ export const contentLength = noted(omitted(count), {
 export const metadataLength = noted(omitted(count), {
   description: "UTF-16 units of metadata too long for this answer, which is then null.",
 });
-
-/** Lengths in UTF-16 units of what a memory has and its cut copy has not. */
-export type WholeLengths = {
-  readonly content?: number | undefined;
-  readonly metadata?: number | undefined;
-};
-
-const lengths = new WeakMap<MemoryNode, WholeLengths>();
-
-/** Of a copy that `textCutter` made: the lengths of the whole; empty for any other memory. */
-export function wholeLengths(node: MemoryNode): WholeLengths {
-  return lengths.get(node) ?? {};
-}
 
 /**
  * Bounds the texts of an answer: the longest are cut, and metadata left out, until all together have at most so many UTF-16 units.
@@ -44,8 +32,11 @@ export function textCutter(
       ...(metadata !== undefined && { metadata: undefined }),
     };
     copies.set(node, copy);
-    lengths.set(copy, { content, metadata });
-    return copy;
+    const known = wholeOf(node);
+    return asBeginning(copy, {
+      content: known.content ?? content,
+      metadata: known.metadata ?? metadata,
+    });
   };
 }
 
@@ -64,10 +55,4 @@ function longestKept(sizes: readonly number[], maxChars: number): number {
     room -= size;
   }
   return Number.POSITIVE_INFINITY;
-}
-
-/** Never ends with half a character. */
-function beginning(text: string, chars: number): string {
-  const last = text.charCodeAt(chars - 1);
-  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? chars - 1 : chars);
 }

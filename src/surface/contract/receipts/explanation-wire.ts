@@ -1,4 +1,5 @@
 import { LIMITS } from "../../../domain/arguments.ts";
+import { wholeOf } from "../../../domain/beginning.ts";
 import {
   LIFECYCLE_STATES,
   NODE_TYPES,
@@ -25,7 +26,7 @@ import {
 } from "../../../lib/form.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import { textCutter, contentLength as wholeLength, wholeLengths } from "../core/cut-texts.ts";
+import { textCutter, contentLength as wholeLength } from "../core/cut-texts.ts";
 import { organizerChange } from "../nodes/organizer-text.ts";
 
 type Explained = Explanation["inContext"][number];
@@ -83,7 +84,7 @@ const content = told(
   ({ node }: Texted) => node?.content,
 );
 
-const contentLength = told(wholeLength, ({ node }: Texted) => node && wholeLengths(node).content);
+const contentLength = told(wholeLength, ({ node }: Texted) => node && wholeOf(node).content);
 
 const organizer = noted(omitted(text), {
   description: "What the organizer made of it last, in words. Absent: nothing.",

@@ -1,3 +1,4 @@
+import { wholeOf } from "../../../domain/beginning.ts";
 import { STRENGTHS } from "../../../domain/candidate-filter.ts";
 import {
   EPISTEMIC_TYPES,
@@ -34,7 +35,7 @@ import {
   uuid,
   view,
 } from "../../../lib/form.ts";
-import { contentLength, metadataLength, textCutter, wholeLengths } from "../core/cut-texts.ts";
+import { contentLength, metadataLength, textCutter } from "../core/cut-texts.ts";
 import { explanationView, type ToldExplanation } from "../receipts/explanation-wire.ts";
 import { receiptView } from "../receipts/wire.ts";
 import { bindingView, bundleView, contextReferencesForm, relevanceOf } from "./bundle-wire.ts";
@@ -67,7 +68,7 @@ const resultView = noted(
   view<ResultCandidate>()({
     nodeId: told(uuid, ({ node }) => node.id),
     content: told(text, ({ node }) => node.content),
-    contentLength: told(contentLength, ({ node }) => wholeLengths(node).content),
+    contentLength: told(contentLength, ({ node }) => wholeOf(node).content),
     score: told(number, ({ compositeScore }) => compositeScore),
     semanticRelevance: told(relevance, relevanceOf),
     strength,
@@ -85,7 +86,7 @@ const resultView = noted(
     validTo: told(nullable(instant), ({ node }) => node.validTo),
     evidenceRefs: told(list(uuid), ({ node }) => node.evidenceRefs),
     metadata: told(nullable(anyObject), ({ node }) => node.metadata),
-    metadataLength: told(metadataLength, ({ node }) => wholeLengths(node).metadata),
+    metadataLength: told(metadataLength, ({ node }) => wholeOf(node).metadata),
     source: told(source, ({ node }) => seenIn(node.metadata)),
   }),
   { id: "RetrieveResult" },
@@ -119,7 +120,7 @@ export const retrieveView = noted(
 const shortView = view<FoldedHit>()({
   nodeId: told(uuid, ({ hit }) => hit.node.id),
   content: told(text, ({ hit }) => hit.node.content),
-  contentLength: told(contentLength, ({ hit }) => wholeLengths(hit.node).content),
+  contentLength: told(contentLength, ({ hit }) => wholeOf(hit.node).content),
   score: told(number, ({ hit }) => fourDecimals(hit.compositeScore)),
   nodeType: told(member(NODE_TYPES), ({ hit }) => hit.node.nodeType),
   lifecycleState: told(member(LIFECYCLE_STATES), ({ hit }) => hit.node.lifecycleState),

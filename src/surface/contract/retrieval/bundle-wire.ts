@@ -1,3 +1,4 @@
+import { wholeOf } from "../../../domain/beginning.ts";
 import { REPRESENTATION_LEVELS } from "../../../domain/enums.ts";
 import { nodeForm } from "../../../domain/node.ts";
 import { CONTEXT_FORMATS } from "../../../domain/records/retrieval-record.ts";
@@ -27,13 +28,13 @@ import {
   uuid,
   view,
 } from "../../../lib/form.ts";
-import { contentLength, metadataLength, wholeLengths } from "../core/cut-texts.ts";
+import { contentLength, metadataLength } from "../core/cut-texts.ts";
 
 const packedRecordView = noted(
   view<PackedRecord>()({
     node: told(nodeForm, ({ candidate }) => candidate.node),
-    contentLength: told(contentLength, ({ candidate }) => wholeLengths(candidate.node).content),
-    metadataLength: told(metadataLength, ({ candidate }) => wholeLengths(candidate.node).metadata),
+    contentLength: told(contentLength, ({ candidate }) => wholeOf(candidate.node).content),
+    metadataLength: told(metadataLength, ({ candidate }) => wholeOf(candidate.node).metadata),
     paths: told(
       noted(list(text), { description: "How it was found." }),
       ({ candidate }) => candidate.paths,

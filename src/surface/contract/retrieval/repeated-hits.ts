@@ -1,7 +1,7 @@
+import { wholeOf } from "../../../domain/beginning.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { ResultCandidate } from "../../../engine/retrieve/api.ts";
 import { normalForm } from "../../../lib/text.ts";
-import { wholeLengths } from "../core/cut-texts.ts";
 
 /** A hit that represents all with the same text. */
 export type FoldedHit = {
@@ -19,7 +19,7 @@ export function foldRepeats(results: readonly ResultCandidate[]): readonly Folde
   for (const hit of results) {
     const { node, contradictsId } = hit;
     // A cut text does not say whether the rest is the same.
-    const isCut = wholeLengths(node).content !== undefined;
+    const isCut = wholeOf(node).content !== undefined;
     const text = isCut ? node.id : normalForm("NFC", node.content).trim();
     const key = JSON.stringify([text, node.scope, storedSpeaker(node.metadata), contradictsId]);
     const known = folded.get(key);

@@ -1,0 +1,61 @@
+import { sha256Hex } from "../lib/hashing.ts";
+import { LIMITS } from "./arguments.ts";
+import type { MemoryNode } from "./node.ts";
+import { SEARCH_READ } from "./search/pages.ts";
+
+/** What a memory has of which only the beginning is here: lengths in UTF-16 units, and the hash of its text. */
+export type Whole = {
+  readonly content?: number | undefined;
+  readonly metadata?: number | undefined;
+  readonly sha256?: string | undefined;
+};
+
+const wholes = new WeakMap<MemoryNode, Whole>();
+
+/** Of a copy with shorter texts: what the whole has; empty for any other memory. */
+export function wholeOf(node: MemoryNode): Whole {
+  return wholes.get(node) ?? {};
+}
+
+/** Notes of a copy what the whole has. @returns the copy */
+export function asBeginning(copy: MemoryNode, whole: Whole): MemoryNode {
+  wholes.set(copy, whole);
+  return copy;
+}
+
+/** The first UTF-16 units of a text, without half a character at its end. It keeps nothing of the rest in memory. */
+export function beginning(text: string, chars: number): string {
+  const last = text.charCodeAt(chars - 1);
+  const end = last >= 0xd800 && last < 0xdc00 ? chars - 1 : chars;
+  return Buffer.from(text.slice(0, end)).toString();
+}
+
+/** Whether a memory cannot stand in a context: its text is too long for every budget, or not all here. */
+export function isTooLongForContext(node: MemoryNode): boolean {
+  return node.content.length > LIMITS.contextTextChars || wholeOf(node).content !== undefined;
+}
+
+type Row = { readonly content: string; readonly metadata: string | null };
+
+/**
+ * How a question reads memories with long texts, one by one: of a text that no context could show, only so much as to see that; and
+ * beyond `LIMITS.questionChars` in all, of each only what is read for its wording.
+ */
+export function beginnings<R extends Row>(toNode: (row: R) => MemoryNode): (row: R) => MemoryNode {
+  let room: number = LIMITS.questionChars;
+  return (row) => {
+    const most = room > LIMITS.contextTextChars ? LIMITS.contextTextChars + 1 : SEARCH_READ;
+    const content = row.content.length > most ? beginning(row.content, most) : row.content;
+    const metadata = row.metadata !== null && row.metadata.length > most ? null : row.metadata;
+    room -= content.length + (metadata?.length ?? 0);
+    const node = toNode({ ...row, content, metadata });
+    if (content === row.content && metadata === row.metadata) return node;
+    return asBeginning(node, {
+      ...(content !== row.content && {
+        content: row.content.length,
+        sha256: sha256Hex(row.content),
+      }),
+      ...(metadata !== row.metadata && { metadata: row.metadata?.length }),
+    });
+  };
+}
