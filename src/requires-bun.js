@@ -59,6 +59,7 @@ export const {
   resolveContextRef,
   startHttpServer,
   verifyBundle,
+  wholeOf,
 } = requireBun();
 
 function requireBun() {

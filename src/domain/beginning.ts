@@ -1,4 +1,5 @@
 import { sha256Hex } from "../lib/hashing.ts";
+import { releaseMemory } from "../lib/pause.ts";
 import { LIMITS } from "./arguments.ts";
 import type { MemoryNode } from "./node.ts";
 import { SEARCH_READ } from "./search/pages.ts";
@@ -43,19 +44,27 @@ type Row = { readonly content: string; readonly metadata: string | null };
  */
 export function beginnings<R extends Row>(toNode: (row: R) => MemoryNode): (row: R) => MemoryNode {
   let room: number = LIMITS.questionChars;
+  let unreleased = 0;
   return (row) => {
+    unreleased += row.content.length;
+    if (unreleased > LIMITS.questionChars) {
+      releaseMemory();
+      unreleased = 0;
+    }
     const most = room > LIMITS.contextTextChars ? LIMITS.contextTextChars + 1 : SEARCH_READ;
-    const content = row.content.length > most ? beginning(row.content, most) : row.content;
-    const metadata = row.metadata !== null && row.metadata.length > most ? null : row.metadata;
-    room -= content.length + (metadata?.length ?? 0);
-    const node = toNode({ ...row, content, metadata });
-    if (content === row.content && metadata === row.metadata) return node;
+    const { content, metadata } = row;
+    const isCut = content.length > most;
+    const isLeftOut = metadata !== null && metadata.length > most;
+    const read = {
+      content: isCut ? beginning(content, most) : content,
+      metadata: isLeftOut ? null : metadata,
+    };
+    room -= read.content.length + (read.metadata?.length ?? 0);
+    const node = toNode({ ...row, ...read });
+    if (!isCut && !isLeftOut) return node;
     return asBeginning(node, {
-      ...(content !== row.content && {
-        content: row.content.length,
-        sha256: sha256Hex(row.content),
-      }),
-      ...(metadata !== row.metadata && { metadata: row.metadata?.length }),
+      ...(isCut && { content: content.length, sha256: sha256Hex(content) }),
+      ...(isLeftOut && { metadata: metadata.length }),
     });
   };
 }

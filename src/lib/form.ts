@@ -40,7 +40,7 @@ export type View<T> = {
 };
 
 /** An object whose members are known one by one. */
-type ObjectView<T> = {
+export type ObjectView<T> = {
   readonly json: (value: T) => JsonObject;
   readonly members: readonly Declared[];
 } & View<T>;

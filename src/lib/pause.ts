@@ -14,6 +14,11 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Gives back at once what long texts took that nobody has any more: otherwise dozens of them pile up. */
+export function releaseMemory(): void {
+  Bun.gc(true);
+}
+
 /** Lets what waits for the event loop run first. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

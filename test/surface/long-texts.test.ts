@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { useApps } from "./http/engine-app.ts";
-import { useTools } from "./mcp/served-tools.ts";
+import { idIn, useTools } from "./mcp/served-tools.ts";
 
 const MI = 1024 * 1024;
 const TEXTS = [
@@ -81,3 +81,22 @@ test("a tool's answer about long texts is bounded, too, and shows equal beginnin
     { content_length: same.length + 7 },
   ]);
 }, 60_000);
+
+test("a tool shows a very long memory and its source part by part", async () => {
+  const { connect } = await openTools();
+  const ada = await connect("ada");
+  const content = `${"x".repeat(MI)}the end`;
+  const stored = await ada.answer("memory_store", { content });
+  for (const [tool, args] of [
+    ["memory_get_node", { node_id: idIn(stored, "node_id") }],
+    ["memory_get_event", { event_id: idIn(stored, "event_id") }],
+  ] as const) {
+    const first = await ada.answer(tool, args);
+    const told = { content_length: content.length, next_offset: MI };
+    expect(first).toMatchObject({ ...told, content: content.slice(0, MI), content_offset: 0 });
+    const rest = await ada.answer(tool, { ...args, offset: MI });
+    expect(rest).toMatchObject({ content: "the end", content_offset: MI });
+    expect(rest).not.toHaveProperty("next_offset");
+    expect((await ada.call(tool, args)).text).toContain(`next_offset ${MI}`);
+  }
+});

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { LIMITS } from "../../../src/domain/arguments.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { addDays, asInstant, nextInstant } from "../../../src/lib/instant.ts";
 import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
@@ -135,6 +136,23 @@ describe("svc show", () => {
       expect(stdout).toStartWith(`Memory      ${id}\n`);
     }
     expect(await json("show", PACK, id)).toMatchObject({ id, user_id: "anna", supersedes: null });
+  });
+
+  test("shows the beginning of a very long text, and the whole where that is asked for", async () => {
+    const content = "x".repeat(LIMITS.contextTextChars + 10);
+    const { nodeId: id } = await useEngine((engine) =>
+      engine.storeWithReceipt({ content, userId: "eve" }),
+    );
+    const asked = ["show", PACK, id, "--user-id", "eve"];
+    expect(await json(...asked)).toMatchObject({
+      content: content.slice(10),
+      content_length: content.length,
+      content_offset: 0,
+    });
+    const table = await desk.run(asked);
+    expect(table.stdout).toEndWith(`\n\n${content.slice(10)}\n`);
+    expect(table.stderr).toContain("--whole");
+    expect((await desk.run([...asked, "--whole"])).stdout).toEndWith(`\n${content}\n`);
   });
 
   test.each([

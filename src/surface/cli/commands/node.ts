@@ -1,8 +1,7 @@
-import { nodeForm } from "../../../domain/node.ts";
-import { findAnyMemory, ID_ARGUMENT, type MemoryOptions, withPack } from "../memories.ts";
+import { findAnyMemory, ID_ARGUMENT, withPack } from "../memories.ts";
 import { PACK, packCommand } from "../pack-command.ts";
 import { anyOwnerOption } from "./list.ts";
-import { memoryLines } from "./show.ts";
+import { memoryJson, printMemory, type ShowOptions, wholeOption } from "./show.ts";
 
 const EXAMPLES = `
 Examples:
@@ -17,13 +16,13 @@ export const nodeCommand = packCommand(
     name: "node",
     description: "show one memory of any owner, in any state",
     arguments: [PACK, ["<id>", ID_ARGUMENT]],
-    options: [anyOwnerOption()],
+    options: [anyOwnerOption(), wholeOption()],
     examples: EXAMPLES,
   },
-  (context, path: string, id: string, options: MemoryOptions) =>
+  (context, path: string, id: string, options: ShowOptions) =>
     withPack(context, path, options, async (engine) => {
       const node = await findAnyMemory(engine, options.userId, id);
-      if (options.format === "json") return context.output.json(nodeForm.json(node));
-      for (const line of await memoryLines(engine, node)) context.output.line(line);
+      if (options.format === "json") return context.output.json(memoryJson(node, options));
+      await printMemory(context.output, engine, node, options);
     }),
 );

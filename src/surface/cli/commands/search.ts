@@ -1,9 +1,12 @@
 import { Option } from "commander";
+import { LIMITS } from "../../../domain/arguments.ts";
+import { wholeOf } from "../../../domain/beginning.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { seenIn, seenInWords } from "../../../domain/speaker.ts";
 import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+import { bounded } from "../../contract/retrieval/answer.ts";
 import { shownHits } from "../../contract/retrieval/hits.ts";
 import type { FoldedHit } from "../../contract/retrieval/repeated-hits.ts";
 import { emptyContext } from "../../contract/retrieval/text.ts";
@@ -50,11 +53,12 @@ export const searchCommand = packCommand(
       try {
         const given = options.userId === "" ? undefined : options.userId;
         const userId = await ownerFor(context, engine, { given, path, isStoring: false });
-        const response = await engine.retrieve({
+        const answer = await engine.retrieve({
           query,
           userId,
           client: "svc search",
         });
+        const response = bounded(answer, LIMITS.pageChars);
         stopProgress();
         print(context, query, response, { ...options, path });
         if (response.results.length === 0) await noteOtherOwners(context, engine, userId);
@@ -87,6 +91,7 @@ function print(
         node_id: node.id,
         score: Number(compositeScore.toFixed(4)),
         content: node.content,
+        ...(wholeOf(node).content !== undefined && { content_length: wholeOf(node).content }),
         node_type: node.nodeType,
         ...(repeats > 1 && { repeats }),
         ...(strength !== undefined && { strength }),

@@ -1,11 +1,14 @@
+import { Option } from "commander";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import { type TextWindow, textWindow, windowJson } from "../../contract/core/cut-texts.ts";
 import { rounded } from "../../contract/core/tool-text.ts";
 import { organizerChange } from "../../contract/nodes/organizer-text.ts";
 import { findMemory, ID_ARGUMENT, type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
-import { allLines, fields, oneLine } from "../output.ts";
+import { allLines, fields, type Output, oneLine } from "../output.ts";
 import { PACK, packCommand } from "../pack-command.ts";
 
 const EXAMPLES = `
@@ -13,6 +16,7 @@ Examples:
   svc show ./memory.pack 0198a2b4-0000-7000-8000-000000000001
   svc show ./memory.pack 0198a2b4                    the beginning of an id, where it is clear
   svc show ./memory.pack 0198a2b4 --format json      every field
+  svc show ./memory.pack 0198a2b4 --whole            a text of more than 1,048,576 characters, too
 
 Shows memories in any state. svc list and svc search name their ids.`;
 
@@ -22,27 +26,49 @@ export const showCommand = packCommand(
     name: "show",
     description: "show one memory: its text and everything known about it",
     arguments: [PACK, ["<id>", ID_ARGUMENT]],
-    options: [ownerOption()],
+    options: [ownerOption(), wholeOption()],
     examples: EXAMPLES,
   },
-  (context, path: string, id: string, options: MemoryOptions) =>
+  (context, path: string, id: string, options: ShowOptions) =>
     withMemories(context, path, options, async (engine, userId) => {
       const { output } = context;
       const node = await findMemory(engine, userId, id);
       if (options.format === "json") {
         const [replaced] = (await engine.chain(node.id, { userId, direction: "backward" })) ?? [];
-        output.json({ ...nodeForm.json(node), supersedes: replaced?.id ?? null });
+        output.json({ ...memoryJson(node, options), supersedes: replaced?.id ?? null });
         return;
       }
-      for (const line of await memoryLines(engine, node)) output.line(line);
+      await printMemory(output, engine, node, options);
     }),
 );
 
-/** A memory for a person: what is known about it, then its text. */
-export async function memoryLines(
+export type ShowOptions = MemoryOptions & { readonly whole?: true };
+
+export function wholeOption(): Option {
+  return new Option("--whole", "show the whole of a very long text");
+}
+
+/** A memory as JSON, of a very long text the beginning. */
+export function memoryJson(node: MemoryNode, { whole }: ShowOptions): JsonObject {
+  return whole === true ? nodeForm.json(node) : windowJson(nodeForm, node);
+}
+
+/** Prints a memory for a person: what is known about it, then its text. */
+export async function printMemory(
+  output: Output,
   engine: MemoryEngine,
   node: MemoryNode,
-): Promise<readonly string[]> {
+  { whole }: ShowOptions,
+): Promise<void> {
+  const { item, told } = whole === true ? { item: node, told: {} } : textWindow(node);
+  const { next_offset: next }: TextWindow<MemoryNode>["told"] = told;
+  for (const line of await memoryLines(engine, item)) output.line(line);
+  if (next !== undefined) {
+    output.note(`The first ${next} of ${node.content.length} characters; --whole shows all.`);
+  }
+}
+
+async function memoryLines(engine: MemoryEngine, node: MemoryNode): Promise<readonly string[]> {
   const { id, userId } = node;
   const [replaced] = (await engine.chain(id, { userId, direction: "backward" })) ?? [];
   const organizer = await organizerChange(engine, node);

@@ -1,6 +1,8 @@
+import { LIMITS } from "../../../domain/arguments.ts";
 import { asBeginning, beginning, wholeOf } from "../../../domain/beginning.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { count, noted, omitted } from "../../../lib/form.ts";
+import { count, noted, type ObjectView, omitted } from "../../../lib/form.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 
 export const contentLength = noted(omitted(count), {
   description: "Length of the whole where content is cut.",
@@ -55,4 +57,52 @@ function longestKept(sizes: readonly number[], maxChars: number): number {
     room -= size;
   }
   return Number.POSITIVE_INFINITY;
+}
+
+/** UTF-16 units of each text in the answer about one memory or source, where programs do not read it. */
+const WINDOW_CHARS = LIMITS.contextTextChars;
+
+type Item = { readonly content: string; readonly metadata: JsonObject | undefined };
+
+/** A part of an item with long texts, and members for its JSON that tell it; none of what is shown whole. */
+export type TextWindow<T> = {
+  readonly item: T;
+  readonly told: {
+    readonly content_length?: number;
+    readonly content_offset?: number;
+    /** Where the text goes on. */
+    readonly next_offset?: number;
+    readonly metadata_length?: number;
+  };
+};
+
+/** @param from where the part of the text begins, in UTF-16 units; default 0 */
+export function textWindow<T extends Item>(item: T, from?: number | null): TextWindow<T> {
+  const { content, metadata } = item;
+  const size = sizeOf(metadata);
+  const begin = Math.min(from ?? 0, content.length);
+  const shown = beginning(content.slice(begin), WINDOW_CHARS);
+  const end = begin + shown.length;
+  const isLarge = size > WINDOW_CHARS;
+  return {
+    item: { ...item, content: shown, ...(isLarge && { metadata: undefined }) },
+    told: {
+      ...(shown.length < content.length && {
+        content_length: content.length,
+        content_offset: begin,
+      }),
+      ...(end < content.length && { next_offset: end }),
+      ...(isLarge && { metadata_length: size }),
+    },
+  };
+}
+
+/** Such a part as JSON. */
+export function windowJson<T extends Item>(
+  form: ObjectView<T>,
+  item: T,
+  from?: number | null,
+): JsonObject {
+  const part = textWindow(item, from);
+  return { ...form.json(part.item), ...part.told };
 }

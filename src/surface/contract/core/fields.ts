@@ -23,6 +23,7 @@ import {
   parsed,
   RETRY_HEADER,
   required,
+  toolField,
 } from "./request.ts";
 import { REFUSAL } from "./wire-issues.ts";
 
@@ -256,6 +257,9 @@ export function afterId(argument: Described = {}): Field<Uuid | undefined> {
 export const cursor = httpField(
   z.string().optional().meta({ description: "next_cursor of the page before." }),
 );
+
+/** Where the part of a long text begins that a tool shows, in UTF-16 units; HTTP has it whole. */
+export const offset = toolField(count.nullish().meta({ default: 0 }));
 
 /** A whole number in a query: of entries on a page, or of steps. */
 export function wholeNumber(range: readonly [number, number], preset: number): Field<number> {

@@ -4,11 +4,13 @@ import { SCOPES } from "../../../domain/enums.ts";
 import { missing, missingEvent } from "../../../domain/errors.ts";
 import { processingStatusForm } from "../../../domain/jobs.ts";
 import { BROWSE_ORDERS } from "../../../engine/browse/api.ts";
+import { windowJson } from "../core/cut-texts.ts";
 import {
   choiceInQuery,
   choicesInQuery,
   cursor,
   id,
+  offset,
   ownerInQuery,
   wholeNumber,
 } from "../core/fields.ts";
@@ -25,7 +27,7 @@ const getEventOperation = defineOperation({
   name: "get_event",
   summary: "Read one event",
   description: "The source text of memories, exactly as it was given.",
-  request,
+  request: { ...request, offset },
   run: async ({ engine, userId }, { eventId }) =>
     found(engine().getEvent(eventId, userId), () => missingEvent(eventId)),
   answer: eventView,
@@ -35,7 +37,10 @@ const getEventOperation = defineOperation({
     title: "Read a source",
     description:
       "Read the source text behind a memory, word for word, by an id of its evidence_refs.",
+    silentArguments: ["offset"],
     annotations: READS,
+    output: eventView,
+    write: (event, { offset: from }) => windowJson(eventView, event, from),
   },
 });
 

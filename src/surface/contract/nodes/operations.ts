@@ -9,11 +9,13 @@ import {
 } from "../../../domain/enums.ts";
 import { missingNode } from "../../../domain/errors.ts";
 import { nodeForm } from "../../../domain/node.ts";
+import { textWindow, windowJson } from "../core/cut-texts.ts";
 import {
   afterId,
   anyOwnerInQuery,
   choiceInQuery,
   id,
+  offset,
   ownerInQuery,
   textOf,
   wholeNumber,
@@ -30,7 +32,7 @@ const getNodeOperation = defineOperation({
   name: "get_node",
   summary: "Read one memory",
   description: "One memory in whatever state it is, superseded and archived ones included.",
-  request: { node_id: id() },
+  request: { node_id: id(), offset },
   run: async ({ engine, userId }, { nodeId }) => {
     const options = { userId, includeSuperseded: true };
     return found(engine().getNode(nodeId, options), () => missingNode(nodeId));
@@ -44,8 +46,11 @@ const getNodeOperation = defineOperation({
       "Read one memory completely by its id, in any state: validity, source, evidence, what replaced it. " +
       "Use it before you change one; to look for something use memory_retrieve.",
     toolSet: "core",
+    silentArguments: ["offset"],
     annotations: READS,
-    tell: tellNode,
+    output: nodeForm,
+    write: (node, { offset: from }) => windowJson(nodeForm, node, from),
+    tell: (node, { offset: from }) => tellNode(textWindow(node, from)),
     about: ({ id }) => id,
   },
 });

@@ -1,5 +1,6 @@
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { JsonObject } from "../../../lib/json.ts";
+import type { TextWindow } from "../core/cut-texts.ts";
 import {
   complete,
   counted,
@@ -15,7 +16,7 @@ import {
 const SESSION_CHARS = 200;
 
 /** A complete memory; its text comes last, so that nothing in it can be taken for a fact about it. */
-export function tellNode(node: MemoryNode): string {
+export function tellNode({ item: node, told }: TextWindow<MemoryNode>): string {
   const { metadata, evidenceRefs } = node;
   const facts = [
     `${node.nodeType} ${node.id}, ${node.lifecycleState}, ${node.scope}, of ${name(node.userId)}`,
@@ -27,6 +28,7 @@ export function tellNode(node: MemoryNode): string {
     sessionLine(node.sessionId),
     evidenceRefs.length === 0 ? undefined : `evidence ${evidenceRefs.join(", ")}`,
     metadataLine(metadata),
+    ...Object.entries(told).map(([member, value]) => `${member} ${value}`),
     TEXT_HEADING,
     complete(node.content),
   ];
