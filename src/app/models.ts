@@ -298,7 +298,6 @@ export function textsLeave(config: Config, model: UsableModel): string | undefin
 
 /** The model of a pack that is about to be made. */
 type NewPackModel = {
-  /** The configuration that names it. */
   readonly config: Config;
   /** One sentence about it; undefined for the default model. */
   readonly told: string | undefined;

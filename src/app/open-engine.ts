@@ -81,7 +81,6 @@ type OpenedEngine = {
   readonly isOutdated: () => Promise<boolean>;
 };
 
-/** Like `openEngine`. */
 async function openWithModel(config: Config, options: OpenOptions): Promise<OpenedEngine> {
   const { createIfMissing = true, renewsVectors = false, warn = () => {} } = options;
   const clock = createSystemClock();

@@ -35,7 +35,6 @@ export async function withConnection<T>(
   );
 }
 
-/** How to connect to the configured database. */
 export function connectionOptions(
   config: Config,
 ): Pick<PostgresStoreOptions, "url" | "poolSize" | "prepare" | "statementTimeoutMs"> {

@@ -75,7 +75,6 @@ function kindOf(path: string): "file" | "directory" | "database" {
   return stat === undefined ? "directory" : "file";
 }
 
-/** Whether a name is that of a pack file. */
 function isPackName(path: string): boolean {
   return /\.pack$/i.test(path);
 }
@@ -227,7 +226,6 @@ function namesIn(folder: string): readonly string[] | undefined {
 /** What a person calls the place where memories are kept. */
 export type PlaceWord = "pack" | "database";
 
-/** What the configured place is called. */
 export function placeWord(config: Pick<Config, "database_url">): PlaceWord {
   return databaseOf(config) === undefined ? "pack" : "database";
 }

@@ -263,7 +263,6 @@ export type Surroundings = {
   readonly folder: string;
 };
 
-/** The surroundings of this process. */
 export function surroundings(): Surroundings {
   const { platform, env: environment } = process;
   return { platform, environment, home: homedir(), folder: workingFolder() };

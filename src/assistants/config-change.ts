@@ -47,7 +47,6 @@ async function loadEditor({ language, section }: ConfigForm): Promise<Editor> {
     : (await import("./toml-editor.ts")).tomlEditor(section);
 }
 
-/** Which entry of which assistant. */
 export type ClientEntry = {
   readonly client: string;
   readonly scope: ConfigScope;
@@ -274,7 +273,6 @@ function undone(editor: Editor, file: string, before: string, name: string): Und
   return { after: editor.remove(before, name), isBackedUp: true, spent: [] };
 }
 
-/** Whether this way of writing a text results in it. */
 function isResult(write: () => string, text: string): boolean {
   try {
     return write() === text;

@@ -110,7 +110,6 @@ function removeFolder(folder: string): boolean {
   }
 }
 
-/** Removes copies of a file. */
 export function removeCopies(paths: readonly string[]): void {
   for (const path of paths) rmSync(path, { force: true });
 }

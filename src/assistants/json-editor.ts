@@ -134,7 +134,6 @@ function laidOut(body: string, root: Node, { offset, length, content }: Edit): r
   ];
 }
 
-/** The indentation of the line at an offset. */
 function indentOfLine(body: string, offset: number): string {
   const start = offset === 0 ? 0 : body.lastIndexOf("\n", offset - 1) + 1;
   return /^[ \t]*/.exec(body.slice(start, offset))?.[0] ?? "";

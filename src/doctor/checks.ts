@@ -77,7 +77,6 @@ export async function checkFading(config: Config, pack: string): Promise<Finding
   return { name, status: isOffered && !isChosen ? "warn" : "ok", message: `${message}${offer}` };
 }
 
-/** Whether work waits or fails. */
 export function checkJobs({ pendingJobs, failedJobs, failingWork }: PackReport): Finding {
   const pending = `${pendingJobs} pending, ${failedJobs} of them failed before; they are worked on while a program has it open`;
   const messages = [

@@ -292,7 +292,6 @@ function finding(status: Finding["status"], message: string): Finding {
   return { name: "key", status, message };
 }
 
-/** What is known of a machine. */
 type Machine = {
   /** As in the names of executables: `linux-x64`. */
   readonly platform: string;
@@ -317,7 +316,6 @@ const WANTED = [
   },
 ];
 
-/** This machine. */
 export function thisMachine(): Machine {
   return { platform: PLATFORM, kernel: release(), abilities: readAbilities() };
 }

@@ -11,43 +11,36 @@ import type { Finding } from "./checks.ts";
  * @param timeoutMs for each
  */
 export async function verifyModels(config: Config, timeoutMs: number): Promise<readonly Finding[]> {
-  const { extraction, embedding } = config;
-  const { provider, model } = extraction;
-  const findings: Promise<Finding>[] = [];
-  const name = "extraction provider";
-  if (config.isExtractionOn === true) {
-    const found = reachModel({
-      ...{ provider, model, timeoutMs, baseUrl: extraction.base_url },
-      apiKey: extraction.api_key?.reveal(),
-      needsKey: provider !== "ollama",
-    });
-    findings.push(found.then((reached) => findingOf(name, reached)));
-  } else
-    findings.push(
-      Promise.resolve({ name, status: "warn", message: `extraction is ${EXTRACTION_OFF}` }),
-    );
+  const { extraction, embedding, vision } = config;
+  const ask = async (
+    name: string,
+    named: Pick<Parameters<typeof reachModel>[0], "provider" | "model">,
+    group: Pick<Config["vision" | "embedding"], "base_url" | "api_key">,
+    needsKey = named.provider !== "ollama",
+  ): Promise<Finding> => {
+    const [baseUrl, apiKey] = [group.base_url, group.api_key?.reveal()];
+    return findingOf(name, await reachModel({ ...named, baseUrl, apiKey, needsKey, timeoutMs }));
+  };
   const choice = hostedChoice(embedding);
   const hosted = choice && hostedModel(choice);
-  if (hosted !== undefined) {
-    const found = reachModel({
-      ...{ provider: hosted.provider, model: hosted.name, timeoutMs, baseUrl: embedding.base_url },
-      apiKey: embedding.api_key?.reveal(),
-      needsKey: hosted.provider === "openai" && embedding.base_url === undefined,
-    });
-    findings.push(found.then((reached) => findingOf("embedding provider", reached)));
-  }
-  if (config.vision.enabled) findings.push(visionProvider(config.vision, timeoutMs));
-  return await Promise.all(findings);
-}
-
-async function visionProvider(
-  { provider, model, base_url: baseUrl, api_key: key }: Config["vision"],
-  timeoutMs: number,
-): Promise<Finding> {
-  const needsKey = provider !== "ollama";
-  const apiKey = key?.reveal();
-  const reached = await reachModel({ provider, model, baseUrl, apiKey, needsKey, timeoutMs });
-  return findingOf("vision provider", reached);
+  const needsKey = hosted?.provider === "openai" && embedding.base_url === undefined;
+  const name = "extraction provider";
+  return await Promise.all([
+    config.isExtractionOn === true
+      ? ask(name, extraction, extraction)
+      : ({ name, status: "warn", message: `extraction is ${EXTRACTION_OFF}` } as const),
+    ...(hosted === undefined
+      ? []
+      : [
+          ask(
+            "embedding provider",
+            { provider: hosted.provider, model: hosted.name },
+            embedding,
+            needsKey,
+          ),
+        ]),
+    ...(vision.enabled ? [ask("vision provider", vision, vision)] : []),
+  ]);
 }
 
 function findingOf(name: string, { isReached, message }: Reached): Finding {

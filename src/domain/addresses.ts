@@ -1,6 +1,5 @@
 import { SvcError } from "./errors.ts";
 
-/** The technologies of stores. */
 export const STORE_BACKENDS = ["sqlite", "postgres"] as const;
 export type StoreBackend = (typeof STORE_BACKENDS)[number];
 
@@ -115,7 +114,6 @@ export function providerAddress(provider: ModelProvider, baseUrl: string | undef
   return isBare ? `${url}/v1` : url;
 }
 
-/** Whether a text is the address of a server of the web. */
 export function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }

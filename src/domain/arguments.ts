@@ -199,21 +199,15 @@ export const LIMITS = {
   questionChars: 32 * 1024 * 1024,
   /** UTF-16 units of a text that are read for its wording: dates, updates, the words of an episode. */
   wordingChars: 64 * 1024,
-  /** Value bindings of one memory. */
   valueBindings: 256,
   /** Memories that a new one may replace at once. */
   supersedesMax: 16,
   /** UTF-16 units of text in a page of memories, events or operations; one item may be larger. */
   pageChars: 8 * 1024 * 1024,
-  /** Nodes in one query answer. */
   nodeQueryMax: 1000,
-  /** Nodes in one batch of ids. */
   nodeBatchMax: 500,
-  /** Nodes in one page of a scan. */
   scanPageMax: 1000,
-  /** Events in one page. */
   eventPageMax: 1000,
-  /** Operations in one page of provenance. */
   operationPageMax: 1000,
   /** Nodes that cite an event, in one answer. */
   citingNodesMax: 1000,

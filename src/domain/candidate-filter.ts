@@ -78,7 +78,6 @@ function withinKnowledge(node: MemoryNode, filter: CandidateFilter): boolean {
 export const STRENGTHS = ["strong", "weak"] as const;
 export type Strength = (typeof STRENGTHS)[number];
 
-/** A hit to be judged. */
 type Judged = {
   /** With the speaker's name, if known. */
   readonly text: string;

@@ -5,7 +5,6 @@ import { SvcError } from "./errors.ts";
 /** An audit payload with its own checksum: `record` is JSON text, `sha256` the hash of that text. */
 export type ChecksummedPayload = { readonly record: string; readonly sha256: string };
 
-/** Wraps a record. */
 export function checksummed(record: JsonObject): ChecksummedPayload {
   const text = canonicalJson(record);
   return { record: text, sha256: sha256Hex(text) };

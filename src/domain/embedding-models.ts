@@ -44,15 +44,12 @@ export const EMBEDDING_MODELS = [
   },
 ] as const satisfies readonly [EmbeddingModel, ...EmbeddingModel[]];
 
-/** A model and how it is used. */
 export type EmbeddingModel = {
   /** Its name in packs, and its folder. */
   readonly name: string;
   /** Another name for it in settings. */
   readonly alias: string;
-  /** What it reads, in words. */
   readonly languages: string;
-  /** Whether it reads English alone. */
   readonly isEnglish: boolean;
   /** Names weights and pooling in packs. Another one whenever a vector changes. */
   readonly recipe: string;

@@ -215,7 +215,6 @@ export function normalisePredicate(text: string): string {
   return normaliseText(text).replace(/[\s-]+/g, "_");
 }
 
-/** The claim for comparison. */
 export function normaliseClaim(claim: Claim): Claim {
   return {
     subject: normaliseText(claim.subject),

@@ -10,7 +10,6 @@ export const FORGOTTEN = "MEMORY_FORGOTTEN";
 /** The kind of operation that keeps the SHA-256 of a receipt. Its target is the id of the forgetting. */
 export const RECEIPT_ISSUED = "FORGET_RECEIPT_ISSUED";
 
-/** The hash of a text that was erased. */
 export const ERASED_HASH = sha256Hex("");
 
 /**
@@ -45,12 +44,10 @@ const OF_SEVERAL: ReadonlySet<string> = new Set([
 ]);
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** The ids in some texts, each once. */
 export function idsIn(texts: readonly string[]): readonly string[] {
   return [...new Set(texts.flatMap((text) => text.match(ID) ?? []))];
 }
 
-/** Whether a text contains one of some ids. */
 export function namesAny(text: string, ids: ReadonlySet<string>): boolean {
   return text.match(ID)?.some((id) => ids.has(id)) ?? false;
 }

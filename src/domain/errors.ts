@@ -424,7 +424,6 @@ export const ERROR_CATALOGUE = {
   unsupported_source: { retry: false },
   /** The frames of a video could not be decoded. `data.source`. Nothing was stored. */
   frame_decode_failed: { retry: false },
-  /** The engine was closed. */
   engine_closed: { retry: false },
   /** The pack was locked. Unlocking it with its key makes the call possible. */
   pack_locked: { retry: true },

@@ -61,7 +61,6 @@ export type FadingMarks = {
   readonly unusedBefore: ReadonlyMap<NodeType, Instant>;
 };
 
-/** Whether a memory is below any of the marks. */
 export function mayHaveFaded(node: MemoryNode, marks: FadingMarks): boolean {
   const before = marks.unusedBefore.get(node.nodeType);
   if (before !== undefined && !node.pinned && node.lastReinforcedAt < before) return true;

@@ -117,7 +117,6 @@ export type OwnerMemories = {
   readonly memories: number;
 };
 
-/** What an owner has in a pack. */
 export type OwnerSummary = OwnerMemories & {
   readonly events: number;
   /** Time of the newest memory or event; undefined if there is none. */

@@ -23,7 +23,6 @@ type AmountText = {
 type QuantityEvidence = {
   /** What was said. */
   readonly passage: string;
-  /** The object of the claim. */
   readonly object: string;
 };
 
@@ -239,7 +238,6 @@ type QuestionPlan =
       readonly action: string | undefined;
     };
 
-/** Assumptions of a ready plan. */
 export const PLAN_ASSUMPTIONS = [
   "owner_bound",
   "first_person_subject_exact",

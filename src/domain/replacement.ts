@@ -1,4 +1,3 @@
-import { endedWords } from "./endings.ts";
 import { analyse, stem } from "./lexical-analysis.ts";
 
 /**
@@ -311,3 +310,70 @@ function differInNumber({ words }: Statement, { words: others }: Statement): boo
   }
   return at >= words.length / 2 && isNumber(words[at] ?? "") && isNumber(others[at] ?? "");
 }
+
+/**
+ * What a text says is no longer so: `no longer works for Altova but for Corvex`, `yoga instead of chess`, `nicht mehr bei Altova,
+ * sondern`, `en vez de café`. Read from its words alone, in the languages of the words of change.
+ */
+
+/** Phrases before what has ended, and the word that closes it where the phrase has two parts. */
+const ALL: readonly { readonly phrase: readonly string[]; readonly closing?: string }[] = [
+  ...phrases(
+    `no longer|not anymore|stopped|quit|gave up|given up|instead of|rather than|in place of|switched from|moved from|migrated from|changed from|
+    got rid of|gave away|traded|swapped|exchanged|sold|left|
+    nicht mehr|statt|anstatt|anstelle von|anstelle|ya no|en vez de|en lugar de|dejo de|dejado de|deje de|dejado|vendio|vendido|abandono|abandonado`,
+  ),
+  ...phrases("kein|keine|keinen|keinem|keiner").map((one) => ({ ...one, closing: "mehr" })),
+];
+/** The same by their first word. */
+const OPENINGS = Map.groupBy(ALL, ({ phrase: [first = ""] }) => first);
+/** Words after which a sentence says what is so instead. */
+const TURNS = new Set(
+  analyse(
+    `but and or now to since because sondern und oder jetzt nun inzwischen sino y pero ahora porque mehr`,
+  ),
+);
+/** Words of what has ended, at most. */
+const ENDED_MAX = 6;
+
+function phrases(list: string): { readonly phrase: readonly string[] }[] {
+  return list.split("|").map((phrase) => ({ phrase: analyse(phrase) }));
+}
+
+/** The words of a text that name what has ended. @param words as the analyser gives them */
+export function endedWords(words: readonly string[]): ReadonlySet<string> {
+  const ended = new Set<string>();
+  for (const [at, first] of words.entries()) {
+    for (const { phrase, closing } of OPENINGS.get(first) ?? []) {
+      if (!phrase.every((part, index) => words[at + index] === part)) continue;
+      for (const word of after(words, at + phrase.length, closing)) ended.add(word);
+    }
+  }
+  return ended;
+}
+
+function after(
+  words: readonly string[],
+  from: number,
+  closing: string | undefined,
+): readonly string[] {
+  const few = words.slice(from, from + ENDED_MAX);
+  if (closing !== undefined) {
+    const end = few.indexOf(closing);
+    return end === -1 ? [] : few.slice(0, end);
+  }
+  const end = few.findIndex((word) => TURNS.has(word));
+  return end === -1 ? few : few.slice(0, end);
+}
+
+/** Words for people, and for animals of a home, that tell them apart from the one who speaks of them; folded. */
+export const PERSONS: ReadonlySet<string> = new Set(
+  `mother father mom mum dad parents son daughter sister brother wife husband partner girlfriend boyfriend fiance fiancee aunt
+  uncle cousin niece nephew grandmother grandfather grandma grandpa granny friend friends colleague colleagues coworker boss manager
+  neighbour neighbor neighbours neighbors roommate flatmate teacher doctor dentist landlord client clients customer customers
+  kids children child baby dog cat
+  mutter vater eltern sohn tochter schwester bruder frau mann partnerin freundin freund tante onkel nichte neffe oma opa kollegin
+  kollege chefin chef nachbarin nachbar kinder kind hund katze
+  madre padre padres hijo hija hermana hermano esposa esposo mujer marido novia novio tia tio prima primo sobrina sobrino abuela
+  abuelo amiga amigo vecina vecino jefa jefe perro gato`.split(/\s+/),
+);

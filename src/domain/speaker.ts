@@ -88,7 +88,6 @@ export function embeddingText(node: Pick<MemoryNode, "content" | "metadata">): s
 
 /** Where a memory was seen: in a photo, or in a frame of a video. */
 export type SeenIn = {
-  /** The name of the file. */
   readonly file: string;
   /** Seconds from the beginning of a video; undefined for a photo. */
   readonly frameTimeS: number | undefined;

@@ -76,7 +76,6 @@ function objectView<T>(declared: readonly Declared[]): ObjectView<T> {
   };
 }
 
-/** Writes the members of a value as an object. */
 function writerOf<T>(declared: readonly Declared[]): (value: T) => JsonObject {
   return (value) => {
     const made: Record<string, Json> = {};
@@ -88,7 +87,6 @@ function writerOf<T>(declared: readonly Declared[]): (value: T) => JsonObject {
   };
 }
 
-/** What a declared member tells of a value. */
 function memberOf(value: unknown, key: Declared["key"]): never {
   // SAFETY: a declaration has the form of what its key gets.
   return (
@@ -106,7 +104,6 @@ export function shownAs<F extends View<never>>(form: F, { shape }: View<never>):
   return { ...form, shape };
 }
 
-/** The values that a form is of. */
 export type ValueOf<F> = F extends View<infer T> ? Readonly<T> : never;
 
 /**
@@ -196,7 +193,6 @@ export const natural: Form<number> = { ...number, shape: { kind: "count" } };
 /** A decimal number as exact text. */
 export const decimalText: Form<string> = { ...text, shape: { kind: "decimal" } };
 
-/** Always null. */
 export const nothing: View<undefined | null> = {
   json: () => null,
   shape: { kind: "null" },

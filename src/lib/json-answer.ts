@@ -1,9 +1,7 @@
 import { type Json, type JsonObject, stringEnd } from "./json.ts";
 
-/** One JSON object of an answer. */
 export type AnswerObject = {
   readonly json: JsonObject;
-  /** As `ReadJson` has it. */
   readonly ambiguous: ReadonlySet<JsonObject>;
 };
 

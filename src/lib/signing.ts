@@ -14,13 +14,11 @@ export async function newSigningKey(): Promise<string> {
   return JSON.stringify(await crypto.subtle.exportKey("jwk", privateKey));
 }
 
-/** The public key to a private one. */
 export function publicKeyOf(privateKey: string): string {
   // SAFETY: `newSigningKey` made it.
   return (JSON.parse(privateKey) as { readonly x: string }).x;
 }
 
-/** The object with a signature of all that it has. */
 export async function signed(object: JsonObject, privateKey: string): Promise<JsonObject> {
   const key = await crypto.subtle.importKey("jwk", JSON.parse(privateKey), ED25519, false, [
     "sign",

@@ -96,7 +96,6 @@ export function camelKeys<T extends object>(value: T): Camel<T> {
   ) as Camel<T>;
 }
 
-/** A name in snake case. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

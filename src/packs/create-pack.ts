@@ -161,7 +161,6 @@ function madeMeanwhile(path: string): SvcError {
 export type FileSystem = {
   /** The number of its kind, as Linux has it. */
   readonly type: number;
-  /** The number of its device. */
   readonly device: number;
 };
 

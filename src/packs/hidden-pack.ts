@@ -26,7 +26,6 @@ type HiddenPack = {
    * Gives the finished and closed pack its name, atomically and durably. @throws SvcError invalid_argument if it is taken
    */
   publish(): void;
-  /** Removes what exists of it. */
   remove(): void;
 };
 

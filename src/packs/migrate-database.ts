@@ -195,7 +195,6 @@ export type TransferRun = {
   readonly onProgress: (stage: string, done: number, total: number) => void;
 };
 
-/** How many records there are of each kind. */
 type TransferCounts = Readonly<Record<RecordKind, number>>;
 
 /** Copies all records that the target does not have yet, a page at a time, and lets it index them. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { LIMITS } from "../../src/domain/arguments.ts";
-import { nearnessTo } from "../../src/domain/nearness.ts";
+import { nearnessTo } from "../../src/domain/same-saying.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import { BARE_NODE, EVENT_ID } from "../surface/fixtures.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { endsAnother } from "../../src/domain/ends-another.ts";
 import {
   mayReplace,
   readStatement,
   replaces,
   type Statement,
 } from "../../src/domain/replacement.ts";
+import { endsAnother } from "../../src/domain/same-saying.ts";
 
 function statement(text: string): Statement {
   const read = readStatement(text);

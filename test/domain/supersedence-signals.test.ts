@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isStopWord } from "../../src/domain/lexical-analysis.ts";
-import { givenUp } from "../../src/domain/supersedence-signals.ts";
+import { givenUp } from "../../src/domain/retirement.ts";
 import { processorMs } from "../processor-time.ts";
 
 const retiredTerms = (text: string) => [...new Set(givenUp(text).flatMap(({ terms }) => terms))];

@@ -111,7 +111,6 @@ export function claimName(name: string): boolean {
   return ask("SELECT svccrypt_claim(?) AS value", name) === 1;
 }
 
-/** Releases a name. */
 export function releaseName(name: string): void {
   ask("SELECT svccrypt_release(?) AS value", name);
 }

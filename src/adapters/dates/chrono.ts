@@ -424,7 +424,6 @@ function known(part: Parts | null | undefined, component: Component): number | u
 const TIME =
   /\d:\d|\d\s*[ap]\.?m\b|clock|\bnight\b|noon|midnight|morning|evening|\dT\d|\d\s*(?:h|uhr)\b/i;
 
-/** The time of day of a part on a day. */
 function atClock(day: number, part: Parts, { text }: ParsedResult): number {
   const isNamed = [...part.tags()].some((tag) => tag.startsWith("casualReference/"));
   if (!(part.isCertain("hour") || isNamed) || !TIME.test(text)) return day;

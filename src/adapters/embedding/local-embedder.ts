@@ -86,7 +86,6 @@ type ModelThreadOptions = {
   readonly spawn?: (() => Worker) | undefined;
 };
 
-/** The model in its own thread. */
 type ModelThread = {
   /** The vector of one text. Starts the thread if there is none. @throws SvcError `embedding_failed`. */
   embed(text: string): Promise<Float32Array>;

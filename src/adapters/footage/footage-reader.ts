@@ -32,7 +32,6 @@ import {
 import { type Found, findSource, identifyPhoto, mediaKind, nameOf } from "./source.ts";
 import { createFrameStore, type FrameStore, inTemporaryFile } from "./temporary.ts";
 
-/** Quality of thumbnails. */
 const THUMBNAIL_QUALITY = 80;
 
 type FootageReaderOptions = {
@@ -227,7 +226,6 @@ const LAST_MS = Date.parse("9999-12-30T00:00Z");
 
 type CaptureTime = { readonly capturedAt: Instant; readonly captureClock: FootageClock };
 
-/** The time of capture by the best evidence that there is. */
 function captureTime(evidence: ClockEvidence, now: () => Instant): CaptureTime {
   const exif = evidence.exif === undefined ? undefined : exifInstant(evidence.exif);
   if (exif !== undefined) return { capturedAt: exif, captureClock: "exif" };

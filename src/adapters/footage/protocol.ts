@@ -7,7 +7,6 @@ export type ChildBounds = {
   readonly memoryBytes: number;
 };
 
-/** Limits of what is read. */
 export type FootageLimits = {
   readonly photo: ChildBounds & {
     readonly bytes: number;

@@ -85,7 +85,6 @@ function unreadable(name: string, reason: string, cause?: unknown): SvcError {
 /** Hex digits of the hash in the name of bytes that nobody named. */
 const HASH_IN_NAME = 12;
 
-/** The name of a source. */
 export function nameOf({ name }: Pick<Found, "name">, sha256: string): string {
   return name ?? `bytes:${sha256.slice(0, HASH_IN_NAME)}`;
 }

@@ -111,7 +111,6 @@ export function createKeyStore(folder: () => string, secrets: SecretStore | unde
   };
 }
 
-/** A place in words. */
 export function placeName(place: KeyPlace): string {
   return place.kind === "file" ? place.path : "the system's secret store";
 }

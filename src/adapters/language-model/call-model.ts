@@ -11,7 +11,6 @@ const TRANSPORT_RETRIES = 2;
 /** Bytes of one answer; the longest useful ones have a few million. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The bounds of one call. */
 type Bounds = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined };
 
 /** What a call gets of its provider: the model, and the settings of every request to it. */
@@ -82,7 +81,6 @@ export type LanguageModelProvider = (typeof LANGUAGE_MODEL_PROVIDERS)[number];
 
 type ReasoningEffort = "none" | "low" | "medium" | "high";
 
-/** Settings of a language model. */
 export type LanguageModelOptions = {
   readonly provider: LanguageModelProvider;
   /** The provider's name for the model. */
@@ -259,7 +257,6 @@ function explain({ status, name, maxBytes = 0 }: CallFailure): string {
   return statusInWords(status);
 }
 
-/** No key for a provider that needs one. */
 function keyMissing({ provider, model }: LanguageModelOptions): SvcError {
   return new SvcError(
     "model_failed",

@@ -153,7 +153,6 @@ function chooseSqlite(): void {
   isChosen = true;
 }
 
-/** Its title and entry point. */
 export const SQLITE_VEC = { title: "library sqlite-vec", entry: "sqlite3_vec_init" } as const;
 
 /**

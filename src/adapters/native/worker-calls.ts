@@ -16,7 +16,6 @@ type IdleMessage = { readonly kind: "idle" };
 const END_MS = 30_000;
 
 type WorkerCallsOptions = {
-  /** Starts a worker. */
   readonly spawn: () => Worker;
   /** The first message to each worker. */
   readonly start: () => object;

@@ -19,7 +19,6 @@ function proxyOf(address: string): string | undefined {
   return proxyFor(address, process.env);
 }
 
-/** Variables of the environment. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Names that only this machine or its network resolves. */

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { SvcError } from "../../domain/errors.ts";
+import { untilAborted } from "../../lib/pause.ts";
 import type { Reranker } from "../../ports/models.ts";
 import { cacheDir } from "../native/cache-dir.ts";
 import { createWorkerCalls, type FailedCall } from "../native/worker-calls.ts";
@@ -83,16 +84,6 @@ function createPreparation(prepare: () => Promise<string>): () => Promise<string
   };
 }
 
-/** The value of `work`, or the signal's reason as soon as it is aborted; `work` itself continues unobserved. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
-}
-
 /** How the thread is set up. */
 type ModelThreadOptions = {
   readonly start: Omit<Start, "kind">;
@@ -100,7 +91,6 @@ type ModelThreadOptions = {
   readonly spawn?: (() => Worker) | undefined;
 };
 
-/** A model in its own thread. */
 type ModelThread = {
   /** The relevance of the second text, 0 to 1. Starts the thread if there is none. @throws SvcError model_failed */
   judge(first: string, second: string): Promise<number>;

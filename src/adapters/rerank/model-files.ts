@@ -30,7 +30,6 @@ export type ModelFilesOptions = {
   readonly cacheDir?: string | undefined;
 };
 
-/** The files of one model. */
 export type ModelFiles = {
   /** The same path; undefined for a model on the hub that has not been downloaded. */
   present(): string | undefined;

@@ -11,7 +11,6 @@ export type TokenList = {
   readonly longest: number;
 };
 
-/** Joins the tokens of a table. */
 export function joinTokens(tokens: readonly ListedToken[]): TokenList {
   const lengths = tokens.map((token) =>
     typeof token === "string" ? Buffer.byteLength(token) : token.length,

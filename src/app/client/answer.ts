@@ -9,7 +9,6 @@ const STEP_VALUES = 100;
 /** The engine of this thread. */
 let engine: EngineFacade | undefined;
 
-/** The current walks, by number. */
 const walks = new Map<number, AsyncIterator<unknown>>();
 let nextWalk = 0;
 

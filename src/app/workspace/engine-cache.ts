@@ -19,7 +19,6 @@ type Ticket = {
   readonly patienceMs: number;
 };
 
-/** The shortest patience. */
 const PATIENCE_MS = 1000;
 
 /** Engines that are open, at most so many: the one that was released longest ago makes room for another. */

@@ -74,7 +74,6 @@ function requireName(name: unknown): void {
   );
 }
 
-/** The layout of all packs of a workspace. */
 type WorkspaceLayout = "files" | "directories";
 
 /**

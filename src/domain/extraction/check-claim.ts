@@ -39,7 +39,6 @@ export type OpenTurn = {
   readonly isInParagraph: (value: string, paragraph: Span) => boolean;
 };
 
-/** Opens a turn for its claims. */
 export function openTurn(turn: Turn, rules: CheckRules): OpenTurn {
   const passages = new Passages(turn.content);
   const known = new Map<string, boolean>();
@@ -362,7 +361,6 @@ const SPANISH = new RegExp(
 const BODY_END =
   /[!?;]|\.(?=\s|$)|,\s+(?:but|and|so|although|though|however|aber|und|obwohl|doch|pero|y|aunque)(?![\p{L}])/iu;
 
-/** The attempts in a passage. */
 function attemptsIn(passage: string, language: CueLanguage): readonly Attempt[] {
   const found = [...matches(passage, ENGLISH)].filter(({ quote, cue }) =>
     /^(?:like|love)$/i.test(cue) ? WOULD.test(quote) : TO.test(quote),

@@ -24,21 +24,16 @@ export type Cues = {
   readonly past: RegExp;
   /** A value follows that another one has replaced. */
   readonly replaced: RegExp;
-  /** It was so, and is so no more. */
   readonly noMore: RegExp;
-  /** Something has changed. */
   readonly change: RegExp;
   /** Where a clause ends. */
   readonly clauseEnd: RegExp;
-  /** A list goes on. */
   readonly listGoesOn: RegExp;
-  /** The beginning of a question. */
   readonly question: RegExp;
   /** People and animals that a speaker calls hers. */
   readonly kin: RegExp;
   /** The speaker as an owner. */
   readonly possessive: RegExp;
-  /** Advice. */
   readonly advice: RegExp;
 };
 
@@ -207,7 +202,6 @@ export function cuesOf(language: CueLanguage): readonly Cues[] {
   return TABLES[language];
 }
 
-/** Whether a text has a cue. */
 export function hasCue(text: string, language: CueLanguage, cue: keyof Cues): boolean {
   return cuesOf(language).some((cues) => text.search(cues[cue]) !== -1);
 }

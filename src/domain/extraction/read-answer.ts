@@ -160,7 +160,6 @@ const LISTS = ["entities", "facts", "relationships"] as const;
 /** Nobody knows what an answer says that has none of them, unless it only names its turn. */
 const MEMBERS = [...LISTS, "summary"] as const;
 
-/** How an answer is read. */
 type ReadRules = {
   /** Objects that have a key twice. */
   readonly ambiguous?: ReadonlySet<JsonObject>;

@@ -29,7 +29,6 @@ export type KeptReason = (typeof KEPT_REASONS)[number];
 const OBSERVATION_STATUSES = ["admitted", "repeat", "already_observed", "failed"] as const;
 export type ObservationStatus = (typeof OBSERVATION_STATUSES)[number];
 
-/** A frame that was looked at. */
 const loggedFrameForm = object({
   /** From 0. */
   index: count,
@@ -76,7 +75,6 @@ export const observationReportForm = object({
   describePromptVersion: count,
   /** Whether claims are extracted from what was stored. */
   extract: flag,
-  /** Frames that were looked at. */
   frames: count,
   keyframes: count,
   described: count,

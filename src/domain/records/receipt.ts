@@ -200,7 +200,6 @@ export const receiptForm = object({
   retrievalMode: member(RETRIEVAL_MODES),
   timeFrom: nullable(instant),
   timeTo: nullable(instant),
-  /** The results in rank order. */
   candidates: noted(list(candidate), { description: "The results, in rank order." }),
   /** Of exactly the candidates, in their order. */
   scoreProvenance: through(
@@ -323,7 +322,6 @@ export type ExplainedRecord = {
 /** A candidate that is not in the context and why. */
 export type ExplainedExclusion = {
   readonly nodeId: Uuid;
-  /** The stage that excluded it. */
   readonly stage: "packing" | "selection" | "filter";
   /** As recorded, for example `result_limit`. */
   readonly code: string;
@@ -362,7 +360,6 @@ export type Explanation = {
   readonly notInContext: readonly ExplainedExclusion[];
 };
 
-/** What explains an answer at once. */
 export type ExplainedAnswer = { readonly receipt: KeptReceipt; readonly explanation: Explanation };
 
 export const CITATION_METHODS = [

@@ -101,7 +101,6 @@ export const CHANGING_COLUMNS: readonly string[] = nodeForm.members
   .filter(({ key }) => !LASTING_MEMBERS.some((lasting) => lasting === key))
   .map(({ name }) => name);
 
-/** The values of a node for `CHANGING_COLUMNS`. */
 export const changingValues = rowWriter(nodeForm, (name) => CHANGING_COLUMNS.includes(name));
 
 /** A column of a node that is written, and what is written to it. */
@@ -134,7 +133,6 @@ export const RECORDS = {
   owner: ["user_id"],
   event: ["user_id", "id", ...storedColumns(eventForm)],
   blob: ["user_id", "key", "media_type", "size", "data", "created_at"],
-  /** Which event names a blob of its owner. */
   blob_use: ["user_id", "event_id", "blob"],
   node: ["user_id", "id", ...storedColumns(nodeForm)],
   operation: namesOf(auditRecordForm),
@@ -157,7 +155,6 @@ export const RECORDS = {
     ...["last_error", "updated_at"],
   ],
   receipt: ["user_id", "request_id", "created_at", "body"],
-  /** A memory in the context of an answer. */
   receipt_node: ["user_id", "request_id", "node_id", "rank", "representation"],
   /** The vector of the text of a memory that is searched: 32-bit floats, the lowest byte first. */
   vector: ["user_id", "node_id", "content_hash", "embedding"],

@@ -55,43 +55,29 @@ type FlatWeights = Parameters<typeof flatWeights.json>[0];
 
 export const weightsForm: Form<ScoringWeights> = noted(
   repeated(
-    through(flatWeights, toFlat, (flat, path) => ({
-      semantic: flat.wSemantic,
-      lexical: flat.wLexical,
-      graph: flat.wGraph,
-      recency: flat.wRecency,
-      salience: flat.wSalience,
-      confidence: flat.wConfidence,
-      epistemic: flat.wEpistemic,
-      paths: flat.wPaths,
-      recencyLambda: flat.recencyLambda,
-      temporalBoost: flat.temporalBoost,
-      relevanceFloor: flat.relevanceFloor,
-      currentUpdateMultiplier: flat.currentUpdateMultiplier,
-      nodeTypeBoost: flat.nodeTypeBoost,
-      fusion: toFusion(flat, path),
-    })),
+    through(flatWeights, toFlat, (flat, path) => {
+      const { recencyLambda, temporalBoost, relevanceFloor, nodeTypeBoost } = flat;
+      return {
+        ...{ semantic: flat.wSemantic, lexical: flat.wLexical, graph: flat.wGraph },
+        ...{ recency: flat.wRecency, salience: flat.wSalience, confidence: flat.wConfidence },
+        ...{ epistemic: flat.wEpistemic, paths: flat.wPaths },
+        ...{ recencyLambda, temporalBoost, relevanceFloor, nodeTypeBoost },
+        currentUpdateMultiplier: flat.currentUpdateMultiplier,
+        fusion: toFusion(flat, path),
+      };
+    }),
   ),
   { id: "ScoringWeights" },
 );
 
 function toFlat(weights: ScoringWeights): FlatWeights {
-  const { fusion } = weights;
+  const { fusion, semantic, lexical, graph, recency, salience, confidence, ...others } = weights;
+  const { epistemic, paths, ...same } = others;
   const isWeighted = fusion.kind === "weighted";
   return {
-    wSemantic: weights.semantic,
-    wLexical: weights.lexical,
-    wGraph: weights.graph,
-    wRecency: weights.recency,
-    wSalience: weights.salience,
-    wConfidence: weights.confidence,
-    wEpistemic: weights.epistemic,
-    wPaths: weights.paths,
-    recencyLambda: weights.recencyLambda,
-    temporalBoost: weights.temporalBoost,
-    nodeTypeBoost: weights.nodeTypeBoost,
-    relevanceFloor: weights.relevanceFloor,
-    currentUpdateMultiplier: weights.currentUpdateMultiplier,
+    ...{ wSemantic: semantic, wLexical: lexical, wGraph: graph, wRecency: recency },
+    ...{ wSalience: salience, wConfidence: confidence, wEpistemic: epistemic, wPaths: paths },
+    ...same,
     fusion: isWeighted ? undefined : fusion.kind,
     rrfK: fusion.kind === "rrf" ? fusion.k : undefined,
     relativeSemanticShare: fusion.kind === "relative" ? fusion.semanticShare : undefined,

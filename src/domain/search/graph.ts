@@ -1,6 +1,5 @@
 import { foldCase } from "../../lib/text.ts";
 import type { CandidateFilter } from "../candidate-filter.ts";
-import type { Edge, MemoryNode } from "../node.ts";
 
 /** How a question reaches memories over edges: from the entities that it names, a few hops along the newest edges. */
 
@@ -37,19 +36,6 @@ export function namesToFind(names: readonly string[]): readonly string[] {
 export function isNamed(content: string, names: readonly string[]): boolean {
   const text = foldCase(content);
   return names.some((name) => text.includes(name));
-}
-
-/** Whether a walk may use an edge for a question about a time. */
-export function isWalkable(edge: Edge, filter: CandidateFilter): boolean {
-  const at = momentOf(filter);
-  return at === undefined || edge.validTo === undefined || edge.validTo > at;
-}
-
-/** Whether a memory that a walk reached is valid at the time of the question; entities and preferences are no exception here. */
-export function holdsAt(node: MemoryNode, filter: CandidateFilter): boolean {
-  const at = momentOf(filter);
-  if (at === undefined) return true;
-  return node.validFrom <= at && (node.validTo === undefined || node.validTo > at);
 }
 
 /** The moment at which edges and the memories they lead to must be valid; undefined: at any. */

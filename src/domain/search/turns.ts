@@ -4,7 +4,6 @@ import { LIMITS } from "../arguments.ts";
 import { DEFAULT_MODEL } from "../embedding-models.ts";
 import { languagesOfText } from "../language.ts";
 import { analyse, dateWords } from "../lexical-analysis.ts";
-import { isActive } from "../lifecycle.ts";
 import type { MemoryNode } from "../node.ts";
 import { besideWords, type Stem } from "../stemmed-words.ts";
 import { bestFirst } from "./bm25.ts";
@@ -31,16 +30,6 @@ type OfConversation = Pick<MemoryNode, "nodeType" | "sessionId">;
 /** Whether a memory belongs to a conversation: it is a turn, or was one before it became inactive, if it has text. */
 export function isOfConversation({ nodeType, sessionId }: OfConversation): boolean {
   return nodeType === TURN_TYPE && sessionId !== undefined;
-}
-
-/**
- * Whether a memory is a turn of a conversation: an active note with a session and with text. What is indexed for a turn depends
- * on its neighbours, and only turns are neighbours.
- */
-export function isTurn(
-  node: OfConversation & Pick<MemoryNode, "lifecycleState" | "content">,
-): boolean {
-  return isOfConversation(node) && isActive(node.lifecycleState) && hasText(node.content);
 }
 
 /** A turn with its neighbours, nearest first. */
@@ -114,7 +103,6 @@ function wordsAndStems(text: string, stem: Stem): readonly string[] {
   return others.length === 0 ? words : [...words, ...others];
 }
 
-/** Words as the text of a column. */
 export function columnText(words: readonly string[]): string {
   return joined.get(words) ?? words.join(" ");
 }
@@ -230,7 +218,6 @@ function sentenceBefore(text: string, at: number): number {
   return from === -1 ? at : at - before.length + from + 1;
 }
 
-/** The vectors of parts in bytes. */
 export function packParts(vectors: readonly Float32Array[]): Uint8Array {
   const dimension = vectors[0]?.length ?? 0;
   const bytes = new Int8Array(vectors.length * dimension);

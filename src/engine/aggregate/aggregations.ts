@@ -38,6 +38,7 @@ import {
   parseQuestion,
   type Sampled,
   type SpelledClaim,
+  smallestIds,
   sortedIds,
 } from "./claims.ts";
 
@@ -85,10 +86,10 @@ function toCount(
     values: byDimension(groupBy, values),
     normalizedValues: byDimension(groupBy, normal),
     occurrenceCount: count,
-    evidenceCount: events.size(),
+    evidenceCount: events.size,
     sampleNodeIds: sortedIds(nodeIds),
-    sampleEvidenceRefs: events.smallest(sampleLimit),
-    samplesTruncated: count > sampleLimit || events.size() > sampleLimit,
+    sampleEvidenceRefs: smallestIds(events, sampleLimit),
+    samplesTruncated: count > sampleLimit || events.size > sampleLimit,
     earliestEventTime: gathered.earliest,
     latestEventTime: gathered.latest,
   };
@@ -204,7 +205,7 @@ function toSum(
     total: formatDecimal(gathered.total),
     minimum: formatDecimal(gathered.minimum),
     maximum: formatDecimal(gathered.maximum),
-    evidenceCount: gathered.events.size(),
+    evidenceCount: gathered.events.size,
     samples: gathered.samples,
     samplesTruncated: gathered.count > gathered.samples.length,
     earliestEventTime: gathered.earliest,

@@ -33,7 +33,7 @@ import {
 } from "../../domain/records/aggregation.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { compareCodePoints, normaliseText } from "../../lib/text.ts";
-import { createUuidSet, type Uuid, type UuidSet } from "../../lib/uuid.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { Page } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -462,13 +462,13 @@ function compareTuples(a: readonly string[], b: readonly string[]): number {
 
 /** Cited events, and the times of what they state. */
 export type CitedEvents = {
-  readonly events: UuidSet;
+  readonly events: Set<Uuid>;
   earliest: Instant | undefined;
   latest: Instant | undefined;
 };
 
 export function noneCited(): CitedEvents {
-  return { events: createUuidSet(), earliest: undefined, latest: undefined };
+  return { events: new Set(), earliest: undefined, latest: undefined };
 }
 
 export function addCited(
@@ -492,6 +492,19 @@ export function addSample(group: Sampled, node: MemoryNode, samples: number): vo
   group.count += 1;
   if (group.nodeIds.length < samples) group.nodeIds.push(node.id);
   addCited(group, node);
+}
+
+/** The smallest ids of a set, ascending. Sorting all of a large one would hold others up. */
+export function smallestIds(ids: Iterable<Uuid>, wanted: number): readonly Uuid[] {
+  const smallest: Uuid[] = [];
+  for (const id of ids) {
+    let rank = smallest.length;
+    while (rank > 0 && id < (smallest[rank - 1] ?? "")) rank -= 1;
+    if (rank >= wanted) continue;
+    smallest.splice(rank, 0, id);
+    if (smallest.length > wanted) smallest.pop();
+  }
+  return smallest;
 }
 
 /** Ids are ASCII: their order by units is that by code points. */

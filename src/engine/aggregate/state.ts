@@ -35,6 +35,7 @@ import {
   type Sampled,
   type SpelledClaim,
   scanRecords,
+  smallestIds,
   sortedIds,
 } from "./claims.ts";
 
@@ -311,10 +312,10 @@ function toValue({ values, normal, gathered }: Group<Sampled>): StateValue {
     normalizedObject: normal[0] ?? "",
     normalizedPolarity: normal[1] ?? "",
     candidateCount: count,
-    evidenceCount: events.size(),
+    evidenceCount: events.size,
     sampleNodeIds: sortedIds(nodeIds),
-    sampleEvidenceRefs: events.smallest(SAMPLES),
-    samplesTruncated: count > SAMPLES || events.size() > SAMPLES,
+    sampleEvidenceRefs: smallestIds(events, SAMPLES),
+    samplesTruncated: count > SAMPLES || events.size > SAMPLES,
   };
 }
 

@@ -5,7 +5,6 @@ import type { EpistemicType } from "../../domain/enums.ts";
 import { reasonCode } from "../../domain/errors.ts";
 import { findOscillation } from "../../domain/feedback.ts";
 import { canReplace, isActive } from "../../domain/lifecycle.ts";
-import { isSameText, nearnessTo } from "../../domain/nearness.ts";
 import {
   type Edge,
   edgeRecord,
@@ -16,6 +15,7 @@ import {
   wordingOf,
 } from "../../domain/node.ts";
 import { retirementBy } from "../../domain/retirement.ts";
+import { isSameText, nearnessTo } from "../../domain/same-saying.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import { withoutNoise } from "../../lib/decimal.ts";
 import { uuidV5 } from "../../lib/hashing.ts";

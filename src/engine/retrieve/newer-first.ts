@@ -1,12 +1,10 @@
 import { modelRules, onScale, unitCosine } from "../../domain/embedding-models.ts";
-import { endsAnother } from "../../domain/ends-another.ts";
 import type { NodeType } from "../../domain/enums.ts";
 import { analyse } from "../../domain/lexical-analysis.ts";
-import { nearnessTo } from "../../domain/nearness.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, replaces, type Statement, statementOf } from "../../domain/replacement.ts";
-import { asksFor, saysTheSame } from "../../domain/same-saying.ts";
+import { asksFor, endsAnother, nearnessTo, saysTheSame } from "../../domain/same-saying.ts";
 import { movable } from "../../domain/score-replay.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { askedValue, currentValue } from "../../domain/value-slots.ts";

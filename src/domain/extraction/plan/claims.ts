@@ -418,7 +418,6 @@ function fieldOf({ metadata }: MemoryNode, name: string): string {
 const SHOWN_PER_TURN = 5;
 const SHOWN_PER_REQUEST = 20;
 
-/** A memory that a request shows, with what is shown of it. */
 export type ShownText = ShownMemory & { readonly text: string; readonly at: Instant };
 
 /**

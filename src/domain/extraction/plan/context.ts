@@ -41,7 +41,6 @@ export type KnownMemories = {
   readonly shown: ReadonlyMap<Uuid, MemoryNode>;
 };
 
-/** What one plan is made of. */
 export type PlanContext = {
   readonly event: MemoryEvent;
   readonly turn: Turn;

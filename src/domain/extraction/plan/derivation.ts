@@ -281,7 +281,6 @@ export function toPreparedRecord(plan: DerivationPlan, event: MemoryEvent, at: I
   };
 }
 
-/** A plan as it was kept. */
 type KeptPlan = { readonly id: Uuid; readonly checksum: string };
 
 /** That a plan was carried out, and what came of it. */
