@@ -93,6 +93,9 @@ type Judged = {
 const WORDS_SHARE = 0.3;
 /** From here on the best hit answers the question. */
 const ANSWERS_FROM = 0.73;
+/** So does a lower first hit whose cosine is at least this, and this far ahead of all others. */
+const AHEAD_FROM = 0.58;
+const AHEAD_BY = 0.07;
 /** From here on another hit belongs to the answer, */
 const BELONGS_FROM = 0.58;
 /** unless it is this much worse than the best one. */
@@ -112,9 +115,14 @@ const EMPTY: ReadonlySet<string> = new Set(
 
 /**
  * The strength of each hit of one question. Hits are strong if the best of them answers the question and they are not much worse.
- * Pure.
+ * If none answers it, the first one is strong that is far ahead of all others. Pure.
+ * @param next the highest cosine of whatever was found besides the first hit; undefined if there is nothing
  */
-export function strengthsOf(question: string, hits: readonly Judged[]): readonly Strength[] {
+export function strengthsOf(
+  question: string,
+  hits: readonly Judged[],
+  next?: number,
+): readonly Strength[] {
   const terms = questionTerms(question).flatMap(({ term }) =>
     EMPTY.has(term) ? [] : [stem(term)],
   );
@@ -123,7 +131,10 @@ export function strengthsOf(question: string, hits: readonly Judged[]): readonly
   const values = hits.map((hit) => worthOf(words, hit));
   const best = values.reduce((most, value) => Math.max(most, value), 0);
   const least = Math.max(BELONGS_FROM, best - BEHIND_BEST);
-  return values.map((value) => (best >= ANSWERS_FROM && value >= least ? "strong" : "weak"));
+  if (best >= ANSWERS_FROM) return values.map((value) => (value >= least ? "strong" : "weak"));
+  const first = hits[0]?.cosine ?? 0;
+  const isAhead = next !== undefined && first >= AHEAD_FROM && first >= next + AHEAD_BY;
+  return hits.map((_, place) => (isAhead && place === 0 ? "strong" : "weak"));
 }
 
 function worthOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {

@@ -22,6 +22,16 @@ describe("the strength of hits", () => {
     expect(strengthsOf(QUESTION, [])).toEqual([]);
   });
 
+  test("is strong for the first that is far ahead of all others", () => {
+    const hits = [
+      { text: "Otters swim.", cosine: 0.64 },
+      { text: "Herons fly.", cosine: 0.55 },
+    ];
+    expect(strengthsOf("Who is at home in water?", hits, 0.55)).toEqual(["strong", "weak"]);
+    expect(strengthsOf("Who is at home in water?", hits, 0.6)).toEqual(["weak", "weak"]);
+    expect(strengthsOf("Who is at home in water?", hits)).toEqual(["weak", "weak"]);
+  });
+
   test("is told by the words alone where there is no vector", () => {
     const hits = [
       { text: "Spare keys: blue bowl.", cosine: undefined },

@@ -143,21 +143,30 @@ async function inOrderOfAge(
   }
 }
 
-/** The results with their strength. */
+/** The results with their strength. @param ranking all that was found */
 function judged(
   { embedder }: Pick<EngineDeps, "embedder">,
   query: string,
   results: readonly ResultCandidate[],
+  ranking: readonly ResultCandidate[],
 ): readonly ResultCandidate[] {
   const { likeQuestions } = modelRules(embedder.identity.model);
+  const cosineOf = ({ semanticScore }: ResultCandidate) =>
+    semanticScore === undefined ? undefined : onScale(likeQuestions, semanticScore);
+  const others = ranking.filter(({ key }) => key !== results[0]?.key);
+  const next = others.reduce<number | undefined>((most, other) => {
+    const cosine = cosineOf(other);
+    return cosine === undefined ? most : Math.max(most ?? 0, cosine);
+  }, undefined);
   const strengths = strengthsOf(
     query,
-    results.map(({ node, semanticScore }) => {
-      const cosine =
-        semanticScore === undefined ? undefined : onScale(likeQuestions, semanticScore);
-      const speaker = storedSpeaker(node.metadata);
-      return { text: speaker === undefined ? node.content : `${speaker} ${node.content}`, cosine };
+    results.map((result) => {
+      const { content, metadata } = result.node;
+      const speaker = storedSpeaker(metadata);
+      const text = speaker === undefined ? content : `${speaker} ${content}`;
+      return { text, cosine: cosineOf(result) };
     }),
+    next,
   );
   return withSuccessors(
     results.map((result, index) => ({ ...result, strength: strengths[index] })),
@@ -214,7 +223,7 @@ function selected(
     ...selection,
     results:
       judgedByTime(analysis, selection.results) ??
-      judged(deps, analysis.asked.join(" ") || request.query, selection.results),
+      judged(deps, analysis.asked.join(" ") || request.query, selection.results, ranking),
   };
 }
 
