@@ -94,21 +94,6 @@ describe("looking through memories", () => {
     expect((await pin(false)).json["pinned"]).toBe(false);
     expect((await pin("yes")).status).toBe(422);
   });
-
-  test.each([
-    "/v1/nodes/browse?state=lost",
-    "/v1/nodes/browse?cursor=x",
-    "/v1/nodes/browse?limit=0",
-    "/v1/nodes/browse?time_from=yesterday",
-    "/v1/timeline?time_zone=Moon",
-    "/v1/timeline?bucket=year",
-    "/v1/retrievals?failed=perhaps",
-    "/v1/contradictions?status=lost",
-  ])("refuses %s", async (path) => {
-    const { asAda } = await opened();
-
-    expect((await asAda(path)).status).toBe(422);
-  });
 });
 
 describe("questions", () => {
