@@ -174,7 +174,7 @@ describe.each([
     expect(
       inspectPack({ layout, checkIntegrity: true, vecExtensionPath: loadSqliteVec() }),
     ).toMatchObject({
-      ...{ damage: [], withoutVector: 0, withoutLexical: 0, pendingJobs: 0, logLost: undefined },
+      ...{ damage: [], withoutVector: 0, withoutLexical: 0, pendingJobs: 0 },
       lexicalCount: events.length + LANES.length,
       vectorCount: 3 * events.length + LANES.length,
     });

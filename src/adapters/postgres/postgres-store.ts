@@ -1,6 +1,7 @@
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { bindAudit } from "../sql/audit.ts";
+import { bindExtraction } from "../sql/extraction.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
@@ -9,7 +10,8 @@ import { bindBlobs } from "./blobs/blobs.ts";
 import { accessOf } from "./connection/run.ts";
 import { bindErasures } from "./erasure/bind.ts";
 import { bindEvents } from "./events/bind.ts";
-import { bindExtraction } from "./extraction/bind.ts";
+import { knownMemories } from "./extraction/known.ts";
+import { publishPlan } from "./extraction/publish.ts";
 import { bindGraph } from "./graph/bind.ts";
 import { readEdgesOf } from "./graph/edges.ts";
 import { createOwners } from "./owners/bind.ts";
@@ -46,7 +48,13 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     ...bindActivity(database),
     ...bindWork(roles, worker),
     ...bindJobs(parts),
-    ...bindExtraction(parts),
+    ...bindExtraction(roles, worker),
+    knownMemories: (lookup) =>
+      database.snapshot(lookup.event.userId, (sql) => knownMemories(sql, lookup)),
+    publishPlan: (claim, publication) =>
+      database.write(claim.event.userId, (sql) =>
+        publishPlan(sql, claim, publication, parts.embedding),
+      ),
     ...bindOrganizing(roles),
     ...bindReceipts(database),
     ...bindUpkeep(roles),

@@ -76,8 +76,12 @@ export function* newLease({ holder, clock }: Worker, seconds: number): Steps<Lea
   return leaseOf(holder, yield* timeOf(clock), seconds);
 }
 
-export function* leased<T>(worker: Worker, use: (lease: Lease) => Steps<T>): Steps<T> {
-  return yield* use(yield* newLease(worker, LEASE_SECONDS));
+export function* leased<T>(
+  worker: Worker,
+  use: (lease: Lease) => Steps<T>,
+  seconds = LEASE_SECONDS,
+): Steps<T> {
+  return yield* use(yield* newLease(worker, seconds));
 }
 
 /** What decides whether work is free, beside its row. */

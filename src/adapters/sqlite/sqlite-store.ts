@@ -11,6 +11,7 @@ import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { Manifest, PackLock, Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { bindAudit, readAuditRecord } from "../sql/audit.ts";
+import { bindExtraction } from "../sql/extraction.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
@@ -19,7 +20,8 @@ import { readBlob, readBlobTotals } from "./blobs/blobs.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { accessOf, run } from "./connection/run.ts";
 import { bindErasures } from "./erasure/bind.ts";
-import { bindExtraction } from "./extraction/bind.ts";
+import { knownMemories } from "./extraction/known.ts";
+import { publishPlan } from "./extraction/publish.ts";
 import { createOwners } from "./owners/owners.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { readEventsByTime, readSessions, readStoreState } from "./read/activity.ts";
@@ -90,6 +92,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
   const { access, clock, embedding } = parts;
   const roles = accessOf(access);
   const holder = newHolder();
+  const worker = { holder, clock };
   const manifest = async (): Promise<Manifest> => {
     const found = await access.read(readManifest);
     if (found === undefined) throw new SvcError("internal", "the pack has no manifest");
@@ -106,11 +109,14 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindBrowse(parts),
     ...bindActivity(parts),
     ...bindSearches(parts),
-    ...bindWork(roles, { holder, clock }),
+    ...bindWork(roles, worker),
     ...bindJobs(parts, holder),
     ...bindUpkeep(roles),
     ...bindSweeps(access),
-    ...bindExtraction(parts, holder),
+    ...bindExtraction(roles, worker),
+    knownMemories: reading(access, knownMemories),
+    publishPlan: (claim, publication) =>
+      access.write((database) => publishPlan(database, claim, publication, embedding)),
     ...bindOrganizing(roles),
     ...bindErasures(parts),
     blob: reading(access, readBlob),

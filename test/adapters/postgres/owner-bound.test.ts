@@ -171,6 +171,7 @@ async function readsOfWork(store: Store, eventId: Uuid): Promise<void> {
   await store.earlierTurns(claim, 9);
   await store.knownMemories({ event, names: ["ada"], values: ["graz"], shownIds: [freshId()] });
   await store.receipt(freshId(), "ada");
+  await store.forgettings("ada");
   await store.receipts({ ...ADA, limit: 9 });
   await store.changesOf({ ...ADA, limit: 9 });
   await store.usesOf({ ...ADA, nodeId: freshId(), limit: 9 });

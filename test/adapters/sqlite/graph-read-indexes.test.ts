@@ -1,14 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readAuditRecords, readAuditRecordsOn } from "../../../src/adapters/sql/audit.ts";
-import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { run } from "../../../src/adapters/sqlite/connection/run.ts";
 import {
   earlierTurns,
+  extractionJob,
   extractionLanes,
   waitingTurns,
-} from "../../../src/adapters/sqlite/extraction/claims.ts";
-import { extractionJob } from "../../../src/adapters/sqlite/extraction/jobs.ts";
+} from "../../../src/adapters/sql/extraction.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { run } from "../../../src/adapters/sqlite/connection/run.ts";
 import {
   readContradictionsAmong,
   readContradictionsOf,
@@ -37,6 +37,7 @@ const { folder, open } = useFolders();
 const SCAN = { userId: "ada", lifecycleStates: ACTIVE_STATES, afterId: freshId(), limit: 9 };
 const NEWEST = { owner: ALL_OWNERS, lifecycleStates: ACTIVE_STATES, oldestFirst: false, limit: 9 };
 
+const WORKER = { holder: "one", clock: { now: () => at(9) } };
 const CLAIM = {
   ...{ event: anEvent({ sessionId: "s" }), order: 1, generation: 1, attempts: 1, revision: 1 },
   ...{ plan: undefined, record: undefined },
@@ -155,25 +156,25 @@ const READS: readonly {
   },
   {
     name: "work of extraction",
-    read: (database, id) => extractionJob(database, id, "ada", at(9)),
+    read: (database, id) => run(database, extractionJob(WORKER, id, "ada")),
     indexes: ["sqlite_autoindex_events_1"],
     sorts: false,
   },
   {
     name: "owners and scopes with work of extraction",
-    read: (database) => extractionLanes(database, ALL_OWNERS),
+    read: (database) => run(database, extractionLanes("ada")),
     indexes: ["work_in_lanes"],
     sorts: false,
   },
   {
     name: "turns that wait for extraction",
-    read: (database) => waitingTurns(database, CLAIM, { upTo: undefined, limit: 9 }),
+    read: (database) => run(database, waitingTurns(CLAIM, { upTo: undefined, limit: 9 })),
     indexes: ["work_in_lanes"],
     sorts: false,
   },
   {
     name: "turns before one that is extracted",
-    read: (database) => earlierTurns(database, CLAIM, 4),
+    read: (database) => run(database, earlierTurns(CLAIM, 4)),
     indexes: ["events_by_session"],
     sorts: false,
   },

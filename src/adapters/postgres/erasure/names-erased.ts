@@ -1,6 +1,3 @@
-import { idsIn } from "../../../domain/erasure.ts";
-import { takenOver } from "../../../domain/jobs.ts";
-import type { AuditRecord } from "../../../ports/store/records.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
@@ -14,12 +11,6 @@ export async function namesErased(sql: Sql, ids: readonly string[]): Promise<boo
     listText(ids),
   );
   return row !== undefined;
-}
-
-/** @throws SvcError (`isTakenOver`) if records of extraction name something that was erased: it is done again without that */
-export async function requireUnerased(sql: Sql, records: readonly AuditRecord[]): Promise<void> {
-  const named = records.flatMap(({ targetId, payload }) => [targetId, JSON.stringify(payload)]);
-  if (await namesErased(sql, idsIn(named))) throw takenOver();
 }
 
 /**

@@ -4,28 +4,24 @@ import {
   ownedBy,
   PLAN_OPERATION,
   type Publication,
-  planProblem,
   publish,
   toCommittedRecord,
-  toPreparedRecord,
 } from "../../../domain/extraction/plan/derivation.ts";
 import { takenOver } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { brokenChange, momentAfter } from "../../../domain/search/change.ts";
 import { isOfConversation } from "../../../domain/search/turns.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
-import type { Instant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
-import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/work.ts";
-import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
+import { writeAuditRecords } from "../../sql/audit.ts";
+import { completeJob, heldJob, type JobRow, readJobRow } from "../../sql/extraction.ts";
 
 import { beyondWall } from "../connection/row-security.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { requireUnerased } from "../erasure/names-erased.ts";
 import { writeEdge } from "../graph/edges.ts";
 import { readNodeRows } from "../graph/read-nodes.ts";
 import { writeNodes } from "../graph/write-nodes.ts";
@@ -35,30 +31,6 @@ import { evict } from "../search/evict.ts";
 import { writeDocuments } from "../search/write-documents.ts";
 import { putVectors, type VectorEntry } from "../search/write-vectors.ts";
 import { reopenJob } from "../work/jobs.ts";
-import { heldJob } from "./claims.ts";
-import { completeJob, type JobRow, readJobRow } from "./jobs.ts";
-
-/**
- * Keeps a plan; one that is kept for this revision stays. Runs inside a write transaction.
- * @throws SvcError (`isTakenOver`); internal for a plan that breaks its promises
- */
-export async function savePlan(
-  sql: Sql,
-  claim: ExtractionClaim,
-  plan: DerivationPlan,
-  at: Instant,
-): Promise<AuditRecord> {
-  const row = await heldJob(sql, claim);
-  if (row === undefined) throw takenOver();
-  const problem = planProblem(plan);
-  if (problem !== undefined) throw brokenChange(problem);
-  const kept = await run(sql, readAuditRecord(plan.id));
-  if (kept !== undefined) return kept;
-  const record = toPreparedRecord(plan, claim.event, at);
-  await requireUnerased(sql, [record]);
-  await run(sql, writeAuditRecords(row.owner, [record]));
-  return record;
-}
 
 /** Carries out a plan. Runs inside a write transaction of the owner, which must be rolled back when it throws. */
 export async function publishPlan(
@@ -68,8 +40,8 @@ export async function publishPlan(
   embedding: EmbeddingIdentity,
 ): Promise<{ readonly staleId: Uuid } | undefined> {
   const { event, generation } = claim;
-  if ((await readJobRow(sql, event.id, ALL_OWNERS))?.status === "complete") return undefined;
-  const job = await heldJob(sql, claim);
+  if ((await run(sql, readJobRow(event.id, ALL_OWNERS)))?.status === "complete") return undefined;
+  const job = await run(sql, heldJob(claim));
   if (job === undefined) throw takenOver();
   const plan = ownedBy(publication.plan, event.userId);
   const checksum = await checksumOf(sql, plan.id);
@@ -90,7 +62,7 @@ export async function publishPlan(
   await writePublication(sql, { job, plan, vectors: publication.vectors, outcome }, embedding);
   await evict(
     sql,
-    job.owner,
+    String(job.owner),
     outcome.replaced.flatMap(({ id }) => found.get(id)?.key ?? []),
   );
   const committed = toCommittedRecord({ id: plan.id, checksum }, outcome, {
@@ -99,7 +71,7 @@ export async function publishPlan(
     at,
   });
   await run(sql, writeAuditRecords(job.owner, [committed]));
-  await completeJob(sql, job, at);
+  await run(sql, completeJob(job, at));
   return undefined;
 }
 
@@ -136,7 +108,7 @@ async function writePublication(
   { job, plan, vectors, outcome }: Carried,
   embedding: EmbeddingIdentity,
 ): Promise<void> {
-  const { owner } = job;
+  const owner = String(job.owner);
   // Another process may have changed the model since these vectors were made.
   const isOfModel = isSameEmbedding((await readManifest(sql))?.embedding, embedding);
   const worded = new Set(plan.lexicalIds);

@@ -1,7 +1,4 @@
 import type { Database } from "bun:sqlite";
-import { idsIn } from "../../../domain/erasure.ts";
-import { takenOver } from "../../../domain/jobs.ts";
-import type { AuditRecord } from "../../../ports/store/records.ts";
 import { hasRow } from "../connection/ask.ts";
 
 /** Whether something that was erased is named. What was made before the erasure must not be written after it. */
@@ -14,11 +11,4 @@ export function namesErased(database: Database, ids: () => readonly string[]): b
       JSON.stringify(ids()),
     )
   );
-}
-
-/** @throws SvcError (`isTakenOver`) if records of extraction name something that was erased: it is done again without that */
-export function requireUnerased(database: Database, records: readonly AuditRecord[]): void {
-  const named = () =>
-    idsIn(records.flatMap(({ targetId, payload }) => [targetId, JSON.stringify(payload)]));
-  if (namesErased(database, named)) throw takenOver();
 }

@@ -5,10 +5,8 @@ import {
   ownedBy,
   PLAN_OPERATION,
   type Publication,
-  planProblem,
   publish,
   toCommittedRecord,
-  toPreparedRecord,
 } from "../../../domain/extraction/plan/derivation.ts";
 import { takenOver } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
@@ -19,13 +17,12 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
-import type { AuditRecord } from "../../../ports/store/records.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/work.ts";
-import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
+import { writeAuditRecords } from "../../sql/audit.ts";
+import { completeJob, heldJob, type JobRow, readJobRow } from "../../sql/extraction.ts";
 
 import { ask } from "../connection/ask.ts";
 import { run } from "../connection/run.ts";
-import { requireUnerased } from "../erasure/names-erased.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { evict, readNodes } from "../write/change.ts";
@@ -35,29 +32,6 @@ import { reopenJob } from "../write/jobs.ts";
 import { writeDocuments } from "../write/lexical-index.ts";
 import { UPDATE_NODE } from "../write/rows.ts";
 import { writeNode } from "../write/write-node.ts";
-import { heldJob } from "./claims.ts";
-import { completeJob, type JobRow, readJobRow } from "./jobs.ts";
-
-/**
- * Keeps a plan; one that is kept for this revision stays. Runs inside a write transaction.
- * @throws SvcError (`isTakenOver`); internal for a plan that breaks its promises
- */
-export function savePlan(
-  database: Database,
-  claim: ExtractionClaim,
-  plan: DerivationPlan,
-  at: Instant,
-): AuditRecord {
-  if (heldJob(database, claim) === undefined) throw takenOver();
-  const problem = planProblem(plan);
-  if (problem !== undefined) throw brokenChange(problem);
-  const kept = run(database, readAuditRecord(plan.id));
-  if (kept !== undefined) return kept;
-  const record = toPreparedRecord(plan, claim.event, at);
-  requireUnerased(database, [record]);
-  run(database, writeAuditRecords(0, [record]));
-  return record;
-}
 
 /** Carries out a plan. Runs inside a write transaction, which must be rolled back when it throws. */
 export function publishPlan(
@@ -67,8 +41,8 @@ export function publishPlan(
   embedding: EmbeddingIdentity,
 ): { readonly staleId: Uuid } | undefined {
   const { event } = claim;
-  if (readJobRow(database, event.id, ALL_OWNERS)?.status === "complete") return undefined;
-  const job = heldJob(database, claim);
+  if (run(database, readJobRow(event.id, ALL_OWNERS))?.status === "complete") return undefined;
+  const job = run(database, heldJob(claim));
   if (job === undefined) throw takenOver();
   const plan = ownedBy(publication.plan, event.userId);
   const checksum = checksumOf(database, plan.id);
@@ -99,7 +73,7 @@ export function publishPlan(
     database,
     writeAuditRecords(0, [toCommittedRecord(kept, outcome, { event, generation, at })]),
   );
-  completeJob(database, job, at);
+  run(database, completeJob(job, at));
   return undefined;
 }
 
@@ -134,7 +108,7 @@ function writePublication(
   const entries: VectorEntry[] = [];
   let isMissing = false;
   for (const [index, node] of outcome.nodes.entries()) {
-    const key = writeNode(database, node, job.owner);
+    const key = writeNode(database, node, Number(job.owner));
     if (key === undefined) continue;
     if (worded.has(node.id)) texts.push(key);
     const vector = isOfModel ? vectors[index] : undefined;

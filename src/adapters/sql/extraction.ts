@@ -1,0 +1,435 @@
+import { SCOPES, type Scope } from "../../domain/enums.ts";
+import { idsIn } from "../../domain/erasure.ts";
+import { SvcError } from "../../domain/errors.ts";
+import {
+  type DerivationPlan,
+  planProblem,
+  toPreparedRecord,
+  toReplanRecord,
+} from "../../domain/extraction/plan/derivation.ts";
+import {
+  afterTry,
+  type ExtractionWork,
+  extractionRecordId,
+  fits,
+  jobOfWork,
+  type LetGo,
+  planIdOfWork,
+} from "../../domain/extraction/work.ts";
+import { type ExtractionJob, type Lease, latestEnd, takenOver } from "../../domain/jobs.ts";
+import type { MemoryEvent } from "../../domain/node.ts";
+import { ALL_OWNERS, isEverybody, type Owner } from "../../domain/owner.ts";
+import { brokenChange } from "../../domain/search/change.ts";
+import type { Instant } from "../../lib/instant.ts";
+import { compareUnits } from "../../lib/text.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { AuditRecord } from "../../ports/store/records.ts";
+import type {
+  ExtractionClaim,
+  ExtractionEnd,
+  ExtractionFilter,
+  ExtractionLane,
+  ExtractionQueue,
+  WaitingTurn,
+} from "../../ports/store/work.ts";
+import { readAuditRecord, readAuditRecordsById, writeAuditRecords } from "./audit.ts";
+import type { Dialect } from "./dialect.ts";
+import { EVENT_COLUMNS, type EventRow, FROM_EVENTS, toEvent } from "./rows.ts";
+import {
+  type Access,
+  all,
+  beyondWall,
+  dialect,
+  get,
+  type OwnerKey,
+  ownerKey,
+  run,
+  type Steps,
+  statement,
+  together,
+} from "./statement.ts";
+import { isFree, leased, newLease, type Present, presentOf, timeOf, type Worker } from "./work.ts";
+
+/** The role of a store that extraction works with, but for what it knows and publishes. */
+export function bindExtraction({ read, snapshot, write, writeAny }: Access, worker: Worker) {
+  return {
+    claimExtraction: (filter, seconds) =>
+      writeAny(() => leased(worker, (lease) => claimExtraction(filter, lease), seconds)),
+    renewExtraction: (claim, seconds) =>
+      writeAny(() => leased(worker, (lease) => renewExtraction(claim, lease), seconds)),
+    waitingTurns: (claim, page) => read(claim.event.userId, () => waitingTurns(claim, page)),
+    earlierTurns: (claim, limit) => read(claim.event.userId, () => earlierTurns(claim, limit)),
+    saveExtractions: (claim, records) =>
+      write(claim.event.userId, () => saveExtractions(claim, records)),
+    savePlan: (claim, plan, at) => write(claim.event.userId, () => savePlan(claim, plan, at)),
+    endExtraction: (claim, end, at) =>
+      write(claim.event.userId, () => endExtraction(worker, claim, end, at)),
+    extractionJob: (eventId, owner) => read(owner, () => extractionJob(worker, eventId, owner)),
+    retryExtraction: async (eventId, owner, how) => {
+      const found = await read(owner, () => readJobRow(eventId, owner));
+      return found && (await write(found.user_id, () => retry(worker, found, how)));
+    },
+    countExtractions: (owner) => read(owner, () => countExtractions(owner)),
+    extractionLanes: (owner) => snapshot(owner, () => extractionLanes(owner)),
+  } satisfies Partial<ExtractionQueue>;
+}
+
+/** Work of extraction of an event, as its row has it. */
+export type JobRow = ExtractionWork & {
+  readonly subject: number;
+  readonly owner: OwnerKey;
+  readonly user_id: string;
+};
+
+/** Columns of a JobRow; `w` is `work`, `e` its event, `o` its `owners`. */
+const COLUMNS = `w.subject, w.owner, o.user_id, e.id AS event_id, w.status, w.attempts, w.generation,
+  coalesce((w.payload::json ->> 'revision')::integer, 1) AS revision, w.due, w.last_error, w.lease_owner, w.lease_expires_at,
+  w.updated_at`;
+const jobOf = ({ join }: Dialect): string => `SELECT ${COLUMNS} FROM events e
+  ${join} work w ON w.subject = e.key AND w.kind = 'extraction' AND w.owner = e.owner ${join} owners o ON o.owner = w.owner
+  WHERE e.id = $1::uuid`;
+const JOB = statement((d) => `${jobOf(d)} AND ($2::bigint IS NULL OR w.owner = $2::bigint)`);
+const LOCKED_JOB = statement(
+  (d) => `${jobOf(d)} AND w.owner = $2::bigint ${d.isOwnerInKeys ? "FOR UPDATE OF w" : ""}`,
+);
+
+/** @returns undefined for an unknown event, one of another owner, or one without such work */
+export function* readJobRow(eventId: Uuid, of: Owner): Steps<JobRow | undefined> {
+  const owner = isEverybody(of) ? null : yield* ownerKey(of);
+  return owner === undefined ? undefined : yield* get<JobRow>(JOB, eventId, owner);
+}
+
+/**
+ * The work of a claim that is not over, which nobody takes over before the transaction ends. A claim ends when another one is made,
+ * and when the event is given to another owner.
+ */
+export function* heldJob({ event, generation }: ExtractionClaim): Steps<JobRow | undefined> {
+  const owner = (yield* ownerKey(event.userId)) ?? null;
+  const row = yield* get<JobRow>(LOCKED_JOB, event.id, owner);
+  const isHeld =
+    row?.status === "pending" && row.generation === generation && row.lease_owner !== null;
+  return isHeld ? row : undefined;
+}
+
+const KEPT = statement("SELECT id FROM operations WHERE id = ANY ($1::uuid[])");
+
+/** Those of the ids that operations have. */
+function* keptIds(ids: readonly Uuid[]): Steps<ReadonlySet<Uuid>> {
+  const rows = yield* beyondWall(all<{ id: Uuid }>(KEPT, ids));
+  return new Set(rows.map(({ id }) => id));
+}
+
+function* toJob({ clock }: Worker, row: JobRow): Steps<ExtractionJob> {
+  const kept = yield* keptIds([planIdOfWork(row), extractionRecordId(row.event_id)]);
+  return jobOfWork(row, yield* timeOf(clock), (id) => kept.has(id));
+}
+
+export function* extractionJob(
+  worker: Worker,
+  eventId: Uuid,
+  owner: Owner,
+): Steps<ExtractionJob | undefined> {
+  const row = yield* readJobRow(eventId, owner);
+  return row && (yield* toJob(worker, row));
+}
+
+function* requireJob(worker: Worker, eventId: Uuid): Steps<ExtractionJob> {
+  const job = yield* extractionJob(worker, eventId, ALL_OWNERS);
+  if (job === undefined) throw new SvcError("internal", `the event ${eventId} has no extraction`);
+  return job;
+}
+
+/** The first piece of work of a lane that is not done: nothing behind it may be claimed. */
+type Head = JobRow & { readonly lane: Scope; readonly is_free: boolean | number };
+
+/** Work of extraction `w` that is not done. */
+const WAITING = "w.kind = 'extraction' AND w.status = 'pending' AND w.lane IS NOT NULL";
+const HEAD_COLUMNS = `${COLUMNS}, w.lane, ${isFree("$1", "$2", "$3")} AS is_free`;
+const ofWork = ({ join }: Dialect): string => `FROM work w
+  ${join} events e ON e.key = w.subject AND e.owner = w.owner ${join} owners o ON o.owner = w.owner`;
+const HEAD = statement(
+  (d) => `SELECT ${HEAD_COLUMNS} ${ofWork(d)}
+    WHERE ${WAITING} AND w.owner = $4::bigint AND w.lane = $5 ORDER BY w.subject LIMIT 1`,
+);
+/** Of a server. */
+const EVERY_HEAD = statement(
+  (d) => `SELECT DISTINCT ON (w.owner, w.lane) ${HEAD_COLUMNS} ${ofWork(d)}
+    WHERE ${WAITING} AND w.lane = ANY ($4::text[]) ORDER BY w.owner, w.lane, w.subject`,
+);
+/** Of a pack. */
+const NEXT_WAITING = statement(
+  "SELECT min(owner) AS owner FROM work WHERE kind = 'extraction' AND status = 'pending' AND owner > $1::bigint",
+);
+
+/** Lane by lane: it costs as much as there are lanes, however much waits in them. */
+function* readHeads(
+  of: Owner,
+  scopes: readonly Scope[],
+  { now, latest, gone }: Omit<Present, "now" | "latest"> & Record<"now" | "latest", string>,
+): Steps<readonly Head[]> {
+  const given = [now, latest, gone] as const;
+  const owners: OwnerKey[] = [];
+  if (!isEverybody(of)) {
+    const owner = yield* ownerKey(of);
+    if (owner !== undefined) owners.push(owner);
+  } else if ((yield* dialect()).isOwnerInKeys) {
+    return yield* all<Head>(EVERY_HEAD, ...given, scopes);
+  } else {
+    for (let last: OwnerKey | null = 0; last !== null; ) {
+      const next: { owner: OwnerKey | null } | undefined = yield* get(NEXT_WAITING, last);
+      last = next?.owner ?? null;
+      if (last !== null) owners.push(last);
+    }
+  }
+  const lanes = owners.flatMap((owner) =>
+    scopes.map((scope) => get<Head>(HEAD, ...given, owner, scope)),
+  );
+  return (yield* together(...lanes)).flatMap((head) => head ?? []);
+}
+
+const CLAIM =
+  statement(`UPDATE work SET lease_owner = $4, lease_expires_at = $5, generation = generation + 1,
+    attempts = attempts + 1, updated_at = $6
+  WHERE owner = $1::bigint AND kind = 'extraction' AND subject = $2 AND generation = $3 AND status = 'pending'`);
+
+/** Claims the first work of a lane that fits. Runs inside a write transaction. */
+function* claimExtraction(
+  filter: ExtractionFilter,
+  lease: Lease,
+): Steps<ExtractionClaim | undefined> {
+  const { owner, scope } = filter;
+  const key = isEverybody(owner) ? undefined : yield* ownerKey(owner);
+  const present = yield* presentOf(key, lease);
+  const heads = yield* readHeads(owner, scope === undefined ? SCOPES : [scope], present);
+  const fitting = heads
+    .filter((one) => Boolean(one.is_free) && fits(one, filter, lease.from))
+    .sort((a, b) => a.subject - b.subject);
+  for (const head of fitting) {
+    // Nothing happens where another claim was made meanwhile.
+    const place = [head.owner, head.subject, head.generation];
+    const taken = yield* run(CLAIM, ...place, lease.holder, lease.until, lease.from);
+    if (taken > 0) return yield* toClaim(head);
+  }
+  return undefined;
+}
+
+const EVENT_OF = statement(`${FROM_EVENTS} WHERE e.id = $1::uuid AND e.owner = $2::bigint`);
+
+function* readEventOf({ event_id: id, owner }: JobRow): Steps<MemoryEvent | undefined> {
+  const row = yield* get<EventRow>(EVENT_OF, id, owner);
+  return row && toEvent(row);
+}
+
+function* toClaim(head: Head): Steps<ExtractionClaim | undefined> {
+  const event = yield* readEventOf(head);
+  if (event === undefined) return undefined;
+  const [planId, recordId] = [planIdOfWork(head), extractionRecordId(event.id)];
+  const records = yield* readAuditRecordsById([planId, recordId]);
+  return {
+    event,
+    order: head.subject,
+    generation: head.generation + 1,
+    attempts: head.attempts + 1,
+    revision: head.revision,
+    plan: records.get(planId),
+    record: records.get(recordId),
+  };
+}
+
+const OF_JOB = "WHERE owner = $1::bigint AND kind = 'extraction' AND subject = $2";
+const RENEW = statement(`UPDATE work SET lease_expires_at = $3 ${OF_JOB}`);
+
+/** @returns whether the claim is not over. Runs inside a write transaction. */
+function* renewExtraction(claim: ExtractionClaim, { until }: Lease): Steps<boolean> {
+  const row = yield* heldJob(claim);
+  if (row === undefined) return false;
+  yield* run(RENEW, row.owner, row.subject, until);
+  return true;
+}
+
+const ERASED = statement("SELECT 1 FROM erasures WHERE event_id = ANY ($1::uuid[]) LIMIT 1");
+
+/** @throws SvcError (`isTakenOver`) if records of extraction name something that was erased: it is done again without that */
+function* requireUnerased(records: readonly AuditRecord[]): Steps<void> {
+  const named = records.flatMap(({ targetId, payload }) => [targetId, JSON.stringify(payload)]);
+  const ids = idsIn(named);
+  if (ids.length > 0 && (yield* beyondWall(get(ERASED, ids))) !== undefined) throw takenOver();
+}
+
+/** Keeps records of answers; those that are there already stay. Runs inside a write transaction. @throws SvcError (`isTakenOver`) */
+function* saveExtractions(claim: ExtractionClaim, records: readonly AuditRecord[]): Steps<void> {
+  const row = yield* heldJob(claim);
+  if (row === undefined) throw takenOver();
+  yield* requireUnerased(records);
+  const kept = yield* keptIds(records.map(({ id }) => id));
+  const fresh = records.filter(({ id }) => !kept.has(id));
+  yield* writeAuditRecords(row.owner, fresh);
+}
+
+/**
+ * Keeps a plan; one that is kept for this revision stays. Runs inside a write transaction.
+ * @throws SvcError (`isTakenOver`); internal for a plan that breaks its promises
+ */
+function* savePlan(claim: ExtractionClaim, plan: DerivationPlan, at: Instant): Steps<AuditRecord> {
+  const row = yield* heldJob(claim);
+  if (row === undefined) throw takenOver();
+  const problem = planProblem(plan);
+  if (problem !== undefined) throw brokenChange(problem);
+  const kept = yield* readAuditRecord(plan.id);
+  if (kept !== undefined) return kept;
+  const record = toPreparedRecord(plan, claim.event, at);
+  yield* requireUnerased([record]);
+  yield* writeAuditRecords(row.owner, [record]);
+  return record;
+}
+
+const TURNS_WAITING = statement(
+  (d) => `SELECT ${EVENT_COLUMNS} ${ofWork(d)}
+    WHERE w.owner = $1::bigint AND ${WAITING} AND w.lane = $2 AND w.subject > $3
+      AND ($4::integer IS NULL OR w.subject <= $4::integer) AND ${d.isSession("e.session_id", "$5")}
+    ORDER BY w.subject LIMIT $6`,
+);
+
+/** Turns of the session of a claimed one that wait behind it, in their order. */
+export function* waitingTurns(
+  { event, order }: ExtractionClaim,
+  { upTo, limit }: { readonly upTo: number | undefined; readonly limit: number },
+): Steps<readonly WaitingTurn[]> {
+  const { sessionId, scope } = event;
+  if (sessionId === undefined) return [];
+  const owner = (yield* ownerKey(event.userId)) ?? null;
+  const given = [owner, scope, order, upTo ?? null, sessionId, limit];
+  const rows = yield* all<EventRow>(TURNS_WAITING, ...given);
+  const turns = rows.map((row) => ({ event: toEvent(row), order: row.key }));
+  const recordOf = (turn: { readonly event: MemoryEvent }) => extractionRecordId(turn.event.id);
+  const recorded = yield* keptIds(turns.map(recordOf));
+  return turns.map((turn) => ({ ...turn, isRecorded: recorded.has(recordOf(turn)) }));
+}
+
+const TURNS_BEFORE = statement(
+  (
+    d,
+  ) => `${FROM_EVENTS} WHERE e.owner = $1::bigint AND ${d.isSession("e.session_id", "$2")} AND e.scope = $3 AND e.key < $4
+      AND trim(e.content, ' \t\n\v\f\r') <> ''
+    ORDER BY e.timestamp DESC, e.id DESC LIMIT $5`,
+);
+
+/** Turns of the session of a claimed one before it, oldest first. */
+export function* earlierTurns(
+  { event: { sessionId, scope, userId }, order }: ExtractionClaim,
+  limit: number,
+): Steps<readonly MemoryEvent[]> {
+  if (sessionId === undefined) return [];
+  const owner = (yield* ownerKey(userId)) ?? null;
+  const rows = yield* all<EventRow>(TURNS_BEFORE, owner, sessionId, scope, order, limit);
+  return rows.map(toEvent).reverse();
+}
+
+const UP_TO = statement(
+  `SELECT max(w.subject) AS "upTo" FROM work w WHERE ${WAITING} AND w.owner = $1::bigint AND w.lane = $2`,
+);
+
+/** Lanes with work that is not done, those of an owner beside each other. */
+export function* extractionLanes(of: Owner): Steps<readonly ExtractionLane[]> {
+  // Whether they are free is not asked.
+  const heads = yield* readHeads(of, SCOPES, { now: "", latest: "", gone: [] });
+  const ends = yield* together(
+    ...heads.map(({ owner, lane }) => get<{ upTo: number | null }>(UP_TO, owner, lane)),
+  );
+  return heads
+    .map(({ user_id: userId, lane: scope, subject, due, lease_expires_at: end }, place) => {
+      return { userId, scope, upTo: ends[place]?.upTo ?? subject, due: end ?? due ?? undefined };
+    })
+    .sort(
+      (a, b) =>
+        compareUnits(a.userId, b.userId) || SCOPES.indexOf(a.scope) - SCOPES.indexOf(b.scope),
+    );
+}
+
+const UPDATE = statement(
+  `UPDATE work SET status = $3, due = $4, last_error = $5, lease_owner = NULL, lease_expires_at = NULL, updated_at = $6 ${OF_JOB}`,
+);
+
+function* update({ subject, owner }: JobRow, { status, due, lastError, at }: LetGo): Steps<void> {
+  yield* run(UPDATE, owner, subject, status, due ?? null, lastError ?? null, at);
+}
+
+/** Ends a try that published nothing. Runs inside a write transaction; a claim that is over changes nothing. */
+function* endExtraction(
+  worker: Worker,
+  claim: ExtractionClaim,
+  end: ExtractionEnd,
+  at: Instant,
+): Steps<ExtractionJob> {
+  const row = yield* heldJob(claim);
+  if (row !== undefined) yield* update(row, afterTry(row, end, at));
+  return yield* requireJob(worker, claim.event.id);
+}
+
+/** Ends the work of an event. Runs inside a write transaction, under a claim that is not over. */
+export function* completeJob(row: JobRow, at: Instant): Steps<void> {
+  yield* update(row, { status: "complete", due: undefined, lastError: undefined, at });
+}
+
+type Retry = Parameters<ExtractionQueue["retryExtraction"]>[2];
+
+/** Runs inside a write transaction. */
+function* retry(
+  worker: Worker,
+  { event_id: eventId, owner }: JobRow,
+  { isReplan, at }: Retry,
+): Steps<ExtractionJob | undefined> {
+  const present = yield* presentOf(owner, yield* newLease(worker, 0));
+  const row = yield* get<JobRow>(LOCKED_JOB, eventId, owner);
+  if (row === undefined) return undefined;
+  if (isOpen(row, present)) {
+    if (isReplan) yield* replanJob(row, at);
+    else {
+      const lastError = row.last_error ?? undefined;
+      yield* update(row, { status: "pending", due: at, lastError, at });
+    }
+  }
+  return yield* requireJob(worker, eventId);
+}
+
+/** Whether nobody holds the work and it is not complete. */
+function isOpen(row: JobRow, { now, gone }: Present): boolean {
+  if (row.status === "complete") return false;
+  if (row.lease_owner === null || gone.includes(row.lease_owner)) return true;
+  const end = row.lease_expires_at;
+  return end === null || end < now || end > latestEnd(now);
+}
+
+const REPLAN = statement(`UPDATE work SET generation = $3, payload = $4 ${OF_JOB}`);
+
+/** Gives up the kept plan of work, so that another one is made. */
+function* replanJob(row: JobRow, at: Instant): Steps<void> {
+  const planId = planIdOfWork(row);
+  const event = yield* readEventOf(row);
+  if (event === undefined || !(yield* keptIds([planId])).has(planId)) return;
+  const revision = row.revision + 1;
+  const generation = row.generation + 1;
+  yield* update(row, { status: "pending", due: at, lastError: undefined, at });
+  yield* run(REPLAN, row.owner, row.subject, generation, JSON.stringify({ revision }));
+  const record = toReplanRecord(event, { planId, revision, generation }, at);
+  yield* writeAuditRecords(row.owner, [record]);
+}
+
+const counted = (ofOwner: string) => {
+  const count = (status: JobRow["status"]): string =>
+    `(SELECT count(*)::float8 FROM work WHERE kind = 'extraction' AND status = '${status}' ${ofOwner})`;
+  return statement(`SELECT ${count("pending")} AS pending, ${count("failed")} AS failed`);
+};
+const COUNT_ALL = counted("");
+const COUNT_OF = counted("AND owner = $1::bigint");
+
+/** Work of an owner that waits or is held, and work that has failed. */
+function* countExtractions(
+  of: Owner,
+): Steps<{ readonly pending: number; readonly failed: number }> {
+  type Row = { readonly pending: number; readonly failed: number };
+  const row = isEverybody(of)
+    ? yield* get<Row>(COUNT_ALL)
+    : yield* get<Row>(COUNT_OF, (yield* ownerKey(of)) ?? null);
+  return row ?? { pending: 0, failed: 0 };
+}
