@@ -5,7 +5,7 @@ import { print, printError, Unwritten } from "../../lib/standard-output.ts";
 import { ERROR_MAP } from "../contract/core/error-map.ts";
 import type { CliContext, Serving } from "./context.ts";
 import { refuseForeignBytes, withDashedTexts } from "./dashed-texts.ts";
-import { type Output, processOutput } from "./output.ts";
+import { allLines, type Output, processOutput } from "./output.ts";
 import { exitOnSignal, INTERRUPTED, Interrupted } from "./signals.ts";
 
 /** @param whole makes the program with all commands */
@@ -120,7 +120,7 @@ async function createProgram(args: readonly string[], context: CliContext): Prom
     .showSuggestionAfterError()
     .configureOutput({
       writeOut: print,
-      writeErr: (text) => printError(helpful(withoutValues(text))),
+      writeErr: (text) => printError(allLines(helpful(withoutValues(text)))),
     })
     .exitOverride();
   const wanted = COMMANDS[args[0] ?? ""];

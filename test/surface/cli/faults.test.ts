@@ -160,6 +160,17 @@ test.each(["rm", "get", "forgt", "orget"])("%s is no way to forget", async (name
   expect(code).toBe(2);
 });
 
+test.each([
+  [["\u001b[31mfoo"]],
+  [["list", "--\u009b5mx"]],
+  [["serve", "--port", "\u001b]0;x\u0007"]],
+])("what is complained of cannot steer a terminal: %j", async (args) => {
+  const { code, stderr } = await desk.run(args);
+  expect(code).toBe(2);
+  expect(stderr).toContain("\ufffd");
+  expect(stderr).not.toMatch(/[^\P{Cc}\n]/u);
+});
+
 test.skipIf(process.platform !== "linux")(
   "an argument that is not UTF-8 is refused (left out where arguments are no bytes)",
   async () => {
