@@ -118,7 +118,7 @@ describe("docs/mcp.md", () => {
   });
 
   test("has each resource", () => {
-    const source = read("src/surface/mcp/resources.ts");
+    const source = read("src/surface/mcp/server.ts");
     const resources = new Set(source.match(/memory:\/\/[a-z]+(\/\{\w+\})?/g));
     const named = documented.map(([uri]) => code(uri)).filter((uri) => uri.includes("://"));
     expect(sorted(named)).toEqual(sorted(resources));

@@ -10,7 +10,7 @@ import {
   type Examine,
   examinationOf,
 } from "../surface/contract/core/examination.ts";
-import { examinationView } from "../surface/contract/service/wire.ts";
+import { examinationView } from "../surface/contract/service.ts";
 
 /** Milliseconds after which an examination is given up. */
 const LIMIT_MS = 300_000;

@@ -14,7 +14,6 @@ import { plainOptions } from "../surface/cli/mcp-options.ts";
 import { stopSignal } from "../surface/cli/signals.ts";
 import { stderrLog } from "../surface/cli/stderr-log.ts";
 import type { Log } from "../surface/contract/core/log.ts";
-import { pipeAddress, socketAddress, socketFolder } from "../surface/mcp/link/address.ts";
 import {
   type Guest,
   type Joined,
@@ -23,7 +22,8 @@ import {
   kinUnder,
 } from "../surface/mcp/link/handshake.ts";
 import { type Backend, relay } from "../surface/mcp/link/relay.ts";
-import { repeatableTools } from "../surface/mcp/repeatable-tools.ts" with { type: "macro" };
+import { pipeAddress, socketAddress, socketFolder } from "../surface/mcp/link/rendezvous.ts";
+import { repeatableTools } from "../surface/mcp/shown-schemas.ts";
 
 /** Where the processes of this user that serve one pack meet, and what they know about each other. */
 export type Link = {

@@ -68,8 +68,7 @@ export async function serveInspector(options: InspectOptions): Promise<RunningIn
     throw new SvcError("invalid_config", message, { setting });
   }
   const { startHttpServer } = await import("../surface/http/server.ts");
-  const { INSPECTOR_PATH } = await import("../surface/http/inspector.ts");
-  const { createInspectorSession } = await import("../surface/http/inspector-session.ts");
+  const { createInspectorSession, INSPECTOR_PATH } = await import("../surface/http/inspector.ts");
   const session = createInspectorSession({
     nowMs: () => performance.now(),
     secret: (bytes) => randomBytes(bytes).toString("hex"),
@@ -98,7 +97,7 @@ function lazyExamine({
 
 /** Serves the assistants of this machine that have a key, and the `svc mcp` processes of the pack. */
 export async function serveMcpHttp(options: McpHttpServeOptions): Promise<RunningServer> {
-  const { startMcpServer } = await import("../surface/mcp/serve-http.ts");
+  const { startMcpServer } = await import("../surface/mcp/http.ts");
   const { MCP_PATH } = await import("../surface/listener/mcp-endpoint.ts");
   const server = startMcpServer({
     ...options,

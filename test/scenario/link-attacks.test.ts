@@ -24,7 +24,7 @@ import {
   hasOpen,
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
-import { socketAddress } from "../../src/surface/mcp/link/address.ts";
+import { socketAddress } from "../../src/surface/mcp/link/rendezvous.ts";
 import { type Lacking, leftOut } from "../left-out.ts";
 import { livingIn, socketOf, usePlace } from "./place.ts";
 import { CONNECT, LISTEN, NOBODY, noStranger, SWAP, startStranger } from "./stranger.ts";

@@ -6,7 +6,7 @@ import { endAllAssistants } from "../../scripts/bench/assistant-client.ts";
 import { endAllServers } from "../../scripts/bench/server.ts";
 import { removeTree } from "../../scripts/check/remove-tree.ts";
 import { keyFolder } from "../../src/adapters/keystore/key-store.ts";
-import { socketAddress, socketFolder } from "../../src/surface/mcp/link/address.ts";
+import { socketAddress, socketFolder } from "../../src/surface/mcp/link/rendezvous.ts";
 
 /** Where the processes of a test file live. */
 export type Place = {

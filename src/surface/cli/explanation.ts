@@ -1,6 +1,6 @@
 import kleur from "kleur";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ToldExplanation } from "../contract/receipts/explanation-wire.ts";
+import type { ToldExplanation } from "../contract/explanation.ts";
 import { fields, oneLine, shortened } from "./output.ts";
 
 type Explained = ToldExplanation["inContext"][number];

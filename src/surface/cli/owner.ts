@@ -1,7 +1,7 @@
 /** The owner that a command is for. */
 
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import { shownOwners, tellNothingUnder, tellSeveral } from "../contract/store/owner-text.ts";
+import { shownOwners, tellNothingUnder, tellSeveral } from "../contract/core/tool-text.ts";
 import type { CliContext } from "./context.ts";
 import { packWord } from "./default-pack.ts";
 

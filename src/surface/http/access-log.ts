@@ -1,9 +1,10 @@
 import type { Context, MiddlewareHandler } from "hono";
+import type { ErrorCode } from "../../domain/errors.ts";
+import { reportError, withoutPlace } from "../contract/core/error-map.ts";
 import { describeCause, type Log } from "../contract/core/log.ts";
+import { answerJson } from "../listener/answers.ts";
 import type { AppEnv } from "./app-env.ts";
-import { toErrorResponse } from "./error-response.ts";
 import type { Metrics } from "./metrics-endpoint.ts";
-import { parseTraceparent } from "./trace-context.ts";
 
 /** In place of the route, where there is none. */
 export const UNMATCHED = "unmatched";
@@ -48,4 +49,53 @@ export function answerFailure(log: Log, error: Error, context: Context<AppEnv>):
 function traceFields({ headers }: Request): Record<string, string> {
   const trace = parseTraceparent(headers.get("traceparent"));
   return trace === undefined ? {} : { trace_id: trace.traceId, parent_span_id: trace.parentSpanId };
+}
+
+/** Seconds after which a database that was started again answers. */
+const RETRY_SECONDS = "1";
+const HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
+  unauthenticated: { "www-authenticate": "Bearer" },
+  storage_unavailable: { "retry-after": RETRY_SECONDS },
+};
+
+/**
+ * The answer to a failed request.
+ * @param onUnexpected is told what the caller must not see
+ */
+function toErrorResponse(error: unknown, onUnexpected: (error: unknown) => void): Response {
+  const report = reportError(error);
+  if (!report.treatment.exposed) onUnexpected(error);
+  const detail = withoutPlace(report.message, error);
+  return answerJson(
+    {
+      detail,
+      code: report.code,
+      ...(report.accepted !== undefined && { ...report.accepted, accepted: true }),
+    },
+    report.treatment.httpStatus,
+    HEADERS[report.code] ?? {},
+  );
+}
+
+/** A request's trace, as stated by the caller. */
+type TraceContext = {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits: the caller's span that made the request. */
+  readonly parentSpanId: string;
+};
+
+/**
+ * Reads a `traceparent` header (W3C Trace Context, section 3.2): undefined if it is absent or malformed, or if an identifier is
+ * all zeros. For versions after `00`, the fields of `00` are read.
+ */
+export function parseTraceparent(header: string | null): TraceContext | undefined {
+  if (header === null) return undefined;
+  const fields =
+    /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/.exec(
+      header.trim(),
+    );
+  const [, version, traceId, parentSpanId, rest] = fields ?? [];
+  if (traceId === undefined || parentSpanId === undefined) return undefined;
+  return version === "00" && rest !== undefined ? undefined : { traceId, parentSpanId };
 }

@@ -1,4 +1,4 @@
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { getPath } from "hono/utils/url";
 import type { KeptBlob } from "../../domain/node.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
@@ -7,32 +7,37 @@ import type { Examine } from "../contract/core/examination.ts";
 import type { Log } from "../contract/core/log.ts";
 import type { HttpBinding } from "../contract/core/operation.ts";
 import { OPERATIONS } from "../contract/core/operations.ts";
-import { OWNER_PARAMETER } from "../contract/core/request.ts";
-import { healthOperation } from "../contract/service/operations.ts";
-import { answerJson, refuse } from "../listener/answers.ts";
+import { type HttpParts, OWNER_PARAMETER } from "../contract/core/request.ts";
+import { healthOperation } from "../contract/service.ts";
+import { answerJson, refuse, refuseMethod } from "../listener/answers.ts";
 import {
   type Authenticate,
   type AuthSettings,
   createAuthenticate,
   hasCredentials,
 } from "../listener/auth.ts";
-import { type BodyLimits, createBodyLimits, withJsonBody } from "../listener/body.ts";
-import type { BodyTimes } from "../listener/body-clock.ts";
+import {
+  type BodyLimits,
+  type BodyTimes,
+  createBodyLimits,
+  withJsonBody,
+} from "../listener/body.ts";
 import { answerMcp, MCP_PATH, MCP_PATHS, type McpEndpoint } from "../listener/mcp-endpoint.ts";
 import { createOriginCheck, type OriginRules, refuseUnreadable } from "../listener/origin-check.ts";
 import { accessLog, answerFailure } from "./access-log.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerBlob } from "./blob-answer.ts";
-import { addCorsHeaders, answerPreflight, type CorsSettings } from "./cors.ts";
 import { addDocumentation, DOCUMENTATION_PATHS } from "./documentation.ts";
-import { headLength } from "./head-length.ts";
-import { addInspector, INSPECTOR_PATH } from "./inspector.ts";
-import { addInspectorSession, type InspectorSession } from "./inspector-session.ts";
+import {
+  addInspector,
+  addInspectorSession,
+  INSPECTOR_PATH,
+  type InspectorSession,
+} from "./inspector.ts";
 import { addMetrics, type MetricsAccess } from "./metrics-endpoint.ts";
-import { readQuery } from "./query.ts";
-import { addReadiness, READY_PATH } from "./readiness.ts";
-import { answerUnmatched, pathsWithin } from "./unmatched.ts";
 
+/** Where a balancer of load asks whether to send requests here. */
+const READY_PATH = "/v1/ready";
 /** What tells everybody whether the server runs, and whether it can answer. */
 const OPEN_PATHS: readonly (string | undefined)[] = [healthOperation.http?.path, READY_PATH];
 
@@ -100,6 +105,34 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   app.notFound(answerUnmatched);
   app.onError((error, context) => answerFailure(deps.log, error, context));
   return app;
+}
+
+/** Milliseconds for which an answer is repeated: everybody may ask, and the database shall not hear each of them. */
+const KEPT_MS = 500;
+
+/** Answers without a key whether questions can be answered. @param engine undefined while it is being opened */
+function addReadiness(app: HttpApp, engine: () => MemoryEngine | undefined): void {
+  let kept: { readonly at: number; readonly isReady: Promise<boolean> } | undefined;
+  const isReady = async (): Promise<boolean> => {
+    try {
+      await engine()?.ready();
+      return engine() !== undefined;
+    } catch {
+      // Why is in the answers of other calls; anybody may ask here.
+      return false;
+    }
+  };
+  app.get(READY_PATH, async (context) => {
+    context.set("route", READY_PATH);
+    const now = performance.now();
+    if (kept === undefined || now - kept.at > KEPT_MS) kept = { at: now, isReady: isReady() };
+    if (await kept.isReady) return answerJson({ status: "ready" });
+    return refuse(503, "not_ready", "The memory cannot answer", { "retry-after": "1" });
+  });
+  app.all(READY_PATH, (context) => {
+    context.set("route", READY_PATH);
+    return refuseMethod("GET, HEAD");
+  });
 }
 
 /**
@@ -220,4 +253,146 @@ function pathOf(request: Request): string {
 /** The key of a blob may have slashes in it, as they are or encoded. */
 function honoPath(path: string): string {
   return path.replace(/\{(\w+_key)\}$/, ":$1{[\\s\\S]+}").replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+/**
+ * Gives the answer to HEAD the length that GET's has. The router drops the body, and the socket would then send `Content-Length: 0`,
+ * which is wrong (RFC 9110, 8.6).
+ */
+function headLength(): MiddlewareHandler<AppEnv> {
+  return async (context, next) => {
+    await next();
+    // An answer without a body has its right length, or, as 304, none.
+    if (context.req.method !== "HEAD" || context.res.body === null) return;
+    const { byteLength } = await context.res.clone().arrayBuffer();
+    context.res.headers.set("content-length", String(byteLength));
+  };
+}
+
+/** The query of a URL: all values of each parameter, and the last value of each. Linear in its length. */
+function readQuery(url: string): Pick<HttpParts, "query" | "queryLists"> {
+  const at = url.indexOf("?");
+  if (at < 0) return { query: {}, queryLists: {} };
+  const query = new Map<string, string>();
+  const lists = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(url.slice(at))) {
+    query.set(name, value);
+    const list = lists.get(name);
+    if (list === undefined) lists.set(name, [value]);
+    else list.push(value);
+  }
+  return { query: Object.fromEntries(query), queryLists: Object.fromEntries(lists) };
+}
+
+type KnownPath = { readonly path: string; readonly pattern: RegExp; readonly method: string };
+
+const KNOWN_PATHS: readonly KnownPath[] = [
+  ...OPERATIONS.flatMap(({ http }) => http ?? []),
+  ...DOCUMENTATION_PATHS.map((path) => ({ path, method: "get" })),
+].map(({ path, method }) => ({
+  path,
+  pattern: new RegExp(
+    `^${path
+      .replaceAll(".", "\\.")
+      .replace(/\{\w+_key\}$/, ".+")
+      .replaceAll(/\{\w+\}/g, "[^/]+")}$`,
+  ),
+  method: method.toUpperCase(),
+}));
+
+/** The paths written out that a path with parameters matches as well; their operations come first in the table. */
+function pathsWithin(path: string): readonly string[] {
+  const pattern = KNOWN_PATHS.find((known) => known.path === path)?.pattern;
+  const paths = new Set(KNOWN_PATHS.map((known) => known.path));
+  return [...paths].filter(
+    (other) => other !== path && !other.includes("{") && pattern?.test(other) === true,
+  );
+}
+
+/** A path with a redundant slash is redirected, a known path has other methods, and anything else does not exist. */
+function answerUnmatched(context: Context<AppEnv>): Response {
+  const url = new URL(context.req.raw.url);
+  const known = knownAt(url.pathname);
+  if (known[0] !== undefined) {
+    context.set("route", known[0].path);
+    return refuseMethod(methodsOf(known).join(", "));
+  }
+  const trimmed = url.pathname.replace(/\/+$/, "");
+  const [meant] = trimmed === url.pathname ? [] : knownAt(trimmed);
+  if (meant !== undefined) {
+    context.set("route", meant.path);
+    return new Response(null, { status: 307, headers: { location: `${trimmed}${url.search}` } });
+  }
+  return refuse(404, "route_not_found", "Not Found");
+}
+
+/** A path that is written out is not meant as a parameter of another. */
+function knownAt(path: string): readonly KnownPath[] {
+  const written = KNOWN_PATHS.filter((known) => known.path === path);
+  return written.length > 0 ? written : KNOWN_PATHS.filter(({ pattern }) => pattern.test(path));
+}
+
+/** Every GET route also answers HEAD. */
+function methodsOf(known: readonly KnownPath[]): readonly string[] {
+  const methods = known.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  return [...new Set(methods)];
+}
+
+/** The web pages that may call. No origins: none, and CORS headers are never sent. */
+export type CorsSettings = {
+  /** Exact origins such as `http://localhost:5173`, or `*`. */
+  readonly origins: readonly string[];
+  /** Ignored with `*`. */
+  readonly allowCredentials: boolean;
+};
+
+const MAX_AGE_SECONDS = 600;
+
+/** A warning about these settings for the operator. */
+export function corsWarning(cors: CorsSettings): string | undefined {
+  return cors.allowCredentials && cors.origins.includes("*")
+    ? "api.cors_allow_credentials is ignored because api.cors_origins contains *"
+    : undefined;
+}
+
+/** The headers that let a page of this origin read an answer; empty if it may not. */
+function corsHeaders(cors: CorsSettings, origin: string | null): Record<string, string> {
+  if (cors.origins.length === 0) return {};
+  if (cors.origins.includes("*")) return { "access-control-allow-origin": "*" };
+  if (origin === null || !cors.origins.includes(origin)) return { vary: "Origin" };
+  return {
+    "access-control-allow-origin": origin,
+    vary: "Origin",
+    ...(cors.allowCredentials ? { "access-control-allow-credentials": "true" } : {}),
+  };
+}
+
+/** Answers a browser's preflight; undefined if the request is not one or CORS is off. */
+function answerPreflight(cors: CorsSettings, request: Request): Response | undefined {
+  if (cors.origins.length === 0 || request.method !== "OPTIONS") return undefined;
+  const origin = request.headers.get("origin");
+  const method = request.headers.get("access-control-request-method");
+  if (origin === null || method === null) return undefined;
+  const headers = corsHeaders(cors, origin);
+  if (headers["access-control-allow-origin"] === undefined) {
+    return refuse(400, "foreign_origin", "Disallowed CORS origin", headers);
+  }
+  return new Response("OK", {
+    status: 200,
+    headers: {
+      ...headers,
+      "access-control-allow-methods": "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT",
+      "access-control-allow-headers": request.headers.get("access-control-request-headers") ?? "*",
+      "access-control-max-age": String(MAX_AGE_SECONDS),
+    },
+  });
+}
+
+/** Puts `corsHeaders` into an answer; what it depends on by itself stays in `Vary`. */
+function addCorsHeaders(headers: Headers, cors: CorsSettings, origin: string | null): void {
+  const { vary, ...rest } = corsHeaders(cors, origin);
+  for (const [name, value] of Object.entries(rest)) headers.set(name, value);
+  const known = headers.get("vary");
+  if (vary === undefined || known === vary) return;
+  headers.set("vary", known === null ? vary : `${known}, ${vary}`);
 }

@@ -1,7 +1,5 @@
 import type { KeptBlob } from "../../domain/node.ts";
 import { NO_FRAME } from "../listener/answers.ts";
-import { isNamed } from "./etag.ts";
-
 /** What a browser shows as a picture. Everything else may hold code, also a picture in SVG, and is only handed over. */
 export const SHOWN_TYPES = [
   "image/jpeg",
@@ -38,4 +36,10 @@ export function answerBlob({ mediaType, bytes }: KeptBlob, request: Headers): Re
     return new Response(null, { status: 304, headers });
   }
   return new Response(new Uint8Array(bytes), { headers });
+}
+
+/** Whether `If-None-Match` names an answer. */
+export function isNamed(header: string | null, etag: string): boolean {
+  const names = header?.split(",").map((name) => name.trim().replace(/^W\//, "")) ?? [];
+  return names.includes(etag) || names.includes("*");
 }

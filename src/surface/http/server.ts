@@ -2,13 +2,11 @@ import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Examine } from "../contract/core/examination.ts";
 import { type AuthSettings, hasCredentials } from "../listener/auth.ts";
 import { assertBindAllowed } from "../listener/bind.ts";
-import type { BodyTimes } from "../listener/body-clock.ts";
+import type { BodyTimes } from "../listener/body.ts";
 import type { McpEndpoint } from "../listener/mcp-endpoint.ts";
 import { type Server, type ServerDeps, type Service, startServer } from "../listener/server.ts";
-import { createHttpApp } from "./app.ts";
-import { type CorsSettings, corsWarning } from "./cors.ts";
-import { INSPECTOR_PATH } from "./inspector.ts";
-import type { InspectorSession } from "./inspector-session.ts";
+import { type CorsSettings, corsWarning, createHttpApp } from "./app.ts";
+import { INSPECTOR_PATH, type InspectorSession } from "./inspector.ts";
 import type { MetricsAccess } from "./metrics-endpoint.ts";
 
 export type HttpServerDeps = ServerDeps & {

@@ -1,15 +1,6 @@
 import { invalid, SvcError } from "../../domain/errors.ts";
-import { InexactNumber, parseJson } from "../../lib/json.ts";
+import { InexactNumber, parseJson, stringEnd } from "../../lib/json.ts";
 import { refuse } from "./answers.ts";
-import {
-  type BodyClock,
-  type BodyTimes,
-  type Lateness,
-  MIN_BYTES_PER_SECOND,
-  startBodyClock,
-} from "./body-clock.ts";
-import { type BodyRoom, type BodySpace, createBodyRoom } from "./body-room.ts";
-import { complaintAboutJson } from "./json-bounds.ts";
 
 /** Bytes of the largest request body: 10 MiB. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -185,4 +176,219 @@ function tooSlow(lateness: Lateness, { timeoutMs }: BodyTimes): Response {
   }[lateness];
   const detail = `The request body ${reason}; nothing was done`;
   return refuse(408, "request_timeout", detail, { connection: "close" });
+}
+
+/** Nesting depth of lists and objects: the 500 of a memory's metadata, and the levels around it. */
+export const MAX_LEVELS = 512;
+/** Entries of all lists and objects of one body. */
+export const MAX_ENTRIES = 500_000;
+
+/**
+ * Why a JSON text must not be parsed; undefined if it may be. Otherwise a few megabytes of brackets or commas become hundreds of
+ * megabytes of objects, and exceed the recursion limit of readers. Linear time.
+ */
+export function complaintAboutJson(text: string): string | undefined {
+  // Too short for either limit.
+  if (text.length <= MAX_LEVELS) return undefined;
+  let levels = 0;
+  let entries = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text[at]) {
+      case '"':
+        at = stringEnd(text, at) - 1;
+        break;
+      case "[":
+      case "{":
+        levels += 1;
+        entries += 1;
+        if (levels > MAX_LEVELS) {
+          return `lists and objects are nested deeper than ${MAX_LEVELS} levels`;
+        }
+        break;
+      case "]":
+      case "}":
+        levels -= 1;
+        break;
+      case ",":
+        entries += 1;
+        break;
+      default:
+    }
+    if (entries > MAX_ENTRIES) {
+      return `holds more than ${MAX_ENTRIES} entries; split it into several requests`;
+    }
+  }
+  return undefined;
+}
+
+/** The bytes that all request bodies take up together. */
+type BodyRoom = {
+  /** Starts a body. @param owner whose share it counts towards; undefined: it has its own share */
+  enter(owner: string | undefined): BodySpace;
+};
+
+/** The room of one body. */
+export type BodySpace = {
+  /**
+   * Takes room for bytes that have arrived; read more only once there is room.
+   * @returns a promise that resolves when there is room; undefined: there is room now
+   */
+  take(bytes: number): Promise<void> | undefined;
+  /** Gives back all of its room. Idempotent; bytes that arrive afterwards take no room. */
+  leave(): void;
+};
+
+/** What the bodies of one owner take up. */
+type Share = { held: number; bodies: number; lastHelped: number };
+type Body = { readonly share: Share; held: number };
+type Waiter = { readonly body: Body; readonly bytes: number; readonly go: () => void };
+
+/**
+ * A share may grow as long as it is no larger than what is left. So an owner who takes all it can leaves half to the others, two
+ * leave a third, and there is always room for a newcomer. One body at a time may exceed the room, so that bodies that share it do
+ * not wait for each other for ever; owners take turns at that.
+ * @param total bytes, without those of the body that may exceed it
+ */
+export function createBodyRoom(total: number): BodyRoom {
+  const shares = new Map<string, Share>();
+  const waiting = new Set<Waiter>();
+  let free = total;
+  let helped: Body | undefined;
+  let helps = 0;
+
+  const grow = (body: Body, bytes: number): void => {
+    body.held += bytes;
+    body.share.held += bytes;
+    free -= bytes;
+  };
+  const fits = (body: Body, bytes: number): boolean =>
+    body === helped || body.share.held + bytes <= free - bytes;
+  const admit = (): void => {
+    for (const waiter of waiting) {
+      if (!fits(waiter.body, waiter.bytes)) continue;
+      waiting.delete(waiter);
+      grow(waiter.body, waiter.bytes);
+      waiter.go();
+    }
+  };
+  const help = (): void => {
+    const next = helped === undefined ? longestUnhelped(waiting) : undefined;
+    if (next === undefined) return;
+    helped = next;
+    helps += 1;
+    next.share.lastHelped = helps;
+    admit();
+  };
+  const enterShare = (owner: string | undefined): Share => {
+    const share = (owner !== undefined && shares.get(owner)) || newShare();
+    share.bodies += 1;
+    if (owner !== undefined) shares.set(owner, share);
+    return share;
+  };
+  const end = (body: Body, owner: string | undefined): void => {
+    for (const waiter of waiting) if (waiter.body === body) waiting.delete(waiter);
+    free += body.held;
+    body.share.held -= body.held;
+    body.share.bodies -= 1;
+    if (body.share.bodies === 0 && owner !== undefined) shares.delete(owner);
+    if (helped === body) helped = undefined;
+    admit();
+    help();
+  };
+  return {
+    enter: (owner) => {
+      const body: Body = { share: enterShare(owner), held: 0 };
+      let isOver = false;
+      return {
+        take: (bytes) => {
+          if (isOver) return undefined;
+          if (fits(body, bytes)) {
+            grow(body, bytes);
+            return undefined;
+          }
+          const { promise, resolve: go } = Promise.withResolvers<void>();
+          waiting.add({ body, bytes, go });
+          help();
+          return promise;
+        },
+        leave: () => {
+          if (isOver) return;
+          isOver = true;
+          end(body, owner);
+        },
+      };
+    },
+  };
+}
+
+function newShare(): Share {
+  return { held: 0, bodies: 0, lastHelped: 0 };
+}
+
+/** Among the waiting bodies, the first of the owner whose last turn is longest ago. */
+function longestUnhelped(waiting: Iterable<Waiter>): Body | undefined {
+  let found: Body | undefined;
+  for (const { body } of waiting) {
+    if (found === undefined || body.share.lastHelped < found.share.lastHelped) found = body;
+  }
+  return found;
+}
+
+/** Bytes per second below which a caller is too slow: 16 KiB. */
+const MIN_BYTES_PER_SECOND = 16 * 1024;
+/** Checks within the shorter of the two times. They are counted, so that a process that was held up does not blame the caller. */
+const LOOKS = 5;
+
+export type BodyTimes = {
+  /** Milliseconds that a caller may take to send a body. */
+  readonly timeoutMs: number;
+  /** Milliseconds of each interval in which it must send as many bytes as the minimum rate requires. */
+  readonly paceMs: number;
+};
+
+/** Why the server stops waiting for a body. */
+type Lateness = "timeout" | "pace";
+
+/** Watches how fast a caller sends. */
+type BodyClock = {
+  /** Resolves when the caller is too slow. */
+  readonly late: Promise<Lateness>;
+  heard(bytes: number): void;
+  /** Waits for something that is not the caller's fault. */
+  pauseFor(work: Promise<void>): Promise<void>;
+  /** Call it once. */
+  end(): void;
+};
+
+/** Starts a clock at the earliest moment at which bytes could arrive. */
+export function startBodyClock({ timeoutMs, paceMs }: BodyTimes): BodyClock {
+  const { promise: late, resolve } = Promise.withResolvers<Lateness>();
+  const step = Math.min(timeoutMs, paceMs) / LOOKS;
+  const due = (MIN_BYTES_PER_SECOND * paceMs) / 1000;
+  let spent = 0;
+  let sinceCheck = 0;
+  let heard = 0;
+  let isPaused = false;
+  const timer = setInterval(() => {
+    if (isPaused) return;
+    spent += step;
+    sinceCheck += step;
+    if (spent >= timeoutMs) resolve("timeout");
+    if (sinceCheck < paceMs) return;
+    if (heard < due) resolve("pace");
+    sinceCheck = 0;
+    heard = 0;
+  }, step);
+  return {
+    late,
+    heard: (bytes) => {
+      heard += bytes;
+    },
+    pauseFor: async (work) => {
+      isPaused = true;
+      await work;
+      isPaused = false;
+    },
+    end: () => clearInterval(timer),
+  };
 }

@@ -8,14 +8,19 @@ import {
 import { SvcError } from "../../domain/errors.ts";
 import type { Caller } from "../contract/core/caller.ts";
 import { describeCause } from "../contract/core/log.ts";
-import { answerJson, NO_FRAME } from "../listener/answers.ts";
-import { type BodyLimits, createBodyLimits, withJsonBody } from "../listener/body.ts";
-import type { BodyTimes } from "../listener/body-clock.ts";
+import { answerJson, NO_FRAME, refuse } from "../listener/answers.ts";
+import { type AuthSettings, createAuthenticate } from "../listener/auth.ts";
+import {
+  type BodyLimits,
+  type BodyTimes,
+  createBodyLimits,
+  withJsonBody,
+} from "../listener/body.ts";
 import type { Turn } from "../listener/door.ts";
-import type { McpEndpoint } from "../listener/mcp-endpoint.ts";
-import { accepts, JSON_TYPE, STREAM_TYPE } from "./accept.ts";
-import { withoutNulls } from "./nulls.ts";
-import { createMcpServer } from "./server.ts";
+import { answerMcp, MCP_PATH, MCP_PATHS, type McpEndpoint } from "../listener/mcp-endpoint.ts";
+import { createOriginCheck, refuseUnreadable } from "../listener/origin-check.ts";
+import { type Server, type ServerDeps, type Service, startServer } from "../listener/server.ts";
+import { createMcpServer, withoutNulls } from "./server.ts";
 import type { McpDeps } from "./tools.ts";
 
 /** Open `subscriptions/listen` streams over all clients. */
@@ -75,12 +80,12 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
       return await calls.fetch(request, { parsedBody: message });
     }
     if (!accepts(request, STREAM_TYPE)) return notAcceptable(STREAM_TYPE);
-    if (!hasStreams) return refuse(503, CODE.transport, "The server is shutting down");
+    if (!hasStreams) return refuseCall(503, CODE.transport, "The server is shutting down");
     return await streams.fetch(request, { parsedBody: message });
   };
   const answerBody = async (request: Request, body: unknown, caller: Caller): Promise<Response> => {
     const message = asMessage(withoutNulls(body));
-    if (message === undefined) return refuse(400, CODE.invalidRequest, complaintAbout(body));
+    if (message === undefined) return refuseCall(400, CODE.invalidRequest, complaintAbout(body));
     const toolSet = toolSetOf(request) ?? served.toolSet;
     const { boundUserId } = caller;
     const open = (): McpServer =>
@@ -89,7 +94,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
       return sealed(await untilGone(route({ request, message, open }), request.signal));
     } catch (error) {
       log("error", `unexpected failure: ${describeCause(error)}`);
-      return refuse(500, CODE.internalError, "Internal server error");
+      return refuseCall(500, CODE.internalError, "Internal server error");
     }
   };
   return {
@@ -123,7 +128,7 @@ function onOneLine(text: string): string {
 function refusalOf(request: Request): Response | undefined {
   if (request.method !== "POST") {
     // Without sessions there is nothing to listen to (GET) and nothing to end (DELETE).
-    return refuse(405, CODE.transport, "Method not allowed: send one message with POST", {
+    return refuseCall(405, CODE.transport, "Method not allowed: send one message with POST", {
       allow: "POST",
     });
   }
@@ -151,7 +156,7 @@ async function withMessage(
   } catch (error) {
     if (isRead || !(error instanceof SvcError)) throw error;
     const code = error.data["field"] === "body" ? CODE.parseError : CODE.transport;
-    return refuse(error.code === "too_large" ? 413 : 400, code, error.message);
+    return refuseCall(error.code === "too_large" ? 413 : 400, code, error.message);
   }
 }
 
@@ -213,15 +218,65 @@ function sealed(answer: Response): Response {
 }
 
 function notAcceptable(type: string): Response {
-  return refuse(406, CODE.transport, `Not acceptable: the answer is ${type}; name it in Accept`);
+  return refuseCall(
+    406,
+    CODE.transport,
+    `Not acceptable: the answer is ${type}; name it in Accept`,
+  );
 }
 
 /** A refusal without a request to refer to. */
-function refuse(
+function refuseCall(
   status: number,
   code: number,
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   return answerJson({ jsonrpc: "2.0", error: { code, message }, id: null }, status, headers);
+}
+
+const JSON_TYPE = "application/json";
+const STREAM_TYPE = "text/event-stream";
+
+/** Whether a request accepts an answer of this type (RFC 9110, section 12.5.1). Without `Accept` it accepts any. */
+function accepts({ headers }: Request, type: string): boolean {
+  const accept = headers.get("accept");
+  if (accept === null || accept.trim() === "") return true;
+  const ranges = [type, type.replace(/\/.*/, "/*"), "*/*"];
+  return accept.split(",").some((text) => {
+    const [range = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
+    return ranges.includes(range) && !parameters.some((part) => /^q=0(?:\.0*)?$/.test(part));
+  });
+}
+
+/** This machine only: use `svc serve` to be reachable from elsewhere. */
+const HOST = "127.0.0.1";
+
+export type McpServerDeps = Omit<ServerDeps, "host"> &
+  Omit<McpEndpointDeps, "engine"> & {
+    /** Owner to key; a key binds its requests to its owner. */
+    readonly userKeys: NonNullable<AuthSettings["userKeys"]>;
+  };
+
+/**
+ * Serves only MCP, to the assistants of this machine that have a key.
+ * @throws SvcError invalid_config, bind_failed; the engine is then never opened
+ */
+export function startMcpServer({ userKeys, ...deps }: McpServerDeps): Server {
+  const authenticate = createAuthenticate({ userKeys, group: "mcp" });
+  // Every caller has a key, so any `Host` will do. Refusing pages by their `Origin` is a rule of the protocol.
+  const check = createOriginCheck({ allowedHosts: [], corsOrigins: [], isConfigurable: false });
+  return startServer({ ...deps, host: HOST }, (opening): Service => {
+    const endpoint = createMcpEndpoint({ ...deps, engine: () => opening });
+    return {
+      answer: async (request, turn) => {
+        const refusal = refuseUnreadable(request) ?? check.origin(request);
+        if (refusal !== undefined) return refusal;
+        if (!MCP_PATHS.includes(new URL(request.url).pathname))
+          return refuse(404, "route_not_found", `Not Found: MCP is at ${MCP_PATH}`);
+        return await answerMcp(endpoint, authenticate, request, turn);
+      },
+      endStreams: () => endpoint.endStreams(),
+    };
+  });
 }

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { McpBinding } from "../contract/core/operation.ts";
+import { OPERATIONS } from "../contract/core/operations.ts";
 import { schemaOf } from "../contract/core/schema-of.ts";
+import type { Repeatable } from "./link/relay.ts";
 import { TOOLS } from "./tool-list.ts";
 
 type JsonSchema = Record<string, unknown>;
@@ -216,4 +218,41 @@ function mapMembers(members: unknown, change: (schema: unknown) => unknown): Jso
 
 function asRecord(value: unknown): JsonSchema {
   return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+/** What clients are told about a tool besides its schemas, and which clients. */
+export type ToolDescription = Pick<
+  McpBinding,
+  "tool" | "title" | "description" | "toolSet" | "coreArguments" | "annotations" | "needsOwner"
+>;
+
+/**
+ * Every tool in the order of the list. Imported as a macro: loading the operations behind the tools takes a quarter of the
+ * start-up time, and a client that requests the list needs none of them.
+ */
+export function toolDescriptions(): readonly ToolDescription[] {
+  return TOOLS.map((binding) => {
+    const { tool, title, description, toolSet, coreArguments, annotations, needsOwner } = binding;
+    const told = { tool, title, description, toolSet, annotations, needsOwner };
+    return coreArguments === undefined ? told : { ...told, coreArguments };
+  });
+}
+
+/** Tools that change nothing if a call is repeated. Imported as a macro, since computing it loads all operations. */
+export function repeatableTools(): Repeatable {
+  const tools = OPERATIONS.flatMap(({ mcp }) => mcp ?? []);
+  const isRepeatable = ({ annotations }: (typeof tools)[number]): boolean =>
+    annotations.readOnlyHint || annotations.idempotentHint;
+  return {
+    tools: tools.filter(isRepeatable).map(({ tool }) => tool),
+    byRequestId: tools
+      .filter((tool) => !isRepeatable(tool) && takesRequestId(tool.input))
+      .map(({ tool }) => tool),
+  };
+}
+
+/** Whether a caller may give a call a request id. A required `request_id` is that of a retrieval. */
+function takesRequestId({ shape }: z.ZodObject): boolean {
+  const field = shape["request_id"];
+  return field !== undefined && z.safeParse(field, undefined).success;
 }

@@ -1,9 +1,7 @@
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { SvcError } from "../../domain/errors.ts";
 import type { PreparedTool, ToolSet } from "../contract/core/operation.ts";
-import { shownSchemas } from "./shown-schemas.ts" with { type: "macro" };
-import type { ShownSchemas } from "./shown-schemas.ts";
-import type { ToolDescription } from "./tool-descriptions.ts";
+import { type ShownSchemas, shownSchemas, type ToolDescription } from "./shown-schemas.ts";
 
 const SHOWN: Readonly<Record<string, ShownSchemas>> = shownSchemas();
 

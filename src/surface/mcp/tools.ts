@@ -1,14 +1,13 @@
 import type { CallToolResult, McpServer } from "@modelcontextprotocol/server";
+import { type ErrorCode, SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { withoutInvisible } from "../../lib/invisible.ts";
-import { reportError } from "../contract/core/error-map.ts";
+import type { Caller } from "../contract/core/caller.ts";
+import { reportError, withoutPlace } from "../contract/core/error-map.ts";
 import { describeCause, type Log } from "../contract/core/log.ts";
 import { hasTool, type ToolAnswer, type ToolSet } from "../contract/core/operation.ts";
-import { withoutPlace } from "../contract/core/pack-place.ts";
-import { explain } from "./next-step.ts";
-import { adviceOnOwner, callerOf, withOtherOwners } from "./pack-owner.ts";
-import { toolDescriptions } from "./tool-descriptions.ts" with { type: "macro" };
-import type { ToolDescription } from "./tool-descriptions.ts";
+import { tellNothingUnder, tellSeveral } from "../contract/core/tool-text.ts";
+import { type ToolDescription, toolDescriptions } from "./shown-schemas.ts";
 import {
   type CheckedCall,
   type OwnerArgument,
@@ -177,4 +176,113 @@ export function messageFor(
   { hidesPlace }: Pick<McpDeps, "hidesPlace">,
 ): string {
   return hidesPlace === true ? withoutPlace(message, error) : message;
+}
+
+/** Where to get the id of a missing object. With tools of the core set, only memories can be missing. */
+const FOUND_BY: Readonly<Record<string, string>> = {
+  node: "Find the id with memory_retrieve.",
+  event: "Take the id from the evidence_refs of memory_get_node.",
+  retrieval: "Take the request_id from the answer of memory_retrieve.",
+  retrieval_receipt: "Take the request_id from the answer of memory_retrieve.",
+  extraction: "Its text as it was given is read by memory_get_event.",
+  extraction_status: "Its text as it was given is read by memory_get_event.",
+  answer_citations: "Find the id with memory_list_answer_citations.",
+};
+
+const AFTER: Readonly<Partial<Record<ErrorCode, string>>> = {
+  request_conflict: "Use another UUID for another change.",
+  bad_citation: "Cite only ids that memory_retrieve returned for this request_id.",
+  materialization_failed: "The text is safe and is indexed later: do not store it again.",
+  extraction_failed:
+    "The text is safe: do not send it again. memory_extraction_status says how far it is.",
+  storage_busy: "Call again.",
+  storage_unavailable: "Call again in a moment.",
+  pack_in_use: "Call again later.",
+  embedding_failed: "Call again later.",
+  model_failed: "Call again later.",
+  model_timeout: "Call again later.",
+};
+
+/** Arguments that take the id of a memory. */
+const NODE_ID = /^(?:(?:\w+_)?node(?:_[ab])?|winner|loser)_id$/;
+const WHOLE_ID = "Give a whole id, as memory_retrieve shows it.";
+const SAME_SCOPE =
+  "Store it again in the scope of the old one, supersede with that, and archive this copy.";
+const SO_ALREADY = "It is so already: nothing is to be done.";
+const SETTLE_FIRST = "End the contradiction first, with memory_resolve_contradiction.";
+
+/** What failed, and what to do about it if the message does not say so. */
+export function explain(error: unknown, message: string, toolSet: ToolSet = "full"): string {
+  if (!(error instanceof SvcError)) return message;
+  // The refusal of a confirmation says itself what to do.
+  const step = error.data["field"] === "confirm" ? undefined : stepAfter(error, toolSet);
+  if (step === undefined) return message;
+  const { event_id: eventId } = error.data;
+  // The event id of an accepted text: a client that reads only texts has no other way to get it.
+  const id = typeof eventId === "string" ? ` event_id ${eventId}` : "";
+  return `${message}${message.endsWith(".") ? "" : "."} ${step}${id}`;
+}
+
+function stepAfter({ code, data, message }: SvcError, toolSet: ToolSet): string | undefined {
+  const { kind, field, action, from, to } = data;
+  if (code === "not_found" && typeof kind === "string") return FOUND_BY[kind];
+  if (code === "invalid_argument" && typeof field === "string") {
+    if (field === "new_node_id" && message.endsWith(" of one scope")) return SAME_SCOPE;
+    return NODE_ID.test(field) && message.endsWith(" is not a UUID") ? WHOLE_ID : undefined;
+  }
+  if (code !== "invalid_transition") return AFTER[code];
+  // A memory that was to replace another one keeps its state.
+  if (from === to && action !== "supersede") return SO_ALREADY;
+  return from === "contested" && toolSet === "full" ? SETTLE_FIRST : undefined;
+}
+
+/** The caller on a connection. */
+type Served = {
+  readonly boundUserId: string | undefined;
+  readonly isPersonal?: boolean | undefined;
+};
+
+/** The owner on whose behalf a tool runs. The first write to an unused pack records the person as its owner. */
+async function callerOf(
+  { needsOwner, annotations }: Pick<ToolDescription, "needsOwner" | "annotations">,
+  engine: MemoryEngine,
+  served: Served,
+): Promise<Caller> {
+  const { boundUserId } = served;
+  if (!needsOwner || !isOpen(served)) return { boundUserId };
+  const owner = annotations.readOnlyHint ? engine.packOwner() : engine.claimPack();
+  return { boundUserId, defaultUserId: await owner };
+}
+
+/** The answer; if it is empty because only other owners have memories, also their names. */
+async function withOtherOwners(
+  answer: ToolAnswer,
+  engine: MemoryEngine,
+  served: Served,
+): Promise<ToolAnswer> {
+  const { nothingOf, structured, text } = answer;
+  if (nothingOf === undefined || !isOpen(served)) return answer;
+  const { nodeCount } = await engine.stats(nothingOf);
+  if (nodeCount > 0) return answer;
+  const others = await engine.ownersWithMemories();
+  if (others.length === 0) return answer;
+  const hint = tellNothingUnder(nothingOf, others);
+  return { ...answer, structured: { ...structured, hint }, text: `${text}\n${hint}` };
+}
+
+/** What to add to the refusal of a call without an owner if the pack has several. */
+async function adviceOnOwner(
+  error: unknown,
+  engine: MemoryEngine,
+  served: Served,
+): Promise<string> {
+  if (!isOpen(served) || !(error instanceof SvcError)) return "";
+  if (error.code !== "invalid_argument" || error.data["field"] !== "user_id") return "";
+  const owners = await engine.ownersWithMemories().catch(() => []);
+  if (owners.length < 2) return "";
+  return `. ${tellSeveral(owners)}. Name one; the user settles it permanently with: svc owner use`;
+}
+
+function isOpen({ boundUserId, isPersonal }: Served): boolean {
+  return boundUserId === undefined && isPersonal === true;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { nodeForm } from "../../../src/domain/node.ts";
 import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
-import { eventView } from "../../../src/surface/contract/nodes/wire.ts";
+import { eventView } from "../../../src/surface/contract/nodes.ts";
 import { BARE_EVENT, BARE_NODE } from "../fixtures.ts";
 import { toldJson } from "../told.ts";
 

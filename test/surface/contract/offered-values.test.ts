@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
-import { exampleOf, followed, type Schema } from "../../../src/surface/http/docs-example.ts";
+import { exampleOf, followed, type Schema } from "../../../src/surface/http/docs-page.ts";
 import { shownSchemas } from "../../../src/surface/mcp/shown-schemas.ts";
 import { anAdmission, anEvent } from "../../contract/samples.ts";
 import { KEYS, useApps } from "../http/engine-app.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { provenanceForm } from "../../../src/domain/records/score.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
-import { receiptView } from "../../../src/surface/contract/receipts/wire.ts";
+import { receiptView } from "../../../src/surface/contract/receipts.ts";
 import { NODE_ID } from "../fixtures.ts";
 import { KEPT_RECEIPT, RANK_FUSED } from "../retrieval-fixtures.ts";
 import { toldJson } from "../told.ts";

@@ -2,8 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { exampleOf } from "../../../src/surface/http/docs-example.ts";
-import { html } from "../../../src/surface/http/docs-page.ts";
+import { exampleOf, html } from "../../../src/surface/http/docs-page.ts";
 import { KEYS, useApps } from "./engine-app.ts";
 import { DOCUMENT } from "./fuzz/document.ts";
 import { settle } from "./fuzz/world.ts";

@@ -3,7 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { exampleOf, type Schemas } from "../../../src/surface/http/docs-example.ts";
+import { exampleOf, type Schemas } from "../../../src/surface/http/docs-page.ts";
 import { type ApiOperation, DOCUMENT } from "./fuzz/document.ts";
 
 // A generator and type checks, each a process of its own.

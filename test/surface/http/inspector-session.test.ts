@@ -1,6 +1,6 @@
 /** The only way into the server of `svc open`: a link that opens it once. Real engine, real sockets where a browser would connect. */
 import { describe, expect, test } from "bun:test";
-import { createInspectorSession } from "../../../src/surface/http/inspector-session.ts";
+import { createInspectorSession } from "../../../src/surface/http/inspector.ts";
 import { useApps } from "./engine-app.ts";
 import { useServers } from "./serving.ts";
 

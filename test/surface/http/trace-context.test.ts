@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseTraceparent } from "../../../src/surface/http/trace-context.ts";
+import { parseTraceparent } from "../../../src/surface/http/access-log.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startBodyClock } from "../../../src/surface/listener/body-clock.ts";
+import { startBodyClock } from "../../../src/surface/listener/body.ts";
 
 const HOUR = 3_600_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type BodySpace, createBodyRoom } from "../../../src/surface/listener/body-room.ts";
+import { type BodySpace, createBodyRoom } from "../../../src/surface/listener/body.ts";
 
 /** Takes as much as there is at once, a byte at a time, at most `most`. @returns how much that was */
 function fill(space: BodySpace, most: number): number {

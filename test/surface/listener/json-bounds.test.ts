@@ -1,10 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  complaintAboutJson,
-  MAX_ENTRIES,
-  MAX_LEVELS,
-} from "../../../src/surface/listener/json-bounds.ts";
+import { complaintAboutJson, MAX_ENTRIES, MAX_LEVELS } from "../../../src/surface/listener/body.ts";
 import { processorMs } from "../../processor-time.ts";
 
 const lists = (levels: number) => "[".repeat(levels) + "]".repeat(levels);

@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { Server } from "../../../src/surface/listener/server.ts";
-import { type McpServerDeps, startMcpServer } from "../../../src/surface/mcp/serve-http.ts";
+import { type McpServerDeps, startMcpServer } from "../../../src/surface/mcp/http.ts";
 import { fakeEngine } from "../fake-engine.ts";
 
 export const KEYS = { ada: "key-of-ada", bob: "key-of-bob" };

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { SvcError } from "../../../src/domain/errors.ts";
-import { createMcpEndpoint } from "../../../src/surface/mcp/http.ts";
-import { startMcpServer } from "../../../src/surface/mcp/serve-http.ts";
+import { createMcpEndpoint, startMcpServer } from "../../../src/surface/mcp/http.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { BARE_NODE, NODE_ID } from "../fixtures.ts";
 import { clientsOf, KEYS, modern, REVISION, request, useMcpServers } from "./http-server.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ERROR_CATALOGUE, type ErrorCode, SvcError } from "../../../src/domain/errors.ts";
-import { explain } from "../../../src/surface/mcp/next-step.ts";
 import { toolsOf } from "../../../src/surface/mcp/tool-list.ts";
+import { explain } from "../../../src/surface/mcp/tools.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { EVENT_ID } from "../fixtures.ts";
 import { callerOf } from "./served-tools.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
-import { repeatableTools } from "../../../src/surface/mcp/repeatable-tools.ts";
+import { repeatableTools } from "../../../src/surface/mcp/shown-schemas.ts";
 
 test("tools that read, or change something once, may be called again", () => {
   const { tools } = repeatableTools();

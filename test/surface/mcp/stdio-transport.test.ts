@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { PassThrough, Writable } from "node:stream";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
-import { openStdio } from "../../../src/surface/mcp/stdio-transport.ts";
+import { openStdio } from "../../../src/surface/mcp/stdio.ts";
 
 const line = (message: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
 const ping = (id: number): string => line({ id, method: "ping" });

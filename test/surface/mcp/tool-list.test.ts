@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { NODE_TYPES, SCOPES } from "../../../src/domain/enums.ts";
 import { createMcpServer } from "../../../src/surface/mcp/server.ts";
-import { shownSchemas } from "../../../src/surface/mcp/shown-schemas.ts";
-import { toolDescriptions } from "../../../src/surface/mcp/tool-descriptions.ts";
+import { shownSchemas, toolDescriptions } from "../../../src/surface/mcp/shown-schemas.ts";
 import { TOOLS } from "../../../src/surface/mcp/tool-list.ts";
 import { toInputSchema } from "../../../src/surface/mcp/tool-schema.ts";
 import { tokenizer } from "../../engine/engines.ts";

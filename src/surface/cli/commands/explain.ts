@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { LIMITS } from "../../../domain/arguments.ts";
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
-import { explanationView, withTexts } from "../../contract/receipts/explanation-wire.ts";
+import { explanationView, withTexts } from "../../contract/explanation.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
 import { explanationLines } from "../explanation.ts";

@@ -1,7 +1,7 @@
 import { parseId } from "../../../domain/arguments.ts";
 import { missing } from "../../../domain/errors.ts";
 import type { ExtractionStatus } from "../../../engine/inspect/api.ts";
-import { extractionStatusView } from "../../contract/nodes/extraction-wire.ts";
+import { extractionStatusView } from "../../contract/extraction.ts";
 import { findEventId, type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
 import { fields, type Output } from "../output.ts";

@@ -7,7 +7,7 @@ import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { doubledName } from "../../../lib/json.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import { counted } from "../../contract/core/tool-text.ts";
-import { forgetView, verificationView } from "../../contract/forget/wire.ts";
+import { forgetView, verificationView } from "../../contract/forget.ts";
 import type { CliContext } from "../context.ts";
 import { ACTOR, findMemory, type MemoryOptions, withMemories, withPack } from "../memories.ts";
 import { ownerOption } from "../options.ts";

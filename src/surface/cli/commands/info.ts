@@ -2,7 +2,7 @@ import { EXTRACTION_OFF } from "../../../app/models.ts";
 import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import { shellWord, shownName } from "../../../lib/text.ts";
 import type { PackReport } from "../../../packs/inspect-pack.ts";
-import { shownOwner } from "../../contract/store/owner-text.ts";
+import { shownOwner } from "../../contract/core/tool-text.ts";
 import { configFor } from "../options.ts";
 import { fields, oneLine } from "../output.ts";
 import { type PackOptions, packCommand } from "../pack-command.ts";

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { invalid } from "../../../domain/errors.ts";
 import type { OrganizeResult, WouldChange } from "../../../engine/organize/api.ts";
-import { organizeWholeView } from "../../contract/organize/wire.ts";
+import { organizeWholeView } from "../../contract/organize.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
 import { configFor } from "../options.ts";

@@ -4,7 +4,7 @@ import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { OwnerSummary } from "../../../domain/owner.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { shownOwner } from "../../contract/store/owner-text.ts";
+import { shownOwner } from "../../contract/core/tool-text.ts";
 import type { CliContext } from "../context.ts";
 import { packWord } from "../default-pack.ts";
 import { withEngine } from "../engine.ts";

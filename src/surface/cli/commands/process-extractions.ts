@@ -1,4 +1,4 @@
-import { extractionPassView } from "../../contract/extraction/operations.ts";
+import { extractionPassView } from "../../contract/extraction.ts";
 import { packWord } from "../default-pack.ts";
 import { type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";

@@ -5,7 +5,7 @@ import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { type TextWindow, textWindow, windowJson } from "../../contract/core/cut-texts.ts";
 import { rounded } from "../../contract/core/tool-text.ts";
-import { organizerChange } from "../../contract/nodes/organizer-text.ts";
+import { organizerChange } from "../../contract/nodes.ts";
 import { findMemory, ID_ARGUMENT, type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
 import { allLines, fields, type Output, oneLine } from "../output.ts";

@@ -11,7 +11,7 @@ import { invalid } from "../../../domain/errors.ts";
 import type { StoreReceipt } from "../../../engine/write/api.ts";
 import { parseJson } from "../../../lib/json.ts";
 import { age } from "../../contract/core/tool-text.ts";
-import { nearView } from "../../contract/store/near-wire.ts";
+import { nearView } from "../../contract/store.ts";
 import type { CliContext } from "../context.ts";
 import { packWord } from "../default-pack.ts";
 import { withEngine } from "../engine.ts";

@@ -1,15 +1,15 @@
-import { AGGREGATION_OPERATIONS } from "../aggregation/operations.ts";
-import { BROWSE_OPERATIONS } from "../browse/operations.ts";
-import { EXTRACTION_OPERATIONS } from "../extraction/operations.ts";
-import { FORGET_OPERATIONS } from "../forget/operations.ts";
-import { LIFECYCLE_OPERATIONS } from "../lifecycle/operations.ts";
-import { EVENT_OPERATIONS } from "../nodes/event-operations.ts";
-import { NODE_OPERATIONS } from "../nodes/operations.ts";
-import { ORGANIZE_OPERATIONS } from "../organize/operations.ts";
-import { RECEIPT_OPERATIONS } from "../receipts/operations.ts";
+import { AGGREGATION_OPERATIONS } from "../aggregation.ts";
+import { BROWSE_OPERATIONS } from "../browse.ts";
+import { EVENT_OPERATIONS } from "../events.ts";
+import { EXTRACTION_OPERATIONS } from "../extraction.ts";
+import { FORGET_OPERATIONS } from "../forget.ts";
+import { LIFECYCLE_OPERATIONS } from "../lifecycle.ts";
+import { NODE_OPERATIONS } from "../nodes.ts";
+import { ORGANIZE_OPERATIONS } from "../organize.ts";
+import { RECEIPT_OPERATIONS } from "../receipts.ts";
 import { RETRIEVAL_OPERATIONS } from "../retrieval/operations.ts";
-import { SERVICE_OPERATIONS } from "../service/operations.ts";
-import { STORE_OPERATIONS } from "../store/operations.ts";
+import { SERVICE_OPERATIONS } from "../service.ts";
+import { STORE_OPERATIONS } from "../store.ts";
 import type { Operation } from "./operation.ts";
 
 /** Everything that HTTP and MCP offer, in the order of the documentation. */

@@ -36,8 +36,8 @@ import {
   view,
 } from "../../../lib/form.ts";
 import { contentLength, metadataLength, textCutter } from "../core/cut-texts.ts";
-import { explanationView, type ToldExplanation } from "../receipts/explanation-wire.ts";
-import { receiptView } from "../receipts/wire.ts";
+import { explanationView, type ToldExplanation } from "../explanation.ts";
+import { receiptView } from "../receipts.ts";
 import { bindingView, bundleView, contextReferencesForm, relevanceOf } from "./bundle-wire.ts";
 import { shownHits, UNKNOWN } from "./hits.ts";
 import { metricsView } from "./metrics-wire.ts";

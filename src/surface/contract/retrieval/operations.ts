@@ -1,7 +1,6 @@
 import { LIMITS } from "../../../domain/arguments.ts";
-import { defineOperation, part } from "../core/operation.ts";
-import { READS } from "../core/operation-parts.ts";
-import { withTexts } from "../receipts/explanation-wire.ts";
+import { defineOperation, part, READS } from "../core/operation.ts";
+import { withTexts } from "../explanation.ts";
 import { bounded, retrieveToolView, retrieveView, toToolAnswer } from "./answer.ts";
 import { isGiven, retrieveBody, retrieveRequest, toRetrieveInput } from "./request.ts";
 import { tellRetrieve } from "./text.ts";

@@ -3,11 +3,11 @@ import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync }
 import { dirname, join } from "node:path";
 import { mainFileOf, settingsForPath } from "../../../../src/app/pack-path.ts";
 import {
+  meet,
   pipeAddress,
   socketAddress,
   socketFolder,
-} from "../../../../src/surface/mcp/link/address.ts";
-import { meet } from "../../../../src/surface/mcp/link/rendezvous.ts";
+} from "../../../../src/surface/mcp/link/rendezvous.ts";
 import { linkFolder } from "./link-folder.ts";
 
 const NOBODY = 65_534;

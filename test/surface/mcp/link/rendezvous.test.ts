@@ -12,8 +12,13 @@ import {
 } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { findFile, removeFile } from "../../../../src/surface/mcp/link/address.ts";
-import { type Meeting, meet, type Seat } from "../../../../src/surface/mcp/link/rendezvous.ts";
+import {
+  findFile,
+  type Meeting,
+  meet,
+  removeFile,
+  type Seat,
+} from "../../../../src/surface/mcp/link/rendezvous.ts";
 import { leftOut, NOT_ROOT } from "../../../left-out.ts";
 import { linkFolder } from "./link-folder.ts";
 

@@ -1,14 +1,13 @@
 import { z } from "zod";
-import { LIMITS } from "../../../domain/arguments.ts";
-import { CONDITION_STATES } from "../../../domain/enums.ts";
-import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
-import { EVALUATION_METHODS } from "../../../engine/lifecycle/api.ts";
-import { boundedText, id, instantIn, optionalId, retryId } from "../core/fields.ts";
-import { defineOperation, part } from "../core/operation.ts";
-import { ADDS, CHANGES, callerOf, RETIRES } from "../core/operation-parts.ts";
-import { field, httpField, optional, required, toolField, withDefault } from "../core/request.ts";
-import { EXCERPT_CHARS, nodeLine } from "../core/tool-text.ts";
-import { nodeListView } from "../nodes/wire.ts";
+import { LIMITS } from "../../domain/arguments.ts";
+import { CONDITION_STATES } from "../../domain/enums.ts";
+import { type MemoryNode, nodeForm } from "../../domain/node.ts";
+import { EVALUATION_METHODS } from "../../engine/lifecycle/api.ts";
+import { boundedText, id, instantIn, optionalId, retryId } from "./core/fields.ts";
+import { ADDS, CHANGES, callerOf, defineOperation, part, RETIRES } from "./core/operation.ts";
+import { field, httpField, optional, required, toolField, withDefault } from "./core/request.ts";
+import { EXCERPT_CHARS, nodeLine } from "./core/tool-text.ts";
+import { nodeListView } from "./nodes.ts";
 
 const lineOf = (node: MemoryNode): string => nodeLine(node, EXCERPT_CHARS);
 

@@ -1,12 +1,65 @@
 import { z } from "zod";
-import { invalid, missing } from "../../../domain/errors.ts";
-import type { ExtractionPass } from "../../../engine/extract/api.ts";
-import { natural, noted, view } from "../../../lib/form.ts";
-import { count, id, owner } from "../core/fields.ts";
-import { defineOperation, found, part } from "../core/operation.ts";
-import { CHANGES } from "../core/operation-parts.ts";
-import { type Field, withDefault } from "../core/request.ts";
-import { extractionStatusView } from "../nodes/extraction-wire.ts";
+import { SCOPES } from "../../domain/enums.ts";
+import { invalid, missing } from "../../domain/errors.ts";
+import type { ExtractionPass } from "../../engine/extract/api.ts";
+import type { ExtractionRecord, ExtractionStatus } from "../../engine/inspect/api.ts";
+import {
+  anyJson,
+  anyObject,
+  constant,
+  instant,
+  member,
+  natural,
+  noted,
+  nullable,
+  omitted,
+  text,
+  uuid,
+  view,
+} from "../../lib/form.ts";
+import { count, id, owner } from "./core/fields.ts";
+import { CHANGES, defineOperation, found, part } from "./core/operation.ts";
+import { type Field, withDefault } from "./core/request.ts";
+
+export const extractionView = noted(
+  view<ExtractionRecord>()({
+    schemaVersion: constant(1),
+    groundingPolicy: noted(text, { description: "The rules by which it was checked." }),
+    eventId: uuid,
+    userId: text,
+    scope: member(SCOPES),
+    contentHash: noted(text, { description: "Of the event's text." }),
+    provider: text,
+    model: text,
+    promptVersion: noted(omitted(text), { description: "Of what the model was told." }),
+    result: noted(anyJson, { description: "What the model found, after all checks." }),
+    dropped: noted(omitted(anyObject), {
+      description: "How often something that the model said is not believed, by reason.",
+    }),
+    createdAt: instant,
+    batchId: noted(omitted(text), { description: "Absent for a turn extracted alone." }),
+  }),
+  { id: "Extraction", description: "What was extracted from one event, recorded once." },
+);
+
+export const extractionStatusView = noted(
+  view<ExtractionStatus>()({
+    eventId: uuid,
+    status: noted(member(["pending", "running", "complete", "failed"]), {
+      description: "Nobody tries a failed one again unasked.",
+    }),
+    phase: member(["extraction", "preparation", "publication", "complete"]),
+    attempts: noted(natural, { description: "Tries that were begun." }),
+    generation: noted(natural, { description: "Rises with each attempt and each replan." }),
+    planId: noted(nullable(uuid), { description: "Of the plan that is kept." }),
+    planRevision: noted(natural, { description: "Counts the plans, from 1." }),
+    leaseExpiresAt: nullable(instant),
+    nextAttemptAt: nullable(instant),
+    lastError: noted(nullable(text), { description: "Category of the last failure." }),
+    updatedAt: instant,
+  }),
+  { id: "ExtractionStatus", description: "How far extraction from one event has come." },
+);
 
 const LIMIT_MAX = 1000;
 

@@ -1,15 +1,15 @@
-import { LIMITS } from "../../../domain/arguments.ts";
-import { wholeOf } from "../../../domain/beginning.ts";
+import { LIMITS } from "../../domain/arguments.ts";
+import { wholeOf } from "../../domain/beginning.ts";
 import {
   LIFECYCLE_STATES,
   NODE_TYPES,
   QUERY_INTENTS,
   REPRESENTATION_LEVELS,
-} from "../../../domain/enums.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
-import { type Explanation, RECEIPT_DETAILS } from "../../../domain/records/receipt.ts";
-import { SECTION_NAMES } from "../../../domain/records/retrieval-record.ts";
-import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+} from "../../domain/enums.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { type Explanation, RECEIPT_DETAILS } from "../../domain/records/receipt.ts";
+import { SECTION_NAMES } from "../../domain/records/retrieval-record.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import {
   count,
   decimal,
@@ -23,11 +23,11 @@ import {
   told,
   uuid,
   view,
-} from "../../../lib/form.ts";
-import { nextTurn } from "../../../lib/pause.ts";
-import type { Uuid } from "../../../lib/uuid.ts";
-import { textCutter, contentLength as wholeLength } from "../core/cut-texts.ts";
-import { organizerChange } from "../nodes/organizer-text.ts";
+} from "../../lib/form.ts";
+import { nextTurn } from "../../lib/pause.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import { textCutter, contentLength as wholeLength } from "./core/cut-texts.ts";
+import { organizerChange } from "./nodes.ts";
 
 type Explained = Explanation["inContext"][number];
 type Excluded = Explanation["notInContext"][number];

@@ -1,11 +1,15 @@
 import { z } from "zod";
-import { LIMITS } from "../../../domain/arguments.ts";
-import { SCOPES } from "../../../domain/enums.ts";
-import { missing, missingEvent } from "../../../domain/errors.ts";
-import { processingStatusForm } from "../../../domain/jobs.ts";
-import { BROWSE_ORDERS } from "../../../engine/browse/api.ts";
-import { windowJson } from "../core/cut-texts.ts";
+import { LIMITS } from "../../domain/arguments.ts";
+import { SCOPES } from "../../domain/enums.ts";
+import { missing, missingEvent } from "../../domain/errors.ts";
+import { processingStatusForm } from "../../domain/jobs.ts";
+import { type KeptBlob, parseBlobKey } from "../../domain/node.ts";
+import { BROWSE_ORDERS } from "../../engine/browse/api.ts";
+import { noted, type View } from "../../lib/form.ts";
+import type { Json } from "../../lib/json.ts";
+import { windowJson } from "./core/cut-texts.ts";
 import {
+  anyOwnerInQuery,
   choiceInQuery,
   choicesInQuery,
   cursor,
@@ -13,13 +17,45 @@ import {
   offset,
   ownerInQuery,
   wholeNumber,
-} from "../core/fields.ts";
-import { defineOperation, found, part } from "../core/operation.ts";
-import { READS } from "../core/operation-parts.ts";
-import { httpField, overHttp } from "../core/request.ts";
-import { getBlobOperation } from "./blob-operations.ts";
-import { extractionStatusView, extractionView } from "./extraction-wire.ts";
-import { eventPageView, eventView, nodeListView, sessionPageView } from "./wire.ts";
+} from "./core/fields.ts";
+import { defineOperation, found, part, READS } from "./core/operation.ts";
+import { httpField, overHttp, parsed } from "./core/request.ts";
+import { extractionStatusView, extractionView } from "./extraction.ts";
+import { eventPageView, eventView, nodeListView, sessionPageView } from "./nodes.ts";
+
+const keyIn = z.string().meta({
+  description: "Of the picture: `metadata.thumbnail` of an event.",
+  minLength: 1,
+  maxLength: 256,
+  examples: ["frames/5f70bf18.jpg"],
+});
+
+const blobView: View<KeptBlob> = noted(
+  {
+    shape: { kind: "bytes" },
+    // SAFETY: bytes are no JSON; what answers over HTTP writes them as they are.
+    json: (blob) => blob as unknown as Json,
+  },
+  { description: "Of the type of the picture; `application/octet-stream` for what is none." },
+);
+
+/** What events name. */
+const getBlobOperation = defineOperation({
+  name: "get_blob",
+  summary: "Read a picture of an event",
+  description:
+    "The bytes of what events name, such as the thumbnail of a photo. They never change.",
+  request: {
+    blob_key: parsed(httpField(keyIn), parseBlobKey),
+    user_id: anyOwnerInQuery,
+  },
+  run: async ({ engine }, { blobKey, userId }) =>
+    found(engine().readBlob(blobKey, { userId }), () =>
+      missing("blob", blobKey, `Blob '${blobKey}' not found`),
+    ),
+  answer: blobView,
+  http: { route: "get /v1/blobs/{blob_key}", statuses: [404] },
+});
 
 const request = { event_id: id() };
 

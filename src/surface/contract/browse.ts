@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LIMITS, parseId } from "../../../domain/arguments.ts";
+import { LIMITS, parseId } from "../../domain/arguments.ts";
 import {
   EDGE_TYPES,
   EPISTEMIC_TYPES,
@@ -7,10 +7,40 @@ import {
   NODE_TYPES,
   SCOPES,
   SOURCE_TYPES,
-} from "../../../domain/enums.ts";
-import { missingNode } from "../../../domain/errors.ts";
-import { BROWSE_ORDERS, CLOCKS, CONTRADICTION_STATUSES } from "../../../engine/browse/api.ts";
-import { BUCKETS } from "../../../lib/local-dates.ts";
+} from "../../domain/enums.ts";
+import { missingNode } from "../../domain/errors.ts";
+import { edgeForm, nodeForm } from "../../domain/node.ts";
+import {
+  BROWSE_ORDERS,
+  type BrowsedPage,
+  CLOCKS,
+  CONTRADICTION_STATUSES,
+  type Facet,
+  type Facets,
+  type ListedChanges,
+  type ListedContradictions,
+  type ListedEdges,
+  type ListedEntities,
+  type NodeBatch,
+  type NotedContradiction,
+  type Timeline,
+} from "../../engine/browse/api.ts";
+import {
+  dictionary,
+  flag,
+  instant,
+  list,
+  member,
+  natural,
+  noted,
+  nullable,
+  object,
+  text,
+  told,
+  uuid,
+  view,
+} from "../../lib/form.ts";
+import { BUCKETS } from "../../lib/local-dates.ts";
 import {
   afterId,
   choiceInQuery,
@@ -23,19 +53,127 @@ import {
   textsInQuery,
   uuidIn,
   wholeNumber,
-} from "../core/fields.ts";
-import { defineOperation, found, part } from "../core/operation.ts";
-import { httpField, overHttp, parsed } from "../core/request.ts";
-import {
-  browsedView,
-  changePageView,
-  contradictionPageView,
-  edgePageView,
-  entityPageView,
-  facetsView,
-  nodeBatchView,
-  timelineView,
-} from "./wire.ts";
+} from "./core/fields.ts";
+import { defineOperation, found, part } from "./core/operation.ts";
+import { httpField, overHttp, parsed } from "./core/request.ts";
+import { nextCursor, nextId, onPage, operationView } from "./nodes.ts";
+
+const browsedView = noted(
+  view<BrowsedPage>()({
+    nodes: list(nodeForm),
+    count: told(onPage, ({ nodes }) => nodes.length),
+    hasMore: flag,
+    nextCursor,
+  }),
+  { id: "BrowsedPage" },
+);
+
+const timelineView = noted(
+  view<Timeline>()({
+    buckets: list(
+      object<Timeline["buckets"][number]>({
+        from: noted(text, { description: "The first day, YYYY-MM-DD, in the time zone." }),
+        count: natural,
+        byState: dictionary(natural),
+      }),
+    ),
+    count: told(onPage, ({ buckets }) => buckets.length),
+    total: noted(natural, { description: "Of all memories that pass the filters." }),
+    bucket: member(BUCKETS),
+    timeZone: text,
+  }),
+  { id: "Timeline" },
+);
+
+const facet = noted(list(object<Facet[number]>({ value: text, count: natural })), { id: "Facet" });
+
+const facetsView = noted(
+  object<Facets>({
+    total: natural,
+    nodeType: facet,
+    lifecycleState: facet,
+    scope: facet,
+    sourceType: facet,
+    epistemicType: facet,
+  }),
+  { id: "Facets", description: "Each property is counted without its own filter." },
+);
+
+const nodeBatchView = noted(
+  object<NodeBatch>({
+    nodes: noted(list(nodeForm), { description: "In the order of the ids." }),
+    missing: noted(list(uuid), { description: "Ids of no memory of this owner." }),
+    leftOut: noted(list(uuid), {
+      description: "Ids that were not read because the answer would be too long.",
+    }),
+  }),
+  { id: "NodeBatch" },
+);
+
+const edgePageView = noted(
+  view<ListedEdges>()({
+    edges: list(edgeForm),
+    count: told(onPage, ({ edges }) => edges.length),
+    hasMore: flag,
+    nextCursor: nextId,
+  }),
+  { id: "EdgePage" },
+);
+
+const countedEntityView = noted(
+  object<ListedEntities["entities"][number]>({
+    node: nodeForm,
+    memories: noted(natural, {
+      description: "Active memories one edge away, other entities left out.",
+    }),
+    contested: noted(natural, { description: "How many of them are contested." }),
+  }),
+  { id: "CountedEntity" },
+);
+
+const entityPageView = noted(
+  view<ListedEntities>()({
+    entities: list(countedEntityView),
+    count: told(onPage, ({ entities }) => entities.length),
+    hasMore: flag,
+    nextCursor,
+  }),
+  { id: "EntityPage" },
+);
+
+const contradictionView = noted(
+  view<NotedContradiction>()({
+    edgeId: uuid,
+    notedAt: instant,
+    actor: noted(nullable(text), { description: "Who noted it." }),
+    status: noted(member(CONTRADICTION_STATUSES), {
+      description: "Open while both are contested.",
+    }),
+    nodeA: noted(nodeForm, { description: "The one that was named first." }),
+    nodeB: nodeForm,
+  }),
+  { id: "NotedContradiction" },
+);
+
+const contradictionPageView = noted(
+  view<ListedContradictions>()({
+    contradictions: list(contradictionView),
+    count: told(onPage, ({ contradictions }) => contradictions.length),
+    hasMore: flag,
+    nextCursor: nextId,
+  }),
+  { id: "ContradictionPage" },
+);
+
+const changePageView = noted(
+  view<ListedChanges>()({
+    operations: list(operationView),
+    count: told(onPage, ({ operations }) => operations.length),
+    hasMore: flag,
+    nextCursor,
+  }),
+  { id: "ChangePage" },
+);
 
 const limit = wholeNumber([1, LIMITS.nodeQueryMax], 100);
 
