@@ -276,30 +276,24 @@ const UNITS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Words of a question; `I`, `UNIT` and `ACTION` stand for one word of that kind, `?` marks an optional one. */
-const SHAPES = [
-  "how much money? did I ACTION",
-  "what is the total amount? I ACTION",
-  "what's the total amount? I ACTION",
-  "how many UNIT did I ACTION",
-].map((shape) => shape.split(" "));
-
-const LONGEST = Math.max(...SHAPES.map((shape) => shape.length));
-
-const WORD = /^\p{L}[\p{L}'’-]*$/u;
-
-type Slots = { subject?: "I" | "we"; unit?: string; action?: string };
+/** The shapes of a question, in lower case, with single blanks. */
+const QUESTION =
+  /^(?:how much(?: money)? did|what(?: is|['’]s) the total(?: amount)?|how many (?<unit>\p{L}[\p{L}'’-]*) did) (?<subject>i|we) (?<action>\p{L}[\p{L}'’-]*)$/u;
 
 /**
  * Understands a complete question about an amount in one of four shapes, with no additional word. Anything else - a qualifier, a
  * negation, the future, a name - is unsupported: a sum over other records than the question means would look exact.
  */
 export function planQuestion(question: string): QuestionPlan {
-  const slots = readSlots(wordsOf(question));
-  if (slots?.subject === undefined || slots.action === undefined) {
+  const plain = question
+    .trim()
+    .replace(/[?!.]$/, "")
+    .trimEnd()
+    .toLowerCase();
+  const { subject, unit, action } = QUESTION.exec(plain.replace(/\s+/g, " "))?.groups ?? {};
+  if (action === undefined) {
     return { status: "unsupported", reason: "unsupported_shape", action: undefined };
   }
-  const { subject, unit, action } = slots;
   if (unit !== undefined && !UNITS.has(unit)) {
     return { status: "unsupported", reason: "unsupported_unit", action };
   }
@@ -311,58 +305,8 @@ export function planQuestion(question: string): QuestionPlan {
     status: "ready",
     reason: unit === undefined ? "matched_amount_question" : "matched_count_question",
     action,
-    subject,
+    subject: subject === "i" ? "I" : "we",
     predicatePrefixes,
     units: unit === undefined ? [] : [unit],
   };
-}
-
-/** The words in lower case; of a longer question, one more than the longest shape has. */
-function wordsOf(question: string): readonly string[] {
-  const text = question.trim().replace(/[?!.]$/, "");
-  return text
-    .trimEnd()
-    .toLowerCase()
-    .split(/\s+/, LONGEST + 1);
-}
-
-function readSlots(words: readonly string[]): Slots | undefined {
-  for (const shape of SHAPES) {
-    const slots = matchShape(shape, words);
-    if (slots !== undefined) return slots;
-  }
-  return undefined;
-}
-
-function matchShape(shape: readonly string[], words: readonly string[]): Slots | undefined {
-  const slots: Slots = {};
-  let at = 0;
-  for (const part of shape) {
-    const word = words[at] ?? "";
-    if (part.endsWith("?")) {
-      if (word === part.slice(0, -1)) at += 1;
-      continue;
-    }
-    if (!takeWord(part, word, slots)) return undefined;
-    at += 1;
-  }
-  return at === words.length ? slots : undefined;
-}
-
-/** Whether a word matches a part of a shape; records what it stands for. */
-function takeWord(part: string, word: string, slots: Slots): boolean {
-  switch (part) {
-    case "I":
-      if (word !== "i" && word !== "we") return false;
-      slots.subject = word === "i" ? "I" : "we";
-      return true;
-    case "UNIT":
-      slots.unit = word;
-      return WORD.test(word);
-    case "ACTION":
-      slots.action = word;
-      return WORD.test(word);
-    default:
-      return word.replace("’", "'") === part;
-  }
 }

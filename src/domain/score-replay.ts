@@ -71,15 +71,8 @@ function fusedSignals(record: FusionRecord, fusion: Fusion): number {
     const share = (rank: number | undefined) => (rank === undefined ? 0 : 1 / (k + rank));
     return ((share(record.semanticRank) + share(record.lexicalRank)) * (k + 1)) / 2;
   }
-  if (record.kind === "relative" && fusion.kind === "relative") {
-    const { semanticShare } = fusion;
-    return semanticShare * (record.semantic ?? 0) + (1 - semanticShare) * (record.lexical ?? 0);
-  }
-  if (record.kind === "adaptive" && fusion.kind === "adaptive") {
-    const semanticShare = adaptedShare(record, fusion);
-    return semanticShare * (record.semantic ?? 0) + (1 - semanticShare) * (record.lexical ?? 0);
-  }
-  return Number.NaN;
+  const [semantic, lexical] = fusedAmounts(record, fusion);
+  return semantic + lexical;
 }
 
 /** What the cosine loses at most of its share in adaptive fusion. */

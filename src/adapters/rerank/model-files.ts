@@ -4,6 +4,7 @@ import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
+import { untilAborted } from "../../lib/pause.ts";
 import { withHome } from "../../lib/text.ts";
 import { cacheDir } from "../native/cache-dir.ts";
 import { reach } from "../network/reach.ts";
@@ -395,29 +396,16 @@ type Watch = {
 
 function createWatch({ signal, stallTimeoutMs }: WatchOptions): Watch {
   const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
   return {
-    signal: AbortSignal.any([signal, stop.signal]),
+    signal: either,
     guard: async (step) => {
-      const seconds = stallTimeoutMs / 1000;
-      const message = `the host sent nothing for ${seconds} seconds`;
-      let giveUp = (_reason: unknown): void => {};
-      const silence = new Promise<never>((_, reject) => {
-        giveUp = reject;
-      });
-      const onAbort = (): void => giveUp(signal.reason);
-      const timer = setTimeout(() => {
-        const reason = new RefusedError(message);
-        giveUp(reason);
-        stop.abort(reason);
-      }, stallTimeoutMs);
-      signal.addEventListener("abort", onAbort, { once: true });
-      // The race handles both promises in any case: the step of a signal that is aborted already rejects too.
-      if (signal.aborted) onAbort();
+      const message = `the host sent nothing for ${stallTimeoutMs / 1000} seconds`;
+      const timer = setTimeout(() => stop.abort(new RefusedError(message)), stallTimeoutMs);
       try {
-        return await Promise.race([silence, step]);
+        return await untilAborted(step, either);
       } finally {
         clearTimeout(timer);
-        signal.removeEventListener("abort", onAbort);
       }
     },
   };

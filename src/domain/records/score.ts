@@ -20,6 +20,7 @@ import {
   uuid,
   type ValueOf,
 } from "../../lib/form.ts";
+import { snakeCase } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Fusion, FusionRecord, ScoringWeights } from "../scoring.ts";
 
@@ -89,53 +90,41 @@ function toFlat(weights: ScoringWeights): FlatWeights {
   };
 }
 
+const OF_CHANNELS = ["rrfRecencyBoost", "rrfTieBreak"] as const;
+/** The members that each fusion reads. */
+const MEMBERS_OF = {
+  weighted: ["recencyTime"],
+  rrf: ["rrfK", ...OF_CHANNELS],
+  relative: ["relativeSemanticShare", ...OF_CHANNELS],
+  adaptive: ["adaptiveSemanticShare", "adaptiveFullCoverage", ...OF_CHANNELS],
+} as const satisfies Readonly<Record<Fusion["kind"], readonly (keyof FlatWeights)[]>>;
+
 function toFusion(flat: FlatWeights, path: string): Fusion {
-  const { rrfK, relativeSemanticShare, rrfRecencyBoost, rrfTieBreak, recencyTime } = flat;
-  const { adaptiveSemanticShare, adaptiveFullCoverage } = flat;
-  const adaptive = { adaptiveSemanticShare, adaptiveFullCoverage };
-  const shared = { recencyBoost: rrfRecencyBoost, tieBreak: rrfTieBreak };
-  const foreign = (values: Readonly<Record<string, unknown>>): void => {
-    for (const [name, value] of Object.entries(values)) {
-      if (value !== undefined) throw new FormError(`${path}: ${name} is of another fusion`);
-    }
+  const kind = flat.fusion ?? "weighted";
+  const own: readonly string[] = MEMBERS_OF[kind];
+  for (const name of Object.values(MEMBERS_OF).flat()) {
+    const isForeign = !own.includes(name) && flat[name] !== undefined;
+    if (isForeign) throw new FormError(`${path}: ${name} is of another fusion`);
+  }
+  const needed = (
+    name: "rrfK" | `${"relative" | "adaptive"}SemanticShare` | "adaptiveFullCoverage",
+  ) => {
+    const value = flat[name];
+    if (value === undefined) throw new FormError(`${path}.${snakeCase(name)}: is missing`);
+    return value;
   };
-  switch (flat.fusion) {
-    case undefined:
-      foreign({
-        rrfK,
-        relativeSemanticShare,
-        ...adaptive,
-        rrfRecencyBoost,
-        rrfTieBreak,
-      });
-      return { kind: "weighted", recencyTime };
+  const shared = { recencyBoost: flat.rrfRecencyBoost, tieBreak: flat.rrfTieBreak };
+  switch (kind) {
+    case "weighted":
+      return { kind, recencyTime: flat.recencyTime };
     case "rrf":
-      foreign({ relativeSemanticShare, ...adaptive, recencyTime });
-      if (rrfK === undefined) throw new FormError(`${path}.rrf_k: is missing`);
-      return { kind: "rrf", k: rrfK, ...shared };
+      return { kind, k: needed("rrfK"), ...shared };
     case "relative":
-      foreign({ rrfK, ...adaptive, recencyTime });
-      if (relativeSemanticShare === undefined) {
-        throw new FormError(`${path}.relative_semantic_share: is missing`);
-      }
-      return {
-        kind: "relative",
-        semanticShare: relativeSemanticShare,
-        ...shared,
-      };
-    case "adaptive":
-      foreign({ rrfK, relativeSemanticShare, recencyTime });
-      if (adaptiveSemanticShare === undefined || adaptiveFullCoverage === undefined) {
-        throw new FormError(
-          `${path}: adaptive_semantic_share or adaptive_full_coverage is missing`,
-        );
-      }
-      return {
-        kind: "adaptive",
-        semanticShare: adaptiveSemanticShare,
-        fullCoverage: adaptiveFullCoverage,
-        ...shared,
-      };
+      return { kind, semanticShare: needed("relativeSemanticShare"), ...shared };
+    case "adaptive": {
+      const semanticShare = needed("adaptiveSemanticShare");
+      return { kind, semanticShare, fullCoverage: needed("adaptiveFullCoverage"), ...shared };
+    }
   }
 }
 
