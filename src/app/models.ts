@@ -147,7 +147,7 @@ export function identityWith({ embedding }: Config, model: UsableModel): Embeddi
 /**
  * An embedder as it is configured. Its model is loaded, and a server is asked, by the first call that needs it; the caller closes
  * it.
- * @param warn is told when a server does not answer
+ * @param warn called when a server does not answer
  */
 export async function createConfiguredEmbedder(
   { embedding }: Config,
@@ -345,7 +345,7 @@ export function reachedHost(provider: ModelProvider, baseUrl: string | undefined
 export const EXTRACTION_OFF =
   "off; to turn it on, set SVC_EXTRACTION__PROVIDER (openai, anthropic or ollama) and SVC_EXTRACTION__MODEL";
 
-/** Who extracts facts from ingested messages, and where their text goes; undefined if nobody does. */
+/** The model that extracts facts from ingested messages, and where their text goes; undefined if extraction is off. */
 export function extractor(
   config: Config,
 ): { readonly provider: string; readonly model: string; readonly host: string } | undefined {

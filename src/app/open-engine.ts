@@ -161,7 +161,7 @@ const namesIn = new Map<Owners, readonly string[]>();
 
 /**
  * Reads the names of the owners that some have in another form than they are given.
- * @returns what reads them again before a call, as somebody else may rename them; undefined if there is none
+ * @returns what reads them again before a call, as another process may rename them; undefined if there is none
  */
 async function nameReader(owners: Owners): Promise<(() => Promise<void>) | undefined> {
   const isFormer = () => hasFormerNames(namesIn.get(owners) ?? []);
@@ -223,7 +223,7 @@ async function firstModel(
   }
 }
 
-/** Whether the vectors of the pack say which model is needed. Of a database nobody knows before it is opened. */
+/** Whether the vectors of the pack say which model is needed. Of a database it is unknown before it is opened. */
 function hasPackFile(config: Config): boolean {
   if (databaseOf(config) !== undefined) return false;
   return (statSync(mainPath(layoutOf(config)), { throwIfNoEntry: false })?.size ?? 0) > 0;

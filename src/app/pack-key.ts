@@ -62,7 +62,7 @@ export async function withCipher<T>(
 export type KeyRequest = {
   /** A key that takes precedence over every other; empty: the pack is opened without one. Absent: look for one. */
   readonly given?: string | undefined;
-  /** Prompts for the key, again if the last one was wrong. Absent: there is nobody to ask. */
+  /** Prompts for the key, again if the last one was wrong. Absent: there is no terminal. */
   readonly ask?: ((isAgain: boolean) => Promise<string>) | undefined;
 };
 

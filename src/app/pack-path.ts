@@ -171,7 +171,7 @@ function unusable(path: string, reason: string, cause?: unknown): SvcError {
 const OWN = /^(?:memory\.db.*|vectors\.index.*|lexical_index|manifest\.json|\.env|lost\+found)$/;
 
 /**
- * Refuses to make the configured pack where nobody can have meant it: through a link to nothing, or as the files of a directory pack
+ * Refuses to make the configured pack in an unlikely place: through a link to nothing, or as the files of a directory pack
  * beside another pack, in a folder with other things, in the home folder, or under the name of another kind of file. Does nothing if
  * it is there already.
  * @throws SvcError invalid_argument

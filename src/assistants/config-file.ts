@@ -105,7 +105,7 @@ function removeFolder(folder: string): boolean {
     rmdirSync(folder);
     return true;
   } catch {
-    // It is in use, or belongs to somebody else: it stays, and the change is undone anyway.
+    // It is in use, or belongs to another user: it stays, and the change is undone anyway.
     return false;
   }
 }

@@ -57,7 +57,7 @@ export function checkPictures({ blobs: { count, bytes, stray } }: PackReport): r
   return [{ name, status: "warn", message }];
 }
 
-/** What goes by time, and what has gone by it although nobody asked for that. @param pack as an argument of a command */
+/** What fades with time, and what has faded without a setting that asks for it. @param pack as an argument of a command */
 export async function checkFading(config: Config, pack: string): Promise<Finding> {
   const name = "fading";
   const { soon, restorable, retained } = await reportOnFading(config);
@@ -125,7 +125,7 @@ function unpackFailure(name: string): string | undefined {
   }
 }
 
-/** An error as a finding tells it. */
+/** An error in the words of a finding. */
 export function reasonOf(error: unknown): string {
   if (error instanceof SvcError) return error.message;
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);

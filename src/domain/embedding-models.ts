@@ -97,7 +97,7 @@ type OtherFiles = {
 /** A straight line from the cosines of one model to those of another. */
 type CosineScale = { readonly scale: number; readonly shift: number };
 
-/** The model of a program that was not told which one to use. */
+/** The model where none is configured. */
 export const DEFAULT_MODEL: EmbeddingModel = EMBEDDING_MODELS[0];
 
 /** The model of that name or alias; undefined if it is not in the table. */

@@ -13,7 +13,7 @@ export const RECEIPT_ISSUED = "FORGET_RECEIPT_ISSUED";
 export const ERASED_HASH = sha256Hex("");
 
 /**
- * How far a forgetting has come. `logical`: nobody who uses the store gets it any more. `physical`: its bytes are gone as well,
+ * How far a forgetting has come. `logical`: the store no longer returns it. `physical`: its bytes are gone as well,
  * as far as the store reaches.
  */
 export const FORGET_STAGES = ["logical", "physical"] as const;

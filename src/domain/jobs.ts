@@ -36,7 +36,7 @@ export const processingStatusForm = named(
 /** How far extraction from one event has come. */
 const extractionJobForm = object({
   eventId: uuid,
-  /** `running`: somebody holds it. `failed`: nobody tries again unasked. */
+  /** `running`: it has a lease. `failed`: it is not tried again unasked. */
   status: member(["pending", "running", "complete", "failed"]),
   phase: member(["extraction", "preparation", "publication", "complete"]),
   /** Tries that were begun. */

@@ -142,7 +142,7 @@ export function languagesOfQuestion(question: string, terms: readonly string[]):
 
 /**
  * The likeliest of some languages for a text.
- * @param otherwise the one of a text that does not tell
+ * @param otherwise the one of a text whose words do not decide
  */
 export function likeliest<L extends Language>(text: string, among: readonly L[], otherwise: L): L {
   const found = known(text, analyse(text));

@@ -14,7 +14,7 @@ import { type MemoryNode, statedTime } from "./node.ts";
 
 /**
  * What two memories must have in common to be one: a text that is equal for compatible memories and for no others. Undefined for an
- * entity that stands for somebody in its own turn only: it is compatible with none.
+ * entity that is a personal word, whose meaning its own turn decides: it is compatible with none.
  */
 export function compatibility(node: MemoryNode): string | undefined {
   if (node.nodeType === "entity" && isReference(node)) return undefined;
@@ -33,7 +33,7 @@ export function compatibility(node: MemoryNode): string | undefined {
   ]);
 }
 
-/** Whether an entity is a personal word, which names somebody only where it is said. */
+/** Whether an entity is a personal word, which names a person only within its turn. */
 function isReference({ content, metadata }: MemoryNode): boolean {
   const type = metadata?.["entity_type"];
   const isMarked = metadata?.["identity_status"] !== undefined;
@@ -362,7 +362,7 @@ function mean(values: readonly number[]): number {
   return withoutNoise(values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length));
 }
 
-/** Words that begin sentences and notes; names of nobody. */
+/** Capitalised words that are no names. */
 const NO_NAMES: ReadonlySet<string> = new Set(
   `This That What When Where How Who Why Does Did Has Have Was Will Can Could Would Should May Also Just Very Really Some Most Each
   Every After Before Since Until About From Into Over With Note Image Observation Known Facts`.split(

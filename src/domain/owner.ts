@@ -141,7 +141,7 @@ export function ownerTarget(userId: string): string {
 /** A name under which an owner's things were recorded, and the period in which it was that owner's. */
 export type OwnerName = {
   readonly userId: string;
-  /** Exclusive: when somebody else last gave up the name, or undefined. */
+  /** Exclusive: when another owner last gave up the name, or undefined. */
   readonly since: Instant | undefined;
   /** Inclusive: when this owner gave it up; undefined for the present name. */
   readonly until: Instant | undefined;

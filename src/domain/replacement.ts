@@ -21,7 +21,7 @@ export type Statement = {
   readonly negates: boolean;
   /** Stems of what it says has ended. */
   readonly ended: ReadonlySet<string>;
-  /** Whether it says that somebody moved, or where somebody lives. */
+  /** Whether it reports a move, or a home. */
   readonly home: "moves" | "lives" | undefined;
 };
 
@@ -256,7 +256,7 @@ function sharedStems(newer: Statement, older: Statement): number {
   return Math.min(1, shared / least);
 }
 
-/** Whether one says where somebody lives, and the other one that somebody moved. */
+/** Whether the newer one reports a move, and the older one a home. */
 function changesHome(newer: Statement, older: Statement): boolean {
   return newer.home === "moves" && older.home === "lives";
 }
@@ -366,7 +366,7 @@ function after(
   return end === -1 ? few : few.slice(0, end);
 }
 
-/** Words for people, and for animals of a home, that tell them apart from the one who speaks of them; folded. */
+/** Words for people and pets other than the speaker; folded. */
 export const PERSONS: ReadonlySet<string> = new Set(
   `mother father mom mum dad parents son daughter sister brother wife husband partner girlfriend boyfriend fiance fiancee aunt
   uncle cousin niece nephew grandmother grandfather grandma grandpa granny friend friends colleague colleagues coworker boss manager

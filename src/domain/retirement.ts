@@ -6,7 +6,7 @@ import { endedWords, isEmptyWord, PERSONS } from "./replacement.ts";
  * whole words, and both are about the same people. A memory about somebody else, who may still have it, stays.
  */
 
-/** Words beside a name that do not say who somebody is. */
+/** Words beside a name that do not identify a person. */
 const ADVERBS = wordSet("finally recently just already officially eventually gradually also then");
 /** The same, where one speaks of oneself. */
 const PRONOUNS = wordSet(
@@ -17,7 +17,7 @@ const OPEN = wordSet(
   `not never t might may could would should will wants plans planned considering if when whether
   nicht nie niemals kein keine konnte wurde mochte plant falls wenn ob nunca podria quiere planea si cuando`,
 );
-/** Words that join somebody else to the one a sentence is about. */
+/** Words that join another person to the subject of a sentence. */
 const JOINING = wordSet("and with und mit y e con");
 
 type Word = { readonly folded: string; readonly isName: boolean };
@@ -196,7 +196,7 @@ const SIGNALS: readonly { readonly verb: RegExp; readonly until: string }[] = [
   { verb: /(?<![\p{L}\p{N}_])replaced?$/iu, until: "with" },
 ];
 
-/** What somebody gave up. */
+/** What was given up. */
 type GivenUp = {
   /** The words of the sentence before the verb, as written: who did it. */
   readonly actor: readonly string[];

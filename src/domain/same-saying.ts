@@ -177,7 +177,7 @@ export function isSameText(one: string, other: string): boolean {
   return one === other || normalForm("NFC", one).trim() === normalForm("NFC", other).trim();
 }
 
-/** Whether the known memory was said by somebody else, or joins turns that are stored themselves. */
+/** Whether the known memory was said by another speaker, or joins turns that are stored themselves. */
 function isOfAnother(fresh: MemoryNode, known: MemoryNode): boolean {
   if (known.metadata?.["qa_pair"] === true) return true;
   const [speaker, other] = [storedSpeaker(fresh.metadata), storedSpeaker(known.metadata)];
@@ -322,7 +322,7 @@ function isTellingEnd(word: string): boolean {
 const RELATIVE =
   /(?<![\p{L}\p{M}])(\p{Lu}[\p{L}\p{M}]*?)(?:['\u2019]s|s) ([\p{L}\p{M}]+)|([\p{L}\p{M}]+) (?:of|von|de) (\p{Lu}[\p{L}\p{M}]*)/gu;
 
-/** Whether the older one is about a relative of somebody who is named in the newer one. */
+/** Whether the older one is about a relative of a person whom the newer one names. */
 function isOfRelative(newer: Statement, older: Statement): boolean {
   return [...older.text.matchAll(RELATIVE)].some(([, owner, owned, relative, whose]) => {
     const [who = ""] = analyse(owner ?? whose ?? "");

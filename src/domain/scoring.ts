@@ -71,7 +71,7 @@ export type PoolFactors = {
   readonly temporalFactor: number;
   /** Undefined without a recency boost in the settings. */
   readonly recencyBoostFactor: number | undefined;
-  /** Below 1 for words of somebody other than the person the question names; absent if it names nobody who spoke. */
+  /** Below 1 for words of a speaker other than the one the question names; absent if it names no speaker. */
   readonly speakerFactor?: number | undefined;
   /**
    * How near a memory is to the time that the question asks for, 0 to 1; absent if it asks for more than a time. With it the

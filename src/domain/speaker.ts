@@ -79,7 +79,7 @@ function wordsOf(text: string): readonly string[] {
   return foldCase(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }
 
-/** A turn is embedded with its speaker's name, which tells the model who "I" is. */
+/** A turn is embedded with its speaker's name, so that "I" has a referent. */
 export function embeddingText(node: Pick<MemoryNode, "content" | "metadata">): string {
   const speaker = storedSpeaker(node.metadata);
   if (speaker === undefined || beginsWithSpeaker(node.content, speaker)) return node.content;

@@ -65,7 +65,7 @@ export function stemsOf(
 
 /**
  * What is indexed of a text beside its words: their stems, as they are typed plainly, and the parts of identifiers.
- * @param languages of which its words may be; default: what the text tells
+ * @param languages of which its words may be; default: those detected
  */
 export function besideWords(
   text: string,

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "./json.ts";
 import { snakeCase } from "./text.ts";
 import { parseUuid, type Uuid } from "./uuid.ts";
 
-/** What is told about a form to people and to programs that read schemas. */
+/** What documentation and schemas say about a form. */
 type Notes = {
   /** The name of the shape in documents. */
   readonly id?: string;
@@ -22,14 +22,14 @@ export type Shape =
   | { readonly kind: "list"; readonly of: View<never>; readonly max: number | undefined }
   | { readonly kind: "object"; readonly members: readonly Declared[] };
 
-/** A member of an object: its name in JSON, and what it tells: a member of the value, or what a function gets of it. */
+/** A member of an object: its name in JSON, and its value: a member, or the result of a function. */
 export type Declared = {
   readonly name: string;
   readonly key: string | ((value: never) => unknown);
   readonly form: View<never>;
 };
 
-/** How a value is told as JSON. */
+/** How a value is serialised as JSON. */
 export type View<T> = {
   /** The value as JSON, its keys in the order in which they are written. It may share lists and objects with the value. */
   readonly json: (value: T) => Json;
@@ -45,10 +45,10 @@ export type ObjectView<T> = {
   readonly members: readonly Declared[];
 } & View<T>;
 
-/** A member that is told of the whole value instead of its member of the same name. */
+/** A member that is computed from the whole value, not from its member of the same name. */
 type Told<T> = { readonly form: View<never>; readonly get: (value: T) => unknown };
 
-/** @param get what the form tells */
+/** @param get the value to serialise */
 export function told<T, V>(form: View<V>, get: (value: T) => V): Told<T> {
   return { form, get };
 }
@@ -57,7 +57,7 @@ type ViewMembers<T, M> = {
   readonly [K in keyof M]: K extends keyof T ? View<T[K]> | Told<T> : Told<T>;
 };
 
-/** An object of which callers see these members: those of the value by their names, and what is told of it beside them. */
+/** An object with these members: those of the value by their names, and computed ones. */
 export function view<T>(): <const M extends ViewMembers<T, M>>(members: M) => ObjectView<T> {
   return (members) => {
     const declared = Object.entries<View<never> | Told<never>>(members).map(([key, member]) => ({
@@ -94,7 +94,7 @@ function memberOf(value: unknown, key: Declared["key"]): never {
   ) as never;
 }
 
-/** The same form with what is told about it. */
+/** The same form with its documentation. */
 export function noted<F extends View<never>>(form: F, notes: Notes): F {
   return { ...form, notes };
 }
@@ -312,13 +312,13 @@ export const trueOrOmitted: Form<boolean> = {
   read: (json, path) => constant(true).read(json, path),
 };
 
-/** @param max members at the most, where a schema tells it */
+/** @param max members at most, as the schema states */
 export function list<T>(form: Form<T>, max?: number): Form<readonly T[]>;
 export function list<T>(form: View<T>, max?: number): View<readonly T[]>;
 export function list<T>(form: View<T> & Partial<Form<T>>, max?: number): View<readonly T[]> {
   const { read } = form;
   return {
-    // SAFETY: what is told as it is, is JSON.
+    // SAFETY: what is serialised as it is, is JSON.
     ...(isAsIs(form)
       ? (AS_IS as unknown as Pick<View<readonly T[]>, "json">)
       : { json: (values: readonly T[]) => values.map((value) => form.json(value)) }),
@@ -363,7 +363,7 @@ export function dictionary<T>(form: Form<T>): Form<Readonly<Record<string, T>>> 
     (value: Readonly<Record<string, T>>) => new Map(Object.entries(value)),
     (map) => Object.fromEntries(map),
   );
-  // SAFETY: what is told as it is, is JSON.
+  // SAFETY: what is serialised as it is, is JSON.
   return isAsIs(form)
     ? { ...told, ...(AS_IS as unknown as Pick<Form<Record<string, T>>, "json">) }
     : told;
@@ -422,7 +422,7 @@ export function named<T extends object>(
     : noted(object<T>(rest[1]), { id, description: rest[0] });
 }
 
-/** A form of one type told through the form of another. */
+/** A form of one type, serialised by the form of another. */
 export function through<T, W>(
   form: Form<W>,
   to: (value: T) => W,

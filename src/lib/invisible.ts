@@ -34,7 +34,7 @@ export function withoutInvisible(text: string): string {
 /** Runs of the same, and carriage returns. */
 const UNSEEN = new RegExp(`(?:${INVISIBLE.source}|\\r)+`, "gu");
 
-/** The runs of a text that nobody sees, in their order. Joiners and selectors that have a place are none. */
+/** The invisible runs of a text, in order. Joiners and selectors in their proper places are not among them. */
 export function* invisibleParts(
   text: string,
 ): Generator<{ readonly found: string; readonly index: number }> {

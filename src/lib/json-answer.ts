@@ -96,7 +96,7 @@ function isObject(value: Json | undefined): value is JsonObject {
 /** What a text holds as JSON. */
 type ReadJson = {
   readonly json: Json;
-  /** Objects in it that have a key twice, so that nobody knows which value was meant. */
+  /** Objects in it that have a key twice, so that it is unclear which value was meant. */
   readonly ambiguous: ReadonlySet<JsonObject>;
 };
 
@@ -107,7 +107,7 @@ const LEAF = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const GAP = /[ \t\n\r]*/y;
 
 /**
- * Reads JSON that somebody else wrote. `JSON.parse` keeps the last of two equal keys without a word; this names the object.
+ * Reads foreign JSON. `JSON.parse` silently keeps the last of two equal keys; this reports the object.
  * @returns undefined for what is not JSON: `NaN`, a text that was cut off, anything after the value, more than 64 levels
  */
 export function readJson(text: string): ReadJson | undefined {

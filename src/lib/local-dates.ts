@@ -8,7 +8,7 @@ const LAST_DAY = "9999-12-31";
 
 /**
  * The dates of a time zone, `YYYY-MM-DD`, for quarters of an hour in UTC (`2026-03-01T12:15`). No zone changes its date within one.
- * @throws RangeError for a zone that nobody knows
+ * @throws RangeError for an unknown zone
  */
 export function localDates(timeZone: string): (quarter: string) => string {
   const format = new Intl.DateTimeFormat("en-CA", {

@@ -28,7 +28,7 @@ export async function signed(object: JsonObject, privateKey: string): Promise<Js
   return { ...object, signature };
 }
 
-/** Whose signature of an object is right: the public key; undefined: nobody's. */
+/** The public key whose signature of an object is valid; undefined if none is. */
 export async function signerOf({ signature, ...rest }: JsonObject): Promise<string | undefined> {
   if (typeof signature !== "object" || signature === null) return undefined;
   const publicKey: unknown = Reflect.get(signature, "public_key");

@@ -1,4 +1,4 @@
-/** Standard output that cannot be written: a full disk, a quota, a terminal that is gone. It has been told on stderr. */
+/** Standard output that cannot be written: a full disk, a quota, a terminal that is gone. Already reported on stderr. */
 export class Unwritten extends Error {
   override readonly name = "Unwritten";
   /** Nobody reads on, which is no failure: `svc … | head`. */
@@ -31,7 +31,7 @@ export function watchStandardOutput(): void {
     wake?.();
   });
   process.stdout.on("drain", () => wake?.());
-  // There is no other place to tell it.
+  // There is no other place to report it.
   process.stderr.on("error", () => {});
   process.on("exit", () => {
     if (failure?.isUnread === false) process.exitCode = 1;

@@ -26,15 +26,15 @@ export type PackReport = PackInspection & {
   readonly path: string;
   /** Size of that file alone. */
   readonly bytes: number;
-  /** Undefined for a database: its server decides, and does not tell. */
+  /** Undefined for a database: its server decides, and does not say. */
   readonly encrypted: boolean | undefined;
-  /** Of a database: the version of TLS of the connection to it, as its server tells it; undefined without TLS. */
+  /** Of a database: the version of TLS of the connection, as the server reports it; undefined without TLS. */
   readonly tls?: string | undefined;
   /** Whether this program, or the settings, have the embedding model of the pack. */
   readonly includesModel: boolean;
   /** Who gets the texts of memories and questions to embed them; undefined if they stay on this machine. */
   readonly textsTo: { readonly provider: string; readonly host: string } | undefined;
-  /** Who extracts facts from ingested messages, and where their text goes; undefined if nobody does. */
+  /** The model that extracts facts from ingested messages, and where their text goes; undefined if extraction is off. */
   readonly extractor: ReturnType<typeof extractor>;
   /** Days for which receipts of questions are kept; 0: none is; undefined: for ever. */
   readonly receiptDays: number | undefined;

@@ -16,7 +16,7 @@ export type HostedEmbedderOptions = RequestOptions & {
   readonly timeoutMs: number;
   /** Milliseconds without a request after one that failed. Default 30 seconds. */
   readonly restMs?: number | undefined;
-  /** Is told why vectors are missing, at most once for each rest. Contains neither key nor text. */
+  /** Receives why vectors are missing, at most once for each rest; neither key nor text. */
   readonly warn?: ((message: string) => void) | undefined;
 };
 

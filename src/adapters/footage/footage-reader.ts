@@ -36,7 +36,7 @@ const THUMBNAIL_QUALITY = 80;
 
 type FootageReaderOptions = {
   readonly clock: Clock;
-  /** Its `PATH` tells where `ffmpeg` and `ffprobe` are. */
+  /** Its `PATH` locates `ffmpeg` and `ffprobe`. */
   readonly environment: Environment;
   /** Default: {@link FOOTAGE_LIMITS}. */
   readonly limits?: FootageLimits | undefined;
@@ -325,7 +325,7 @@ type Life = {
   stop(): void;
 };
 
-/** Ends a child that takes too long or too much memory, or that nobody waits for. */
+/** Ends a child that takes too long or too much memory, or whose caller has left. */
 function watch(child: Subprocess, { limitMs, memoryBytes, code, signal }: AskOptions): Life {
   let ending: unknown;
   const kill = (): void => {

@@ -7,7 +7,7 @@ import { startTool } from "./tool.ts";
 /** Quality of the picture that a model is shown. */
 const QUALITY = 92;
 
-/** Bytes of a file that tell its format. */
+/** Leading bytes that identify the format of a file. */
 const HEAD_BYTES = 64;
 
 /** How to turn a picture upright, for the orientations of EXIF: degrees to the right, then mirrored from left to right. */

@@ -8,7 +8,7 @@ import { FOOTAGE_LIMITS, Refusal, tooLarge } from "./protocol.ts";
 
 /** A source, before its content is read. */
 export type Found = {
-  /** Undefined: bytes that nobody named. */
+  /** Undefined: unnamed bytes. */
   readonly name: string | undefined;
   /** The name whose suffix tells the kind. */
   readonly fileName: string | undefined;
@@ -82,7 +82,7 @@ function unreadable(name: string, reason: string, cause?: unknown): SvcError {
   return new SvcError("unsupported_source", message, { source: name }, { cause });
 }
 
-/** Hex digits of the hash in the name of bytes that nobody named. */
+/** Hex digits of the hash in the name of unnamed bytes. */
 const HASH_IN_NAME = 12;
 
 export function nameOf({ name }: Pick<Found, "name">, sha256: string): string {
@@ -113,10 +113,10 @@ export async function identifyPhoto(
 }
 
 const PIECE_BYTES = 2 ** 20;
-/** How a file is opened: a pipe that nobody writes would be waited for without end. */
+/** How a file is opened: a pipe without a writer would block forever. */
 const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** What tells whether a file has changed. */
+/** What shows whether a file has changed. */
 type FileState = { readonly size: bigint; readonly mtimeNs: bigint; readonly ino: bigint };
 
 /** The content of a file. @throws Refusal if it is none, or larger than `limit` bytes */
@@ -168,7 +168,7 @@ async function withSource<T>(
 
 type MediaKind = "photo" | "video";
 
-/** Bytes of the beginning that tell what a file is. */
+/** Leading bytes that identify the kind of a file. */
 export const LEADING_BYTES = 16;
 
 const SUFFIXES: Readonly<Record<MediaKind, readonly string[]>> = {

@@ -22,7 +22,7 @@ const NO_CONTAINER = "its content is none of MP4, MOV, Matroska, WebM, AVI and M
 const NO_INDEX = "it is no MP4 or MOV, or one that is cut off";
 /** What ffmpeg says of an MP4, a Matroska or a WebM that ends too early. */
 const CUT_OFF = /partial file|File ended prematurely/;
-/** Characters of what ffmpeg complains about that are told. */
+/** Characters of a complaint of ffmpeg that are shown. */
 const MAX_TOLD = 200;
 
 /** Reads a video: its hash, its time, the frames that were looked at and the pictures of those that are kept. @throws Refusal */

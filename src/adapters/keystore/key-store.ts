@@ -186,7 +186,7 @@ export function readKeyFile(path: string): string | undefined {
 /**
  * Atomically and durably writes a key to a file that only this user can read, replacing an existing one. Creates its
  * folder.
- * @throws SvcError encryption_failed if the folder belongs to somebody else or cannot be written
+ * @throws SvcError encryption_failed if the folder belongs to another user or cannot be written
  */
 export function writeKeyFile(path: string, key: string): void {
   const folder = dirname(path);
@@ -228,7 +228,7 @@ function problemOf(stat: Stats, path: string): string | undefined {
 
 function openExisting(path: string): number | undefined {
   try {
-    // A link would let somebody else choose which file is read.
+    // A link would let another user choose which file is read.
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;

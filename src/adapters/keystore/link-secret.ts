@@ -74,7 +74,7 @@ function read(path: string): string | undefined {
 
 function openExisting(path: string): number | undefined {
   try {
-    // A link would let somebody else choose which file is read.
+    // A link would let another user choose which file is read.
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;

@@ -26,7 +26,7 @@ type CallModel = <T>(bounds: Bounds, call: (called: Called) => Promise<T>) => Pr
 
 /**
  * A model behind the AI SDK. Its client is loaded by the first call. The time limit of a call covers everything: loading, and lost
- * connections with pauses between retries. Where it ends in such a pause, the failure before it is told.
+ * connections with pauses between retries. If it ends in such a pause, the failure before it is reported.
  * @param maxBytes of one answer
  */
 export function createCaller(options: LanguageModelOptions, maxBytes = MAX_BYTES): CallModel {
@@ -59,7 +59,7 @@ export function createCaller(options: LanguageModelOptions, maxBytes = MAX_BYTES
   };
 }
 
-/** What a watch has noted that the library does not tell; undefined: it does. */
+/** What a watch has noted that the library does not report; undefined: it does. */
 function noted({ failure, maxBytes }: Watch): CallFailure | undefined {
   if (failure === undefined) return undefined;
   if (failure === "oversized") return { name: OVERSIZED, status: undefined, maxBytes };

@@ -60,7 +60,7 @@ export function useCacheDir(dir: string): void {
 }
 
 /**
- * Finds or creates a cache folder that nobody else can write to, since code is loaded from it. First `$XDG_CACHE_HOME/svc`
+ * Finds or creates a cache folder that no other user can write to, since code is loaded from it. First `$XDG_CACHE_HOME/svc`
  * or, on Windows, `%LOCALAPPDATA%\svc\cache`, else `~/.cache/svc`; if that cannot be created, `<temporary>/svc-cache-<uid>`. A folder of another owner or open to others
  * is never used: a fresh temporary one, removed on exit, takes its place.
  * @returns an absolute path.
@@ -134,7 +134,7 @@ function homeCache(environment: CacheEnvironment): string | undefined {
 function preparePrivateDir(dir: string, uid: number): "ready" | "unsafe" | "unavailable" {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    // lstat: a symbolic link leads to a place that somebody chose, and its owner says nothing about the target.
+    // lstat: another user may have made a symbolic link, whose owner says nothing about the target.
     const stat = lstatSync(dir);
     const isPrivate = IS_WINDOWS || (stat.uid === uid && (stat.mode & 0o077) === 0);
     if (!stat.isDirectory() || !isPrivate) return "unsafe";

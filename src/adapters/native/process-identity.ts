@@ -88,7 +88,7 @@ export function isRunning(pid: number): boolean {
 
 const works = new Set<() => void>();
 
-/** Runs work when the process ends by itself or by `process.exit`; a failure is not told. @returns a function that takes it back */
+/** Runs work when the process ends by itself or by `process.exit`; failures are ignored. @returns cancels it */
 export function atExit(work: () => void): () => void {
   if (works.size === 0) process.on("exit", runAll);
   works.add(work);

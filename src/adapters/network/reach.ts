@@ -28,7 +28,7 @@ const PRIVATE_V4 = /^(?:0|10|127|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168)\./
 /** The unspecified address, ::1, fc00::/7, fe80::/10. */
 const PRIVATE_V6 = /^\[(?:::1?\]|f[cd][\da-f]{2}:|fe[89ab][\da-f]:)/;
 
-/** Whether an address is on this machine or its network, as far as its name tells. */
+/** Whether an address is on this machine or its network, by its name. */
 export function isPrivateAddress(url: URL): boolean {
   const host = hostOf(url);
   const mapped = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/.exec(host);

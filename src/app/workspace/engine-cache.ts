@@ -38,7 +38,7 @@ export class EngineCache {
 
   /**
    * @param max at least 1
-   * @param waitMs milliseconds without any use of what is held, after which nobody waits for it any more
+   * @param waitMs milliseconds without any use of what is held, after which waiting calls are refused
    */
   constructor(max: number, waitMs: number) {
     this.#max = max;
@@ -68,7 +68,7 @@ export class EngineCache {
    * An engine that stays open until it is given back as often as it was taken. Waits while all are in use, in the order of the calls:
    * otherwise one that is always in use by somebody would keep others out for ever. Who holds it may need it again to get ready
    * with it, so a call shares an open engine at the latest when it has waited as long as the first one had before it came.
-   * @throws SvcError workspace_full once nobody uses what is held; workspace_closed after `close`, or after an engine could not be closed; and what `open` throws
+   * @throws SvcError workspace_full once what is held is idle; workspace_closed after `close`, or after an engine could not be closed; and what `open` throws
    */
   async take({ id, name }: Namespace, open: () => Promise<MemoryEngine>): Promise<MemoryEngine> {
     const ticket = this.#join();
@@ -154,7 +154,7 @@ export class EngineCache {
 
   /**
    * Refuses those who wait, waits until all are given back, then closes them.
-   * @throws SvcError workspace_full once nobody uses what is held: nothing is closed; AggregateError of what their closing threw
+   * @throws SvcError workspace_full once what is held is idle: nothing is closed; AggregateError of what their closing threw
    */
   async close(): Promise<void> {
     const failures: unknown[] = this.#refusal === undefined ? [] : [this.#refusal.cause];

@@ -318,7 +318,7 @@ export function createSharedEmbedders(create = createConfiguredEmbedder): Shared
       // The next pack tries again.
       making.catch(() => made.delete(key));
       const embedder = await making;
-      // An owner of the same name in another pack is somebody else.
+      // An owner of the same name in another pack is another person.
       const pack = crypto.randomUUID();
       const here = (of: string | undefined) => (of === undefined ? undefined : `${pack} ${of}`);
       return {

@@ -282,7 +282,7 @@ function withoutUnstated(
 }
 
 /**
- * Whether a passage says that the value which an update replaces holds no more: `instead of Slack`, `not on Monday`, `no longer Slack`.
+ * Whether a passage ends the value which an update replaces: `instead of Slack`, `not on Monday`, `no longer Slack`.
  * A denial ends the very thing that it denies, and no other.
  */
 function isGivenUp(
@@ -305,7 +305,7 @@ export function isExactAmount({ quantity, object }: ExtractedClaim, passage: str
   return quantity === undefined || groundQuantity(quantity, { passage, object }) !== undefined;
 }
 
-/** A clause that says what somebody wants, plans or tries, and so not that it is done. */
+/** A clause that states a wish, a plan or an attempt, and so not that it is done. */
 type Attempt = {
   /** Who: a pronoun or name of the text; `I` or `we` where the verb alone says it. */
   readonly who: string;
@@ -317,7 +317,7 @@ type Attempt = {
   readonly quote: string;
 };
 
-/** A predicate with one of these says itself that it is no more than an attempt. */
+/** A predicate with one of these is itself that of an attempt. */
 const ATTEMPT_STEM =
   /try|tried|tries|trying|attempt|plan|intend|want|need|hope|hoping|aim|look|work|seek|request|ask|propos|consider|evaluat|explor|wish|will|would|going|goal|dream|interest/i;
 
@@ -460,7 +460,7 @@ function sideOf(value: string, passage: string): "older" | "newer" | undefined {
   return undefined;
 }
 
-/** Verbs that say of their object that somebody dislikes it, or has it no more: `hate tea`, `sold my bike`, `verkauft`, `odio`. */
+/** Verbs of dislike or loss: `hate tea`, `sold my bike`, `verkauft`, `odio`. */
 const BEFORE = [
   "hat(?:e|es|ed)|dislik(?:e|es|ed)|detest(?:s|ed)?|loath(?:e|es|ed)|despis(?:e|es|ed)|abhor(?:s|red)?|avoid(?:s|ed)?",
   "left|sold|lost|gave away|threw (?:away|out)|donated|ditched|dumped|abandoned|dropped|resigned from|moved out of|withdrew from|uninstalled|deleted",

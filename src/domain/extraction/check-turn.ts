@@ -175,7 +175,7 @@ function entityKey({ name, entityType }: ExtractedEntity): string {
   return JSON.stringify([name.trim().toLowerCase(), entityType.trim().toLowerCase()]);
 }
 
-/** A relation that repeats a fact of the same passage is a repeat as well. @param passage tells passages apart */
+/** A relation that repeats a fact of the same passage is a repeat as well. @param passage its number */
 function statementKey(claim: ExtractedClaim, passage: number): string {
   return JSON.stringify([
     normaliseText(claim.subject),

@@ -133,7 +133,7 @@ const NEVER = /(?<![\p{L}])(?:never|nie|niemals|nunca|jamás)(?![\p{L}])/iu;
 const CONTRAST = /^(?:but|although|though|however|aber|obwohl|pero|aunque)$/i;
 
 /**
- * Whether a passage gives a value up: as what something else replaces, as what is so no more, or by a bare denial (`not on Monday`).
+ * Whether a passage gives a value up: as replaced, as no longer true, or by a bare denial (`not on Monday`).
  * A clause with a subject and verb of its own denies something else.
  */
 export function endsValue(value: string, passage: string, language: CueLanguage): boolean {
@@ -156,7 +156,7 @@ function isReplaced(object: string, clause: string, language: CueLanguage): bool
   return hasCue(since ?? "", language, "replaced");
 }
 
-/** What a text tells a model to do, as a hostile text does. It is data: nothing in it, or after it, states a fact. */
+/** Instructions to a model, as hostile texts contain them. They are data: nothing in them, or after them, states a fact. */
 const ORDERS: readonly RegExp[] = [
   /(?:ignor\w*|disregard|forget|override|bypass)\s+(?:\w+\s+){0,4}(?:previous|above|prior|earlier|preceding|all|any|your|the|system)\s+(?:\w+\s+){0,3}(?:instruction|rule|prompt|message|text|polic|guideline|direction|context)/i,
   /ignor\w*\s+(?:the\s+|everything\s+|all\s+)?above/i,
@@ -197,7 +197,7 @@ export function ordersFrom(text: string): number | undefined {
 }
 
 const QUOTED = /"[^"\n]{3,400}"|“[^”\n]{3,400}”|„[^“”"\n]{3,400}[“”"]|«[^»\n]{3,400}»/g;
-/** Words of a quotation from which somebody speaks in it. */
+/** Words from which a quotation counts as speech. */
 const SPEECH_WORDS = 3;
 
 /**
@@ -214,14 +214,14 @@ export function isOfOther(
   return isOfKin(claim, passage, language) || isOfThird(claim.object, passage, language);
 }
 
-/** A clause about somebody else: `Ben helps me, he works in Rome`. */
+/** A clause about a third person: `Ben helps me, he works in Rome`. */
 const THIRD = /^\s*(?:he|she|they|er|sie|él|ella|ellos|ellas)(?![\p{L}])/iu;
 /** A clause with a name as its subject: `Ben works in Rome`; not `Rome in May`. */
 const NAMED =
   /^\s*(?:and\s+|und\s+|y\s+)?\p{Lu}[\p{L}’'-]+(?:\s\p{Lu}[\p{L}-]+)?\s(?!(?:in|on|at|of|for|from|with|to|by|near|and|or|is|as|mit|im|am|von|aus|bei|für|und|oder|zu|zum|zur|de|del|en|con|y|para|por)\s)(?=\p{Ll}{2,}\s)/u;
-/** What says more about somebody: `a dwarf who hates boats`. */
+/** A relative clause: `a dwarf who hates boats`. */
 const WHO = /^who$/i;
-/** The subject of a clause inside a clause, of which the last one before an object counts: `I told her she gets it`. */
+/** Subjects of nested clauses; the last one before an object counts: `I told her she gets it`. */
 const SUBJECTS = /(?<![\p{L}])(?:I|he|she|they|we|you)(?![\p{L}])/giu;
 
 function isOfThird(object: string, passage: string, language: CueLanguage): boolean {

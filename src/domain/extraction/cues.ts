@@ -16,7 +16,7 @@ export type Cues = {
   readonly choice: RegExp;
   /** What is said does not hold. */
   readonly negation: RegExp;
-  /** What was so holds no more. */
+  /** What was so has ended. */
   readonly ending: RegExp;
   /** Phrases with a word of negation that deny nothing; removed before. */
   readonly notNegation: RegExp;
@@ -223,7 +223,7 @@ const LANGUAGES = ["en", "de", "es"] as const;
 /** Languages whose cues are known. */
 export type CueLanguage = (typeof LANGUAGES)[number];
 
-/** The language of a text. @param around the language of what was said around it, for a text that does not tell */
+/** The language of a text. @param around that of the conversation, for a text whose words do not decide */
 export function languageOf(text: string, around: CueLanguage = "en"): CueLanguage {
   return likeliest(text, LANGUAGES, around);
 }
@@ -281,7 +281,7 @@ export function isFirstPerson(value: string): boolean {
   return ALL_FIRST.has(value.trim().toLowerCase());
 }
 
-/** Whether a value is a personal word, which names somebody only in its turn. @param type what kind of thing it is said to be */
+/** Whether a value is a personal word, which names a person only within its turn. @param type of the entity, as stated */
 export function isPersonal(value: string, type?: string): boolean {
   if (type !== undefined && OTHER_TYPES.has(type.trim().toLowerCase())) return false;
   return ALL.has(value.trim().toLowerCase());

@@ -239,7 +239,7 @@ const DROP_REASONS = [
   "negation_lost",
   "negation_invented",
   "not_stated",
-  // Somebody else says it, or nobody does.
+  // Another person says it, or no person does.
   "other_person",
   "role_policy",
   "instruction_to_model",

@@ -107,7 +107,7 @@ type Wish = {
   readonly isDueOnly: boolean;
 };
 
-/** Whether a claim takes a piece of work that comes first in its lane and that nobody holds. */
+/** Whether a claim takes a piece of work that comes first in its lane and has no lease. */
 export function fits(
   {
     event_id,
@@ -136,7 +136,7 @@ export function extractionRecordId(eventId: Uuid): Uuid {
   return uuidV5(eventId, "svc:validated-extraction:v1");
 }
 
-/** Who extracted, with what it was told. No credential. */
+/** Provider, model and prompt of an extraction. No credential. */
 export type ExtractedBy = {
   readonly provider: string;
   readonly model: string;

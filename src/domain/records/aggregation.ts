@@ -74,7 +74,7 @@ const quantityQuery = named("QuantityQuery", "The complete query, with its defau
 });
 export type QuantityQuery = ValueOf<typeof quantityQuery>;
 
-/** What an answer covers, and what nobody can know. */
+/** What an answer covers, and what it cannot know. */
 const coverage = {
   /** Every stored record was looked at, provided that nothing was written meanwhile. */
   storedSetExhaustive: constant(true),

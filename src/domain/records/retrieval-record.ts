@@ -115,7 +115,7 @@ export type MultipathOrdering = (typeof MULTIPATH_ORDERINGS)[number];
 export const SESSION_PACKINGS = ["trigger_tier", "adjacent"] as const;
 export const ANCHOR_POLICIES = ["all", "non_entity"] as const;
 
-/** A member of a closed set, of which documents say no more than that it is text. */
+/** A member of a closed set, which documents describe as plain text. */
 function word<const T extends string>(members: readonly T[]) {
   return shownAs(member(members), text);
 }

@@ -179,7 +179,7 @@ const BYTES_PER_TOKEN = 3.5;
 const PARTS_MAX = 64;
 /** UTF-16 units in which a part begins earlier, so that it begins with a sentence. */
 const SENTENCE_MAX = 120;
-/** UTF-16 units that tell how many bytes a text has for each. */
+/** UTF-16 units from which the bytes per unit are estimated. */
 const SAMPLE = 2000;
 
 /** UTF-16 units of a text that the model reads. @param tokens that it reads */

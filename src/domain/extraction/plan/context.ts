@@ -63,7 +63,7 @@ export const NOTHING_KNOWN: KnownMemories = {
   shown: new Map(),
 };
 
-/** Whether a memory is an entity that a plan may know: an active one that is more than a reference to somebody. */
+/** Whether a memory is an entity that a plan may reuse: active, and not a mere reference to a person. */
 export function isKnownEntity({ nodeType, lifecycleState, metadata }: MemoryNode): boolean {
   const isReference = (metadata?.["identity_status"] ?? null) !== null;
   return nodeType === "entity" && isActive(lifecycleState) && !isReference;

@@ -265,7 +265,7 @@ export function fromPlanPayload(payload: JsonObject): DerivationPlan {
   };
 }
 
-/** The kind of operation by which somebody gave up a plan and asked for another. */
+/** The kind of operation that discards a plan and requests another. */
 export const REPLAN_OPERATION = "DERIVATION_REPLAN_REQUESTED";
 
 /** The kind of operation that keeps a plan. */

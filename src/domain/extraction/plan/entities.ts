@@ -166,7 +166,7 @@ class EntityPlanning {
     return id;
   }
 
-  /** A word that names somebody in this event only. */
+  /** A personal word whose meaning this event alone decides. */
   #local(name: string, type: string): Uuid {
     const id = this.#add(`reference:${nameKey(name)}`, name, {
       entity_type: type,
@@ -228,7 +228,7 @@ function isUntouchedOwner(
   return canReplace(node.lifecycleState) && node.content === "I" && isSame && isOwned;
 }
 
-/** Who the singular first person of a turn is; undefined where nobody knows. */
+/** Who the singular first person of a turn is; undefined if unknown. */
 function firstPersonOf(
   name: string,
   { turn, settings }: PlanContext,
