@@ -1,26 +1,29 @@
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { bindAudit } from "../sql/audit.ts";
+import { bindBrowse } from "../sql/browse.ts";
+import { bindEdges } from "../sql/edges.ts";
+import { bindEventReads } from "../sql/events.ts";
 import { bindExtraction } from "../sql/extraction.ts";
+import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
+import { bindOwners } from "../sql/owners.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
-import { bindActivity } from "./activity/bind.ts";
 import { bindBlobs } from "./blobs/blobs.ts";
 import { accessOf } from "./connection/run.ts";
 import { bindErasures } from "./erasure/bind.ts";
 import { bindEvents } from "./events/bind.ts";
 import { knownMemories } from "./extraction/known.ts";
 import { publishPlan } from "./extraction/publish.ts";
-import { bindGraph } from "./graph/bind.ts";
-import { readEdgesOf } from "./graph/edges.ts";
-import { createOwners } from "./owners/bind.ts";
+import { changeAlone, changeHooks } from "./graph/change.ts";
+import { moveOwner } from "./owners/move-owner.ts";
 import type { Parts, PostgresStoreParts } from "./parts.ts";
-import { bindReads } from "./read/bind.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { bindReceipts } from "./receipts/receipts.ts";
 import { requireManifest } from "./schema/manifest.ts";
 import { bindSearches } from "./search/bind.ts";
+import { bindState } from "./store-state.ts";
 import { sweepIndexes } from "./upkeep/sweep-indexes.ts";
 import { bindJobs } from "./work/bind.ts";
 
@@ -34,18 +37,28 @@ function storeOf(given: PostgresStoreParts): Store<number> {
   const parts: Parts = { ...given, worker };
   const { clock, database } = parts;
   const roles = accessOf(database);
+  const hooks = changeHooks(parts, true);
   const manifest = () => database.read(ALL_OWNERS, requireManifest);
   return {
     backend: "postgres",
     rebuild: createIndexRebuild(parts),
-    owners: createOwners(database, clock),
+    owners: {
+      ...bindOwners(roles),
+      // Inside the transaction: everything that others have recorded before is older.
+      move: (move) =>
+        database.writeNew([move.from, move.into], (sql) => moveOwner(sql, move, clock.now())),
+    },
     manifest,
     ...bindEvents(parts),
-    ...bindGraph(parts),
-    ...bindReads(parts),
+    ...bindNodes(roles),
+    ...bindKeyed(roles),
+    ...bindEdges(roles),
+    change: (reads, decide) => changeAlone(database, reads, decide, hooks),
+    ...bindBrowse(roles),
+    ...bindEventReads(roles),
     ...bindSearches(parts),
     ...bindAudit(roles),
-    ...bindActivity(database),
+    ...bindState(database),
     ...bindWork(roles, worker),
     ...bindJobs(parts),
     ...bindExtraction(roles, worker),
@@ -58,7 +71,6 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     ...bindOrganizing(roles),
     ...bindReceipts(database),
     ...bindUpkeep(roles),
-    edgesAt: (nodeId) => database.read(ALL_OWNERS, (sql) => readEdgesOf(sql, nodeId)),
     sweepIndexes: (owner, limit) => sweepIndexes(database, owner, limit),
     ...bindErasures(database),
     ...bindBlobs(database),

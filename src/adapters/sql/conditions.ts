@@ -1,5 +1,8 @@
 import { ACTIVE_STATES } from "../../domain/enums.ts";
+import { type AllOwners, isEverybody, type Owner } from "../../domain/owner.ts";
+import { type Instant, toEpochMillis } from "../../lib/instant.ts";
 import { type Dialect, sqlList } from "./dialect.ts";
+import { dialect, type OwnerKey, ownerKey, type SqlValue, type Steps } from "./statement.ts";
 
 export const ACTIVE = sqlList(ACTIVE_STATES);
 /** States of what no dispute is about. */
@@ -8,3 +11,63 @@ export const OPEN = "('tentative', 'stable')";
 /** Whether a member of the metadata of a table is true, as SQL. */
 export const isTrue = ({ isOwnerInKeys }: Dialect, table: string, name: string): string =>
   `${table}.metadata::json ->> '${name}' = ${isOwnerInKeys ? "'true'" : "1"}`;
+
+/** Collects the values of a statement: `add` gives the place of each, `$1`, `$2` and so on. */
+export class Params {
+  readonly values: SqlValue[] = [];
+
+  constructor(...values: readonly SqlValue[]) {
+    this.values.push(...values);
+  }
+
+  add(value: SqlValue): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+
+  /** `column` is one of `values`; an empty list matches nothing. */
+  any(column: string, values: Iterable<string>, type = "text"): string {
+    return `${column} = ANY (${this.add([...values])}::${type}[])`;
+  }
+}
+
+/** The number of an owner, or all; undefined for one without any data. */
+export function* keyOf(owner: Owner): Steps<OwnerKey | AllOwners | undefined> {
+  return isEverybody(owner) ? owner : yield* ownerKey(owner);
+}
+
+/** The number of an owner; null for all owners, undefined for one without any data. */
+export function* keyOrNull(owner: Owner): Steps<OwnerKey | null | undefined> {
+  return isEverybody(owner) ? null : yield* ownerKey(owner);
+}
+
+/** Whose rows are meant, as SQL: those of one owner, or all. @param column `owner` of a table */
+export function ofOwner(params: Params, column: string, owner: OwnerKey | AllOwners): string {
+  return typeof owner === "object" ? "true" : `${column} = ${params.add(owner)}::bigint`;
+}
+
+/** Whether a receipt `r` is of the one who asked: nobody need own anything to ask, and so to have a number in a pack. */
+export function* askedBy(params: Params, userId: string): Steps<string> {
+  const { isOwnerInKeys } = yield* dialect();
+  if (!isOwnerInKeys) return `r.user_id = ${params.add(userId)}`;
+  return `r.owner = ${params.add((yield* ownerKey(userId)) ?? null)}::bigint`;
+}
+
+/**
+ * `expiredAt` of a node `n`, as SQL. Null, and so not true, for a node that is kept for ever; the caller must check pins.
+ */
+export function endedBefore({ endSecond }: Dialect, params: Params, moment: Instant): string {
+  const second = params.add(Math.floor(toEpochMillis(moment) / 1000));
+  const fraction = params.add(moment.slice(19));
+  return `${endSecond} <= ${second} AND (${endSecond} < ${second} OR ${END_FRACTION} < ${fraction})`;
+}
+
+/** The fraction of a second of the end of a node's retention, as text. */
+export const END_FRACTION = "substr(n.created_at, 20)";
+
+/** Whether a text contains one of the lower-case texts; without any, every text does. Databases fold case differently. */
+export function containsAny(content: string, needles: readonly string[]): boolean {
+  if (needles.length === 0) return true;
+  const text = content.toLowerCase();
+  return needles.some((needle) => text.includes(needle));
+}

@@ -6,8 +6,10 @@ export type Dialect = {
   readonly name: "sqlite" | "postgres";
   /** A text with its values, casts and lists as the database takes them. */
   readonly translate: (text: string) => string;
-  /** A list that the statement is given, as a table with the column `value`. */
+  /** A list that the statement is given, as a table with the column `value`, and at a server `place`. */
   readonly each: (place: string, type: string, alias: string) => string;
+  /** The rows of a statement of one column `key` as one value, to be read with `listFrom`. */
+  readonly listOf: (statement: string) => string;
   /** Joins tables in the order in which they are written, where the planner has no statistics. */
   readonly join: string;
   /** A column for which no index is to be chosen. */
@@ -18,6 +20,12 @@ export type Dialect = {
   readonly again: (order: string) => string;
   /** The function that gives the place of a text in another one; 0: it is not in it. */
   readonly placeIn: string;
+  /** `LIKE` that folds ASCII. */
+  readonly like: "LIKE" | "ILIKE";
+  /** The owner of an edge that contradicts, as the index of those edges has it. */
+  readonly contradicting: string;
+  /** What an edge calls the node with an id. */
+  readonly nodeRef: (id: string) => string;
   /** Whether two columns or values are the same session. */
   readonly isSession: (column: string, value: string) => string;
   /** The second, since 1970, in which the retention of a node `n` ends, as its index has it. */
@@ -40,12 +48,17 @@ export const SQLITE: Dialect = {
   translate: (text) =>
     TO_SQLITE.reduce((done, [pattern, by]) => done.replaceAll(pattern, by), text),
   each: (place, _type, alias) => `json_each(${place}) ${alias}`,
+  listOf: (statement) => `(SELECT json_group_array(key) FROM (${statement}))`,
   join: "CROSS JOIN",
   free: (column) => `+${column}`,
   indexed: (index) => `INDEXED BY ${index}`,
   again: () => "",
   placeIn: "instr",
   isSession: (column, value) => `${column} = ${value}`,
+  like: "LIKE",
+  // The sum keeps the index from statements that ask for the edges of a node.
+  contradicting: "e.owner + 0",
+  nodeRef: (id) => `(SELECT key FROM nodes WHERE id = ${id})`,
   endSecond: "unixepoch(substr(n.created_at, 1, 19)) + n.ttl_days * 86400",
   end: "key",
   isOwnerInKeys: false,
@@ -54,7 +67,9 @@ export const SQLITE: Dialect = {
 export const POSTGRES: Dialect = {
   name: "postgres",
   translate: (text) => text,
-  each: (place, type, alias) => `unnest(${place}::${type}[]) ${alias} (value)`,
+  each: (place, type, alias) =>
+    `unnest(${place}::${type}[]) WITH ORDINALITY ${alias} (value, place)`,
+  listOf: (statement) => `ARRAY(${statement})`,
   join: "JOIN",
   free: (column) => column,
   indexed: () => "",
@@ -62,6 +77,9 @@ export const POSTGRES: Dialect = {
   placeIn: "strpos",
   isSession: (column, value) =>
     `(${sessionStart(column)} = ${sessionStart(value)} AND ${column} = ${value})`,
+  like: "ILIKE",
+  contradicting: "e.owner",
+  nodeRef: (id) => `${id}::uuid`,
   endSecond: "n.retention_second",
   end: "id",
   isOwnerInKeys: true,

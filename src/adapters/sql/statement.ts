@@ -40,8 +40,12 @@ export type Request =
       readonly rows: readonly (readonly Cell[])[];
     }
   | { readonly how: "owner"; readonly userId: string }
+  /** Work of one store, which has its own connection for it. */
+  | { readonly how: "native"; readonly work: (connection: never) => unknown }
   | { readonly how: "together"; readonly steps: readonly Steps<unknown>[] }
-  | { readonly how: "dialect" };
+  | { readonly how: "dialect" }
+  /** Where a list is empty: whether it is so because an index is damaged. With a row that an index has and its table does not. */
+  | { readonly how: "sound" | "damaged" };
 
 /**
  * The steps of a role; who runs them answers each request with what the function below names. What a statement throws ends them: a role
@@ -124,8 +128,28 @@ export function* page<Row, Item>(
   ...values: readonly SqlValue[]
 ): Steps<Page<Item>> {
   const found = new PageBuilder(form, limit);
-  yield { how: "page", text, values, limit, take: (row: Row) => found.add(row) };
+  yield* each(limit, (row: Row) => found.add(row), text, ...values);
   return found.page();
+}
+
+/** The rows of a statement, which has at most one more than `limit`, until `take` wants no more: a pack does not read those beyond. */
+export function* each<Row>(
+  limit: number,
+  take: (row: Row) => boolean,
+  text: Text,
+  ...values: readonly SqlValue[]
+): Steps<void> {
+  return yield { how: "page", text, values, limit, take };
+}
+
+/** Where a list is empty. @throws SvcError pack_damaged if a damaged index finds nothing */
+export function* requireSound(): Steps<void> {
+  return yield { how: "sound" };
+}
+
+/** For a row that an index has and its table does not. @throws SvcError pack_damaged */
+export function* throwDamaged(): Steps<void> {
+  return yield { how: "damaged" };
 }
 
 /** The number of an owner; undefined for one without any data, if that is known. */

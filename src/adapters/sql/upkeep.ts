@@ -3,7 +3,7 @@ import { DECAY_RATES, type FadingProfile, mayHaveFaded } from "../../domain/fadi
 import { mayBePromoted } from "../../domain/metadata.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { ALL_OWNERS, isEverybody, type Owner } from "../../domain/owner.ts";
-import { type Instant, toEpochMillis } from "../../lib/instant.ts";
+import { asInstant, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 import type { Aging, AgingPage, AgingWalk, Upkeep } from "../../ports/store/work.ts";
@@ -17,6 +17,7 @@ import {
   toAuditRecord,
   toNode,
 } from "./rows.ts";
+import { readSetting, writeSetting } from "./settings.ts";
 import {
   type Access,
   all,
@@ -25,7 +26,6 @@ import {
   get,
   type OwnerKey,
   ownerKey,
-  run,
   type SqlValue,
   type Steps,
   statement,
@@ -286,21 +286,14 @@ function* isDated(from: Instant, to: Instant): Steps<boolean> {
   return Boolean(row?.isDated);
 }
 
-const SETTINGS = ({ isOwnerInKeys }: Dialect): string =>
-  isOwnerInKeys ? "settings" : "pack_settings";
 /** The reading of the clock that a pass doubted. */
 const CLOCK = "doubted_clock";
-const DOUBTED = statement((d) => `SELECT value FROM ${SETTINGS(d)} WHERE name = '${CLOCK}'`);
-const DOUBT = statement(
-  (d) => `INSERT INTO ${SETTINGS(d)} (name, value) VALUES ('${CLOCK}', $1)
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-);
-const BELIEVE = statement((d) => `DELETE FROM ${SETTINGS(d)} WHERE name = '${CLOCK}'`);
 
 function* readDoubtedClock(): Steps<Instant | undefined> {
-  return (yield* get<{ value: Instant }>(DOUBTED))?.value;
+  const at = yield* readSetting(CLOCK);
+  return at === undefined ? undefined : asInstant(at);
 }
 
 function* doubtClock(at: Instant | undefined): Steps<void> {
-  yield* at === undefined ? run(BELIEVE) : run(DOUBT, at);
+  yield* writeSetting(CLOCK, at);
 }

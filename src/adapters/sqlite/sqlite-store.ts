@@ -11,8 +11,14 @@ import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { Manifest, PackLock, Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { bindAudit, readAuditRecord } from "../sql/audit.ts";
+import { bindBrowse } from "../sql/browse.ts";
+import { change } from "../sql/change.ts";
+import { bindEdges } from "../sql/edges.ts";
+import { bindEventReads } from "../sql/events.ts";
 import { bindExtraction } from "../sql/extraction.ts";
+import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
+import { bindOwners } from "../sql/owners.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
 import { snowball } from "../stemming/stem.ts";
@@ -22,38 +28,15 @@ import { accessOf, run } from "./connection/run.ts";
 import { bindErasures } from "./erasure/bind.ts";
 import { knownMemories } from "./extraction/known.ts";
 import { publishPlan } from "./extraction/publish.ts";
-import { createOwners } from "./owners/owners.ts";
+import { moveOwner } from "./owners/move-owner.ts";
 import type { PackAccess } from "./pack-access.ts";
-import { readEventsByTime, readSessions, readStoreState } from "./read/activity.ts";
-import { readBrowse, readFacetCounts, readNodesOf, readQuarterCounts } from "./read/browse.ts";
-import {
-  readContradictions,
-  readContradictionsAmong,
-  readContradictionsOf,
-} from "./read/contradictions.ts";
-import { readEdges, readNotedContradictions, readStoreCounts } from "./read/edges.ts";
-import { readEntities } from "./read/entities.ts";
-import { readExpired } from "./read/expired.ts";
-import { nodesById, nodesByKey, sessionWindows } from "./read/keyed-nodes.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
 import { readPinned } from "./read/pinned.ts";
-import {
-  countEvents,
-  countNodes,
-  readEvent,
-  readEvents,
-  readEventsById,
-  readLastEventAt,
-  readNode,
-  readNodes,
-  readNodesCiting,
-} from "./read/read.ts";
 import { readReplacedNotes } from "./read/replaced-notes.ts";
-import { readScan } from "./read/scan-nodes.ts";
 import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
 import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
-import { readChain, readNeighborhood } from "./read/walks.ts";
+import { readStoreState } from "./read/store-state.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { readUses } from "./receipts/contexts.ts";
 import {
@@ -66,8 +49,7 @@ import {
 import { readManifest } from "./schema/manifest.ts";
 import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
 import { writeAdmission } from "./write/admit.ts";
-import { change } from "./write/change.ts";
-import { readEdgesOf } from "./write/edges.ts";
+import { changeHooks } from "./write/change.ts";
 import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
 import { addNodes, materializeAll } from "./write/materialize.ts";
 import { findStaleEntries, removeStaleEntries } from "./write/sweep-indexes.ts";
@@ -101,13 +83,21 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
   return {
     backend: "sqlite",
     rebuild: createIndexRebuild({ ...parts, ...access, holder }),
-    owners: createOwners(access, clock),
+    owners: {
+      ...bindOwners(roles),
+      // Inside the transaction: everything that others have recorded before is older.
+      move: (move) => access.write((database) => moveOwner(database, move, clock.now())),
+    },
     manifest,
     hasModel: async (identity) => isSameEmbedding((await manifest()).embedding, identity),
     ...bindEvents(parts, holder),
     ...bindGraph(parts),
-    ...bindBrowse(parts),
-    ...bindActivity(parts),
+    ...bindNodes(roles),
+    ...bindKeyed(roles),
+    ...bindEdges(roles),
+    ...bindBrowse(roles),
+    ...bindEventReads(roles),
+    ...bindState(parts),
     ...bindSearches(parts),
     ...bindWork(roles, worker),
     ...bindJobs(parts, holder),
@@ -171,11 +161,6 @@ function bindEvents({ access, clock }: SqliteStoreParts, holder: string) {
           return existing;
         }),
       ),
-    event: reading(access, readEvent),
-    events: reading(access, readEvents),
-    eventsById: reading(access, readEventsById),
-    lastEventAt: reading(access, readLastEventAt),
-    countEvents: reading(access, countEvents),
   } satisfies Partial<Store>;
 }
 
@@ -188,46 +173,16 @@ function adderOf(embedding: EmbeddingIdentity): OnDatabase<[items: readonly Inde
 }
 
 function bindGraph({ access, clock, embedding }: SqliteStoreParts) {
-  const add = adderOf(embedding);
+  const hooks = changeHooks(clock.now, adderOf(embedding));
   return {
     change: (reads, decide) =>
-      access.write((database) => change(database, reads, decide, clock.now(), add)),
-    node: reading(access, readNode),
-    queryNodes: reading(access, readNodes),
-    scanNodes: async (page) => {
-      const found = await access.read((database) => readScan(database, page));
-      // A caller that reads page after page lets the rest of the process run in between.
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      return found;
-    },
-    neighborhood: reading(access, readNeighborhood),
-    chain: reading(access, readChain),
-    expired: reading(access, readExpired),
-    nodesCiting: reading(access, readNodesCiting),
-    contradictionsAmong: reading(access, readContradictionsAmong),
-    contradictionsOf: reading(access, readContradictionsOf),
-    countNodes: reading(access, countNodes),
+      access.write((database) => run(database, change(reads, decide, hooks))),
   } satisfies Partial<Store>;
 }
 
-function bindBrowse({ access }: SqliteStoreParts) {
-  return {
-    browse: reading(access, readBrowse),
-    facetCounts: reading(access, readFacetCounts),
-    quarterCounts: reading(access, readQuarterCounts),
-    edges: reading(access, readEdges),
-    entities: reading(access, readEntities),
-    notedContradictions: reading(access, readNotedContradictions),
-    storeCounts: reading(access, readStoreCounts),
-    nodesOf: reading(access, readNodesOf),
-  } satisfies Partial<Store>;
-}
-
-function bindActivity({ access, isEncrypted }: SqliteStoreParts) {
+function bindState({ access, isEncrypted }: SqliteStoreParts) {
   const opening = randomBytes(4).toString("hex");
   return {
-    eventsByTime: reading(access, readEventsByTime),
-    sessions: reading(access, readSessions),
     storeState: (owner) =>
       access.read((database) => readStoreState(database, owner, { isEncrypted, opening })),
   } satisfies Partial<Store>;
@@ -262,17 +217,12 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
       access.read((database) => searchText(database, query, filter, { k, others })),
     searchGraph: reading(access, searchGraph),
     pinned: reading(access, readPinned),
-    contradictions: reading(access, readContradictions),
     replacedNotes: reading(access, readReplacedNotes),
-    nodesById: (userId, ids) => nodesById(access.read, userId, ids),
-    nodesByKey: (userId, keys, texts) => nodesByKey(access.read, userId, keys, texts),
-    sessionWindows: (userId, keys, span) => sessionWindows(access.read, userId, keys, span),
   } satisfies Partial<Store<number>>;
 }
 
 function bindSweeps({ read, write }: PackAccess) {
   return {
-    edgesAt: (nodeId) => read((database) => readEdgesOf(database, nodeId)),
     sweepIndexes: async (owner, limit) => {
       const stale = await read((database) => findStaleEntries(database, owner));
       if (limit === 0 || stale.length === 0) return { found: stale.length, removed: 0 };

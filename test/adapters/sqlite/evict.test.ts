@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { readSessionWindows } from "../../../src/adapters/sql/nodes.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { sessionWindows } from "../../../src/adapters/sqlite/read/keyed-nodes.ts";
+import { accessOf } from "../../../src/adapters/sqlite/connection/run.ts";
 import { leanAll } from "../../../src/adapters/sqlite/vectors/write-vectors.ts";
 import { rewriteDocuments } from "../../../src/adapters/sqlite/write/lexical-index.ts";
 import { readTurn, surround } from "../../../src/adapters/sqlite/write/turns.ts";
@@ -112,12 +113,11 @@ test("neighbours are looked for among active memories only", async () => {
 
   const turn = readTurn(database, 2);
   const beside = turn && surround(planned, turn, { reach: 2 });
-  const windows = await sessionWindows(
-    async (use) => use(planned, undefined as never),
-    "ada",
-    [2],
-    2,
-  );
+  const access = accessOf({
+    read: async (use) => use(planned),
+    write: async (use) => use(planned),
+  });
+  const windows = await readSessionWindows(access, "ada", [2], 2);
   database.close();
 
   expect(beside?.before).toEqual([]);

@@ -1,26 +1,24 @@
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readAuditRecords, readAuditRecordsOn } from "../../../src/adapters/sql/audit.ts";
+import { readContradictionsAmong, readContradictionsOf } from "../../../src/adapters/sql/edges.ts";
+import { readEventsById } from "../../../src/adapters/sql/events.ts";
 import {
   earlierTurns,
   extractionJob,
   extractionLanes,
   waitingTurns,
 } from "../../../src/adapters/sql/extraction.ts";
-import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { run } from "../../../src/adapters/sqlite/connection/run.ts";
 import {
-  readContradictionsAmong,
-  readContradictionsOf,
-} from "../../../src/adapters/sqlite/read/contradictions.ts";
-import { readExpired } from "../../../src/adapters/sqlite/read/expired.ts";
-import {
-  readEventsById,
+  readChain,
+  readExpired,
+  readNeighborhood,
   readNodes,
   readNodesCiting,
-} from "../../../src/adapters/sqlite/read/read.ts";
-import { readScan } from "../../../src/adapters/sqlite/read/scan-nodes.ts";
-import { readChain, readNeighborhood } from "../../../src/adapters/sqlite/read/walks.ts";
+  readScan,
+} from "../../../src/adapters/sql/nodes.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { run } from "../../../src/adapters/sqlite/connection/run.ts";
 import { ACTIVE_STATES } from "../../../src/domain/enums.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
@@ -52,60 +50,60 @@ const READS: readonly {
 }[] = [
   {
     name: "a scan of one type",
-    read: (database) => readScan(database, { ...SCAN, nodeType: "fact", scope: "personal" }),
+    read: (database) => run(database, readScan({ ...SCAN, nodeType: "fact", scope: "personal" })),
     indexes: ["nodes_by_type"],
     sorts: false,
   },
   {
     name: "a scan of all types",
-    read: (database) => readScan(database, SCAN),
+    read: (database) => run(database, readScan(SCAN)),
     indexes: ["nodes_by_type"],
     sorts: false,
   },
   {
     name: "a neighborhood",
     read: (database, nodeId) =>
-      readNeighborhood(database, { nodeId, owner: "ada", maxHops: 5, maxVisited: 100 }),
+      run(database, readNeighborhood({ nodeId, owner: "ada", maxHops: 5, maxVisited: 100 })),
     indexes: ["edges_from", "edges_to"],
     sorts: true,
   },
   {
     name: "a chain",
     read: (database, nodeId) => {
-      readChain(database, { nodeId, owner: "ada", direction: "forward", maxSteps: 1 });
-      return readChain(database, { nodeId, owner: "ada", direction: "backward", maxSteps: 1 });
+      run(database, readChain({ nodeId, owner: "ada", direction: "forward", maxSteps: 1 }));
+      return run(database, readChain({ nodeId, owner: "ada", direction: "backward", maxSteps: 1 }));
     },
     indexes: ["edges_by_source", "edges_by_target"],
     sorts: true,
   },
   {
     name: "the nodes that cite an event",
-    read: (database, id) => readNodesCiting(database, id, "ada"),
+    read: (database, id) => run(database, readNodesCiting(id, "ada")),
     indexes: ["sqlite_autoindex_events_1"],
     sorts: true,
   },
   {
     name: "events by id",
-    read: (database, id) => readEventsById(database, [id], "ada"),
+    read: (database, id) => run(database, readEventsById([id], "ada")),
     indexes: ["sqlite_autoindex_events_1"],
     sorts: false,
   },
   {
     name: "contradictions among nodes",
-    read: (database, id) => readContradictionsAmong(database, "ada", [id]),
+    read: (database, id) => run(database, readContradictionsAmong("ada", [id])),
     indexes: ["edges_contradicting", "sqlite_autoindex_nodes_1", "edges_by_source"],
     sorts: true,
   },
   {
     name: "contradictions among many nodes",
     read: (database, id) =>
-      readContradictionsAmong(database, "ada", [id, ...Array.from({ length: 9 }, freshId)]),
+      run(database, readContradictionsAmong("ada", [id, ...Array.from({ length: 9 }, freshId)])),
     indexes: ["edges_contradicting"],
     sorts: true,
   },
   {
     name: "contradictions of a node",
-    read: (database, id) => readContradictionsOf(database, id, "ada"),
+    read: (database, id) => run(database, readContradictionsOf(id, "ada")),
     indexes: ["edges_by_source", "edges_by_target"],
     sorts: true,
   },
@@ -125,13 +123,13 @@ const READS: readonly {
   },
   {
     name: "the newest nodes of all owners",
-    read: (database) => readNodes(database, NEWEST),
+    read: (database) => run(database, readNodes(NEWEST)),
     indexes: ["nodes_by_time"],
     sorts: false,
   },
   {
     name: "the newest nodes of one owner",
-    read: (database) => readNodes(database, { ...NEWEST, owner: "ada" }),
+    read: (database) => run(database, readNodes({ ...NEWEST, owner: "ada" })),
     indexes: ["nodes_by_owner"],
     sorts: true,
   },
@@ -144,13 +142,13 @@ const READS: readonly {
   },
   {
     name: "expired nodes of all owners",
-    read: (database) => readExpired(database, { owner: ALL_OWNERS, now: at(9), limit: 9 }),
+    read: (database) => run(database, readExpired({ owner: ALL_OWNERS, now: at(9), limit: 9 })),
     indexes: ["nodes_expiring"],
     sorts: true,
   },
   {
     name: "expired nodes of one owner",
-    read: (database) => readExpired(database, { owner: "ada", now: at(9), limit: 9 }),
+    read: (database) => run(database, readExpired({ owner: "ada", now: at(9), limit: 9 })),
     indexes: ["nodes_expiring"],
     sorts: true,
   },
@@ -183,7 +181,7 @@ const READS: readonly {
 /** The index in order of time, of which no more is read than the page takes. */
 const IN_TIME = "SCAN n USING INDEX nodes_by_time";
 /** Lists that the caller gave, or that the statement made from them. */
-const LISTS = /^SCAN (f|k|w|wanted|named|moves|CONSTANT ROW|\(subquery-\d+\))$/;
+const LISTS = /^SCAN (f|k|w|wanted|named|moves|chain|CONSTANT ROW|\(subquery-\d+\))$/;
 
 test.each([...READS])("$name: no table is gone through", async ({ read, indexes, sorts }) => {
   const pack = filePack(folder());

@@ -1,10 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readAuditRecords } from "../../../src/adapters/sql/audit.ts";
+import { readContradictions } from "../../../src/adapters/sql/edges.ts";
+import { readKeyed } from "../../../src/adapters/sql/nodes.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { run } from "../../../src/adapters/sqlite/connection/run.ts";
-import { readContradictions } from "../../../src/adapters/sqlite/read/contradictions.ts";
-import { readKeyed } from "../../../src/adapters/sqlite/read/keyed-nodes.ts";
 import { readPinned } from "../../../src/adapters/sqlite/read/pinned.ts";
 import { readReplacedNotes } from "../../../src/adapters/sqlite/read/replaced-notes.ts";
 import { searchGraph } from "../../../src/adapters/sqlite/read/search-graph.ts";
@@ -48,7 +48,7 @@ const READS: readonly {
   },
   {
     name: "contradictions",
-    read: (database) => readContradictions(database, "ada", [1, 2]),
+    read: (database) => run(database, readContradictions("ada", [1, 2])),
     indexes: ["edges_by_source", "edges_by_target"],
   },
   {
@@ -58,7 +58,7 @@ const READS: readonly {
   },
   {
     name: "nodes by id",
-    read: (database) => readKeyed(database, "ada", { by: "id", names: [freshId()] }),
+    read: (database) => run(database, readKeyed("ada", "id", [freshId()])),
     indexes: ["sqlite_autoindex_nodes_1"],
   },
   {

@@ -1,3 +1,4 @@
+import { SvcError } from "../../../domain/errors.ts";
 import { POSTGRES } from "../../sql/dialect.ts";
 import {
   type Access,
@@ -27,6 +28,13 @@ async function perform(sql: Sql, request: Request): Promise<unknown> {
       return ownerKey(request.userId);
     case "dialect":
       return POSTGRES;
+    case "native":
+      // SAFETY: `native` of this file made it.
+      return await request.work(sql as never);
+    case "sound":
+      return undefined;
+    case "damaged":
+      throw new SvcError("internal", "a row that a statement has found is not there");
     case "together":
       return await Promise.all(request.steps.map((steps) => run(sql, steps)));
     case "insert":
@@ -47,6 +55,11 @@ async function perform(sql: Sql, request: Request): Promise<unknown> {
 /** Lists as array literals. */
 function given(value: Given): SqlValue {
   return isList(value) ? listText(value) : value;
+}
+
+/** Work of a database as a step of a role. */
+export function* native<T>(work: (sql: Sql) => Promise<T>): Steps<T> {
+  return yield { how: "native", work };
 }
 
 /** The roles on a database. */

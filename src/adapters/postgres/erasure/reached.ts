@@ -3,12 +3,12 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ErasureCounts, ErasureScope } from "../../../ports/store/events.ts";
+import { FROM_NODES, type NodeRow, toNode } from "../../sql/rows.ts";
 import { countBlobsOf } from "../blobs/blobs.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import { FROM_NODES, type NodeRow, toNode } from "../rows.ts";
 
 /** The rows that an erasure reaches besides those of its events and nodes. */
 export type Reached = {

@@ -6,7 +6,7 @@ import type { Admission } from "../../../ports/store/events.ts";
 import type { EventBlob } from "../../../ports/store/records.ts";
 import { ADMITTED } from "../../../ports/store/work.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
-
+import { EVENT_TABLE, eventValues } from "../../sql/rows.ts";
 import { writeBlobs } from "../blobs/blobs.ts";
 import { insertNumbered, type NumberedTable } from "../connection/insert-many.ts";
 import { run } from "../connection/run.ts";
@@ -14,7 +14,6 @@ import type { Sql } from "../connection/sql.ts";
 import { keepFromErasing, namesErased } from "../erasure/names-erased.ts";
 import { writeNodes } from "../graph/write-nodes.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
-import { EVENT_TABLE, eventValues } from "../rows.ts";
 import { writeDocuments } from "../search/write-documents.ts";
 
 /** Who gets the jobs of an admission, and until when; undefined: any worker. */

@@ -4,32 +4,26 @@ import { withWordsOf } from "../../../domain/search/turns.ts";
 import type { Admission, EventLog } from "../../../ports/store/events.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import { readAuditRecord } from "../../sql/audit.ts";
+import { change } from "../../sql/change.ts";
 import { newLease } from "../../sql/work.ts";
 import { snowball } from "../../stemming/stem.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { change } from "../graph/change.ts";
+import { changeHooks } from "../graph/change.ts";
 import type { Parts } from "../parts.ts";
 import { ownersOf, writeAdmission } from "./admit.ts";
-import {
-  countEvents,
-  readEvent,
-  readEvents,
-  readEventsById,
-  readLastEventAt,
-} from "./read-events.ts";
 
 /** What the server says of a key that is there already. */
 const TAKEN = "23505";
 
-export function bindEvents(parts: Parts): EventLog {
+export function bindEvents(parts: Parts): Pick<EventLog, "admit" | "admitOnce"> {
   const { database, worker } = parts;
   const append = async (sql: Sql, admission: Admission): Promise<void> => {
     const lease = admission.leaseJobs ? await run(sql, newLease(worker, LEASE_SECONDS)) : undefined;
     await writeAdmission(sql, admission, lease);
     const { change: planned } = admission;
     if (planned !== undefined) {
-      await change(sql, planned.reads, planned.decide, { ...parts, mayAdd: false });
+      await run(sql, change(planned.reads, planned.decide, changeHooks(parts, false)));
     }
   };
   return {
@@ -52,10 +46,5 @@ export function bindEvents(parts: Parts): EventLog {
         return await once();
       }
     },
-    event: (id, owner) => database.read(owner, (sql) => readEvent(sql, id, owner)),
-    events: (page) => database.read(page.userId, (sql) => readEvents(sql, page)),
-    eventsById: (ids, owner) => database.read(owner, (sql) => readEventsById(sql, ids, owner)),
-    lastEventAt: (userId) => database.read(userId, (sql) => readLastEventAt(sql, userId)),
-    countEvents: (owner) => database.read(owner, (sql) => countEvents(sql, owner)),
   };
 }

@@ -14,13 +14,12 @@ import type { Uuid } from "../../../lib/uuid.ts";
 
 import type { KnownLookup } from "../../../ports/store/work.ts";
 import { readOwnerNames } from "../../sql/owner-names.ts";
-
+import { FROM_NODES, type NodeRow, toNode } from "../../sql/rows.ts";
 import { ACTIVE } from "../conditions.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import { FROM_NODES, type NodeRow, toNode } from "../rows.ts";
 
 /** Where memories are looked for. */
 type Place = { readonly sql: Sql; readonly owner: OwnerKey; readonly scope: string };

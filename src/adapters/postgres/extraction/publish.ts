@@ -17,15 +17,14 @@ import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/work.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
+import { writeEdge } from "../../sql/edges.ts";
 import { completeJob, heldJob, type JobRow, readJobRow } from "../../sql/extraction.ts";
-
+import { readNodeRows } from "../../sql/nodes.ts";
+import { type NodeRow, toNode, updateOfNode } from "../../sql/rows.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { writeEdge } from "../graph/edges.ts";
-import { readNodeRows } from "../graph/read-nodes.ts";
 import { writeNodes } from "../graph/write-nodes.ts";
-import { type NodeRow, toNode, updateOfNode } from "../rows.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { evict } from "../search/evict.ts";
 import { writeDocuments } from "../search/write-documents.ts";
@@ -81,7 +80,7 @@ async function readConcerned(
   { snapshots, replacements }: DerivationPlan,
 ): Promise<ReadonlyMap<Uuid, NodeRow>> {
   const ids = [...snapshots.map(({ id }) => id), ...replacements.map(({ oldId }) => oldId)];
-  const rows = await readNodeRows(sql, ids);
+  const rows = await run(sql, readNodeRows(ids));
   return new Map(rows.map((row) => [asUuid(row.id), row]));
 }
 
@@ -124,7 +123,7 @@ async function writePublication(
     if (vector === undefined) isMissing = true;
     else entries.push({ key, vector, contentHash: sha256Hex(node.content) });
   }
-  for (const edge of outcome.edges) await writeEdge(sql, edge);
+  for (const edge of outcome.edges) await run(sql, writeEdge(edge));
   const areAlone = !outcome.nodes.some(isOfConversation);
   await putVectors(sql, owner, entries, embedding, areAlone);
   // Once all nodes exist: neighbours that arrive together are written once.

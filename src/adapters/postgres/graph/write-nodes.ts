@@ -1,13 +1,13 @@
 import { isActive } from "../../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+import { NODE_TABLE, nodeValues } from "../../sql/rows.ts";
 import { ACTIVE } from "../conditions.ts";
 import { insertNumbered } from "../connection/insert-many.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
-import { NODE_TABLE, nodeValues } from "../rows.ts";
 
 const NODES = { table: "nodes", columns: NODE_TABLE, counter: "next_key" } as const;
 

@@ -1,9 +1,10 @@
 import { asInstant } from "../../../lib/instant.ts";
 import type { StoreInspection } from "../../../ports/store/store.ts";
+import { readPackOwner } from "../../sql/owners.ts";
 import { inspectBlobs } from "../blobs/blobs.ts";
 import { ACTIVE } from "../conditions.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { readPackOwner } from "../owners/pack-owner.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";
 import { requireManifest } from "../schema/manifest.ts";
 import { readTablesVersion } from "../schema/migrate.ts";
@@ -83,7 +84,7 @@ export async function inspectDatabase(sql: Sql): Promise<DatabaseInspection> {
     tablesVersion: await readTablesVersion(sql),
     tls: await tlsOf(sql),
     partitions: await readPartitions(sql),
-    owner: await readPackOwner(sql),
+    owner: await run(sql, readPackOwner()),
     blobs: await inspectBlobs(sql),
     receipts: (await sql.get<DatabaseInspection["receipts"]>(RECEIPTS)) ?? { count: 0, bytes: 0 },
     extraction: await inspectExtraction(sql),

@@ -3,14 +3,12 @@ import type { Instant } from "../../../lib/instant.ts";
 
 import type { OwnerMove } from "../../../ports/store/store.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
-
+import { listOwners, readPackOwner, writePackOwner } from "../../sql/owners.ts";
 import { moveBlobs } from "../blobs/blobs.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
 import { joinMemories } from "./join-memories.ts";
-import { listOwners } from "./list-owners.ts";
-import { readPackOwner, writePackOwner } from "./pack-owner.ts";
 
 /**
  * Gives everything of one owner to another. A memory's key is a number among its owner's, so those of two owners who are joined are
@@ -20,7 +18,7 @@ import { readPackOwner, writePackOwner } from "./pack-owner.ts";
  */
 export async function moveOwner(sql: Sql, move: OwnerMove, at: Instant): Promise<OwnerSummary> {
   const { from, into, isJoin, settingId, actorId } = move;
-  const moved = movable(await listOwners(sql), move);
+  const moved = movable(await run(sql, listOwners()), move);
   const [source, target] = [ownerKey(from), ownerKey(into)];
   // First, since events may only change hands if the log says so.
   await run(sql, writeAuditRecords(NO_OWNER, [toMoveRecord(move, moved, at)]));
@@ -36,9 +34,9 @@ export async function moveOwner(sql: Sql, move: OwnerMove, at: Instant): Promise
     "UPDATE receipts SET owner = $2::bigint, user_id = $3 WHERE owner = $1::bigint",
     ...[source, target, into],
   );
-  const whose = await readPackOwner(sql);
+  const whose = await run(sql, readPackOwner());
   if (whose.from === "set" && whose.userId === from) {
-    await writePackOwner(sql, into, { id: settingId, actorId, createdAt: at });
+    await run(sql, writePackOwner(into, { id: settingId, actorId, createdAt: at }));
   }
   return moved;
 }

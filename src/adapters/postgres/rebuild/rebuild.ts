@@ -4,14 +4,13 @@ import type {
   IndexRebuild,
   RebuildPlan,
 } from "../../../ports/store/search-index.ts";
+import { toNode } from "../../sql/rows.ts";
 import { timeOf } from "../../sql/work.ts";
 import { ACTIVE } from "../conditions.ts";
 import { run as runSteps } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import { type OwnerRow, ownerAfter } from "../owners/list-owners.ts";
 import type { Parts } from "../parts.ts";
-import { toNode } from "../rows.ts";
 import { requireModel } from "../schema/manifest.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
 import { HAS_TEXT } from "../search/turns.ts";
@@ -201,4 +200,15 @@ async function countIndexable(sql: Sql): Promise<IndexableNodes> {
      FROM nodes n WHERE n.lifecycle_state IN ${ACTIVE}`,
   );
   return row ?? { total: 0, blank: 0 };
+}
+
+type OwnerRow = { readonly owner: OwnerKey; readonly user_id: string };
+
+/** The owner with the next higher number. @param owner undefined: the first one is wanted */
+async function ownerAfter(sql: Sql, owner: OwnerKey | undefined): Promise<OwnerRow | undefined> {
+  return await sql.get<OwnerRow>(
+    `SELECT owner, user_id FROM owners WHERE $1::bigint IS NULL OR owner > $1::bigint
+     ORDER BY owner LIMIT 1`,
+    owner ?? null,
+  );
 }

@@ -2,12 +2,12 @@ import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { NodeVector, RebuildPlan } from "../../../ports/store/search-index.ts";
+import { FROM_NODES, type NodeRow } from "../../sql/rows.ts";
 import { ACTIVE } from "../conditions.ts";
 import { insertMany } from "../connection/insert-many.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText, writeVector } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
-import { FROM_NODES, type NodeRow } from "../rows.ts";
 import { writeEmbedding } from "../schema/manifest.ts";
 import { HAS_TEXT } from "../search/turns.ts";
 import { asOwn, evictVectors, leanAll } from "../search/write-vectors.ts";
@@ -28,7 +28,7 @@ const TARGET: Readonly<Record<RebuildPlan["vectors"], string>> = {
 };
 
 export type StaleRows = {
-  readonly rows: readonly NodeRow[];
+  readonly rows: readonly OwnedRow[];
   readonly scanned: number;
   readonly scannedTo: NodePlace;
   readonly hasMore: boolean;
@@ -69,9 +69,11 @@ function textOf({ owner, key }: NodePlace): string {
   return `${owner} ${key}`;
 }
 
-async function readPlaces(sql: Sql, places: readonly NodePlace[]): Promise<readonly NodeRow[]> {
+type OwnedRow = NodeRow & { readonly owner: OwnerKey };
+
+async function readPlaces(sql: Sql, places: readonly NodePlace[]): Promise<readonly OwnedRow[]> {
   if (places.length === 0) return [];
-  return await sql.all<NodeRow>(
+  return await sql.all<OwnedRow>(
     `${FROM_NODES} JOIN unnest($1::bigint[], $2::integer[]) p (owner, key) ON p.owner = n.owner AND p.key = n.key
      ORDER BY n.owner, n.key`,
     listText(places.map(({ owner }) => owner)),

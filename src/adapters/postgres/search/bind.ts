@@ -4,8 +4,6 @@ import type { Store } from "../../../ports/store/store.ts";
 import type { Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";
 import type { Parts } from "../parts.ts";
-import { readContradictions } from "../read/contradictions.ts";
-import { readNodesById, readNodesByKey, readSessionWindows } from "../read/keyed-nodes.ts";
 import { readManifest, requireModel } from "../schema/manifest.ts";
 import { LengthsCache } from "./lengths-cache.ts";
 import { putParts, readTextsWithoutParts } from "./parts.ts";
@@ -49,14 +47,7 @@ export function bindSearches({ database, embedding }: Parts) {
     searchGraph: (names, filter, reach) =>
       database.snapshot(filter.userId, (sql) => searchGraph(sql, names, filter, reach)),
     pinned: (filter) => database.read(filter.userId, (sql) => readPinned(sql, filter)),
-    nodesByKey: (userId, keys, texts) =>
-      database.read(userId, (sql) => readNodesByKey(sql, userId, keys, texts)),
-    nodesById: (userId, ids) => database.read(userId, (sql) => readNodesById(sql, userId, ids)),
-    contradictions: (userId, keys) =>
-      database.read(userId, (sql) => readContradictions(sql, userId, keys)),
     replacedNotes: (userId, keys) =>
       database.snapshot(userId, (sql) => readReplacedNotes(sql, userId, keys)),
-    sessionWindows: (userId, keys, span) =>
-      database.read(userId, (sql) => readSessionWindows(sql, userId, keys, span)),
   } satisfies Partial<Store<number>>;
 }

@@ -2,12 +2,12 @@ import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { nearestPart, PARTS_FROM, packParts } from "../../../domain/search/turns.ts";
 import type { TextParts } from "../../../ports/store/search-index.ts";
+import { FROM_NODES, type NodeRow, toNode } from "../../sql/rows.ts";
 import { ACTIVE } from "../conditions.ts";
 import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import { FROM_NODES, type NodeRow, toNode } from "../rows.ts";
 import { isCandidate } from "./candidates.ts";
 
 /** Keeps the vectors of parts of an owner's texts. Runs inside a transaction that holds the owner's lock. */

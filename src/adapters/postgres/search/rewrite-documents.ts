@@ -1,5 +1,4 @@
 import type { Sql } from "../connection/sql.ts";
-import { readNewestKey } from "../graph/read-nodes.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { BLOCK_KEYS, blockOf, lastOf, replaced, storedLength } from "./posting-blocks.ts";
 import { HAS_WORDS } from "./turns.ts";
@@ -192,4 +191,13 @@ async function countAll(sql: Sql, owner: OwnerKey, newest: number): Promise<void
      WHERE owner = $1::bigint`,
     owner,
   );
+}
+
+/** The highest key of an owner's nodes in any state; 0 without one. */
+async function readNewestKey(sql: Sql, owner: OwnerKey): Promise<number> {
+  const row = await sql.get<{ key: number | null }>(
+    "SELECT max(key) AS key FROM nodes WHERE owner = $1::bigint",
+    owner,
+  );
+  return row?.key ?? 0;
 }

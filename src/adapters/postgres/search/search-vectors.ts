@@ -2,11 +2,12 @@ import { everythingOf } from "../../../domain/candidate-filter.ts";
 import { bestFirst } from "../../../domain/search/bm25.ts";
 import { nearestWithParts, withParts } from "../../../domain/search/turns.ts";
 import type { Hit, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
+import { readByName } from "../../sql/nodes.ts";
 import { Params } from "../connection/params.ts";
+import { accessOf } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText, readVector, writeVector } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
-import { readNodesByKey } from "../read/keyed-nodes.ts";
 import { requireModel, storedModel } from "../schema/manifest.ts";
 import { ofKind, passes } from "./candidates.ts";
 import { nearestParts, nearestPartsOf } from "./parts.ts";
@@ -93,7 +94,7 @@ export async function nearNodes(
   const filter = { ...everythingOf(userId), scopes: [scope] };
   const hits = await searchTexts(reads, { vector, filter, k: count });
   const keys = hits.map(({ key }) => key);
-  const found = await reads.database.read(userId, (sql) => readNodesByKey(sql, userId, keys));
+  const found = await readByName(accessOf(reads.database), userId, { key: keys });
   const nodes = new Map(found.map(({ key, node }) => [key, node]));
   const nearest = hits.flatMap(({ key, score }) => {
     const node = nodes.get(key);

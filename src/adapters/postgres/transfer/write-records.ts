@@ -6,11 +6,11 @@ import {
   withPlaces,
 } from "../../../domain/records/rows.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import { EVENT_TABLE, NODE_TABLE } from "../../sql/rows.ts";
 import { type Column, insertMany } from "../connection/insert-many.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
-import { EVENT_TABLE, NODE_TABLE } from "../rows.ts";
 import { writeSetting } from "../schema/settings.ts";
 import { putVectors } from "../search/write-vectors.ts";
 import { keysById } from "./record-source.ts";

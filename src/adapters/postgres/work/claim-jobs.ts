@@ -6,6 +6,14 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { MaterializationJob } from "../../../ports/store/work.ts";
 import { readAuditRecordsById } from "../../sql/audit.ts";
 import {
+  type EventRow,
+  FROM_EVENTS,
+  NODE_COLUMNS,
+  type NodeRow,
+  toEvent,
+  toNode,
+} from "../../sql/rows.ts";
+import {
   type ClaimedRow,
   claimWork,
   isDue,
@@ -19,14 +27,6 @@ import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import {
-  type EventRow,
-  FROM_EVENTS,
-  NODE_COLUMNS,
-  type NodeRow,
-  toEvent,
-  toNode,
-} from "../rows.ts";
 import { HAS_TEXT, HAS_WORDS } from "../search/turns.ts";
 import { HAS_DOCUMENT, HAS_VECTOR } from "./indexed.ts";
 import { MATERIALIZATION } from "./jobs.ts";

@@ -9,6 +9,7 @@ import {
   type Table,
   textFor,
 } from "../../sql/statement.ts";
+import { damaged, requireSound } from "../read/sound.ts";
 import { ask } from "./ask.ts";
 
 type Bound = string | number | boolean | null | Uint8Array;
@@ -27,6 +28,13 @@ function perform(database: Database, request: Request): unknown {
       return ask<number>(database, "SELECT owner FROM owners WHERE user_id = ?", request.userId);
     case "dialect":
       return SQLITE;
+    case "native":
+      // SAFETY: `native` of this file made it.
+      return request.work(database as never);
+    case "sound":
+      return requireSound(database);
+    case "damaged":
+      throw damaged(database);
     case "together":
       return request.steps.map((steps) => run(database, steps));
     case "insert":
@@ -79,6 +87,11 @@ function insert(
   });
   const statement = database.query<unknown, Bound[]>(text);
   for (const row of rows) statement.run(...row);
+}
+
+/** Work of a pack as a step of a role. */
+export function* native<T>(work: (database: Database) => T): Steps<T> {
+  return yield { how: "native", work };
 }
 
 /** The roles on a pack. */

@@ -4,13 +4,13 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ErasureCounts, ErasureScope } from "../../../ports/store/events.ts";
+import { NODE_COLUMNS, type NodeRow, toNode } from "../../sql/rows.ts";
 import { countBlobsOf } from "../blobs/blobs.ts";
 import { ask } from "../connection/ask.ts";
 import type { PackAccess } from "../pack-access.ts";
 import type { ReceiptRow } from "../receipts/receipt-row.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
-import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 
 /** The rows that an erasure reaches besides those of its events and nodes, by key. */
 export type Reached = {

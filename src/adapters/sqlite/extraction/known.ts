@@ -14,10 +14,9 @@ import type { KeyedNode } from "../../../ports/store/search-index.ts";
 import type { KnownLookup } from "../../../ports/store/work.ts";
 
 import { readOwnerNames } from "../../sql/owner-names.ts";
+import { NODE_COLUMNS, type NodeRow, toNode } from "../../sql/rows.ts";
 import { run } from "../connection/run.ts";
-
 import { ownerKey } from "../write/owners.ts";
-import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { claimsWithValue } from "./claim-values.ts";
 import { entitiesNamed } from "./entity-names.ts";
 

@@ -19,18 +19,17 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/work.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
+import { writeEdge } from "../../sql/edges.ts";
 import { completeJob, heldJob, type JobRow, readJobRow } from "../../sql/extraction.ts";
-
+import { UPDATE_NODE } from "../../sql/rows.ts";
 import { ask } from "../connection/ask.ts";
 import { run } from "../connection/run.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { evict, readNodes } from "../write/change.ts";
-import { writeEdge } from "../write/edges.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { reopenJob } from "../write/jobs.ts";
 import { writeDocuments } from "../write/lexical-index.ts";
-import { UPDATE_NODE } from "../write/rows.ts";
 import { writeNode } from "../write/write-node.ts";
 
 /** Carries out a plan. Runs inside a write transaction, which must be rolled back when it throws. */
@@ -115,7 +114,7 @@ function writePublication(
     if (vector === undefined) isMissing = true;
     else entries.push({ key, vector, contentHash: sha256Hex(node.content), at });
   }
-  for (const edge of outcome.edges) writeEdge(database, edge);
+  for (const edge of outcome.edges) run(database, writeEdge(edge));
   // Vectors before words (see `evict`), and words once all nodes exist: neighbours that arrive together are written once.
   putVectors(database, entries, embedding);
   writeDocuments(database, texts);

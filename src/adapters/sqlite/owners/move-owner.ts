@@ -4,9 +4,10 @@ import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/owner.
 import { fromPayload } from "../../../domain/search/turns.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 
-import type { OwnerMove, OwnerWish } from "../../../ports/store/store.ts";
+import type { OwnerMove } from "../../../ports/store/store.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
 import { forgetWalkPlaces } from "../../sql/organizing.ts";
+import { listOwners, readPackOwner, writePackOwner } from "../../sql/owners.ts";
 import { moveBlobs } from "../blobs/blobs.ts";
 import { run } from "../connection/run.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
@@ -14,13 +15,6 @@ import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { mendDocuments, writeDocuments } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
-import { listOwners } from "./list-owners.ts";
-import { readPackOwner, writePackOwner } from "./pack-owner.ts";
-
-/** What a move would move. @throws SvcError invalid_argument if it is not possible */
-export function previewMove(database: Database, wish: OwnerWish): OwnerSummary {
-  return movable(listOwners(database), wish);
-}
 
 /**
  * Gives everything of one owner to another. If the target does not exist yet, only the name changes; otherwise the rows change
@@ -31,7 +25,7 @@ export function previewMove(database: Database, wish: OwnerWish): OwnerSummary {
  */
 export function moveOwner(database: Database, move: OwnerMove, at: Instant): OwnerSummary {
   const { from, into, settingId, actorId } = move;
-  const moved = previewMove(database, move);
+  const moved = movable(run(database, listOwners()), move);
   const key = ownerKey(database, from);
   if (key === undefined) throw new SvcError("internal", "an owner has things and no key");
   const target = ownerKey(database, into);
@@ -40,9 +34,9 @@ export function moveOwner(database: Database, move: OwnerMove, at: Instant): Own
     database.query("UPDATE owners SET user_id = ? WHERE owner = ?").run(into, key);
   } else handOver(database, key, target);
   database.query("UPDATE receipts SET user_id = ? WHERE user_id = ?").run(into, from);
-  const whose = readPackOwner(database);
+  const whose = run(database, readPackOwner());
   if (whose.from === "set" && whose.userId === from) {
-    writePackOwner(database, into, { id: settingId, actorId, createdAt: at });
+    run(database, writePackOwner(into, { id: settingId, actorId, createdAt: at }));
   }
   return moved;
 }

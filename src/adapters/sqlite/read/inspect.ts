@@ -3,6 +3,7 @@ import { asInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { FailingWork, StoreInspection } from "../../../ports/store/store.ts";
 import type { Upkeep } from "../../../ports/store/work.ts";
+import { readPackOwner } from "../../sql/owners.ts";
 import { countRetained, readAging, readLastSteps, readLastUses } from "../../sql/upkeep.ts";
 import { inspectBlobs } from "../blobs/blobs.ts";
 import { ask, countRows } from "../connection/ask.ts";
@@ -12,7 +13,6 @@ import type { DatabaseOptions } from "../connection/open-database.ts";
 import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { run } from "../connection/run.ts";
-import { readPackOwner } from "../owners/pack-owner.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
 import { type KeyBackup, readKeyBackup } from "../schema/key-backup.ts";
@@ -114,7 +114,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     edgeCount: countRows(database, "edges"),
     eventCount: countRows(database, "events"),
     ownerCount: countRows(database, "owners"),
-    owner: readPackOwner(database),
+    owner: run(database, readPackOwner()),
     blobs: inspectBlobs(database),
     receipts: countReceipts(database),
     keyBackup: readKeyBackup(database),

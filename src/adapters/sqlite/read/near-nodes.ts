@@ -1,10 +1,11 @@
 import type { Database } from "bun:sqlite";
 import type { Hit, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
 import type { Slab } from "../../native/kernel.ts";
+import { readAnyKeyed } from "../../sql/nodes.ts";
+import { run } from "../connection/run.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
 import { ownerKey } from "../write/owners.ts";
-import { readKeyed } from "./keyed-nodes.ts";
 import { searchIndex } from "./search-vectors.ts";
 
 /** Rows that are looked at for each near node that is wanted; where a filter leaves too few, so many more for each. */
@@ -86,9 +87,7 @@ function withNodes(
 ): readonly NearNode<number>[] {
   const keys = hits.map(({ key }) => key);
   const nodes = new Map(
-    readKeyed(database, userId, { by: "key", names: keys, mayBeLong: true }).map(
-      ({ key, node }) => [key, node],
-    ),
+    run(database, readAnyKeyed(userId, "key", keys)).map(({ key, node }) => [key, node]),
   );
   return hits.flatMap(({ key, score: cosine }) => {
     const node = nodes.get(key);

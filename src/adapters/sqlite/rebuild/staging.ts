@@ -3,9 +3,9 @@ import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { NodeVector, RebuildPlan, StaleNodes } from "../../../ports/store/search-index.ts";
+import { NODE_COLUMNS, type NodeRow, toNode } from "../../sql/rows.ts";
 import { createVectors } from "../schema/schema.ts";
 import { leanAll, nextRevision, orphanVectors, removeVectors } from "../vectors/write-vectors.ts";
-import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 
 /** Maximum nodes read in one step, so that it ends soon even if nothing is stale. */

@@ -2,8 +2,8 @@ import type { Database } from "bun:sqlite";
 import type { Edge } from "../../../domain/node.ts";
 import type { RowOf } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import { EVENT_COLUMNS, type EventRow, NODE_COLUMNS, type NodeRow } from "../../sql/rows.ts";
 import { countRows } from "../connection/ask.ts";
-import { EVENT_COLUMNS, type EventRow, NODE_COLUMNS, type NodeRow } from "../write/rows.ts";
 import { rowsOf } from "./export-lines.ts";
 
 export type JsonExportChoices = {

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { isSameEmbedding } from "../../../domain/embedding-models.ts";
+import { PACK_OWNER_SET } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
@@ -8,11 +9,11 @@ import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
 import { restoreExtraction } from "../extraction/restore.ts";
-import { adoptPackOwner } from "../owners/pack-owner.ts";
 import { findStale } from "../rebuild/staging.ts";
 import { tooNew } from "../schema/manifest.ts";
 import { migrate } from "../schema/migrate.ts";
 import { writeNamespace } from "../schema/namespace-identity.ts";
+import { writePackSetting } from "../schema/pack-settings.ts";
 import { LIST_CHANGES } from "../schema/tables.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { rewriteDocuments } from "../write/lexical-index.ts";
@@ -268,4 +269,14 @@ export function* writeTexts(database: Database): Generator<number> {
     })();
   }
   database.transaction(() => advanceIndexSequence(database))();
+}
+
+/** Applies the newest operation on the owner, in a pack made from an export. Runs inside a write transaction. */
+function adoptPackOwner(database: Database): void {
+  const row = database
+    .query<{ owner: string | null }, [string]>(
+      "SELECT payload ->> 'after' AS owner FROM operations WHERE op_type = ? ORDER BY key DESC LIMIT 1",
+    )
+    .get(PACK_OWNER_SET);
+  if (typeof row?.owner === "string") writePackSetting(database, "owner", row.owner);
 }

@@ -2,9 +2,9 @@ import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { nearestPart, PARTS_FROM, packParts } from "../../../domain/search/turns.ts";
 import type { TextParts } from "../../../ports/store/search-index.ts";
+import { NODE_COLUMNS, type NodeRow, toNode } from "../../sql/rows.ts";
 import type { Parameter } from "../connection/ask.ts";
 import type { Condition } from "../read/filter-sql.ts";
-import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";
 
 /** Keeps the vectors of parts. Runs inside a write transaction. */

@@ -5,15 +5,16 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Admission } from "../../../ports/store/events.ts";
 import { ADMITTED } from "../../../ports/store/work.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
-
+import { change } from "../../sql/change.ts";
+import { eventValues } from "../../sql/rows.ts";
 import { writeBlobs } from "../blobs/blobs.ts";
 import { run } from "../connection/run.ts";
 import { namesErased } from "../erasure/names-erased.ts";
-import { change } from "./change.ts";
+import { changeHooks } from "./change.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
-import { eventValues, INSERT_EVENT } from "./rows.ts";
+import { INSERT_EVENT } from "./rows.ts";
 import { writeNode } from "./write-node.ts";
 
 /** The work of all events of an admission, whose keys follow each other: one statement costs less than one for each. */
@@ -63,6 +64,14 @@ export function writeAdmission(
   writeDocuments(database, texts);
   if (nodes.length > 0) advanceIndexSequence(database);
   if (admission.change !== undefined) {
-    change(database, admission.change.reads, admission.change.decide, now);
+    const { reads, decide } = admission.change;
+    run(
+      database,
+      change(
+        reads,
+        decide,
+        changeHooks(() => now),
+      ),
+    );
   }
 }

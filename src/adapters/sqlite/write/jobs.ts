@@ -15,10 +15,6 @@ import type { Uuid } from "../../../lib/uuid.ts";
 
 import type { MaterializationJob } from "../../../ports/store/work.ts";
 import { readAuditRecord } from "../../sql/audit.ts";
-import { type ClaimFilter, claimWork } from "../../sql/work.ts";
-import { run } from "../connection/run.ts";
-import { documentNumber } from "./lexical-index.ts";
-import { ownerKeyOrAll, userIdOf } from "./owners.ts";
 import {
   EVENT_COLUMNS,
   type EventRow,
@@ -26,7 +22,11 @@ import {
   type NodeRow,
   toEvent,
   toNode,
-} from "./rows.ts";
+} from "../../sql/rows.ts";
+import { type ClaimFilter, claimWork } from "../../sql/work.ts";
+import { run } from "../connection/run.ts";
+import { documentNumber } from "./lexical-index.ts";
+import { ownerKeyOrAll, userIdOf } from "./owners.ts";
 import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY } from "./turns.ts";
 
 const KIND = "materialization";

@@ -1,7 +1,8 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { nodeValues } from "../../sql/rows.ts";
 import { hasRow } from "../connection/ask.ts";
-import { INSERT_NODE, nodeValues } from "./rows.ts";
+import { INSERT_NODE } from "./rows.ts";
 import { ACTIVE } from "./turns.ts";
 
 /**

@@ -1,0 +1,123 @@
+import {
+  ALL_OWNERS,
+  movable,
+  type OwnerMemories,
+  type OwnerSummary,
+  type PackOwner,
+  plainForms,
+  toOwnerRecord,
+} from "../../domain/owner.ts";
+import { asInstant } from "../../lib/instant.ts";
+import type { OwnerRecord, Owners } from "../../ports/store/store.ts";
+import { writeAuditRecords } from "./audit.ts";
+import { readOwnerNames } from "./owner-names.ts";
+import { addSetting, readSetting, writeSetting } from "./settings.ts";
+import { type Access, all, type Steps, statement } from "./statement.ts";
+
+/** Who owns a store, and what each owner has; without the move of everything from one to another. */
+export function bindOwners({ read, snapshot, writeAny }: Access): Omit<Owners, "move"> {
+  return {
+    packOwner: () => snapshot(ALL_OWNERS, readPackOwner),
+    claimPack: (userId, record) => writeAny(() => claimPack(userId, record)),
+    usePack: (userId, record) => writeAny(() => writePackOwner(userId, record)),
+    withMemories: (limit) => read(ALL_OWNERS, () => readOwnersWithMemories(limit)),
+    list: () => read(ALL_OWNERS, listOwners),
+    unusualNames: () => read(ALL_OWNERS, readUnusualNames),
+    names: (userId) => read(userId, () => readOwnerNames(userId)),
+    previewMove: async (wish) => movable(await read(ALL_OWNERS, listOwners), wish),
+  };
+}
+
+/** The setting that names the owner of a store. */
+const OWNER = "owner";
+
+const WITH_ANYTHING = statement(`SELECT user_id FROM owners o
+  WHERE EXISTS (SELECT 1 FROM nodes n WHERE n.owner = o.owner) OR EXISTS (SELECT 1 FROM events e WHERE e.owner = o.owner) LIMIT 2`);
+
+export function* readPackOwner(): Steps<PackOwner> {
+  const userId = yield* readSetting(OWNER);
+  if (userId !== undefined) return { from: "set", userId };
+  const [first, second] = yield* all<{ user_id: string }>(WITH_ANYTHING);
+  if (first === undefined) return { from: "nobody" };
+  return second === undefined ? { from: "only", userId: first.user_id } : { from: "several" };
+}
+
+/** Sets the owner unless somebody has anything or was faster: at a server others may write meanwhile. */
+function* claimPack(userId: string, record: OwnerRecord): Steps<PackOwner> {
+  const found = yield* readPackOwner();
+  if (found.from !== "nobody") return found;
+  if (yield* addSetting(OWNER, userId))
+    yield* writeAuditRecords(0, [toOwnerRecord(record, null, userId)]);
+  return yield* readPackOwner();
+}
+
+/** Sets the owner. Runs inside a write transaction. */
+export function* writePackOwner(userId: string, record: OwnerRecord): Steps<void> {
+  const before = (yield* readSetting(OWNER)) ?? null;
+  yield* writeSetting(OWNER, userId);
+  yield* writeAuditRecords(0, [toOwnerRecord(record, before, userId)]);
+}
+
+type SummaryRow = {
+  readonly userId: string;
+  readonly memories: number;
+  readonly events: number;
+  readonly written: string | null;
+  readonly told: string | null;
+};
+
+/** A pack counts over its indexes, owner after owner; a server goes over its tables once. */
+const SUMMARIES = statement(({ isOwnerInKeys }) => {
+  const each = (table: string, time: string): string =>
+    `(SELECT owner, count(*)::float8 AS many, max(${time}) AS last FROM ${table} GROUP BY owner)`;
+  return isOwnerInKeys
+    ? `SELECT o.user_id AS "userId", coalesce(n.many, 0) AS memories, coalesce(e.many, 0) AS events, n.last AS written, e.last AS told
+       FROM owners o LEFT JOIN ${each("nodes", "updated_at")} n ON n.owner = o.owner
+         LEFT JOIN ${each("events", "timestamp")} e ON e.owner = o.owner
+       WHERE n.many > 0 OR e.many > 0 ORDER BY memories DESC, o.user_id`
+    : `SELECT * FROM (SELECT o.user_id AS userId, (SELECT count(*) FROM nodes n WHERE n.owner = o.owner) AS memories,
+         (SELECT count(*) FROM events e WHERE e.owner = o.owner) AS events,
+         (SELECT max(updated_at) FROM nodes n WHERE n.owner = o.owner) AS written,
+         (SELECT max(timestamp) FROM events e WHERE e.owner = o.owner) AS told
+       FROM owners o ORDER BY o.owner) WHERE memories > 0 OR events > 0 ORDER BY memories DESC`;
+});
+
+/** What each owner has, those with the most memories first; owners who have nothing are left out. */
+export function* listOwners(): Steps<readonly OwnerSummary[]> {
+  const rows = yield* all<SummaryRow>(SUMMARIES);
+  return rows.map(({ written, told, ...rest }) => {
+    const last = (written ?? "") > (told ?? "") ? written : told;
+    return { ...rest, lastUsed: last === null ? undefined : asInstant(last) };
+  });
+}
+
+/** Owners whose memories are counted. A store with more does not belong to one person. */
+const COUNTED = 50;
+const WITH_MEMORIES = statement(
+  ({
+    isOwnerInKeys,
+  }) => `SELECT * FROM (SELECT o.owner, o.user_id AS "userId", (SELECT count(*)::float8 FROM nodes n WHERE n.owner = o.owner) AS memories
+    FROM (SELECT owner, user_id FROM owners ORDER BY owner LIMIT $1) o) counted
+  WHERE memories > 0 ORDER BY memories DESC, ${isOwnerInKeys ? '"userId"' : "owner"} LIMIT $2`,
+);
+
+/** Owners with memories, those with the most first. @param limit at least 1 */
+function* readOwnersWithMemories(limit: number): Steps<readonly OwnerMemories[]> {
+  const rows = yield* all<OwnerMemories>(WITH_MEMORIES, COUNTED, limit);
+  return rows.map(({ userId, memories }) => ({ userId, memories }));
+}
+
+const UNUSUAL = statement(
+  ({ isOwnerInKeys }) =>
+    `SELECT user_id FROM owners WHERE user_id ${isOwnerInKeys ? "~ '[^!-~]'" : "GLOB '*[^!-~]*'"}`,
+);
+const OF_NAMES = statement("SELECT user_id FROM owners WHERE user_id = ANY ($1::text[])");
+
+function* readUnusualNames(): Steps<readonly string[]> {
+  const namesOf = (rows: readonly { readonly user_id: string }[]) =>
+    rows.map(({ user_id }) => user_id);
+  const unusual = namesOf(yield* all<{ user_id: string }>(UNUSUAL));
+  const forms = plainForms(unusual);
+  if (forms.length === 0) return unusual;
+  return [...unusual, ...namesOf(yield* all<{ user_id: string }>(OF_NAMES, forms))];
+}
