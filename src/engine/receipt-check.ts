@@ -1,5 +1,3 @@
-import { type AnyReceipt, isLean } from "../domain/records/receipt.ts";
-import type { BuiltReceipt } from "./receipts/build.ts";
 import { decodeReceipt, openReceipt, receiptChecksum } from "./receipts/codec.ts";
 import { receiptProblems } from "./receipts/validate.ts";
 
@@ -29,12 +27,4 @@ export function questionIn(body: Uint8Array): string {
   } catch {
     return "";
   }
-}
-
-/** A text with every id that a receipt names. */
-export function idsInReceipt({ receipt, record }: BuiltReceipt<AnyReceipt>): string {
-  const ids = isLean(receipt)
-    ? receipt.candidates.map(({ nodeId, reasons }) => [nodeId, reasons])
-    : receipt.candidates.map(({ nodeId }) => nodeId);
-  return JSON.stringify([ids, record]);
 }

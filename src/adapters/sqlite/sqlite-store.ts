@@ -112,8 +112,8 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     blob: reading(access, readBlob),
     blobTotals: reading(access, readBlobTotals),
     addNodes: writing(access, adderOf(embedding)),
-    saveReceipt: (receipt, context = [], named = [], forgettings) =>
-      access.write((database) => writeReceipt(database, receipt, context, named, forgettings)),
+    saveReceipt: (receipt, context = [], forgettings) =>
+      access.write((database) => writeReceipt(database, receipt, context, forgettings)),
     forgettings: reading(access, countForgettings),
     usesOf: reading(access, readUses),
     receipt: reading(access, readReceipt),

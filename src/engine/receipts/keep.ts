@@ -1,4 +1,3 @@
-import { idsIn } from "../../domain/erasure.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { AnyReceipt, KeptReceipt } from "../../domain/records/receipt.ts";
@@ -7,7 +6,6 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { ContextNode, ReceiptLog, StoredReceipt } from "../../ports/store/records.ts";
 import type { Owners } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
-import { idsInReceipt } from "../receipt-check.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { ReceiptMaterial } from "./api.ts";
 import {
@@ -83,8 +81,8 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       const built = await (settings.receiptDetail === "full" || material.explain
         ? full(material)
         : buildLean(material));
-      const { stored, context, named } = toStored(built, createdAt);
-      if (await store.saveReceipt(stored, context, named, material.forgettings)) return true;
+      const { stored, context } = toStored(built, createdAt);
+      if (await store.saveReceipt(stored, context, material.forgettings)) return true;
       warn(
         `the receipt of retrieval ${requestId} was not written (something was forgotten meanwhile)`,
       );
@@ -161,7 +159,6 @@ function toStored(
 ): {
   readonly stored: StoredReceipt;
   readonly context: readonly ContextNode[];
-  readonly named: readonly string[];
 } {
   const text = receiptText(built.receipt);
   const checksum = receiptChecksum(text);
@@ -174,7 +171,6 @@ function toStored(
       body: encodeReceipt({ text, checksum, record: built.record }),
     },
     context: contextOf(built.receipt),
-    named: idsIn([idsInReceipt(built)]),
   };
 }
 

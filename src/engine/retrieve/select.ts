@@ -113,13 +113,11 @@ class Kept {
   /** Undefined: it can be kept. */
   refusal(candidate: ResultCandidate): string | undefined {
     const { minScore, fusion, limit = Number.POSITIVE_INFINITY } = this.#rules;
-    const kind = kindOf(candidate);
-    return firstReason([
-      ["below_threshold", !reachesFloor(candidate, minScore, fusion)],
-      ["source_limit", this.#sources.isFull(kind.source)],
-      ["evidence_limit", this.#evidence.isFull(kind.evidence)],
-      ["result_limit", this.#kept.size >= limit],
-    ]);
+    if (!reachesFloor(candidate, minScore, fusion)) return "below_threshold";
+    const kind = this.#kindOf(candidate);
+    if (kind !== undefined && this.#sources.isFull(kind.source)) return "source_limit";
+    if (kind !== undefined && this.#evidence.isFull(kind.evidence)) return "evidence_limit";
+    return this.#kept.size >= limit ? "result_limit" : undefined;
   }
 
   /** All of these or none. @returns whether they are kept */
@@ -139,9 +137,16 @@ class Kept {
   #count(candidate: ResultCandidate, by: 1 | -1): void {
     if (by === 1) this.#kept.add(candidate);
     else this.#kept.delete(candidate);
-    const kind = kindOf(candidate);
+    const kind = this.#kindOf(candidate);
+    if (kind === undefined) return;
     this.#sources.count(kind.source, by);
     this.#evidence.count(kind.evidence, by);
+  }
+
+  /** Undefined where no kind is capped: its name is not made for nothing. */
+  #kindOf(candidate: ResultCandidate): ReturnType<typeof kindOf> | undefined {
+    const { maxPerSource, maxPerEvidence } = this.#rules;
+    return (maxPerSource ?? maxPerEvidence) === undefined ? undefined : kindOf(candidate);
   }
 }
 
@@ -150,10 +155,6 @@ function kindOf({ node }: ResultCandidate): { readonly evidence: string; readonl
   const evidence = [...new Set(node.evidenceRefs)].sort().join(" ");
   // Ids contain no line break.
   return { evidence, source: evidence && `${evidence}\n${wholeOf(node).sha256 ?? node.content}` };
-}
-
-function firstReason(reasons: readonly (readonly [string, boolean])[]): string | undefined {
-  return reasons.find(([, applies]) => applies)?.[0];
 }
 
 function exclusion(

@@ -139,15 +139,13 @@ export type ReceiptLog = {
   /**
    * Stores a receipt with what was in the context. An existing request id is left as it is.
    * @param context default: nothing
-   * @param named the ids in it. If one of them was erased meanwhile, nothing is stored. Default: none
-   * @param forgettings how many the owner had when the question began. If there are more now, nothing is stored: the question may
-   *   say what was forgotten. Default: whatever there are
+   * @param forgettings how many the owner had when the question began. If there are more now, nothing is stored: it may name, or
+   *   ask with, what was forgotten. Default: whatever there are
    * @returns whether the request has a receipt
    */
   saveReceipt(
     receipt: StoredReceipt,
     context?: readonly ContextNode[],
-    named?: readonly string[],
     forgettings?: number,
   ): Promise<boolean>;
   /** How many erasures there were of what an owner has. */

@@ -11,7 +11,7 @@ import type {
 import { END_OF_TIME, FIRST_ID } from "../conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
-import { keepFromErasing, namesErased } from "../erasure/names-erased.ts";
+import { keepFromErasing } from "../erasure/names-erased.ts";
 import { ownerKey, ownerKeyOrNull } from "../owner-key.ts";
 import { readUses } from "./contexts.ts";
 import { type ReceiptRow, toReceipt } from "./receipt-row.ts";
@@ -21,8 +21,8 @@ const FROM_RECEIPTS = "SELECT request_id, user_id, created_at, body FROM receipt
 /** The records of retrievals. The server compresses their bodies. */
 export function bindReceipts({ read, writeAny }: Database) {
   return {
-    saveReceipt: (receipt, context, named = [], forgettings) =>
-      writeAny((sql) => writeReceipt(sql, receipt, context, named, forgettings)),
+    saveReceipt: (receipt, context, forgettings) =>
+      writeAny((sql) => writeReceipt(sql, receipt, context, forgettings)),
     forgettings: (userId) => read(userId, (sql) => countForgettings(sql, userId)),
     receipt: (requestId, owner) => read(owner, (sql) => readReceipt(sql, requestId, owner)),
     receipts: (page) => read(page.userId, (sql) => readReceipts(sql, page)),
@@ -33,22 +33,21 @@ export function bindReceipts({ read, writeAny }: Database) {
 
 /**
  * Keeps a receipt with what was in the context, unless its request has one. Runs inside a transaction.
- * @returns false if it names something that was erased meanwhile, or the owner had other forgettings before
+ * @param forgettings how many the owner had when the question began; undefined: whatever there are
+ * @returns false if there are others now
  */
 async function writeReceipt(
   sql: Sql,
   receipt: StoredReceipt,
   context: readonly ContextNode[] = [],
-  named: readonly string[],
   forgettings?: number,
 ): Promise<boolean> {
   // Pipelined: no erasure of the owner is under way from here on.
-  const [, isErased, now] = await Promise.all([
+  const [, now] = await Promise.all([
     keepFromErasing(sql, ownerKey(receipt.userId), "shared"),
-    namesErased(sql, named),
     forgettings === undefined ? undefined : countForgettings(sql, receipt.userId),
   ]);
-  if (isErased || now !== forgettings) return false;
+  if (now !== forgettings) return false;
   const { requestId, userId, createdAt, body } = receipt;
   const of = (member: keyof ContextNode) => listText(context.map((node) => node[member]));
   await sql.run(

@@ -15,13 +15,14 @@ export function writeContext(
   receipt: number,
   context: readonly ContextNode[],
 ): void {
-  const insert = database.query(
-    `INSERT OR IGNORE INTO receipt_nodes (node, receipt, rank, representation)
-     SELECT key, ?, ?, ? FROM nodes WHERE id = ?`,
-  );
-  for (const { nodeId, rank, representation } of context) {
-    insert.run(receipt, rank, representation, nodeId);
-  }
+  if (context.length === 0) return;
+  database
+    .query(
+      `INSERT OR IGNORE INTO receipt_nodes (node, receipt, rank, representation)
+       SELECT n.key, ?1, c.value ->> 'rank', c.value ->> 'representation'
+       FROM json_each(?2) c CROSS JOIN nodes n ON n.id = c.value ->> 'nodeId'`,
+    )
+    .run(receipt, JSON.stringify(context));
 }
 
 /** A receipt. */

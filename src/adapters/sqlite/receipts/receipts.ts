@@ -5,7 +5,6 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ContextNode, ReceiptPage, StoredReceipt } from "../../../ports/store/records.ts";
 import { countRows } from "../connection/ask.ts";
-import { namesErased } from "../erasure/names-erased.ts";
 import { userIdOf } from "../write/owners.ts";
 import { toStoredReceipt, writeContext } from "./contexts.ts";
 import { fromIdBytes, type ReceiptRow, toIdBytes } from "./receipt-row.ts";
@@ -14,18 +13,17 @@ const FORGETTINGS = `operations WHERE namespace_id = ? AND op_type = '${FORGOTTE
 
 /**
  * Keeps a receipt unless its request has one. Runs inside a write transaction.
- * @returns false if it names something that was erased meanwhile, or the owner had other forgettings before
+ * @param forgettings how many the owner had when the question began; undefined: whatever there are
+ * @returns false if there are others now
  */
 export function writeReceipt(
   database: Database,
   receipt: StoredReceipt,
   context: readonly ContextNode[],
-  named: readonly string[],
   forgettings?: number,
 ): boolean {
   const id = toIdBytes(receipt.requestId);
   if (database.query("SELECT 1 FROM receipts WHERE request_id = ?").get(id) !== null) return true;
-  if (namesErased(database, () => named)) return false;
   const isForgotten =
     forgettings !== undefined && forgettings !== countForgettings(database, receipt.userId);
   if (isForgotten) return false;
