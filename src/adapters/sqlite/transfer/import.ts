@@ -66,7 +66,9 @@ const LEAVE_PROPOSALS = `DELETE FROM edges WHERE edge_type = 'relates_to' AND me
 /** Records per transaction. */
 const BATCH = 1000;
 /** Texts that are indexed before others run. */
-const TEXTS_A_STEP = 100;
+const TEXTS_A_STEP = 25;
+/** Milliseconds of reading records before others run. */
+const STEP_MS = 25;
 
 /**
  * Makes a pack from a file that `exportLines` wrote: the same rows under keys of its own, with a lexical index, and with the file's
@@ -174,6 +176,7 @@ async function takeAll(
   const hasher = new Bun.CryptoHasher("sha256");
   hasher.update(first.bytes).update("\n");
   let number = first.number;
+  let since = performance.now();
   database.run("BEGIN IMMEDIATE");
   try {
     for await (const line of lines) {
@@ -192,12 +195,17 @@ async function takeAll(
       }
       records.take(value, line);
       hasher.update(line.bytes).update("\n");
-      if (records.total % BATCH !== 0) continue;
-      database.run("COMMIT");
-      onProgress(records.total, total);
+      const isFull = records.total % BATCH === 0;
+      if (!isFull && performance.now() - since < STEP_MS) continue;
+      if (isFull) {
+        database.run("COMMIT");
+        onProgress(records.total, total);
+      }
+      // Nobody else knows the file: a transaction may stay open meanwhile.
       await nextTurn();
       signal?.throwIfAborted();
-      database.run("BEGIN IMMEDIATE");
+      since = performance.now();
+      if (isFull) database.run("BEGIN IMMEDIATE");
     }
   } finally {
     if (database.inTransaction) database.run("ROLLBACK");
