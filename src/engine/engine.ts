@@ -1,6 +1,7 @@
 import { parseId, parseOwner } from "../domain/arguments.ts";
 import { invalid } from "../domain/errors.ts";
 import type { Uuid } from "../lib/uuid.ts";
+import type { Upkeep } from "../ports/store/work.ts";
 import {
   aggregateAssertions,
   aggregateFromText,
@@ -79,8 +80,13 @@ import { drainBefore, matchesPack, processPending } from "./write/materialize.ts
 import { store } from "./write/store.ts";
 
 /** Creates the engine, which resumes what an earlier process left and owns its dependencies: `close()` closes them. */
-export function createEngine(deps: EngineDeps): MemoryEngine {
-  const receipts = createReceiptKeeper(deps);
+export function createEngine(given: EngineDeps): MemoryEngine {
+  const receipts = createReceiptKeeper(given);
+  const lastUses: Upkeep["lastUses"] = async (ids) => {
+    await receipts.settle();
+    return given.store.lastUses(ids);
+  };
+  const deps: EngineDeps = { ...given, store: { ...given.store, lastUses } };
   const extractions = createExtractions(deps);
   const life = new Lifetime(deps, {
     drain: async () => extractions?.close(),

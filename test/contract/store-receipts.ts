@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
-import type { ReceiptPage, StoredReceipt } from "../../src/ports/store/records.ts";
+import type { ContextNode, ReceiptPage, StoredReceipt } from "../../src/ports/store/records.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { anAdmission, anAuditRecord, at, freshId, put } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 
@@ -15,6 +16,16 @@ export function aReceipt(given: Partial<StoredReceipt> = {}): StoredReceipt {
     body: new TextEncoder().encode('{"query":"where is the spare key?"}'),
     ...given,
   };
+}
+
+/** Stores a receipt, and what was in the context of its answer. */
+export async function saveShown(
+  store: Store,
+  receipt: StoredReceipt,
+  context: readonly ContextNode[],
+): Promise<void> {
+  await store.saveReceipt(receipt);
+  await store.noteContexts([{ ...receipt, context }]);
 }
 
 const placeOf = ({ createdAt, requestId }: StoredReceipt): string => `${createdAt} ${requestId}`;
@@ -58,9 +69,9 @@ export function describeReceipts(world: StoreWorld): void {
       const shown = (nodeId: Uuid, rank: number) => ({ nodeId, rank, representation: "full" });
       const receipts = [1, 3, 3].map((second) => aReceipt({ createdAt: at(second) }));
       for (const [index, receipt] of receipts.entries()) {
-        await store.saveReceipt(receipt, [shown(tea.id, index + 1), shown(freshId(), 9)]);
+        await saveShown(store, receipt, [shown(tea.id, index + 1), shown(freshId(), 9)]);
       }
-      await store.saveReceipt(aReceipt({ userId: "bob", createdAt: at(4) }), [shown(tea.id, 1)]);
+      await saveShown(store, aReceipt({ userId: "bob", createdAt: at(4) }), [shown(tea.id, 1)]);
       await store.saveReceipt(aReceipt({ createdAt: at(5) }));
       const newest = receipts
         .map((receipt, index) => ({ receipt, rank: index + 1, representation: "full" }))
@@ -85,7 +96,7 @@ export function describeReceipts(world: StoreWorld): void {
       const [tea] = await put(store, {});
       if (tea === undefined) throw new Error("a memory was stored");
       const receipt = aReceipt();
-      await store.saveReceipt(receipt, [{ nodeId: tea.id, rank: 2, representation: "full" }]);
+      await saveShown(store, receipt, [{ nodeId: tea.id, rank: 2, representation: "full" }]);
       const ids = { id: freshId(), settingId: freshId(), actorId: "test" };
       await store.owners.move({ from: "ada", into: "bob", isJoin: false, ...ids });
 

@@ -15,6 +15,7 @@ import type { Store } from "../../src/ports/store/store.ts";
 import type { Aging } from "../../src/ports/store/work.ts";
 import { anAuditRecord, at, freshId, put, unit } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
+import { saveShown } from "./store-receipts.ts";
 import { ANYTHING } from "./store-vectors.ts";
 
 const DAY = 86_400;
@@ -208,10 +209,9 @@ export function describeUpkeep(world: StoreWorld): void {
     const [used, unused] = await put(store, { second: 1 }, { second: 1, userId: "bob" });
     const body = new Uint8Array([1]);
     for (const second of [500, 700, 600]) {
-      await store.saveReceipt(
-        { requestId: freshId(), userId: "ada", createdAt: at(second), body },
-        [{ nodeId: used?.id ?? freshId(), rank: 1, representation: "self" }],
-      );
+      await saveShown(store, { requestId: freshId(), userId: "ada", createdAt: at(second), body }, [
+        { nodeId: used?.id ?? freshId(), rank: 1, representation: "self" },
+      ]);
     }
 
     const ids = [used, unused].flatMap((node) => (node === undefined ? [] : [node.id]));

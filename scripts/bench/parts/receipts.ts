@@ -67,6 +67,7 @@ async function measureTimes(pack: string, size: number, count: number): Promise<
     ...deps,
     store: {
       saveReceipt: async () => true,
+      noteContexts: async () => {},
       receipt: async () => undefined,
       owners: { names: async () => [] },
     },

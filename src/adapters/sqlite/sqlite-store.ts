@@ -38,7 +38,7 @@ import { searchText } from "./read/search-text.ts";
 import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { readStoreState } from "./read/store-state.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
-import { readUses } from "./receipts/contexts.ts";
+import { noteContexts, readUses } from "./receipts/contexts.ts";
 import {
   countForgettings,
   pruneReceipts,
@@ -112,8 +112,9 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     blob: reading(access, readBlob),
     blobTotals: reading(access, readBlobTotals),
     addNodes: writing(access, adderOf(embedding)),
-    saveReceipt: (receipt, context = [], forgettings) =>
-      access.write((database) => writeReceipt(database, receipt, context, forgettings)),
+    saveReceipt: (receipt, forgettings) =>
+      access.write((database) => writeReceipt(database, receipt, forgettings)),
+    noteContexts: writing(access, noteContexts),
     forgettings: reading(access, countForgettings),
     usesOf: reading(access, readUses),
     receipt: reading(access, readReceipt),

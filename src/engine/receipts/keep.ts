@@ -3,7 +3,12 @@ import type { Owner } from "../../domain/owner.ts";
 import type { AnyReceipt, KeptReceipt } from "../../domain/records/receipt.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ContextNode, ReceiptLog, StoredReceipt } from "../../ports/store/records.ts";
+import type {
+  AnswerContext,
+  ContextNode,
+  ReceiptLog,
+  StoredReceipt,
+} from "../../ports/store/records.ts";
 import type { Owners } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import type { EngineSettings } from "../settings.ts";
@@ -22,9 +27,12 @@ import { receiptProblems } from "./validate.ts";
 const QUEUE_SIZE = 256;
 const SETTLE_MS = 5000;
 const ANSWER_MS = 1000;
+/** Milliseconds until it is noted what an answer showed, and answers for which that is done at once. */
+const NOTE_MS = 1000;
+const NOTED_AT_ONCE = 16;
 
 export type ReceiptKeeperDeps = {
-  readonly store: Pick<ReceiptLog, "saveReceipt" | "receipt"> & {
+  readonly store: Pick<ReceiptLog, "saveReceipt" | "receipt" | "noteContexts"> & {
     readonly owners: Pick<Owners, "names">;
   };
   readonly clock: Clock;
@@ -71,6 +79,29 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   /** Receipts whose answers stopped waiting for them. */
   let late = 0;
 
+  /** What answers showed, noted for several at once: each memory has its place among all answers, far from the others. */
+  const shown: AnswerContext[] = [];
+  let noted = Promise.resolve();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const note = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const contexts = shown.splice(0);
+    if (contexts.length > 0) {
+      noted = noted
+        .then(() => store.noteContexts(contexts))
+        .catch((error) =>
+          warn(`what ${contexts.length} answers showed was not noted (${reasonCode(error)})`),
+        );
+    }
+    return noted;
+  };
+  const showed = (context: AnswerContext): void => {
+    shown.push(context);
+    timer ??= setTimeout(note, NOTE_MS);
+    timer.unref();
+    if (shown.length >= NOTED_AT_ONCE) void note();
+  };
   const full = async (material: ReceiptMaterial) => {
     await digestLongTexts(material.results);
     return buildReceipt(material, surroundings);
@@ -81,8 +112,11 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       const built = await (settings.receiptDetail === "full" || material.explain
         ? full(material)
         : buildLean(material));
-      const { stored, context } = toStored(built, createdAt);
-      if (await store.saveReceipt(stored, context, material.forgettings)) return true;
+      const stored = toStored(built, createdAt);
+      if (await store.saveReceipt(stored, material.forgettings)) {
+        showed({ ...built.receipt, context: contextOf(built.receipt) });
+        return true;
+      }
       warn(
         `the receipt of retrieval ${requestId} was not written (something was forgotten meanwhile)`,
       );
@@ -95,7 +129,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
     }
   };
   const settle = async (): Promise<void> => {
-    await within(SETTLE_MS, Promise.all(waiting.values()));
+    await within(settleMs, Promise.all(waiting.values()).then(note));
   };
   const isRoom = (requestId: Uuid): boolean => {
     if (waiting.size < QUEUE_SIZE) return true;
@@ -121,7 +155,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       });
       return false;
     },
-    make: async (material) => fromStored(toStored(await full(material), clock.now()).stored),
+    make: async (material) => fromStored(toStored(await full(material), clock.now())),
     read: async (requestId, owner) => {
       await within(settleMs, waiting.get(requestId) ?? Promise.resolve(false));
       const stored = await store.receipt(requestId, owner);
@@ -153,24 +187,15 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefin
   return result;
 }
 
-function toStored(
-  built: BuiltReceipt<AnyReceipt>,
-  createdAt: Instant,
-): {
-  readonly stored: StoredReceipt;
-  readonly context: readonly ContextNode[];
-} {
+function toStored(built: BuiltReceipt<AnyReceipt>, createdAt: Instant): StoredReceipt {
   const text = receiptText(built.receipt);
   const checksum = receiptChecksum(text);
   const { requestId, userId } = built.receipt;
   return {
-    stored: {
-      requestId,
-      userId,
-      createdAt,
-      body: encodeReceipt({ text, checksum, record: built.record }),
-    },
-    context: contextOf(built.receipt),
+    requestId,
+    userId,
+    createdAt,
+    body: encodeReceipt({ text, checksum, record: built.record }),
   };
 }
 

@@ -108,6 +108,11 @@ export type ContextNode = {
   readonly representation: string;
 };
 
+/** What was in the context of an answer whose receipt is kept. */
+export type AnswerContext = Pick<StoredReceipt, "requestId" | "userId"> & {
+  readonly context: readonly ContextNode[];
+};
+
 /** One page of an owner's receipts with a memory in their context, newest first; ties by request id, descending. */
 export type UsePage = {
   readonly userId: string;
@@ -137,17 +142,14 @@ export type ReceiptPage = {
 /** The records of retrievals, for as long as they are kept. */
 export type ReceiptLog = {
   /**
-   * Stores a receipt with what was in the context. An existing request id is left as it is.
-   * @param context default: nothing
+   * Stores a receipt. An existing request id is left as it is.
    * @param forgettings how many the owner had when the question began. If there are more now, nothing is stored: it may name, or
    *   ask with, what was forgotten. Default: whatever there are
    * @returns whether the request has a receipt
    */
-  saveReceipt(
-    receipt: StoredReceipt,
-    context?: readonly ContextNode[],
-    forgettings?: number,
-  ): Promise<boolean>;
+  saveReceipt(receipt: StoredReceipt, forgettings?: number): Promise<boolean>;
+  /** Notes what was in the contexts of answers, once for each. Without effect for receipts and memories that are gone. */
+  noteContexts(contexts: readonly AnswerContext[]): Promise<void>;
   /** How many erasures there were of what an owner has. */
   forgettings(userId: string): Promise<number>;
   /** Undefined for an unknown request, or one of another owner. */

@@ -9,7 +9,7 @@ import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { anAdmission, anEvent, at, put, unit } from "../../contract/samples.ts";
 import { directoryPack, encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { aBlob } from "../../contract/store-blobs.ts";
-import { aReceipt } from "../../contract/store-receipts.ts";
+import { aReceipt, saveShown } from "../../contract/store-receipts.ts";
 import { ANYTHING, contentsOf } from "../../contract/store-vectors.ts";
 import { connectionOf, exported, fillRichly, IDENTITY, imported } from "./exported.ts";
 import { failure, useFolders } from "./folder.ts";
@@ -127,7 +127,7 @@ test("what was in the context of an answer comes with its receipt", async () => 
   const store = await open(pack);
   const [tea] = await put(store, { content: "tea" });
   const receipt = aReceipt();
-  await store.saveReceipt(receipt, [{ nodeId: tea!.id, rank: 3, representation: "prose" }]);
+  await saveShown(store, receipt, [{ nodeId: tea!.id, rank: 3, representation: "prose" }]);
   await store.close();
   const copy = filePack(folder());
   await imported(copy, exported(pack));

@@ -18,12 +18,13 @@ import {
   anEvent,
   at,
   DIMENSION,
+  freshId,
   put,
   unit,
 } from "../../contract/samples.ts";
 import { MASTER_KEY, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { aBlob } from "../../contract/store-blobs.ts";
-import { aReceipt } from "../../contract/store-receipts.ts";
+import { aReceipt, saveShown } from "../../contract/store-receipts.ts";
 
 export const IDENTITY: EmbeddingIdentity = {
   model: "hand-made",
@@ -117,10 +118,9 @@ export async function fillRichly(store: Store, pack: SqlitePack): Promise<void> 
     }),
   ];
   await store.admit(anAdmission([awkward, empty], { auditRecords: operations, blobs }));
-  await store.saveReceipt(
-    aReceipt({ createdAt: at(9) }),
-    first && [{ nodeId: first.id, rank: 1, representation: "full" }],
-  );
+  await saveShown(store, aReceipt({ createdAt: at(9) }), [
+    { nodeId: first?.id ?? freshId(), rank: 1, representation: "full" },
+  ]);
   const long = new TextEncoder().encode('{"score":0.25}'.repeat(300));
   await store.saveReceipt(aReceipt({ body: long, userId: "bob" }));
   await store.claimJobs(ALL_OWNERS, 1);

@@ -59,6 +59,27 @@ const idOf = ({ metadata }: ReceiptMaterial): Uuid => metadata.requestId;
 const OWNER = "conv-26";
 
 describe("keep", () => {
+  test("notes what answers showed once each, before anybody who waits for the keeper reads", async () => {
+    const noted: Uuid[] = [];
+    const { keeper, store } = await open({
+      alter: (real) => ({
+        noteContexts: async (contexts) => {
+          noted.push(...contexts.map(({ requestId }) => requestId));
+          await real.noteContexts(contexts);
+        },
+      }),
+    });
+    const materials = Array.from({ length: 20 }, () => aMaterial());
+    for (const material of materials) await keeper.keep(material);
+    await keeper.settle();
+    await keeper.close();
+    expect(noted).toEqual(materials.map(idOf));
+    const [first] = materials;
+    const { node } = first!.results[0]!;
+    // The memories of these answers are in no store: such ones are left out.
+    expect((await store.usesOf({ userId: OWNER, nodeId: node.id, limit: 9 })).items).toEqual([]);
+  });
+
   test("returns once the receipt is written, and it can be read at once", async () => {
     const saved: Uuid[] = [];
     const { keeper } = await open({

@@ -3,6 +3,7 @@ import type { Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type {
+  AnswerContext,
   ContextNode,
   ReceiptLog,
   ReceiptPage,
@@ -21,8 +22,9 @@ const FROM_RECEIPTS = "SELECT request_id, user_id, created_at, body FROM receipt
 /** The records of retrievals. The server compresses their bodies. */
 export function bindReceipts({ read, writeAny }: Database) {
   return {
-    saveReceipt: (receipt, context, forgettings) =>
-      writeAny((sql) => writeReceipt(sql, receipt, context, forgettings)),
+    saveReceipt: (receipt, forgettings) =>
+      writeAny((sql) => writeReceipt(sql, receipt, forgettings)),
+    noteContexts: (contexts) => writeAny((sql) => noteContexts(sql, contexts)),
     forgettings: (userId) => read(userId, (sql) => countForgettings(sql, userId)),
     receipt: (requestId, owner) => read(owner, (sql) => readReceipt(sql, requestId, owner)),
     receipts: (page) => read(page.userId, (sql) => readReceipts(sql, page)),
@@ -32,14 +34,13 @@ export function bindReceipts({ read, writeAny }: Database) {
 }
 
 /**
- * Keeps a receipt with what was in the context, unless its request has one. Runs inside a transaction.
+ * Keeps a receipt unless its request has one. Runs inside a transaction.
  * @param forgettings how many the owner had when the question began; undefined: whatever there are
  * @returns false if there are others now
  */
 async function writeReceipt(
   sql: Sql,
   receipt: StoredReceipt,
-  context: readonly ContextNode[] = [],
   forgettings?: number,
 ): Promise<boolean> {
   // Pipelined: no erasure of the owner is under way from here on.
@@ -49,18 +50,29 @@ async function writeReceipt(
   ]);
   if (now !== forgettings) return false;
   const { requestId, userId, createdAt, body } = receipt;
-  const of = (member: keyof ContextNode) => listText(context.map((node) => node[member]));
   await sql.run(
-    `WITH kept AS (
-       INSERT INTO receipts (owner, request_id, user_id, created_at, body) VALUES ($1::bigint, $2::uuid, $3, $4, $5)
-       ON CONFLICT DO NOTHING RETURNING owner, request_id)
-     INSERT INTO receipt_nodes (owner, request_id, node_id, rank, representation)
-       SELECT k.owner, k.request_id, c.* FROM kept k CROSS JOIN unnest($6::uuid[], $7::integer[], $8::text[]) c
+    `INSERT INTO receipts (owner, request_id, user_id, created_at, body) VALUES ($1::bigint, $2::uuid, $3, $4, $5)
      ON CONFLICT DO NOTHING`,
     ...[ownerKey(userId), requestId, userId, createdAt, body],
-    ...[of("nodeId"), of("rank"), of("representation")],
   );
   return true;
+}
+
+/** See the port. Runs inside a transaction. */
+async function noteContexts(sql: Sql, contexts: readonly AnswerContext[]): Promise<void> {
+  for (const { requestId, userId, context } of contexts) {
+    const of = (member: keyof ContextNode) => listText(context.map((node) => node[member]));
+    await Promise.all([
+      keepFromErasing(sql, ownerKey(userId), "shared"),
+      sql.run(
+        `INSERT INTO receipt_nodes (owner, request_id, node_id, rank, representation)
+           SELECT r.owner, r.request_id, c.* FROM receipts r CROSS JOIN unnest($3::uuid[], $4::integer[], $5::text[]) c
+           WHERE r.owner = $1::bigint AND r.request_id = $2::uuid
+         ON CONFLICT DO NOTHING`,
+        ...[ownerKey(userId), requestId, of("nodeId"), of("rank"), of("representation")],
+      ),
+    ]);
+  }
 }
 
 async function countForgettings(sql: Sql, userId: string): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { asInstant } from "../../../lib/instant.ts";
 import type {
-  ContextNode,
+  AnswerContext,
   MemoryUse,
   Page,
   StoredReceipt,
@@ -9,20 +9,16 @@ import type {
 } from "../../../ports/store/records.ts";
 import { fromIdBytes, type ReceiptRow, toIdBytes } from "./receipt-row.ts";
 
-/** Keeps what was in a context; memories that are gone are left out. Runs inside a write transaction. */
-export function writeContext(
-  database: Database,
-  receipt: number,
-  context: readonly ContextNode[],
-): void {
-  if (context.length === 0) return;
-  database
-    .query(
-      `INSERT OR IGNORE INTO receipt_nodes (node, receipt, rank, representation)
-       SELECT n.key, ?1, c.value ->> 'rank', c.value ->> 'representation'
-       FROM json_each(?2) c CROSS JOIN nodes n ON n.id = c.value ->> 'nodeId'`,
-    )
-    .run(receipt, JSON.stringify(context));
+/** See the port. Runs inside a write transaction. */
+export function noteContexts(database: Database, contexts: readonly AnswerContext[]): void {
+  const note = database.query(
+    `INSERT OR IGNORE INTO receipt_nodes (node, receipt, rank, representation)
+     SELECT n.key, r.key, c.value ->> 'rank', c.value ->> 'representation'
+     FROM receipts r CROSS JOIN json_each(?2) c CROSS JOIN nodes n ON n.id = c.value ->> 'nodeId' WHERE r.request_id = ?1`,
+  );
+  for (const { requestId, context } of contexts) {
+    note.run(toIdBytes(requestId), JSON.stringify(context));
+  }
 }
 
 /** A receipt. */

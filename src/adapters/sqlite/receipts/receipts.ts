@@ -3,10 +3,10 @@ import { FORGOTTEN } from "../../../domain/erasure.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ContextNode, ReceiptPage, StoredReceipt } from "../../../ports/store/records.ts";
+import type { ReceiptPage, StoredReceipt } from "../../../ports/store/records.ts";
 import { countRows } from "../connection/ask.ts";
 import { userIdOf } from "../write/owners.ts";
-import { toStoredReceipt, writeContext } from "./contexts.ts";
+import { toStoredReceipt } from "./contexts.ts";
 import { fromIdBytes, type ReceiptRow, toIdBytes } from "./receipt-row.ts";
 
 const FORGETTINGS = `operations WHERE namespace_id = ? AND op_type = '${FORGOTTEN}' AND op_type <> 'DIRECT_STORE_REQUESTED'`;
@@ -19,7 +19,6 @@ const FORGETTINGS = `operations WHERE namespace_id = ? AND op_type = '${FORGOTTE
 export function writeReceipt(
   database: Database,
   receipt: StoredReceipt,
-  context: readonly ContextNode[],
   forgettings?: number,
 ): boolean {
   const id = toIdBytes(receipt.requestId);
@@ -27,10 +26,9 @@ export function writeReceipt(
   const isForgotten =
     forgettings !== undefined && forgettings !== countForgettings(database, receipt.userId);
   if (isForgotten) return false;
-  const { lastInsertRowid: key } = database
+  database
     .query("INSERT INTO receipts (request_id, user_id, created_at, body) VALUES (?, ?, ?, ?)")
     .run(id, receipt.userId, receipt.createdAt, receipt.body);
-  writeContext(database, Number(key), context);
   return true;
 }
 
