@@ -71,8 +71,7 @@ import {
 } from "./receipts/citations.ts";
 import { explainReceipt } from "./receipts/explain.ts";
 import { createReceiptKeeper, type ReceiptKeeper } from "./receipts/keep.ts";
-import { listRetrievals } from "./receipts/list.ts";
-import { listUses } from "./receipts/uses.ts";
+import { listRetrievals, listUses } from "./receipts/list.ts";
 import { retrieve } from "./retrieve/pipeline.ts";
 import type { IngestInput, StoreInput, StoreReceipt } from "./write/api.ts";
 import { ingest, ingestBatch, ingestFast, ingestFastMany } from "./write/ingest.ts";

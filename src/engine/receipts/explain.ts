@@ -1,4 +1,5 @@
 import {
+  type AnyReceipt,
   type ExplainedExclusion,
   type ExplainedRecord,
   type Explanation,
@@ -7,8 +8,13 @@ import {
   type Reason,
   type RetrievalReceipt,
 } from "../../domain/records/receipt.ts";
-import { filterWords, noteWords, packingWords, reasonWords } from "./explain-exclusions.ts";
-import { scoreReasons } from "./explain-scores.ts";
+import type {
+  NotPacked,
+  ReceiptPacking,
+  RetrievalRecord,
+  SelectedOut,
+} from "../../domain/records/retrieval-record.ts";
+import { scoreReasons, shortNumber } from "./explain-scores.ts";
 
 const LEAN =
   "The receipt is lean: of results beyond the first 20 no reasons were kept, and nothing of what was found beside them. SVC_RECEIPTS__DETAIL=full keeps all.";
@@ -115,4 +121,152 @@ function explainedExclusions(kept: KeptReceipt): readonly ExplainedExclusion[] {
       }),
     );
   return [...packing, ...selection, ...filters];
+}
+
+/** The restrictions of a request, one sentence each. */
+function filterWords(receipt: AnyReceipt): readonly string[] {
+  const { parameters } = receipt.execution;
+  const { excludeNodeTypes: types, sourceTypes: sources } = parameters;
+  const words: readonly (readonly [unknown, string])[] = [
+    [receipt.scopes, `only of scope ${receipt.scopes?.join(", ")}`],
+    [receipt.timeFrom, `only what was still valid after ${receipt.timeFrom}`],
+    [receipt.timeTo, `only what was valid by ${receipt.timeTo}`],
+    [parameters.knowledgeAt, `only what was stored by ${parameters.knowledgeAt}`],
+    [parameters.eventTimeFrom, `only what happened at ${parameters.eventTimeFrom} or later`],
+    [parameters.eventTimeTo, `only what happened at ${parameters.eventTimeTo} or earlier`],
+    [types?.length ? types : undefined, `no memory of type ${types?.join(", ")}`],
+    [sources, sources?.length ? `only from ${sources.join(", ")}` : "from no source at all"],
+    [receipt.minScore ? receipt.minScore : undefined, floorWords(receipt)],
+    [receipt.resultLimit, `at most ${results(receipt.resultLimit)}`],
+    [
+      parameters.maxPerSource,
+      `at most ${results(parameters.maxPerSource)} of one source with one text`,
+    ],
+    [parameters.maxPerEvidence, `at most ${results(parameters.maxPerEvidence)} of one source`],
+  ];
+  const given = words.filter(([value]) => value !== undefined).map(([, text]) => text);
+  return receipt.retrievalMode === "explicit"
+    ? [...given, "also what is hypothetical, conditional, hardly sure or kept beyond its time"]
+    : given;
+}
+
+function results(count: number | undefined): string {
+  return count === 1 ? "1 result" : `${count} results`;
+}
+
+function floorWords(receipt: AnyReceipt): string {
+  return `a ${gate(receipt)} of at least ${shortNumber(receipt.minScore ?? 0)}`;
+}
+
+function gate(receipt: AnyReceipt): string {
+  const fusion = isLean(receipt) ? receipt.fusion : receipt.scoring.fusion.kind;
+  return fusion === "weighted" ? "score" : "relevance";
+}
+
+/** Anything unusual, one sentence each. */
+export function noteWords(
+  receipt: Pick<AnyReceipt, "minScoreSkipped">,
+  record: RetrievalRecord,
+): readonly string[] {
+  const notes: string[] = [];
+  if (receipt.minScoreSkipped) {
+    notes.push("The least relevance was not applied: without the vector search none is known.");
+  }
+  if (record.embeddingMismatch) {
+    notes.push("The stored vectors are of another model, so they were not searched.");
+  }
+  if (record.reranker === "timeout") notes.push("The reranker was too slow and was left out.");
+  if (record.reranker === "failed") notes.push("The reranker failed and was left out.");
+  if (record.reformulation === "timeout") notes.push("Rewording the question took too long.");
+  if (record.reformulation === "failed") notes.push("Rewording the question failed.");
+  return notes;
+}
+
+/** Why a result did not get into the context. */
+function packingWords(
+  { reason, foldedInto }: NotPacked,
+  tokensUsed: number,
+  { tokenBudget, overheadTokens }: Pick<ReceiptPacking, "tokenBudget" | "overheadTokens">,
+): Reason {
+  const available = Math.max(0, tokenBudget - overheadTokens);
+  switch (reason) {
+    case "token_budget":
+      return {
+        text: `did not fit beside what came before it: ${tokensUsed} of ${available} tokens are used`,
+        memory: undefined,
+      };
+    case "blank_text":
+      return { text: "has no text", memory: undefined };
+    case "one_sided":
+      return {
+        text: "is contested, and the memory on the other side did not fit beside it",
+        memory: undefined,
+      };
+    case "folded":
+      return { text: "says nothing beyond memory", memory: foldedInto };
+  }
+}
+
+/** A recorded reason of selection or of a filter in plain words; an unknown one unchanged. */
+export function reasonWords(
+  reason: string,
+  receipt: AnyReceipt,
+  scored: SelectedOut | undefined,
+): string {
+  const colon = reason.indexOf(":");
+  const code = colon < 0 ? reason : reason.slice(0, colon);
+  const detail = colon < 0 ? "" : reason.slice(colon + 1);
+  return selectionWords(code, receipt, scored) ?? exclusionWords(code, detail) ?? reason;
+}
+
+function selectionWords(
+  code: string,
+  receipt: AnyReceipt,
+  scored: SelectedOut | undefined,
+): string | undefined {
+  const { minScore, resultLimit, execution } = receipt;
+  const { maxPerSource, maxPerEvidence } = execution.parameters;
+  switch (code) {
+    case "below_threshold": {
+      const value = scored?.semanticRelevance ?? scored?.score ?? 0;
+      return `its ${gate(receipt)} of ${shortNumber(value)} is below ${shortNumber(minScore ?? 0)}`;
+    }
+    case "source_limit":
+      return `the same text of the same source is among the results ${times(maxPerSource)} already`;
+    case "evidence_limit":
+      return `its source is among the results ${times(maxPerEvidence)} already`;
+    case "one_sided":
+      return "it is contested, and the memory on the other side is not among the results";
+    case "result_limit":
+      return `no more than ${results(resultLimit)} were asked for, and others are better`;
+    default:
+      return undefined;
+  }
+}
+
+function times(limit: number | undefined): string {
+  return limit === 1 ? "once" : `${limit} times`;
+}
+
+function exclusionWords(code: string, detail: string): string | undefined {
+  switch (code) {
+    case "node_type_filtered":
+      return `memories of type ${detail} were not wanted`;
+    case "source_type_filtered":
+      return `memories from ${detail} were not wanted`;
+    case "lifecycle_filtered":
+      return `it is ${detail}`;
+    case "retention_filtered":
+      return "it was to be kept for a time that is over";
+    case "epistemic_filtered":
+      return `it is ${detail}, which only the explicit mode shows`;
+    case "condition_filtered":
+      return `it holds under a condition that is ${detail === "unknown" ? "not known to be true" : detail}`;
+    case "unverified_below_threshold": {
+      const [confidence, threshold] = detail.split("<=");
+      return `it is unverified, and its confidence of ${confidence} is below ${threshold}`;
+    }
+    default:
+      return undefined;
+  }
 }

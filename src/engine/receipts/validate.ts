@@ -2,16 +2,22 @@ import {
   type AnyReceipt,
   isLean,
   type LeanReceipt,
+  type RankingPolicy,
   type ReceiptCandidate,
   type RetrievalReceipt,
 } from "../../domain/records/receipt.ts";
 import type { RetrievalRecord } from "../../domain/records/retrieval-record.ts";
 import type { Adjustment, ScoreProvenance } from "../../domain/records/score.ts";
 import { provenanceProblems, replayScore } from "../../domain/score-replay.ts";
+import { compareUnits } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import { type BuiltReceipt, CONTENT_LEVELS } from "./build.ts";
-import { rankingOrder } from "./order.ts";
-import { marksOlder, receiptVersion, statesCitations } from "./version.ts";
+import {
+  type BuiltReceipt,
+  CONTENT_LEVELS,
+  marksOlder,
+  receiptVersion,
+  statesCitations,
+} from "./build.ts";
 
 type Scored = { readonly candidate: ReceiptCandidate; readonly provenance: ScoreProvenance };
 
@@ -263,4 +269,31 @@ function contextProblems(
 
 function isSame(one: readonly Uuid[], other: readonly Uuid[]): boolean {
   return one.length === other.length && one.every((id, index) => id === other[index]);
+}
+
+type Ranked = Pick<ReceiptCandidate, "nodeId" | "score" | "trace" | "rerankerScore">;
+
+/** The order of the results under each policy; no two candidates are equal in it. */
+export function rankingOrder(policy: RankingPolicy): (a: Ranked, b: Ranked) => number {
+  switch (policy) {
+    case "score_path_id":
+      return (a, b) => b.score - a.score || pathOf(b) - pathOf(a) || byId(a, b);
+    case "reranked_prefix":
+      return (a, b) => {
+        const isFirst = a.rerankerScore !== undefined;
+        if (isFirst !== (b.rerankerScore !== undefined)) return isFirst ? -1 : 1;
+        return b.score - a.score || (isFirst ? 0 : pathOf(b) - pathOf(a)) || byId(a, b);
+      };
+    case "score_id":
+      return (a, b) => b.score - a.score || byId(a, b);
+  }
+}
+
+function pathOf({ trace }: Ranked): number {
+  return trace?.pathScore ?? 0;
+}
+
+/** By id, ascending. */
+function byId(a: { readonly nodeId: string }, b: { readonly nodeId: string }): number {
+  return compareUnits(a.nodeId, b.nodeId);
 }

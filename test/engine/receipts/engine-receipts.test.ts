@@ -6,7 +6,7 @@ import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { isReceiptWhole } from "../../../src/engine/receipt-check.ts";
-import { rankingOrder } from "../../../src/engine/receipts/order.ts";
+import { rankingOrder } from "../../../src/engine/receipts/validate.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { DEFAULT_SETTINGS, fullReceipt, useEngines } from "../engines.ts";

@@ -3,8 +3,7 @@ import type { ReceiptCandidate, RetrievalReceipt } from "../../../src/domain/rec
 import type { ScoreProvenance } from "../../../src/domain/records/score.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { BuiltReceipt } from "../../../src/engine/receipts/build.ts";
-import { rankingOrder } from "../../../src/engine/receipts/order.ts";
-import { receiptProblems } from "../../../src/engine/receipts/validate.ts";
+import { rankingOrder, receiptProblems } from "../../../src/engine/receipts/validate.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";
 import { ADAPTIVE_FUSION, aReceipt, RELATIVE_FUSION } from "./retrievals.ts";
