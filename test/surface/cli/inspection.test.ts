@@ -194,11 +194,11 @@ test("svc config-audit lists provisional settings and which of them take effect"
 test("svc info says what questions cost and how long their receipts are kept", async () => {
   await desk.run(["init", "asked.pack", "--plain", "--owner", "anna"]);
   expect((await desk.run(["info", "asked.pack"])).stdout).toMatch(
-    /^Receipts +0; kept for 365 days$/m,
+    /^Receipts +0; kept for 90 days$/m,
   );
   await desk.run(["search", "asked.pack", "tea"]);
   const told = await json("info", "asked.pack");
-  expect(told).toMatchObject({ receipt_count: 1, receipt_days: 365 });
+  expect(told).toMatchObject({ receipt_count: 1, receipt_days: 90 });
   expect(told["receipt_bytes"]).toBeGreaterThan(100);
   const { stdout } = await desk.run(["info", "asked.pack"], {
     env: { SVC_RECEIPTS__RETENTION_DAYS: "0" },
