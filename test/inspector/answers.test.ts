@@ -49,6 +49,26 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
     await close();
   });
 
+  test("says of a lean receipt that it is lean, and asks it again word for word", async () => {
+    let lean: Story | undefined;
+    const other = await serve({
+      receiptDetail: "lean",
+      fill: async (engine, at) => {
+        lean = await tellStory(engine, at);
+      },
+    });
+    const { page, go, close } = await look(other.url);
+    await go(`search/${lean?.requestId}`);
+    await seen(page, "checksum holds, scores cannot be computed again from a lean receipt");
+    await seen(page, "word for word as it was sent");
+    await seen(page, "The receipt is lean");
+    const told = await other.engine.explain(lean?.requestId ?? "", "anna");
+    const reasons = await page.evaluate<string[]>(texts(".hit .score .why"));
+    const first = told?.inContext.find(({ rank }) => rank === 1);
+    expect(reasons[0]).toBe(first?.reasons.map(({ text }) => text).join("; "));
+    await close();
+  });
+
   test("says that a context is another one, and what changed in it, once a memory of it is gone", async () => {
     let old: Story | undefined;
     const other = await serve({

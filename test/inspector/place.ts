@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { buildPage, embedded } from "../../scripts/build/page.ts";
 import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
 import { CONFIG_SCHEMA } from "../../src/config/schema.ts";
+import type { ReceiptDetail } from "../../src/domain/records/receipt.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import type { OrganizerSettings } from "../../src/engine/settings.ts";
 import type { Embedder } from "../../src/ports/models.ts";
@@ -34,6 +35,8 @@ export type ServeOptions = {
   readonly embedder?: Embedder;
   /** After how many days without use a memory of a type fades; default: never. */
   readonly fadeAfterDays?: OrganizerSettings["fadeAfterDays"];
+  /** Default: full receipts. */
+  readonly receiptDetail?: ReceiptDetail;
   /** Puts something into the memory before it is served; default: the story. */
   readonly fill?: (engine: MemoryEngine, at: (instant: string) => void) => Promise<unknown>;
 };
@@ -41,12 +44,17 @@ export type ServeOptions = {
 /** Serves a memory with the page; it ends with {@link endAll}. */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const { auth = {}, embedder = REAL_MODEL, fill = tellStory, fadeAfterDays = {} } = options;
+  const { receiptDetail = "full" } = options;
   page ??= builtPage();
   Object.assign(INSPECTOR_FILES, await page);
   const clock = testClock();
   const opened = await open({
     ...{ embedder, clock, ids: countingIds() },
-    settings: { organizer: { ...DEFAULT_SETTINGS.organizer, fadeAfterDays }, upkeep: undefined },
+    settings: {
+      organizer: { ...DEFAULT_SETTINGS.organizer, fadeAfterDays },
+      upkeep: undefined,
+      receiptDetail,
+    },
   });
   await fill(opened.engine, clock.set);
   clock.set(NOW);

@@ -153,7 +153,11 @@ function Score(props: { hit: Hit; receipt: RetrievalReceipt; isNearestOnly: bool
         <div class="bar">
           <b>{hit.score.toFixed(3)}</b>
         </div>
-        <p class="why">{hit.reasons.map(({ text }) => text).join("; ")}</p>
+        <p class="why">
+          {hit.reasons
+            .map(({ text, node_id: id }) => (id === null ? text : `${text} …${id.slice(-8)}`))
+            .join("; ")}
+        </p>
       </div>
     );
   }
