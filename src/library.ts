@@ -129,6 +129,8 @@ export type {
   ListedSessions,
   NodeBatch,
   NotedContradiction,
+  PageEnd,
+  PageQuery,
   SessionsQuery,
   Timeline,
   TimelineQuery,

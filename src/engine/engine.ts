@@ -30,8 +30,7 @@ import {
   retryExtraction,
 } from "./extract/extractions.ts";
 import { forget } from "./forget/forget.ts";
-import { getForgetting, listForgettings } from "./forget/forgettings.ts";
-import { verifyForgetting } from "./forget/verify.ts";
+import { getForgetting, listForgettings, verifyForgetting } from "./forget/receipt.ts";
 import {
   chain,
   createReadiness,

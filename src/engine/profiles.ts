@@ -21,6 +21,7 @@ import {
 } from "../domain/organize.ts";
 import { uuidV5 } from "../lib/hashing.ts";
 import type { Instant } from "../lib/instant.ts";
+import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { ChangeSnapshot, Decision, Graph } from "../ports/store/graph.ts";
 import type { EngineDeps } from "./deps.ts";
@@ -207,24 +208,16 @@ function decide(
     previous_before: before.map((node) => nodeRecord.to(node)),
     previous_after: archived.map((node) => nodeRecord.to(node)),
   });
+  const entry = (opType: string, id: Uuid, actorId: string, payload: JsonObject) =>
+    logEntry(opType, subject, { id, actorId, at, payload });
   return {
     change: {
       nodes: archived,
       added: profile && vector && [{ node: profile, vector, at }],
       edges: [],
       auditRecords: [
-        logEntry("PROFILE_PREPARED", subject, {
-          id: preparedId,
-          actorId: wanted.userId,
-          at,
-          payload: prepared,
-        }),
-        logEntry("PROFILE_PUBLISHED", subject, {
-          id: publishedId,
-          actorId: ACTOR,
-          at,
-          payload: published,
-        }),
+        entry("PROFILE_PREPARED", preparedId, wanted.userId, prepared),
+        entry("PROFILE_PUBLISHED", publishedId, ACTOR, published),
       ],
     },
     result: undefined,

@@ -9,10 +9,7 @@ import type {
   TextAggregation,
 } from "../../domain/records/aggregation.ts";
 
-/**
- * Input and output of counting and summing stored claims. Members of a query may be left out; `null` means absent only where the
- * type says so. Unknown members are refused.
- */
+/** Queries over stored claims. `null` means absent only where the type says so; unknown members are refused. */
 
 /** The records that a scan covers. */
 type RecordFilterInput = {
@@ -52,9 +49,7 @@ export type AssertionQueryInput = RecordFilterInput & {
 };
 
 export type QuantityQueryInput = RecordFilterInput & {
-  /**
-   * A prefix matches itself, or itself followed by `_…`. If `predicates` is given too, matching either is enough. Default: empty.
-   */
+  /** Each matches itself, or itself followed by `_…`; besides `predicates`. Default: empty. */
   readonly predicatePrefixes?: readonly string[] | undefined;
   /** Like `subjects`; `$` and `USD` are different units. */
   readonly units?: readonly string[] | undefined;

@@ -49,49 +49,19 @@ const DEFAULT_GROUPS = 1000;
 const DEFAULT_SAMPLES = 10;
 const DEFAULT_ENTRIES = 1000;
 
-/** A missing member is a type error. */
-type MembersOf<T> = Readonly<Record<keyof T, true>>;
+const STATE_MEMBERS = words(
+  "userId subject predicate scope validAt knowledgeAt nodeTypes limit signal",
+);
+const QUESTION_MEMBERS = words("userId question signal");
+const ASSERTION_MEMBERS = words(
+  `userId subjects predicates objects polarities groupBy scopes nodeTypes lifecycleStates retrievalMode eventTimeFrom
+  eventTimeTo validAt knowledgeAt groupLimit sampleLimit signal`,
+);
+const QUANTITY_MEMBERS = new Set([...ASSERTION_MEMBERS, "predicatePrefixes", "units"]);
 
-const ASSERTION_MEMBERS: MembersOf<AssertionQueryInput> = {
-  userId: true,
-  subjects: true,
-  predicates: true,
-  objects: true,
-  polarities: true,
-  groupBy: true,
-  scopes: true,
-  nodeTypes: true,
-  lifecycleStates: true,
-  retrievalMode: true,
-  eventTimeFrom: true,
-  eventTimeTo: true,
-  validAt: true,
-  knowledgeAt: true,
-  groupLimit: true,
-  sampleLimit: true,
-  signal: true,
-};
-const QUANTITY_MEMBERS: MembersOf<QuantityQueryInput> = {
-  ...ASSERTION_MEMBERS,
-  predicatePrefixes: true,
-  units: true,
-};
-const QUESTION_MEMBERS: MembersOf<QuantityQuestionInput> = {
-  userId: true,
-  question: true,
-  signal: true,
-};
-const STATE_MEMBERS: MembersOf<StateQueryInput> = {
-  userId: true,
-  subject: true,
-  predicate: true,
-  scope: true,
-  validAt: true,
-  knowledgeAt: true,
-  nodeTypes: true,
-  limit: true,
-  signal: true,
-};
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
 
 export function parseAssertionQuery(input: AssertionQueryInput): AssertionQuery {
   requireMembers(input, ASSERTION_MEMBERS);
@@ -163,10 +133,10 @@ function parseNodeTypes(value: unknown): readonly NodeType[] {
   return atLeastOne(setOf(value, "node_types", NODE_TYPES) ?? DEFAULT_NODE_TYPES, "node_types");
 }
 
-function requireMembers(input: unknown, members: Readonly<Record<string, true>>): void {
+function requireMembers(input: unknown, members: ReadonlySet<string>): void {
   if (typeof input !== "object" || input === null) throw invalid("query", "must be an object");
   for (const name of Object.keys(input)) {
-    if (!Object.hasOwn(members, name)) throw invalid(name, "is not a known member of the query");
+    if (!members.has(name)) throw invalid(name, "is not a known member of the query");
   }
 }
 

@@ -195,31 +195,10 @@ type FoundClaim = SpelledClaim & {
   readonly reasons: readonly string[];
 };
 
-type GatheredClaims = {
-  /** Including those stored after the cutoff. */
-  readonly matchedRecords: number;
-  readonly candidateCount: number;
-  readonly hasContested: boolean;
-  readonly valueCount: number;
-  readonly values: readonly StateValue[];
-  readonly candidates: readonly FoundClaim[];
-  /** The last claims, ascending by time. */
-  readonly timeline: readonly FoundClaim[];
-  /** By id, for every claim up to the cutoff. */
-  readonly isCurrent: ReadonlyMap<Uuid, boolean>;
-};
-
-type ClaimGathering = {
-  readonly visit: (node: MemoryNode) => void;
-  readonly found: () => GatheredClaims;
-};
+type GatheredClaims = ReturnType<ReturnType<typeof gatherClaims>["found"]>;
 
 /** Holds the ids of all claims, and full data for those in the answer. */
-function gatherClaims(
-  query: StateQuery,
-  exclusions: Exclusions,
-  unverifiedThreshold: number,
-): ClaimGathering {
+function gatherClaims(query: StateQuery, exclusions: Exclusions, unverifiedThreshold: number) {
   const { knowledgeAt, limit } = query;
   const subject = normaliseText(query.subject);
   const predicate = normalisePredicate(query.predicate);
@@ -256,6 +235,7 @@ function gatherClaims(
   const found = () => ({
     ...candidates.found(),
     matchedRecords,
+    /** Ascending by time. */
     timeline: [...latest.list()].reverse(),
     isCurrent,
   });
@@ -282,7 +262,7 @@ function reasonsAgainst(
 
 function gatherCandidates(limit: number) {
   const values = createGroups<Sampled>(limit, noneSampled);
-  const first = createFirst<FoundClaim>(limit, byConfidence);
+  const first = createFirst<FoundClaim>(limit, (a, b) => surestFirst(a.node, b.node));
   let candidateCount = 0;
   let hasContested = false;
   return {
@@ -319,10 +299,6 @@ function toValue({ values, normal, gathered }: Group<Sampled>): StateValue {
   };
 }
 
-function byConfidence({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
-  return surestFirst(a, b);
-}
-
 /** By start of validity, time of storage, id. */
 function byTime({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
   return (
@@ -332,25 +308,19 @@ function byTime({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
   );
 }
 
-/** Keeps the first of many in an order; holds at most twice as many. */
-type First<T> = {
-  readonly add: (item: T) => void;
-  readonly list: () => readonly T[];
-};
-
-/** @param limit at least 1 */
-function createFirst<T>(limit: number, compare: (a: T, b: T) => number): First<T> {
+/** Keeps the first of many in an order; holds at most twice as many. @param limit at least 1 */
+function createFirst<T>(limit: number, compare: (a: T, b: T) => number) {
   const held: T[] = [];
   const cut = () => {
     held.sort(compare);
     held.length = Math.min(held.length, limit);
   };
   return {
-    add: (item) => {
+    add: (item: T): void => {
       held.push(item);
       if (held.length === 2 * limit) cut();
     },
-    list: () => {
+    list: (): readonly T[] => {
       cut();
       return [...held];
     },

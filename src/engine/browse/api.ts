@@ -43,22 +43,29 @@ export type BrowseFilters = {
   readonly contains?: string | null | undefined;
 };
 
-export type BrowseQuery = BrowseFilters & {
-  /** Default `newest` first. */
-  readonly order?: (typeof BROWSE_ORDERS)[number] | null | undefined;
+/** Which page of a list, and how long. */
+export type PageQuery = {
   /** `nextCursor` of the page before. */
   readonly cursor?: string | null | undefined;
   /** Integer 1 to 1000. Default 100. */
   readonly limit?: number | null | undefined;
 };
 
-/** One page of memories. */
-export type BrowsedPage = {
-  readonly nodes: readonly MemoryNode[];
-  /** Exact. */
+/** Whether a page is followed by others, exactly, and the cursor of the next one. */
+export type PageEnd<Cursor = string> = {
   readonly hasMore: boolean;
-  /** Undefined on the last page. */
-  readonly nextCursor: string | undefined;
+  readonly nextCursor: Cursor | undefined;
+};
+
+export type BrowseQuery = BrowseFilters &
+  PageQuery & {
+    /** Default `newest` first. */
+    readonly order?: (typeof BROWSE_ORDERS)[number] | null | undefined;
+  };
+
+/** One page of memories. */
+export type BrowsedPage = PageEnd & {
+  readonly nodes: readonly MemoryNode[];
 };
 
 export type TimelineQuery = BrowseFilters & {
@@ -96,7 +103,7 @@ export type Facets = {
   readonly epistemicType: Facet;
 };
 
-export type EdgeQuery = {
+export type EdgeQuery = Pick<PageQuery, "limit"> & {
   /** Absent: all owners. */
   readonly userId?: string | null | undefined;
   readonly edgeType?: EdgeType | null | undefined;
@@ -104,42 +111,30 @@ export type EdgeQuery = {
   readonly targetId?: string | null | undefined;
   /** Only ids after it. */
   readonly afterId?: string | null | undefined;
-  /** Integer 1 to 1000. Default 100. */
-  readonly limit?: number | null | undefined;
 };
 
 /** One page of edges by ascending id. */
-export type ListedEdges = {
+export type ListedEdges = PageEnd<Uuid> & {
   readonly edges: readonly Edge[];
-  readonly hasMore: boolean;
-  readonly nextCursor: Uuid | undefined;
 };
 
-export type EntityQuery = {
+export type EntityQuery = PageQuery & {
   readonly userId: string;
   /** A literal part of the name, without regard to case; not blank. */
   readonly contains?: string | null | undefined;
-  /** `nextCursor` of the page before. */
-  readonly cursor?: string | null | undefined;
-  /** Integer 1 to 1000. Default 100. */
-  readonly limit?: number | null | undefined;
 };
 
 /** One page of active entities, those with the most memories first. */
-export type ListedEntities = {
+export type ListedEntities = PageEnd & {
   readonly entities: readonly CountedEntity[];
-  readonly hasMore: boolean;
-  readonly nextCursor: string | undefined;
 };
 
-export type ContradictionQuery = {
+export type ContradictionQuery = Pick<PageQuery, "limit"> & {
   readonly userId: string;
   /** Absent: both. */
   readonly status?: ContradictionStatus | null | undefined;
   /** The edge that the page before ended with. */
   readonly afterId?: string | null | undefined;
-  /** Integer 1 to 1000. Default 100. */
-  readonly limit?: number | null | undefined;
 };
 
 /** Two memories of which it was noted that not both can be true. */
@@ -155,11 +150,9 @@ export type NotedContradiction = {
   readonly nodeB: MemoryNode;
 };
 
-export type ListedContradictions = {
+export type ListedContradictions = PageEnd<Uuid> & {
   /** Oldest first. */
   readonly contradictions: readonly NotedContradiction[];
-  readonly hasMore: boolean;
-  readonly nextCursor: Uuid | undefined;
 };
 
 /** Memories by id. */
@@ -172,36 +165,28 @@ export type NodeBatch = {
   readonly leftOut: readonly Uuid[];
 };
 
-export type EventsQuery = {
+export type EventsQuery = PageQuery & {
   readonly userId: string;
   readonly sessionId?: string | null | undefined;
   readonly scopes?: readonly Scope[] | null | undefined;
   /** Default `newest` first. */
   readonly order?: (typeof BROWSE_ORDERS)[number] | null | undefined;
-  /** `nextCursor` of the page before. */
-  readonly cursor?: string | null | undefined;
-  /** Integer 1 to 1000. Default 100. */
-  readonly limit?: number | null | undefined;
 };
 
 /** One page of events. */
-export type ListedEvents = {
+export type ListedEvents = PageEnd & {
   readonly events: readonly MemoryEvent[];
-  readonly hasMore: boolean;
-  readonly nextCursor: string | undefined;
 };
 
-export type SessionsQuery = Pick<EventsQuery, "userId" | "cursor" | "limit">;
+export type SessionsQuery = PageQuery & { readonly userId: string };
 
 /** One page of conversations. */
-export type ListedSessions = {
+export type ListedSessions = PageEnd & {
   /** The latest first. */
   readonly sessions: readonly Session[];
-  readonly hasMore: boolean;
-  readonly nextCursor: string | undefined;
 };
 
-export type ChangesQuery = Pick<EventsQuery, "userId" | "cursor" | "limit"> & {
+export type ChangesQuery = SessionsQuery & {
   /** Kinds of operations, such as `LIFECYCLE_CHANGED`. */
   readonly opTypes?: readonly string[] | null | undefined;
   /** Who made them. */
@@ -213,11 +198,9 @@ export type ChangesQuery = Pick<EventsQuery, "userId" | "cursor" | "limit"> & {
 };
 
 /** One page of changes. */
-export type ListedChanges = {
+export type ListedChanges = PageEnd & {
   /** Newest first. */
   readonly operations: readonly AuditRecord[];
-  readonly hasMore: boolean;
-  readonly nextCursor: string | undefined;
 };
 
 /** Looking through what is stored; nothing changes. */
@@ -231,9 +214,15 @@ export type BrowseMethods = {
   getEdges(query?: EdgeQuery): Promise<ListedEdges>;
   /** The edges at a memory, in both directions. Undefined for an unknown memory, or one of another owner. */
   getNodeEdges(nodeId: string, query?: EdgeQuery): Promise<ListedEdges | undefined>;
-  /** People and things, with how many active memories are one edge away. @throws SvcError invalid_argument, also for a malformed cursor */
+  /**
+   * People and things, with how many active memories are one edge away.
+   * @throws SvcError invalid_argument, also for a malformed cursor
+   */
   listEntities(query: EntityQuery): Promise<ListedEntities>;
-  /** Pairs of which not both can be true, oldest first. @throws SvcError invalid_argument, also for an `afterId` that is not in the list */
+  /**
+   * Pairs of which not both can be true, oldest first.
+   * @throws SvcError invalid_argument, also for an `afterId` that is not in the list
+   */
   listContradictions(query: ContradictionQuery): Promise<ListedContradictions>;
   /** Up to 500 memories in any state by their ids. */
   getNodes(nodeIds: readonly string[], userId: string): Promise<NodeBatch>;
@@ -241,10 +230,7 @@ export type BrowseMethods = {
   listEvents(query: EventsQuery): Promise<ListedEvents>;
   /** An owner's conversations. @throws SvcError invalid_argument, also for a malformed cursor */
   listSessions(query: SessionsQuery): Promise<ListedSessions>;
-  /**
-   * The changes of an owner's memories by whoever made them. Stores are not among them: events tell those.
-   * @throws SvcError invalid_argument, also for a malformed cursor
-   */
+  /** Changes of memories, not stores. @throws SvcError invalid_argument, also for a malformed cursor */
   listChanges(query: ChangesQuery): Promise<ListedChanges>;
   /** Numbers of everything in all states, of one owner or of all. */
   storeCounts(userId?: string): Promise<StoreCounts>;

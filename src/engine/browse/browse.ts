@@ -45,7 +45,7 @@ import type {
   Session,
   SessionPage,
 } from "../../ports/store/graph.ts";
-import type { AuditLog } from "../../ports/store/records.ts";
+import type { AuditLog, Page } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import {
   BROWSE_ORDERS,
@@ -68,6 +68,7 @@ import {
   type ListedEvents,
   type ListedSessions,
   type NodeBatch,
+  type PageEnd,
   type SessionsQuery,
   type Timeline,
   type TimelineQuery,
@@ -81,13 +82,10 @@ export async function browse({ store }: BrowseDeps, query: BrowseQuery): Promise
   const limit = parsePageLimit(query.limit);
   const after = parseCursor(query.cursor);
   const oldestFirst = order === "oldest";
-  const { items: nodes, hasMore } = await store.browse({ ...filter, oldestFirst, after, limit });
-  const last = hasMore ? nodes.at(-1) : undefined;
-  return {
-    nodes,
-    hasMore,
-    nextCursor: last && cursorOf({ at: momentOf(last, filter.clock), id: last.id }),
-  };
+  const page = await store.browse({ ...filter, oldestFirst, after, limit });
+  const toCursor = (node: MemoryNode) =>
+    cursorOf({ at: momentOf(node, filter.clock), id: node.id });
+  return { nodes: page.items, ...endOf(page, toCursor) };
 }
 
 function momentOf(node: MemoryNode, clock: BrowseClock): Instant {
@@ -193,6 +191,14 @@ export async function getNodes(
   };
 }
 
+function endOf<T, Cursor>(
+  { items, hasMore }: Page<T>,
+  toCursor: (last: T) => Cursor,
+): PageEnd<Cursor> {
+  const last = hasMore ? items.at(-1) : undefined;
+  return { hasMore, nextCursor: last && toCursor(last) };
+}
+
 function parseFilters(query: BrowseFilters): BrowseFilter {
   const { contains } = query;
   return {
@@ -222,7 +228,7 @@ export async function listEvents(
   query: EventsQuery,
 ): Promise<ListedEvents> {
   const order = parseOptionalMember(BROWSE_ORDERS, query.order, "order") ?? "newest";
-  const { items: events, hasMore } = await store.eventsByTime({
+  const page = await store.eventsByTime({
     userId: parseUserId(query.userId),
     sessionId: parseSessionId(query.sessionId),
     scopes: parseOptionalMembers(SCOPES, query.scopes, "scopes"),
@@ -230,15 +236,14 @@ export async function listEvents(
     after: parseCursor(query.cursor),
     limit: parsePageLimit(query.limit),
   });
-  const last = hasMore ? events.at(-1) : undefined;
-  return { events, hasMore, nextCursor: last && cursorOf({ at: last.timestamp, id: last.id }) };
+  return { events: page.items, ...endOf(page, ({ timestamp: at, id }) => cursorOf({ at, id })) };
 }
 
 export async function listChanges(
   { store }: Pick<EngineDeps<AuditLog>, "store">,
   query: ChangesQuery,
 ): Promise<ListedChanges> {
-  const { items: operations, hasMore } = await store.changesOf({
+  const page = await store.changesOf({
     userId: parseUserId(query.userId),
     opTypes: parseOptionalList(query.opTypes, "op_types")?.map((type) =>
       parseText(type, "op_types"),
@@ -249,11 +254,9 @@ export async function listChanges(
     before: parseCursor(query.cursor),
     limit: parsePageLimit(query.limit),
   });
-  const last = hasMore ? operations.at(-1) : undefined;
   return {
-    operations,
-    hasMore,
-    nextCursor: last && cursorOf({ at: last.createdAt, id: last.id }),
+    operations: page.items,
+    ...endOf(page, ({ createdAt: at, id }) => cursorOf({ at, id })),
   };
 }
 
@@ -261,13 +264,12 @@ export async function listSessions(
   { store }: ActivityDeps,
   query: SessionsQuery,
 ): Promise<ListedSessions> {
-  const { items: sessions, hasMore } = await store.sessions({
+  const page = await store.sessions({
     userId: parseUserId(query.userId),
     after: parseSessionCursor(query.cursor),
     limit: parsePageLimit(query.limit),
   });
-  const last = hasMore ? sessions.at(-1) : undefined;
-  return { sessions, hasMore, nextCursor: last && sessionCursor(last) };
+  return { sessions: page.items, ...endOf(page, sessionCursor) };
 }
 
 /** Session ids may contain anything. */
@@ -294,7 +296,7 @@ export async function getEdges(
   query: EdgeQuery = {},
   nodeId?: Uuid,
 ): Promise<ListedEdges> {
-  const { items: edges, hasMore } = await store.edges({
+  const page = await store.edges({
     owner: parseOwner(query.userId),
     nodeId,
     edgeType: parseOptionalMember(EDGE_TYPES, query.edgeType, "edge_type"),
@@ -303,7 +305,7 @@ export async function getEdges(
     afterId: parseOptionalId(query.afterId, "after_id"),
     limit: parsePageLimit(query.limit),
   });
-  return { edges, hasMore, nextCursor: hasMore ? edges.at(-1)?.id : undefined };
+  return { edges: page.items, ...endOf(page, ({ id }) => id) };
 }
 
 /** Undefined for an unknown memory, or one of another owner. */
@@ -321,13 +323,13 @@ export async function listContradictions(
   query: ContradictionQuery,
 ): Promise<ListedContradictions> {
   const status = parseOptionalMember(CONTRADICTION_STATUSES, query.status, "status");
-  const { items, hasMore } = await store.notedContradictions({
+  const page = await store.notedContradictions({
     userId: parseUserId(query.userId),
     isOpen: status && status === "open",
     afterId: parseOptionalId(query.afterId, "after_id"),
     limit: parsePageLimit(query.limit),
   });
-  const contradictions = items.map(({ edge, nodeA, nodeB, actorId }) => {
+  const contradictions = page.items.map(({ edge, nodeA, nodeB, actorId }) => {
     const isOpen = [nodeA, nodeB].every(({ lifecycleState }) => lifecycleState === "contested");
     return {
       edgeId: edge.id,
@@ -338,22 +340,21 @@ export async function listContradictions(
       nodeB,
     };
   });
-  return { contradictions, hasMore, nextCursor: hasMore ? items.at(-1)?.edge.id : undefined };
+  return { contradictions, ...endOf(page, ({ edge }) => edge.id) };
 }
 
 export async function listEntities(
   { store }: Pick<EngineDeps<Browse>, "store">,
   { userId, contains, cursor, limit }: EntityQuery,
 ): Promise<ListedEntities> {
-  const { items: entities, hasMore } = await store.entities({
+  const page = await store.entities({
     userId: parseUserId(userId),
     contains:
       contains === undefined || contains === null ? undefined : parseFilled(contains, "contains"),
     after: parseEntityCursor(cursor),
     limit: parsePageLimit(limit),
   });
-  const last = hasMore ? entities.at(-1) : undefined;
-  return { entities, hasMore, nextCursor: last && entityCursor(last) };
+  return { entities: page.items, ...endOf(page, entityCursor) };
 }
 
 function entityCursor({ memories, node }: CountedEntity): string {

@@ -20,10 +20,7 @@ export type ExtractionPass = {
 
 export type RetryExtractionOptions = {
   readonly userId?: string | null | undefined;
-  /**
-   * Whether a plan that was made and could not be carried out is given up for a new one. What the model answered stays. Default
-   * false.
-   */
+  /** Drops a plan that could not be carried out, and keeps what the model answered. Default false. */
   readonly replan?: boolean | null | undefined;
 };
 
@@ -49,17 +46,14 @@ export type ProviderMemory = {
   readonly turns: readonly number[];
 };
 
-/**
- * A language model of your own. What it returns is checked against the text; what it throws is recorded by a name: that of `FAILURE_CODES`
- * which the error or one of its causes carries as `name`, else the name of the last cause.
- */
+/** A language model of your own. Answers are checked against the text; errors are recorded by their `name` (`FAILURE_CODES`). */
 export type ExtractionProvider = {
   /** Named in every record. */
   readonly providerName: string;
   readonly modelName: string;
   /**
-   * What one message states: `{entities, facts, relationships, summary}` with the members that `docs/extraction.md` lists.
-   * @param about `speaker` and `context` only if `enable_speaker_grounding` or `enable_windowed_extraction` is on
+   * `{entities, facts, relationships, summary}` as in `docs/extraction.md`.
+   * @param about `speaker` and `context` only if settings ask for them
    */
   extract(
     content: string,
@@ -108,15 +102,9 @@ export type ExtractionSettings = {
 
 /** Claims from ingested messages. Nothing is extracted unless the settings turn it on. */
 export type ExtractMethods = {
-  /**
-   * Extracts what is queued of an owner and due, in order, and says what is left.
-   * @throws SvcError invalid_argument
-   */
+  /** Extracts what is due of an owner, in order. @throws SvcError invalid_argument */
   processExtractions(input: ProcessExtractionsInput): Promise<ExtractionPass>;
-  /**
-   * Makes extraction from an event due now, if it waits or has failed; nothing is extracted in this call. Undefined for an unknown
-   * event, one of another owner, or one from which nothing is to be extracted.
-   */
+  /** Makes a waiting or failed extraction due, without running it. Undefined for an event without one. */
   retryExtraction(
     eventId: string,
     options?: RetryExtractionOptions,

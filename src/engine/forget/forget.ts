@@ -15,17 +15,22 @@ import type { EngineDeps } from "../deps.ts";
 import { isContested, opponentsOf, settleUnopposed } from "../lifecycle/disputes.ts";
 import type { NamedRecords } from "../owner-names.ts";
 import { FORGET_MODES, type ForgetAnswer, type ForgetInput } from "./api.ts";
-import { recordOf, toErased, toForgetting } from "./forgettings.ts";
 import { excerptOf, type ForgetPlan, type PlanStore, planForgetting } from "./plan.ts";
-import { issue, NOT_REACHED, type ReceiptDeps } from "./receipt.ts";
+import {
+  issue,
+  NOT_REACHED,
+  type ReceiptDeps,
+  recordOf,
+  toErased,
+  toForgetting,
+} from "./receipt.ts";
 
-/** Milliseconds that a call waits for other processes to let go of the log. What is left is done by a job. */
+/** Milliseconds that a call waits for other processes; a job does the rest. */
 const SETTLE_MS = 5000;
 
 type ForgetDeps = ReceiptDeps &
   Pick<EngineDeps<PlanStore & NamedRecords>, "store" | "embedder" | "tokenizer" | "ids">;
 
-/** @throws SvcError as `ForgetMethods.forget` */
 export async function forget(deps: ForgetDeps, input: ForgetInput): Promise<ForgetAnswer> {
   const mode = parseOptionalMember(FORGET_MODES, input.mode, "mode") ?? "preview";
   const confirm = parseOptionalText(input.confirm, "confirm");
@@ -51,10 +56,10 @@ export async function forget(deps: ForgetDeps, input: ForgetInput): Promise<Forg
   return await inTurn(forgetIdOf(plan.userId, confirm), () => erase(deps, plan, actor));
 }
 
-/** Forgettings that calls of this process are at. Each settles when its call ends, and never rejects. */
+/** Forgettings in progress in this process. They never reject. */
 const underWay = new Map<Uuid, Promise<void>>();
 
-/** Runs work once no other call is at the same forgetting. */
+/** Runs calls on one forgetting one after the other. */
 async function inTurn(id: Uuid, work: () => Promise<ForgetAnswer>): Promise<ForgetAnswer> {
   while (underWay.has(id)) await underWay.get(id);
   const done = Promise.withResolvers<void>();
@@ -99,7 +104,7 @@ async function erase(deps: ForgetDeps, plan: ForgetPlan, actorId: string): Promi
   await settleUnopposed(deps, opponents);
   deps.embedder.forget?.(userId);
   deps.tokenizer.forget?.(userId);
-  // Somebody else has done the same at the same moment, and makes the receipt.
+  // A parallel call was first, and makes the receipt.
   if (record.createdAt !== at) return repeated(deps, record, false);
   const stage = (await settle(deps)) ? "physical" : "logical";
   const { counts } = toErased(record);
@@ -107,7 +112,7 @@ async function erase(deps: ForgetDeps, plan: ForgetPlan, actorId: string): Promi
   return { ...answerOf(deps, plan, counts), mode: "erase", forgetId, stage, receipt };
 }
 
-/** What fails here is done by a job: the erasure itself has succeeded. */
+/** A failure is left to a job: the erasure has succeeded. */
 async function settle({ store }: ForgetDeps): Promise<boolean> {
   try {
     return await store.settleErasures(SETTLE_MS);
@@ -116,7 +121,7 @@ async function settle({ store }: ForgetDeps): Promise<boolean> {
   }
 }
 
-/** @param isEnded whether nobody is at it any more: a receipt that was not made, as its program had ended, is made now */
+/** @param isEnded whether nobody works on it: then a missing receipt is made */
 async function repeated(
   deps: ForgetDeps,
   record: AuditRecord,

@@ -8,26 +8,27 @@ import {
   parseUserId,
 } from "../../domain/arguments.ts";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
-import { erasedBy, namesAny } from "../../domain/erasure.ts";
+import { erasedBy, inJson, namesAny } from "../../domain/erasure.ts";
 import { invalid, missingNode } from "../../domain/errors.ts";
 import type { MemoryEvent, MemoryNode } from "../../domain/node.ts";
+import type { Owner } from "../../domain/owner.ts";
 import { sha256OfJson } from "../../lib/hashing.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ErasureScope, Erasures, EventLog } from "../../ports/store/events.ts";
 import type { Activity, Graph } from "../../ports/store/graph.ts";
-import { toldByReceipt } from "../receipt-check.ts";
+import { questionIn, toldByReceipt } from "../receipt-check.ts";
 import type { ForgetInput, ForgottenMemory, Staying } from "./api.ts";
 
-/** Events, and memories, that one forgetting erases at most. */
+/** Events, and memories, per forgetting. */
 const FORGET_MAX = 1000;
 const EXCERPT_CHARS = 120;
-/** Characters of a text from which on a question that contains it is taken to be about it. */
+/** Shorter texts do not identify a question. */
 const TELLING_CHARS = 4;
 const PAGE = 500;
 
 export type PlanStore = EventLog & Graph & Erasures & Pick<Activity, "eventsByTime">;
 
-/** All that a forgetting erases, and what stays beside it. */
 export type ForgetPlan = ErasureScope & {
   readonly confirm: string;
   readonly eventsGone: readonly MemoryEvent[];
@@ -42,7 +43,7 @@ export type ForgetPlan = ErasureScope & {
 
 type Chosen = { readonly events: Map<Uuid, MemoryEvent>; readonly nodes: Map<Uuid, MemoryNode> };
 
-/** What is to be erased for an input. Changes nothing. @throws SvcError invalid_argument; not_found */
+/** Changes nothing. @throws SvcError invalid_argument; not_found */
 export async function planForgetting(store: PlanStore, input: ForgetInput): Promise<ForgetPlan> {
   const userId = parseUserId(input.userId);
   const keepsDerived = parseOptionalBoolean(input.keepDerived, "keep_derived") ?? false;
@@ -84,18 +85,16 @@ export async function planForgetting(store: PlanStore, input: ForgetInput): Prom
   };
 }
 
-/** The beginning of a text. */
 export function excerptOf(text: string): string {
   const letters = [...text.slice(0, 2 * EXCERPT_CHARS + 1)];
   return letters.length > EXCERPT_CHARS ? `${letters.slice(0, EXCERPT_CHARS).join("")}…` : text;
 }
 
-/** Whether nothing is left of an event but its place in the log. */
+/** Whether only its place in the log is left. */
 export function isErased({ metadata, content }: MemoryEvent): boolean {
   return content === "" && erasedBy(metadata) !== undefined;
 }
 
-/** @throws SvcError invalid_argument */
 function requireFew(count: number): void {
   if (count <= FORGET_MAX) return;
   throw invalid(
@@ -104,7 +103,7 @@ function requireFew(count: number): void {
   );
 }
 
-/** What an input names. @throws SvcError invalid_argument; not_found */
+/** @throws SvcError invalid_argument; not_found */
 async function choose(store: PlanStore, userId: string, input: ForgetInput): Promise<Chosen> {
   const given = parseOptionalList(input.ids, "ids") ?? [];
   const ids = [...new Set(given.map((id, index) => parseId(id, `ids[${index}]`)))];
@@ -135,7 +134,7 @@ async function choose(store: PlanStore, userId: string, input: ForgetInput): Pro
   return { events, nodes };
 }
 
-/** A conversation by its name, and as it was stored before names had one form. */
+/** A session id, and its form before names had one. */
 function sessionNames(given: unknown): readonly string[] {
   const name = parseSessionId(given);
   return name === undefined ? [] : [...new Set([name, parseText(given, "session_id")])];
@@ -181,7 +180,7 @@ async function addContaining(
   }
 }
 
-/** The events that say what the memories say. A summary has texts of others, which stay. */
+/** Adds the events behind the memories. A summary's texts belong to others, which stay. */
 async function addEvidence(store: PlanStore, userId: string, chosen: Chosen): Promise<void> {
   const refs = new Set<Uuid>();
   for (const node of chosen.nodes.values()) {
@@ -208,7 +207,7 @@ async function eventsOf(
   return found;
 }
 
-/** Why a memory that rests on something that goes does so, too; undefined: it stays. */
+/** Undefined: it stays. */
 function whyGone(
   { nodeType, evidenceRefs }: MemoryNode,
   gone: ReadonlySet<string>,
@@ -216,12 +215,12 @@ function whyGone(
 ): ForgottenMemory["why"] | undefined {
   if (evidenceRefs.every((id) => gone.has(id))) return "evidence";
   if (nodeType === "summary") return "summary";
-  // A name that others say, too, tells nothing of what goes; without it, their memories would fall apart.
+  // A name that others mention tells nothing of what is erased.
   if (keepsDerived || nodeType === "entity") return undefined;
   return "may_repeat";
 }
 
-/** Whether a receipt names one of the memories, or asks with one of the texts. */
+/** Whether a receipt names one of the memories or asks with one of the texts. */
 function teller(nodes: readonly Uuid[], texts: readonly string[]): ErasureScope["isTold"] {
   const ids = new Set<string>(nodes);
   const telling = texts
@@ -261,4 +260,66 @@ async function staying(
     for (const replaced of await store.chain(read)) add("memory", replaced, "replaced");
   }
   return [...stays.values()];
+}
+
+/** Bytes of each piece that is searched for, and their least distance. */
+const WINDOW = 24;
+const STEP = 8;
+/** Shorter texts are too common to search for. */
+const LEAST = 6;
+/** Pieces searched for; of more, evenly spread ones. */
+const PIECES_MAX = 20_000;
+
+function piecesOf(texts: readonly string[]): readonly string[] {
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const step = Math.max(STEP, Math.ceil(bytes / PIECES_MAX));
+  const pieces = new Set<string>();
+  for (const text of texts) {
+    const forms = new Set([text, inJson(text), inJson(inJson(text))]);
+    for (const form of forms) for (const piece of windowsOf(form.trim(), step)) pieces.add(piece);
+  }
+  return [...pieces];
+}
+
+/** Whole characters of at least a window of bytes each. */
+function windowsOf(text: string, step: number): readonly string[] {
+  const bytes = Buffer.from(text);
+  if (bytes.length < WINDOW) return bytes.length < LEAST ? [] : [text];
+  const windows: string[] = [];
+  for (let at = 0; at + WINDOW <= bytes.length; at = letterFrom(bytes, at + step)) {
+    windows.push(bytes.toString("utf8", at, letterFrom(bytes, at + WINDOW)));
+  }
+  let last = bytes.length - WINDOW;
+  while (isInsideLetter(bytes, last)) last -= 1;
+  return [...windows, bytes.toString("utf8", last)];
+}
+
+/** The next start of a character. */
+function letterFrom(bytes: Uint8Array, at: number): number {
+  let next = at;
+  while (isInsideLetter(bytes, next)) next += 1;
+  return next;
+}
+
+function isInsideLetter(bytes: Uint8Array, at: number): boolean {
+  return ((bytes[at] ?? 0) & 0xc0) === 0x80;
+}
+
+/** Searches every page and an owner's records. Null: the store cannot search pages. Pages with other owners' data are not reported. */
+export async function lookFor(
+  store: Pick<Erasures, "scan">,
+  texts: readonly string[],
+  owner: Owner,
+): Promise<JsonObject | null> {
+  const pieces = piecesOf(texts);
+  const scan = await store.scan(pieces, owner, questionIn);
+  if (scan === undefined) return null;
+  const { pages, held, heldBy } = scan;
+  return {
+    pages: pages?.count ?? null,
+    bytes: pages?.bytes ?? null,
+    needles: pieces.length,
+    hits: pages?.found.filter((place) => !held.has(place)).length ?? null,
+    kept_elsewhere: [...heldBy].sort(),
+  };
 }

@@ -160,11 +160,7 @@ export type StatsDetails = {
 /** Reading what is stored; nothing changes. */
 export type InspectMethods = {
   getEvent(eventId: string, userId?: string): Promise<MemoryEvent | undefined>;
-  /**
-   * The bytes of what an event names, such as `metadata.thumbnail`; null for an unknown key, or one of another owner. Without a
-   * `userId`: of any owner who has it.
-   * @throws SvcError invalid_argument for what is no key
-   */
+  /** A blob such as `metadata.thumbnail`; null for an unknown key, or one of another owner. @throws SvcError invalid_argument */
   getBlob(key: string, options?: BlobOptions): Promise<Uint8Array | null>;
   /** The same with its media type. Undefined in place of null. */
   readBlob(key: string, options?: BlobOptions): Promise<KeptBlob | undefined>;
@@ -198,9 +194,8 @@ export type InspectMethods = {
   /** A failed count is 0; without details that could not be read. @throws SvcError storage_unavailable, pack_locked */
   stats(userId?: string): Promise<Stats>;
   /**
-   * Resolves if questions can be answered: the store is there, and the embedding model has made a vector since the engine was
-   * opened, for which it is loaded. Calls that overlap are one.
-   * @throws SvcError storage_unavailable, pack_locked, embedding_failed; or what else is wrong
+   * Resolves if store and model can answer.
+   * @throws SvcError storage_unavailable; pack_locked; embedding_failed; or what else is wrong
    */
   ready(): Promise<void>;
   /** Whether nothing can be written: changes fail with pack_read_only. */

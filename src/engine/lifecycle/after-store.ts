@@ -325,15 +325,8 @@ type Turn = {
   readonly text: string;
 };
 
-type TurnPairs = {
-  readonly add: (stored: StoredMemory) => Promise<void>;
-  readonly forget: () => void;
-};
-
 /** Joins a turn with the previous one of its conversation as an extra memory, so that a question and its answer are found together. */
-function createTurnPairs(
-  deps: Pick<EngineDeps<Graph>, "store" | "embedder" | "clock" | "ids">,
-): TurnPairs {
+function createTurnPairs(deps: Pick<EngineDeps<Graph>, "store" | "embedder" | "clock" | "ids">) {
   const last = new Map<string, Turn>();
   /** @returns the previous turn */
   const replace = (conversation: string, turn: Turn): Turn | undefined => {

@@ -65,40 +65,24 @@ export type ConditionInput = ChangeCaller & {
 
 /** Changing memories. */
 export type LifecycleMethods = {
-  /**
-   * Makes a tentative memory stable.
-   * @throws SvcError not_found; invalid_transition; request_conflict if `requestId` was used for something else
-   */
+  /** Makes a tentative memory stable. @throws SvcError not_found; invalid_transition; request_conflict for other inputs */
   promote(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
   /** Retires a memory; it is no longer found. Otherwise like `promote`. */
   archive(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
   /**
-   * Brings back a memory that time, a person or an assistant has archived: it is found as before, and a retention that has ended is
-   * gone. Its state is the one it had.
-   * @throws SvcError not_found, which says so if the memory was forgotten; memory_replaced while another one stands in its place;
-   *   invalid_transition; request_conflict; embedding_failed
+   * Makes a retired memory active again, in its former state and without a retention that has ended.
+   * @throws SvcError not_found, also if it was forgotten; memory_replaced; invalid_transition; request_conflict; embedding_failed
    */
   restore(nodeId: string, options?: RestoreOptions): Promise<MemoryNode>;
-  /**
-   * Brings back what has faded of an owner's memories, or of everybody's: what time has archived though nobody named a day for it. What
-   * has a retention that was once the default of its type, and is no longer, is kept for ever.
-   */
+  /** Restores what age archived, of an owner or of everybody, and lifts retentions that are former defaults. */
   restoreFaded(input?: RestoreFadedInput): Promise<RestoredMany>;
-  /**
-   * Pins a memory in any state, or releases it: a pinned one is a candidate for every question and does not expire. Doing it again
-   * changes nothing.
-   * @throws SvcError not_found; request_conflict
-   */
+  /** A pinned memory is a candidate for every question and does not expire. @throws SvcError not_found; request_conflict */
   pin(nodeId: string, isPinned: boolean, options?: TransitionOptions): Promise<MemoryNode>;
-  /**
-   * Raises confidence and salience of a memory in any state.
-   * @throws SvcError not_found for the memory or the evidence; invalid_argument for evidence of another scope;
-   *   request_conflict
-   */
+  /** Raises confidence and salience. @throws SvcError not_found; invalid_argument for evidence of another scope; request_conflict */
   reinforce(nodeId: string, options?: ReinforceOptions): Promise<MemoryNode>;
   /**
-   * Replaces one memory with another of the same owner and scope. An exact retry changes nothing.
-   * @returns the replaced memory, then its replacement
+   * Replaces a memory with another of its owner and scope.
+   * @returns both
    * @throws SvcError not_found; invalid_argument; invalid_transition
    */
   supersede(
@@ -106,27 +90,18 @@ export type LifecycleMethods = {
     newNodeId: string,
     options?: ClaimsOptions,
   ): Promise<readonly [MemoryNode, MemoryNode]>;
-  /**
-   * Marks two claims as contradicting each other; both become contested. Otherwise like `supersede`. @returns both, in the given
-   * order
-   */
+  /** Makes both contested. Otherwise like `supersede`. */
   contradict(
     firstId: string,
     secondId: string,
     options?: ClaimsOptions,
   ): Promise<readonly [MemoryNode, MemoryNode]>;
-  /**
-   * Ends a contradiction: the winner becomes stable, the loser deprecated. Otherwise like `supersede`. @returns winner, then
-   * loser
-   */
+  /** Makes the winner stable, the loser deprecated. Otherwise like `supersede`. */
   resolveContradiction(
     winnerId: string,
     loserId: string,
     options?: ClaimsOptions,
   ): Promise<readonly [MemoryNode, MemoryNode]>;
-  /**
-   * Records whether the condition of a conditional memory holds.
-   * @throws SvcError not_found; invalid_argument; request_conflict
-   */
+  /** Records whether a condition holds. @throws SvcError not_found; invalid_argument; request_conflict */
   evaluateCondition(nodeId: string, input: ConditionInput): Promise<MemoryNode>;
 };

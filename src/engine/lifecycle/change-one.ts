@@ -1,4 +1,4 @@
-import { LIMITS, parseOwner, parseText } from "../../domain/arguments.ts";
+import { LIMITS, parseOptionalText, parseOwner } from "../../domain/arguments.ts";
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { invalid, missingNode, SvcError } from "../../domain/errors.ts";
 import { type MemoryEvent, type MemoryNode, nodeRecord } from "../../domain/node.ts";
@@ -127,14 +127,19 @@ export function isSameActor(
 const NOBODY = "system";
 
 export function parseActor(actorId: string | null | undefined): string | undefined {
-  if (actorId === undefined || actorId === null) return undefined;
-  const actor = parseText(actorId, "actor_id").trim();
-  if (actor === "") throw invalid("actor_id", "must not be blank");
-  const length = [...actor].length;
-  if (length > LIMITS.actorMaxChars) {
-    throw invalid("actor_id", `has ${length} characters, at most ${LIMITS.actorMaxChars}`);
-  }
-  return actor;
+  return parseShort(actorId, "actor_id", LIMITS.actorMaxChars);
+}
+
+export function parseReason(reason: string | null | undefined): string | undefined {
+  return parseShort(reason, "reason", LIMITS.reasonMaxChars);
+}
+
+function parseShort(value: unknown, field: string, max: number): string | undefined {
+  const text = parseOptionalText(value, field)?.trim();
+  if (text === "") throw invalid(field, "must not be blank");
+  const length = [...(text ?? "")].length;
+  if (length > max) throw invalid(field, `has ${length} characters, at most ${max}`);
+  return text;
 }
 
 /** The actor is the owner unless named. @throws SvcError invalid_argument */

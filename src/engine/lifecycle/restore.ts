@@ -1,14 +1,8 @@
-import {
-  LIMITS,
-  parseId,
-  parseOptionalBoolean,
-  parseOptionalId,
-  parseOptionalText,
-} from "../../domain/arguments.ts";
+import { parseId, parseOptionalBoolean, parseOptionalId } from "../../domain/arguments.ts";
 import { openChecksummed } from "../../domain/checksummed.ts";
 import { ACTIVE_STATES } from "../../domain/enums.ts";
 import { FORGOTTEN } from "../../domain/erasure.ts";
-import { invalid, missingNode, reasonCode, SvcError } from "../../domain/errors.ts";
+import { missingNode, reasonCode, SvcError } from "../../domain/errors.ts";
 import { ORIGINAL_TTL_DAYS, retentionEnd, type TtlDefaults } from "../../domain/fading.ts";
 import { isActive } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
@@ -24,7 +18,7 @@ import type { EngineDeps } from "../deps.ts";
 import { embedParts } from "../embed-parts.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { RestoredMany, RestoreFadedInput, RestoreOptions } from "./api.ts";
-import { changeEntry, changeOne, isSameActor, parseCaller } from "./change-one.ts";
+import { changeEntry, changeOne, isSameActor, parseCaller, parseReason } from "./change-one.ts";
 import { reopenDisputes } from "./disputes.ts";
 import { isOutOfReach } from "./expire.ts";
 
@@ -82,14 +76,6 @@ async function settleIn(deps: RestoreDeps, restored: MemoryNode): Promise<Memory
   if (!isActive(restored.lifecycleState)) return restored;
   await embedParts(deps, [restored]);
   return reopenDisputes(deps, restored);
-}
-
-function parseReason(value: string | null | undefined): string | undefined {
-  const reason = parseOptionalText(value, "reason")?.trim();
-  if (reason === "") throw invalid("reason", "must not be blank");
-  const length = [...(reason ?? "")].length;
-  if (length <= LIMITS.reasonMaxChars) return reason;
-  throw invalid("reason", `has ${length} characters, at most ${LIMITS.reasonMaxChars}`);
 }
 
 async function missing({ store }: RestoreDeps, id: Uuid, owner: Owner): Promise<SvcError> {

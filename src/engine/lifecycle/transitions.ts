@@ -1,9 +1,7 @@
 import {
-  LIMITS,
   parseId,
   parseOptionalBoolean,
   parseOptionalId,
-  parseOptionalText,
   parseOwner,
 } from "../../domain/arguments.ts";
 import { CONDITION_STATES, type ConditionState, parseMember } from "../../domain/enums.ts";
@@ -30,6 +28,7 @@ import {
   ownEvent,
   parseActor,
   parseCaller,
+  parseReason,
   requireEvidence,
   requireSameScope,
 } from "./change-one.ts";
@@ -187,16 +186,6 @@ function parseEvaluation(input: ConditionInput): Evaluation {
     evidenceId: parseOptionalId(input.evidenceId, "evidence_id"),
     evaluatedAt: parseInstantInput(input.evaluatedAt, "evaluated_at"),
   };
-}
-
-function parseReason(value: unknown): string | undefined {
-  const reason = parseOptionalText(value, "reason")?.trim();
-  if (reason === "") throw invalid("reason", "must not be blank; leave it out");
-  const length = [...(reason ?? "")].length;
-  if (length > LIMITS.reasonMaxChars) {
-    throw invalid("reason", `has ${length} characters, at most ${LIMITS.reasonMaxChars}`);
-  }
-  return reason;
 }
 
 function evaluate(

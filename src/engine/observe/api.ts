@@ -46,16 +46,13 @@ export type ObservationSettings = {
 /** Memories of what was seen. */
 export type ObserveMethods = {
   /**
-   * Stores what a vision model says of a photo, or of the frames of a video that show something new, one event each. Frames that
-   * were observed before are passed over, so the same call goes on where one ended. One call runs at a time.
-   * @returns the ids of the events that this call admitted
+   * Describes a photo, or the new frames of a video, and stores an event for each; a repeated call continues. One call runs at a
+   * time.
+   * @returns the admitted events
    * @throws SvcError vision_disabled, invalid_argument, not_found, unsupported_source, frame_decode_failed before anything is
-   *   stored; observation_failed if not every frame could be described and stored
+   * stored; observation_failed if a frame was not stored
    */
   observe(input: ObserveInput): Promise<readonly Uuid[]>;
-  /**
-   * Like `observe`, with a report of every frame. A frame that could not be stored is in the report.
-   * @throws SvcError as `observe`; observation_failed only if the call ended before its time
-   */
+  /** Like `observe`, with a report of every frame. @throws SvcError as `observe`; observation_failed only if it ended early */
   observeSource(input: ObserveInput): Promise<ObservationReport>;
 };

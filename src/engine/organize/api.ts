@@ -124,28 +124,19 @@ export type FeedbackInput = {
 /** Putting memories in order, and work on the indexes. */
 export type OrganizeMethods = {
   /**
-   * Runs jobs that keep memories in order: promotes, archives, merges, sums up. Nothing is deleted, and every change leaves a record.
-   * A job that is unknown or fails is skipped and named.
-   * @throws SvcError invalid_argument, also for `feedback_apply` with an owner
-   */
-  organize(input?: OrganizeInput): Promise<OrganizeResult>;
-  /**
-   * Notes what became of an answer, in the memory of this engine, for 30 days. `organize` with `feedback_apply` lets it change the
-   * weights of weighted fusion, until the engine is closed.
+   * Runs jobs that promote, archive, merge and summarize; nothing is deleted, every change is recorded, a failed job is skipped.
    * @throws SvcError invalid_argument
    */
+  organize(input?: OrganizeInput): Promise<OrganizeResult>;
+  /** Keeps feedback in memory for 30 days; `organize` with `feedback_apply` turns it into weights. @throws SvcError invalid_argument */
   feedback(signal: FeedbackInput): Promise<void>;
-  /**
-   * What is known about an entity. Nothing is stored.
-   * @throws SvcError invalid_argument for what is no active memory of type entity
-   */
+  /** @throws SvcError invalid_argument unless it is an active memory of type entity */
   snapshot(entityId: string, options?: SnapshotOptions): Promise<EntitySnapshot>;
   /** Promotes what is due of an owner, as at the end of a conversation: `organize` with that job alone, for a second at most. */
   endSession(userId: string, sessionId?: string | null): Promise<OrganizeResult>;
   /**
-   * Rebuilds the indexes from the graph, with the configured model; other processes keep reading and writing. Current entries are
-   * kept unless `all`. The next call continues an interrupted one.
-   * @throws SvcError storage_busy while another process rebuilds; the signal's reason when aborted
+   * Rebuilds the indexes; other processes keep working, and the next call continues an interrupted one.
+   * @throws SvcError storage_busy while another process rebuilds; the abort reason
    */
   rebuildIndexes(input?: RebuildInput): Promise<RebuildResult>;
 };

@@ -57,10 +57,7 @@ export type RetrieveInput = {
     | { readonly [K in keyof RankingMultipliers]?: number | undefined }
     | null
     | undefined;
-  /**
-   * Replaces the configured scoring for this request. The configuration does not matter: a missing member has the default of a
-   * caller who leaves everything out, that is weighted fusion, and the defaults of the settings for the rest.
-   */
+  /** Scoring of this request. Missing members have the defaults of the settings, not their configured values. */
   readonly weights?: Partial<ScoringWeights> | null | undefined;
   /** Hints from other scopes when `scope` is given. Default true. */
   readonly includeCrossScope?: boolean | null | undefined;

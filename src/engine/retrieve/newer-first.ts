@@ -6,6 +6,7 @@ import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, replaces, type Statement, statementOf } from "../../domain/replacement.ts";
 import { asksFor, endsAnother, nearnessTo, saysTheSame } from "../../domain/same-saying.ts";
 import { movable } from "../../domain/score-replay.ts";
+import { isOfConversation } from "../../domain/search/turns.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { askedValue, currentValue } from "../../domain/value-slots.ts";
 import { compareCodePoints } from "../../lib/text.ts";
@@ -221,11 +222,7 @@ function pairsOf(
 }
 
 function isSaid({ candidate: one }: Compared, { candidate: other }: Compared): boolean {
-  return isTurn(one.node) && isTurn(other.node);
-}
-
-function isTurn({ nodeType, sessionId }: MemoryNode): boolean {
-  return nodeType === "note" && sessionId !== undefined;
+  return isOfConversation(one.node) && isOfConversation(other.node);
 }
 
 /** Entities are names, joined turns repeat others, and contested claims are undecided. */

@@ -33,15 +33,14 @@ import { parseRequest, type RetrievalRequest } from "./request.ts";
 import { daysFrom } from "./score/pool.ts";
 import { type Selection, select } from "./select.ts";
 
-/** What the pipeline needs from its environment. */
 export type RetrieveContext = {
-  /** False if the vectors of the configured model cannot be compared with the pack's. */
+  /** False if the pack's vectors are of another model. */
   readonly comparable: boolean;
-  /** Processes this owner's pending events, within a small budget. */
+  /** Indexes the owner's pending events, within a small budget. */
   readonly drain: (request: RetrievalRequest) => Promise<void>;
-  /** Takes the material of a receipt, without delay. @returns whether the receipt will be kept */
+  /** @returns whether the receipt will be kept */
   readonly keep: (material: ReceiptMaterial) => Promise<boolean>;
-  /** Explains an answer from the receipt that the material makes, without keeping that. */
+  /** Explains an answer without keeping a receipt. */
   readonly explain: (material: ReceiptMaterial) => Promise<ExplainedAnswer>;
 };
 
@@ -55,10 +54,7 @@ type Outcome = {
   readonly excluded: readonly Exclusion[];
 };
 
-/**
- * Answers a question: analyse, search, merge, filter, score, expand, select, pack. Only memories of the owner take part.
- * @throws SvcError invalid_argument before any work; storage_failed; the reason of the signal once it is aborted
- */
+/** Answers a question. @throws SvcError invalid_argument before any work; storage_failed; the abort reason */
 export async function retrieve(
   deps: EngineDeps<SearchIndex & Pick<ReceiptLog, "forgettings">>,
   input: RetrieveInput,
@@ -115,7 +111,7 @@ export async function retrieve(
   };
 }
 
-/** The first reason for each: a session neighbour may have been excluded as a candidate already. */
+/** The first reason for each memory. */
 function onceEach(excluded: readonly Exclusion[]): readonly Exclusion[] {
   const first = new Map<string, Exclusion>();
   for (const exclusion of excluded) {
@@ -124,7 +120,7 @@ function onceEach(excluded: readonly Exclusion[]): readonly Exclusion[] {
   return [...first.values()];
 }
 
-/** The ranking with newer memories before those that they make outdated; unchanged if this is turned off or fails. */
+/** Unchanged if this is turned off or fails. */
 async function inOrderOfAge(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
@@ -137,7 +133,7 @@ async function inOrderOfAge(
     const question = { userId: request.filter.userId, query: request.query };
     return await newerFirst(deps, question, ranking, rankingPolicy(ranked, expanded));
   } catch (error) {
-    // The cause may contain memory text; only its category leaves this place.
+    // The message could contain memory text: only the code is reported.
     deps.warn(`retrieve: newer memories were not checked for (${reasonCode(error)})`);
     return ranking;
   }
@@ -186,7 +182,7 @@ function judgedByTime(
   return judged.some(({ strength }) => strength === "strong") ? judged : undefined;
 }
 
-/** Whatever makes a strong result outdated is strong as well, so that nobody gets the older one without it. */
+/** What outdates a strong result is strong as well. */
 function withSuccessors(results: readonly ResultCandidate[]): readonly ResultCandidate[] {
   const olderThan = new Map(results.map((result) => [result.node.id, result.olderThan?.nodeId]));
   const strong = new Set<Uuid>();
@@ -306,7 +302,7 @@ function describe(deps: EngineDeps<SearchIndex>, outcome: Outcome): Metadata {
   };
 }
 
-/** Number of candidates by the search that found them. */
+/** Candidates by search. */
 function countGenerated({ sets, reformulated }: Ranked): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const backend of BACKENDS) counts[backend] = sets.hits[backend].length;

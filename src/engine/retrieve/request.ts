@@ -37,6 +37,7 @@ import { scoringVersionId } from "../../domain/scoring-version.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { RetrieveInput } from "./api.ts";
+import { eachMultiplied } from "./score/score.ts";
 
 /** A checked question with its defaults. */
 export type RetrievalRequest = {
@@ -176,16 +177,6 @@ function parseScopes(value: RetrieveInput["scope"]): readonly Scope[] | undefine
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Weights with multipliers. */
-const MULTIPLIED = [
-  "semantic",
-  "lexical",
-  "graph",
-  "recency",
-  "salience",
-  "confidence",
-] as const satisfies readonly (keyof RankingMultipliers)[];
-
 const FUSION_KINDS = ["weighted", "rrf", "relative", "adaptive"] as const;
 const FUSION_MEMBERS = [
   "kind",
@@ -201,23 +192,16 @@ const FUSION_MEMBERS = [
 function parseWeights(value: unknown): ScoringWeights | undefined {
   const given = parseObject(value, "weights", Object.keys(DEFAULT_SCORING));
   if (given === undefined) return undefined;
-  const number = (name: Exclude<keyof ScoringWeights, "nodeTypeBoost" | "fusion">) =>
-    parseFinite(given[name], `weights.${name}`) ?? DEFAULT_SCORING[name];
+  const { nodeTypeBoost, fusion, ...numbers } = DEFAULT_SCORING;
+  const own = Object.entries(numbers).map(([name, otherwise]) => [
+    name,
+    parseFinite(given[name], `weights.${name}`) ?? otherwise,
+  ]);
   const weights: ScoringWeights = {
-    semantic: number("semantic"),
-    lexical: number("lexical"),
-    graph: number("graph"),
-    recency: number("recency"),
-    salience: number("salience"),
-    confidence: number("confidence"),
-    epistemic: number("epistemic"),
-    paths: number("paths"),
-    recencyLambda: number("recencyLambda"),
-    temporalBoost: number("temporalBoost"),
-    relevanceFloor: number("relevanceFloor"),
-    currentUpdateMultiplier: number("currentUpdateMultiplier"),
-    nodeTypeBoost: parseNodeTypeBoost(given["nodeTypeBoost"]) ?? DEFAULT_SCORING.nodeTypeBoost,
-    fusion: parseFusion(given["fusion"]) ?? DEFAULT_SCORING.fusion,
+    // SAFETY: a number for each name.
+    ...(Object.fromEntries(own) as typeof numbers),
+    nodeTypeBoost: parseNodeTypeBoost(given["nodeTypeBoost"]) ?? nodeTypeBoost,
+    fusion: parseFusion(given["fusion"]) ?? fusion,
   };
   requireScoringWeights(weights);
   return weights;
@@ -271,20 +255,13 @@ function parseFusion(value: unknown): Fusion | undefined {
  */
 function parseMultipliers(value: unknown, fusion: Fusion): RankingMultipliers | undefined {
   const field = "ranking_multipliers";
-  const given = parseObject(value, field, MULTIPLIED);
+  const given = parseObject(value, field, Object.keys(eachMultiplied(() => 1)));
   if (given === undefined) return undefined;
-  const factor = (name: keyof RankingMultipliers) =>
-    parseOptionalNumber(given[name], `${field}.${name}`, 0.25, 4) ?? 1;
-  const multipliers: RankingMultipliers = {
-    semantic: factor("semantic"),
-    lexical: factor("lexical"),
-    graph: factor("graph"),
-    recency: factor("recency"),
-    salience: factor("salience"),
-    confidence: factor("confidence"),
-  };
+  const multipliers = eachMultiplied(
+    (name) => parseOptionalNumber(given[name], `${field}.${name}`, 0.25, 4) ?? 1,
+  );
   if (fusion.kind === "weighted") return multipliers;
-  if (MULTIPLIED.every((name) => multipliers[name] === 1)) return undefined;
+  if (Object.values(multipliers).every((factor) => factor === 1)) return undefined;
   throw invalid(
     field,
     `have no meaning with fusion ${fusion.kind}, which reads no weights; leave them out, or set scoring.fusion to weighted`,

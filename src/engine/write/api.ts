@@ -6,10 +6,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { PlannedChange } from "../../ports/store/graph.ts";
 import type { ChangeCaller } from "../lifecycle/api.ts";
 
-/**
- * Input of callers. Every call checks its input again at run time, so a caller without types gets a clear error. For optional
- * members `undefined` and `null` both mean absent, except for `ttlDays`.
- */
+/** For optional members `undefined` and `null` both mean absent, except for `ttlDays`. */
 export type StoreInput = {
   /** Exact source text; the event keeps it for ever. */
   readonly content: string;
@@ -38,10 +35,7 @@ export type StoreInput = {
   readonly validTo?: InstantInput | null | undefined;
   /** Integer >= 0; absent: the type's default; null: kept for ever. */
   readonly ttlDays?: number | null | undefined;
-  /**
-   * Ids of memories of the same owner and scope that this one replaces, at most 16: all of them in the transaction that
-   * stores it, or nothing is stored.
-   */
+  /** Memories of the owner and scope that this one replaces, at most 16, in the same transaction. */
   readonly supersedes?: readonly string[] | null | undefined;
   /** Not blank. The actor under whose name the replacement is recorded. Default: `userId`. */
   readonly actorId?: string | null | undefined;
@@ -87,10 +81,7 @@ export type IngestInput = {
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
   readonly eventTime?: InstantInput | null | undefined;
   readonly scope?: Scope | null | undefined;
-  /**
-   * Whether to wait until its claims are there. Where extraction is off, the memory is complete when the call returns, either way.
-   * Default false.
-   */
+  /** Whether to wait for the extraction, if that is on. Default false. */
   readonly waitForExtraction?: boolean | undefined;
 };
 
@@ -133,10 +124,7 @@ export type StoreReceipt = {
   readonly nodeId: Uuid;
   readonly node: MemoryNode;
   readonly processingStatus: ProcessingStatus;
-  /**
-   * At most three memories that the new one may replace or repeat, nearest first. Undefined: not searched, because the text has
-   * no vector yet.
-   */
+  /** At most three that the new one may replace or repeat, nearest first. Undefined: not searched, for lack of a vector. */
   readonly near: readonly NearMemory[] | undefined;
 };
 
@@ -158,10 +146,7 @@ export type StoreSteps = {
     node: MemoryNode,
     caller: ChangeCaller,
   ) => PlannedChange;
-  /**
-   * Starts to look for the memories that a new one may replace. The function that it returns takes the vector of the new one and
-   * returns them, nearest first. Undefined: unknown, since the vector or the search failed.
-   */
+  /** Searches memories that a new one may replace, nearest first, once its vector is there. Undefined: unknown. */
   readonly near: (
     node: MemoryNode,
   ) => (vector: Float32Array | undefined) => Promise<readonly NearMemory[] | undefined>;
@@ -174,30 +159,23 @@ export type StoreSteps = {
 export type WriteMethods = {
   /** Stores one memory and waits until it can be found. Returns the event's id. */
   store(input: StoreInput): Promise<Uuid>;
-  /**
-   * Like `store`; also returns the created node.
-   * @throws SvcError materialization_failed if the event is safe but its node could not be written
-   */
+  /** Like `store`, with the created node. @throws SvcError materialization_failed: the event is safe, its node is not */
   storeWithReceipt(input: StoreInput): Promise<StoreReceipt>;
   /**
-   * Takes in a message. With extraction on it is kept durably, found by the next question, and extracted later; otherwise it is
-   * stored like `store`. Returns the event's id.
-   * @throws SvcError extraction_failed if the caller waits and nothing could be extracted; the message is kept
+   * Admits a message: extracted later if that is on, else stored as by `store`.
+   * @returns the event's id
+   * @throws SvcError extraction_failed if the caller waits; the message is kept
    */
   ingest(input: IngestInput): Promise<Uuid>;
   /**
-   * Takes in the messages of a session in their order, like `ingest`; with extraction on, they are extracted at once. All are checked
-   * before the first is kept. Returns the events' ids in order.
-   * @throws SvcError invalid_argument, invalid_speaker (message begins with `messages[i]`); extraction_failed for the first message
-   *   of which nothing could be extracted, if the caller waits; all are kept
+   * Like `ingest` for the messages of a session, all checked first.
+   * @returns the events' ids
+   * @throws SvcError invalid_argument, invalid_speaker (message begins with `messages[i]`); extraction_failed if the caller waits
    */
   ingestBatch(input: IngestBatchInput): Promise<readonly Uuid[]>;
   /** Admits one event durably, without embedding it; `processPending` makes it findable. Returns the event's id. */
   ingestFast(input: FastIngestInput): Promise<Uuid>;
-  /**
-   * Admits many events in one transaction; ids in input order.
-   * @throws SvcError request_conflict if `requestId` was used with different items
-   */
+  /** In one transaction; ids in input order. @throws SvcError request_conflict if `requestId` was used with different items */
   ingestFastMany(input: FastIngestManyInput): Promise<readonly Uuid[]>;
   /** Builds nodes and index entries of admitted events until the work or the budget ends. */
   processPending(input?: ProcessPendingInput): Promise<ProcessingResult>;

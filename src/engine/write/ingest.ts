@@ -64,7 +64,9 @@ export async function ingestBatch(
   const isAwaited = parseOptionalBoolean(input.waitForExtraction, "wait_for_extraction") ?? false;
   if (!Array.isArray(input.messages)) throw invalid("messages", "must be a list");
   const inputs = input.messages.map((message, index) => inputOf(message, input, index));
-  const drafts = inputs.map((one, index) => at(index, () => draftMessage(one)));
+  const drafts = inputs.map((one, index) =>
+    at(`messages[${index}]`, () => draftMessage(one), SHARED),
+  );
   const { extractions } = deps;
   if (extractions === undefined) {
     const ids: Uuid[] = [];
@@ -115,45 +117,41 @@ function messageOf(input: IngestInput) {
   };
 }
 
-const MESSAGE_KEYS: ReadonlySet<string> = new Set([
-  "content",
-  "role",
-  "speaker",
-  "firstPersonOwner",
-  "metadata",
-  "eventTime",
-] satisfies (keyof IngestMessage)[]);
+const MESSAGE_KEYS = new Set("content role speaker firstPersonOwner metadata eventTime".split(" "));
+const ITEM_KEYS = new Set("content role speaker sessionId scope metadata eventTime".split(" "));
+/** Fields that all messages of a batch share. */
+const SHARED: ReadonlySet<unknown> = new Set(["user_id", "session_id", "scope"]);
 
 function inputOf(message: unknown, batch: IngestBatchInput, index: number): IngestInput {
   const path = `messages[${index}]`;
-  if (typeof message !== "object" || message === null || Array.isArray(message)) {
-    throw invalid(path, "must be an object");
-  }
-  for (const key of Object.keys(message)) {
-    if (!MESSAGE_KEYS.has(key)) throw invalid(`${path}.${key}`, "is not a field of a message");
-  }
   // SAFETY: `draftMessage` checks every member that it reads.
-  const given = message as IngestMessage;
+  const given = entryOf(message, path, MESSAGE_KEYS, "a message") as IngestMessage;
   if (given.role === undefined) throw invalid(`${path}.role`, "is missing; say who said it");
   const { userId, sessionId, scope } = batch;
   return { ...given, userId, sessionId, scope };
 }
 
-/** Names the message in its errors. */
-function at<T>(index: number, check: () => T): T {
+function entryOf(value: unknown, path: string, keys: ReadonlySet<string>, kind: string): object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid(path, "must be an object");
+  }
+  for (const key of Object.keys(value)) {
+    if (!keys.has(key)) throw invalid(`${path}.${key}`, `is not a field of ${kind}`);
+  }
+  return value;
+}
+
+/** Names the entry of a list in its errors, unless they are about fields that all entries share. */
+function at<T>(path: string, check: () => T, shared?: ReadonlySet<unknown>): T {
   try {
     return check();
   } catch (error) {
     const field = error instanceof SvcError ? error.data["field"] : undefined;
-    if (!(error instanceof SvcError) || OF_ALL.has(field)) throw error;
-    const path = `messages[${index}].`;
-    const named = { ...error.data, field: `${path}${String(field ?? "")}` };
-    throw new SvcError(error.code, `${path}${error.message}`, named);
+    if (!(error instanceof SvcError) || shared?.has(field)) throw error;
+    const named = { ...error.data, field: `${path}.${String(field ?? "")}` };
+    throw new SvcError(error.code, `${path}.${error.message}`, named);
   }
 }
-
-/** Fields that all messages of a batch share. */
-const OF_ALL: ReadonlySet<unknown> = new Set(["user_id", "session_id", "scope"]);
 
 /** The first person of a message. @throws SvcError invalid_argument; invalid_speaker */
 function attributionOf(input: IngestInput): Readonly<Record<string, Json>> {
@@ -211,7 +209,7 @@ export async function ingestFastMany(
   const operationId = await operationIdFor(deps.store, userId, (name) =>
     uuidV5("url", JSON.stringify(["svc:fast-ingest-batch:v1", name, requestId])),
   );
-  const record: BatchRecord = {
+  const record = {
     schema_version: 1,
     operation_id: operationId,
     request_id: requestId,
@@ -233,45 +231,14 @@ export async function ingestFastMany(
     { events, auditRecords: [operation], leaseJobs: false },
     operationId,
   );
-  return earlier === undefined ? ids : replay(earlier, record);
+  return earlier === undefined ? ids : replay(earlier, requestId, record.input_sha256);
 }
-
-type BatchRecord = {
-  readonly schema_version: 1;
-  readonly operation_id: string;
-  readonly request_id: string;
-  readonly user_id: string;
-  readonly input_sha256: string;
-  readonly event_ids: readonly string[];
-  readonly admitted_at: string;
-};
-
-const ITEM_KEYS: ReadonlySet<string> = new Set([
-  "content",
-  "role",
-  "speaker",
-  "sessionId",
-  "scope",
-  "metadata",
-  "eventTime",
-] satisfies (keyof FastIngestManyInput["items"][number])[]);
 
 function draftItem(item: unknown, userId: string, index: number): EventDraft {
   const path = `items[${index}]`;
-  if (typeof item !== "object" || item === null || Array.isArray(item)) {
-    throw invalid(path, "must be an object");
-  }
-  for (const key of Object.keys(item)) {
-    if (!ITEM_KEYS.has(key)) throw invalid(`${path}.${key}`, "is not a field of an item");
-  }
-  try {
-    // SAFETY: `draftEvent` checks every member that it reads.
-    return draftEvent(item as FastIngestManyInput["items"][number], userId);
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    const field = `${path}.${String(error.data["field"] ?? "")}`;
-    throw new SvcError(error.code, `${path}.${error.message}`, { ...error.data, field });
-  }
+  // SAFETY: `draftEvent` checks every member that it reads.
+  const given = entryOf(item, path, ITEM_KEYS, "an item") as FastIngestManyInput["items"][number];
+  return at(path, () => draftEvent(given, userId));
 }
 
 /** Identifies a batch by its items in order. */
@@ -287,14 +254,14 @@ function inputHash(drafts: readonly EventDraft[]): string {
   return sha256Hex(canonicalJson(items));
 }
 
-function replay(earlier: AuditRecord, record: BatchRecord): readonly Uuid[] {
-  if (erasedBy(earlier.payload) !== undefined) throw forgottenSince(record.request_id);
+function replay(earlier: AuditRecord, requestId: Uuid, inputSha256: string): readonly Uuid[] {
+  if (erasedBy(earlier.payload) !== undefined) throw forgottenSince(requestId);
   const saved = openChecksummed(earlier.payload);
-  if (saved["input_sha256"] !== record.input_sha256) {
+  if (saved["input_sha256"] !== inputSha256) {
     throw new SvcError(
       "request_conflict",
-      `request_id ${record.request_id} was used before with different items; use a new one`,
-      { request_id: record.request_id },
+      `request_id ${requestId} was used before with different items; use a new one`,
+      { request_id: requestId },
     );
   }
   const ids = saved["event_ids"];

@@ -9,33 +9,25 @@ import type { PlannedChange } from "./graph.ts";
 import type { AuditRecord, EventBlob, Page } from "./records.ts";
 import type { Materialization } from "./work.ts";
 
-/** Everything that one call admits. It becomes durable as a whole or not at all. */
+/** What one call admits: durable as a whole, or not at all. */
 export type Admission = {
   readonly events: readonly MemoryEvent[];
   readonly auditRecords: readonly AuditRecord[];
-  /** Plans of some of the events: kept as audit records (`toPlanRecord`), and handed out with the jobs. Absent: none. */
+  /** Kept as audit records (`toPlanRecord`) and handed out with the jobs. */
   readonly plans?: readonly PlannedStore[];
-  /**
-   * Nodes of the events that are written at once, with their lexical entries; only their vectors are left to the jobs. Absent:
-   * the jobs write everything.
-   */
+  /** Nodes written at once with their words; the jobs add the vectors. Absent: the jobs write everything. */
   readonly nodes?: readonly Pick<Materialization, "node" | "lexical">[];
-  /**
-   * Changes that the nodes make to others, decided once they are written. If the decision throws, nothing of the admission stays.
-   */
+  /** Decided once the nodes are written. If it throws, nothing is admitted. */
   readonly change?: PlannedChange | undefined;
-  /**
-   * Keeps the events' jobs from other workers until the caller has had its chance to run them. Jobs without a lease are free for
-   * any worker at once.
-   */
+  /** Leases the jobs to the caller; otherwise any worker may take them at once. */
   readonly leaseJobs: boolean;
-  /** Whether the events are to be extracted as well; then each gets that work, too. Absent: no. */
+  /** Whether extraction jobs are added. */
   readonly extracts?: boolean;
-  /** What it names: if one of these was erased, nothing is written and the refusal is thrown. Absent: nothing. */
+  /** If one of these was erased, nothing is written and the refusal is thrown. */
   readonly named?:
     | { readonly userId: string; readonly ids: readonly Uuid[]; readonly refusal: Error }
     | undefined;
-  /** What the events name. Of a key that the owner has already, the blob stays as it is. Absent: nothing. */
+  /** A blob that the owner has already stays as it is. */
   readonly blobs?: readonly EventBlob[] | undefined;
 };
 
@@ -47,42 +39,37 @@ export type EventPage = {
   readonly offset: number;
 };
 
-/** The events of a pack, which never change and are never removed. */
+/** Events never change and are never removed. */
 export type EventLog = {
-  /** Appends events, their pending jobs, the operations and the nodes, and makes the change. @throws what the change throws; the refusal */
+  /** Appends events, jobs, records and nodes, and makes the change. @throws what `change` throws; the refusal */
   admit(admission: Admission): Promise<void>;
-  /**
-   * Like `admit`, unless an operation with the id of `guard` already exists: then nothing is written and that operation is
-   * returned. Parallel identical calls leave one record.
-   */
+  /** Like `admit`, unless a record with the id of `guard` exists, which is returned: parallel identical calls leave one. */
   admitOnce(admission: Admission, guard: Uuid): Promise<AuditRecord | undefined>;
   event(id: Uuid, owner: Owner): Promise<MemoryEvent | undefined>;
-  /** Newest first, then by id descending; ends early at `LIMITS.pageChars`. */
+  /** Newest first, then by id descending. */
   events(page: EventPage): Promise<readonly MemoryEvent[]>;
-  /** Events by id, in no particular order; missing ones are left out. Request the rest again by their ids. */
+  /** In no particular order, without missing ones; request the rest again. */
   eventsById(ids: readonly Uuid[], owner: Owner): Promise<Page<MemoryEvent>>;
-  /** The latest moment of an owner's events. */
   lastEventAt(userId: string): Promise<Instant | undefined>;
   countEvents(owner: Owner): Promise<number>;
 };
 
-/** What of one owner's is to be erased. */
 export type ErasureScope = {
   readonly userId: string;
   readonly events: readonly Uuid[];
   readonly nodes: readonly Uuid[];
-  /** The texts that go: of the events, and of the nodes. */
+  /** Of the events and nodes. */
   readonly texts: readonly string[];
-  /** Whether the body of a receipt names one of the nodes, or asks with one of the texts. Pure. */
+  /** Whether a receipt names one of the nodes or asks with one of the texts. */
   readonly isTold: (body: Uint8Array) => boolean;
 };
 
-/** How much of each kind goes, besides events and nodes. */
+/** Besides events and nodes. */
 export type ErasureCounts = {
   readonly edges: number;
   readonly vectors: number;
   readonly textEntries: number;
-  /** Operations whose payload goes; they stay in the log. */
+  /** Records whose payload is erased. */
   readonly operations: number;
   readonly receipts: number;
   /** Blobs that no other event of the owner names. */
@@ -93,60 +80,54 @@ export type Erasure = ErasureScope & {
   readonly forgetId: Uuid;
   readonly actorId: string;
   readonly at: Instant;
-  /** Nodes that rest on the events and stay all the same. */
+  /** Nodes that cite the events and stay. */
   readonly kept: readonly Uuid[];
-  /** What the log says of it from now on. It has the id `forgetId`. */
+  /** The record of the erasure, with the id `forgetId`. */
   readonly recordOf: (counts: ErasureCounts) => AuditRecord;
 };
 
-/** What was found of some texts. They are named by their places in the list. */
+/** Texts by their indices. */
 export type ErasureScan = {
-  /** Of every byte of all pages. Undefined: they have things of other owners, too, or are too many. */
+  /** Undefined: pages hold other owners' data too, or are too many. */
   readonly pages:
     | { readonly count: number; readonly bytes: number; readonly found: readonly number[] }
     | undefined;
-  /** Those that the stored form of something of the owner contains. */
+  /** Texts that something of the owner contains. */
   readonly held: ReadonlySet<number>;
-  /** The ids of such things: events, memories, operations, edges, requests of receipts and names of owners; at most 100. */
+  /** Ids of what contains them, at most 100. */
   readonly heldBy: readonly string[];
 };
 
-/** The erasure of content: what an event says never changes, and can only be erased, as a whole, once. */
+/** An event can only be erased as a whole, once. */
 export type Erasures = {
-  /** All nodes of an owner that cite one of the events, in any state, by id. */
+  /** Nodes that cite one of the events, in any state, by id. */
   restingOn(userId: string, events: readonly Uuid[]): Promise<readonly MemoryNode[]>;
-  /** What goes with an erasure. Changes nothing. */
+  /** Counts without a change. */
   reached(scope: ErasureScope): Promise<ErasureCounts>;
   /**
-   * Erases in one transaction: the content and metadata of the events, whose place in the log stays; the nodes, with all edges and
-   * all index entries; blobs that no other event names; payloads of operations and receipts that keep any of it; errors of work. The turns around are indexed as
-   * if those had never existed. Work on the events is complete. The erasure is not yet settled.
-   * @returns the record, or the one of an earlier erasure with this id, which is then all that happens
-   * @throws SvcError request_conflict if an event or a node is missing, erased, or of another owner, or if other nodes rest on
-   *   the events than those that are named; then nothing was changed
+   * Erases contents of events, whose place in the log stays, and nodes with edges and index entries, blobs, payloads and receipts,
+   * in one transaction. A repeat returns the earlier record.
+   * @throws SvcError request_conflict if something is missing, erased, of another owner, or cited by unnamed nodes
    */
   erase(erasure: Erasure): Promise<AuditRecord>;
-  /** Whether there are erasures that are not settled. */
   hasUnsettledErasures(): Promise<boolean>;
-  /** Whether an erasure of this id is settled, `physical`, or not. */
+  /** `physical` once it is settled. */
   erasureStage(forgetId: Uuid): Promise<ForgetStage>;
   /**
-   * Removes the bytes of what was erased from the files, as far as the store reaches. Can be repeated. Calls that overlap share a
-   * pass over the files, and passes rest in between.
-   * @param waitMs milliseconds to wait for other processes, and for the pass; one that has begun goes on
-   * @returns whether everything is settled; false: another process did not let go, or the pass is not over
+   * Removes the erased bytes from the files. Overlapping calls share a pass.
+   * @param waitMs for other processes and the pass
+   * @returns whether everything is settled
    */
   settleErasures(waitMs: number): Promise<boolean>;
   /**
-   * Looks for texts in what an owner has, and in all pages, free ones too, if nobody but the owner has anything in them. Lets other
-   * work run meanwhile. Undefined: this store cannot look at its pages.
-   * @param questionOf the question in the body of a receipt. Absent: they are not looked at
+   * Searches texts in what an owner has, and in all pages if they hold nothing of others. Undefined: pages cannot be read.
+   * @param questionOf the question of a receipt; absent: receipts are skipped
    */
   scan(
     texts: readonly string[],
     owner: Owner,
     questionOf?: (body: Uint8Array) => string,
   ): Promise<ErasureScan | undefined>;
-  /** The key that signs what is said of erasures. The first that is given is kept. */
+  /** The key that signs receipts of erasures: the first one given. */
   signingKey(made: string): Promise<string>;
 };

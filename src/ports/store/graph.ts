@@ -17,55 +17,49 @@ import type { WorkClaim } from "./work.ts";
 export type NodeFilter = {
   readonly owner: Owner;
   readonly nodeType?: NodeType;
-  /** Empty or absent: all scopes. */
+  /** Empty or absent: all. */
   readonly scopes?: readonly Scope[];
-  /** Empty or absent: all sessions. */
+  /** Empty or absent: all. */
   readonly sessionIds?: readonly string[];
-  /** Empty: nothing matches. */
+  /** Empty: nothing. */
   readonly lifecycleStates: readonly LifecycleState[];
   readonly validAt?: Instant;
   /** Inclusive, on stored values. */
   readonly minConfidence?: number;
   readonly minSalience?: number;
-  /** Any of these literal substrings, compared in lower case. Empty or absent: no restriction. */
+  /** Any of these literal substrings, in lower case. Empty or absent: all. */
   readonly contentContainsAny?: readonly string[];
-  /** Inclusive. */
   readonly createdBefore?: Instant;
-  /** Only nodes that come before this place in the order of (createdAt, id). */
+  /** Before this place in the order of (createdAt, id). */
   readonly olderThan?: { readonly createdAt: Instant; readonly id: Uuid };
   readonly oldestFirst: boolean;
   /** At least 0. */
   readonly limit: number;
 };
 
-/** One page of an owner's nodes by ascending id. */
+/** By ascending id. */
 export type NodeScan = {
   readonly userId: string;
-  /** Absent: any. */
   readonly scope?: Scope | undefined;
   readonly nodeType?: NodeType | undefined;
-  /** Empty: nothing matches. */
+  /** Empty: nothing. */
   readonly lifecycleStates: readonly LifecycleState[];
-  /** Exclusive. */
   readonly afterId?: Uuid | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
 export type NeighborhoodRead = {
-  /** Of the node. */
   readonly owner: Owner;
   readonly nodeId: Uuid;
   /** 1 to 5. */
   readonly maxHops: number;
-  /** Maximum nodes visited by the walk, including the first. */
+  /** Nodes visited by the walk, the first included. */
   readonly maxVisited: number;
 };
 
 export type ChainDirection = "forward" | "backward";
 
 export type ChainRead = {
-  /** Of the node. */
   readonly owner: Owner;
   readonly nodeId: Uuid;
   /** `forward`: what replaced the node; `backward`: what it replaced. */
@@ -73,124 +67,99 @@ export type ChainRead = {
   readonly maxSteps: number;
 };
 
-/** Nodes whose retention has ended. */
 export type ExpiredRead = {
   readonly owner: Owner;
   readonly now: Instant;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/** Nodes and the edges between them. */
+/** Lists of nodes end early at `LIMITS.pageChars`, with at least one node. */
 export type Graph = {
   /**
-   * Reads, decides and writes in one transaction: no other writer, of this or any other process, runs in between. Nodes that stop
-   * being active lose their entries in both indexes in the same transaction, and what is indexed for their neighbours in a
-   * conversation is rewritten.
-   * @throws what `decide` throws; then nothing was written
+   * Reads, decides and writes in one transaction, without any other writer in between. Nodes that become inactive leave both
+   * indexes, and entries of their neighbours in a conversation are renewed.
+   * @throws what `decide` throws; nothing is written then
    */
   change<T>(reads: ChangeReads, decide: Decide<T>): Promise<T>;
   node(id: Uuid, owner: Owner): Promise<MemoryNode | undefined>;
-  /** Newest first unless `oldestFirst`; ties by id; ends early at `LIMITS.pageChars`. */
+  /** Newest first unless `oldestFirst`; ties by id. */
   queryNodes(filter: NodeFilter): Promise<readonly MemoryNode[]>;
-  /** By ascending id. Other calls run between pages. */
+  /** By ascending id. */
   scanNodes(page: NodeScan): Promise<Page<MemoryNode>>;
-  /**
-   * Active nodes within `maxHops` edges of a node of the same owner, in either direction, without the node itself, nearest first,
-   * then by id. The walk passes through inactive nodes. Ends early at `LIMITS.pageChars`, with
-   * at least one node.
-   */
+  /** Active nodes of the owner within `maxHops` edges in either direction, through inactive ones too; nearest first, then by id. */
   neighborhood(read: NeighborhoodRead): Promise<readonly MemoryNode[]>;
-  /**
-   * What replaced a node, or what it replaced, nearest first, in any state: one `supersedes` edge of the same owner per step, the
-   * newest if there are several. Ends at a node that it has visited before, and early at `LIMITS.pageChars`, with at least one
-   * node.
-   */
+  /** One `supersedes` edge of the owner per step, the newest; nodes in any state, nearest first, until a cycle. */
   chain(read: ChainRead): Promise<readonly MemoryNode[]>;
-  /** Active nodes whose retention ended before a moment (`retentionEnd`), earliest first, then by id. */
+  /** Active nodes past their retention (`retentionEnd`), earliest first, then by id. */
   expired(read: ExpiredRead): Promise<readonly MemoryNode[]>;
-  /**
-   * Nodes that cite an event as evidence, of the event's owner, in any state, by ascending id: the first
-   * `LIMITS.citingNodesMax`; ends early at `LIMITS.pageChars`.
-   */
+  /** Nodes of the event's owner that cite it, in any state, by id: the first `LIMITS.citingNodesMax`. */
   nodesCiting(eventId: Uuid, owner: Owner): Promise<readonly MemoryNode[]>;
-  /** The `contradicts` edges of an owner with both ends among the nodes, by (createdAt, id). */
+  /** With both ends among the nodes, by (createdAt, id). */
   contradictionsAmong(userId: string, nodeIds: readonly Uuid[]): Promise<readonly Edge[]>;
-  /** The `contradicts` edges at a node whose other end has the same owner and scope, by (createdAt, id). */
+  /** Whose other end has the same owner and scope, by (createdAt, id). */
   contradictionsOf(nodeId: Uuid, owner: Owner): Promise<readonly Edge[]>;
   countNodes(owner: Owner): Promise<number>;
 };
 
-/** Input of a decision. All of it is read in the transaction that writes the result. */
+/** Input of a decision, read in the transaction that writes the result. */
 export type ChangeReads = {
-  /** Whose nodes and events are read: those of others are missing, as if they did not exist. Absent: anybody's. */
+  /** Nodes and events of others are missing. Absent: anybody's. */
   readonly owner?: Owner | undefined;
   /** Locked until the change is done. */
   readonly nodeIds: readonly Uuid[];
   readonly auditRecordIds: readonly Uuid[];
   readonly eventIds: readonly Uuid[];
-  /** A node all of whose edges are wanted. Absent: none. */
+  /** A node whose edges are all read. */
   readonly edgesOf?: Uuid | undefined;
-  /** The claim under which the change is made: once it is over, nothing is written (`isTakenOver`). Absent: none. */
+  /** Nothing is written once the claim is over (`isTakenOver`). */
   readonly claim?: WorkClaim | undefined;
 };
 
-/** What was found; missing objects are absent. Nodes and events may belong to any owner: the decision must check. */
+/** Missing objects are absent. */
 export type ChangeSnapshot = {
-  /** The moment of the change: now, and later than the last change of each of the nodes, whichever clock dated that. */
+  /** Now, and later than the last change of each node. */
   readonly at: Instant;
   readonly nodes: ReadonlyMap<Uuid, MemoryNode>;
   readonly auditRecords: ReadonlyMap<Uuid, AuditRecord>;
   readonly events: ReadonlyMap<Uuid, MemoryEvent>;
-  /** The edges with both ends among the nodes, by (createdAt, id). */
+  /** With both ends among the nodes, by (createdAt, id). */
   readonly edges: readonly Edge[];
-  /** All edges at the node of `edgesOf`, in either direction, by (createdAt, id). */
+  /** At the node of `edgesOf`, in either direction, by (createdAt, id). */
   readonly edgesOf: readonly Edge[];
 };
 
-/** What a decision writes: everything, or nothing. */
 export type Change = {
-  /**
-   * Existing nodes in their new form: state, numbers, evidence, metadata and times may change; identity, owner, text and session
-   * may not.
-   */
+  /** Existing nodes; identity, owner, text and session stay. */
   readonly nodes: readonly MemoryNode[];
-  /**
-   * New nodes, and nodes that become active again, with their index entries, as `SearchIndex.addNodes` writes them once `nodes`
-   * are written. Absent: none.
-   */
+  /** New or reactivated nodes with their index entries, written after `nodes`. */
   readonly added?: readonly IndexedNode[] | undefined;
-  /** New edges between nodes of one owner, of which new ones are written first. */
   readonly edges: readonly Edge[];
   readonly auditRecords: readonly AuditRecord[];
 };
 
 export type Decision<T> = {
-  /** Undefined: nothing is written, for example for a retry. */
+  /** Undefined: nothing is written. */
   readonly change: Change | undefined;
   readonly result: T;
 };
 
-/** A change caused by another write. It is decided and made in the transaction of that write, which adds all new nodes. */
+/** Decided and made in the transaction of another write. */
 export type PlannedChange = {
   readonly reads: ChangeReads;
   readonly decide: Decide<unknown>;
 };
 
-/**
- * Decides over a snapshot. Pure and synchronous; may run again if the store has to start over. If it throws, nothing changes and
- * the caller gets the error unchanged.
- */
+/** Pure and synchronous; may run again. If it throws, nothing changes. */
 export type Decide<T> = (snapshot: ChangeSnapshot) => Decision<T>;
 
-/** When a memory was stored (`learned`), or when what it tells happened, else when it was stored. */
+/** When it was stored (`learned`), or happened, else stored. */
 export type BrowseClock = "learned" | "happened";
 
-/** Which of an owner's memories a person looks through. Absent members do not restrict; an empty list matches nothing. */
+/** Absent members do not restrict; empty lists match nothing. */
 export type BrowseFilter = {
   readonly userId: string;
   readonly clock: BrowseClock;
-  /** In ascending order of their names, without repeats. */
+  /** Ascending, without repeats. */
   readonly lifecycleStates?: readonly LifecycleState[] | undefined;
   readonly nodeType?: NodeType | undefined;
   readonly scopes?: readonly Scope[] | undefined;
@@ -202,24 +171,21 @@ export type BrowseFilter = {
   readonly timeFrom?: Instant | undefined;
   /** Exclusive, by the clock. */
   readonly timeTo?: Instant | undefined;
-  /** Whose retention ends before this moment. Pinned memories do not expire. */
+  /** Whose retention ends before this. */
   readonly expiresBefore?: Instant | undefined;
-  /** A literal part of the text, compared in lower case. */
+  /** A literal part of the text, in lower case. */
   readonly contains?: string | undefined;
 };
 
-/** A place in an order by clock and id. */
 type BrowsePlace = { readonly at: Instant; readonly id: Uuid };
 
 export type BrowsePage = BrowseFilter & {
   readonly oldestFirst: boolean;
-  /** Exclusive. */
   readonly after?: BrowsePlace | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/** The properties by which memories are counted. */
+/** Properties by which memories are counted. */
 export type FacetValues = {
   readonly nodeType: NodeType;
   readonly lifecycleState: LifecycleState;
@@ -228,18 +194,17 @@ export type FacetValues = {
   readonly epistemicType: EpistemicType;
 };
 
-/** Memories with the same properties. */
 export type FacetCount = FacetValues & { readonly count: number };
 
-/** Memories in one state of one quarter of an hour. */
+/** Memories of one state in a quarter of an hour. */
 export type QuarterCount = {
-  /** The start of the quarter in UTC, `2026-03-01T12:15`. */
+  /** Its start in UTC, `2026-03-01T12:15`. */
   readonly quarter: string;
   readonly lifecycleState: LifecycleState;
   readonly count: number;
 };
 
-/** One page of edges by ascending id, whose ends both belong to the owner of the edge. */
+/** By ascending id; both ends belong to the owner of the edge. */
 export type EdgePage = {
   readonly owner: Owner;
   /** At either end. */
@@ -247,56 +212,50 @@ export type EdgePage = {
   readonly sourceId?: Uuid | undefined;
   readonly targetId?: Uuid | undefined;
   readonly edgeType?: EdgeType | undefined;
-  /** Exclusive. */
   readonly afterId?: Uuid | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/** A contradiction that was noted: `nodeA` was named first. Open while both are contested. */
+/** `nodeA` was named first. Open while both are contested. */
 export type NotedContradiction = {
   readonly edge: Edge;
   readonly nodeA: MemoryNode;
   readonly nodeB: MemoryNode;
-  /** Who noted it, as recorded; undefined without a record. */
+  /** Undefined without a record. */
   readonly actorId: string | undefined;
 };
 
-/** One page of contradictions, oldest first, ties by id. */
+/** Oldest first, ties by id. */
 export type ContradictionPage = {
   readonly userId: string;
   /** Absent: both. */
   readonly isOpen?: boolean | undefined;
-  /** The id of a `contradicts` edge of the owner; exclusive. Any other is invalid_argument: an empty page would say that there is no more. */
+  /** The id of a `contradicts` edge of the owner, else invalid_argument. */
   readonly afterId?: Uuid | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/** One page of an owner's active entities: those with the most memories first, ties by id. */
+/** Active entities, those with the most memories first, ties by id. */
 export type EntityPage = {
   readonly userId: string;
-  /** A literal part of the name, compared in lower case. */
+  /** A literal part of the name, in lower case. */
   readonly contains?: string | undefined;
-  /** Exclusive. */
   readonly after?: { readonly memories: number; readonly id: Uuid } | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/** An entity with the number of active memories one edge away, other entities left out. */
+/** With the active memories one edge away that are no entities. */
 export type CountedEntity = {
   readonly node: MemoryNode;
   readonly memories: number;
-  /** How many of them are contested. */
   readonly contested: number;
 };
 
-/** Numbers of what is stored, in all states. */
+/** Of nodes in all states. */
 export type StoreCounts = {
   readonly nodes: readonly (Pick<FacetValues, "nodeType" | "lifecycleState" | "scope"> & {
     readonly count: number;
-    /** Sums over these nodes. */
+    /** Sums over the nodes. */
     readonly confidence: number;
     readonly salience: number;
   })[];
@@ -304,7 +263,6 @@ export type StoreCounts = {
   readonly events: number;
 };
 
-/** Looking through what is stored. */
 export type Browse = {
   /** By clock, then id, newest first unless `oldestFirst`. */
   browse(page: BrowsePage): Promise<Page<MemoryNode>>;
@@ -315,56 +273,51 @@ export type Browse = {
   entities(page: EntityPage): Promise<Page<CountedEntity>>;
   notedContradictions(page: ContradictionPage): Promise<Page<NotedContradiction>>;
   storeCounts(owner: Owner): Promise<StoreCounts>;
-  /** In any state, in no particular order; missing ones are left out. Ends at `LIMITS.pageChars`, with at least one node. */
+  /** In any state, in no particular order, without missing ones. */
   nodesOf(userId: string, ids: readonly Uuid[]): Promise<Page<MemoryNode>>;
 };
 
-/** One page of an owner's events by (timestamp, id). */
+/** By (timestamp, id). */
 export type EventWalk = {
   readonly userId: string;
   readonly sessionId?: string | undefined;
-  /** Absent: all. Empty: nothing matches. */
+  /** Absent: all. Empty: nothing. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly oldestFirst: boolean;
-  /** Exclusive. */
   readonly after?: { readonly at: Instant; readonly id: Uuid } | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/** A conversation: its events and its active memories. */
+/** Events and active memories of a conversation. */
 export type Session = {
   readonly sessionId: string;
-  /** Of the earliest and the latest of both. */
+  /** Of both. */
   readonly firstAt: Instant;
   readonly lastAt: Instant;
   readonly events: number;
   readonly memories: number;
 };
 
-/** One page of an owner's sessions, the latest first; ties by id, descending. */
+/** Latest first; ties by id, descending. */
 export type SessionPage = {
   readonly userId: string;
-  /** Exclusive. */
   readonly after?: { readonly at: Instant; readonly sessionId: string } | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/** The store as a whole, and how much of it is an owner's. */
+/** The store, and how much of it is an owner's. */
 export type StoreState = {
-  /** Another text after every committed change, by whatever process. Only the store knows its meaning. */
+  /** Changes with every commit of any process. */
   readonly changeSequence: string;
-  /** On disk, without what waits in a log. */
+  /** On disk, without the log. */
   readonly bytes: number;
-  /** Undefined where its server decides and does not tell. */
+  /** Undefined: unknown. */
   readonly isEncrypted: boolean | undefined;
-  /** Nodes; states without any are left out. */
+  /** Nodes by state. */
   readonly states: Readonly<Partial<Record<LifecycleState, number>>>;
   readonly receipts: number;
 };
 
-/** What has happened in a store. */
 export type Activity = {
   eventsByTime(page: EventWalk): Promise<Page<MemoryEvent>>;
   sessions(page: SessionPage): Promise<Page<Session>>;

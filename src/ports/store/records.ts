@@ -5,69 +5,58 @@ import type { ValueOf } from "../../lib/form.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
-/** A page, which ends at `LIMITS.pageChars` of text if that comes before its limit; it has at least one item if there is one. */
+/**
+ * Ends at `LIMITS.pageChars` of text or at its limit, and is not empty unless the result is. In reads of pages `limit` is at least
+ * 1, `after` and `before` are exclusive, `timeFrom` is inclusive, `timeTo` exclusive, and absent members do not restrict.
+ */
 export type Page<T> = {
   readonly items: readonly T[];
   /** Exact. */
   readonly hasMore: boolean;
 };
 
-/** One row of the insert-only audit log. */
+/** A row of the insert-only audit log. */
 export type AuditRecord = ValueOf<typeof auditRecordForm>;
 
-/** One page of an owner's operations of one kind, each with its own target, by ascending target. */
+/** Records of one kind by ascending target. */
 export type AuditRecordPage = {
   readonly opType: string;
-  /** The owner, as `namespaceId` of the operations. */
+  /** The owner, as `namespaceId` of the records. */
   readonly userId: string;
-  /** Only those with this in the text of their payload. Absent: all. */
+  /** In the text of the payload. */
   readonly mentions?: Uuid | undefined;
-  /** Exclusive. */
   readonly afterTargetId: string | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/** One page of the operations on one target, by (createdAt, id). */
+/** By (createdAt, id). */
 export type AuditRecordsOnTarget = {
   readonly targetId: string;
-  /** Exclusive. */
   readonly after: { readonly createdAt: Instant; readonly id: string } | undefined;
   readonly limit: number;
 };
 
-/**
- * One page of the changes of an owner's memories, newest first; ties by id, descending. Not among them: stores, and what has an
- * id of the caller's choice as its target.
- */
+/** Changes of memories, newest first; ties by id, descending. Without stores and records on ids of the caller's choice. */
 export type ChangePage = {
   readonly userId: string;
-  /** Absent: all. Empty: nothing matches. */
+  /** Empty: nothing. */
   readonly opTypes?: readonly string[] | undefined;
   readonly actorId?: string | undefined;
-  /** Inclusive. */
   readonly timeFrom?: Instant | undefined;
-  /** Exclusive. */
   readonly timeTo?: Instant | undefined;
-  /** Exclusive. */
   readonly before?: { readonly at: Instant; readonly id: Uuid } | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/**
- * What was done, and by whom. Records are written together with the change they record (`admit`, `change`, `Owners`) and never
- * change.
- */
+/** Records are written with the change that they record, and never change. */
 export type AuditLog = {
-  /** Records belong to no owner; a caller that asks for one by its id must check its target. */
+  /** Belongs to no owner; callers by id must check the target. */
   auditRecord(id: Uuid, owner: AllOwners): Promise<AuditRecord | undefined>;
   auditRecordsOf(page: AuditRecordPage): Promise<Page<AuditRecord>>;
   changesOf(page: ChangePage): Promise<Page<AuditRecord>>;
   auditRecordsOn(page: AuditRecordsOnTarget): Promise<Page<AuditRecord>>;
 };
 
-/** A blob that is kept with an event of the same admission. */
 export type EventBlob = KeptBlob & { readonly event: Uuid };
 
 export type BlobTotals = {
@@ -76,21 +65,16 @@ export type BlobTotals = {
 };
 
 export type BlobInspection = BlobTotals & {
-  /** Blobs that no event of their owner names, and names of blobs that are not there. No program of ours leaves any. */
+  /** Blobs without an event, and names without a blob. */
   readonly stray: number;
 };
 
-/**
- * The blobs of a pack, each once for an owner. They are written with the events that name them (`Admission.blobs`) and go with the last
- * of them, so that none is without an event.
- */
+/** Each blob is kept once per owner, written with the events that name it, and removed with the last of them. */
 export type Blobs = {
-  /** Of all owners: that of any who has the key. */
   blob(key: string, owner: Owner): Promise<KeptBlob | undefined>;
   blobTotals(owner: Owner): Promise<BlobTotals>;
 };
 
-/** The record of one retrieval, as stored. */
 export type StoredReceipt = {
   readonly requestId: Uuid;
   readonly userId: string;
@@ -99,12 +83,11 @@ export type StoredReceipt = {
   readonly body: Uint8Array;
 };
 
-/** A memory in the context of an answer. */
 export type ContextNode = {
   readonly nodeId: Uuid;
   /** Among the results, from 1. */
   readonly rank: number;
-  /** As whose form it was shown. */
+  /** The node as whose form it was shown. */
   readonly representation: string;
 };
 
@@ -113,33 +96,25 @@ export type AnswerContext = Pick<StoredReceipt, "requestId" | "userId"> & {
   readonly context: readonly ContextNode[];
 };
 
-/** One page of an owner's receipts with a memory in their context, newest first; ties by request id, descending. */
+/** Receipts with a memory in their context, newest first; ties by request id, descending. */
 export type UsePage = {
   readonly userId: string;
   readonly nodeId: Uuid;
-  /** Exclusive. */
   readonly before?: { readonly at: Instant; readonly id: Uuid } | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/** An answer in whose context a memory was. */
 export type MemoryUse = Omit<ContextNode, "nodeId"> & { readonly receipt: StoredReceipt };
 
-/** One page of an owner's receipts, newest first; ties by request id, descending. */
+/** Newest first; ties by request id, descending. */
 export type ReceiptPage = {
   readonly userId: string;
-  /** Exclusive. */
   readonly before?: { readonly at: Instant; readonly id: Uuid } | undefined;
-  /** Inclusive. */
   readonly timeFrom?: Instant | undefined;
-  /** Exclusive. */
   readonly timeTo?: Instant | undefined;
-  /** At least 1. */
   readonly limit: number;
 };
 
-/** The records of retrievals, for as long as they are kept. */
 export type ReceiptLog = {
   /**
    * Stores a receipt. An existing request id is left as it is.
@@ -150,12 +125,10 @@ export type ReceiptLog = {
   saveReceipt(receipt: StoredReceipt, forgettings?: number): Promise<boolean>;
   /** Notes what was in the contexts of answers, once for each. Without effect for receipts and memories that are gone. */
   noteContexts(contexts: readonly AnswerContext[]): Promise<void>;
-  /** How many erasures there were of what an owner has. */
   forgettings(userId: string): Promise<number>;
-  /** Undefined for an unknown request, or one of another owner. */
   receipt(requestId: Uuid, owner: Owner): Promise<StoredReceipt | undefined>;
   receipts(page: ReceiptPage): Promise<readonly StoredReceipt[]>;
   usesOf(page: UsePage): Promise<Page<MemoryUse>>;
-  /** Removes up to `limit` receipts written before a moment, oldest first. @returns how many */
+  /** Oldest first. @returns how many were removed */
   pruneReceipts(before: Instant, limit: number): Promise<number>;
 };

@@ -36,11 +36,11 @@ export type Store<Key = NodeKey> = EventLog &
     readonly rebuild: IndexRebuild<Key>;
     readonly owners: Owners;
     manifest(): Promise<Manifest>;
-    /** Finishes queued writes, then closes. Later calls reject with engine_closed. Idempotent. */
+    /** Finishes queued writes. Later calls reject with engine_closed. Idempotent. */
     close(): Promise<void>;
   };
 
-/** The durable facts of a pack about itself. */
+/** Durable facts of a pack. */
 export type Manifest = {
   readonly formatVersion: number;
   readonly softwareVersion: string;
@@ -50,10 +50,8 @@ export type Manifest = {
   readonly updatedAt: Instant;
 };
 
-/** An audit record without the members that are known only when it is written. */
 export type OwnerRecord = Pick<AuditRecord, "id" | "actorId" | "createdAt">;
 
-/** From whom to whom everything is to be given. */
 export type OwnerWish = {
   readonly from: string;
   readonly into: string;
@@ -62,95 +60,86 @@ export type OwnerWish = {
 };
 
 export type OwnerMove = OwnerWish & {
-  /** Of the record. */
   readonly id: Uuid;
-  /** Id of the record that the pack's owner changed, if that is `from`. */
+  /** Id of the record if `from` owns the pack. */
   readonly settingId: Uuid;
   readonly actorId: string;
 };
 
-/** The owners of the things in a pack, and the owner of the pack. Each change is one transaction and leaves its record. */
+/** Each change is one transaction with its record. */
 export type Owners = {
   packOwner(): Promise<PackOwner>;
-  /** Sets the owner of the pack if `packOwner` is `nobody`. @returns the owner of the pack afterwards */
+  /** Only if `packOwner` is `nobody`. @returns the owner afterwards */
   claimPack(userId: string, record: OwnerRecord): Promise<PackOwner>;
-  /** Sets the owner of the pack, whichever it was. */
   usePack(userId: string, record: OwnerRecord): Promise<void>;
-  /** Those with the most memories first; considers the first 50 owners. @param limit at least 1 */
+  /** Those with the most memories first, among the first 50 owners. */
   withMemories(limit: number): Promise<readonly OwnerMemories[]>;
-  /** Everyone who has anything, those with the most memories first. */
+  /** All with anything, those with the most memories first. */
   list(): Promise<readonly OwnerSummary[]>;
-  /**
-   * Names of owners that have a blank or a character beyond ASCII, and those that are the form (`nameForm`) of one of these: few, and all that
-   * may have another form are among them.
-   */
+  /** Names with a blank or a character beyond ASCII, and their forms (`nameForm`). */
   unusualNames(): Promise<readonly string[]>;
-  /** The owner's names in this pack, the current one first. */
+  /** The current one first. */
   names(userId: string): Promise<readonly OwnerName[]>;
-  /** What `move` would move. @throws SvcError invalid_argument as `move` does */
+  /** @throws SvcError invalid_argument as `move` */
   previewMove(wish: OwnerWish): Promise<OwnerSummary>;
-  /**
-   * Gives everything of one owner to another: memories with their entries in both indexes, events, work and receipts. Other
-   * owners and the content of events stay as they are; nothing stays under the old name.
-   * @throws SvcError invalid_argument naming `from` or `into`; then nothing was changed
-   */
+  /** Gives everything of one owner to another. @throws SvcError invalid_argument naming `from` or `into`, with nothing changed */
   move(move: OwnerMove): Promise<OwnerSummary>;
 };
 
-/** Takes away the key of an open pack and gives it back, without the holders of the store noticing. */
+/** Takes the key of an open pack away and gives it back. */
 export type PackLock = {
   /**
-   * Finishes queued writes, closes the files and forgets the key; every call of the store but `close` then fails with
-   * pack_locked. Locking a locked pack does nothing. @throws SvcError unsupported for all but encrypted directory packs
+   * Closes the files and forgets the key: all calls but `close` fail with pack_locked.
+   * @throws SvcError unsupported unless it is an encrypted directory pack
    */
   lock(): Promise<void>;
-  /** Opens the files again; does nothing if they are open. @throws SvcError unsupported, and what opening throws */
+  /** @throws SvcError unsupported, and what opening throws */
   unlock(key: string): Promise<void>;
 };
 
-/** What every store says about itself. Counts cover all owners. */
+/** Counts cover all owners. */
 export type StoreInspection = {
   readonly manifest: Manifest;
-  /** The model of a rebuild that has begun and is not finished. */
+  /** Of an unfinished rebuild. */
   readonly begunModel: EmbeddingIdentity | undefined;
   readonly tableCount: number;
-  /** The last step that made tables. */
+  /** The last schema step. */
   readonly tablesVersion: number;
-  /** How many each table with things of owners has; undefined where they are whole. */
+  /** Per partitioned table. */
   readonly partitions?: number | undefined;
   readonly nodeCount: number;
-  /** Nodes that take part in retrieval. */
+  /** In retrieval. */
   readonly activeCount: number;
   readonly edgeCount: number;
   readonly eventCount: number;
   readonly ownerCount: number;
   readonly owner: PackOwner;
   readonly blobs: BlobInspection;
-  /** Kept receipts of questions, and the bytes of all of them as they are stored. */
+  /** Stored bytes. */
   readonly receipts: { readonly count: number; readonly bytes: number };
   readonly vectorCount: number;
   readonly lexicalCount: number;
-  /** Active nodes with text that are missing or incomplete in an index, although no job will add them. */
+  /** Active nodes that an index lacks and no job will add. */
   readonly withoutVector: number;
   readonly withoutLexical: number;
-  /** Events whose memories and index entries are still to be written. */
+  /** Events that are not indexed yet. */
   readonly pendingJobs: number;
   readonly failedJobs: number;
   readonly extraction: ExtractionInspection;
-  /** Work that comes again and again and has failed since its last success. */
+  /** Background jobs that failed last. */
   readonly failingWork: readonly FailingWork[];
   /** Of the newest node or event. */
   readonly lastModified: Instant | undefined;
 };
 
-/** How extraction stands in a store, of all owners. */
+/** Of all owners. */
 export type ExtractionInspection = {
   readonly pending: number;
-  /** Work that nobody tries again unasked, by the reason code of its last failure, most first. */
+  /** Not retried by itself, by reason, most first. */
   readonly failed: readonly Counted[];
-  /** The failed work that was admitted first. */
+  /** The first admitted. */
   readonly firstFailed: { readonly eventId: string; readonly userId: string } | undefined;
-  /** What was left out of the answers of models, by reason, most first. */
+  /** Rejected claims, by reason, most first. */
   readonly dropped: readonly Counted<DropReason | RemovedPart>[];
 };
 
@@ -160,32 +149,28 @@ export type FailingWork = {
   readonly kind: string;
   /** Failures in a row. */
   readonly attempts: number;
-  /** Reason code of the last one. */
   readonly lastError: string;
 };
 
-/** Everything that a store holds, at one moment, for another store. */
+/** Everything a store holds, at one moment. */
 export type TransferSource = {
   readonly manifest: Manifest;
   /** Differs after every change. */
   readonly state: string;
-  /** How many records there are of a kind, as far as is known without reading them. */
+  /** An estimate. */
   count(kind: RecordKind): Promise<number>;
-  /**
-   * The records of a kind in pages, always in the same order; those of one owner in the order in which they were written.
-   * @param skip how many are left out at the beginning
-   */
+  /** In pages and a fixed order, after `skip` records. */
   read(kind: RecordKind, skip: number): AsyncIterable<readonly TransferRecord[]>;
 };
 
-/** A new store that takes over what another one holds. */
+/** A new store that takes over another's records. */
 export type TransferTarget = {
-  /** How many records of a kind it has already taken, durably; a target that was interrupted goes on there. */
+  /** Durably taken; an interrupted target continues there. */
   taken(kind: RecordKind): number;
-  /** Takes the next records of a kind. Durable when it resolves. */
+  /** Durable when it resolves. */
   take(kind: RecordKind, records: readonly TransferRecord[]): Promise<void>;
-  /** Derives the rest, once all records are there. */
+  /** Derives the indexes. */
   index(onProgress: (done: number) => void, signal: AbortSignal): Promise<void>;
-  /** Lets others open it, once it was compared with the source. */
+  /** Makes it usable, once compared with the source. */
   open(): Promise<void>;
 };

@@ -11,47 +11,46 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./records.ts";
 import type { KeyedNode, NodeKey } from "./search-index.ts";
 
-/** A job as a worker receives it: the event and, for a direct store, its planned node. */
+/** An event with, for a direct store, its planned node. */
 export type MaterializationJob = {
   readonly event: MemoryEvent;
   readonly plannedNode: MemoryNode | undefined;
-  /** Counts the claims of the job. */
+  /** Counts claims. */
   readonly generation: number;
-  /** Further active nodes that the event brought and that have lost an index entry (see `addNodes`). Absent: none. */
+  /** Further active nodes of the event without an index entry. */
   readonly unindexed?: readonly MemoryNode[];
 };
 
-/** What one job makes visible, in one transaction. */
+/** What one job writes, in one transaction. */
 export type Materialization = {
   readonly eventId: Uuid;
   readonly node: MemoryNode;
-  /** Absent: no vector entry is written now. */
+  /** Absent: no vector is written now. */
   readonly vector: Float32Array | undefined;
-  /** False for a node that gets no lexical entry (blank text). */
+  /** False for blank text. */
   readonly lexical: boolean;
-  /** Absent: the job is complete. Else it stays pending with this reason code. */
+  /** Absent: complete. Else it stays pending with this code. */
   readonly failure: string | undefined;
   readonly at: Instant;
-  /** Of the claim; once another one was made, nothing is written. Absent: the job may have any holder. */
+  /** Nothing is written once the job has a later claim. Absent: any. */
   readonly generation?: number | undefined;
 };
 
-/** The generation of the claim that an admission with `leaseJobs` makes. */
+/** The generation of jobs leased by an admission. */
 export const ADMITTED = 1;
 
-/** The right to do work that comes again and again, until its lease ends. */
+/** The right to a recurring job, until its lease ends. */
 export type WorkClaim = {
-  /** The kind of work, such as `expire`. */
+  /** Such as `expire`. */
   readonly kind: string;
   readonly owner: Owner;
   readonly generation: number;
 };
 
-/** What came of claimed work. */
 export type Outcome = {
-  /** Reason code of what went wrong. */
+  /** Code of what went wrong. */
   readonly failure: string | undefined;
-  /** Whole seconds to the next time at the earliest; failures in a row make it longer (`retryAfterSeconds`). */
+  /** Seconds to the next run at least; more after failures in a row (`retryAfterSeconds`). */
   readonly cooldownSeconds: number;
 };
 
@@ -63,27 +62,23 @@ export type Outcome = {
  * be gone; a lease or a schedule from the future, which a clock left that was set back, holds nothing.
  */
 export type WorkQueue = {
-  /**
-   * Claims up to `limit` pending jobs, fewest attempts first, then in the order in which they became durable.
-   * @param isDueOnly passes over those that failed a short while ago. Default false
-   */
+  /** Pending jobs, fewest attempts first, then oldest. @param isDueOnly skips jobs that failed recently. Default false */
   claimJobs(
     owner: Owner,
     limit: number,
     isDueOnly?: boolean,
   ): Promise<readonly MaterializationJob[]>;
-  /** Renews the leases of those of the jobs that this store holds. */
+  /** Of jobs that this store holds. */
   renewJobs(eventIds: readonly Uuid[]): Promise<void>;
-  /** Gives back, unfinished, those of the jobs that this store holds. */
+  /** Releases jobs that this store holds. */
   releaseJobs(eventIds: readonly Uuid[]): Promise<void>;
   /**
-   * Writes nodes, index entries and job states. A complete job is left alone, an existing node is kept, an inactive node is never
-   * indexed. Vectors of another model than the pack's are not written: their jobs stay pending with the reason
-   * `embedding_mismatch`.
-   * @returns the states of the jobs afterwards, in the order of the items; an item without a job is left out
+   * Writes nodes, index entries and job states. Complete jobs and existing nodes stay; inactive nodes are not indexed; vectors of
+   * another model leave the job pending (`embedding_mismatch`).
+   * @returns the states afterwards, in order
    */
   materialize(items: readonly Materialization[]): Promise<readonly ProcessingStatus[]>;
-  /** Records a failed try of jobs whose node could not be written at all. @param generation as in `Materialization` */
+  /** Records a failed try of jobs whose node could not be written. */
   failJobs(
     eventIds: readonly Uuid[],
     reason: string,
@@ -94,86 +89,84 @@ export type WorkQueue = {
   countJobs(owner: Owner): Promise<{ readonly pending: number; readonly failed: number }>;
 
   /**
-   * Claims work that comes again and again.
+   * Claims a recurring job.
    * @param isDueOnly whether its cooldown counts
-   * @returns when to ask again where it is held or not due; undefined for an owner that has nothing in the pack
+   * @returns when to ask again; undefined for an owner without anything
    */
   takeWork(
     work: Pick<WorkClaim, "kind" | "owner">,
     isDueOnly: boolean,
   ): Promise<WorkClaim | Instant | undefined>;
-  /** Renews the lease. @returns false when the work has another holder now */
+  /** @returns false if it has another holder */
   renewWork(claim: WorkClaim): Promise<boolean>;
-  /** Ends a claim; what was stopped is due as before. @returns false, with nothing written, when it has another holder now */
+  /** What was stopped is due as before. @returns false, unchanged, if it has another holder */
   finishWork(claim: WorkClaim, outcome: Outcome | "stopped"): Promise<boolean>;
 };
 
-/** The right to extract one event, until its lease ends. */
+/** The right to extract an event, until its lease ends. */
 export type ExtractionClaim = {
   readonly event: MemoryEvent;
-  /** Place of the job in the queue: the order of admission. */
+  /** Place in the queue: the order of admission. */
   readonly order: number;
-  /** Counts the claims and the replans of the job. */
+  /** Counts claims and replans. */
   readonly generation: number;
-  /** Tries, this one included. */
+  /** This one included. */
   readonly attempts: number;
-  /** Counts the plans of the event, from 1. */
+  /** Counts plans, from 1. */
   readonly revision: number;
-  /** The plan that was kept and not carried out. */
+  /** A plan that was not carried out. */
   readonly plan: AuditRecord | undefined;
-  /** What was extracted from the event before, whole. */
+  /** What was extracted before. */
   readonly record: AuditRecord | undefined;
 };
 
-/** Which jobs may be claimed. */
 export type ExtractionFilter = {
   readonly owner: Owner;
   readonly scope?: Scope | undefined;
   readonly eventId?: Uuid | undefined;
   /** Highest order, inclusive. */
   readonly upTo?: number | undefined;
-  /** Whether a job that waits after a failure is passed over. */
+  /** Skips jobs that wait after a failure. */
   readonly isDueOnly: boolean;
 };
 
-/** A turn that waits behind a claimed one: same owner, scope and session. */
+/** Of the owner, scope and session of a claimed one. */
 export type WaitingTurn = {
   readonly event: MemoryEvent;
   readonly order: number;
   readonly isRecorded: boolean;
 };
 
-/** What of the memories of an owner and scope a plan may need. */
+/** What a plan may need to know of an owner and scope. */
 export type KnownLookup = {
   readonly event: MemoryEvent;
-  /** Names of entities, as `namesToFind` gives them. */
+  /** As of `namesToFind`. */
   readonly names: readonly string[];
-  /** Values of claims, as `valuesToFind` gives them: claims that none of them may be about are left out. */
+  /** As of `valuesToFind`: other claims are left out. */
   readonly values: readonly string[];
   /** Memories that the request showed. */
   readonly shownIds: readonly Uuid[];
 };
 
-/** What carries a plan out, whole or not at all. */
+/** A plan to be carried out as a whole. */
 export type PlanPublication = {
   readonly plan: DerivationPlan;
-  /** One for each node of the plan, in their order; undefined for one that gets none. */
+  /** One per node; undefined for one without a vector. */
   readonly vectors: readonly (Float32Array | undefined)[];
   readonly at: Instant;
 };
 
-/** How a try ended that published nothing. */
 export type ExtractionEnd =
-  /** The reason code. Tries 1 to 3 are repeated later, the fourth ends the job. */
+  /** Tries 1 to 3 are repeated later, the fourth ends the job. */
   { readonly failure: string } | "cancelled";
 
-/** Owners and scopes with extraction work that is not done. */
+/** An owner and scope with pending extraction. */
 export type ExtractionLane = {
   readonly userId: string;
   readonly scope: Scope;
-  /** Highest order of it. */
+  /** The highest order. */
   readonly upTo: number;
-  /** When the first of its jobs is due; undefined: now. */
+  /** When the first job is due; undefined: now. */
   readonly due: Instant | undefined;
 };
 
@@ -186,46 +179,39 @@ export type ExtractionLane = {
  * complete does not. Each write checks generation and lease in its own transaction.
  */
 export type ExtractionQueue = {
-  /** Claims the first job of its lane that fits. A lease of a process that is known to be gone is over. */
+  /** Claims the first job of its lane that fits. */
   claimExtraction(
     filter: ExtractionFilter,
     leaseSeconds: number,
   ): Promise<ExtractionClaim | undefined>;
   /** @returns false when the claim is over */
   renewExtraction(claim: ExtractionClaim, leaseSeconds: number): Promise<boolean>;
-  /** Turns after the claimed one that wait, in the order of the queue; none for an event without session. */
+  /** Turns after the claimed one, in order; none without a session. */
   waitingTurns(
     claim: ExtractionClaim,
     page: { readonly upTo: number | undefined; readonly limit: number },
   ): Promise<readonly WaitingTurn[]>;
-  /**
-   * The newest turns of a claimed one's session and scope that were admitted before it and are not blank, oldest first; none for an
-   * event without session.
-   */
+  /** The newest turns of the session and scope admitted before, not blank, oldest first. */
   earlierTurns(claim: ExtractionClaim, limit: number): Promise<readonly MemoryEvent[]>;
-  /** Keeps what was answered: a record that is there already stays as it is. @throws SvcError (`isTakenOver`) */
+  /** An existing record stays. @throws SvcError (`isTakenOver`) */
   saveExtractions(claim: ExtractionClaim, records: readonly AuditRecord[]): Promise<void>;
   knownMemories(lookup: KnownLookup): Promise<KnownMemories>;
   /** Keeps a plan before it is carried out. @throws SvcError (`isTakenOver`) */
   savePlan(claim: ExtractionClaim, plan: DerivationPlan, at: Instant): Promise<AuditRecord>;
   /**
-   * Carries a plan out (`publish` of the domain), with its index entries, its receipt and the end of the job, in one transaction.
-   * A job that is complete stays as it is.
-   * @returns the node because of which the plan no longer fits; then nothing is written
+   * Carries out a plan with its index entries and record, and completes the job, in one transaction.
+   * @returns the node that makes it stale; nothing is written then
    * @throws SvcError (`isTakenOver`)
    */
   publishPlan(
     claim: ExtractionClaim,
     publication: PlanPublication,
   ): Promise<{ readonly staleId: Uuid } | undefined>;
-  /** @returns the job afterwards; as it is if the claim is over */
+  /** @returns the job afterwards, unchanged if the claim is over */
   endExtraction(claim: ExtractionClaim, end: ExtractionEnd, at: Instant): Promise<ExtractionJob>;
-  /** Undefined for an unknown event, one of another owner, or one without such work. */
+  /** Undefined without such a job. */
   extractionJob(eventId: Uuid, owner: Owner): Promise<ExtractionJob | undefined>;
-  /**
-   * Makes a job that waits or has failed due now. A replan gives up a kept plan too, unless the job is complete or held.
-   * @returns as `extractionJob`
-   */
+  /** Makes a waiting or failed job due. A replan drops a kept plan too, unless the job is complete or held. */
   retryExtraction(
     eventId: Uuid,
     owner: Owner,
@@ -235,7 +221,7 @@ export type ExtractionQueue = {
   extractionLanes(owner: Owner): Promise<readonly ExtractionLane[]>;
 };
 
-/** A text that several of an owner's active memories have, to the last byte. */
+/** A text of several active memories. */
 export type RepeatedText<Key = NodeKey> = {
   /** SHA-256 of the text. */
   readonly hash: string;
@@ -248,19 +234,18 @@ export type EntityName<Key = NodeKey> = {
   readonly content: string;
 };
 
-/** What decides which memories of a period are summed up. */
 export type PeriodSource<Key = NodeKey> = {
   readonly key: Key;
   readonly id: Uuid;
   readonly scope: Scope;
-  /** `YYYY-MM-DD`, UTC: of the time that the memory speaks of. */
+  /** `YYYY-MM-DD`, UTC, of the event. */
   readonly day: string;
   readonly at: Instant;
   readonly salienceBase: number;
   readonly confidenceBase: number;
 };
 
-/** An active summary that the organizer published, without its text. */
+/** Without its text. */
 export type PublishedSummary<Key = NodeKey> = {
   readonly key: Key;
   readonly id: Uuid;
@@ -269,30 +254,26 @@ export type PublishedSummary<Key = NodeKey> = {
   readonly at: Instant;
   readonly salienceBase: number;
   readonly confidenceBase: number;
-  /** What it is about: a period, or a set of memories. */
+  /** A period, or a set of memories. */
   readonly about: string;
-  /** `daily`, `weekly`, `monthly`; undefined for one of a set of memories. */
+  /** `daily`, `weekly`, `monthly`; undefined for a set of memories. */
   readonly level: string | undefined;
   readonly periodKey: string | undefined;
-  /** What it was made from. */
   readonly requestHash: string;
-  /** How often a summary of this was published, this one included. */
+  /** Counts publications on the subject. */
   readonly generation: number;
-  /**
-   * Whether one of the memories whose text it holds stopped being active of late, and was replaced neither by it nor by an active
-   * summary of a group (without a level), which says the same.
-   */
+  /** Whether a memory that it shows became inactive lately and is not replaced by it, or by a summary of a group. */
   readonly isOutdated: boolean;
 };
 
-/** What jobs read that go over all memories of an owner, a part in each run. */
+/** Reads of jobs that walk over an owner's memories in parts. */
 export type Organizing<Key = NodeKey> = {
-  /** How far a job has come with an owner's memories; undefined: it has not begun. Nothing relies on it but speed. */
+  /** How far a job has come; undefined: not begun. */
   walkPlace(job: string, userId: string): Promise<JsonObject | undefined>;
   saveWalkPlace(job: string, userId: string, place: JsonObject): Promise<void>;
-  /** A key that no memory of an owner is newer than: that of the newest one, or of a newer one of others; 0 without any. */
+  /** An upper bound of the owner's node keys; 0 if none. */
   newestKey(userId: string): Promise<number>;
-  /** Texts of several active memories, one of them newer than a key, by ascending hash. */
+  /** Texts of several active memories, one of them newer, by ascending hash. */
   repeatedTexts(read: {
     readonly userId: string;
     readonly newerThan: number;
@@ -300,9 +281,9 @@ export type Organizing<Key = NodeKey> = {
     readonly afterHash: string;
     readonly limit: number;
   }): Promise<readonly RepeatedText<Key>[]>;
-  /** All active entities of an owner. */
+  /** All active entities. */
   entityNames(userId: string): Promise<readonly EntityName<Key>[]>;
-  /** Tentative and stable memories that are newer than a key, by ascending key. */
+  /** Tentative and stable ones, newer than a key, by ascending key. */
   newNodes(read: {
     readonly userId: string;
     /** Absent: any but summaries. */
@@ -310,78 +291,70 @@ export type Organizing<Key = NodeKey> = {
     readonly newerThan: number;
     readonly limit: number;
   }): Promise<readonly KeyedNode<Key>[]>;
-  /** The newest tentative and stable memories of a type, by (createdAt, id), newest first. */
+  /** Tentative and stable ones by (createdAt, id), newest first. */
   newestOfType(
     userId: string,
     nodeType: NodeType,
     limit: number,
   ): Promise<readonly KeyedNode<Key>[]>;
-  /**
-   * The active memories of some days that are no summaries, in no particular order.
-   * @param days `YYYY-MM-DD`; or a key: then of all days of memories that are newer
-   */
+  /** Active memories that are no summaries. @param days `YYYY-MM-DD`; or a key: all days of newer memories */
   periodSources(
     userId: string,
     days: readonly string[] | number,
   ): Promise<readonly PeriodSource<Key>[]>;
-  /** @param since what "of late" means; absent: ever */
+  /** @param since what "lately" means; absent: ever */
   publishedSummaries(userId: string, since?: Instant): Promise<readonly PublishedSummary<Key>[]>;
-  /** The memories that active summaries of sets of memories are about. */
+  /** Memories that active summaries of sets are about. */
   consolidatedIds(userId: string): Promise<ReadonlySet<Uuid>>;
 };
 
-/** At which nodes a walk stops. */
+/** Where a walk stops. */
 export type Aging =
-  /** Of the tentative ones that are not younger, those that cite at least so many events (`mayBePromoted`). */
+  /** Tentative nodes that are old enough and cite enough events (`mayBePromoted`). */
   | { readonly kind: "tentative"; readonly createdBefore: Instant; readonly evidence: number }
-  /**
-   * Those that are below the marks (`mayHaveFaded`); considered are those that can fade (`canFade`) or are of a type with a mark.
-   */
+  /** Below the marks (`mayHaveFaded`), among those that can fade (`canFade`). */
   | ({ readonly kind: "faded" } & FadingMarks)
-  /** All that are archived or deprecated: not active ones. */
+  /** Archived and deprecated nodes. */
   | { readonly kind: "retired" }
-  /** All whose retention ends, those that are pinned left out. */
+  /** Nodes with a retention that are not pinned. */
   | { readonly kind: "retained" };
 
 export type AgingWalk = {
   readonly owner: Owner;
   readonly at: Aging;
-  /** `next` of the page before. Absent: from the beginning. */
+  /** `next` of the page before. */
   readonly after?: string | undefined;
-  /** Nodes that are looked at for one page, at least 1. */
+  /** Nodes examined per page. */
   readonly limit: number;
 };
 
 export type AgingPage = {
-  /** At which the walk stops. */
+  /** Where the walk stops. */
   readonly nodes: readonly MemoryNode[];
-  /** How many could be among them: those that are old enough, or can fade. */
+  /** How many could be among them. */
   readonly considered: number;
-  /** Where the next page begins; only the store knows its meaning. Undefined: that was the last one. */
+  /** Opaque; undefined: the last page. */
   readonly next: string | undefined;
 };
 
-/** What the upkeep of a pack looks for. Every call is short, however large the pack is, unless it says otherwise. */
+/** Every call is short, however large the pack, unless it says otherwise. */
 export type Upkeep = {
-  /** Walks over active nodes, for each owner and state the oldest first. A walk whose nodes change meanwhile misses no other. */
+  /** Oldest first for each owner and state. A walk misses no node because others change. */
   walkAging(walk: AgingWalk): Promise<AgingPage>;
-  /** When each of these nodes was last in the context of an answer whose receipt is kept; those that never were are left out. */
+  /** When each was last in the context of a kept receipt; others are left out. */
   lastUses(nodeIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Instant>>;
-  /** Whether an event or a receipt of anybody is dated in a span: from, inclusive; to, inclusive. */
+  /** Whether any event or receipt is dated within, both ends included. */
   isDated(from: Instant, to: Instant): Promise<boolean>;
-  /** The reading of the clock that a pass doubted last (`doubtClock`). */
+  /** The clock reading that was doubted last. */
   doubtedClock(): Promise<Instant | undefined>;
   doubtClock(at: Instant | undefined): Promise<void>;
-  /** All edges at a node, in either direction, by (createdAt, id). */
+  /** In either direction, by (createdAt, id). */
   edgesAt(nodeId: Uuid): Promise<readonly Edge[]>;
-  /** What moved each of these nodes to its next state last: `LIFECYCLE_CHANGED` or `TOMBSTONE_SWEEP`; others are left out. */
+  /** The last `LIFECYCLE_CHANGED` or `TOMBSTONE_SWEEP` of each node. */
   lastSteps(nodeIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, AuditRecord>>;
-  /** Active nodes whose retention ends, by a moment if one is given; those that are pinned left out. */
+  /** Active nodes with a retention (that ends by a moment), pinned ones excepted. */
   countRetained(owner: Owner, until?: Instant): Promise<number>;
-  /**
-   * Removes entries from both indexes that belong to no active node. Looks through all of the owner's.
-   * @param limit nodes whose entries are removed at most; 0 only counts
-   */
+  /** Removes index entries without an active node; examines all of the owner's. @param limit nodes at most; 0 only counts */
   sweepIndexes(
     owner: Owner,
     limit: number,

@@ -17,8 +17,8 @@ import { stepEach } from "./aging.ts";
 import {
   eachOwner,
   type JobCounts,
-  type JobRun,
   type OrganizerJob,
+  OwnerWalk,
   type Skipped,
   seenIn,
 } from "./job.ts";
@@ -70,55 +70,37 @@ export function consolidate(deps: Deps): OrganizerJob {
   };
 }
 
-type Counts = {
-  groups: number;
-  members: number;
-  retired: number;
-  summaries: number;
-  errors: number;
-};
+type Counts = Record<"groups" | "members" | "retired" | "summaries" | "errors", number>;
 type Candidate = KeyedNode & { readonly vector: Float32Array };
 
-class Groups {
-  readonly #deps: Deps;
-  readonly #run: JobRun;
-  readonly #userId: string;
-  readonly #counts: Counts;
-
-  constructor(deps: Deps, run: JobRun, userId: string, counts: Counts) {
-    this.#deps = deps;
-    this.#run = run;
-    this.#userId = userId;
-    this.#counts = counts;
-  }
-
+class Groups extends OwnerWalk<Deps, Counts> {
   /** Groups memories that are new since the last run with those that no summary covers. */
   async go(): Promise<void> {
-    const { store } = this.#deps;
+    const { store } = this.deps;
     await this.#renewOutdated();
-    const place = await store.walkPlace(JOB, this.#userId);
+    const place = await store.walkPlace(JOB, this.userId);
     const seen = seenIn(place);
-    const newest = await store.newestKey(this.#userId);
-    const { errors } = this.#counts;
+    const newest = await store.newestKey(this.userId);
+    const { errors } = this.counts;
     const isDone = newest <= seen || (await this.#group(await this.#candidates(), seen));
     // The next run tries again what failed.
-    const reached = isDone && this.#counts.errors === errors ? newest : seen;
+    const reached = isDone && this.counts.errors === errors ? newest : seen;
     const aged = await this.#retireAged(agedIn(place));
-    if (!this.#run.isDryRun && (reached > seen || aged > agedIn(place)))
-      await store.saveWalkPlace(JOB, this.#userId, { seen: reached, aged });
+    if (!this.run.isDryRun && (reached > seen || aged > agedIn(place)))
+      await store.saveWalkPlace(JOB, this.userId, { seen: reached, aged });
   }
 
   /** Supersedes members that were too new when summarized. @param after key of the newest summary that is done @returns it afterwards */
   async #retireAged(after: number): Promise<number> {
-    const { store } = this.#deps;
+    const { store } = this.deps;
     const cutoff = this.#cutoff();
     let aged = after;
-    const groups = (await store.publishedSummaries(this.#userId))
+    const groups = (await store.publishedSummaries(this.userId))
       .filter(({ key, level, isOutdated }) => level === undefined && !isOutdated && key > after)
       .sort((a, b) => a.key - b.key);
     for (const { key, id } of groups) {
-      if (this.#run.isOver()) return aged;
-      const summary = await store.node(id, this.#userId);
+      if (this.run.isOver()) return aged;
+      const summary = await store.node(id, this.userId);
       if (summary === undefined) continue;
       // SAFETY: `groupSummary` wrote the list.
       const shown = (summary.metadata?.["selected_source_node_ids"] ?? []) as readonly Uuid[];
@@ -128,14 +110,14 @@ class Groups {
           summary,
           at,
         );
-      const known = await Promise.all(shown.map((source) => store.node(source, this.#userId)));
+      const known = await Promise.all(shown.map((source) => store.node(source, this.userId)));
       const due = retire(
         known.flatMap((node) => node ?? []),
         summary.createdAt,
       );
       if ((due.nodes ?? []).length > 0) {
         const reads = { nodeIds: [id, ...shown], auditRecordIds: [], eventIds: [] };
-        this.#counts.retired += await this.#run.change(reads, ({ nodes, at }) => {
+        this.counts.retired += await this.run.change(reads, ({ nodes, at }) => {
           const isOpen = canReplace(nodes.get(id)?.lifecycleState ?? "archived");
           const sources = isOpen ? shown.flatMap((source) => nodes.get(source) ?? []) : [];
           const change = retire(sources, at);
@@ -150,20 +132,20 @@ class Groups {
 
   /** What was stored by then is old. */
   #cutoff(): Instant | undefined {
-    const { consolidationPreserveRecentDays: days } = this.#deps.settings.organizer;
-    return addDays(this.#run.now, -days);
+    const { consolidationPreserveRecentDays: days } = this.deps.settings.organizer;
+    return addDays(this.run.now, -days);
   }
 
   /** In the order in which groups begin. */
   async #candidates(): Promise<readonly Candidate[]> {
-    const { store } = this.#deps;
-    const userId = this.#userId;
+    const { store } = this.deps;
+    const userId = this.userId;
     const covered = await store.consolidatedIds(userId);
     const found: KeyedNode[] = [];
     for (const type of TYPES) {
       const newest = await store.newestOfType(userId, type, CANDIDATES);
       found.push(...newest.filter(({ node }) => !covered.has(node.id)));
-      await this.#run.pause();
+      await this.run.pause();
     }
     const vectors = await store.ownVectors(
       userId,
@@ -179,7 +161,7 @@ class Groups {
 
   /** @returns whether all were examined */
   async #group(candidates: readonly Candidate[], seen: number): Promise<boolean> {
-    const { consolidationMinClusterSize: minimum } = this.#deps.settings.organizer;
+    const { consolidationMinClusterSize: minimum } = this.deps.settings.organizer;
     const free = new Set(candidates);
     for (const seed of candidates) {
       if (!free.has(seed) || seed.key <= seen) continue;
@@ -194,13 +176,13 @@ class Groups {
 
   async #pauseNow(): Promise<boolean> {
     this.#turns += 1;
-    return this.#turns % SEEDS_PER_TURN === 0 ? this.#run.pause() : !this.#run.isOver();
+    return this.#turns % SEEDS_PER_TURN === 0 ? this.run.pause() : !this.run.isOver();
   }
   #turns = 0;
 
   /** The free candidates of its scope that are near enough, itself included, nearest first. */
   #around(seed: Candidate, free: ReadonlySet<Candidate>): readonly Candidate[] {
-    const { embedder, settings } = this.#deps;
+    const { embedder, settings } = this.deps;
     const { likeMemories } = modelRules(embedder.identity.model);
     const least = settings.organizer.consolidationSimilarityThreshold;
     const near: { readonly candidate: Candidate; readonly cosine: number }[] = [];
@@ -223,14 +205,14 @@ class Groups {
   ): Promise<void> {
     const [{ scope } = { scope: undefined }] = members;
     if (scope === undefined) return;
-    const counts = this.#counts;
+    const counts = this.counts;
     counts.groups += 1;
     try {
       const shown = surestFirst(members).slice(0, SHOWN);
-      const excerpts = await excerptsOf(this.#deps, this.#run, shown);
+      const excerpts = await excerptsOf(this.deps, this.run, shown);
       if (excerpts.length === 0) return;
-      const requestHash = requestHashOf(shown.map(toRanked), methodIdentity(this.#deps));
-      const method = methodOf(this.#deps) ?? "excerpts";
+      const requestHash = requestHashOf(shown.map(toRanked), methodIdentity(this.deps));
+      const method = methodOf(this.deps) ?? "excerpts";
       const draft = groupSummary(members, excerpts, { about, requestHash, method });
       const whole = new Set(
         excerpts.flatMap(({ source, text }) => (text === source.content ? [source.id] : [])),
@@ -241,8 +223,8 @@ class Groups {
           summary,
           summary.createdAt,
         );
-      const publication = { userId: this.#userId, scope, draft, previous, retire };
-      const done = await publishSummary(this.#deps, this.#run, publication);
+      const publication = { userId: this.userId, scope, draft, previous, retire };
+      const done = await publishSummary(this.deps, this.run, publication);
       if (done === undefined) return;
       counts.members += members.length;
       counts.summaries += 1;
@@ -250,13 +232,13 @@ class Groups {
     } catch (error) {
       if (isOutOfReach(error)) throw error;
       counts.errors += 1;
-      this.#deps.warn(`organize: a group of memories was not summed up (${reasonCode(error)})`);
+      this.deps.warn(`organize: a group of memories was not summed up (${reasonCode(error)})`);
     }
   }
 
   /** Supersedes members that are old and doubtful. */
   #retired(sources: readonly MemoryNode[], summary: MemoryNode, at: Instant): Change {
-    const { organizer } = this.#deps.settings;
+    const { organizer } = this.deps.settings;
     const cutoff = this.#cutoff();
     const evidence = new Set(summary.evidenceRefs);
     const changes = sources
@@ -272,27 +254,27 @@ class Groups {
 
   /** Renews summaries that show something inactive. */
   async #renewOutdated(): Promise<void> {
-    const { store } = this.#deps;
-    const all = await store.publishedSummaries(this.#userId);
+    const { store } = this.deps;
+    const all = await store.publishedSummaries(this.userId);
     const outdated = all.filter(({ level, isOutdated }) => level === undefined && isOutdated);
     for (const previous of outdated) {
-      if (this.#run.isOver()) return;
-      const summary = await store.node(previous.id, this.#userId);
+      if (this.run.isOver()) return;
+      const summary = await store.node(previous.id, this.userId);
       if (summary === undefined) continue;
       // SAFETY: `groupSummary` wrote the list.
       const ids = (summary.metadata?.["source_node_ids"] ?? []) as readonly Uuid[];
       const members = await this.#membersLeft(ids, summary.id);
-      const { consolidationMinClusterSize: minimum } = this.#deps.settings.organizer;
+      const { consolidationMinClusterSize: minimum } = this.deps.settings.organizer;
       const isNeeded = members.some(({ supersededBy }) => supersededBy === summary.id);
       if (isNeeded || members.length >= minimum) {
         await this.#publish(members, [previous], previous.about);
       } else {
         const why = { job: JOB, reason: "sources_gone" };
-        const { changed } = await stepEach(this.#deps, this.#run, [summary], () => ({
+        const { changed } = await stepEach(this.deps, this.run, [summary], () => ({
           step: "archive",
           why,
         }));
-        this.#counts.retired += changed;
+        this.counts.retired += changed;
       }
     }
   }
@@ -301,7 +283,7 @@ class Groups {
   async #membersLeft(ids: readonly Uuid[], summaryId: Uuid): Promise<readonly MemoryNode[]> {
     const left: MemoryNode[] = [];
     for (const id of ids) {
-      const node = await this.#deps.store.node(id, this.#userId);
+      const node = await this.deps.store.node(id, this.userId);
       if (node === undefined) continue;
       if (canReplace(node.lifecycleState) || node.supersededBy === summaryId) left.push(node);
     }

@@ -161,6 +161,21 @@ export async function* eachOwner(
   }
 }
 
+/** The walk of a job over the memories of one owner. */
+export class OwnerWalk<Deps, Counts> {
+  protected readonly deps: Deps;
+  protected readonly run: JobRun;
+  protected readonly userId: string;
+  protected readonly counts: Counts;
+
+  constructor(deps: Deps, run: JobRun, userId: string, counts: Counts) {
+    this.deps = deps;
+    this.run = run;
+    this.userId = userId;
+    this.counts = counts;
+  }
+}
+
 /** Key of the newest memory that a job examined, as saved; 0: none. */
 export function seenIn(place: JsonObject | undefined): number {
   const seen = place?.["seen"];

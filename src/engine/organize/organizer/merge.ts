@@ -31,7 +31,14 @@ import type { EntityName, Organizing } from "../../../ports/store/work.ts";
 import type { EngineDeps } from "../../deps.ts";
 import { logEntry } from "../../lifecycle/change-one.ts";
 import { edgeOf } from "../../lifecycle/pair.ts";
-import { eachOwner, type JobCounts, type JobRun, type OrganizerJob, seenIn } from "./job.ts";
+import {
+  eachOwner,
+  type JobCounts,
+  type JobRun,
+  type OrganizerJob,
+  OwnerWalk,
+  seenIn,
+} from "./job.ts";
 
 const DEDUPLICATE = "deduplicate";
 const TEXTS = 5000;
@@ -78,59 +85,47 @@ type DuplicateCounts = { found: number; merged: number; refused: number };
 /** Everything older than `seen` is done; of newer ones up to `upTo`, texts up to the hash `after`. */
 type Place = { readonly seen: number; readonly upTo: number; readonly after: string };
 
-class Deduplication {
-  readonly #deps: Deps;
-  readonly #run: JobRun;
-  readonly #userId: string;
-  readonly #counts: DuplicateCounts;
-
-  constructor(deps: Deps, run: JobRun, userId: string, counts: DuplicateCounts) {
-    this.#deps = deps;
-    this.#run = run;
-    this.#userId = userId;
-    this.#counts = counts;
-  }
-
+class Deduplication extends OwnerWalk<Deps, DuplicateCounts> {
   /** Examines what is new, or continues where the budget ended. */
   async go(): Promise<void> {
-    const { store } = this.#deps;
+    const { store } = this.deps;
     const place = placeOf(
-      await store.walkPlace(DEDUPLICATE, this.#userId),
-      await store.newestKey(this.#userId),
+      await store.walkPlace(DEDUPLICATE, this.userId),
+      await store.newestKey(this.userId),
     );
     if (place.upTo <= place.seen) return;
     const after = await this.#sameTexts(place);
     const isDone = after === undefined && (await this.#sameNames(place.seen));
     if (isDone && place.upTo <= SEARCHED_MAX) await this.#alike(place.seen);
-    if (this.#run.isDryRun) return;
+    if (this.run.isDryRun) return;
     const next = isDone ? { seen: place.upTo } : { ...place, after: after ?? LAST };
-    await store.saveWalkPlace(DEDUPLICATE, this.#userId, { ...next, rule: RULE });
+    await store.saveWalkPlace(DEDUPLICATE, this.userId, { ...next, rule: RULE });
   }
 
   /** @returns the hash of the last text; undefined once all are done */
   async #sameTexts({ seen: newerThan, after }: Place): Promise<string | undefined> {
     if (after === LAST) return undefined;
     for (let afterHash = after; ; ) {
-      const read = { userId: this.#userId, newerThan, afterHash, limit: TEXTS };
-      const texts = await this.#deps.store.repeatedTexts(read);
+      const read = { userId: this.userId, newerThan, afterHash, limit: TEXTS };
+      const texts = await this.deps.store.repeatedTexts(read);
       for (const { hash, keys } of texts) {
-        if (this.#run.isOver()) return afterHash;
+        if (this.run.isOver()) return afterHash;
         await this.#mergeGroup(keys, (node) => node.nodeType !== "entity");
         afterHash = hash;
       }
-      if (!(await this.#run.pause()) && texts.length > 0) return afterHash;
+      if (!(await this.run.pause()) && texts.length > 0) return afterHash;
       if (texts.length < TEXTS) return undefined;
     }
   }
 
   /** Entities whose names differ in case only. @returns whether all are done */
   async #sameNames(newerThan: number): Promise<boolean> {
-    const { store } = this.#deps;
-    const read = { userId: this.#userId, nodeType: "entity", newerThan, limit: 1 } as const;
+    const { store } = this.deps;
+    const read = { userId: this.userId, nodeType: "entity", newerThan, limit: 1 } as const;
     if ((await store.newNodes(read)).length === 0) return true;
-    for (const group of (await sameNames(store, this.#userId)).values()) {
+    for (const group of (await sameNames(store, this.userId)).values()) {
       if (group.length < 2 || !group.some(({ key }) => key > newerThan)) continue;
-      if (this.#run.isOver()) return false;
+      if (this.run.isOver()) return false;
       await this.#mergeGroup(
         group.map(({ key }) => key),
         (node) => node.nodeType === "entity",
@@ -146,14 +141,14 @@ class Deduplication {
   ): Promise<void> {
     const alike: Alike = new Map();
     for (let at = 0; at < keys.length; at += NODES) {
-      const nodes = await this.#deps.store.nodesByKey(this.#userId, keys.slice(at, at + NODES));
+      const nodes = await this.deps.store.nodesByKey(this.userId, keys.slice(at, at + NODES));
       for (const { node } of nodes) {
         if (isMeant(node) && canReplace(node.lifecycleState)) await this.#take(alike, node);
       }
     }
     for (const { size } of alike.values()) {
-      this.#counts.found += size - 1;
-      this.#counts.refused += size - 1;
+      this.counts.found += size - 1;
+      this.counts.refused += size - 1;
     }
   }
 
@@ -168,17 +163,17 @@ class Deduplication {
 
   /** @returns the kept one */
   async #mergeTwo(one: MemoryNode, other: MemoryNode): Promise<MemoryNode> {
-    this.#counts.found += 1;
-    const done = await merge(this.#run, { kind: "duplicate", pair: [one, other], score: 1 });
-    this.#counts[done === undefined ? "refused" : "merged"] += 1;
+    this.counts.found += 1;
+    const done = await merge(this.run, { kind: "duplicate", pair: [one, other], score: 1 });
+    this.counts[done === undefined ? "refused" : "merged"] += 1;
     return done?.kept ?? other;
   }
 
   /** Counts pairs that mean nearly the same and are kept apart. */
   async #alike(newerThan: number): Promise<void> {
-    const { store } = this.#deps;
-    const userId = this.#userId;
-    const half = this.#run.leftMs() / 2;
+    const { store } = this.deps;
+    const userId = this.userId;
+    const half = this.run.leftMs() / 2;
     const fresh = await store.newNodes({ userId, newerThan, limit: COMPARED });
     const vectors = await store.ownVectors(
       userId,
@@ -188,18 +183,18 @@ class Deduplication {
     for (const { key, node } of fresh) {
       const vector = vectors.get(key);
       if (vector === undefined) continue;
-      if (this.#run.leftMs() < half) break;
+      if (this.run.leftMs() < half) break;
       const question = { userId, scope: node.scope, count: NEIGHBOURS + 1 };
       for (const near of await store.nearNodes(vector, question, (found) => found)) {
         if (this.#isNearly(node, near)) pairs.add([node.id, near.node.id].sort().join(" "));
       }
     }
-    this.#counts.found += pairs.size;
-    this.#counts.refused += pairs.size;
+    this.counts.found += pairs.size;
+    this.counts.refused += pairs.size;
   }
 
   #isNearly(node: MemoryNode, { node: other, cosine }: NearNode): boolean {
-    const { embedder, settings } = this.#deps;
+    const { embedder, settings } = this.deps;
     const { likeMemories } = modelRules(embedder.identity.model);
     const isSame = other.content === node.content || sameness(other) === sameness(node);
     return (
@@ -232,13 +227,13 @@ const PAGE = 200;
 type Names = Organizing & Pick<Store, "owners" | "nodesByKey">;
 
 /** Merges entities whose names surely match. */
-export function aliasResolve({ store }: { readonly store: Names }): OrganizerJob {
+export function aliasResolve(deps: { readonly store: Names }): OrganizerJob {
   return {
     name: ALIAS_RESOLVE,
     work: async (run): Promise<JobCounts> => {
       const counts = { found: 0, merged: 0 };
-      for await (const userId of eachOwner(store, run)) {
-        await new AliasResolution(store, run, userId, counts).go();
+      for await (const userId of eachOwner(deps.store, run)) {
+        await new AliasResolution(deps, run, userId, counts).go();
       }
       return {
         nodesProcessed: counts.found,
@@ -252,52 +247,41 @@ export function aliasResolve({ store }: { readonly store: Names }): OrganizerJob
 
 type AliasCounts = { found: number; merged: number };
 
-class AliasResolution {
-  readonly #store: Names;
-  readonly #run: JobRun;
-  readonly #userId: string;
-  readonly #counts: AliasCounts;
+class AliasResolution extends OwnerWalk<{ readonly store: Names }, AliasCounts> {
   /** Compared pairs, in id order. */
   readonly #seen = new Set<string>();
   #names: SameNames = new Map();
 
-  constructor(store: Names, run: JobRun, userId: string, counts: AliasCounts) {
-    this.#store = store;
-    this.#run = run;
-    this.#userId = userId;
-    this.#counts = counts;
-  }
-
   /** Compares new entities with all others. */
   async go(): Promise<void> {
-    const store = this.#store;
-    const begin = seenIn(await store.walkPlace(ALIAS_RESOLVE, this.#userId));
-    const newest = await store.newestKey(this.#userId);
+    const { store } = this.deps;
+    const begin = seenIn(await store.walkPlace(ALIAS_RESOLVE, this.userId));
+    const newest = await store.newestKey(this.userId);
     let seen = begin;
     for (let isMore = seen < newest; isMore; ) {
       const read = {
-        userId: this.#userId,
+        userId: this.userId,
         nodeType: "entity",
         newerThan: seen,
         limit: PAGE,
       } as const;
       const page = await store.newNodes(read);
       if (page.length > 0 && this.#names.size === 0) {
-        this.#names = await sameNames(store, this.#userId);
+        this.#names = await sameNames(store, this.userId);
       }
       const done = await this.#comparePage(page);
       const isWhole = done === page.length;
       seen = isWhole && page.length < PAGE ? newest : (page[done - 1]?.key ?? seen);
-      isMore = (await this.#run.pause()) && isWhole && page.length === PAGE;
+      isMore = (await this.run.pause()) && isWhole && page.length === PAGE;
     }
-    if (seen > begin && !this.#run.isDryRun)
-      await store.saveWalkPlace(ALIAS_RESOLVE, this.#userId, { seen });
+    if (seen > begin && !this.run.isDryRun)
+      await store.saveWalkPlace(ALIAS_RESOLVE, this.userId, { seen });
   }
 
   /** @returns how many were compared */
   async #comparePage(page: readonly KeyedNode[]): Promise<number> {
     for (const [index, { node }] of page.entries()) {
-      if (this.#run.isOver()) return index;
+      if (this.run.isOver()) return index;
       if (compatibility(node) !== undefined) await this.#byName(node);
     }
     return page.length;
@@ -312,15 +296,15 @@ class AliasResolution {
     if (keys.length < 2) return;
     let current = node;
     for (let at = 0; at < keys.length; at += PAGE) {
-      const others = await this.#store.nodesByKey(this.#userId, keys.slice(at, at + PAGE));
+      const others = await this.deps.store.nodesByKey(this.userId, keys.slice(at, at + PAGE));
       for (const { node: other } of others) {
         const match = namesMatch(current.content, other.content);
         if (match === undefined || match === "equal" || !this.#isNew(current, other)) continue;
-        this.#counts.found += 1;
+        this.counts.found += 1;
         const pair = [current, other] as const;
-        const done = await merge(this.#run, { kind: "alias", pair, score: NAME_SCORES[match] });
+        const done = await merge(this.run, { kind: "alias", pair, score: NAME_SCORES[match] });
         if (done === undefined) continue;
-        this.#counts.merged += 1;
+        this.counts.merged += 1;
         if (done.kept.id !== current.id) return;
         current = done.kept;
       }

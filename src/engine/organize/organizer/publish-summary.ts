@@ -307,19 +307,11 @@ function recordsOf(
     previous_before: replaced.map(({ before }) => nodeRecord.to(before)),
     previous_after: replaced.map(({ after }) => nodeRecord.to(after)),
   });
+  const entry = (opType: string, id: Uuid, actorId: string, payload: JsonObject) =>
+    logEntry(opType, summary, { id, actorId, at, payload });
   return [
-    logEntry("CONSOLIDATION_PREPARED", summary, {
-      id: preparedId,
-      actorId: userId,
-      at,
-      payload: prepared,
-    }),
-    logEntry("CONSOLIDATION_PUBLISHED", summary, {
-      id: publishedId,
-      actorId: CONSOLIDATION_ACTOR,
-      at,
-      payload: published,
-    }),
+    entry("CONSOLIDATION_PREPARED", preparedId, userId, prepared),
+    entry("CONSOLIDATION_PUBLISHED", publishedId, CONSOLIDATION_ACTOR, published),
   ];
 }
 

@@ -10,6 +10,7 @@ import type { Instant } from "../../../lib/instant.ts";
 import { withoutInvisible } from "../../../lib/invisible.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Tokenizer } from "../../../ports/models.ts";
+import { phrase } from "../analyze.ts";
 import type { MemoryBundle, PackedRecord, ResultCandidate, VisibleBinding } from "../api.ts";
 import { byScore } from "../score/score.ts";
 import {
@@ -246,8 +247,7 @@ type Question = {
 
 /** Whole words, any case. */
 function phrases(...alternatives: readonly string[]): RegExp {
-  const words = alternatives.join("|").replaceAll(" ", "\\s+");
-  return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${words})(?![\\p{L}\\p{N}_])`, "iu");
+  return new RegExp(phrase(alternatives.join("|")), "iu");
 }
 
 const TIME_UNIT = "(?:second|minute|hour|day|week|month|year)s?";

@@ -2,6 +2,7 @@ import { isTooLongForContext } from "../../../domain/beginning.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { statementOf } from "../../../domain/replacement.ts";
 import { saysTheSame } from "../../../domain/same-saying.ts";
+import { isOfConversation } from "../../../domain/search/turns.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { normalForm } from "../../../lib/text.ts";
@@ -65,17 +66,13 @@ function textOf({ node }: ResultCandidate): string {
   return isTooLongForContext(node) ? "" : normalForm("NFC", node.content).trim();
 }
 
-function isTurn({ nodeType, sessionId }: MemoryNode): boolean {
-  return nodeType === "note" && sessionId !== undefined;
-}
-
 /** Best candidates that are compared. */
 const COMPARED = 20;
 
 /** When memories were stored that differ in a value from one that shows no time either; a reader can decide by it. */
 export function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap<Uuid, Instant> {
   const compared = candidates
-    .filter(({ node }) => node.lifecycleState !== "contested" && !isTurn(node))
+    .filter(({ node }) => node.lifecycleState !== "contested" && !isOfConversation(node))
     .sort(byScore)
     .slice(0, COMPARED)
     .flatMap((candidate) => {

@@ -174,24 +174,20 @@ function withRecency(weights: ScoringWeights, least: Least): ScoringWeights {
 
 /** The six weights times their factors, summing to 1. */
 function multiplied(weights: ScoringWeights, factors: RankingMultipliers): ScoringWeights {
-  const product = {
-    semantic: weights.semantic * factors.semantic,
-    lexical: weights.lexical * factors.lexical,
-    graph: weights.graph * factors.graph,
-    recency: weights.recency * factors.recency,
-    salience: weights.salience * factors.salience,
-    confidence: weights.confidence * factors.confidence,
-  };
+  const product = eachMultiplied((name) => weights[name] * factors[name]);
   const sum = Object.values(product).reduce((total, weight) => total + weight, 0);
-  if (sum <= 0) return weights;
+  return sum <= 0 ? weights : { ...weights, ...eachMultiplied((name) => product[name] / sum) };
+}
+
+/** A value for each weight with a multiplier. */
+export function eachMultiplied(of: (name: keyof RankingMultipliers) => number): RankingMultipliers {
   return {
-    ...weights,
-    semantic: product.semantic / sum,
-    lexical: product.lexical / sum,
-    graph: product.graph / sum,
-    recency: product.recency / sum,
-    salience: product.salience / sum,
-    confidence: product.confidence / sum,
+    semantic: of("semantic"),
+    lexical: of("lexical"),
+    graph: of("graph"),
+    recency: of("recency"),
+    salience: of("salience"),
+    confidence: of("confidence"),
   };
 }
 
