@@ -6,10 +6,18 @@ import {
   type StemmedLanguage,
 } from "../../domain/language.ts";
 import { analyse, ENGLISH_STOP_WORDS } from "../../domain/lexical-analysis.ts";
-import { asInstant, type Instant } from "../../lib/instant.ts";
+import { asInstant, daysBetween, type Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/models.ts";
 import type { EngineSettings } from "../settings.ts";
-import type { AskedTime } from "./score/pool.ts";
+
+/** The time that a question asks for, without asking for anything else; `until` is not part of it. */
+export type AskedTime = { readonly from: Instant; readonly until: Instant };
+
+/** How far a moment is from a time, in days; 0 within it. */
+export function daysFrom({ from, until }: AskedTime, moment: Instant): number {
+  if (moment < from) return daysBetween(moment, from);
+  return moment < until ? 0 : Math.max(daysBetween(until, moment), Number.MIN_VALUE);
+}
 
 export type QueryAnalysis = {
   readonly query: string;

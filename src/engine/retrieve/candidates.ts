@@ -15,8 +15,8 @@ import type {
   TextHit,
 } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { AskedTime } from "./analyze.ts";
 import type { Exclusion, MemoryBundle } from "./api.ts";
-import type { AskedTime } from "./score/pool.ts";
 
 /** The searches, in the order of reports. */
 export const BACKENDS = ["GRAPH", "VECTOR", "LEXICAL", "PINNED"] as const;

@@ -13,7 +13,7 @@ import type { ReceiptLog } from "../../ports/store/records.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ReceiptMaterial } from "../receipts/api.ts";
-import type { QueryAnalysis } from "./analyze.ts";
+import { daysFrom, type QueryAnalysis } from "./analyze.ts";
 import type {
   Exclusion,
   FilterMetadata,
@@ -30,7 +30,6 @@ import { coverageNotice, guidanceFor, visibleBindings } from "./pack/bundle.ts";
 import { pack } from "./pack/pack.ts";
 import { filterRules, type Ranked, rank, StageLog, searchAside } from "./rank.ts";
 import { parseRequest, type RetrievalRequest } from "./request.ts";
-import { daysFrom } from "./score/pool.ts";
 import { type Selection, select } from "./select.ts";
 
 export type RetrieveContext = {

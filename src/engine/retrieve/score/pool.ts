@@ -7,17 +7,8 @@ import type { ScoringWeights } from "../../../domain/scoring.ts";
 import { namesSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
 import { daysBetween, type Instant } from "../../../lib/instant.ts";
 import type { EngineSettings } from "../../settings.ts";
-import { phrase } from "../analyze.ts";
+import { type AskedTime, phrase } from "../analyze.ts";
 import type { Candidate } from "../candidates.ts";
-
-/** The time that a question asks for, without asking for anything else; `until` is not part of it. */
-export type AskedTime = { readonly from: Instant; readonly until: Instant };
-
-/** How far a moment is from a time, in days; 0 within it. */
-export function daysFrom({ from, until }: AskedTime, moment: Instant): number {
-  if (moment < from) return daysBetween(moment, from);
-  return moment < until ? 0 : Math.max(daysBetween(until, moment), Number.MIN_VALUE);
-}
 
 export type ScoredQuestion = TimeWindow & {
   readonly query: string;

@@ -18,12 +18,12 @@ import {
   type ScoringWeights,
 } from "../../../domain/scoring.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import { daysFrom } from "../analyze.ts";
 import type { ResultCandidate } from "../api.ts";
 import type { Candidate } from "../candidates.ts";
 import {
   type Base,
   competitionRanks,
-  daysFrom,
   type Entry,
   type Formula,
   newestFirstPlaces,
