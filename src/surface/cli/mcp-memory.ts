@@ -11,8 +11,8 @@ import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { printError } from "../../lib/standard-output.ts";
 import type { Log } from "../contract/core/log.ts";
+import { openToServe, type ServeAs } from "./commands/serve.ts";
 import { configWithoutKey } from "./options.ts";
-import { openToServe, type ServeAs } from "./serving.ts";
 import { stderrLog } from "./stderr-log.ts";
 
 export const TRANSPORTS = ["stdio", "streamable-http"] as const;

@@ -1,15 +1,16 @@
 /** What the commands that read or change single memories of one owner have in common. */
 import { isUtf8 } from "node:buffer";
+import type { OpenOptions } from "../../app/open-engine.ts";
+import type { Config } from "../../config/schema.ts";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
+import { shownOwners, tellNothingUnder, tellSeveral } from "../contract/core/tool-text.ts";
 import type { CliContext } from "./context.ts";
-import { withEngine } from "./engine.ts";
-import { configFor } from "./options.ts";
+import { configFor, packWord, warnOn } from "./options.ts";
 import { shortened, table } from "./output.ts";
-import { ownerFor } from "./owner.ts";
 import type { PackOptions } from "./pack-command.ts";
 
 /** The actor of changes made on the command line. */
@@ -215,4 +216,69 @@ export async function textOf(words: readonly string[]): Promise<string> {
   const bytes = await Bun.stdin.bytes();
   if (!isUtf8(bytes)) throw invalid("standard input", "is not valid UTF-8");
   return new TextDecoder().decode(bytes).trimEnd();
+}
+
+/** Opens a pack, runs `work` with its engine, and always closes it. A missing pack is refused by default. */
+export async function withEngine<T>(
+  context: CliContext,
+  config: Config,
+  work: (engine: MemoryEngine) => Promise<T>,
+  opening: Omit<OpenOptions, "warn"> = {},
+): Promise<T> {
+  const { openEngine } = await import("../../app/open-engine.ts");
+  const warn = warnOn(context);
+  const engine = await openEngine(config, { createIfMissing: false, warn, ...opening });
+  try {
+    return await work(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+/** The owner that a command is for. */
+/** The default owner in a pack of several owners without a recorded one: the owner of what came from the command line. */
+const FORMER_OWNER = "_cli";
+
+type OwnerQuestion = {
+  /** The value of `--user-id`. */
+  readonly given: string | undefined;
+  /** The pack, as typed. */
+  readonly path: string;
+  /** Whether a memory will be stored, which records an owner in an unused pack. */
+  readonly isStoring: boolean;
+};
+
+/** The given owner, else the one recorded in the pack, else the only one it has. Explains on stderr if that is ambiguous. */
+export async function ownerFor(
+  { output }: CliContext,
+  engine: MemoryEngine,
+  { given, path, isStoring }: OwnerQuestion,
+): Promise<string> {
+  if (given !== undefined) return given;
+  const owner = await (isStoring ? engine.claimPack() : engine.packOwner());
+  if (owner !== undefined) return owner;
+  const owners = tellSeveral(await engine.ownersWithMemories());
+  output.note(
+    `${owners}. Taken: ${FORMER_OWNER}. To settle it: svc owner use ${packWord(path)} NAME`,
+  );
+  return FORMER_OWNER;
+}
+
+/** If the owner has no memories, names those that have some. */
+export async function noteOtherOwners(
+  { output }: CliContext,
+  engine: MemoryEngine,
+  userId: string,
+): Promise<void> {
+  const { nodeCount } = await engine.stats(userId);
+  if (nodeCount > 0) return;
+  const others = await engine.ownersWithMemories();
+  if (others.length > 0) output.note(tellNothingUnder(userId, others));
+}
+
+/** The owner of a pack, in words. */
+export async function ownerInWords(engine: MemoryEngine): Promise<string> {
+  const owner = await engine.packOwner();
+  if (owner !== undefined) return `Its owner is ${owner}.`;
+  return `It has memories of several owners: ${shownOwners(await engine.ownersWithMemories())}.`;
 }

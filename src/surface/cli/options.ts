@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import type { FoundKey, KeyRequest } from "../../app/pack-key.ts";
 import { folderOf, settingsForPath } from "../../app/pack-path.ts";
@@ -5,8 +7,10 @@ import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import { embeddingComplaints, hostedChoice } from "../../config/rules.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
 import { namedFile, type SettingsFile } from "../../config/settings-file.ts";
+import { shownPlace } from "../../domain/addresses.ts";
 import { EMBEDDING_MODELS, findModel } from "../../domain/embedding-models.ts";
 import { invalid } from "../../domain/errors.ts";
+import { shellWord } from "../../lib/text.ts";
 import type { CliContext } from "./context.ts";
 import { FORMATS, type Output } from "./output.ts";
 import { askSecret, isTerminal } from "./terminal.ts";
@@ -160,4 +164,25 @@ export function told({ output }: Desk, { config, warnings, notices }: LoadedConf
 /** Forwards an engine's warnings. */
 export function warnOn(context: CliContext): (message: string) => void {
   return (message) => context.output.note(`Warning: ${message}`);
+}
+
+const DEFAULT_PACK = "./memory.pack";
+
+/** The configuration with the named pack, else the configured one, else `./memory.pack`; does not read the pack. */
+export function configOfPack(context: CliContext, path: string | undefined): Config {
+  const configured = loadedFor(path);
+  const { pack_path: packPath, db_path: dbPath, database_url: url } = configured.config;
+  const isSet = resolve(dbPath) !== resolve("memory.db") || existsSync(dbPath);
+  const isNamed = path !== undefined || packPath !== undefined || url !== undefined || isSet;
+  return told(context, isNamed ? configured : loadedFor(DEFAULT_PACK));
+}
+
+/** A pack as it was typed, as a word of a command to show. */
+export function packWord(path: string): string {
+  return shellWord(shownPlace(path));
+}
+
+/** A person's name for a pack: its file, or the folder around its files. @param main the file that holds the log */
+export function packOf(main: string): string {
+  return basename(main) === "memory.db" ? dirname(main) : main;
 }

@@ -1,10 +1,11 @@
+import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../../app/version.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalid, SvcError } from "../../domain/errors.ts";
 import { print, printError, Unwritten } from "../../lib/standard-output.ts";
 import { ERROR_MAP } from "../contract/core/error-map.ts";
 import type { CliContext, Serving } from "./context.ts";
-import { refuseForeignBytes, withDashedTexts } from "./dashed-texts.ts";
 import { allLines, type Output, processOutput } from "./output.ts";
 import { exitOnSignal, INTERRUPTED, Interrupted } from "./signals.ts";
 
@@ -15,52 +16,51 @@ type Builder = (context: CliContext, whole: () => Promise<Command>) => Promise<C
 const COMMANDS: Readonly<Record<string, Builder>> = {
   init: async (context) => (await import("./commands/init.ts")).initCommand(context),
   serve: async (context) => (await import("./commands/serve.ts")).serveCommand(context),
-  open: async (context) => (await import("./commands/open.ts")).openCommand(context),
+  open: async (context) => (await import("./commands/serve.ts")).openCommand(context),
   mcp: async (context) => (await import("./commands/mcp.ts")).mcpCommand(context),
   connect: async (context) => (await import("./commands/connect.ts")).connectCommand(context),
-  disconnect: async (context) =>
-    (await import("./commands/disconnect.ts")).disconnectCommand(context),
+  disconnect: async (context) => (await import("./commands/connect.ts")).disconnectCommand(context),
   store: async (context) => (await import("./commands/store.ts")).storeCommand(context),
   search: async (context) => (await import("./commands/search.ts")).searchCommand(context),
-  list: async (context) => (await import("./commands/list.ts")).listCommand(context),
-  show: async (context) => (await import("./commands/show.ts")).showCommand(context),
-  edit: async (context) => (await import("./commands/edit.ts")).editCommand(context),
-  archive: async (context) => (await import("./commands/archive.ts")).archiveCommand(context),
-  restore: async (context) => (await import("./commands/restore.ts")).restoreCommand(context),
-  pin: async (context) => (await import("./commands/pin.ts")).pinCommand(context),
+  list: async (context) => (await import("./commands/read.ts")).listCommand(context),
+  show: async (context) => (await import("./commands/read.ts")).showCommand(context),
+  edit: async (context) => (await import("./commands/change.ts")).editCommand(context),
+  archive: async (context) => (await import("./commands/change.ts")).archiveCommand(context),
+  restore: async (context) => (await import("./commands/change.ts")).restoreCommand(context),
+  pin: async (context) => (await import("./commands/change.ts")).pinCommand(context),
   forget: async (context) => (await import("./commands/forget.ts")).forgetCommand(context),
   observe: async (context) => (await import("./commands/observe.ts")).observeCommand(context),
   organize: async (context) => (await import("./commands/organize.ts")).organizeCommand(context),
-  explain: async (context) => (await import("./commands/explain.ts")).explainCommand(context),
-  nodes: async (context) => (await import("./commands/nodes.ts")).nodesCommand(context),
-  node: async (context) => (await import("./commands/node.ts")).nodeCommand(context),
-  edges: async (context) => (await import("./commands/edges.ts")).edgesCommand(context),
-  chain: async (context) => (await import("./commands/chain.ts")).chainCommand(context),
-  stats: async (context) => (await import("./commands/stats.ts")).statsCommand(context),
+  explain: async (context) => (await import("./commands/search.ts")).explainCommand(context),
+  nodes: async (context) => (await import("./commands/read.ts")).nodesCommand(context),
+  node: async (context) => (await import("./commands/read.ts")).nodeCommand(context),
+  edges: async (context) => (await import("./commands/read.ts")).edgesCommand(context),
+  chain: async (context) => (await import("./commands/read.ts")).chainCommand(context),
+  stats: async (context) => (await import("./commands/read.ts")).statsCommand(context),
   "config-audit": async (context) =>
-    (await import("./commands/config-audit.ts")).configAuditCommand(context),
+    (await import("./commands/doctor.ts")).configAuditCommand(context),
   info: async (context) => (await import("./commands/info.ts")).infoCommand(context),
   doctor: async (context) => (await import("./commands/doctor.ts")).doctorCommand(context),
-  rebuild: async (context) => (await import("./commands/rebuild.ts")).rebuildCommand(context),
-  export: async (context) => (await import("./commands/export.ts")).exportCommand(context),
-  import: async (context) => (await import("./commands/import.ts")).importCommand(context),
-  backup: async (context) => (await import("./commands/backup.ts")).backupCommand(context),
+  rebuild: async (context) => (await import("./commands/upkeep.ts")).rebuildCommand(context),
+  export: async (context) => (await import("./commands/transfer.ts")).exportCommand(context),
+  import: async (context) => (await import("./commands/transfer.ts")).importCommand(context),
+  backup: async (context) => (await import("./commands/upkeep.ts")).backupCommand(context),
   "restore-backup": async (context) =>
-    (await import("./commands/restore-backup.ts")).restoreBackupCommand(context),
-  compact: async (context) => (await import("./commands/compact.ts")).compactCommand(context),
-  migrate: async (context) => (await import("./commands/migrate.ts")).migrateCommand(context),
-  rekey: async (context) => (await import("./commands/rekey.ts")).rekeyCommand(context),
+    (await import("./commands/upkeep.ts")).restoreBackupCommand(context),
+  compact: async (context) => (await import("./commands/upkeep.ts")).compactCommand(context),
+  migrate: async (context) => (await import("./commands/transfer.ts")).migrateCommand(context),
+  rekey: async (context) => (await import("./commands/upkeep.ts")).rekeyCommand(context),
   key: async (context) => (await import("./commands/key.ts")).keyCommand(context),
   owner: async (context) => (await import("./commands/owner.ts")).ownerCommand(context),
   "extraction-status": async (context) =>
-    (await import("./commands/extraction-status.ts")).extractionStatusCommand(context),
+    (await import("./commands/extraction.ts")).extractionStatusCommand(context),
   "retry-extraction": async (context) =>
-    (await import("./commands/retry-extraction.ts")).retryExtractionCommand(context),
+    (await import("./commands/extraction.ts")).retryExtractionCommand(context),
   "process-extractions": async (context) =>
-    (await import("./commands/process-extractions.ts")).processExtractionsCommand(context),
+    (await import("./commands/extraction.ts")).processExtractionsCommand(context),
   completion: async (context, whole) =>
     (await import("./commands/completion.ts")).completionCommand(context, whole),
-  demo: async (context) => (await import("./commands/demo.ts")).demoCommand(context),
+  demo: async (context) => (await import("./commands/init.ts")).demoCommand(context),
 };
 
 /** The names of all commands. */
@@ -184,4 +184,46 @@ function isOfFile(error: unknown): error is { readonly path: string; readonly co
     "code" in error &&
     /^E[A-Z]+$/.test(String(error.code))
   );
+}
+
+/** What an option looks like until its value: it has no blank. */
+const DASHED_TEXT = /^-[^=]*\s/;
+
+/**
+ * The arguments with the texts behind `--` where one of them begins with a dash, as `- a list item` and `-5 degrees` do. Without a
+ * blank it is taken for an option.
+ */
+function withDashedTexts(args: readonly string[], program: Command): readonly string[] {
+  const command = program.commands.find((known) => known.name() === args[0]);
+  if (command === undefined || command.commands.length > 0 || args.includes("--")) return args;
+  const options: string[] = [];
+  const texts: string[] = [];
+  let isValue = false;
+  for (const arg of args.slice(1)) {
+    const isText = !isValue && (!/^-./.test(arg) || DASHED_TEXT.test(arg));
+    (isText ? texts : options).push(arg);
+    const option = command.options.find(({ short, long }) => arg === short || arg === long);
+    isValue = !isValue && option !== undefined && option.required;
+  }
+  if (!texts.some((text) => DASHED_TEXT.test(text))) return args;
+  return [command.name(), ...options, "--", ...texts];
+}
+
+/**
+ * Refuses arguments that are not UTF-8, which have become other characters when we see them.
+ * @throws SvcError invalid_argument
+ */
+function refuseForeignBytes(args: readonly string[]): void {
+  if (!args.some((arg) => arg.includes("\ufffd"))) return;
+  if (isUtf8(bytesOfArguments())) return;
+  throw invalid("arguments", "are not valid UTF-8");
+}
+
+/** As the system keeps them; empty where it does not show them. */
+function bytesOfArguments(): Uint8Array {
+  try {
+    return readFileSync("/proc/self/cmdline");
+  } catch {
+    return new Uint8Array();
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { lineDiff } from "../../../src/surface/cli/line-diff.ts";
+import { lineDiff } from "../../../src/surface/cli/commands/connect.ts";
 
 describe("the difference of two texts", () => {
   test.each([

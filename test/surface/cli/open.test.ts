@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { starterFor, withoutKeys } from "../../../src/surface/cli/browser.ts";
+import { starterFor, withoutKeys } from "../../../src/surface/cli/commands/serve.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.

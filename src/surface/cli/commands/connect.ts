@@ -1,38 +1,19 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { mainFileOf } from "../../../app/pack-path.ts";
+import { CLIENT_NAMES, CONFIG_SCOPES, type ConfigScope } from "../../../assistants/catalogue.ts";
 import type { ClientChange, ClientEntry } from "../../../assistants/config-change.ts";
 import type { RoundTrip } from "../../../assistants/round-trip.ts";
 import type { ServerCommand } from "../../../assistants/server-entry.ts";
 import type { Config } from "../../../config/schema.ts";
+import { invalid } from "../../../domain/errors.ts";
 import type { ToolSet } from "../../contract/core/operation.ts";
-import {
-  type ChangeOptions,
-  type ChangeOutcome,
-  changeConfig,
-  changeToJson,
-  clientArgument,
-  DEFAULT_NAME,
-  requireClient,
-  scopeOption,
-  serverName,
-} from "../client-change.ts";
 import type { CliContext } from "../context.ts";
-import { configOfPack, packOf } from "../default-pack.ts";
 import { DEFAULT_TOOLS, TOOL_SETS } from "../mcp-options.ts";
-import { formatOption } from "../options.ts";
-
-const EXAMPLES = `
-Examples:
-  svc connect claude-code                              its user's configuration, for ./memory.pack
-  svc connect cursor --db-path ~/notes.pack --dry-run  only show what would change
-  svc connect codex --user-id anna --yes               one owner for everything; do not ask
-  svc connect vscode --scope project                   for everyone who works in this folder
-  svc connect any-other --print                        what to put into another assistant
-
-The file is backed up first, and only the entry is changed. Then the server is started just as the assistant will start it,
-and spoken to. No key is ever written. svc disconnect takes it back.`;
+import { configOfPack, formatOption, packOf } from "../options.ts";
+import type { Format } from "../output.ts";
+import { confirm, isTerminal } from "../terminal.ts";
 
 /** Milliseconds within which the server must answer; its first start unpacks libraries. */
 const LIMIT_MS = 30_000;
@@ -71,7 +52,19 @@ export function connectCommand(context: CliContext): Command {
     .option("--force", "replace a server of another program that has the same name")
     .option("--no-verify", "do not start the server")
     .addOption(formatOption())
-    .addHelpText("after", EXAMPLES)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  svc connect claude-code                              its user's configuration, for ./memory.pack
+  svc connect cursor --db-path ~/notes.pack --dry-run  only show what would change
+  svc connect codex --user-id anna --yes               one owner for everything; do not ask
+  svc connect vscode --scope project                   for everyone who works in this folder
+  svc connect any-other --print                        what to put into another assistant
+
+The file is backed up first, and only the entry is changed. Then the server is started just as the assistant will start it,
+and spoken to. No key is ever written. svc disconnect takes it back.`,
+    )
     .action((client: string | undefined, options: ConnectOptions) =>
       connect(context, requireClient(client), options),
     );
@@ -208,4 +201,233 @@ function undoCommand({ client, name, scope }: ClientEntry): string {
 function ownerName(text: string): string {
   if (text.trim() === "") throw new InvalidArgumentError("An owner has a name.");
   return text;
+}
+
+/** `svc disconnect`: undoes `svc connect`. Repeating it changes nothing. */
+export function disconnectCommand(context: CliContext): Command {
+  return new Command("disconnect")
+    .description("undo svc connect for an assistant")
+    .usage("[options] <client>")
+    .addArgument(clientArgument())
+    .addOption(serverName())
+    .addOption(scopeOption())
+    .option("--dry-run", "show what would change, and stop")
+    .option("--yes", "do not ask")
+    .addOption(formatOption())
+    .addHelpText(
+      "after",
+      `
+Examples:
+  svc disconnect claude-code
+  svc disconnect vscode --scope project --dry-run
+
+When nothing else was changed since svc connect, the file becomes what it was before, to the last byte; a file that it made
+is removed. Otherwise the entry alone goes, and the file is backed up first. The pack stays.`,
+    )
+    .action((client: string | undefined, options: ChangeOptions) =>
+      disconnect(context, requireClient(client), options),
+    );
+}
+
+async function disconnect(
+  context: CliContext,
+  client: string,
+  options: ChangeOptions,
+): Promise<void> {
+  const { output } = context;
+  const { name, scope, format } = options;
+  const { planDisconnection } = await import("../../../assistants/config-change.ts");
+  const entry = { client, scope, name };
+  const change = await planDisconnection(entry);
+  const done = await changeConfig(context, change, options, `Disconnect ${change.title}?`);
+  if (done.status === "declined") return;
+  if (format === "json") {
+    output.json(changeToJson(entry, change, done, "disconnected"));
+    return;
+  }
+  if (done.status === "unchanged") reportIdle(context, change, name);
+  if (done.status === "done") reportDone(context, change, done.copy);
+}
+
+function reportIdle({ output }: CliContext, change: ClientChange, name: string): void {
+  const { title, file, otherNames } = change;
+  if (otherNames.length === 0) {
+    output.line(`${title} is not connected: ${file} has no server called ${name}.`);
+    return;
+  }
+  output.line(`${file} has no server called ${name}. It has a server of svc under another name:`);
+  for (const other of otherNames) output.line(`  --name ${other}`);
+}
+
+function reportDone({ output }: CliContext, change: ClientChange, copy?: string): void {
+  const { title, file, after } = change;
+  output.line(`Disconnected. It takes effect the next time ${title} starts.`);
+  if (after === undefined) output.line(`${file}, which svc connect created, has been removed.`);
+  else if (copy === undefined) output.line(`${file} is what it was before svc connect.`);
+  else
+    output.line(
+      `${file} has changed since, so only the entry was removed. The previous file is ${copy}.`,
+    );
+}
+
+/** Default name of the memory server. */
+const DEFAULT_NAME = "memory";
+
+/** `--name`. A name that every client accepts. */
+function serverName(): Option {
+  return new Option("--name <name>", "the server's name in the configuration")
+    .default(DEFAULT_NAME)
+    .argParser((text) => {
+      if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text)) return text;
+      throw new InvalidArgumentError(
+        "A name is made of up to 64 ASCII letters, digits, - and _, and begins with a letter or digit.",
+      );
+    });
+}
+
+/** `--scope user|project`. */
+function scopeOption(): Option {
+  return new Option("--scope <scope>", "the configuration of the user, or of the working directory")
+    .choices(CONFIG_SCOPES)
+    .default("user");
+}
+
+/** The argument of a command about one assistant; `requireClient` reports a missing one. */
+function clientArgument(): Argument {
+  const argument = new Argument("[client]", "the assistant");
+  // For help and completion. An unknown name is refused with a suggestion, which commander's own check of choices would not make.
+  argument.argChoices = [...CLIENT_NAMES];
+  return argument;
+}
+
+/** @throws SvcError invalid_argument if no assistant was named */
+function requireClient(client: string | undefined): string {
+  if (client !== undefined) return client;
+  throw invalid("client", `is missing; choose one of ${CLIENT_NAMES.join(", ")}`);
+}
+
+/** The options of every such command. */
+type ChangeOptions = {
+  readonly name: string;
+  readonly scope: ConfigScope;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly format: Format;
+};
+
+/** The outcome of a planned change. */
+type ChangeOutcome = {
+  readonly status: "unchanged" | "planned" | "declined" | "done";
+  /** The lines of the file that differ. */
+  readonly diff: readonly string[];
+  /** The backup of the previous file. */
+  readonly copy: string | undefined;
+};
+
+/**
+ * Shows a change and, once the person agrees, makes it.
+ * @throws SvcError invalid_argument if there is no terminal to ask on and `--yes` is missing
+ */
+async function changeConfig(
+  context: CliContext,
+  change: ClientChange,
+  options: ChangeOptions,
+  question: string,
+): Promise<ChangeOutcome> {
+  const { before, after } = change;
+  if (before === after) return { status: "unchanged", diff: [], copy: undefined };
+  const diff = [
+    before === undefined ? "--- (no file)" : `--- ${change.file}`,
+    after === undefined ? "+++ (no file)" : `+++ ${change.file}`,
+    ...lineDiff(before ?? "", after ?? ""),
+  ];
+  if (options.format === "table") for (const line of diff) context.output.line(line);
+  if (options.dryRun === true) return { status: "planned", diff, copy: undefined };
+  if (options.yes !== true && !(await agrees(question))) {
+    context.output.note("Nothing was changed.");
+    return { status: "declined", diff, copy: undefined };
+  }
+  return { status: "done", diff, copy: change.apply() };
+}
+
+/** A change as JSON. @param done the word for a change that was made */
+function changeToJson(
+  entry: ClientEntry,
+  { file }: ClientChange,
+  { status, copy, diff }: ChangeOutcome,
+  done: string,
+): Record<string, unknown> {
+  return { ...entry, file, status: status === "done" ? done : status, backup: copy ?? null, diff };
+}
+
+async function agrees(question: string): Promise<boolean> {
+  if (isTerminal()) return await confirm(question, true);
+  throw invalid(
+    "--yes",
+    "is missing, and there is no terminal to ask on; nothing was changed. See what would change with --dry-run",
+  );
+}
+
+/** Characters of an unchanged part of a line that are shown on either side of a change. */
+const AROUND = 30;
+/** Lines up to this length are shown as they are. */
+const LINE_MAX = 160;
+
+/**
+ * The difference of two texts: the lines between the common start and the common end, under a heading with their positions.
+ * Unchanged lines are not shown, since configuration files contain other programs' secrets; nor is more of a long line than the
+ * surroundings of the change. Empty if the texts are equal.
+ */
+export function lineDiff(before: string, after: string): readonly string[] {
+  if (before === after) return [];
+  const [one, other] = [linesOf(before), linesOf(after)];
+  const start = commonStart(one, other);
+  const end = commonStart(one.slice(start).reverse(), other.slice(start).reverse());
+  const gone = one.slice(start, one.length - end);
+  const come = other.slice(start, other.length - end);
+  const [shownGone, shownCome] = shortened(gone, come);
+  return [
+    `@@ ${rangeOf("-", start, gone.length)} ${rangeOf("+", start, come.length)} @@`,
+    ...shownGone.map((line) => `-${line}`),
+    ...shownCome.map((line) => `+${line}`),
+  ];
+}
+
+/** Without the empty line after the last line feed. */
+function linesOf(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/);
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+}
+
+function commonStart<T>(one: ArrayLike<T>, other: ArrayLike<T>): number {
+  let length = 0;
+  while (length < one.length && length < other.length && one[length] === other[length]) length += 1;
+  return length;
+}
+
+/** Lines are counted from 1; an empty range names the line before it. */
+function rangeOf(sign: string, start: number, count: number): string {
+  return `${sign}${count === 0 ? start : start + 1},${count}`;
+}
+
+/** The surroundings of the difference between two versions of one long line. */
+function shortened(
+  gone: readonly string[],
+  come: readonly string[],
+): readonly [readonly string[], readonly string[]] {
+  const [one, ...others] = gone;
+  const [other = "", ...rest] = come;
+  const isLong = Math.max(one?.length ?? 0, other.length) > LINE_MAX;
+  if (one === undefined || others.length > 0 || rest.length > 0 || !isLong) return [gone, come];
+  const start = commonStart([...one], [...other]);
+  const end = commonStart([...one].slice(start).reverse(), [...other].slice(start).reverse());
+  return [[window(one, start, end)], [window(other, start, end)]];
+}
+
+function window(line: string, start: number, end: number): string {
+  const characters = [...line];
+  const from = Math.max(0, start - AROUND);
+  const to = Math.min(characters.length, characters.length - end + AROUND);
+  const shown = characters.slice(from, to).join("");
+  return `${from > 0 ? "…" : ""}${shown}${to < characters.length ? "…" : ""}`;
 }

@@ -14,17 +14,6 @@ import { ownerOption } from "../options.ts";
 import { type Output, oneLine, shortened, table } from "../output.ts";
 import { PACK, type PackOptions, packCommand } from "../pack-command.ts";
 
-const EXAMPLES = `
-Examples:
-  svc forget ./memory.pack 0198a2b4                       shows what would be erased; changes nothing
-  svc forget ./memory.pack 0198a2b4 --yes                 erases it and writes a receipt
-  svc forget ./memory.pack --session monday --yes         all that was said in a conversation
-  svc forget ./memory.pack --query "Lisbon"               every memory whose text contains it
-  svc forget verify ./memory.pack forget-0198a2b4.json    checks a receipt against the pack
-
-What was forgotten is gone from the pack for ever; its place in the log stays. Backups, exports and copies made before still have
-it. To only stop finding a memory: svc archive.`;
-
 const VERIFY_EXAMPLES = `
 Examples:
   svc forget verify ./memory.pack forget-0198a2b4.json
@@ -59,7 +48,16 @@ const build = packCommand(
       ),
       new Option("--yes", "erase what the preview shows"),
     ],
-    examples: EXAMPLES,
+    examples: `
+Examples:
+  svc forget ./memory.pack 0198a2b4                       shows what would be erased; changes nothing
+  svc forget ./memory.pack 0198a2b4 --yes                 erases it and writes a receipt
+  svc forget ./memory.pack --session monday --yes         all that was said in a conversation
+  svc forget ./memory.pack --query "Lisbon"               every memory whose text contains it
+  svc forget verify ./memory.pack forget-0198a2b4.json    checks a receipt against the pack
+
+What was forgotten is gone from the pack for ever; its place in the log stays. Backups, exports and copies made before still have
+it. To only stop finding a memory: svc archive.`,
   },
   (context, path: string, ids: readonly string[], options: ForgetOptions) =>
     withMemories(context, path, options, (engine, userId) =>

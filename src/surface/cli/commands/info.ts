@@ -7,14 +7,16 @@ import { configFor } from "../options.ts";
 import { fields, oneLine } from "../output.ts";
 import { type PackOptions, packCommand } from "../pack-command.ts";
 
-const EXAMPLES = `
-Examples:
-  svc info ./memory.pack
-  svc info ./memory.pack --format json`;
-
 /** `svc info`: shows what a pack holds, without opening it for writing. */
 export const infoCommand = packCommand(
-  { name: "info", description: "show what a pack holds", examples: EXAMPLES },
+  {
+    name: "info",
+    description: "show what a pack holds",
+    examples: `
+Examples:
+  svc info ./memory.pack
+  svc info ./memory.pack --format json`,
+  },
   async (context, path: string, { encryptionKey, format }: PackOptions) => {
     const { reportOnFading, reportOnPack } = await import("../../../packs/inspect-pack.ts");
     const config = await configFor(context, path, encryptionKey);

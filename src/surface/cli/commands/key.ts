@@ -4,21 +4,16 @@ import { pathArgument } from "../../../config/path.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { KeyStatus } from "../../../packs/key-custody.ts";
 import type { CliContext } from "../context.ts";
-import { packWord } from "../default-pack.ts";
-import { configWithoutKey, encryptionKeyOption, formatOption, keyRequest } from "../options.ts";
+import {
+  configWithoutKey,
+  encryptionKeyOption,
+  formatOption,
+  keyRequest,
+  packWord,
+} from "../options.ts";
 import { type Format, fields } from "../output.ts";
 import { PACK } from "../pack-command.ts";
 import { askSecret, confirm, isTerminal } from "../terminal.ts";
-
-const EXAMPLES = `
-Examples:
-  svc key status ./memory.pack                            where its key is kept
-  svc key export ./memory.pack --output memory.key        a backup, to be kept elsewhere
-  svc key import ./memory.pack --key-file memory.key      on another machine; without --key-file it is asked for
-  svc key forget ./memory.pack                            from this machine
-
-Keys are kept in the system's secret store or, where there is none, in files that only you can read. A passphrase is kept
-only when you import it. If you lose the key, you lose the pack. Only export shows a key.`;
 
 const custody = async () => await import("../../../packs/key-custody.ts");
 
@@ -29,7 +24,18 @@ type ImportOptions = { readonly keyFile?: string };
 export function keyCommand(context: CliContext): Command {
   const key = new Command("key")
     .description("keep, back up or forget the key of a pack")
-    .addHelpText("after", EXAMPLES);
+    .addHelpText(
+      "after",
+      `
+Examples:
+  svc key status ./memory.pack                            where its key is kept
+  svc key export ./memory.pack --output memory.key        a backup, to be kept elsewhere
+  svc key import ./memory.pack --key-file memory.key      on another machine; without --key-file it is asked for
+  svc key forget ./memory.pack                            from this machine
+
+Keys are kept in the system's secret store or, where there is none, in files that only you can read. A passphrase is kept
+only when you import it. If you lose the key, you lose the pack. Only export shows a key.`,
+    );
   key
     .command("status")
     .description("show where the key of a pack is kept")

@@ -15,18 +15,9 @@ import {
 } from "../mcp-memory.ts";
 import { DEFAULT_TOOLS, FLAGS, TOOL_SETS } from "../mcp-options.ts";
 import { encryptionKeyOption, envFileOption, keyRequest, wholeNumber } from "../options.ts";
-import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
 import { stderrLog } from "../stderr-log.ts";
-
-const EXAMPLES = `
-Examples:
-  svc mcp --db-path ./memory.pack
-  claude mcp add --scope user memory -- svc mcp --db-path ~/memory.pack
-  SVC_MCP_USER_KEYS='{"anna":"…"}' svc mcp --db-path ./memory.pack --transport streamable-http
-
-The assistant starts this command itself and talks to it over stdin and stdout; messages go to stderr.
-With streamable-http it connects to http://127.0.0.1:8000/mcp and shows the key of its owner.`;
+import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "./serve.ts";
 
 const DEFAULT_PORT = 8000;
 
@@ -64,7 +55,17 @@ export function mcpCommand(context: CliContext): Command {
       NO_CREATE,
       "refuse a missing pack, as the entries of svc connect do, in place of making one",
     )
-    .addHelpText("after", EXAMPLES)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  svc mcp --db-path ./memory.pack
+  claude mcp add --scope user memory -- svc mcp --db-path ~/memory.pack
+  SVC_MCP_USER_KEYS='{"anna":"…"}' svc mcp --db-path ./memory.pack --transport streamable-http
+
+The assistant starts this command itself and talks to it over stdin and stdout; messages go to stderr.
+With streamable-http it connects to http://127.0.0.1:8000/mcp and shows the key of its owner.`,
+    )
     .action((options: McpOptions) => mcp(context, options));
 }
 

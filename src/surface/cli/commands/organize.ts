@@ -3,21 +3,13 @@ import { invalid } from "../../../domain/errors.ts";
 import type { OrganizeResult, WouldChange } from "../../../engine/organize/api.ts";
 import { organizeWholeView } from "../../contract/organize.ts";
 import type { CliContext } from "../context.ts";
-import { withEngine } from "../engine.ts";
+import { withEngine } from "../memories.ts";
 import { configFor } from "../options.ts";
 import { fields, type Output, shortened, table } from "../output.ts";
 import { type PackOptions, packCommand } from "../pack-command.ts";
 
 /** Characters of a memory in the list of a dry run. */
 const SHOWN_CHARS = 60;
-const EXAMPLES = `
-Examples:
-  svc organize ./memory.pack --dry-run                    what would be changed, without changing anything
-  svc organize ./memory.pack
-  svc organize ./memory.pack --user-id anna --jobs promote,deduplicate --budget-ms 60000
-
-Jobs: promote, decay_sweep, archive, deduplicate, alias_resolve, summarize, feedback_apply, tombstone_sweep, snapshot_generation, consolidate, index_compaction.
-Nothing is deleted: svc show says what became of a memory. The jobs, and how to undo what they do: docs/organizer.md.`;
 
 type OrganizeOptions = PackOptions & {
   readonly userId?: string;
@@ -43,7 +35,14 @@ export const organizeCommand = packCommand(
       ).argParser(integer),
       new Option("--dry-run", "list what would be changed, and change nothing"),
     ],
-    examples: EXAMPLES,
+    examples: `
+Examples:
+  svc organize ./memory.pack --dry-run                    what would be changed, without changing anything
+  svc organize ./memory.pack
+  svc organize ./memory.pack --user-id anna --jobs promote,deduplicate --budget-ms 60000
+
+Jobs: promote, decay_sweep, archive, deduplicate, alias_resolve, summarize, feedback_apply, tombstone_sweep, snapshot_generation, consolidate, index_compaction.
+Nothing is deleted: svc show says what became of a memory. The jobs, and how to undo what they do: docs/organizer.md.`,
   },
   async (context, path: string, options: OrganizeOptions) => {
     const config = await configFor(context, path, options.encryptionKey);

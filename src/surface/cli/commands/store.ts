@@ -13,23 +13,13 @@ import { parseJson } from "../../../lib/json.ts";
 import { age } from "../../contract/core/tool-text.ts";
 import { nearView } from "../../contract/store.ts";
 import type { CliContext } from "../context.ts";
-import { packWord } from "../default-pack.ts";
-import { withEngine } from "../engine.ts";
-import { textOf } from "../memories.ts";
-import { configFor, ownerOption } from "../options.ts";
+import { ownerFor, textOf, withEngine } from "../memories.ts";
+import { configFor, ownerOption, packWord } from "../options.ts";
 import { type Format, shortened, table } from "../output.ts";
-import { ownerFor } from "../owner.ts";
 import { choiceOption, PACK, type PackOptions, packCommand } from "../pack-command.ts";
 
 /** Characters of a near memory. */
 const SHOWN_CHARS = 80;
-
-const EXAMPLES = `
-Examples:
-  svc store ./memory.pack "Anna prefers tea to coffee" --type preference
-  svc store ./memory.pack "Paid the invoice" --event-time 2026-03-01T10:00:00Z
-  svc store ./memory.pack "Anna drinks coffee now" --supersedes 01980000-0000-7000-8000-000000000001
-  cat note.txt | svc store ./memory.pack - --user-id anna --metadata '{"source":"diary"}'`;
 
 type StoreOptions = PackOptions & {
   readonly userId?: string;
@@ -58,7 +48,12 @@ export const storeCommand = packCommand(
       new Option("--metadata <json>", "a JSON object to store with it"),
       new Option("--supersedes <id...>", "memories to replace: all of them, or nothing is stored"),
     ],
-    examples: EXAMPLES,
+    examples: `
+Examples:
+  svc store ./memory.pack "Anna prefers tea to coffee" --type preference
+  svc store ./memory.pack "Paid the invoice" --event-time 2026-03-01T10:00:00Z
+  svc store ./memory.pack "Anna drinks coffee now" --supersedes 01980000-0000-7000-8000-000000000001
+  cat note.txt | svc store ./memory.pack - --user-id anna --metadata '{"source":"diary"}'`,
   },
   async (context, path: string, words: readonly string[], options: StoreOptions) => {
     const metadata = parseMetadata(options.metadata);

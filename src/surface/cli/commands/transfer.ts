@@ -1,0 +1,370 @@
+import { Option } from "commander";
+import type { Config } from "../../../config/schema.ts";
+import { isDatabaseUrl } from "../../../domain/addresses.ts";
+import { invalid } from "../../../domain/errors.ts";
+import { shownName } from "../../../lib/text.ts";
+import type { NewKey } from "../../../packs/create-pack.ts";
+import type { ImportReport } from "../../../packs/import-pack.ts";
+import type { DatabaseMigration } from "../../../packs/migrate-database.ts";
+import type { CliContext } from "../context.ts";
+import { withEngine } from "../memories.ts";
+import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
+import {
+  configFor,
+  configOfDatabase,
+  configWithoutKey,
+  encryptionKeyOption,
+  keyFor,
+  warnOn,
+} from "../options.ts";
+import { printMembers } from "../output.ts";
+import { type PackOptions, packCommand } from "../pack-command.ts";
+import { Interrupted, stopSignal } from "../signals.ts";
+import { isTerminal } from "../terminal.ts";
+import { runRebuild } from "./upkeep.ts";
+
+type ExportOptions = {
+  readonly output: string;
+  readonly withVectors?: true;
+  readonly force?: true;
+  readonly encryptionKey?: string;
+  readonly format: "jsonl" | "json";
+};
+
+/** `svc export`: writes out everything in a pack, while other processes may continue to use it. */
+export const exportCommand = packCommand(
+  {
+    name: "export",
+    description: "write out what a pack holds",
+    options: [
+      new Option("--output <file>", "the file to make; - is standard output").default("-"),
+      new Option("--with-vectors", "include the vectors, so that an import need not embed"),
+      new Option("--force", "replace an existing file"),
+      encryptionKeyOption(),
+      new Option("--format <form>", "jsonl can be imported; json is for other programs")
+        .choices(["jsonl", "json"])
+        .default("jsonl"),
+    ],
+    examples: `
+Examples:
+  svc export ./memory.pack --output memory.jsonl
+  svc export ./memory.pack --with-vectors | gzip > memory.jsonl.gz
+  svc export ./memory.pack --format json --output for-other-programs.json
+
+The export is not encrypted: anyone who can read it can read the memories.`,
+  },
+  async (context, path: string, options: ExportOptions) => {
+    const { output } = context;
+    const { format: form, withVectors = false, force = false } = options;
+    if (withVectors && form === "json") throw invalid("with-vectors", "is for --format jsonl only");
+    if (options.output === "")
+      throw invalid("output", "is empty; name a file, or - for standard output");
+    const config = await configFor(context, path, options.encryptionKey);
+    const signal = stopSignal();
+    const file = options.output === "-" ? undefined : options.output;
+    const stopProgress = await output.progress("exporting");
+    try {
+      const { exportPack } = await import("../../../packs/export-pack.ts");
+      const exported = await exportPack(config, {
+        form,
+        withVectors,
+        force,
+        output: file,
+        write: (text) => output.piece(text),
+        signal,
+      });
+      const { path: made, bytes } = exported;
+      stopProgress();
+      if (made !== undefined) output.line(`Exported ${bytes} bytes to ${made}`);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new Interrupted("Interrupted; the export is not complete.");
+    } finally {
+      stopProgress();
+    }
+  },
+);
+
+/** `svc import`: makes a new pack from an export. */
+export const importCommand = packCommand(
+  {
+    name: "import",
+    description: "make a new pack from an export of svc export",
+    arguments: [
+      ["<file>", "the export; - is standard input"],
+      ["<pack>", "the pack to make: a name ending in .pack, or a directory; or an empty database"],
+    ],
+    options: [plainOption()],
+    examples: `
+Examples:
+  svc import memory.jsonl ./restored.pack
+  gunzip -c memory.jsonl.gz | svc import - ./restored.pack
+  svc import memory.jsonl ./restored.pack --plain      do not encrypt it
+
+The pack is encrypted, with a key as svc init makes it. It appears when every line was read and checked. A file without vectors of the configured model is embedded then;
+Ctrl-C may interrupt that, and svc rebuild goes on.`,
+  },
+  async (context, file: string, path: string, options: PackOptions & KeyOptions) => {
+    const { output } = context;
+    const config = configWithoutKey(context, path);
+    const isDatabase = isDatabaseUrl(path);
+    const newKey: NewKey = isDatabase
+      ? { kind: "plain" }
+      : await chooseKey(context, config, options);
+    const stop = stopSignal();
+    const report = await takeIn(context, config, { file, newKey, signal: stop });
+    const embedded = report.lacksVectors ? await embed(context, report.config, path, stop) : 0;
+    const { counts, missingPictures } = report;
+    if (missingPictures.length > 0) warnOn(context)(lacking(missingPictures));
+    if (report.formerReceipts > 0) {
+      warnOn(context)(
+        `the records of ${report.formerReceipts} answers were left out: a development build wrote them, and this version cannot explain them`,
+      );
+    }
+    printMembers(output, options.format, [
+      ["db_path", report.path, isDatabase ? "Database" : "Pack"],
+      ["encrypted", isDatabase ? null : newKey.kind !== "plain"],
+      ["key_kept_in", report.keptIn ?? null],
+      ["owner_count", counts.owner, "Owners"],
+      ["event_count", counts.event, "Events"],
+      ["node_count", counts.node, "Nodes"],
+      ["edge_count", counts.edge, "Edges"],
+      ["operation_count", counts.operation, "Operations"],
+      ["job_count", counts.job, "Jobs"],
+      ["receipt_count", counts.receipt, "Receipts"],
+      ["picture_count", counts.blob ?? 0, "Pictures"],
+      ["missing_picture_count", missingPictures.length],
+      ["nodes_embedded", embedded, "Embedded now"],
+    ]);
+    if (options.format === "json" || isDatabase) return;
+    const [state, ...rest] = aboutKey(newKey, report.keptIn, path);
+    output.line(`The pack is ${state}`);
+    for (const line of rest) output.line(line);
+  },
+);
+
+/** The rest is of use without them, and no other copy may be left: so nothing is refused. */
+function lacking(pictures: readonly string[]): string {
+  const [first = ""] = pictures;
+  const { length } = pictures;
+  const which =
+    length === 1 ? "1 picture that events name is" : `${length} pictures that events name are`;
+  return `${which} not in the export, the first ${shownName(first)}; everything else was imported. If they matter, export the pack again with: svc export`;
+}
+
+type Intake = { readonly file: string; readonly newKey: NewKey; readonly signal: AbortSignal };
+
+async function takeIn(
+  { output }: CliContext,
+  config: Config,
+  { file, newKey, signal }: Intake,
+): Promise<ImportReport> {
+  const { importPack } = await import("../../../packs/import-pack.ts");
+  const bar = await output.progressBar("importing");
+  try {
+    return await importPack(config, newKey, {
+      file: file === "-" ? undefined : file,
+      signal,
+      onProgress: (done, total) => bar.show(done, total),
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new Interrupted("Interrupted; nothing was imported.");
+  } finally {
+    bar.stop();
+  }
+}
+
+/** Embeds memories that came without vectors. @returns how many texts were embedded */
+async function embed(
+  context: CliContext,
+  config: Config,
+  path: string,
+  stop: AbortSignal,
+): Promise<number> {
+  const run = { path, stop };
+  return (await withEngine(context, config, (engine) => runRebuild(context, engine, run)))
+    .nodesEmbedded;
+}
+
+type Options = PackOptions & KeyOptions;
+
+/** `svc migrate`: moves memories from one kind of store to another. */
+export const migrateCommand = packCommand(
+  {
+    name: "migrate",
+    description:
+      "copy a directory pack into a new .pack file, a pack into a database and back, or a database into another",
+    arguments: [
+      ["<source>", "a directory pack or its memory.db; or a pack, or the address of a database"],
+      ["<destination>", "the file to make; or an empty database, or the pack to make"],
+    ],
+    options: [plainOption()],
+    examples: `
+Examples:
+  svc migrate ./memory ./memory.pack                                  a directory becomes one file
+  svc migrate ./memory.pack postgres://svc@host/memories              a pack goes into an empty database
+  svc migrate postgres://svc@host/memories ./memory.pack              and back
+  SVC_DATABASE_PARTITIONS=16 svc migrate postgres://svc@host/memories postgres://svc@host/parts    other partitions
+  SVC_ENCRYPTION_ENABLED=true SVC_ENCRYPTION_KEY=… svc migrate ./memory ./memory.pack    an encrypted pack
+
+The source stays as it is, and a copy is compared with it record by record. A new pack appears once it is complete; a file is never
+overwritten. Of a directory the new pack is encrypted if there is a key, of a database as svc init does it, unless --plain is given.
+From a pack into a database: nobody else may use the pack meanwhile, and the same command goes on after an interruption. From one
+database into another: what is stored meanwhile is not copied.
+A password need not be in the address, which others may see: PGPASSWORD has it too.`,
+  },
+  async (context, source: string, destination: string, options: Options) => {
+    const [fromDatabase, toDatabase] = [source, destination].map(isDatabaseUrl);
+    if (options.plain === true && (fromDatabase !== true || toDatabase === true)) {
+      throw invalid("--plain", "is for a pack that is made from a database");
+    }
+    if (fromDatabase === true && toDatabase === true) {
+      await fromDatabaseToDatabase(context, source, destination, options);
+    } else if (fromDatabase === true)
+      await fromDatabaseToPack(context, source, destination, options);
+    else if (toDatabase === true) await toDatabaseFromPack(context, source, destination, options);
+    else await directoryToFile(context, source, destination, options);
+  },
+);
+
+async function directoryToFile(
+  context: CliContext,
+  directory: string,
+  destination: string,
+  options: Options,
+): Promise<void> {
+  const { output } = context;
+  const { config, text } = await keyFor(context, directory, options.encryptionKey);
+  const stopProgress = await output.progress("copying");
+  const { migratePack } = await import("../../../packs/maintenance.ts");
+  const done = await migratePack(config, destination, text).finally(stopProgress);
+  printMembers(output, options.format, [
+    ["source", done.source, "Source"],
+    ["destination", done.destination, "Destination"],
+    ["nodes", done.nodes, "Nodes"],
+    ["edges", done.edges, "Edges"],
+    ["events", done.events, "Events"],
+    ["vectors", done.vectors, "Vectors"],
+    ["bytes_before", done.bytesBefore, "Bytes before"],
+    ["bytes_after", done.bytesAfter, "Bytes after"],
+    ["encrypted", done.encrypted, "Encrypted"],
+  ]);
+}
+
+async function toDatabaseFromPack(
+  context: CliContext,
+  source: string,
+  url: string,
+  options: Options,
+): Promise<void> {
+  const { config } = await keyFor(context, source, options.encryptionKey);
+  const target = configOfDatabase(context, url);
+  const { migrateToDatabase } = await import("../../../packs/migrate-database.ts");
+  const again = "Interrupted; run the same command again, which goes on where this one stopped.";
+  const done = await withProgress(context, again, (run) => migrateToDatabase(config, target, run));
+  print(context, options, done, undefined);
+}
+
+async function fromDatabaseToDatabase(
+  context: CliContext,
+  from: string,
+  into: string,
+  options: Options,
+): Promise<void> {
+  const source = configOfDatabase(context, from);
+  const target = configOfDatabase(context, into);
+  const { migrateDatabase } = await import("../../../packs/migrate-database.ts");
+  const again = "Interrupted; run the same command again, which begins again.";
+  const done = await withProgress(context, again, (run) => migrateDatabase(source, target, run));
+  print(context, options, done, undefined);
+}
+
+async function fromDatabaseToPack(
+  context: CliContext,
+  url: string,
+  destination: string,
+  options: Options,
+): Promise<void> {
+  const source = configOfDatabase(context, url);
+  const config = configWithoutKey(context, destination);
+  const newKey = await chooseKey(context, config, options);
+  const { migrateFromDatabase } = await import("../../../packs/migrate-database.ts");
+  const done = await withProgress(context, "Interrupted; no pack was made.", (run) =>
+    migrateFromDatabase(source, config, newKey, run),
+  );
+  print(context, options, done, newKey.kind !== "plain");
+  if (options.format === "json") return;
+  const [state, ...rest] = aboutKey(newKey, done.keptIn, destination);
+  context.output.line(`The pack is ${state}`);
+  for (const line of rest) context.output.line(line);
+}
+
+type Run = Parameters<typeof import("../../../packs/migrate-database.ts").migrateToDatabase>[2];
+
+/** @param interrupted what is said when it was interrupted */
+async function withProgress<T>(
+  context: CliContext,
+  interrupted: string,
+  work: (run: Run) => Promise<T>,
+): Promise<T> {
+  const signal = stopSignal();
+  const progress = await transferProgress(context);
+  try {
+    return await work({ signal, onProgress: progress.show });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new Interrupted(interrupted);
+  } finally {
+    progress.stop();
+  }
+}
+
+function print(
+  context: CliContext,
+  { format }: Options,
+  { source, destination, counts }: DatabaseMigration,
+  encrypted: boolean | undefined,
+): void {
+  printMembers(context.output, format, [
+    ["source", source, "Source"],
+    ["destination", destination, "Destination"],
+    ["owners", counts.owner, "Owners"],
+    ["nodes", counts.node, "Nodes"],
+    ["edges", counts.edge, "Edges"],
+    ["events", counts.event, "Events"],
+    ["operations", counts.operation, "Operations"],
+    ["work", counts.work, "Work"],
+    ["receipts", counts.receipt, "Receipts"],
+    ["pictures", counts.blob, "Pictures"],
+    ["vectors", counts.vector, "Vectors"],
+    // Of a database only its server knows.
+    encrypted === undefined ? ["encrypted", null] : ["encrypted", encrypted, "Encrypted"],
+  ]);
+}
+
+/** Parts of the work after which a line is written where no line can be drawn again. */
+const LINES = 10;
+
+type TransferProgress = {
+  readonly show: (stage: string, done: number, total: number) => void;
+  readonly stop: () => void;
+};
+
+/** Shows how far long work is, on stderr: a bar on a terminal, else a line at each tenth. */
+async function transferProgress({ output }: CliContext): Promise<TransferProgress> {
+  if (isTerminal()) {
+    const bar = await output.progressBar("copying");
+    return { show: (stage, done, total) => bar.show(done, total, stage), stop: bar.stop };
+  }
+  let last = "";
+  return {
+    show: (stage, done, total) => {
+      const tenth = total === 0 ? LINES : Math.min(LINES, Math.floor((done * LINES) / total));
+      const line = `${stage}: ${tenth * LINES}%`;
+      if (line !== last) output.note(line);
+      last = line;
+    },
+    stop: () => {},
+  };
+}
