@@ -8,7 +8,9 @@ import { NOT_APPLICABLE, REASONS } from "../scripts/conformance/not-applicable.t
 import { settingsPage } from "../scripts/docs-settings.ts";
 import { describeSettings } from "../src/config/schema.ts";
 import { ERROR_CATALOGUE, type ErrorCode, SvcError } from "../src/domain/errors.ts";
-import { COMMAND_NAMES } from "../src/surface/cli/program.ts";
+import type { Serving } from "../src/surface/cli/context.ts";
+import { processOutput } from "../src/surface/cli/output.ts";
+import { COMMAND_NAMES, createProgram } from "../src/surface/cli/program.ts";
 import { ERROR_MAP } from "../src/surface/contract/core/error-map.ts";
 import { OPERATIONS } from "../src/surface/contract/core/operations.ts";
 import { REFUSAL_CODES } from "../src/surface/listener/answers.ts";
@@ -134,13 +136,17 @@ describe("docs/cli.md", () => {
     expect(sorted(documented.keys())).toEqual(sorted(COMMAND_NAMES));
   });
 
-  test.each([...COMMAND_NAMES])("has each option of svc %s", (name) => {
-    const source = read(`src/surface/cli/commands/${name}.ts`);
-    const options = new Set(source.match(/(?<=[oO]ption\(\s*")--[a-z-]+(?=[" ])/g));
-    if (source.includes("formatOption()")) options.add("--format");
-    if (source.includes("encryptionKeyOption()")) options.add("--encryption-key");
-    if (source.includes("ownerOption()")) options.add("--user-id");
-    const missing = [...options].filter((option) => !documented.get(name)?.includes(`\`${option}`));
+  test.each([...COMMAND_NAMES])("has each option of svc %s", async (name) => {
+    const program = await createProgram([name], {
+      // SAFETY: no command is run.
+      serving: {} as Serving,
+      output: processOutput(),
+      fail: () => undefined,
+    });
+    const options = program.commands.flatMap((command) =>
+      command.options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])),
+    );
+    const missing = options.filter((option) => !documented.get(name)?.includes(`\`${option}`));
     expect(missing).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import type { ResultCandidate } from "../../src/engine/retrieve/api.ts";
-import { shownHits } from "../../src/surface/contract/retrieval/hits.ts";
+import { shownHits } from "../../src/surface/contract/retrieval/text.ts";
 import { type Conversation, readConversations, remember } from "./conversations.ts";
 
 /** Hits that assistants and people are shown. */

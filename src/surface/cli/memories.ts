@@ -9,9 +9,8 @@ import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
 import { shownOwners, tellNothingUnder, tellSeveral } from "../contract/core/tool-text.ts";
 import type { CliContext } from "./context.ts";
-import { configFor, packWord, warnOn } from "./options.ts";
+import { configFor, type PackOptions, packWord, warnOn } from "./options.ts";
 import { shortened, table } from "./output.ts";
-import type { PackOptions } from "./pack-command.ts";
 
 /** The actor of changes made on the command line. */
 export const ACTOR = "cli-operator";

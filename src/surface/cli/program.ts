@@ -112,7 +112,11 @@ export async function runCli(
   }
 }
 
-async function createProgram(args: readonly string[], context: CliContext): Promise<Command> {
+/** The program with the command that a line is for, or with all of them. */
+export async function createProgram(
+  args: readonly string[],
+  context: CliContext,
+): Promise<Command> {
   const program = new Command("svc")
     .description("A long-term memory for AI assistants that you own: one program, one file.")
     .version(VERSION, "-V, --version", "print the version; with --verbose also what it is made of")

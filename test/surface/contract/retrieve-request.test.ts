@@ -4,7 +4,7 @@ import {
   retrieveBody,
   retrieveRequest,
   toRetrieveInput,
-} from "../../../src/surface/contract/retrieval/request.ts";
+} from "../../../src/surface/contract/retrieval/operations.ts";
 
 const { read: readParts } = httpRequest(retrieveRequest, "/v1/retrieve", retrieveBody);
 

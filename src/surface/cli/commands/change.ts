@@ -17,9 +17,8 @@ import {
   withMemories,
   withPack,
 } from "../memories.ts";
-import { ownerOption } from "../options.ts";
+import { ownerOption, PACK, packCommand } from "../options.ts";
 import type { Output } from "../output.ts";
-import { PACK, packCommand } from "../pack-command.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
 type ArchiveOptions = MemoryOptions & { readonly yes?: true };

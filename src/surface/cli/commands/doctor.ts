@@ -5,9 +5,17 @@ import type { Config } from "../../../config/schema.ts";
 import type { Finding } from "../../../doctor/checks.ts";
 import { examinationOf } from "../../contract/core/examination.ts";
 import type { CliContext } from "../context.ts";
-import { configOfPack, configWithoutKey, formatOption, keyRequest, loadedFor } from "../options.ts";
+import {
+  configOfPack,
+  configWithoutKey,
+  formatOption,
+  keyRequest,
+  loadedFor,
+  PACK_ARGUMENT,
+  type PackOptions,
+  packCommand,
+} from "../options.ts";
 import { type Format, oneLine, shortened, table } from "../output.ts";
-import { PACK_ARGUMENT, type PackOptions, packCommand } from "../pack-command.ts";
 
 type DoctorOptions = PackOptions & {
   readonly verifyExtraction?: true;

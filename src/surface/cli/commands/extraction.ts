@@ -4,9 +4,8 @@ import { missing } from "../../../domain/errors.ts";
 import type { ExtractionStatus } from "../../../engine/inspect/api.ts";
 import { extractionPassView, extractionStatusView } from "../../contract/extraction.ts";
 import { findEventId, type MemoryOptions, withMemories } from "../memories.ts";
-import { ownerOption, packWord } from "../options.ts";
+import { countOption, ownerOption, PACK, packCommand, packWord } from "../options.ts";
 import { fields, type Output } from "../output.ts";
-import { countOption, PACK, packCommand } from "../pack-command.ts";
 
 export const EVENT_ARGUMENT = [
   "<event_id>",

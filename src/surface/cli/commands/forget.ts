@@ -10,9 +10,8 @@ import { counted } from "../../contract/core/tool-text.ts";
 import { forgetView, verificationView } from "../../contract/forget.ts";
 import type { CliContext } from "../context.ts";
 import { ACTOR, findMemory, type MemoryOptions, withMemories, withPack } from "../memories.ts";
-import { ownerOption } from "../options.ts";
+import { ownerOption, PACK, type PackOptions, packCommand } from "../options.ts";
 import { type Output, oneLine, shortened, table } from "../output.ts";
-import { PACK, type PackOptions, packCommand } from "../pack-command.ts";
 
 const VERIFY_EXAMPLES = `
 Examples:

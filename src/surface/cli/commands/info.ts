@@ -3,9 +3,8 @@ import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import { shellWord, shownName } from "../../../lib/text.ts";
 import type { PackReport } from "../../../packs/inspect-pack.ts";
 import { shownOwner } from "../../contract/core/tool-text.ts";
-import { configFor } from "../options.ts";
+import { configFor, type PackOptions, packCommand } from "../options.ts";
 import { fields, oneLine } from "../output.ts";
-import { type PackOptions, packCommand } from "../pack-command.ts";
 
 /** `svc info`: shows what a pack holds, without opening it for writing. */
 export const infoCommand = packCommand(

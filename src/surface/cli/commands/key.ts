@@ -9,10 +9,10 @@ import {
   encryptionKeyOption,
   formatOption,
   keyRequest,
+  PACK,
   packWord,
 } from "../options.ts";
 import { type Format, fields } from "../output.ts";
-import { PACK } from "../pack-command.ts";
 import { askSecret, confirm, isTerminal } from "../terminal.ts";
 
 const custody = async () => await import("../../../packs/key-custody.ts");

@@ -18,9 +18,16 @@ import { shownName } from "../../../lib/text.ts";
 import { counted } from "../../contract/core/tool-text.ts";
 import type { CliContext } from "../context.ts";
 import { ownerFor, withEngine } from "../memories.ts";
-import { configWithoutKey, keyRequest, ownerOption } from "../options.ts";
+import {
+  choiceOption,
+  configWithoutKey,
+  keyRequest,
+  ownerOption,
+  PACK,
+  type PackOptions,
+  packCommand,
+} from "../options.ts";
 import { escaped, type Format, fields, shortened } from "../output.ts";
-import { choiceOption, PACK, type PackOptions, packCommand } from "../pack-command.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 
 /** What is observed, and how it is told. */

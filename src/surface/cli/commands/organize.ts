@@ -4,9 +4,8 @@ import type { OrganizeResult, WouldChange } from "../../../engine/organize/api.t
 import { organizeWholeView } from "../../contract/organize.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../memories.ts";
-import { configFor } from "../options.ts";
+import { configFor, type PackOptions, packCommand } from "../options.ts";
 import { fields, type Output, shortened, table } from "../output.ts";
-import { type PackOptions, packCommand } from "../pack-command.ts";
 
 /** Characters of a memory in the list of a dry run. */
 const SHOWN_CHARS = 60;

@@ -7,9 +7,15 @@ import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { shownOwner } from "../../contract/core/tool-text.ts";
 import type { CliContext } from "../context.ts";
 import { ACTOR, withEngine } from "../memories.ts";
-import { configFor, encryptionKeyOption, formatOption, packWord } from "../options.ts";
+import {
+  configFor,
+  encryptionKeyOption,
+  formatOption,
+  PACK,
+  type PackOptions,
+  packWord,
+} from "../options.ts";
 import { table } from "../output.ts";
-import { PACK, type PackOptions } from "../pack-command.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
 const EXAMPLES = `

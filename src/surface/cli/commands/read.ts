@@ -31,10 +31,9 @@ import {
   withMemories,
   withPack,
 } from "../memories.ts";
-import { ownerOption } from "../options.ts";
+import { choiceOption, countOption, ownerOption, PACK, packCommand } from "../options.ts";
 import type { Output } from "../output.ts";
 import { allLines, countLine, fields, oneLine, shortened, table } from "../output.ts";
-import { choiceOption, countOption, PACK, packCommand } from "../pack-command.ts";
 
 /** Values of `--state` in addition to the single states. */
 const GROUPS = ["active", "all"] as const;

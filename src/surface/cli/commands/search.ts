@@ -9,14 +9,21 @@ import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import { parseUuid, type Uuid } from "../../../lib/uuid.ts";
 import { explanationView, type ToldExplanation, withTexts } from "../../contract/explanation.ts";
 import { bounded } from "../../contract/retrieval/answer.ts";
-import { shownHits } from "../../contract/retrieval/hits.ts";
-import type { FoldedHit } from "../../contract/retrieval/repeated-hits.ts";
-import { emptyContext } from "../../contract/retrieval/text.ts";
+import { emptyContext, type FoldedHit, shownHits } from "../../contract/retrieval/text.ts";
 import type { CliContext } from "../context.ts";
 import { noteOtherOwners, ownerFor, withEngine } from "../memories.ts";
-import { configFor, encryptionKeyOption, formatOption, ownerOption, packWord } from "../options.ts";
+import {
+  configFor,
+  countOption,
+  encryptionKeyOption,
+  formatOption,
+  ownerOption,
+  PACK,
+  type PackOptions,
+  packCommand,
+  packWord,
+} from "../options.ts";
 import { escaped, type Format, fields, oneLine, shortened, table } from "../output.ts";
-import { countOption, PACK, type PackOptions, packCommand } from "../pack-command.ts";
 
 /** Characters of a memory in the table. */
 const SHOWN_CHARS = 100;

@@ -18,9 +18,9 @@ import {
   envFileOption,
   keyFor,
   keyRequest,
+  PACK_ARGUMENT,
   wholeNumber,
 } from "../options.ts";
-import { PACK_ARGUMENT } from "../pack-command.ts";
 import { aborted, stopSignal } from "../signals.ts";
 import { LOG_LEVELS, stderrLog } from "../stderr-log.ts";
 

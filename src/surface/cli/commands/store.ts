@@ -14,9 +14,16 @@ import { age } from "../../contract/core/tool-text.ts";
 import { nearView } from "../../contract/store.ts";
 import type { CliContext } from "../context.ts";
 import { ownerFor, textOf, withEngine } from "../memories.ts";
-import { configFor, ownerOption, packWord } from "../options.ts";
+import {
+  choiceOption,
+  configFor,
+  ownerOption,
+  PACK,
+  type PackOptions,
+  packCommand,
+  packWord,
+} from "../options.ts";
 import { type Format, shortened, table } from "../output.ts";
-import { choiceOption, PACK, type PackOptions, packCommand } from "../pack-command.ts";
 
 /** Characters of a near memory. */
 const SHOWN_CHARS = 80;

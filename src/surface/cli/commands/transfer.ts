@@ -15,10 +15,11 @@ import {
   configWithoutKey,
   encryptionKeyOption,
   keyFor,
+  type PackOptions,
+  packCommand,
   warnOn,
 } from "../options.ts";
 import { printMembers } from "../output.ts";
-import { type PackOptions, packCommand } from "../pack-command.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 import { isTerminal } from "../terminal.ts";
 import { runRebuild } from "./upkeep.ts";

@@ -7,9 +7,18 @@ import type { RekeyTarget, Rewrite } from "../../../packs/maintenance.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../memories.ts";
 import { askNewKey, tellWeakness } from "../new-key.ts";
-import { configFor, encryptionKeyOption, modelOption, packWord, withModel } from "../options.ts";
+import {
+  configFor,
+  countOption,
+  encryptionKeyOption,
+  modelOption,
+  PACK,
+  type PackOptions,
+  packCommand,
+  packWord,
+  withModel,
+} from "../options.ts";
 import { type Format, type Member, printMembers } from "../output.ts";
-import { countOption, PACK, type PackOptions, packCommand } from "../pack-command.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 

@@ -4,31 +4,43 @@ import {
   EPISTEMIC_TYPES,
   LIFECYCLE_STATES,
   NODE_TYPES,
+  QUERY_INTENTS,
+  REPRESENTATION_LEVELS,
   SCOPES,
   SOURCE_TYPES,
 } from "../../../domain/enums.ts";
+import { nodeForm } from "../../../domain/node.ts";
 import { coverageForm, historicalForm } from "../../../domain/records/receipt.ts";
+import { CONTEXT_FORMATS, OUTCOMES } from "../../../domain/records/retrieval-record.ts";
+import { multipliersForm, provenanceForm, traceForm } from "../../../domain/records/score.ts";
 import { type SeenIn, seenIn, seenInWords } from "../../../domain/speaker.ts";
 import type {
   MemoryBundle,
+  PackedRecord,
   ResultCandidate,
   RetrievalMetadata,
   RetrievalResponse,
+  SessionLink,
   VisibleBinding,
 } from "../../../engine/retrieve/api.ts";
 import {
   anyObject,
+  constant,
   count,
   dictionary,
   flag,
   instant,
+  integer,
   list,
+  mapOf,
   member,
   noted,
+  nothing,
   nullable,
   number,
   object,
   omitted,
+  shownAs,
   text,
   told,
   unit,
@@ -38,10 +50,153 @@ import {
 import { contentLength, metadataLength, textCutter } from "../core/cut-texts.ts";
 import { explanationView, type ToldExplanation } from "../explanation.ts";
 import { receiptView } from "../receipts.ts";
-import { bindingView, bundleView, contextReferencesForm, relevanceOf } from "./bundle-wire.ts";
-import { shownHits, UNKNOWN } from "./hits.ts";
-import { metricsView } from "./metrics-wire.ts";
-import type { FoldedHit } from "./repeated-hits.ts";
+import { type FoldedHit, shownHits, UNKNOWN } from "./text.ts";
+
+const packedRecordView = noted(
+  view<PackedRecord>()({
+    node: told(nodeForm, ({ candidate }) => candidate.node),
+    contentLength: told(contentLength, ({ candidate }) => wholeOf(candidate.node).content),
+    metadataLength: told(metadataLength, ({ candidate }) => wholeOf(candidate.node).metadata),
+    paths: told(
+      noted(list(text), { description: "How it was found." }),
+      ({ candidate }) => candidate.paths,
+    ),
+    pathCount: told(count, ({ candidate }) => candidate.pathCount),
+    semanticScore: told(
+      noted(nullable(number), { description: "Its own cosine." }),
+      ({ candidate }) => candidate.semanticScore,
+    ),
+    lexicalScore: told(
+      noted(nullable(number), { description: "Its own BM25, rescaled." }),
+      ({ candidate }) => candidate.lexicalScore,
+    ),
+    graphProximity: told(number, ({ candidate }) => candidate.graphProximity),
+    compositeScore: told(number, ({ candidate }) => candidate.compositeScore),
+    semanticRelevance: told(omitted(number), ({ candidate }) => relevanceOf(candidate)),
+    sessionContextLink: told(
+      noted(omitted(object<SessionLink>({ triggerId: uuid, offset: integer })), {
+        description: "Beside which memory of its conversation it stands.",
+      }),
+      ({ candidate }) => candidate.sessionLink,
+    ),
+    rerankerScore: told(nullable(number), ({ candidate }) => candidate.rerankerScore),
+    scoreTrace: told(nullable(traceForm), ({ candidate }) => candidate.trace),
+    scoreProvenance: told(provenanceForm, ({ candidate }) => candidate.provenance),
+    representation: member(REPRESENTATION_LEVELS),
+    tokenCost: count,
+    renderedText: text,
+    repeats: noted(omitted(count), {
+      description: "Results with this text, which stands here once. Absent: one.",
+    }),
+    conflictFlag: told(
+      noted(flag, { description: "Another memory contradicts it." }),
+      ({ candidate }) => candidate.conflictFlag,
+    ),
+    contradictsId: told(nullable(uuid), ({ candidate }) => candidate.contradictsId),
+  }),
+  { id: "PackedRecord" },
+);
+
+/** `m1`, `m2`, ... of the records in a context. */
+const contextReferencesForm = noted(mapOf(uuid), {
+  description: "The memory behind each short reference of the context.",
+});
+
+/** A context and its records. */
+const bundleView = noted(
+  view<MemoryBundle & { readonly isShort?: boolean | undefined }>()({
+    sections: told(
+      noted(omitted(mapOf(list(packedRecordView))), {
+        description: "The records. Absent where neither limit nor explain was given.",
+      }),
+      ({ sections, isShort }) => (isShort ? undefined : sections),
+    ),
+    includedCount: count,
+    excludedIds: told(
+      noted(omitted(list(uuid)), {
+        description: "Absent where neither limit nor explain was given.",
+      }),
+      ({ excludedIds, isShort }) => (isShort ? undefined : excludedIds),
+    ),
+    tokensUsed: count,
+    tokenBudget: count,
+    budgetRemaining: integer,
+    neededTokens: noted(omitted(count), {
+      description:
+        "The least token_budget that holds a record. Absent: one is there, or nothing was found.",
+    }),
+    minFidelity: member(REPRESENTATION_LEVELS),
+    renderedContext: text,
+    tokenizer: text,
+    coverageNotice: nullable(text),
+    contextGuidance: nullable(text),
+    contextFormat: member(CONTEXT_FORMATS),
+    contextReferences: contextReferencesForm,
+  }),
+  { id: "MemoryBundle" },
+);
+
+/** A value binding whose short form is visible in the context. */
+const bindingView = noted(
+  view<VisibleBinding>()({
+    contextRef: text,
+    nodeId: uuid,
+    reference: text,
+    kind: text,
+    presentation: text,
+    lookup: text,
+    lookupAuthority: constant("caller"),
+  }),
+  { id: "VisibleBinding" },
+);
+
+/** Its relevance, unless it was scored by a formula without one. */
+function relevanceOf(candidate: ResultCandidate): number | undefined {
+  return candidate.provenance.formulaVersion === 1 ? undefined : candidate.semanticRelevance;
+}
+
+const outcome = noted(nullable(member(OUTCOMES)), {
+  description: "Null while it is off.",
+});
+
+/** The metrics of a retrieval. */
+const metricsView = noted(
+  view<RetrievalMetadata>()({
+    requestId: noted(uuid, { description: "Names the receipt." }),
+    receiptPersisted: noted(flag, { description: "Whether a receipt is kept." }),
+    referenceTime: instant,
+    intent: member(QUERY_INTENTS),
+    candidatesGenerated: dictionary(count),
+    candidatesFiltered: count,
+    minScore: nullable(number),
+    resultLimit: nullable(count),
+    maxPerSource: nullable(count),
+    maxPerEvidence: nullable(count),
+    candidatesIncluded: count,
+    scoringConfigVersion: text,
+    rankingMultipliers: nullable(multipliersForm),
+    rankingProfileId: told(shownAs(nothing, nullable(text)), () => null),
+    rankingProfileStatus: told(member(["none", "request_override"]), ({ rankingMultipliers }) =>
+      rankingMultipliers === undefined ? "none" : "request_override",
+    ),
+    rankingProfileReason: told(
+      nullable(member(["explicit_multipliers"])),
+      ({ rankingMultipliers }) => rankingMultipliers && "explicit_multipliers",
+    ),
+    timingMs: told(number, ({ timingMs }) => Math.round(timingMs * 100) / 100),
+    stages: list(object({ stage: text, timingMs: number, input: count, output: count })),
+    backendsUsed: list(text),
+    embeddingMismatch: flag,
+    backendFailures: dictionary(text),
+    minScoreSkipped: flag,
+    reranker: outcome,
+    reformulation: outcome,
+    aggregationCoverage: nullable(coverageForm),
+    historicalCoverage: nullable(historicalForm),
+    temporalRelation: told(nothing, () => null),
+  }),
+  { id: "RetrievalMetrics" },
+);
 
 const relevance = noted(omitted(number), {
   description:

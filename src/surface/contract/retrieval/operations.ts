@@ -1,9 +1,215 @@
+import { z } from "zod";
 import { LIMITS } from "../../../domain/arguments.ts";
-import { defineOperation, part, READS } from "../core/operation.ts";
+import {
+  NODE_TYPES,
+  parseMember,
+  REPRESENTATION_LEVELS,
+  RETRIEVAL_MODES,
+  SCOPES,
+} from "../../../domain/enums.ts";
+import { invalid } from "../../../domain/errors.ts";
+import type { RetrieveInput } from "../../../engine/retrieve/api.ts";
+import { instantIn, owner, sourceType, textOf } from "../core/fields.ts";
+import { type CallContext, defineOperation, part, READS } from "../core/operation.ts";
+import {
+  type Body,
+  field,
+  httpField,
+  type InputOf,
+  optional,
+  parsed,
+  required,
+  toolField,
+  type Wire,
+} from "../core/request.ts";
 import { withTexts } from "../explanation.ts";
 import { bounded, retrieveToolView, retrieveView, toToolAnswer } from "./answer.ts";
-import { isGiven, retrieveBody, retrieveRequest, toRetrieveInput } from "./request.ts";
 import { tellRetrieve } from "./text.ts";
+
+const scope = z.enum(SCOPES);
+const scopes = { description: "One scope or several; absent means all." };
+const crossScope = z.boolean();
+
+/** Members that may also be nested in `filters`. */
+const filters = {
+  scope: parsed(
+    field(
+      z
+        .union([scope, z.array(scope).min(1)])
+        .nullish()
+        .meta(scopes),
+      z
+        .union([textOf(SCOPES), z.array(textOf(SCOPES))])
+        .nullish()
+        .meta(scopes),
+    ),
+    (given, name) =>
+      typeof given === "string"
+        ? parseMember(SCOPES, given, name)
+        : given.map((value, index) => parseMember(SCOPES, value, `${name}[${index}]`)),
+  ),
+  time_from: optional(instantIn, "Stored at or after this moment."),
+  time_to: optional(instantIn, "Stored at or before this moment."),
+  knowledge_at: parsed(
+    field(
+      instantIn.nullish().meta({ description: "Answer from what was known at this moment." }),
+      z.string().nullish().meta({
+        description: "Only what was stored by this moment, as it stands today.",
+        format: "date-time",
+      }),
+    ),
+    // Some models write an empty text for absent.
+    (moment) => (moment === "" ? undefined : moment),
+  ),
+  event_time_from: optional(instantIn, "Happened at or after this moment."),
+  event_time_to: optional(instantIn, "Happened at or before this moment."),
+  include_cross_scope: field(
+    crossScope.optional().meta({
+      description: "Hints from other scopes for embedded callers; this answer never holds them.",
+      default: true,
+    }),
+    crossScope.nullish(),
+  ),
+  exclude_node_types: optional(z.array(z.enum(NODE_TYPES))),
+  source_types: optional(z.array(sourceType), "Only these sources; an empty list allows none."),
+};
+
+/** Six factors of one form. */
+function multipliersOf(factor: z.ZodOptional<z.ZodNumber>) {
+  return z.strictObject({
+    semantic: factor,
+    lexical: factor,
+    graph: factor,
+    recency: factor,
+    salience: factor,
+    confidence: factor,
+  });
+}
+
+const checkedMultipliers = multipliersOf(z.number().min(0.25).max(4).optional()).meta({
+  id: "RankingMultipliers",
+  description: "Factors on the weights, each 0.25 to 4, default 1. Only with weighted fusion.",
+});
+const toldMultipliers = multipliersOf(z.number().optional()).meta({
+  id: "ToolRankingMultipliers",
+  description:
+    "Factors 0.25 to 4 on semantic, lexical, graph, recency, salience, confidence; weighted fusion only.",
+});
+
+/** A number that HTTP checks; tools are told the rule, and the engine's words explain a refusal. */
+function atLeast(
+  number: z.ZodNumber,
+  minimum: number,
+  description: string,
+  tool: string = description,
+) {
+  return field(
+    number.min(minimum).nullish().meta({ description }),
+    number.nullish().meta({ description: tool, minimum }),
+  );
+}
+
+export const retrieveRequest = {
+  query: required(z.string().max(LIMITS.queryMaxChars), {
+    description: "The question, in plain words.",
+    examples: ["Who is the dentist of Ada?"],
+  }),
+  user_id: owner,
+  reference_time: optional(instantIn, "The moment to take for now when recency counts."),
+  token_budget: atLeast(
+    z.int(),
+    0,
+    "Tokens of the context, at most 131072; default 4096.",
+    "Tokens of the context.",
+  ),
+  limit: atLeast(
+    z.int(),
+    0,
+    "Most results. Absent: the best 10, and a context of all that fits in, without its records. 0: all, with the records.",
+    "Most results. Ask for 5 to 20.",
+  ),
+  max_per_source: atLeast(z.int(), 1, "Most results of one text from the same evidence."),
+  max_per_evidence: atLeast(z.int(), 1, "Most results from the same evidence."),
+  min_score: atLeast(z.number(), 0, "Leave out what scores lower."),
+  ranking_multipliers: field(checkedMultipliers.nullish(), toldMultipliers.nullish()),
+  min_fidelity: optional(
+    z.enum(REPRESENTATION_LEVELS),
+    "The shortest form in which a memory may enter the context.",
+  ),
+  retrieval_mode: optional(z.enum(RETRIEVAL_MODES), {
+    description: "explicit also finds unverified, hypothetical and conditional memories.",
+    default: "default",
+  }),
+  mode: optional(z.enum(RETRIEVAL_MODES), "Another name of retrieval_mode."),
+  keep_receipt: httpField(
+    z
+      .boolean()
+      .optional()
+      .meta({ description: "false: no receipt is kept of this answer.", default: true }),
+  ),
+  explain: httpField(
+    z.boolean().optional().meta({
+      description: "true: the answer brings its receipt and its explanation, kept or not.",
+      default: false,
+    }),
+  ),
+  ...filters,
+  include_context: toolField(
+    z.boolean().nullish().meta({
+      description: "Also return a context.",
+      default: false,
+    }),
+  ),
+};
+type RetrieveRequest = InputOf<typeof retrieveRequest>;
+
+/** A body whose filters may be nested in `filters`. */
+export const retrieveBody: Body = {
+  schema: (shape) => {
+    const nested = Object.entries(shape).filter(([name]) => Object.hasOwn(filters, name));
+    const filtersSchema = z
+      .strictObject(Object.fromEntries(nested))
+      .meta({ id: "RetrieveFilters" });
+    return z
+      .strictObject({ ...shape, filters: filtersSchema.nullish() })
+      .meta({ id: "RetrieveRequest" });
+  },
+  flatten: flattenFilters,
+};
+
+/** @throws SvcError invalid_argument if a filter is given twice with different values */
+function flattenFilters({ filters: given, ...flat }: Wire): Wire {
+  const nested = Object.entries(given ?? {}).filter(([, value]) => isGiven(value));
+  for (const [key, value] of nested) {
+    const beside = flat[key];
+    if (isGiven(beside) && JSON.stringify(value) !== JSON.stringify(beside)) {
+      throw invalid(`filters.${key}`, `differs from ${key} beside it; give one of them`);
+    }
+  }
+  return { ...flat, ...Object.fromEntries(nested) };
+}
+
+/** Whether a member of a request has a value. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** @throws SvcError invalid_argument for two different modes */
+export function toRetrieveInput(
+  { mode, includeContext: _shown, ...input }: RetrieveRequest,
+  { signal, client }: Pick<CallContext, "signal" | "client">,
+): RetrieveInput {
+  const { retrievalMode } = input;
+  if (retrievalMode && mode && retrievalMode !== mode) {
+    throw invalid(
+      "mode",
+      `${JSON.stringify(mode)} differs from retrieval_mode ${JSON.stringify(retrievalMode)}; give one of them`,
+    );
+  }
+  // The engine's own 0 finds nothing.
+  const limit = input.limit || undefined;
+  return { ...input, limit, retrievalMode: retrievalMode ?? mode, client, signal };
+}
 
 /** UTF-16 units of texts in the answer of a tool, which has them twice: as an object and as its JSON. */
 const TOOL_CHARS = LIMITS.pageChars / 4;

@@ -1,9 +1,12 @@
-import { seenIn, seenInWords } from "../../../domain/speaker.ts";
+import { wholeOf } from "../../../domain/beginning.ts";
+import { seenIn, seenInWords, storedSpeaker } from "../../../domain/speaker.ts";
 import type {
   MemoryBundle,
+  ResultCandidate,
   RetrievalResponse,
   VisibleBinding,
 } from "../../../engine/retrieve/api.ts";
+import { normalForm } from "../../../lib/text.ts";
 import type { ToolSet } from "../core/operation.ts";
 import {
   aboutNode,
@@ -16,12 +19,13 @@ import {
   name,
   oneLine,
 } from "../core/tool-text.ts";
-import { type ShownHits, shownHits, UNKNOWN } from "./hits.ts";
-import type { FoldedHit } from "./repeated-hits.ts";
-import type { RetrieveRequest } from "./request.ts";
 
 /** What of a request shapes the text of its answer. */
-type Asked = Partial<Pick<RetrieveRequest, "includeContext" | "limit" | "retrievalMode">>;
+type Asked = {
+  readonly includeContext?: boolean | undefined;
+  readonly limit?: number | undefined;
+  readonly retrievalMode?: string | undefined;
+};
 
 /**
  * A retrieval in few tokens: one line per hit, with its id, facts and text; then what the answer does not cover; then the
@@ -133,4 +137,75 @@ function caveats({ metadata }: RetrievalResponse, toolSet: ToolSet): string[] {
     );
   }
   return lines;
+}
+
+/** Default number of hits to show. */
+const SHOWN_HITS = 10;
+/** Hits to show if none is strong: the answer may be among them, but mostly is not. */
+const SHOWN_WEAK = 5;
+
+/** Said of an answer without a strong hit. */
+export const UNKNOWN = "Nothing is known about this for certain.";
+
+/** What assistants and people see of an answer. Programs get all of it. */
+type ShownHits = {
+  /** Each text once. */
+  readonly hits: readonly FoldedHit[];
+  /** False if something was found but none of it is strong: then it is not known for certain. */
+  readonly isKnown: boolean;
+  /** Number of strong hits that are not shown. */
+  readonly more: number;
+};
+
+/**
+ * The strong hits, or the best of the weak ones if none is strong; all that reach it where the caller named a floor.
+ * @param limit the caller's maximum
+ */
+export function shownHits(
+  { results, metadata }: Pick<RetrievalResponse, "results" | "metadata">,
+  limit?: number | null,
+): ShownHits {
+  const strong = results.filter(({ strength }) => strength !== "weak");
+  const isKnown = strong.length > 0 || results.length === 0;
+  const answer =
+    metadata.minScore !== undefined
+      ? foldRepeats(results)
+      : isKnown
+        ? foldRepeats(strong)
+        : foldRepeats(results).slice(0, SHOWN_WEAK);
+  const hits = answer.slice(0, limit ?? SHOWN_HITS);
+  return { hits, isKnown, more: answer.length - hits.length };
+}
+
+/** A hit that represents all with the same text. */
+export type FoldedHit = {
+  readonly hit: ResultCandidate;
+  /** Number of results with this text, itself included. */
+  readonly repeats: number;
+};
+
+/**
+ * Hits with each text once, at the place of the best, as the newest memory that has it. Texts are the same apart from white space
+ * at their ends and composed characters (NFC). Texts of different scopes or speakers, or in a contradiction, stay separate.
+ */
+function foldRepeats(results: readonly ResultCandidate[]): readonly FoldedHit[] {
+  const folded = new Map<string, FoldedHit>();
+  for (const hit of results) {
+    const { node, contradictsId } = hit;
+    // A cut text does not say whether the rest is the same.
+    const isCut = wholeOf(node).content !== undefined;
+    const text = isCut ? node.id : normalForm("NFC", node.content).trim();
+    const key = JSON.stringify([text, node.scope, storedSpeaker(node.metadata), contradictsId]);
+    const known = folded.get(key);
+    const repeats = (known?.repeats ?? 0) + 1;
+    const isNewer = known === undefined || node.createdAt > known.hit.node.createdAt;
+    // With the score of the best, which determines the place.
+    const newest = isNewer ? { ...hit, ...scoresOf(known?.hit ?? hit) } : known.hit;
+    folded.set(key, { hit: newest, repeats });
+  }
+  return [...folded.values()];
+}
+
+function scoresOf({ compositeScore, semanticRelevance, provenance }: ResultCandidate) {
+  return { compositeScore, semanticRelevance, provenance };
 }
