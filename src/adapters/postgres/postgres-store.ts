@@ -8,11 +8,13 @@ import { bindExtraction } from "../sql/extraction.ts";
 import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindOwners } from "../sql/owners.ts";
+import { bindReceipts } from "../sql/receipts.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
 import { bindBlobs } from "./blobs/blobs.ts";
 import { accessOf } from "./connection/run.ts";
 import { bindErasures } from "./erasure/bind.ts";
+import { apartFromErasing } from "./erasure/names-erased.ts";
 import { bindEvents } from "./events/bind.ts";
 import { knownMemories } from "./extraction/known.ts";
 import { publishPlan } from "./extraction/publish.ts";
@@ -20,7 +22,6 @@ import { changeAlone, changeHooks } from "./graph/change.ts";
 import { moveOwner } from "./owners/move-owner.ts";
 import type { Parts, PostgresStoreParts } from "./parts.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
-import { bindReceipts } from "./receipts/receipts.ts";
 import { requireManifest } from "./schema/manifest.ts";
 import { bindSearches } from "./search/bind.ts";
 import { bindState } from "./store-state.ts";
@@ -69,7 +70,7 @@ function storeOf(given: PostgresStoreParts): Store<number> {
         publishPlan(sql, claim, publication, parts.embedding),
       ),
     ...bindOrganizing(roles),
-    ...bindReceipts(database),
+    ...bindReceipts(roles, apartFromErasing),
     ...bindUpkeep(roles),
     sweepIndexes: (owner, limit) => sweepIndexes(database, owner, limit),
     ...bindErasures(database),

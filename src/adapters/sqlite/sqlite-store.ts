@@ -19,6 +19,7 @@ import { bindExtraction } from "../sql/extraction.ts";
 import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindOwners } from "../sql/owners.ts";
+import { bindReceipts } from "../sql/receipts.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
 import { snowball } from "../stemming/stem.ts";
@@ -38,14 +39,6 @@ import { searchText } from "./read/search-text.ts";
 import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { readStoreState } from "./read/store-state.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
-import { noteContexts, readUses } from "./receipts/contexts.ts";
-import {
-  countForgettings,
-  pruneReceipts,
-  readReceipt,
-  readReceipts,
-  writeReceipt,
-} from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
 import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
 import { writeAdmission } from "./write/admit.ts";
@@ -112,14 +105,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     blob: reading(access, readBlob),
     blobTotals: reading(access, readBlobTotals),
     addNodes: writing(access, adderOf(embedding)),
-    saveReceipt: (receipt, forgettings) =>
-      access.write((database) => writeReceipt(database, receipt, forgettings)),
-    noteContexts: writing(access, noteContexts),
-    forgettings: reading(access, countForgettings),
-    usesOf: reading(access, readUses),
-    receipt: reading(access, readReceipt),
-    receipts: reading(access, readReceipts),
-    pruneReceipts: writing(access, pruneReceipts),
+    ...bindReceipts(roles),
     ...bindAudit(roles),
     lock: access.lock,
     unlock: access.unlock,

@@ -3,12 +3,12 @@ import { expect, test } from "bun:test";
 import { readAuditRecords } from "../../../src/adapters/sql/audit.ts";
 import { readContradictions } from "../../../src/adapters/sql/edges.ts";
 import { readKeyed } from "../../../src/adapters/sql/nodes.ts";
+import { pruneReceipts, readReceipt } from "../../../src/adapters/sql/receipts.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { run } from "../../../src/adapters/sqlite/connection/run.ts";
 import { readPinned } from "../../../src/adapters/sqlite/read/pinned.ts";
 import { readReplacedNotes } from "../../../src/adapters/sqlite/read/replaced-notes.ts";
 import { searchGraph } from "../../../src/adapters/sqlite/read/search-graph.ts";
-import { pruneReceipts, readReceipt } from "../../../src/adapters/sqlite/receipts/receipts.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import { at, freshId, put } from "../../contract/samples.ts";
 import { filePack } from "../../contract/sqlite-pack.ts";
@@ -77,12 +77,12 @@ const READS: readonly {
   },
   {
     name: "a receipt",
-    read: (database) => readReceipt(database, freshId(), "ada"),
+    read: (database) => run(database, readReceipt(freshId(), "ada")),
     indexes: ["sqlite_autoindex_receipts_1"],
   },
   {
     name: "old receipts",
-    read: (database) => pruneReceipts(database, at(9), 9),
+    read: (database) => run(database, pruneReceipts(at(9), 9)),
     indexes: ["receipts_by_time"],
   },
 ];

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
+import { readReceipts } from "../../../src/adapters/sql/receipts.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { readReceipts } from "../../../src/adapters/sqlite/receipts/receipts.ts";
+import { run } from "../../../src/adapters/sqlite/connection/run.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { at, freshId } from "../../contract/samples.ts";
@@ -65,11 +66,11 @@ test.each([
   const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
   const plans: string[] = [];
 
-  readReceipts(planning(database, plans), { userId: "ada", limit: 2, ...page });
+  run(planning(database, plans), readReceipts({ userId: "ada", limit: 2, ...page }));
   database.close();
 
   expect(plans).toEqual([
-    "SEARCH receipts USING INDEX receipts_by_owner (user_id=? AND created_at>? AND (created_at,request_id)<(?,?))",
+    "SEARCH r USING INDEX receipts_by_owner (user_id=? AND created_at>? AND (created_at,request_id)<(?,?))",
   ]);
 });
 

@@ -1,7 +1,9 @@
+import type { Steps } from "../../sql/statement.ts";
 import { beyondWall } from "../connection/row-security.ts";
+import { native } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
-import type { OwnerKey } from "../owner-key.ts";
+import { type OwnerKey, ownerKey } from "../owner-key.ts";
 
 /** Whether something that was erased is named. What was made before the erasure must not be written after it. */
 export async function namesErased(sql: Sql, ids: readonly string[]): Promise<boolean> {
@@ -26,4 +28,9 @@ export async function keepFromErasing(
     `SELECT pg_advisory_xact_lock${mode === "shared" ? "_shared" : ""}(hashtext('erasing'), hashtext($1))`,
     owner,
   );
+}
+
+/** Like `keepFromErasing`, for what is written without the owner's lock, as a step of a role. */
+export function* apartFromErasing(userId: string): Steps<void> {
+  yield* native((sql) => keepFromErasing(sql, ownerKey(userId), "shared"));
 }

@@ -4,11 +4,11 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ErasureCounts, ErasureScope } from "../../../ports/store/events.ts";
+import type { PackReceiptRow } from "../../sql/receipts.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../../sql/rows.ts";
 import { countBlobsOf } from "../blobs/blobs.ts";
 import { ask } from "../connection/ask.ts";
 import type { PackAccess } from "../pack-access.ts";
-import type { ReceiptRow } from "../receipts/receipt-row.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
 
@@ -131,7 +131,7 @@ function firstPlace(database: Database, owner: number, events: readonly Uuid[]):
   );
 }
 
-type BodyRow = Omit<ReceiptRow, "user_id" | "created_at">;
+type BodyRow = Omit<PackReceiptRow, "user_id" | "created_at">;
 
 /** Of receipts that were looked at, by their requests, whether they are told of it. */
 export type Told = ReadonlyMap<string, boolean>;

@@ -3,11 +3,10 @@ import { type Needles, needlesOf } from "../../../domain/erasure.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { ErasureScan } from "../../../ports/store/events.ts";
+import { type PackReceiptRow, toStoredReceipt } from "../../sql/receipts.ts";
 import { ask } from "../connection/ask.ts";
 import { type PackLayout, schemasOf } from "../connection/layout.ts";
 import type { PackAccess } from "../pack-access.ts";
-import { toStoredReceipt } from "../receipts/contexts.ts";
-import type { ReceiptRow } from "../receipts/receipt-row.ts";
 import { userIdOf } from "../write/owners.ts";
 
 /** Bytes of a file above which its pages are not looked at, by a server and by an operator: they have to fit into memory. */
@@ -106,7 +105,7 @@ async function readHeld(
     for await (const { id, text } of rowsOf<HeldRow>(access, sql, owner))
       await look(id, text ?? "");
   }
-  for await (const row of rowsOf<ReceiptRow>(access, RECEIPTS, owner)) {
+  for await (const row of rowsOf<PackReceiptRow>(access, RECEIPTS, owner)) {
     const { requestId, body } = toStoredReceipt(row);
     await look(requestId, questionOf(body));
   }

@@ -4,6 +4,7 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { FailingWork, StoreInspection } from "../../../ports/store/store.ts";
 import type { Upkeep } from "../../../ports/store/work.ts";
 import { readPackOwner } from "../../sql/owners.ts";
+import { fromIdBytes } from "../../sql/receipts.ts";
 import { countRetained, readAging, readLastSteps, readLastUses } from "../../sql/upkeep.ts";
 import { inspectBlobs } from "../blobs/blobs.ts";
 import { ask, countRows } from "../connection/ask.ts";
@@ -14,7 +15,6 @@ import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { run } from "../connection/run.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";
-import { damagedReceipts } from "../receipts/receipts.ts";
 import { type KeyBackup, readKeyBackup } from "../schema/key-backup.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { appliedVersion } from "../schema/migrate.ts";
@@ -178,4 +178,23 @@ function findDamage(database: Database, layout: PackLayout): readonly string[] {
       .map((row) => row.integrity_check)
       .filter((line) => line !== "ok"),
   );
+}
+
+/** The requests with unreadable receipts, oldest first. @param isWhole whether a body is as it was saved */
+function damagedReceipts(
+  database: Database,
+  isWhole: (body: Uint8Array) => boolean,
+): readonly Uuid[] {
+  const rows = database.prepare<{ request_id: Uint8Array; body: Uint8Array }, []>(
+    "SELECT request_id, body FROM receipts ORDER BY key",
+  );
+  const damaged: Uuid[] = [];
+  try {
+    for (const row of rows.iterate()) {
+      if (!isWhole(row.body)) damaged.push(fromIdBytes(row.request_id));
+    }
+  } finally {
+    rows.finalize();
+  }
+  return damaged;
 }

@@ -2,8 +2,8 @@ import type { Database } from "bun:sqlite";
 import { fromPayload } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
+import { fromIdBytes, type PackReceiptRow } from "../../sql/receipts.ts";
 import { countRows } from "../connection/ask.ts";
-import { fromIdBytes, type ReceiptRow } from "../receipts/receipt-row.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { ACTIVE } from "../write/turns.ts";
 import {
@@ -90,7 +90,7 @@ function toJson(section: Section, column: string, value: string | number | null)
   return section.flags.includes(column) ? value === 1 : value;
 }
 
-type ExportedReceipt = ReceiptRow & { readonly context: string };
+type ExportedReceipt = PackReceiptRow & { readonly context: string };
 
 function* receiptLines(database: Database): Generator<string> {
   const sql = `SELECT key, request_id, user_id, created_at, body, (SELECT json_group_array(

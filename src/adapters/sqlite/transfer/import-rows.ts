@@ -5,7 +5,7 @@ import { BLOB_LIMIT_BYTES } from "../../../domain/node.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid } from "../../../lib/uuid.ts";
-import { toIdBytes } from "../receipts/receipt-row.ts";
+import { toIdBytes } from "../../sql/receipts.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
 import { BLOB, FORMER_RECEIPT, RECEIPT, SECTIONS, type Section, VECTOR } from "./export-records.ts";
 import { GivenKeys } from "./given-keys.ts";

@@ -14,11 +14,11 @@ import {
 import type { Instant } from "../../../lib/instant.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import type { Manifest, TransferTarget } from "../../../ports/store/store.ts";
+import { toIdBytes } from "../../sql/receipts.ts";
 import { ask } from "../connection/ask.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
-import { toIdBytes } from "../receipts/receipt-row.ts";
 import { migrate } from "../schema/migrate.ts";
 import { writeNamespace } from "../schema/namespace-identity.ts";
 import { writePackSetting } from "../schema/pack-settings.ts";
