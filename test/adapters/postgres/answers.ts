@@ -104,12 +104,30 @@ export async function answersOf({ engine, at }: Clocked) {
 
 type Answers = Awaited<ReturnType<typeof answersOf>>;
 
-/** Whether the same was found in the same order, with scores that differ by no more than rounding. */
+/** A server adds up the products of two vectors in another order than a pack. */
+const ROUNDING = 1e-6;
+
+/**
+ * Whether the same was found in the same order, with scores that differ by no more than rounding. Where two cosines are as near to
+ * each other as that, a fusion by ranks may give either the higher one.
+ */
 export function expectSame(found: Answers, expected: Answers): void {
   expect(found.map(({ ids }) => ids)).toEqual(expected.map(({ ids }) => ids));
-  const differences = expected.flatMap(({ scores }, place) =>
-    scores.map((score, rank) => Math.abs(score - (found[place]?.scores[rank] ?? 0))),
+  const all = expected.flatMap(({ scores }, place) =>
+    scores.map((score, at) => {
+      const isComposite = at % 3 === 0;
+      const difference = Math.abs(score - (found[place]?.scores[at] ?? 0));
+      return { difference, mayDiffer: isComposite && hasTie(scores) };
+    }),
   );
-  expect(differences.length).toBeGreaterThan(QUESTIONS);
-  expect(Math.max(...differences)).toBeLessThan(1e-9);
+  expect(all.length).toBeGreaterThan(QUESTIONS);
+  const bound = all.filter(({ mayDiffer }) => !mayDiffer).map(({ difference }) => difference);
+  expect(bound.length).toBeGreaterThan(all.length / 2);
+  expect(Math.max(...bound)).toBeLessThan(ROUNDING);
+}
+
+/** Whether two different memories of an answer have cosines between which rounding decides. */
+function hasTie(scores: readonly number[]): boolean {
+  const cosines = scores.filter((cosine, at) => at % 3 === 1 && cosine >= 0).sort();
+  return cosines.some((cosine, at) => cosine - (cosines[at - 1] ?? -1) < ROUNDING);
 }
