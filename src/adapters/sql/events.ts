@@ -34,7 +34,7 @@ export function bindEventReads({ read }: Access) {
   } satisfies Partial<Store>;
 }
 
-export function* readEvent(id: Uuid, of: Owner): Steps<MemoryEvent | undefined> {
+function* readEvent(id: Uuid, of: Owner): Steps<MemoryEvent | undefined> {
   const owner = yield* keyOf(of);
   if (owner === undefined) return undefined;
   const params = new Params(id);

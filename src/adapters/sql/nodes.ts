@@ -269,7 +269,7 @@ const IN_ORDER = {
 } as const;
 
 /** Nodes of an owner in any state, in the order in which they are named; those beyond the size of a page are left out. */
-export function* readInOrder(
+function* readInOrder(
   owner: OwnerKey,
   by: keyof typeof IN_ORDER,
   names: readonly (string | number)[],

@@ -13,9 +13,9 @@ import { compareUnits } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 
 import type { KnownLookup } from "../../../ports/store/work.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
 import { readOwnerNames } from "../../sql/owner-names.ts";
 import { FROM_NODES, type NodeRow, toNode } from "../../sql/rows.ts";
-import { ACTIVE } from "../conditions.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

@@ -1,8 +1,8 @@
 import { isActive } from "../../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
 import { NODE_TABLE, nodeValues } from "../../sql/rows.ts";
-import { ACTIVE } from "../conditions.ts";
 import { insertNumbered } from "../connection/insert-many.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";

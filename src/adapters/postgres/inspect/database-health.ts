@@ -1,4 +1,4 @@
-import { sqlList } from "../conditions.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import type { Sql } from "../connection/sql.ts";
 import { DATABASE_TABLES } from "../transfer/record-tables.ts";
 

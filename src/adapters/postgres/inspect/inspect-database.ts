@@ -1,8 +1,8 @@
 import { asInstant } from "../../../lib/instant.ts";
 import type { StoreInspection } from "../../../ports/store/store.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
 import { readPackOwner } from "../../sql/owners.ts";
 import { inspectBlobs } from "../blobs/blobs.ts";
-import { ACTIVE } from "../conditions.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";

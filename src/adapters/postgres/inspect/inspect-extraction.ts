@@ -2,7 +2,7 @@ import { SCOPES } from "../../../domain/enums.ts";
 import type { DropReason, RemovedPart } from "../../../domain/extraction/result.ts";
 import { EXTRACTION_OPERATION } from "../../../domain/extraction/work.ts";
 import type { Counted, ExtractionInspection } from "../../../ports/store/store.ts";
-import { sqlList } from "../conditions.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import type { Sql } from "../connection/sql.ts";
 
 const FAILED = "w.kind = 'extraction' AND w.status = 'failed'";

@@ -4,9 +4,9 @@ import type {
   IndexRebuild,
   RebuildPlan,
 } from "../../../ports/store/search-index.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
 import { toNode } from "../../sql/rows.ts";
 import { timeOf } from "../../sql/work.ts";
-import { ACTIVE } from "../conditions.ts";
 import { run as runSteps } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";

@@ -1,7 +1,7 @@
 import { ERASED_HASH } from "../../../domain/erasure.ts";
 import { PARTS_FROM } from "../../../domain/search/turns.ts";
 import { IS_TOLD } from "../../sql/audit.ts";
-import { sessionStart } from "../conditions.ts";
+import { sessionStart } from "../../sql/dialect.ts";
 import { FLAG, INSTANT, JSON_TEXT, KEY, OWNER, TEXT } from "./columns.ts";
 
 // Every key begins with the owner, so that the tables can be partitioned or distributed by it.

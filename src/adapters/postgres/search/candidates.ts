@@ -1,5 +1,7 @@
 import { type CandidateFilter, TIMELESS_TYPES } from "../../../domain/candidate-filter.ts";
-import { ACTIVE, endedBefore, sqlList } from "../conditions.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
+import { sqlList } from "../../sql/dialect.ts";
+import { endedBefore } from "../conditions.ts";
 import type { Params } from "../connection/params.ts";
 
 const BEYOND_TIME = `n.node_type IN ${sqlList(TIMELESS_TYPES)}`;

@@ -2,7 +2,7 @@ import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { newestFirst } from "../../../domain/search/bm25.ts";
 import { PIN_STATES, PINS_MAX } from "../../../domain/search/change.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import { sqlList } from "../conditions.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";

@@ -11,7 +11,8 @@ import {
 } from "../../../domain/search/change.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Replacement } from "../../../ports/store/search-index.ts";
-import { ACTIVE, sqlList } from "../conditions.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../../domain/search/graph.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { GraphReach, Hit } from "../../../ports/store/search-index.ts";
-import { ACTIVE } from "../conditions.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
 import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

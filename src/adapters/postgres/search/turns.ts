@@ -1,6 +1,7 @@
 import { BLANKS, TURN_TYPE } from "../../../domain/search/turns.ts";
 import { compareUnits } from "../../../lib/text.ts";
-import { ACTIVE, isSession } from "../conditions.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
+import { POSTGRES } from "../../sql/dialect.ts";
 
 /** `hasText` of a node `n`, as SQL. */
 export const HAS_TEXT = `btrim(n.content, '${String.fromCodePoint(...BLANKS)}') <> ''`;
@@ -24,7 +25,7 @@ export function windowsOf(reach: number, among: string = IS_TURN): string {
     compare: string,
     order: string,
   ): string => `SELECT b.key FROM given g CROSS JOIN LATERAL (
-      SELECT n.key FROM nodes n WHERE n.owner = $1::bigint AND ${isSession("n.session_id", "g.session_id")} AND n.scope = g.scope
+      SELECT n.key FROM nodes n WHERE n.owner = $1::bigint AND ${POSTGRES.isSession("n.session_id", "g.session_id")} AND n.scope = g.scope
         AND (n.created_at, n.id) ${compare} (g.created_at, g.id) AND ${among}
       ORDER BY n.created_at ${order}, n.id ${order} LIMIT ${reach}) b`;
   return `given AS (SELECT n.session_id, n.scope, n.created_at, n.id FROM nodes n

@@ -2,7 +2,7 @@ import { modelRules } from "../../../domain/embedding-models.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { LEAN_REACH, lean, surroundings } from "../../../domain/search/turns.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
-import { ACTIVE } from "../conditions.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText, readVector, writeVector } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";

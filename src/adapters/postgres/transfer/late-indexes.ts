@@ -1,4 +1,4 @@
-import { sqlList } from "../conditions.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import { quoted } from "../connection/open-connection.ts";
 import type { Sql } from "../connection/sql.ts";
 

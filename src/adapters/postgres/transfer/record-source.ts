@@ -18,7 +18,8 @@ import {
 } from "../../../domain/records/rows.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import type { TransferSource } from "../../../ports/store/store.ts";
-import { ACTIVE, sqlList } from "../conditions.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText, readVector } from "../connection/values.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";

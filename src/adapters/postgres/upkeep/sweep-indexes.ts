@@ -1,5 +1,6 @@
 import type { Owner } from "../../../domain/owner.ts";
-import { ACTIVE, ofOwner } from "../conditions.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
+import { ofOwner } from "../conditions.ts";
 import { Params } from "../connection/params.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

@@ -5,6 +5,7 @@ import type { Uuid } from "../../../lib/uuid.ts";
 
 import type { MaterializationJob } from "../../../ports/store/work.ts";
 import { readAuditRecordsById } from "../../sql/audit.ts";
+import { ACTIVE } from "../../sql/conditions.ts";
 import {
   type EventRow,
   FROM_EVENTS,
@@ -22,7 +23,6 @@ import {
   presentOf,
   type Worker,
 } from "../../sql/work.ts";
-import { ACTIVE } from "../conditions.ts";
 import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";

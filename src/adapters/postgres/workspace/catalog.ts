@@ -7,7 +7,7 @@ import {
   workspaceDamaged,
 } from "../../../domain/owner.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
-import { sqlList } from "../conditions.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import { type ConnectionOptions, openConnection, quoted } from "../connection/open-connection.ts";
 import { probeServer } from "../connection/probe-server.ts";
 import type { Database, Sql } from "../connection/sql.ts";

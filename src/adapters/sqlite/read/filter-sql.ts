@@ -1,17 +1,16 @@
 import type { Database } from "bun:sqlite";
 import { type CandidateFilter, TIMELESS_TYPES } from "../../../domain/candidate-filter.ts";
-import type { AllOwners } from "../../../domain/owner.ts";
-import type { NodeFilter } from "../../../ports/store/graph.ts";
+import { toEpochMillis } from "../../../lib/instant.ts";
+import { END_FRACTION } from "../../sql/conditions.ts";
+import { SQLITE, sqlList } from "../../sql/dialect.ts";
 import type { Parameter } from "../connection/ask.ts";
-import { sqlList } from "../write/sql-list.ts";
 import { ACTIVE } from "../write/turns.ts";
-import { endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
 
 /** A condition on `nodes n` and the values of its question marks, in order. */
 export type Condition = { readonly sql: string; readonly parameters: readonly Parameter[] };
 
 /** Conditions that all must hold, and the values of their question marks. */
-export class Conditions {
+class Conditions {
   readonly #sql: string[] = [];
   readonly #parameters: Parameter[] = [];
 
@@ -53,10 +52,11 @@ export function candidateCondition(filter: CandidateFilter): Condition | undefin
     conditions.add(`${STATED_TIME} >= ?`, filter.eventTimeFrom);
   if (filter.eventTimeTo !== undefined) conditions.add(`${STATED_TIME} <= ?`, filter.eventTimeTo);
   if (filter.aliveAt !== undefined) {
-    const second = secondOf(filter.aliveAt);
+    const second = Math.floor(toEpochMillis(filter.aliveAt) / 1000);
     conditions.add(
-      `(n.pinned = 1 OR n.ttl_days IS NULL OR NOT (${endedBefore("?", "?")}))`,
-      ...[second, second, fractionOf(filter.aliveAt)],
+      `(n.pinned = 1 OR n.ttl_days IS NULL
+        OR NOT (${SQLITE.endSecond} <= ? AND (${SQLITE.endSecond} < ? OR ${END_FRACTION} < ?)))`,
+      ...[second, second, filter.aliveAt.slice(19)],
     );
   }
   const built = conditions.build();
@@ -66,38 +66,6 @@ export function candidateCondition(filter: CandidateFilter): Condition | undefin
 /** Owner (when known) and active state of `nodes n`. */
 export function activeOf(owner: number): Condition {
   return { sql: `n.owner = ? AND n.lifecycle_state IN ${ACTIVE}`, parameters: [owner] };
-}
-
-/**
- * The conditions of a node query; the caller resolves the owner's key. `contentContainsAny` is not included: SQLite folds only
- * ASCII case, so the reader compares texts itself.
- */
-export function nodeCondition(filter: NodeFilter, owner: number | AllOwners): Condition {
-  const conditions = new Conditions();
-  if (typeof owner === "number") conditions.add("n.owner = ?", owner);
-  conditions.addAny("n.lifecycle_state", filter.lifecycleStates);
-  if (filter.nodeType !== undefined) conditions.add("n.node_type = ?", filter.nodeType);
-  if (filter.scopes !== undefined && filter.scopes.length > 0) {
-    conditions.addAny("n.scope", filter.scopes);
-  }
-  if (filter.sessionIds !== undefined && filter.sessionIds.length > 0) {
-    conditions.addAny("n.session_id", filter.sessionIds);
-  }
-  if (filter.validAt !== undefined) {
-    conditions.add(
-      "n.valid_from <= ? AND (n.valid_to IS NULL OR n.valid_to > ?)",
-      filter.validAt,
-      filter.validAt,
-    );
-  }
-  if (filter.minConfidence !== undefined) conditions.add("n.confidence >= ?", filter.minConfidence);
-  if (filter.minSalience !== undefined) conditions.add("n.salience >= ?", filter.minSalience);
-  if (filter.createdBefore !== undefined) conditions.add("n.created_at <= ?", filter.createdBefore);
-  if (filter.olderThan !== undefined) {
-    const { createdAt, id } = filter.olderThan;
-    conditions.add("(n.created_at, n.id) < (?, ?)", createdAt, id);
-  }
-  return conditions.build();
 }
 
 /** The keys that are active nodes of the owner and pass; without a condition all of them, unchecked. */

@@ -3,8 +3,8 @@ import { SCOPES } from "../../../domain/enums.ts";
 import type { DropReason, RemovedPart } from "../../../domain/extraction/result.ts";
 import { EXTRACTION_OPERATION } from "../../../domain/extraction/work.ts";
 import type { Counted, ExtractionInspection } from "../../../ports/store/store.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import { countRows } from "../connection/ask.ts";
-import { sqlList } from "../write/sql-list.ts";
 
 /** How extraction stands in a pack. */
 export function inspectExtraction(database: Database): ExtractionInspection {

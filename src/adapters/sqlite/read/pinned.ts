@@ -3,9 +3,9 @@ import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { newestFirst } from "../../../domain/search/bm25.ts";
 import { PIN_STATES, PINS_MAX } from "../../../domain/search/change.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { ownerKey } from "../write/owners.ts";
-import { sqlList } from "../write/sql-list.ts";
 import { candidateCondition } from "./filter-sql.ts";
 
 /** Pinned memories (`isPinned`) and tasks in `PIN_STATES`, exactly as in the partial indexes for them. */

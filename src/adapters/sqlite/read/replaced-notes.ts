@@ -12,9 +12,9 @@ import {
 } from "../../../domain/search/change.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Replacement } from "../../../ports/store/search-index.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import { hasRow } from "../connection/ask.ts";
 import { ownerKey } from "../write/owners.ts";
-import { sqlList } from "../write/sql-list.ts";
 import { ACTIVE } from "../write/turns.ts";
 
 const CLAIMS = sqlList([...STATEMENTS]);

@@ -18,13 +18,13 @@ import {
 } from "../../../domain/records/rows.ts";
 import { fromPayload } from "../../../domain/search/turns.ts";
 import type { TransferSource } from "../../../ports/store/store.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import { fromIdBytes } from "../../sql/receipts.ts";
 import { ask, countRows, hasRow } from "../connection/ask.ts";
 import { openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { mainPath } from "../connection/layout.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { sqlList } from "../write/sql-list.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { rowsOf } from "./export-lines.ts";
 

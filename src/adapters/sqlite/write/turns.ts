@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { ACTIVE_STATES } from "../../../domain/enums.ts";
 import { BLANKS, type Surrounded, TURN_TYPE } from "../../../domain/search/turns.ts";
 import { compareUnits } from "../../../lib/text.ts";
-import { sqlList } from "./sql-list.ts";
+import { sqlList } from "../../sql/dialect.ts";
 
 export const ACTIVE = sqlList(ACTIVE_STATES);
 /** `hasText`, as SQL: by default `trim` removes only spaces. */
