@@ -18,7 +18,7 @@ const OWNER = "ada";
 /** Recency counts from here, whenever the question is asked. */
 const REFERENCE_TIME = "2031-01-01T00:00:00Z";
 const WAYS: readonly Readonly<Record<string, unknown>>[] = [
-  { limit: 1000 },
+  {},
   { limit: 10 },
   { retrieval_mode: "explicit" },
 ];

@@ -3,7 +3,6 @@ import type {
   AnswerCitationsInput,
   AnswerCitationsQuery,
 } from "../../../src/engine/receipts/api.ts";
-import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import { createHttpApp } from "../../../src/surface/http/app.ts";
 import type { AuthSettings } from "../../../src/surface/listener/auth.ts";
 import { fakeEngine } from "../fake-engine.ts";
@@ -78,33 +77,6 @@ describe("POST /v1/retrieve", () => {
       bundle: { rendered_context: RESPONSE.bundle.renderedContext, context_references: {} },
       metrics: { request_id: REQUEST_ID, receipt_persisted: true },
     });
-  });
-
-  test("shows the ten best unless a limit or an explanation asks for the whole answer", async () => {
-    const limits: unknown[] = [];
-    const results = Array.from({ length: 12 }, () => RESPONSE.results[0]!);
-    const retrieve = ({ limit }: RetrieveInput) => {
-      limits.push(limit);
-      return Promise.resolve({ ...RESPONSE, results });
-    };
-    const app = appOf(fakeEngine({ retrieve }));
-    const shapes: unknown[] = [];
-    for (const limit of [undefined, null, 0, 12]) {
-      const body = { query: "q", user_id: "ada", limit };
-      const answer = await app.request("/v1/retrieve", post(body));
-      // SAFETY: the shape is what is asserted next.
-      const json = (await answer.json()) as { results: unknown[]; bundle: Record<string, unknown> };
-      const { sections, excluded_ids, rendered_context } = json.bundle;
-      expect(rendered_context).toBe(RESPONSE.bundle.renderedContext);
-      shapes.push([json.results.length, sections !== undefined, excluded_ids !== undefined]);
-    }
-    expect(limits).toEqual([undefined, undefined, undefined, 12]);
-    expect(shapes).toEqual([
-      [10, false, false],
-      [10, false, false],
-      [12, true, true],
-      [12, true, true],
-    ]);
   });
 
   test.each([

@@ -104,20 +104,10 @@ const contextReferencesForm = noted(mapOf(uuid), {
 
 /** A context and its records. */
 const bundleView = noted(
-  view<MemoryBundle & { readonly isShort?: boolean | undefined }>()({
-    sections: told(
-      noted(omitted(mapOf(list(packedRecordView))), {
-        description: "The records. Absent where neither limit nor explain was given.",
-      }),
-      ({ sections, isShort }) => (isShort ? undefined : sections),
-    ),
+  view<MemoryBundle>()({
+    sections: mapOf(list(packedRecordView)),
     includedCount: count,
-    excludedIds: told(
-      noted(omitted(list(uuid)), {
-        description: "Absent where neither limit nor explain was given.",
-      }),
-      ({ excludedIds, isShort }) => (isShort ? undefined : excludedIds),
-    ),
+    excludedIds: list(uuid),
     tokensUsed: count,
     tokenBudget: count,
     budgetRemaining: integer,
@@ -247,23 +237,16 @@ const resultView = noted(
   { id: "RetrieveResult" },
 );
 
-/** Results of an answer to a question without a limit. */
-const SHORT_RESULTS = 10;
-
 /** An answer with the texts of its explanation, where one was asked for. */
 type ToldRetrieval = RetrievalResponse & {
-  /** Whether the question names no limit: the best results and the context do. */
-  readonly isShort?: boolean;
   readonly explanation?: ToldExplanation | undefined;
 };
 
 /** The complete answer, as returned over HTTP. */
 export const retrieveView = noted(
   view<ToldRetrieval>()({
-    results: told(list(resultView), ({ results, isShort }) =>
-      isShort ? results.slice(0, SHORT_RESULTS) : results,
-    ),
-    bundle: told(bundleView, ({ bundle, isShort }) => ({ ...bundle, isShort })),
+    results: list(resultView),
+    bundle: bundleView,
     valueBindings: list(bindingView),
     metrics: told(metricsView, ({ metadata }) => metadata),
     receipt: told(omitted(receiptView), ({ explained }) => explained?.receipt),

@@ -125,7 +125,7 @@ export const retrieveRequest = {
   limit: atLeast(
     z.int(),
     0,
-    "Most results. Absent: the best 10, and a context of all that fits in, without its records. 0: all, with the records.",
+    "Most results; absent means no cap.",
     "Most results. Ask for 5 to 20.",
   ),
   max_per_source: atLeast(z.int(), 1, "Most results of one text from the same evidence."),
@@ -206,9 +206,7 @@ export function toRetrieveInput(
       `${JSON.stringify(mode)} differs from retrieval_mode ${JSON.stringify(retrievalMode)}; give one of them`,
     );
   }
-  // The engine's own 0 finds nothing.
-  const limit = input.limit || undefined;
-  return { ...input, limit, retrievalMode: retrievalMode ?? mode, client, signal };
+  return { ...input, retrievalMode: retrievalMode ?? mode, client, signal };
 }
 
 /** UTF-16 units of texts in the answer of a tool, which has them twice: as an object and as its JSON. */
@@ -223,12 +221,11 @@ const retrieveOperation = defineOperation({
   run: async (context, input) => {
     const response = await context.engine().retrieve(toRetrieveInput(input, context));
     const { explained } = response;
-    const isShort = !isGiven(input.limit) && explained === undefined;
-    if (explained === undefined) return { ...bounded(response, LIMITS.pageChars), isShort };
+    if (explained === undefined) return bounded(response, LIMITS.pageChars);
     const userId = context.caller.boundUserId ?? input.userId;
     const room = LIMITS.pageChars / 2;
     const explanation = await withTexts(context.engine(), explained.explanation, userId, room);
-    return { ...bounded(response, room), isShort, explanation };
+    return { ...bounded(response, room), explanation };
   },
   answer: retrieveView,
   http: { route: "post /v1/retrieve", body: retrieveBody },
