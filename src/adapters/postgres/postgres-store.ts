@@ -13,7 +13,7 @@ import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
 import { bindBlobs } from "./blobs/blobs.ts";
 import { accessOf } from "./connection/run.ts";
-import { bindErasures } from "./erasure/bind.ts";
+import { bindErasures } from "./erasure/erasures.ts";
 import { apartFromErasing } from "./erasure/names-erased.ts";
 import { bindEvents } from "./events/bind.ts";
 import { knownMemories } from "./extraction/known.ts";

@@ -26,7 +26,7 @@ import { snowball } from "../stemming/stem.ts";
 import { readBlob, readBlobTotals } from "./blobs/blobs.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { accessOf, run } from "./connection/run.ts";
-import { bindErasures } from "./erasure/bind.ts";
+import { bindErasures } from "./erasure/erasures.ts";
 import { knownMemories } from "./extraction/known.ts";
 import { publishPlan } from "./extraction/publish.ts";
 import { moveOwner } from "./owners/move-owner.ts";

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { isSameEmbedding } from "../../../domain/embedding-models.ts";
+import { REPLAN_OPERATION } from "../../../domain/extraction/plan/derivation.ts";
 import { PACK_OWNER_SET } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { nextTurn } from "../../../lib/pause.ts";
@@ -8,7 +9,6 @@ import { missingBlobs } from "../blobs/blobs.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
-import { restoreExtraction } from "../extraction/restore.ts";
 import { findStale } from "../rebuild/staging.ts";
 import { tooNew } from "../schema/manifest.ts";
 import { migrate } from "../schema/migrate.ts";
@@ -287,4 +287,20 @@ function adoptPackOwner(database: Database): void {
     )
     .get(PACK_OWNER_SET);
   if (typeof row?.owner === "string") writePackSetting(database, "owner", row.owner);
+}
+
+/**
+ * Gives work of extraction that was imported what an export does not say, because the log does: its lane, its generation, and
+ * the revision of its plan. Runs inside a write transaction.
+ */
+function restoreExtraction(database: Database): void {
+  database
+    .query(
+      `UPDATE work SET lane = past.scope, generation = attempts + past.replans,
+         payload = CASE past.replans WHEN 0 THEN NULL ELSE json_object('revision', 1 + past.replans) END
+       FROM (SELECT e.key, e.scope, (SELECT count(*) FROM operations o WHERE o.target_id = e.id AND o.op_type = ?) AS replans
+         FROM events e) past
+       WHERE work.kind = 'extraction' AND past.key = work.subject`,
+    )
+    .run(REPLAN_OPERATION);
 }

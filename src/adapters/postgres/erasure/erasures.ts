@@ -1,12 +1,13 @@
 import { ERASED_HASH, erasedPayload, erasureConflict } from "../../../domain/erasure.ts";
-import type { Erasure } from "../../../ports/store/events.ts";
+import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { sharedPasses } from "../../../lib/pause.ts";
+import type { Erasure, Erasures } from "../../../ports/store/events.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
-
 import { removeBlobsOf } from "../blobs/blobs.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import { run } from "../connection/run.ts";
-import type { Sql } from "../connection/sql.ts";
+import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
 import { readSetting, writeSetting } from "../schema/settings.ts";
@@ -14,22 +15,76 @@ import { evict } from "../search/evict.ts";
 import { keepFromErasing } from "./names-erased.ts";
 import { readReached, readResting } from "./reached.ts";
 
+/** Setting of a database: the private key that signs what is said of erasures. */
+const SIGNING_KEY = "forget_signing_key";
+/** The tables that had what was erased. */
+const TABLES =
+  "events, operations, nodes, edges, node_evidence, work, receipts, receipt_nodes, vectors, vector_parts, vector_staging, lexical_documents, lexical_postings, blobs, blob_uses";
+
+export function bindErasures(database: Database) {
+  const { read, write, writeAny } = database;
+  const pass = sharedPasses(async () => {
+    const unsettled = await read(ALL_OWNERS, readUnsettled);
+    // Dead rows that somebody's snapshot still sees stay until the server's own next run.
+    if (unsettled.length > 0) await database.alone(`VACUUM ${TABLES}`);
+    await writeAny((sql) => noteSettled(sql, unsettled));
+    return true;
+  });
+  return {
+    restingOn: (userId, events) => read(userId, (sql) => readResting(sql, userId, events)),
+    reached: (scope) => read(scope.userId, async (sql) => (await readReached(sql, scope)).counts),
+    erase: (erasure) => write(erasure.userId, (sql) => erase(sql, erasure)),
+    hasUnsettledErasures: () =>
+      read(ALL_OWNERS, async (sql) => (await readUnsettled(sql)).length > 0),
+    erasureStage: (forgetId) =>
+      read(ALL_OWNERS, async (sql) =>
+        (await readUnsettled(sql)).includes(forgetId) ? "logical" : "physical",
+      ),
+    settleErasures: async (waitMs) => {
+      if ((await read(ALL_OWNERS, readUnsettled)).length === 0) return true;
+      // Where it may not, the server only warns and does nothing.
+      return (await read(ALL_OWNERS, mayVacuum)) && (await pass(waitMs));
+    },
+    // Pages, the log of the server and its replicas are not within reach of a client.
+    scan: async () => undefined,
+    signingKey: (made) =>
+      writeAny(async (sql) => {
+        await sql.run("SELECT pg_advisory_xact_lock(hashtext($1))", SIGNING_KEY);
+        const kept = await readSetting(sql, SIGNING_KEY);
+        if (kept === undefined) await writeSetting(sql, SIGNING_KEY, made);
+        return kept ?? made;
+      }),
+  } satisfies Erasures;
+}
+
+/** Whether this user may vacuum all the tables: as an owner of them or of the database, or, from version 17 on, by MAINTAIN. */
+async function mayVacuum(sql: Sql): Promise<boolean> {
+  const row = await sql.get<{ may: boolean }>(
+    `SELECT bool_and(pg_has_role(c.relowner, 'USAGE') OR pg_has_role(d.datdba, 'USAGE') OR
+       CASE WHEN current_setting('server_version_num')::int >= 170000 THEN has_table_privilege(c.oid, 'MAINTAIN') END) IS TRUE AS may
+     FROM unnest(string_to_array($1, ', ')) t JOIN pg_class c ON c.oid = to_regclass(t)
+     JOIN pg_database d ON d.datname = current_database()`,
+    TABLES,
+  );
+  return row?.may === true;
+}
+
 /** Setting of a database: the erasures that are not settled, by id, with blanks between them. */
 const UNSETTLED = "unsettled_erasures";
 
 /** The erasures that are not settled. */
-export async function readUnsettled(sql: Sql): Promise<readonly string[]> {
+async function readUnsettled(sql: Sql): Promise<readonly string[]> {
   return (await readSetting(sql, UNSETTLED))?.split(" ") ?? [];
 }
 
 /** Settles erasures. Those that came meanwhile are left. Runs inside a write transaction. */
-export async function noteSettled(sql: Sql, settled: readonly string[]): Promise<void> {
+async function noteSettled(sql: Sql, settled: readonly string[]): Promise<void> {
   const left = (await readUnsettled(sql)).filter((id) => !settled.includes(id));
   await writeSetting(sql, UNSETTLED, left.length === 0 ? undefined : left.join(" "));
 }
 
 /** Erases in the caller's transaction, which has the lock of the owner. @throws SvcError request_conflict */
-export async function erase(sql: Sql, erasure: Erasure): Promise<AuditRecord> {
+async function erase(sql: Sql, erasure: Erasure): Promise<AuditRecord> {
   const earlier = await run(sql, readAuditRecord(erasure.forgetId));
   if (earlier !== undefined) return earlier;
   await keepFromErasing(sql, ownerKey(erasure.userId), "alone");

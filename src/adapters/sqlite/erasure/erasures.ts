@@ -3,10 +3,9 @@ import type { Erasures } from "../../../ports/store/events.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import type { PackAccess } from "../pack-access.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
-import { erase, readUnsettled } from "./erase.ts";
+import { erase, noteSettled, readUnsettled } from "./erase.ts";
 import { lookAtReceipts, readReached, readResting } from "./reached.ts";
 import { scan } from "./scan.ts";
-import { settleErasures } from "./settle.ts";
 
 /** Setting of a pack: the private key that signs what is said of erasures. */
 const SIGNING_KEY = "forget_signing_key";
@@ -44,4 +43,19 @@ export function bindErasures({
         return kept ?? made;
       }),
   } satisfies Erasures;
+}
+
+/**
+ * Removes the words of what was erased from the segments of the text index, everything that pages keep of rows that were moved or
+ * deleted, and the log.
+ */
+async function settleErasures(
+  access: Pick<PackAccess, "read" | "write" | "purge">,
+  waitMs: number,
+): Promise<boolean> {
+  const unsettled = await access.read(readUnsettled);
+  if (unsettled.length === 0) return true;
+  const isPurged = await access.purge((database) => noteSettled(database, []), waitMs);
+  if (isPurged) await access.write((database) => noteSettled(database, unsettled));
+  return isPurged;
 }
