@@ -87,7 +87,9 @@ async function writesOf(store: Store): Promise<void> {
     },
   );
   await store.putParts([{ nodeId: node.id, userId: "ada", vectors: [unit(1)] }]);
-  await store.saveReceipt(aReceipt());
+  const receipt = aReceipt();
+  await store.saveReceipt(receipt);
+  await store.noteContexts([{ ...receipt, context: [] }]);
   await store.saveWalkPlace("merge", "ada", { seen: 1 });
   const work = await store.takeWork({ kind: "sweep", owner: "ada" }, true);
   if (typeof work !== "object") throw new Error("the work is not free");
