@@ -124,7 +124,7 @@ function* findNodes(filter: NodeFilter): Steps<readonly MemoryNode[]> {
       (row) => {
         rows += 1;
         after = row;
-        isDamaged = row.id === null;
+        isDamaged = row.id === null || row.user_id === null;
         if (isDamaged) return false;
         if (containsAny(row.content, needles)) isDone = !found.add(row) || found.isFull;
         return !isDone;
