@@ -118,6 +118,11 @@ export function escaped(text: string): string {
   );
 }
 
+/** A message of several lines. */
+export function escapedLines(text: string): string {
+  return text.split("\n").map(escaped).join("\n");
+}
+
 /** As above, and the separators of lines and paragraphs. */
 const ESCAPED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 

@@ -6,7 +6,7 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import { print, printError, Unwritten } from "../../lib/standard-output.ts";
 import { ERROR_MAP } from "../contract/core/error-map.ts";
 import type { CliContext, Serving } from "./context.ts";
-import { allLines, type Output, processOutput } from "./output.ts";
+import { escapedLines, type Output, processOutput } from "./output.ts";
 import { exitOnSignal, INTERRUPTED, Interrupted } from "./signals.ts";
 
 /** @param whole makes the program with all commands */
@@ -124,7 +124,7 @@ export async function createProgram(
     .showSuggestionAfterError()
     .configureOutput({
       writeOut: print,
-      writeErr: (text) => printError(allLines(helpful(withoutValues(text)))),
+      writeErr: (text) => printError(escapedLines(helpful(withoutValues(text)))),
     })
     .exitOverride();
   const wanted = COMMANDS[args[0] ?? ""];
@@ -163,7 +163,7 @@ export function reportFailure(error: unknown, output: Output = processOutput()):
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
   if (error instanceof Unwritten) return error.isUnread ? EXIT.done : EXIT.failed;
   if (error instanceof SvcError) {
-    output.note(`Error: ${error.message}`);
+    output.note(escapedLines(`Error: ${error.message}`));
     return ERROR_MAP[error.code].exitCode;
   }
   if (error instanceof Interrupted) {
@@ -171,11 +171,11 @@ export function reportFailure(error: unknown, output: Output = processOutput()):
     return INTERRUPTED;
   }
   if (isOfFile(error)) {
-    output.note(`Error: ${error.path}: cannot be read or written (${error.code})`);
+    output.note(escapedLines(`Error: ${error.path}: cannot be read or written (${error.code})`));
     return EXIT.failed;
   }
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  output.note(`Error: something went wrong inside svc (${message})`);
+  output.note(escapedLines(`Error: something went wrong inside svc (${message})`));
   return EXIT.failed;
 }
 
