@@ -151,3 +151,27 @@ export function statusInWords(status: number): string {
     ? `refused the request (status ${status})`
     : `answered in an unreadable form (status ${status})`;
 }
+
+/** Names that only this machine or its network resolves. */
+const PRIVATE_NAME = /^[^.:]+$|(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
+/** 0/8, 10/8, 127/8, 169.254/16, 172.16/12, 192.168/16. */
+const PRIVATE_V4 = /^(?:0|10|127|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168)\./;
+/** The unspecified address, ::1, fc00::/7, fe80::/10. */
+const PRIVATE_V6 = /^\[(?:::1?\]|f[cd][\da-f]{2}:|fe[89ab][\da-f]:)/;
+
+/** Whether an address is on this machine or its network, by its name. */
+export function isPrivateAddress(url: URL): boolean {
+  const host = hostOf(url);
+  const mapped = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/.exec(host);
+  if (mapped !== null) {
+    const [high = 0, low = 0] = mapped.slice(1).map((part) => Number.parseInt(part, 16));
+    return PRIVATE_V4.test(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`);
+  }
+  const isV4 = /^\d+(?:\.\d+){3}$/.test(host);
+  return isV4 ? PRIVATE_V4.test(host) : PRIVATE_V6.test(host) || PRIVATE_NAME.test(host);
+}
+
+/** The host of an address, in lower case and without a dot at its end. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.toLowerCase().replace(/\.$/, "");
+}

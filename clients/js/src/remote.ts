@@ -1,6 +1,6 @@
 /** A memory behind the HTTP interface of `svc serve`, for the adapters. It needs nothing but `fetch`. */
 
-import { isPrivateAddress } from "../../../src/adapters/network/reach.ts";
+import { isPrivateAddress } from "../../../src/domain/addresses.ts";
 import { parseOptionalInteger } from "../../../src/domain/arguments.ts";
 import { invalid, missingNode, SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryEvent, MemoryNode } from "../../../src/domain/node.ts";

@@ -1,3 +1,5 @@
+import { hostOf, isPrivateAddress } from "../../domain/addresses.ts";
+
 /**
  * `fetch`, as every request to another program is made: a proxy of the environment gets nothing that is for this machine or its
  * network.
@@ -20,25 +22,6 @@ function proxyOf(address: string): string | undefined {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Names that only this machine or its network resolves. */
-const PRIVATE_NAME = /^[^.:]+$|(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
-/** 0/8, 10/8, 127/8, 169.254/16, 172.16/12, 192.168/16. */
-const PRIVATE_V4 = /^(?:0|10|127|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168)\./;
-/** The unspecified address, ::1, fc00::/7, fe80::/10. */
-const PRIVATE_V6 = /^\[(?:::1?\]|f[cd][\da-f]{2}:|fe[89ab][\da-f]:)/;
-
-/** Whether an address is on this machine or its network, by its name. */
-export function isPrivateAddress(url: URL): boolean {
-  const host = hostOf(url);
-  const mapped = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/.exec(host);
-  if (mapped !== null) {
-    const [high = 0, low = 0] = mapped.slice(1).map((part) => Number.parseInt(part, 16));
-    return PRIVATE_V4.test(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`);
-  }
-  const isV4 = /^\d+(?:\.\d+){3}$/.test(host);
-  return isV4 ? PRIVATE_V4.test(host) : PRIVATE_V6.test(host) || PRIVATE_NAME.test(host);
-}
 
 /**
  * The proxy that the environment names for an address: none for this machine and its network, nor for the hosts of `NO_PROXY`.
@@ -73,8 +56,4 @@ function isExempt(url: URL, list: string): boolean {
       const named = [host, `${host}:${port}`, host.replace(/^\[|\]$/g, "")];
       return name !== "" && named.some((one) => one === name || one.endsWith(`.${name}`));
     });
-}
-
-function hostOf({ hostname }: URL): string {
-  return hostname.toLowerCase().replace(/\.$/, "");
 }
