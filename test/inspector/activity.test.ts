@@ -109,7 +109,9 @@ describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, 
 
   test("is shown page by page, without losing or repeating anything", async () => {
     const { url } = await serve({
-      fill: async (engine) => {
+      fill: async (engine, at) => {
+        // A question of 90 days ago is no longer told.
+        at("2026-11-20T12:00:00Z");
         const { nodeId } = await engine.storeWithReceipt({ userId: "anna", content: "Tea." });
         for (let times = 0; times < 230; times += 1) {
           await engine.pin(nodeId, times % 2 === 0, { actorId: `caller ${times}` });

@@ -78,8 +78,7 @@ async function asked(reply: string) {
   const options = { provider: "ollama", model: "m", baseUrl: url, transportRetries: 0 };
   const program = `
     import { readFileSync } from "node:fs";
-    const { createVisionModel } = await import("${folder}/create-vision-model.ts");
-    const { createLanguageModel } = await import("${folder}/create-language-model.ts");
+    const { createLanguageModel, createVisionModel } = await import("${folder}/create-language-model.ts");
     const told = ({ message }) => console.log(message);
     const options = ${JSON.stringify(options)};
     const picture = { image: new Uint8Array(9), mediaType: "image/jpeg", prompt: "p", timeoutMs: 60000 };
