@@ -105,7 +105,7 @@ async function closeFiles(files: PackFiles, resident: ResidentVectors): Promise<
   if (reading !== undefined) return reading.close();
   reader.close();
   await waitForTurn(writer);
-  log.close();
+  await log.close();
   // The last connection to close moves the log into the pack and removes it.
   writer.close();
   onClosed?.();
