@@ -88,12 +88,11 @@ export class AssistantProcess {
     await this.#reader.cancel();
   }
 
-  /** @param message JSON-RPC without its version, or a line as it is */
+  /** To a process that has ended, nothing: who waits for an answer is told. @param message JSON-RPC without its version, or a line as it is */
   say(message: object | string): void {
     const text =
       typeof message === "string" ? message : JSON.stringify({ jsonrpc: "2.0", ...message });
-    this.child.stdin.write(`${text}\n`);
-    this.child.stdin.flush();
+    this.#send(`${text}\n`).catch(() => undefined);
   }
 
   /** The first message that fits, as soon as it is there. @throws Error when the process ends before */
@@ -140,6 +139,11 @@ export class AssistantProcess {
   async ended(): Promise<number | string> {
     await this.child.exited;
     return this.child.signalCode ?? this.child.exitCode ?? "unknown";
+  }
+
+  async #send(text: string): Promise<void> {
+    await this.child.stdin.write(text);
+    await this.child.stdin.flush();
   }
 
   async #read(): Promise<void> {
