@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { MemoryNode } from "../../../src/domain/node.ts";
-import { anEvent, at } from "../../contract/samples.ts";
+import type { Edge, MemoryNode } from "../../../src/domain/node.ts";
+import type { AssertionQueryInput } from "../../../src/engine/aggregate/api.ts";
+import type { Instant } from "../../../src/lib/instant.ts";
+import type { Uuid } from "../../../src/lib/uuid.ts";
+import { aNode, anEvent, at } from "../../contract/samples.ts";
 import { useEngines } from "../engines.ts";
 import { amount, fact, put } from "./claims-world.ts";
 
@@ -11,6 +14,17 @@ function spending(...amounts: readonly (readonly [string, string, string])[]): M
   return amounts.map(([value, unit, text]) =>
     fact(["I", "spent", text], {}, amount(value, unit, text)),
   );
+}
+
+type Joined = readonly [from: Uuid | undefined, to: Uuid | undefined, noted: Instant];
+
+function contradiction([from, to, createdAt]: Joined): Edge {
+  const id = anEvent().id;
+  const rest = { validTo: undefined, provenanceEventId: undefined, metadata: undefined };
+  return {
+    ...{ id, userId: "ada", sourceId: from ?? id, targetId: to ?? id, edgeType: "contradicts" as const },
+    ...{ confidence: 1, validFrom: at(0), createdAt, ...rest },
+  };
 }
 
 describe("aggregateAssertions", () => {
@@ -97,6 +111,89 @@ describe("aggregateAssertions", () => {
     ]);
     expect(groups[0]?.sampleEvidenceRefs).toEqual([one]);
   });
+
+  describe("a filter", () => {
+    const CLAIMS: readonly MemoryNode[] = [
+      fact(["I", "lives_in", "Rome"], { eventTime: at(10), createdAt: at(1) }),
+      fact(["I", "Lives in", "Oslo"], { scope: "project", createdAt: at(20) }),
+      fact(["Ann", "lives_in", "Bonn"], { nodeType: "decision", eventTime: at(30) }),
+      fact(["I", "likes", "Kyiv"], { validFrom: at(5), validTo: at(15), eventTime: at(20) }),
+      fact(["I", "lives_in", "Lima"], {}, { polarity: "Negative" }),
+      fact(["I", "lives_in", "Cork"], { lifecycleState: "archived" }),
+      fact(["I", "lives_in", "Nice"], { epistemicType: "hypothetical" }),
+      fact(["I", "lives_in", "Graz"], { epistemicType: "unverified", confidence: 0.3 }),
+      fact(["I", "lives_in", "Ulm"], { epistemicType: "unverified", confidence: 0.31 }),
+      aNode(anEvent(), { nodeType: "fact", metadata: { subject: "I", predicate: "lives_in" } }),
+      fact(["I", "lives_in", "Wien"], { nodeType: "note" }),
+      fact(["I", "lives_in", "Brno"], { lifecycleState: "contested" }),
+    ];
+    const USUAL = ["Bonn", "Brno", "Kyiv", "Oslo", "Rome", "Ulm"];
+
+    test.each<[filter: Partial<AssertionQueryInput>, found: readonly string[], out?: object]>([
+      [{}, USUAL, { missing_structured_assertion: 1, selector_mismatch: 1 }],
+      [{ subjects: [" i "] }, ["Brno", "Kyiv", "Oslo", "Rome", "Ulm"], { selector_mismatch: 2 }],
+      [{ predicates: ["LIVES-IN"] }, ["Bonn", "Brno", "Oslo", "Rome", "Ulm"]],
+      [{ objects: ["ROME", "bonn"] }, ["Bonn", "Rome"], { selector_mismatch: 5 }],
+      [{ polarities: ["NEGATIVE"] }, ["Lima"], { selector_mismatch: 6 }],
+      [{ polarities: [] }, ["Bonn", "Brno", "Kyiv", "Lima", "Oslo", "Rome", "Ulm"]],
+      [{ scopes: ["project"] }, ["Oslo"]],
+      [{ nodeTypes: ["decision", "note"] }, ["Bonn", "Wien"]],
+      [{ lifecycleStates: ["archived", "contested"] }, ["Brno", "Cork"]],
+      [{ lifecycleStates: [] }, []],
+      [{ retrievalMode: "explicit" }, [...USUAL, "Cork", "Graz", "Nice"].sort()],
+      [
+        { validAt: at(15) },
+        ["Bonn", "Brno", "Oslo", "Rome", "Ulm"],
+        { outside_validity_window: 1 },
+      ],
+      [{ validAt: at(4) }, ["Bonn", "Brno", "Oslo", "Rome", "Ulm"], { outside_validity_window: 1 }],
+      [{ validAt: at(5) }, USUAL],
+      [{ knowledgeAt: at(19) }, ["Bonn", "Brno", "Kyiv", "Rome", "Ulm"]],
+      [{ knowledgeAt: at(20) }, USUAL],
+      [
+        { eventTimeFrom: at(10), eventTimeTo: at(20) },
+        ["Kyiv", "Rome"],
+        { missing_event_time: 5, after_event_time_window: 1 },
+      ],
+      [{ eventTimeFrom: at(20) }, ["Bonn", "Kyiv"], { before_event_time_window: 1 }],
+    ])("%j counts what it names, and says why the rest is out", async (filter, found, out = {}) => {
+      const { engine, store } = await open();
+      await put(store, CLAIMS);
+      const { groups, exclusions, scannedNodes, matchedRecords } = await engine.aggregateAssertions(
+        {
+          userId: "ada",
+          ...filter,
+        },
+      );
+      expect(groups.map(({ values }) => values.object)).toEqual([...found]);
+      expect(exclusions).toMatchObject(out);
+      expect(Object.keys(exclusions)).toEqual(Object.keys(exclusions).sort());
+      const excluded = Object.values(exclusions).reduce((sum, count) => sum + count, 0);
+      expect(excluded + matchedRecords).toBe(scannedNodes);
+    });
+  });
+
+  test("groups have the first spelling, the first samples by id, and the span of their events", async () => {
+    const { engine, store } = await open();
+    const seen = (object: string, eventTime: Instant | undefined) =>
+      fact(["I", "saw", object], { eventTime });
+    const nodes = [seen("Rome", at(30)), seen("ROME", at(10)), seen(" rome", undefined)];
+    await put(store, nodes);
+    const { groups } = await engine.aggregateAssertions({ userId: "ada", sampleLimit: 2 });
+    const ids = nodes.map(({ id }) => id).sort();
+    const first = nodes.find(({ id }) => id === ids[0]);
+    expect(groups).toMatchObject([
+      {
+        values: { object: first?.metadata?.["object"] },
+        normalizedValues: { object: "rome" },
+        occurrenceCount: 3,
+        sampleNodeIds: ids.slice(0, 2),
+        samplesTruncated: true,
+        earliestEventTime: at(10),
+        latestEventTime: at(30),
+      },
+    ]);
+  });
 });
 
 describe("aggregateQuantities", () => {
@@ -107,6 +204,23 @@ describe("aggregateQuantities", () => {
     expect(groups).toMatchObject([
       { values: { unit: "$" }, valueCount: 2, total: "0.30", minimum: "0.10", maximum: "0.2" },
     ]);
+  });
+
+  test("leaves out an amount that its claim or its source does not bear out", async () => {
+    const { engine, store } = await open();
+    const km = (object: string, given: Partial<MemoryNode>, stored = amount("5", "km", "5 km")) =>
+      fact(["I", "ran", object], given, stored);
+    await put(store, [
+      km("5 km", {}),
+      km("five", { content: "I ran 5 km" }),
+      km("5 km", { content: "I ran about 5 km" }),
+      km("5 km", { content: "I ran 5 km" }, amount("6", "km", "5 km")),
+      km("5 km", { content: "I ran" }, { ...amount("5", "km", "5 km"), evidence_quote: "5 km" }),
+      fact(["I", "ran", "5 km"]),
+    ]);
+    const { groups, exclusions } = await engine.aggregateQuantities({ userId: "ada" });
+    expect(groups).toMatchObject([{ values: { unit: "km" }, valueCount: 2, total: "10" }]);
+    expect(Object.values(exclusions)).toEqual([3, 1]);
   });
 
   test("of equal values the least and the greatest are written as the first was", async () => {
@@ -284,6 +398,43 @@ describe("getAssertionState", () => {
       currentCandidate: false,
       exclusionReasons: ["lifecycle_not_active:deprecated"],
     });
+  });
+
+  test("a contradiction counts between claims that hold then, as far as it was known", async () => {
+    const { engine, store } = await open();
+    const homes = [
+      home("Rome", { createdAt: at(2) }),
+      home("Oslo", { createdAt: at(1) }),
+      home("Bonn", { validTo: at(1) }),
+    ];
+    await put(store, homes);
+    const [rome, oslo, bonn] = homes.map(({ id }) => id);
+    const edges = [
+      [rome, bonn, at(3)],
+      [bonn, oslo, at(4)],
+      [rome, oslo, at(5)],
+    ] as const;
+    await store.change(
+      { nodeIds: homes.map(({ id }) => id), auditRecordIds: [], eventIds: [] },
+      () => ({
+        change: { nodes: [], auditRecords: [], edges: edges.map(contradiction) },
+        result: undefined,
+      }),
+    );
+    const ask = (knowledgeAt: string, limit?: number) =>
+      engine.getAssertionState({ ...AT, validAt: at(1), knowledgeAt, limit });
+    const known = await ask(at(4));
+    expect(known.conflicts.map((one) => one.activeBetweenCurrentCandidates)).toEqual([
+      false,
+      false,
+    ]);
+    expect(known.status).toBe("multiple");
+    expect(known.timeline.map(({ object }) => object).slice(1)).toEqual(["Oslo", "Rome"]);
+    const late = await ask(at(5), 1);
+    expect(late).toMatchObject({ status: "contested", conflictCount: 3, conflictsTruncated: true });
+    expect(late.conflicts).toMatchObject([
+      { sourceNodeId: rome, activeBetweenCurrentCandidates: true },
+    ]);
   });
 
   test("the newest claim is no truth: both homes are shown, each with its validity", async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { isReceiptWhole } from "../../../src/engine/receipt-check.ts";
 import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import {
@@ -80,51 +79,6 @@ describe("keep", () => {
     expect((await store.usesOf({ userId: OWNER, nodeId: node.id, limit: 9 })).items).toEqual([]);
   });
 
-  test("returns once the receipt is written, and it can be read at once", async () => {
-    const saved: Uuid[] = [];
-    const { keeper } = await open({
-      alter: (store) => ({
-        saveReceipt: (receipt) => {
-          saved.push(receipt.requestId);
-          return store.saveReceipt(receipt);
-        },
-      }),
-    });
-    const material = aMaterial();
-    expect(await keeper.keep(material)).toBeTrue();
-    expect(saved).toEqual([idOf(material)]);
-    const kept = await keeper.read(idOf(material), OWNER);
-    expect(saved).toEqual([idOf(material)]);
-    expect(kept?.receipt.query).toBe(material.query);
-    expect(kept?.receipt.candidates).toHaveLength(4);
-    expect(kept?.record.context).toHaveLength(2);
-    expect(kept?.checksum).toMatch(/^[0-9a-f]{64}$/);
-    expect(JSON.parse(kept?.text ?? "")).toMatchObject({ request_id: idOf(material) });
-  });
-
-  test("fails no answer when the store fails, and says so of each that is not written", async () => {
-    let isBroken = true;
-    const { keeper, warnings } = await open({
-      alter: (store) => ({
-        saveReceipt: (receipt) =>
-          isBroken
-            ? Promise.reject(new SvcError("disk_full", "no room in /private/place"))
-            : store.saveReceipt(receipt),
-      }),
-    });
-    const [first, second, third] = [aMaterial(), aMaterial(), aMaterial()];
-    expect(await keeper.keep(first)).toBeFalse();
-    expect(warnings).toEqual([
-      `the receipt of retrieval ${idOf(first)} was not written (disk_full)`,
-    ]);
-    isBroken = false;
-    expect(await keeper.keep(second)).toBeTrue();
-    expect(await keeper.keep(third)).toBeTrue();
-    expect(await keeper.read(idOf(first), OWNER)).toBeUndefined();
-    expect(await keeper.read(idOf(second), OWNER)).toBeDefined();
-    expect(await keeper.read(idOf(third), OWNER)).toBeDefined();
-  });
-
   test("drops what comes while too many wait for a store that hangs", async () => {
     const { keeper, warnings } = await open({
       answerMs: 500,
@@ -161,14 +115,6 @@ describe("keep", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("writes nothing where receipts are kept for 0 days", async () => {
-    const { keeper, store } = await open({ days: 0 });
-    const material = aMaterial();
-    expect(await keeper.keep(material)).toBeFalse();
-    await keeper.settle();
-    expect(await store.receipt(idOf(material), OWNER)).toBeUndefined();
-  });
-
   test("writes in the order of the answers, and does not wait for one to begin the next", async () => {
     const order: Uuid[] = [];
     const gate = Promise.withResolvers<void>();
@@ -186,24 +132,6 @@ describe("keep", () => {
     const kept = await Promise.all(materials.map((material) => keeper.keep(material)));
     expect(kept).toEqual(Array(5).fill(true));
     expect(order).toEqual(materials.map(idOf));
-  });
-
-  test("waits for a store that hangs once, and calls no receipt durable that is not", async () => {
-    const gate = Promise.withResolvers<void>();
-    const { keeper, store } = await open({
-      answerMs: 500,
-      alter: (real) => ({
-        saveReceipt: (receipt) => gate.promise.then(() => real.saveReceipt(receipt)),
-      }),
-    });
-    const [first, second, third] = [aMaterial(), aMaterial(), aMaterial()];
-    expect(await keeper.keep(first)).toBeFalse();
-    expect(await keeper.keep(second)).toBeFalse();
-    expect(await store.receipt(idOf(first), OWNER)).toBeUndefined();
-    gate.resolve();
-    await keeper.settle();
-    expect(await store.receipt(idOf(second), OWNER)).toBeDefined();
-    expect(await keeper.keep(third)).toBeTrue();
   });
 
   test("writes what is waiting, and takes nothing more", async () => {
@@ -232,17 +160,6 @@ describe("keep", () => {
 });
 
 describe("read", () => {
-  test("finds nothing for an unknown or foreign request", async () => {
-    const { keeper } = await open();
-    const material = aMaterial();
-    void keeper.keep(material);
-    expect(await keeper.read(idOf(material), "somebody else")).toBeUndefined();
-    expect(
-      await keeper.read(asUuid("01900000-0000-7000-8000-0000000000ff"), OWNER),
-    ).toBeUndefined();
-    expect(await keeper.read(idOf(material), ALL_OWNERS)).toBeDefined();
-  });
-
   const damages: readonly {
     readonly name: string;
     readonly says: string;

@@ -15,14 +15,6 @@ import {
 } from "../../../src/domain/records/retrieval-record.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import type { PackRules } from "../../../src/engine/retrieve/pack/bundle.ts";
-import {
-  foldsInto,
-  placeInWindow,
-  storedTimes,
-  type WindowPlace,
-  windowPlaces,
-  withoutCopies,
-} from "../../../src/engine/retrieve/pack/copies.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
 import {
   contextHeader,
@@ -32,17 +24,8 @@ import {
   levelTexts,
   packItem,
   recordLine,
-  requiresText,
 } from "../../../src/engine/retrieve/pack/record-line.ts";
-import {
-  ContextMeter,
-  hasOwnClaim,
-  ORDINARY_RANK,
-  packingRanks,
-  sectionHeading,
-  sectionOf,
-} from "../../../src/engine/retrieve/pack/sections.ts";
-import { byScore, compareIds } from "../../../src/engine/retrieve/score/score.ts";
+import { ContextMeter, sectionHeading } from "../../../src/engine/retrieve/pack/sections.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
 import { idOf, minute, packRules, record, tokenizer } from "./pack-samples.ts";
 
@@ -303,162 +286,16 @@ const rulesArbitrary: fc.Arbitrary<PackRules> = fc
     packRules(budget, { ...settings, contextFormat: format }, { minFidelity, notice, guidance }),
   );
 
-type NaiveRecord = {
-  readonly candidate: ResultCandidate;
-  readonly shown: string;
-  readonly namesSpeaker: boolean;
-  readonly window: WindowPlace | undefined;
-  readonly isBeside: boolean;
-};
-type NaiveSections = ReadonlyMap<SectionName, readonly NaiveRecord[]>;
-
-/** The same packing without any short cut: everything is counted, and each trial renders and counts the whole text. */
-function packNaively(results: readonly ResultCandidate[], rules: PackRules): string {
-  const available = Math.max(0, rules.tokenBudget - rules.settings.overheadTokens);
-  const count = (sections: NaiveSections) => tokenizer.count(renderNaively(sections, rules));
-  if (count(new Map()) > available) return "";
-  const copies = naiveCopies(results, rules);
-  const write = naiveWriter(results, rules, copies);
-  const folds = rules.settings.foldRepeatedText && rules.settings.contextFormat === "reader";
-  let sections: NaiveSections = new Map();
-  for (const candidate of naiveOrder(results, copies.kept, rules, write)) {
-    const packed = [...sections.values()].flat();
-    if (folds && packed.some((other) => foldsInto(candidate.node, other.candidate.node))) continue;
-    const grown = write(candidate)
-      .filter((line) => tokenizer.count(line.shown) <= available - count(sections))
-      .map((line) => inserted(sections, line))
-      .find((next) => count(next) <= available);
-    if (grown === undefined) continue;
-    const held = packed.filter(
-      (other) => !other.isBeside && foldsInto(other.candidate.node, candidate.node),
-    );
-    sections = folds ? without(grown, held) : grown;
-  }
-  const guided = renderNaively(sections, rules, rules.guidance);
-  const fits = sections.size > 0 && tokenizer.count(guided) <= available;
-  return fits ? guided : renderNaively(sections, rules);
-}
-
-function formatOf({ settings }: PackRules): LineFormat {
-  return { name: settings.contextFormat, citations: settings.contextCitations };
-}
-
-function renderNaively(sections: NaiveSections, rules: PackRules, guidance?: string): string {
-  const records = [...sections.values()].flat();
-  if (records.length === 0) return rules.notice ?? "";
-  const namesSpeakers = records.some(({ namesSpeaker }) => namesSpeaker);
-  return [
-    ...[rules.notice, guidance].filter((one) => one !== undefined),
-    contextHeader(formatOf(rules), namesSpeakers),
-    ...[...sections].flatMap(([name, lines]) => [
-      headingOf(name),
-      ...lines.map(({ shown }) => shown),
-    ]),
-  ].join("\n");
-}
-
 function headingOf(name: SectionName): string {
   const remark = " (stored texts, stated or confirmed by the user)";
   return `[${name}]${name === "system_instructions" ? remark : ""}`;
-}
-
-function naiveWindows(results: readonly ResultCandidate[], { settings }: PackRules) {
-  return settings.sessionContextPacking === "adjacent" ? windowPlaces(results) : new Map();
-}
-
-function naiveCopies(results: readonly ResultCandidate[], rules: PackRules) {
-  const { sessionContextPacking, contextFormat } = rules.settings;
-  const mustHaveText = requiresText({ format: contextFormat, minFidelity: rules.minFidelity });
-  return withoutCopies(
-    results.filter(({ node: { content } }) => !mustHaveText || content.trim() !== ""),
-    packingRanks(results, sessionContextPacking),
-    naiveWindows(results, rules),
-  );
-}
-
-/** Writes a candidate at every level that is allowed. */
-function naiveWriter(
-  results: readonly ResultCandidate[],
-  rules: PackRules,
-  { kept, repeats: counts }: ReturnType<typeof naiveCopies>,
-) {
-  const times = storedTimes(kept);
-  const ids = results.map(({ node }) => node.id).sort();
-  const windows = naiveWindows(results, rules);
-  return (candidate: ResultCandidate): NaiveRecord[] => {
-    const { node: memory } = candidate;
-    const format = formatOf(rules);
-    return levelTexts(memory, { format: format.name, minFidelity: rules.minFidelity }).map(
-      (one) => {
-        const reference = `m${ids.indexOf(memory.id) + 1}`;
-        const [repeats, stored] = [counts.get(memory.id), times.get(memory.id)];
-        const shown = { ...one, reference, repeats, stored };
-        const { head, body, namesSpeaker } = recordLine(memory, shown, format);
-        const window = windows.get(memory.id);
-        return { candidate, shown: head + body, namesSpeaker, window, isBeside: false };
-      },
-    );
-  };
-}
-
-function naiveOrder(
-  results: readonly ResultCandidate[],
-  usable: readonly ResultCandidate[],
-  rules: PackRules,
-  write: (candidate: ResultCandidate) => NaiveRecord[],
-): readonly ResultCandidate[] {
-  const { multipathOrdering: ordering, sessionContextPacking } = rules.settings;
-  const head = usable.filter((one) => !hasOwnClaim(one)).sort(byScore)[0];
-  const ranks = packingRanks(results, sessionContextPacking);
-  const valued = usable.map((candidate) => {
-    const rank = ranks.get(candidate.node.id) ?? 0;
-    const cost = tokenizer.count(write(candidate)[0]?.shown ?? "");
-    const exponent =
-      ordering === "score" || rank !== ORDINARY_RANK ? 0 : ordering === "density" ? 1 : 0.25;
-    const isHead = ordering === "balanced" && rank === ORDINARY_RANK && candidate === head;
-    return { candidate, rank, isHead, worth: candidate.compositeScore / cost ** exponent };
-  });
-  return valued
-    .sort(
-      (a, b) =>
-        a.rank - b.rank ||
-        Number(b.isHead) - Number(a.isHead) ||
-        b.worth - a.worth ||
-        compareIds(a.candidate, b.candidate),
-    )
-    .map(({ candidate }) => candidate);
-}
-
-function inserted(sections: NaiveSections, line: NaiveRecord): NaiveSections {
-  const section = sectionOf(line.candidate.node);
-  const lines = [...(sections.get(section) ?? [])];
-  const place = placeInWindow(lines, line.window);
-  lines.splice(place ?? lines.length, 0, { ...line, isBeside: place !== undefined });
-  return new Map(sections).set(section, lines);
-}
-
-function without(sections: NaiveSections, held: readonly NaiveRecord[]): NaiveSections {
-  return new Map(
-    [...sections]
-      .map(([name, all]) => [name, all.filter((one) => !held.includes(one))] as const)
-      .filter(([, all]) => all.length > 0),
-  );
 }
 
 describe("packing of anything", () => {
   const pool = fc.array(drawn, { maxLength: 12 }).map(candidatesOf);
   const ordering = fc.constantFrom(...MULTIPATH_ORDERINGS);
 
-  test("gives what counting everything and rendering every trial gives", () => {
-    fc.assert(
-      fc.property(pool, rulesArbitrary, (results, rules) => {
-        expect(pack(results, tokenizer, rules).renderedContext).toBe(packNaively(results, rules));
-      }),
-      { numRuns: 400, seed: 41 },
-    );
-  });
-
-  test("gives the same where bounds are far off and scores fall below zero", () => {
+  test("leaves nothing out that has room by itself: the short cuts of counting lose no record", () => {
     const part = fc.constantFrom("word ", "日本語 ", "and, ", "12.5 ");
     const content = fc.array(part, { minLength: 1, maxLength: 40 }).map((parts) => parts.join(""));
     const score = fc.constantFrom(-1, -0.5, 0.2, 0.4, 0.6, 0.8, 1);
@@ -466,55 +303,23 @@ describe("packing of anything", () => {
     fc.assert(
       fc.property(crowd, fc.integer({ min: 70, max: 450 }), ordering, (all, budget, by) => {
         const results = all.map(([one, compositeScore], index) =>
-          record(index, one, {}, { compositeScore }),
+          record(index, `${index}: ${one}`, {}, { compositeScore }),
         );
-        const rules = packRules(budget, { multipathOrdering: by });
-
-        expect(pack(results, tokenizer, rules).renderedContext).toBe(packNaively(results, rules));
+        const { renderedContext: context, excludedIds } = pack(
+          results,
+          tokenizer,
+          packRules(budget, { multipathOrdering: by, foldRepeatedText: false }),
+        );
+        const reader = { name: "reader", citations: false } as const;
+        const start = context || `${contextHeader(reader, false)}\n[stable_facts]`;
+        for (const { node: left } of results.filter(({ node: { id } }) =>
+          excludedIds.includes(id),
+        )) {
+          const { head, body } = lineIn(reader, left.content, undefined, "");
+          expect(tokenizer.count(`${start}\n${head}${body}`)).toBeGreaterThan(budget);
+        }
       }),
       { numRuns: 200, seed: 59 },
-    );
-  });
-
-  test("gives the same where one record makes room for those that were too large before", () => {
-    const shared = "some words that all of them have, ".repeat(16);
-    const evidence = { evidenceRefs: [idOf(900)] };
-    const held = [`At first ${shared}`, `${shared} and then`, `first ${shared} and`];
-    const others = fc.array(
-      fc.tuple(fc.integer({ min: 36, max: 50 }), fc.integer({ min: 70, max: 190 })),
-      { maxLength: 6 },
-    );
-    const rows = fc.tuple(
-      fc.subarray(held, { minLength: 2 }),
-      others,
-      fc.nat(60),
-      fc.constantFrom("density", "balanced"),
-    );
-    fc.assert(
-      fc.property(rows, ([early, late, more, by]) => {
-        const host = record(50, `At first ${shared} and then`, evidence, { compositeScore: 1 });
-        const results = [
-          ...early.map((one, index) => record(index, one, evidence, { compositeScore: 100 })),
-          host,
-          ...late.map(([length, percent], index) =>
-            record(
-              100 + index,
-              "word word word 日 ".repeat(length),
-              {},
-              { compositeScore: percent / 100 },
-            ),
-          ),
-        ];
-        const budget = pack(
-          results.slice(0, early.length),
-          tokenizer,
-          packRules(9999, { foldRepeatedText: false }),
-        );
-        const rules = packRules(budget.tokensUsed + 100 + more, { multipathOrdering: by });
-
-        expect(pack(results, tokenizer, rules).renderedContext).toBe(packNaively(results, rules));
-      }),
-      { numRuns: 300, seed: 61 },
     );
   });
 

@@ -1,17 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { at } from "../../contract/samples.ts";
-import { seedInto } from "../../contract/sqlite-seed.ts";
-import { link } from "../../contract/store-graph.ts";
 import { fullReceipt, useEngines } from "../engines.ts";
-import {
-  ask,
-  contentsOf,
-  fillWorld,
-  linesOf,
-  packing,
-  remember,
-  withSettings,
-} from "./pipeline-world.ts";
+import { ask, contentsOf, packing, remember, withSettings } from "./pipeline-world.ts";
 
 const { open } = useEngines({ upkeep: undefined });
 
@@ -81,47 +71,6 @@ describe("a question for a count", () => {
     });
     expect(results.every(({ paths }) => paths.join() === "LEXICAL")).toBe(true);
   });
-
-  test("is limited by meaning alone where everything was found and shown", async () => {
-    const opened = await open();
-    await remember(opened, ...museums(3));
-
-    const { bundle, metadata } = await ask(opened.engine, HOW_MANY);
-
-    expect(metadata.aggregationCoverage).toEqual({
-      status: "semantic_candidates",
-      exhaustive: false,
-      candidateCount: 3,
-      selectedCount: 3,
-      contextCount: 3,
-      limitations: ["semantic_matching"],
-      candidateLimitPaths: [],
-    });
-    expect(bundle.coverageNotice).toStartWith("Aggregation coverage: ");
-    expect(bundle.renderedContext).toStartWith(`${bundle.coverageNotice}\nMemory records`);
-  });
-
-  test("names each limit that took effect", async () => {
-    const opened = await open();
-    await remember(opened, ...museums(6), { content: "unrelated words" });
-    const limitations = async (given: Parameters<typeof ask>[2]) =>
-      (await ask(opened.engine, HOW_MANY, given)).metadata.aggregationCoverage;
-
-    expect(await limitations({ minScore: 0.2 })).toMatchObject({
-      status: "candidate_limited",
-      limitations: ["semantic_matching", "score_floor"],
-    });
-    expect(await limitations({ limit: 2 })).toMatchObject({
-      status: "candidate_limited",
-      limitations: ["semantic_matching", "result_limit"],
-      selectedCount: 2,
-    });
-    expect(await limitations({ tokenBudget: 0, minScore: 0.2, limit: 1 })).toMatchObject({
-      status: "context_limited",
-      limitations: ["semantic_matching", "score_floor", "result_limit", "token_budget"],
-      contextCount: 0,
-    });
-  });
 });
 
 describe("a question about time", () => {
@@ -168,69 +117,5 @@ describe("a question about time", () => {
       knowledgeAt: at(1),
       historicalCoverage: metadata.historicalCoverage,
     });
-  });
-});
-
-describe("contested claims", () => {
-  test("are flagged with the other side, in a section of their own", async () => {
-    const opened = await open();
-    const { yes, no } = await fillWorld(opened);
-
-    const { results, bundle } = await ask(opened.engine, "Does the hotel take dogs?");
-
-    const flags = results.filter(({ conflictFlag }) => conflictFlag);
-    expect(new Map(flags.map(({ node, contradictsId }) => [node.id, contradictsId]))).toEqual(
-      new Map([
-        [yes?.id, no?.id],
-        [no?.id, yes?.id],
-      ]) as never,
-    );
-    expect(
-      bundle.sections
-        .get("contested_claims")
-        ?.map(({ renderedText }) => renderedText)
-        .sort(),
-    ).toEqual([
-      '- [contested] "The hotel takes dogs."',
-      '- [contested] "The hotel takes no dogs."',
-    ]);
-    expect(linesOf(bundle.renderedContext).headings).toContain("[contested_claims]");
-  });
-
-  test("are flagged when a session brought them, and the other side is not added", async () => {
-    const opened = await open({ settings: packing({ vectorK: 1, lexicalK: 1 }) });
-    const [, claim, other] = await remember(
-      opened,
-      { content: "green tea", sessionId: "s", second: 1 },
-      { content: "It is healthy.", sessionId: "s", second: 2, lifecycleState: "contested" },
-      { content: "Nobody knows.", second: 3, lifecycleState: "contested" },
-    );
-    const place = { seed: seedInto(opened.pack) };
-    await link(place, claim, other, { type: "contradicts" });
-
-    const { results } = await ask(opened.engine, "green tea");
-
-    expect(
-      results.map(({ node, conflictFlag, contradictsId }) => [
-        node.content,
-        conflictFlag,
-        contradictsId,
-      ]),
-    ).toEqual([
-      ["green tea", false, undefined],
-      ["It is healthy.", true, other?.id],
-    ]);
-  });
-
-  test("without an edge are shown as contested and not flagged", async () => {
-    const opened = await open();
-    await remember(opened, { content: "green tea", lifecycleState: "contested" });
-
-    const { results, bundle } = await ask(opened.engine, "tea");
-
-    expect(results.map(({ conflictFlag, contradictsId }) => [conflictFlag, contradictsId])).toEqual(
-      [[false, undefined]],
-    );
-    expect([...bundle.sections.keys()]).toEqual(["contested_claims"]);
   });
 });

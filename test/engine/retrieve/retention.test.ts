@@ -50,21 +50,6 @@ describe("memories whose retention is over", () => {
     expect(contentsOf(answer.results)).toEqual(["Water the orchid."]);
   });
 
-  test("are told of by the receipt, with the reason of the first search", async () => {
-    const opened = await open({
-      embedder: wordEmbedder(),
-      clock: testClock("2026-01-20T00:00:00Z"),
-    });
-    await remember(opened, ...expired(400), LIVE);
-    const answer = await ask(opened.engine, "harbour ferry gate 7", askedLater);
-    const [left] = answer.excluded;
-    if (left === undefined) throw new Error("nothing was left out");
-
-    const explanation = await opened.engine.explain(answer.metadata.requestId, "ada");
-
-    expect(JSON.stringify(explanation)).toContain("retention");
-  });
-
   test("cost no second search while no search is at its limit", async () => {
     const limits: unknown[] = [];
     const opened = await open({

@@ -262,28 +262,6 @@ describe("an answer", () => {
 });
 
 describe("a search that fails", () => {
-  const broken = wordEmbedder({
-    embedQuery: async () => {
-      throw new Error("a text that nobody may see");
-    },
-  });
-
-  test("of meaning leaves the answer to the other, which says so and skips the floor", async () => {
-    const { engine, warnings } = await open({ embedder: broken });
-    await storeAll(engine, { content: "green tea" });
-
-    const { results, metadata } = await ask(engine, "tea", { minScore: 0.9 });
-
-    expect(results.map(({ paths }) => paths)).toEqual([["LEXICAL"]]);
-    expect(metadata).toMatchObject({
-      backendFailures: { VECTOR: "backend_error" },
-      backendsUsed: ["GRAPH", "LEXICAL", "PINNED"],
-      embeddingMismatch: false,
-      minScoreSkipped: true,
-    });
-    expect(warnings.join()).not.toContain("nobody may see");
-    expect(warnings).toHaveLength(1);
-  });
 
   test.each([
     { name: "model", identity: { model: "other", version: "1", dimension: 64 } },

@@ -1,79 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import {
-  competitionRanks,
-  newestFirstPlaces,
-  newestOf,
-  recency,
-  rescaleToUnit,
-  shareOfLargest,
-  temporalAffinity,
-} from "../../../src/engine/retrieve/score/pool.ts";
+import { recency, temporalAffinity } from "../../../src/engine/retrieve/score/pool.ts";
 import { at } from "../../contract/samples.ts";
 
 const DAY = 86_400;
-
-describe("competition ranks", () => {
-  test("give equal values the better rank and skip the places they take", () => {
-    expect(competitionRanks([0.1, 0.5, 0.9, 0.5])).toEqual([4, 2, 1, 2]);
-  });
-
-  test("leave out what has no value, and count zero as one", () => {
-    expect(competitionRanks([undefined, 0, 1])).toEqual([undefined, 2, 1]);
-  });
-
-  test("are one more than the number of larger values", () => {
-    const values = fc.array(fc.option(fc.nat(5), { nil: undefined }), { maxLength: 30 });
-    fc.assert(
-      fc.property(values, (given) => {
-        const larger = (value: number) => given.filter((other = -1) => other > value).length;
-
-        expect(competitionRanks(given)).toEqual(
-          given.map((value) => (value === undefined ? undefined : larger(value) + 1)),
-        );
-      }),
-      { seed: 5 },
-    );
-  });
-});
-
-test("places go newest first, alike for equal times, and stay below 1", () => {
-  expect(newestFirstPlaces([at(1), undefined, at(9), at(1), at(5)])).toEqual([
-    0.5,
-    undefined,
-    0,
-    0.5,
-    0.25,
-  ]);
-});
-
-test("the newest of times is the latest; of none there is none", () => {
-  expect(newestOf([at(3), at(9), at(4)])).toBe(at(9));
-  expect(newestOf([])).toBeUndefined();
-});
-
-describe("the share of the largest", () => {
-  test("is 1 for it and for anything above it", () => {
-    expect([4, 2, 8].map(shareOfLargest([1, 4]))).toEqual([1, 0.5, 1]);
-  });
-
-  test("is 0 where there is nothing above 0", () => {
-    expect([1, 0].map(shareOfLargest([0, 0]))).toEqual([0, 0]);
-    expect([1].map(shareOfLargest([]))).toEqual([0]);
-  });
-});
-
-describe("rescaling", () => {
-  test("moves the smallest to 0 and the largest to 1", () => {
-    expect(rescaleToUnit([0.75, undefined, 0.25, 0.5])).toEqual([1, undefined, 0, 0.5]);
-  });
-
-  test("makes equal values 1", () => {
-    expect(rescaleToUnit([0.3, 0.3, undefined])).toEqual([1, 1, undefined]);
-    expect(rescaleToUnit([0])).toEqual([1]);
-    expect(rescaleToUnit([])).toEqual([]);
-  });
-});
 
 describe("recency", () => {
   const rule = { anchor: at(10 * DAY), lambda: 0.05 };

@@ -176,18 +176,6 @@ describe.each([...FUSIONS])("under $name", ({ fusion }) => {
     );
   });
 
-  test("every record survives being written as JSON", () => {
-    fc.assert(
-      fc.property(items, context(fusion), (given, asked) => {
-        for (const { provenance, compositeScore } of score(given.map(toCandidate), asked)) {
-          const read: typeof provenance = JSON.parse(JSON.stringify(provenance));
-          expect(replayScore(read)).toBe(compositeScore);
-        }
-      }),
-      runs,
-    );
-  });
-
   test("scores are at least 0 and within their bound", () => {
     fc.assert(
       fc.property(items, context(fusion), (given, asked) => {

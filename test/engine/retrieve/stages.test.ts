@@ -73,10 +73,3 @@ test("a second search without expired memories is a stage of its own", async () 
   const stages = metadata.stages.map(({ stage }) => stage);
   expect(stages).toEqual([...PLAIN.slice(0, 3), "search_again", ...PLAIN.slice(3)]);
 });
-
-test("no stage is told that did not run", async () => {
-  const opened = await open({ embedder: wordEmbedder() });
-  await remember(opened, ferry(1));
-  const { metadata } = await ask(opened.engine, "ferry");
-  expect(metadata.stages.map(({ stage }) => stage)).toEqual([...PLAIN]);
-});
