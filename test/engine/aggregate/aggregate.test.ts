@@ -22,7 +22,13 @@ function contradiction([from, to, createdAt]: Joined): Edge {
   const id = anEvent().id;
   const rest = { validTo: undefined, provenanceEventId: undefined, metadata: undefined };
   return {
-    ...{ id, userId: "ada", sourceId: from ?? id, targetId: to ?? id, edgeType: "contradicts" as const },
+    ...{
+      id,
+      userId: "ada",
+      sourceId: from ?? id,
+      targetId: to ?? id,
+      edgeType: "contradicts" as const,
+    },
     ...{ confidence: 1, validFrom: at(0), createdAt, ...rest },
   };
 }

@@ -21,8 +21,8 @@ function stored(built: BuiltReceipt) {
 
 describe("the stored form", () => {
   test.each([
-    { weights: undefined, query: "" },
-    { weights: RELATIVE_FUSION, query: "Naïve \"quotes\" \u2028 😀\n\\" },
+    { query: "" },
+    { weights: RELATIVE_FUSION, query: 'Naïve "quotes" \u2028 😀\n\\' },
     { weights: ADAPTIVE_FUSION, query: "\ufeffwhen?" },
     { weights: WEIGHTS, query: "x".repeat(300) },
   ])("gives a receipt back, text and record: $query", (shape) => {

@@ -262,7 +262,6 @@ describe("an answer", () => {
 });
 
 describe("a search that fails", () => {
-
   test.each([
     { name: "model", identity: { model: "other", version: "1", dimension: 64 } },
     { name: "version", identity: { model: "words", version: "2", dimension: 64 } },
