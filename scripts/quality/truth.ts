@@ -109,7 +109,7 @@ async function measureChanges(): Promise<void> {
       const { hits } = await ask(userId, question);
       const says = new Map(said.map(([what, text]) => [text, what]));
       const found = hits.filter(({ text }) => says.has(text) && says.get(text) !== "near");
-      const order = found.map(({ text }) => says.get(text)).join(", ");
+      const order = found.map((hit) => `${says.get(hit.text)} ${hits.indexOf(hit) + 1}`).join(", ");
       const about = `${language} ${kind}: ${question} | ${said.map(([, text]) => text).join(" | ")} | ${order}`;
       const [first] = found;
       if (said.some(([what]) => what === "old")) {
