@@ -1,6 +1,6 @@
 /**
  * Kills processes that write to an encrypted pack, over and over.
- * The suite runs 10 rounds in each journal mode. A longer run:
+ * The suite runs 5 rounds in each journal mode. A longer run:
  *   SVC_FAULT_ROUNDS=100 bun test test/fault/encrypted-kill.test.ts
  */
 import { expect, test } from "bun:test";
@@ -18,7 +18,7 @@ import {
   useFolders,
 } from "../adapters/crypt/packs.ts";
 
-const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 10);
+const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 5);
 const WRITER = join(import.meta.dir, "encrypted-writer.ts");
 const LONGEST_MS = 400;
 const START_LIMIT_MS = 30_000;

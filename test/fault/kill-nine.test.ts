@@ -2,7 +2,7 @@
  * Kills a server with SIGKILL at random moments while several clients write, over and over on one pack, and counts what
  * was acknowledged and is gone, or is there twice.
  *
- * The suite runs 6 rounds. A longer run, and the seed of a failed one:
+ * The suite runs 3 rounds. A longer run, and the seed of a failed one:
  *   SVC_FAULT_ROUNDS=50 bun test test/fault/kill-nine.test.ts
  *   SVC_FAULT_SEED=1234 bun test test/fault/kill-nine.test.ts
  * The server is SVC_EXE, else dist/svc, else src/main.ts under Bun.
@@ -16,7 +16,7 @@ import { DISK } from "./disk-folder.ts";
 import { companions, examine, SOUND } from "./examine.ts";
 import { findLost, findUnfindable, Ledger, processAll } from "./ledger.ts";
 
-const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 6);
+const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 3);
 const SEED = Number(process.env["SVC_FAULT_SEED"] ?? Date.now() % 1_000_000);
 const STORE_CLIENTS = 4;
 const INGEST_CLIENTS = 2;

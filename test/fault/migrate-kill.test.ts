@@ -1,6 +1,6 @@
 /**
  * Kills `svc migrate` between a pack and a database at random moments, over and over, runs it again, and looks at what is there.
- * The suite kills 5 times each way. More: SVC_FAULT_ROUNDS=50 bun test test/fault/migrate-kill.test.ts
+ * The suite kills 3 times each way. More: SVC_FAULT_ROUNDS=50 bun test test/fault/migrate-kill.test.ts
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -16,7 +16,7 @@ import { dropDatabase, NO_POSTGRES } from "../postgres/databases.ts";
 import { PROGRAM } from "../surface/cli/run-svc.ts";
 import { DISK } from "./disk-folder.ts";
 
-const KILLS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 5);
+const KILLS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 3);
 const MEMORIES = 1500;
 
 setDefaultTimeout(120_000 + KILLS * 30_000);

@@ -2,7 +2,7 @@
  * Kills the built program with SIGKILL at moments of an observation, spread over the time that an undisturbed one takes, each on a new
  * pack. The next run observes what is missing: no frame is there twice, none is lost, and no thumbnail is without its event.
  *
- * The suite kills at 10 moments. At more:
+ * The suite kills at 5 moments. At more:
  *   SVC_FAULT_ROUNDS=50 bun test test/fault/observe-kill.test.ts
  */
 import { Database } from "bun:sqlite";
@@ -15,7 +15,7 @@ import { startVisionServer } from "../surface/cli/vision-server.ts";
 import { until } from "../until.ts";
 import { DISK } from "./disk-folder.ts";
 
-const MOMENTS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 10);
+const MOMENTS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 5);
 const folder = mkdtempSync(join(DISK, "svc-observe-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

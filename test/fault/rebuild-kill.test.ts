@@ -2,7 +2,7 @@
  * Kills `svc rebuild` with SIGKILL at random moments, over and over on one pack, and looks for vectors of two models side
  * by side and for anything that is lost.
  *
- * The suite runs 4 rounds. A longer run, and the seed of a failed one:
+ * The suite runs 2 rounds. A longer run, and the seed of a failed one:
  *   SVC_FAULT_ROUNDS=50 bun test test/fault/rebuild-kill.test.ts
  *   SVC_FAULT_SEED=1234 bun test test/fault/rebuild-kill.test.ts
  */
@@ -13,7 +13,7 @@ import { createDesk, type Desk } from "../surface/cli/run-svc.ts";
 import { DISK } from "./disk-folder.ts";
 import { FORMER, makeFormerPack, progressOf } from "./former-pack.ts";
 
-const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 4);
+const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 2);
 const SEED = Number(process.env["SVC_FAULT_SEED"] ?? Date.now() % 1_000_000);
 /** A round must be over before all of them are embedded. */
 const MEMORIES = 40 * ROUNDS + 40;

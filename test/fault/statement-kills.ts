@@ -55,7 +55,7 @@ export function useKilling(file: string): Killing {
  * The steps at which a test kills: all with `KILL_AT=all`, else about so many, evenly spread. The first, the last, and those before
  * and after each commit are always among them.
  */
-export function killedAt({ count, commits }: Steps, most = 25): readonly number[] {
+export function killedAt({ count, commits }: Steps, most = 12): readonly number[] {
   const every = process.env["KILL_AT"] === "all" ? 1 : Math.max(1, count / most);
   const named = new Set([1, count, ...commits.flatMap((step) => [step, step + 1])]);
   for (let step = every; step <= count; step += every) named.add(Math.round(step));

@@ -11,7 +11,7 @@ const STORES_EACH = 24;
 const CLIENTS_EACH = 3;
 const SEED = 11;
 /** The moment at which two meet in a new file is short; one attempt may miss it. */
-const NEW_PACKS = 8;
+const NEW_PACKS = 3;
 
 let folder = "";
 beforeAll(() => {
@@ -48,7 +48,7 @@ async function isVisible(client: Client, { nodeId, word }: Entry): Promise<boole
 test("processes that create one pack at the same moment all open it", async () => {
   for (let attempt = 0; attempt < NEW_PACKS; attempt += 1) {
     const pack = join(folder, `new-${attempt}.pack`);
-    const launched = Array.from({ length: 6 }, (_, index) =>
+    const launched = Array.from({ length: 4 }, (_, index) =>
       launchServer({ pack, logFile: join(folder, `new-${attempt}-${index}.log`) }),
     );
     const outcomes = await Promise.allSettled(launched.map(({ listening }) => listening));
@@ -61,7 +61,7 @@ test("processes that create one pack at the same moment all open it", async () =
   }
 }, 120_000);
 
-test.each([{ count: 2 }, { count: 4 }])(
+test.each([{ count: 3 }])(
   "$count processes on one pack lose nothing and see one another's writes at once",
   async ({ count }) => {
     const pack = join(folder, `${count}.pack`);
