@@ -72,8 +72,8 @@ const GERMAN = {
 
 const SPANISH = {
   change: `ahora|últimamente|recientemente|en adelante|hoy por hoy|ya no|desde|a partir de|en vez|en lugar|en realidad|al final|sino|actualmente|hoy en día|cambiaron|cambió|cambié|cambiado|mudado|
-    mudamos|mudé|subió|bajó|aplazó|aplazado|anulé|anuló|anulado|cancelé|canceló|cancelado|suspendido|descartado|dejado|dejó|dejé|
-    eligieron|nuevo|nueva|saqué|equivoqué|equivocado|corrección|mal|gusta más|prefiero|prefiere|después de|mudó|mudaron|trasladó|trasladado|reemplazó|reemplazado|sustituyó|sustituido|vendió|vendí|vendido|abandonó|abandonado|renunció`,
+    mudamos|mudé|subió|bajó|aplazó|aplazado|anulé|anuló|anulamos|anulado|cancelamos|cancelé|canceló|cancelado|suspendido|descartado|dejado|dejó|dejé|
+    eligieron|nuevo|nueva|saqué|equivoqué|equivocado|corrección|mal|gusta más|prefiero|prefiere|después de|mudó|mudaron|trasladó|trasladado|reemplazó|reemplazado|sustituyó|sustituido|vendió|vendí|vendimos|vendido|abandonó|abandonado|renunció`,
   negation: "no nunca ni sin tampoco",
   empty: `el la los las lo un una unos unas de del y e o u es son era está están fue al a en que se su sus mi mis me nos tu te con
     por para como le les si ha he han hay muy más`,

@@ -201,8 +201,9 @@ type Ending = {
 /** What says that something is not so. The first of a clause counts, and of these the longest. */
 const MARKS = [
   ...phrases(
-    `not|never|cannot|can t|don t|doesn t|didn t|isn t|aren t|wasn t|weren t|won t|haven t|hasn t|couldn t|shouldn t|wouldn t|no longer|stopped|quit|gave up|given up|nicht|nicht mehr|nicht langer|nie|niemals|kein|keine|keinen|keinem|
-    keiner|no|nunca|ya no|dejo de|dejado de|deje de`,
+    `not|never|cannot|can t|don t|doesn t|didn t|isn t|aren t|wasn t|weren t|won t|haven t|hasn t|couldn t|shouldn t|wouldn t|no longer|stopped|quit|gave up|given up|
+    cancelled|canceled|called off|dropped|discontinued|abandoned|scrapped|sold|got rid of|gave away|given away|nicht|nicht mehr|nicht langer|nie|niemals|kein|keine|keinen|keinem|
+    keiner|gekundigt|abgesagt|storniert|abbestellt|verkauft|aufgegeben|no|nunca|ya no|dejo de|dejado de|deje de|cancelo|cancelamos|cancelado|cancele|vendio|vendi|vendimos|vendido|abandono|abandonado`,
   ),
 ].sort((one, other) => other.length - one.length);
 /** What stands between something that is so and something that no longer is. */
@@ -215,7 +216,11 @@ const JOINTS = new Set(
   analyse("but and or because so sondern und oder aber weil denn sino y pero porque"),
 );
 /** Words before a time, which does not say what ended. */
-const TIMED = new Set(analyse("since until seit ab bis desde hasta"));
+const TIMED = new Set(
+  analyse(
+    "since until last yesterday today seit ab bis gestern heute letzte letzten letztes desde hasta ayer hoy",
+  ),
+);
 /** Verbs that say nothing without another one; the English ones are empty words. */
 const MODALS = new Set(analyse("kann konnen will darf soll muss puede pueden puedo quiere quiero"));
 /** How German verbs end. */
@@ -290,8 +295,9 @@ function isStatedIn({ before, after }: Ending, newer: Statement, older: Statemen
   const object = tellingOf(after);
   const missing = [...tellingOf(before), ...object].filter((word) => !states(word));
   if (missing.length === 0) return true;
-  if (older.stems.isSubsetOf(newer.stems) && !missing.some((word) => PERSONS.has(word)))
-    return true;
+  // A word of change that only the older one has says something: "the left knee", "the new office".
+  const saysNoMore = older.stems.isSubsetOf(newer.stems) && older.changes.isSubsetOf(newer.changes);
+  if (saysNoMore && !missing.some((word) => PERSONS.has(word))) return true;
   const verb = verbOf(before, after);
   if (verb === undefined || !missing.every((word) => word === verb)) return false;
   const others = object.filter((word) => word !== verb);

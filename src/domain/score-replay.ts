@@ -127,6 +127,7 @@ export function applyAdjustment(
     case "episode_decay":
       return score * coefficient;
     case "newer_first":
+    case "behind_newer":
       return movable(score) * coefficient;
   }
 }
@@ -251,6 +252,10 @@ type Limits = {
 };
 const SHARE: Limits = { text: "above 0 to 1", holds: (value) => value > 0 && value <= 1 };
 const FINITE: Limits = { text: "finite", holds: Number.isFinite };
+const MOVES: Limits = {
+  text: "above 0",
+  holds: (value) => value > 0 && Number.isFinite(value),
+};
 const COEFFICIENT_LIMITS: Readonly<Record<AdjustmentKind, Limits>> = {
   neural_blend: { text: "0 to 1", holds: (value) => value >= 0 && value <= 1 },
   neural_rank_assignment: {
@@ -262,7 +267,8 @@ const COEFFICIENT_LIMITS: Readonly<Record<AdjustmentKind, Limits>> = {
   evidence_augmentation: SHARE,
   session_decay: FINITE,
   episode_decay: FINITE,
-  newer_first: { text: "above 0", holds: (value) => value > 0 && Number.isFinite(value) },
+  newer_first: MOVES,
+  behind_newer: MOVES,
 };
 
 function adjustmentProblems({ kind, coefficient, neuralScore }: Adjustment): string[] {

@@ -159,6 +159,7 @@ export const ADJUSTMENT_KINDS = [
   "session_decay",
   "episode_decay",
   "newer_first",
+  "behind_newer",
 ] as const;
 export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number];
 

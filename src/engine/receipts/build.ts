@@ -398,6 +398,6 @@ function effectiveOptions(
 /** Whether one of the scores was adjusted so that a newer memory comes before an outdated one. */
 export function marksOlder(provenances: Iterable<ScoreProvenance>): boolean {
   return Iterator.from(provenances).some(({ adjustments }) =>
-    adjustments.some(({ kind }) => kind === "newer_first"),
+    adjustments.some(({ kind }) => kind === "newer_first" || kind === "behind_newer"),
   );
 }

@@ -174,6 +174,8 @@ function adjustmentReason(step: Adjustment): Reason {
   return { text: adjustmentWords(step), memory: step.sourceNodeId };
 }
 
+const OLDER = "older than, and perhaps no longer true because of, memory";
+
 function adjustmentWords({ kind, coefficient, neuralScore, sourceNodeId }: Adjustment): string {
   const factor = shortNumber(coefficient);
   const of = sourceNodeId === undefined ? "another memory" : "memory";
@@ -189,9 +191,9 @@ function adjustmentWords({ kind, coefficient, neuralScore, sourceNodeId }: Adjus
     case "evidence_augmentation":
       return `source of what was found, with ${factor} of the score of ${of}`;
     case "newer_first":
-      return coefficient > 1
-        ? "put before what it makes outdated, or may replace: memory"
-        : "older than, and perhaps no longer true because of, memory";
+      return coefficient > 1 ? "put before what it makes outdated, or may replace: memory" : OLDER;
+    case "behind_newer":
+      return OLDER;
     case "session_decay":
       return `neighbour in the conversation, with ${factor} of the score of ${of}`;
     case "episode_decay":

@@ -199,7 +199,7 @@ function packingWords(
       return { text: "has no text", memory: undefined };
     case "one_sided":
       return {
-        text: "is contested, and the memory on the other side did not fit beside it",
+        text: "is contested or outdated, and the memory on the other side did not fit beside it",
         memory: undefined,
       };
     case "folded":
@@ -236,7 +236,7 @@ function selectionWords(
     case "evidence_limit":
       return `its source is among the results ${times(maxPerEvidence)} already`;
     case "one_sided":
-      return "it is contested, and the memory on the other side is not among the results";
+      return "it is contested or outdated, and the memory on the other side is not among the results";
     case "result_limit":
       return `no more than ${results(resultLimit)} were asked for, and others are better`;
     default:

@@ -203,10 +203,10 @@ function ageProblems({ candidates, scoreProvenance }: RetrievalReceipt): string[
   const places = new Map(candidates.map(({ nodeId }, index) => [nodeId, index]));
   return [...scoreProvenance].flatMap(([nodeId, { adjustments }], place) =>
     adjustments.flatMap(({ kind, coefficient, sourceNodeId }) => {
-      if (kind !== "newer_first") return [];
-      if (sourceNodeId === undefined) return [`${nodeId}: newer_first without the other memory`];
+      if (kind !== "newer_first" && kind !== "behind_newer") return [];
+      if (sourceNodeId === undefined) return [`${nodeId}: ${kind} without the other memory`];
       // Above 1 it was itself raised, to the place of the memory that it makes outdated.
-      const isOlder = coefficient <= 1;
+      const isOlder = kind === "behind_newer" || coefficient <= 1;
       const newer = places.get(sourceNodeId) ?? -1;
       return isOlder && newer >= place
         ? [`${nodeId}: stands before ${sourceNodeId}, which makes it outdated`]

@@ -262,8 +262,8 @@ function nearestLinks(links: readonly WordedLink[]): readonly Link[] {
   return [...nearest.values()];
 }
 
-/** The score of an older memory as a share of the newer one's. */
-const BEHIND = 1 - 1e-9;
+/** The score of an older memory as a share of the newer one's: less apart than the tie breaks of scores. */
+const BEHIND = 1 - 1e-13;
 
 type Link = {
   readonly newer: ResultCandidate;
@@ -272,7 +272,10 @@ type Link = {
   readonly isOutdated: boolean;
 };
 
-/** Moves each newer memory to the place of the older one, which follows it. The first link of an older memory counts. */
+/**
+ * Moves each newer memory to the place of the older one, which follows it, an outdated one directly. The first link of an older
+ * memory counts.
+ */
 function moveBehind(
   ranking: readonly ResultCandidate[],
   links: readonly Link[],
@@ -340,13 +343,14 @@ function reordered(
   }
   for (const link of oldestFirst.toReversed()) {
     const [newer, older] = [now(link.newer), now(link.older)];
-    const factor = Math.min(1, (newer.compositeScore * BEHIND) / movable(older.compositeScore));
+    const beside = (newer.compositeScore * BEHIND) / movable(older.compositeScore);
     const olderThan = { nodeId: newer.node.id, at: statedTime(newer.node) };
-    current.set(older.key, {
-      ...older,
-      ...stepped(older, factor, newer),
-      ...(link.isOutdated && { olderThan }),
-    });
+    // What is shown as outdated stands directly behind what makes it so.
+    const step =
+      link.isOutdated && beside > 1
+        ? stepped(older, beside, newer, "behind_newer")
+        : stepped(older, Math.min(1, beside), newer);
+    current.set(older.key, { ...older, ...step, ...(link.isOutdated && { olderThan }) });
   }
   return [...current.values()].sort(orderOf(policy));
 }
@@ -361,6 +365,11 @@ function orderOf(policy: RankingPolicy): (a: ResultCandidate, b: ResultCandidate
   };
 }
 
-function stepped(candidate: ResultCandidate, factor: number, other: ResultCandidate) {
-  return adjusted(candidate, adjustment("newer_first", factor, { sourceNodeId: other.node.id }));
+function stepped(
+  candidate: ResultCandidate,
+  factor: number,
+  other: ResultCandidate,
+  kind: "newer_first" | "behind_newer" = "newer_first",
+) {
+  return adjusted(candidate, adjustment(kind, factor, { sourceNodeId: other.node.id }));
 }

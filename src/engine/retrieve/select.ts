@@ -50,7 +50,7 @@ function skipsFloor(
   );
 }
 
-/** Keeps what reaches the floor, up to the caps and the limit; the first reason wins. Both sides of a dispute are kept, or neither. */
+/** Keeps what reaches the floor, up to the caps and the limit; the first reason wins. Both sides of a dispute are kept, or neither; what is outdated only with what makes it so. */
 export function select(given: readonly ResultCandidate[], rules: SelectionRules): Selection {
   const minScoreSkipped = skipsFloor(given, rules);
   const isFloored = (rules.minScore ?? 0) > 0 && rules.fusion !== "weighted";
@@ -68,8 +68,12 @@ export function select(given: readonly ResultCandidate[], rules: SelectionRules)
       .slice(1)
       .flatMap((id) => byId.get(id) ?? [])
       .filter((other) => !kept.has(other));
+    const { olderThan } = candidate;
+    // What is outdated stands nowhere without what makes it so.
+    const isAlone = olderThan && excluded.some(({ nodeId }) => nodeId === olderThan.nodeId);
     const reason =
-      kept.refusal(candidate) ?? (kept.add([candidate, ...others]) ? undefined : "one_sided");
+      kept.refusal(candidate) ??
+      (!isAlone && kept.add([candidate, ...others]) ? undefined : "one_sided");
     if (reason !== undefined) excluded.push(exclusion(candidate, reason, rules.fusion));
   }
   return { results: ranking.filter((candidate) => kept.has(candidate)), excluded, minScoreSkipped };

@@ -190,7 +190,10 @@ describe("a reason to leave something out", () => {
     ["source_limit", "the same text of the same source is among the results once already"],
     ["evidence_limit", "its source is among the results 2 times already"],
     ["result_limit", "no more than 5 results were asked for, and others are better"],
-    ["one_sided", "it is contested, and the memory on the other side is not among the results"],
+    [
+      "one_sided",
+      "it is contested or outdated, and the memory on the other side is not among the results",
+    ],
     ["node_type_filtered:note", "memories of type note were not wanted"],
     ["source_type_filtered:tool_output", "memories from tool_output were not wanted"],
     ["lifecycle_filtered:superseded", "it is superseded"],

@@ -231,7 +231,7 @@ describe("an answer", () => {
           stage: "selection",
           code: "one_sided",
           reason: {
-            text: "it is contested, and the memory on the other side is not among the results",
+            text: "it is contested or outdated, and the memory on the other side is not among the results",
             memory: undefined,
           },
         }),

@@ -91,8 +91,9 @@ const KNOWN = RANKING.chain((ranking) =>
 );
 
 const idsOf = (ranking: readonly ResultCandidate[]) => ranking.map(({ node }) => node.id);
+const MOVES: readonly string[] = ["newer_first", "behind_newer"];
 const isMoved = ({ provenance }: ResultCandidate) =>
-  provenance.adjustments.some(({ kind }) => kind === "newer_first");
+  provenance.adjustments.some(({ kind }) => MOVES.includes(kind));
 
 /** Checks what holds for every ranking and for what the stage makes of it. */
 function holds(
@@ -129,6 +130,9 @@ describe("whatever is found, the newer memory first", () => {
         const newer = after[newerAt]?.node;
         expect(newerAt).toBeGreaterThanOrEqual(0);
         expect(newerAt).toBeLessThan(place);
+        // Nothing stands between them but what was moved there as well, or has the very score of the newer one.
+        const between = after.slice(newerAt + 1, place).filter((one) => !isMoved(one));
+        for (const one of between) expect(one.compositeScore).toBe(after[newerAt]!.compositeScore);
         expect(newer?.scope).toBe(node.scope);
         expect(newer?.metadata?.[SPEAKER_KEY]).toBe(node.metadata?.[SPEAKER_KEY]);
         expect([newer?.lifecycleState, node.lifecycleState]).toEqual(["tentative", "tentative"]);
@@ -146,7 +150,7 @@ describe("whatever is found, the newer memory first", () => {
       expect(after).toEqual(after.toSorted(byScore));
       const former = after.map((candidate) => {
         const { provenance } = candidate;
-        const adjustments = provenance.adjustments.filter(({ kind }) => kind !== "newer_first");
+        const adjustments = provenance.adjustments.filter(({ kind }) => !MOVES.includes(kind));
         return { ...candidate, compositeScore: replayScore({ ...provenance, adjustments }) };
       });
       expect(idsOf(former.sort(byScore))).toEqual(idsOf(before));

@@ -258,6 +258,23 @@ describe("what is outdated", () => {
     }
   });
 
+  test("stands behind the record that contains what outdates it", () => {
+    const evidenceRefs = [idOf(900)];
+    const results = [
+      record(1, `${NEW}, after a long talk`, { evidenceRefs }),
+      record(4, "Ann likes tea"),
+      record(2, NEW, { evidenceRefs }),
+      older(3),
+    ];
+    const [, ...shown] = contents(results);
+    expect(shown).toEqual([OLD, "Ann likes tea"]);
+  });
+
+  test("is left out where only an instruction says so, behind which no note may stand", () => {
+    const results = [record(2, NEW, { nodeType: "instruction" }), older(3)];
+    expect(contents(results)).toEqual([NEW]);
+  });
+
   test("is left out where that does not fit", () => {
     const results = [record(2, NEW.repeat(40)), older(3), record(4, "Ann likes tea")];
     expect(contents(results, {}, 120)).toEqual(["Ann likes tea"]);

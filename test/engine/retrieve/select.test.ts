@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { type SelectionRules, select } from "../../../src/engine/retrieve/select.ts";
-import { freshId } from "../../contract/samples.ts";
+import { at, freshId } from "../../contract/samples.ts";
 import { nodeKeys } from "../../node-keys.ts";
 import { aResult } from "./pool.ts";
 
@@ -126,6 +126,18 @@ describe("caps", () => {
       ],
     });
     expect(chosen(claims, { maxPerEvidence: 2 }).kept).toEqual(nodeKeys(0, 1, 3, 4, 5));
+  });
+
+  test("leave out what is outdated with what makes it so", () => {
+    const [first, newer] = claims;
+    const older = aResult(6, 0.4, {}, { olderThan: { nodeId: newer!.node.id, at: at(2) } });
+    expect(chosen([first!, newer!, older], { maxPerEvidence: 1 })).toMatchObject({
+      kept: [0],
+      dropped: [
+        [1, "evidence_limit"],
+        [6, "one_sided"],
+      ],
+    });
   });
 
   test("leave room for later ones up to the limit", () => {

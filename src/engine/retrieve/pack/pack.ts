@@ -189,7 +189,10 @@ class Filling implements LeftOut {
       this.folded.set(node.id, host.node.id);
       return;
     }
-    if (!this.#takeNewer(node.id)) return;
+    if (!this.#takeNewer(node)) {
+      this.oneSided.add(node.id);
+      return;
+    }
     const alone = this.#place(item);
     if (alone === undefined) return;
     const placed = isDisputed ? this.#withOthers(alone, item) : [alone];
@@ -198,19 +201,22 @@ class Filling implements LeftOut {
     for (const record of placed) this.#foldInto(record);
   }
 
-  /** Packs what outdates a memory first. @returns false if it does not fit: then the outdated one is left out too */
-  #takeNewer(id: Uuid): boolean {
-    const newer = this.#rules.newerOf.get(id);
+  /** Packs what outdates a memory first. @returns false if the outdated one cannot stand behind it, and so is left out */
+  #takeNewer(node: MemoryNode): boolean {
+    const newer = this.#rules.newerOf.get(node.id);
     if (newer === undefined) return true;
-    const newerId = newer.candidate.node.id;
-    if (!this.#together.has(newerId) && this.#recordOf(newerId) === undefined) this.#take(newer);
-    const isThere = this.#recordOf(newerId) !== undefined || this.folded.has(newerId);
-    if (isThere) this.#together.add(newerId);
-    return isThere;
+    const { id } = newer.candidate.node;
+    if (!this.#together.has(id) && this.#recordOf(id) === undefined) this.#take(newer);
+    const record = this.#recordOf(id);
+    if (record === undefined) return false;
+    this.#together.add(record.node.id);
+    return record.section !== "system_instructions" || sectionOf(node) === record.section;
   }
 
+  /** The record of a memory, or the one that contains it. */
   #recordOf(id: Uuid): Placed | undefined {
-    return [...this.#meter.sections.values()].flat().find(({ node }) => node.id === id);
+    const shown = this.folded.get(id) ?? id;
+    return [...this.#meter.sections.values()].flat().find(({ node }) => node.id === shown);
   }
 
   /** Behind what outdates it, else at the end of its window or section. */
@@ -258,11 +264,13 @@ class Filling implements LeftOut {
   /** Removes records that this one contains. */
   #foldInto(record: Placed): void {
     for (const held of this.#packed.heldBy(record.node)) {
-      if (held.isBeside || this.#rules.disputed.sides.has(held.node.id)) continue;
+      const { id } = held.node;
+      const isBound = this.#together.has(id) || this.#rules.disputed.sides.has(id);
+      if (held.isBeside || isBound) continue;
       this.#meter.remove(held);
       this.#packed.remove(held);
       this.#queue.budgetGrew();
-      this.folded.set(held.node.id, record.node.id);
+      this.folded.set(id, record.node.id);
     }
     this.#packed.add(record);
   }
@@ -278,7 +286,7 @@ function place(
   available: number,
 ): Placed | undefined {
   const own = sectionOf(item.candidate.node);
-  // An outdated instruction follows what outdates it; nothing else joins the instructions.
+  // Only an outdated instruction follows one that outdates it.
   const section =
     behind === undefined || behind.section === "system_instructions" ? own : behind.section;
   const lines = meter.sections.get(section) ?? [];

@@ -37,6 +37,7 @@ const SEARCH_STEPS: Readonly<Record<string, string>> = {
   session_decay: "same conversation",
   episode_decay: "same episode",
   newer_first: "a newer one says it",
+  behind_newer: "a newer one says it",
 };
 
 const LEGEND = [
