@@ -1,5 +1,4 @@
 import type { Sql, SqlValue } from "./sql.ts";
-import { listText } from "./values.ts";
 
 /** A column and its type, as SQL. */
 export type Column = readonly [name: string, type: string];
@@ -58,8 +57,8 @@ function given(columns: readonly Column[], from: number): string {
 }
 
 /** Rows as lists of their columns: the parameters of an insertion. */
-export function listsOf(columns: readonly Column[], rows: readonly Cells[]): string[] {
-  return columns.map((_, place) => listText(rows.map((row) => row[place] ?? null)));
+export function listsOf(columns: readonly Column[], rows: readonly Cells[]): Cells[] {
+  return columns.map((_, place) => rows.map((row) => row[place] ?? null));
 }
 
 /**

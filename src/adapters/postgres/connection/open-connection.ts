@@ -1,13 +1,15 @@
 import { databasePlace } from "../../../domain/addresses.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
+import { isList } from "../../sql/statement.ts";
 import { isConflict, isLost, toSvcError } from "./failures.ts";
 import { OwnerNames } from "./owner-names.ts";
-import { CONNECT_LIMIT_MS, type Connection, Pool } from "./pool.ts";
+import { type Bound, CONNECT_LIMIT_MS, type Connection, Pool } from "./pool.ts";
 import { APPLICATION, SEE, visible } from "./row-security.ts";
 import { Sight } from "./sight.ts";
 import type { Database, Sql, SqlValue, Statements } from "./sql.ts";
 import { fromStored, toStored } from "./text.ts";
+import { listText } from "./values.ts";
 import { WriteGroups } from "./write-groups.ts";
 
 export type ConnectionOptions = {
@@ -134,7 +136,7 @@ async function inTransaction<T>(
 
 /** Statements that see everything: they are asked one after the other without anything in between. */
 function beyond(ask: Ask, sees: string): Ask {
-  return async <Row>(text: string, values?: readonly SqlValue[]) => {
+  return async <Row>(text: string, values?: readonly Bound[]) => {
     const [, answer] = await Promise.all([
       ask(SEE, [visible(ALL_OWNERS)]),
       ask<Row>(text, values),
@@ -232,10 +234,7 @@ async function again<T>(
 /** Statements, by what asks them. */
 function sqlOn(ask: Ask): Statements {
   const asked = <Row>(text: string, values: readonly SqlValue[]) =>
-    ask<Row>(
-      text,
-      values.map((value) => (typeof value === "string" ? toStored(value) : value)),
-    );
+    ask<Row>(text, values.map(bound));
   return {
     all: async <Row>(text: string, ...values: readonly SqlValue[]) =>
       [...(await asked<Row>(text, values))].map(decoded),
@@ -245,6 +244,12 @@ function sqlOn(ask: Ask): Statements {
     },
     run: async (text, ...values) => (await asked(text, values)).count,
   };
+}
+
+/** A value as the driver takes it: lists are array literals. */
+function bound(value: SqlValue): Bound {
+  const plain = isList(value) ? listText(value) : value;
+  return typeof plain === "string" ? toStored(plain) : plain;
 }
 
 /** A row with its texts as they were given. */

@@ -1,5 +1,4 @@
 import { codeOf, isLost, NoAnswer, PoolBusy } from "./failures.ts";
-import type { SqlValue } from "./sql.ts";
 
 export type PoolOptions = {
   /** Milliseconds after which the server ends a statement. */
@@ -7,6 +6,9 @@ export type PoolOptions = {
   /** Connections at most. */
   readonly size: number;
 };
+
+/** A value as the driver takes it. */
+export type Bound = string | number | boolean | null | Uint8Array;
 
 /** Rows, with `count`, how many were written, and `command`, what the server says that it did. */
 type Answer<Row> = Awaited<ReturnType<typeof Bun.sql.unsafe<Row[]>>>;
@@ -139,7 +141,7 @@ export class Connection {
   }
 
   /** Statements of one connection run in the order in which they were asked. @throws NoAnswer, PostgresError */
-  async ask<Row>(text: string, values: readonly SqlValue[] = []): Promise<Answer<Row>> {
+  async ask<Row>(text: string, values: readonly Bound[] = []): Promise<Answer<Row>> {
     this.#waiting += 1;
     if (this.#waiting === 1) this.#wait();
     try {

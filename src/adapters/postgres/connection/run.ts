@@ -1,18 +1,10 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { POSTGRES } from "../../sql/dialect.ts";
-import {
-  type Access,
-  type SqlValue as Given,
-  isList,
-  type Request,
-  type Steps,
-  textFor,
-} from "../../sql/statement.ts";
+import { type Access, type Request, type Steps, textFor } from "../../sql/statement.ts";
 import { ownerKey } from "../owner-key.ts";
 import { insertMany } from "./insert-many.ts";
 import { beyondWall } from "./row-security.ts";
-import type { Database, Sql, SqlValue } from "./sql.ts";
-import { listText } from "./values.ts";
+import type { Database, Sql } from "./sql.ts";
 
 /** Runs the steps of a role, each once the one before it is done. */
 export async function run<T>(sql: Sql, steps: Steps<T>): Promise<T> {
@@ -41,20 +33,14 @@ async function perform(sql: Sql, request: Request): Promise<unknown> {
       return await insertMany(sql, request.table.name, request.table.columns, request.rows);
     default: {
       const statements = request.isBeyondWall === true ? beyondWall(sql) : sql;
-      const values = request.values.map(given);
       const text = textFor(POSTGRES, request.text);
-      if (request.how !== "page") return await statements[request.how](text, ...values);
-      for (const row of await statements.all<never>(text, ...values)) {
+      if (request.how !== "page") return await statements[request.how](text, ...request.values);
+      for (const row of await statements.all<never>(text, ...request.values)) {
         if (!request.take(row)) return undefined;
       }
       return undefined;
     }
   }
-}
-
-/** Lists as array literals. */
-function given(value: Given): SqlValue {
-  return isList(value) ? listText(value) : value;
 }
 
 /** Work of a database as a step of a role. */

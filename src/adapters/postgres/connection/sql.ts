@@ -1,7 +1,7 @@
 import type { Owner } from "../../../domain/owner.ts";
+import type { SqlValue } from "../../sql/statement.ts";
 
-/** What a statement is given for `$1`, `$2` and so on. Lists are array literals (`values.ts`). */
-export type SqlValue = string | number | boolean | null | Uint8Array;
+export type { SqlValue };
 
 /** Runs statements, one at a time or pipelined: those of one transaction run in the order in which they were called. */
 export type Statements = {

@@ -18,7 +18,6 @@ import { readOwnerNames } from "../../sql/owner-names.ts";
 import { FROM_NODES, type NodeRow, toNode } from "../../sql/rows.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 
 /** Where memories are looked for. */
@@ -107,7 +106,7 @@ async function claimsWithValue(
      WHERE f.owner = $1::bigint AND f.edge_type = 'has_fact' AND f.source = ANY ($2::uuid[])
        AND n.lifecycle_state IN ${ACTIVE}`,
     owner,
-    listText(subjects),
+    subjects,
   );
   return rows.filter(({ object }) => mayMean(formsOf(object ?? ""), sought)).map(({ id }) => id);
 }
@@ -124,7 +123,7 @@ async function farEnds(
     `SELECT e.${here} AS near, e.${there} AS far FROM edges e
      WHERE e.owner = $1::bigint AND e.edge_type = $3 AND e.${here} = ANY ($2::uuid[]) ORDER BY e.created_at, e.id`,
     owner,
-    listText(ids),
+    ids,
     edgeType,
   );
   const byNode = Map.groupBy(rows, ({ near }) => near);
@@ -141,7 +140,7 @@ async function readNodes(
     `${FROM_NODES} WHERE n.owner = $1::bigint AND n.scope = $2 AND n.id = ANY ($3::uuid[]) ORDER BY n.key`,
     owner,
     scope,
-    listText(ids),
+    ids,
   );
   return rows.map(toNode);
 }

@@ -5,7 +5,6 @@ import type { Clock } from "../../../ports/system.ts";
 import { type ChangeHooks, change } from "../../sql/change.ts";
 import { native, run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { ownerKeyOrNull } from "../owner-key.ts";
 import { evict } from "../search/evict.ts";
 import { addNodes } from "../work/materialize.ts";
@@ -45,12 +44,12 @@ export async function changeAlone<T>(
 /** The owners of what is read. */
 async function ownersOf(sql: Sql, reads: ChangeReads): Promise<readonly string[]> {
   const { nodeIds, eventIds, edgesOf, claim, owner = ALL_OWNERS } = reads;
-  const nodes = listText([...nodeIds, ...(edgesOf === undefined ? [] : [edgesOf])]);
+  const nodes = [...nodeIds, ...(edgesOf === undefined ? [] : [edgesOf])];
   const rows = await sql.all<{ user_id: string }>(
     `SELECT user_id FROM owners WHERE owner IN (SELECT owner FROM nodes WHERE id = ANY ($1::uuid[])
        UNION SELECT owner FROM events WHERE id = ANY ($2::uuid[])) AND ($3::bigint IS NULL OR owner = $3::bigint)`,
     nodes,
-    listText(eventIds),
+    eventIds,
     ownerKeyOrNull(owner),
   );
   const claimed = claim === undefined || isEverybody(claim.owner) ? [] : [claim.owner];

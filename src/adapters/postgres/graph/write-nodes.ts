@@ -6,7 +6,6 @@ import { NODE_TABLE, nodeValues } from "../../sql/rows.ts";
 import { insertNumbered } from "../connection/insert-many.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 
 const NODES = { table: "nodes", columns: NODE_TABLE, counter: "next_key" } as const;
@@ -26,7 +25,7 @@ export async function writeNodes(
   // And those that were forgotten: whoever planned them may have read them before.
   const found = await beyondWall(sql).all<{ id: Uuid }>(
     "SELECT id FROM nodes WHERE id = ANY ($1::uuid[]) UNION ALL SELECT event_id FROM erasures WHERE event_id = ANY ($1::uuid[])",
-    listText(byId.keys()),
+    [...byId.keys()],
   );
   const existing = found.map(({ id }) => id);
   for (const id of existing) byId.delete(id);
@@ -55,6 +54,6 @@ async function readActive(
   return await sql.all<NodePlace>(
     `SELECT id, key FROM nodes WHERE owner = $1::bigint AND id = ANY ($2::uuid[]) AND lifecycle_state IN ${ACTIVE}`,
     owner,
-    listText(ids),
+    ids,
   );
 }

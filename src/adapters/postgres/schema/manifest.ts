@@ -3,7 +3,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
-import type { Params } from "../connection/params.ts";
+import type { Params } from "../../sql/conditions.ts";
 import type { Sql } from "../connection/sql.ts";
 import { readSetting, writeSetting } from "./settings.ts";
 

@@ -1,8 +1,6 @@
 import { type CandidateFilter, TIMELESS_TYPES } from "../../../domain/candidate-filter.ts";
-import { ACTIVE } from "../../sql/conditions.ts";
-import { sqlList } from "../../sql/dialect.ts";
-import { endedBefore } from "../conditions.ts";
-import type { Params } from "../connection/params.ts";
+import { ACTIVE, endedBefore, type Params } from "../../sql/conditions.ts";
+import { POSTGRES, sqlList } from "../../sql/dialect.ts";
 
 const BEYOND_TIME = `n.node_type IN ${sqlList(TIMELESS_TYPES)}`;
 const STATED_TIME = "coalesce(n.event_time, n.created_at)";
@@ -30,7 +28,7 @@ export function passes(params: Params, filter: CandidateFilter): readonly string
   compare((at) => `${STATED_TIME} >= ${at}`, filter.eventTimeFrom);
   compare((at) => `${STATED_TIME} <= ${at}`, filter.eventTimeTo);
   if (filter.aliveAt !== undefined) {
-    const ended = endedBefore(params, filter.aliveAt);
+    const ended = endedBefore(POSTGRES, params, filter.aliveAt);
     conditions.push(`(n.pinned = 1 OR n.ttl_days IS NULL OR NOT (${ended}))`);
   }
   return conditions;

@@ -2,11 +2,9 @@ import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { nearestPart, PARTS_FROM, packParts } from "../../../domain/search/turns.ts";
 import type { TextParts } from "../../../ports/store/search-index.ts";
-import { ACTIVE } from "../../sql/conditions.ts";
+import { ACTIVE, Params } from "../../sql/conditions.ts";
 import { FROM_NODES, type NodeRow, toNode } from "../../sql/rows.ts";
-import { Params } from "../connection/params.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { isCandidate } from "./candidates.ts";
 
@@ -23,8 +21,8 @@ export async function putParts(
      WHERE n.lifecycle_state IN ${ACTIVE}
      ON CONFLICT (owner, key) DO UPDATE SET parts = excluded.parts`,
     owner,
-    listText(texts.map(({ nodeId }) => nodeId)),
-    listText(texts.map(({ vectors }) => Buffer.from(packParts(vectors)).toString("hex"))),
+    texts.map(({ nodeId }) => nodeId),
+    texts.map(({ vectors }) => Buffer.from(packParts(vectors)).toString("hex")),
   );
 }
 
@@ -75,7 +73,7 @@ export async function nearestPartsOf(
   const rows = await sql.all<PartsRow>(
     "SELECT key, parts FROM vector_parts WHERE owner = $1::bigint AND key = ANY ($2::integer[])",
     owner,
-    listText(keys),
+    keys,
   );
   return nearest(vector, rows);
 }

@@ -14,7 +14,6 @@ import type { Replacement } from "../../../ports/store/search-index.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { sqlList } from "../../sql/dialect.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 
 const CLAIMS = sqlList([...STATEMENTS]);
@@ -49,7 +48,7 @@ export async function readReplacedNotes(
 ): Promise<ReadonlyMap<number, readonly Replacement[]>> {
   if (keys.length === 0) return new Map();
   const owner = ownerKey(userId);
-  const rows = await sql.all<ClaimRow>(CLAIMS_OF_NOTES, owner, listText(keys));
+  const rows = await sql.all<ClaimRow>(CLAIMS_OF_NOTES, owner, keys);
   const claims = replacedClaims(rows.map(claimOf));
   const next = new Set(claims.flatMap((claim) => claim.next ?? []));
   return replacementsOf(claims, await laterNodes(sql, owner, next));
@@ -61,6 +60,6 @@ async function laterNodes(
   ids: ReadonlySet<Uuid>,
 ): Promise<ReadonlyMap<Uuid, Later>> {
   if (ids.size === 0) return new Map();
-  const rows = await sql.all<LaterRow>(REPLACEMENTS, owner, listText(ids));
+  const rows = await sql.all<LaterRow>(REPLACEMENTS, owner, [...ids]);
   return new Map(rows.map(laterOf).map((node) => [node.id, node]));
 }

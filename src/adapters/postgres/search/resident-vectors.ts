@@ -3,9 +3,9 @@ import { bestFirst } from "../../../domain/search/bm25.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import { bytesPerVector, type Kernel, loadKernel, Slab } from "../../native/kernel.ts";
-import { Params } from "../connection/params.ts";
+import { Params } from "../../sql/conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { listText, readVector, writeVector } from "../connection/values.ts";
+import { readVector, writeVector } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { requireModel, storedModel } from "../schema/manifest.ts";
 import { passes } from "./candidates.ts";
@@ -229,7 +229,7 @@ async function compareExactly(
   keys: readonly number[],
 ): Promise<{ readonly hits: readonly Hit<number>[]; readonly gone: readonly number[] }> {
   if (keys.length === 0) return { hits: [], gone: [] };
-  const params = new Params(ownerKey(filter.userId), listText(keys), writeVector(vector));
+  const params = new Params(ownerKey(filter.userId), keys, writeVector(vector));
   const passing = ["true", ...passes(params, filter)].join(" AND ");
   const rows = await sql.all<ExactRow>(
     `WITH ${storedModel(params, embedding)}

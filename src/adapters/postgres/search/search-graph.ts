@@ -14,10 +14,8 @@ import {
 } from "../../../domain/search/graph.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { GraphReach, Hit } from "../../../ports/store/search-index.ts";
-import { ACTIVE } from "../../sql/conditions.ts";
-import { Params } from "../connection/params.ts";
+import { ACTIVE, Params } from "../../sql/conditions.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { isCandidate } from "./candidates.ts";
 
@@ -64,7 +62,7 @@ function readLinks(
   nodes: readonly number[],
   at: Instant | undefined,
 ): Promise<readonly Link[]> {
-  return sql.all<Link>(LINKS, owner, listText(nodes), at ?? null);
+  return sql.all<Link>(LINKS, owner, nodes, at ?? null);
 }
 
 /** The nodes that a question may see, in the required order. */
@@ -75,7 +73,7 @@ async function choose(
   limit: number,
 ): Promise<readonly number[]> {
   if (keys.length === 0) return [];
-  const params = new Params(ownerKey(filter.userId), listText(keys));
+  const params = new Params(ownerKey(filter.userId), keys);
   const conditions = [isCandidate(params, filter)];
   const at = momentOf(filter);
   if (at !== undefined) {

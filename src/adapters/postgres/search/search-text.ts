@@ -10,10 +10,9 @@ import {
 } from "../../../domain/search/bm25.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
+import { Params } from "../../sql/conditions.ts";
 import { snowball } from "../../stemming/stem.ts";
-import { Params } from "../connection/params.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { isCandidate, passes } from "./candidates.ts";
 import type { LengthsCache } from "./lengths-cache.ts";
@@ -106,7 +105,7 @@ async function allowedKeys(
   filter: CandidateFilter,
 ): Promise<readonly number[]> {
   if (keys.length === 0 || passes(new Params(), filter).length === 0) return keys;
-  const params = new Params(ownerKey(filter.userId), listText(keys));
+  const params = new Params(ownerKey(filter.userId), keys);
   const sql = `SELECT n.key FROM nodes n WHERE n.key = ANY ($2::integer[]) AND ${isCandidate(params, filter)}`;
   const rows = await database.read(filter.userId, (on) =>
     on.all<{ key: number }>(sql, ...params.values),
@@ -152,11 +151,7 @@ async function readIndex(
 ): Promise<Index> {
   const prefixes = forms.filter(({ prefix }) => prefix).map(({ term }) => term);
   const terms = forms.filter(({ prefix }) => !prefix).map(({ term }) => term);
-  const values = [
-    owner,
-    listText(terms),
-    ...(prefixes.length === 0 ? [] : [listText(prefixes), listText(prefixes.map(after))]),
-  ];
+  const values = [owner, terms, ...(prefixes.length === 0 ? [] : [prefixes, prefixes.map(after)])];
   const parts = [OWNER, TERMS, ...(prefixes.length === 0 ? [] : [BEGINNINGS])];
   const read = async (what: readonly string[]) => {
     const rows = await sql.all<IndexRow>(what.join(" UNION ALL "), ...values);

@@ -2,11 +2,11 @@ import { everythingOf } from "../../../domain/candidate-filter.ts";
 import { bestFirst } from "../../../domain/search/bm25.ts";
 import { nearestWithParts, withParts } from "../../../domain/search/turns.ts";
 import type { Hit, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
+import { Params } from "../../sql/conditions.ts";
 import { readByName } from "../../sql/nodes.ts";
-import { Params } from "../connection/params.ts";
 import { accessOf } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText, readVector, writeVector } from "../connection/values.ts";
+import { readVector, writeVector } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
 import { requireModel, storedModel } from "../schema/manifest.ts";
 import { ofKind, passes } from "./candidates.ts";
@@ -117,7 +117,7 @@ export async function readCosines(
      WHERE owner = $1::bigint AND key = ANY ($3::integer[])`,
     owner,
     writeVector(vector),
-    listText(keys),
+    keys,
   );
   return withParts(hits, await nearestPartsOf(sql, vector, owner, keys));
 }
@@ -134,7 +134,7 @@ export async function readOwnVectors(
      FROM vectors v JOIN nodes n ON n.owner = $1::bigint AND n.key = v.key
      WHERE v.owner = $1::bigint AND v.key = ANY ($2::integer[])`,
     ownerKey(userId),
-    listText(keys),
+    keys,
   );
   return new Map(rows.map(({ key, sent }) => [key, readVector(sent)]));
 }

@@ -1,6 +1,5 @@
 import { DOCUMENT_REACH } from "../../../domain/search/turns.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import {
   BLOCK_BYTES_MAX,
@@ -73,7 +72,7 @@ export async function readNear(
   keys: readonly number[],
   areAlone = false,
 ): Promise<{ readonly near: readonly Neighbour[]; readonly blocks: Blocks }> {
-  const rows = await sql.all<NearRow>(areAlone ? ALONE : NEAR, owner, listText(keys));
+  const rows = await sql.all<NearRow>(areAlone ? ALONE : NEAR, owner, keys);
   const blocks = new Map(
     rows.flatMap(({ key, lengths }) =>
       lengths === null ? [] : [[blockOf(key), lengths] as const],
@@ -104,11 +103,11 @@ export async function appendEntries(
 }
 
 /** Terms, blocks and postings of entries, as lists. */
-function columnsOf(entries: readonly Entries[]): [string, string, string] {
+function columnsOf(entries: readonly Entries[]): [string[], number[], string[]] {
   return [
-    listText(entries.map(({ term }) => term)),
-    listText(entries.map(({ block }) => block)),
-    listText(entries.map(({ postings }) => Buffer.from(postings).toString("hex"))),
+    entries.map(({ term }) => term),
+    entries.map(({ block }) => block),
+    entries.map(({ postings }) => Buffer.from(postings).toString("hex")),
   ];
 }
 
@@ -160,13 +159,13 @@ export async function writeLengths(
 function lengthsOf(
   blocks: Blocks,
   changes: readonly Pick<WordChange, "key" | "stored">[],
-): [string, string] {
+): [number[], string[]] {
   const byBlock = [...Map.groupBy(changes, ({ key }) => blockOf(key))];
   const lengths = byBlock.map(([block, inBlock]) => {
     const stored = new Map(inBlock.map((change) => [change.key, change.stored]));
     return Buffer.from(withLengths(blocks.get(block), stored)).toString("hex");
   });
-  return [listText(byBlock.map(([block]) => block)), listText(lengths)];
+  return [byBlock.map(([block]) => block), lengths];
 }
 
 /** How many documents, and words in them, there are more. */

@@ -4,7 +4,7 @@ import { LEAN_REACH, lean, surroundings } from "../../../domain/search/turns.ts"
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText, readVector, writeVector } from "../connection/values.ts";
+import { readVector, writeVector } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { requireManifest } from "../schema/manifest.ts";
 import {
@@ -63,9 +63,9 @@ export async function putVectors(
   for (const { vector } of entries) requireDimension(vector, identity);
   const values = [
     owner,
-    listText(entries.map(({ key }) => key)),
-    listText(entries.map(({ vector }) => writeVector(vector))),
-    listText(entries.map(({ contentHash }) => contentHash)),
+    entries.map(({ key }) => key),
+    entries.map(({ vector }) => writeVector(vector)),
+    entries.map(({ contentHash }) => contentHash),
   ];
   if (areAlone) {
     await sql.run(PUT_ALONE, ...values);
@@ -87,7 +87,7 @@ function requireDimension(vector: Float32Array, { dimension }: EmbeddingIdentity
 }
 
 async function removeVectors(sql: Sql, owner: OwnerKey, keys: readonly number[]): Promise<void> {
-  const list = listText(keys);
+  const list = keys;
   for (const table of ["vectors", "vector_parts"]) {
     await sql.run(
       `DELETE FROM ${table} WHERE owner = $1::bigint AND key = ANY ($2::integer[])`,
@@ -163,7 +163,7 @@ async function readNear(
   owner: OwnerKey,
   keys: readonly number[],
 ): Promise<readonly Near[]> {
-  return keys.length === 0 ? [] : await sql.all<Near>(NEAR, owner, listText(keys));
+  return keys.length === 0 ? [] : await sql.all<Near>(NEAR, owner, keys);
 }
 
 /** The vector that searches compare; undefined for that of the node's own text. */
@@ -220,8 +220,8 @@ async function writeIndexed(
   await sql.run(
     PUT_INDEXED,
     owner,
-    listText(indexed.map(({ key }) => key)),
-    listText(indexed.map(({ leaning }) => (leaning === undefined ? null : writeVector(leaning)))),
-    listText(indexed.map(({ key }) => hashes.get(key) ?? null)),
+    indexed.map(({ key }) => key),
+    indexed.map(({ leaning }) => (leaning === undefined ? null : writeVector(leaning))),
+    indexed.map(({ key }) => hashes.get(key) ?? null),
   );
 }

@@ -1,9 +1,6 @@
-import type { Owner } from "../../../domain/owner.ts";
-import { ACTIVE } from "../../sql/conditions.ts";
-import { ofOwner } from "../conditions.ts";
-import { Params } from "../connection/params.ts";
+import { isEverybody, type Owner } from "../../../domain/owner.ts";
+import { ACTIVE, ofOwner, Params } from "../../sql/conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
 import { evict } from "../search/evict.ts";
 import { HAS_DOCUMENT, HAS_VECTOR } from "../work/indexed.ts";
@@ -40,7 +37,7 @@ async function findStaleEntries(sql: Sql, owner: Owner): Promise<readonly StaleE
   const params = new Params();
   return await sql.all<StaleEntry>(
     `SELECT o.user_id, n.key FROM nodes n JOIN owners o ON o.owner = n.owner WHERE ${IS_STALE}
-       AND ${ofOwner(params, "n", owner)} ORDER BY n.owner, n.key`,
+       AND ${ofOwner(params, "n.owner", isEverybody(owner) ? owner : ownerKey(owner))} ORDER BY n.owner, n.key`,
     ...params.values,
   );
 }
@@ -55,7 +52,7 @@ async function removeStaleEntries(
   const rows = await sql.all<{ key: number }>(
     `SELECT n.key FROM nodes n WHERE n.owner = $1::bigint AND n.key = ANY ($2::integer[]) AND ${IS_STALE}`,
     owner,
-    listText(keys),
+    keys,
   );
   await evict(
     sql,

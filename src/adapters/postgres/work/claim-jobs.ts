@@ -25,7 +25,6 @@ import {
 } from "../../sql/work.ts";
 import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { HAS_TEXT, HAS_WORDS } from "../search/turns.ts";
 import { HAS_DOCUMENT, HAS_VECTOR } from "./indexed.ts";
@@ -78,7 +77,7 @@ async function nextShares(
     return await sql.all<{ owner: OwnerKey }>(
       `SELECT w.owner FROM work w WHERE w.kind = $1 AND w.status = 'pending' AND ${isFree("$3", "$4", "$5")}
          ${isDueOnly ? `AND ${isDue("$3")}` : ""} ORDER BY w.attempts, w.updated_at LIMIT $2`,
-      ...[MATERIALIZATION, limit, now, latest, listText(gone)],
+      ...[MATERIALIZATION, limit, now, latest, gone],
     );
   });
   return new Map(
@@ -99,7 +98,7 @@ async function describe(
   const found = await sql.all<EventRow>(
     `${FROM_EVENTS} WHERE e.owner = $1::bigint AND e.key = ANY ($2::integer[])`,
     owner,
-    listText(rows.map(({ subject }) => subject)),
+    rows.map(({ subject }) => subject),
   );
   const events = new Map(found.map((row) => [row.key, toEvent(row)]));
   const ids = Array.from(events.values(), ({ id }) => id);
@@ -137,7 +136,7 @@ async function readUnindexed(
        AND n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} AND (NOT ${HAS_VECTOR} OR ${HAS_WORDS} AND NOT ${HAS_DOCUMENT})
      ORDER BY n.id`,
     owner,
-    listText(eventIds),
+    eventIds,
   );
   const byEvent = Map.groupBy(rows, ({ event_id: id }) => id);
   return new Map(Array.from(byEvent, ([id, nodes]) => [id, nodes.map(toNode)]));

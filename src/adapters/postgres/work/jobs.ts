@@ -4,7 +4,6 @@ import { type RowOf, rowReader } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKeyOrNull } from "../owner-key.ts";
 
 export const MATERIALIZATION = "materialization";
@@ -29,7 +28,7 @@ export async function lockJobs(
   return await sql.all<JobRow>(
     `${FROM_JOBS} AND owner = $1::bigint AND event_id = ANY($2::uuid[]) ORDER BY subject FOR UPDATE`,
     owner,
-    listText(eventIds),
+    eventIds,
   );
 }
 
@@ -42,7 +41,7 @@ export async function ownersOfJobs(
   const rows = await sql.all<{ user_id: string; event_id: Uuid }>(
     `SELECT o.user_id, w.event_id FROM work w JOIN owners o ON o.owner = w.owner
      WHERE w.${OF_KIND} AND w.event_id = ANY($1::uuid[])`,
-    listText(eventIds),
+    eventIds,
   );
   const byOwner = Map.groupBy(rows, ({ user_id }) => user_id);
   return new Map(
@@ -98,7 +97,7 @@ export async function leaseJobs(
     `UPDATE work SET lease_owner = $3, lease_expires_at = $4
      WHERE owner = $1::bigint AND ${OF_KIND} AND event_id = ANY($2::uuid[]) AND lease_owner = $5`,
     owner,
-    listText(eventIds),
+    eventIds,
     until === undefined ? null : holder,
     until ?? null,
     holder,

@@ -8,7 +8,6 @@ import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { IndexedNode } from "../../../ports/store/search-index.ts";
 import type { Materialization } from "../../../ports/store/work.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { writeNodes } from "../graph/write-nodes.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { readManifest, requireModel } from "../schema/manifest.ts";
@@ -141,7 +140,7 @@ async function withoutDocument(
   const rows = await sql.all<{ key: number }>(
     `SELECT n.key FROM nodes n WHERE n.owner = $1::bigint AND n.key = ANY ($2::integer[]) AND NOT ${HAS_DOCUMENT}`,
     owner,
-    listText(keys),
+    keys,
   );
   return rows.map(({ key }) => key);
 }
