@@ -1,6 +1,7 @@
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { bindAudit } from "../sql/audit.ts";
+import { bindBlobs } from "../sql/blobs.ts";
 import { bindBrowse } from "../sql/browse.ts";
 import { bindEdges } from "../sql/edges.ts";
 import { bindEventReads } from "../sql/events.ts";
@@ -11,7 +12,6 @@ import { bindOwners } from "../sql/owners.ts";
 import { bindReceipts } from "../sql/receipts.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
-import { bindBlobs } from "./blobs/blobs.ts";
 import { accessOf } from "./connection/run.ts";
 import { bindErasures } from "./erasure/erasures.ts";
 import { apartFromErasing } from "./erasure/names-erased.ts";
@@ -74,7 +74,7 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     ...bindUpkeep(roles),
     sweepIndexes: (owner, limit) => sweepIndexes(database, owner, limit),
     ...bindErasures(database),
-    ...bindBlobs(database),
+    ...bindBlobs(roles),
     close: database.close,
   };
 }

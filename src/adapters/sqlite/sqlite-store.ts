@@ -11,6 +11,7 @@ import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { Manifest, PackLock, Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { bindAudit, readAuditRecord } from "../sql/audit.ts";
+import { bindBlobs } from "../sql/blobs.ts";
 import { bindBrowse } from "../sql/browse.ts";
 import { change } from "../sql/change.ts";
 import { bindEdges } from "../sql/edges.ts";
@@ -23,7 +24,6 @@ import { bindReceipts } from "../sql/receipts.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
 import { snowball } from "../stemming/stem.ts";
-import { readBlob, readBlobTotals } from "./blobs/blobs.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { accessOf, run } from "./connection/run.ts";
 import { bindErasures } from "./erasure/erasures.ts";
@@ -102,8 +102,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
       access.write((database) => publishPlan(database, claim, publication, embedding)),
     ...bindOrganizing(roles),
     ...bindErasures(parts),
-    blob: reading(access, readBlob),
-    blobTotals: reading(access, readBlobTotals),
+    ...bindBlobs(roles),
     addNodes: writing(access, adderOf(embedding)),
     ...bindReceipts(roles),
     ...bindAudit(roles),

@@ -4,7 +4,7 @@ import { sharedPasses } from "../../../lib/pause.ts";
 import type { Erasure, Erasures } from "../../../ports/store/events.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
-import { removeBlobsOf } from "../blobs/blobs.ts";
+import { removeBlobsOf } from "../../sql/blobs.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
@@ -107,7 +107,7 @@ async function erase(sql: Sql, erasure: Erasure): Promise<AuditRecord> {
      WHERE owner = $1::bigint AND event_id = ANY ($2::uuid[])`,
     ...[owner, listText(events), at],
   );
-  await removeBlobsOf(sql, owner, events);
+  await run(sql, removeBlobsOf(owner, events));
   await beyondWall(sql).run(
     "UPDATE operations SET payload = $2 WHERE key = ANY ($1::bigint[])",
     listText(operations),

@@ -3,9 +3,10 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ErasureCounts, ErasureScope } from "../../../ports/store/events.ts";
+import { countBlobsOf } from "../../sql/blobs.ts";
 import { FROM_NODES, type NodeRow, toNode } from "../../sql/rows.ts";
-import { countBlobsOf } from "../blobs/blobs.ts";
 import { beyondWall } from "../connection/row-security.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
@@ -58,7 +59,7 @@ export async function readReached(sql: Sql, scope: ErasureScope): Promise<Reache
       owner,
       nodes,
     ),
-    countBlobsOf(sql, owner, scope.events),
+    run(sql, countBlobsOf(owner, scope.events)),
   ]);
   const counts: ErasureCounts = {
     edges: edges.length,

@@ -6,8 +6,8 @@ import type { Admission } from "../../../ports/store/events.ts";
 import type { EventBlob } from "../../../ports/store/records.ts";
 import { ADMITTED } from "../../../ports/store/work.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
+import { writeBlobs } from "../../sql/blobs.ts";
 import { EVENT_TABLE, eventValues } from "../../sql/rows.ts";
-import { writeBlobs } from "../blobs/blobs.ts";
 import { insertNumbered, type NumberedTable } from "../connection/insert-many.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
@@ -55,7 +55,7 @@ export async function writeAdmission(
   const byOwner = Map.groupBy(admission.events, ({ userId }) => ownerKey(userId));
   for (const [owner, events] of byOwner) {
     await writeEvents(sql, owner, events, { lease, extracts: admission.extracts === true });
-    await writeBlobs(sql, owner, blobsOf(admission, events));
+    await run(sql, writeBlobs(owner, blobsOf(admission, events)));
   }
   const [first] = ownersOf(admission);
   const owner = first === undefined ? NO_OWNER : ownerKey(first);

@@ -1,8 +1,8 @@
 import { asInstant } from "../../../lib/instant.ts";
 import type { StoreInspection } from "../../../ports/store/store.ts";
+import { inspectBlobs } from "../../sql/blobs.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { readPackOwner } from "../../sql/owners.ts";
-import { inspectBlobs } from "../blobs/blobs.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";
@@ -85,7 +85,7 @@ export async function inspectDatabase(sql: Sql): Promise<DatabaseInspection> {
     tls: await tlsOf(sql),
     partitions: await readPartitions(sql),
     owner: await run(sql, readPackOwner()),
-    blobs: await inspectBlobs(sql),
+    blobs: await run(sql, inspectBlobs()),
     receipts: (await sql.get<DatabaseInspection["receipts"]>(RECEIPTS)) ?? { count: 0, bytes: 0 },
     extraction: await inspectExtraction(sql),
     failingWork: await sql.all(

@@ -3,8 +3,8 @@ import type { Instant } from "../../../lib/instant.ts";
 
 import type { OwnerMove } from "../../../ports/store/store.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
+import { moveBlobs } from "../../sql/blobs.ts";
 import { listOwners, readPackOwner, writePackOwner } from "../../sql/owners.ts";
-import { moveBlobs } from "../blobs/blobs.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
@@ -28,7 +28,7 @@ export async function moveOwner(sql: Sql, move: OwnerMove, at: Instant): Promise
   if (isJoin) await joinMemories(sql, source, target);
   else await renameMemories(sql, source, target);
   await moveEvents(sql, source, target, firstEvent - 1);
-  await moveBlobs(sql, source, target);
+  await run(sql, moveBlobs(source, target));
   await moveWork(sql, source, target, firstEvent - 1);
   await sql.run(
     "UPDATE receipts SET owner = $2::bigint, user_id = $3 WHERE owner = $1::bigint",

@@ -5,7 +5,7 @@ import type { Erasure } from "../../../ports/store/events.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
 
-import { removeBlobsOf } from "../blobs/blobs.ts";
+import { removeBlobsOf } from "../../sql/blobs.ts";
 import { ask } from "../connection/ask.ts";
 import { run } from "../connection/run.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
@@ -80,7 +80,7 @@ function eraseAll(database: Database, erasure: Erasure, told: Told): AuditRecord
   database
     .query("UPDATE operations SET payload = ?1 WHERE key IN (SELECT value FROM json_each(?2))")
     .run(JSON.stringify(erasedPayload(forgetId)), JSON.stringify(reached.operations));
-  removeBlobsOf(database, eventKeys);
+  run(database, removeBlobsOf(ownerKey(database, erasure.userId) ?? 0, events));
   removeRows(database, "receipts", JSON.stringify(reached.receipts));
   eraseNodes(database, nodeKeys);
   const record = erasure.recordOf(reached.counts);

@@ -4,10 +4,11 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ErasureCounts, ErasureScope } from "../../../ports/store/events.ts";
+import { countBlobsOf } from "../../sql/blobs.ts";
 import type { PackReceiptRow } from "../../sql/receipts.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../../sql/rows.ts";
-import { countBlobsOf } from "../blobs/blobs.ts";
 import { ask } from "../connection/ask.ts";
+import { run } from "../connection/run.ts";
 import type { PackAccess } from "../pack-access.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
@@ -63,7 +64,7 @@ export function readReached(database: Database, scope: ErasureScope, told: Told)
       ),
       operations: operations.length,
       receipts: receipts.length,
-      blobs: countBlobsOf(database, keysOf(database, "events", scope.events)),
+      blobs: run(database, countBlobsOf(owner, scope.events)),
     },
   };
 }

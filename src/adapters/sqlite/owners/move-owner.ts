@@ -6,9 +6,9 @@ import { asInstant, type Instant } from "../../../lib/instant.ts";
 
 import type { OwnerMove } from "../../../ports/store/store.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
+import { moveBlobs } from "../../sql/blobs.ts";
 import { forgetWalkPlaces } from "../../sql/organizing.ts";
 import { listOwners, readPackOwner, writePackOwner } from "../../sql/owners.ts";
-import { moveBlobs } from "../blobs/blobs.ts";
 import { run } from "../connection/run.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
@@ -58,7 +58,7 @@ function handOver(database: Database, from: number, into: number): void {
     // What both have to be done again and again is done for one.
     database.query(`UPDATE OR REPLACE ${table} SET owner = ? WHERE owner = ?`).run(into, from);
   }
-  moveBlobs(database, from, into);
+  run(database, moveBlobs(from, into));
   run(database, forgetWalkPlaces(into));
   // The documents with the old numbers no longer have a node.
   mendDocuments(database);

@@ -3,10 +3,10 @@ import { asInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { FailingWork, StoreInspection } from "../../../ports/store/store.ts";
 import type { Upkeep } from "../../../ports/store/work.ts";
+import { inspectBlobs } from "../../sql/blobs.ts";
 import { readPackOwner } from "../../sql/owners.ts";
 import { fromIdBytes } from "../../sql/receipts.ts";
 import { countRetained, readAging, readLastSteps, readLastUses } from "../../sql/upkeep.ts";
-import { inspectBlobs } from "../blobs/blobs.ts";
 import { ask, countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
@@ -115,7 +115,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     eventCount: countRows(database, "events"),
     ownerCount: countRows(database, "owners"),
     owner: run(database, readPackOwner()),
-    blobs: inspectBlobs(database),
+    blobs: run(database, inspectBlobs()),
     receipts: countReceipts(database),
     keyBackup: readKeyBackup(database),
     vectorCount: countRows(database, "vector_metadata"),

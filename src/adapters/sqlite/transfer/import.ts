@@ -5,10 +5,11 @@ import { PACK_OWNER_SET } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
-import { missingBlobs } from "../blobs/blobs.ts";
+import { missingBlobs } from "../../sql/blobs.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
+import { run } from "../connection/run.ts";
 import { findStale } from "../rebuild/staging.ts";
 import { tooNew } from "../schema/manifest.ts";
 import { migrate } from "../schema/migrate.ts";
@@ -101,7 +102,7 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     for (const _ of writeTexts(database)) await nextTurn();
     database.transaction(() => adoptPackOwner(database))();
     const lacksVectors = await lacksAny(database, embedding);
-    const missingPictures = missingBlobs(database);
+    const missingPictures = run(database, missingBlobs());
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     const formerReceipts = isFormer(header) ? counts.receipt : 0;
     return {

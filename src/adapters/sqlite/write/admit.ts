@@ -5,9 +5,9 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Admission } from "../../../ports/store/events.ts";
 import { ADMITTED } from "../../../ports/store/work.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
+import { writeBlobs } from "../../sql/blobs.ts";
 import { change } from "../../sql/change.ts";
 import { eventValues } from "../../sql/rows.ts";
-import { writeBlobs } from "../blobs/blobs.ts";
 import { run } from "../connection/run.ts";
 import { namesErased } from "../erasure/names-erased.ts";
 import { changeHooks } from "./change.ts";
@@ -52,7 +52,7 @@ export function writeAdmission(
     database.query(INSERT_JOBS).run(...claim, first, last);
     if (admission.extracts === true) database.query(INSERT_EXTRACTIONS).run(first, last);
   }
-  writeBlobs(database, admission.blobs ?? []);
+  keepBlobs(database, admission, owners);
   const plans = (admission.plans ?? []).map(toPlanRecord);
   run(database, writeAuditRecords(0, [...plans, ...admission.auditRecords]));
   const nodes = admission.nodes ?? [];
@@ -73,5 +73,16 @@ export function writeAdmission(
         changeHooks(() => now),
       ),
     );
+  }
+}
+
+function keepBlobs(
+  database: Database,
+  { events, blobs = [] }: Admission,
+  owners: ReadonlyMap<string, number>,
+): void {
+  const users = new Map(events.map(({ id, userId }) => [id, userId]));
+  for (const [userId = "", some] of Map.groupBy(blobs, ({ event }) => users.get(event))) {
+    run(database, writeBlobs(owners.get(userId) ?? 0, some));
   }
 }
