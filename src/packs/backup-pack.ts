@@ -2,15 +2,16 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { packDamaged } from "../adapters/crypt/keys.ts";
 import { removeFile, renameFile, syncToDisk } from "../adapters/native/system-files.ts";
+import { readManifest } from "../adapters/sql/settings.ts";
 import { openExclusively } from "../adapters/sqlite/connection/exclusive.ts";
 import { requirePack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { asidePath } from "../adapters/sqlite/connection/own-log.ts";
 import type { Cipher } from "../adapters/sqlite/connection/pack-files.ts";
+import { run } from "../adapters/sqlite/connection/run.ts";
 import { backUpFiles } from "../adapters/sqlite/copy/backup-files.ts";
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { withCleanup } from "../adapters/sqlite/copy/rewrite-pack.ts";
-import { readManifest } from "../adapters/sqlite/schema/manifest.ts";
 import { createSystemClock } from "../adapters/system/system.ts";
 import { opening } from "../app/pack-connection.ts";
 import { keyTextOf, withCipher } from "../app/pack-key.ts";
@@ -116,7 +117,7 @@ function requireUnused(layout: PackLayout, config: Config, cipher: Cipher | unde
   try {
     const database = openExclusively({ layout, cipher, ...opening(config) });
     try {
-      return readManifest(database)?.createdAt;
+      return run(database, readManifest())?.createdAt;
     } finally {
       database.close();
     }

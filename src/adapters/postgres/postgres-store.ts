@@ -10,6 +10,7 @@ import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindOwners } from "../sql/owners.ts";
 import { bindReceipts } from "../sql/receipts.ts";
+import { requireManifest } from "../sql/settings.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
 import { accessOf } from "./connection/run.ts";
@@ -22,7 +23,6 @@ import { changeAlone, changeHooks } from "./graph/change.ts";
 import { moveOwner } from "./owners/move-owner.ts";
 import type { Parts, PostgresStoreParts } from "./parts.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
-import { requireManifest } from "./schema/manifest.ts";
 import { bindSearches } from "./search/bind.ts";
 import { bindState } from "./store-state.ts";
 import { sweepIndexes } from "./upkeep/sweep-indexes.ts";
@@ -39,7 +39,7 @@ function storeOf(given: PostgresStoreParts): Store<number> {
   const { clock, database } = parts;
   const roles = accessOf(database);
   const hooks = changeHooks(parts, true);
-  const manifest = () => database.read(ALL_OWNERS, requireManifest);
+  const manifest = () => roles.read(ALL_OWNERS, requireManifest);
   return {
     backend: "postgres",
     rebuild: createIndexRebuild(parts),

@@ -1,7 +1,13 @@
+import { isSameEmbedding } from "../../domain/embedding-models.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { NamespaceIdentity } from "../../domain/owner.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { EmbeddingIdentity } from "../../ports/models.ts";
+import type { Manifest } from "../../ports/store/store.ts";
 import type { Dialect } from "./dialect.ts";
 import { get, run, type Steps, statement } from "./statement.ts";
 
-// What a store says of itself besides its manifest: one value for each name.
+// What a store says of itself: its manifest, and one value for each name.
 
 const table = ({ isOwnerInKeys }: Dialect): string =>
   isOwnerInKeys ? "settings" : "pack_settings";
@@ -26,4 +32,91 @@ export function* writeSetting(name: string, value: string | undefined): Steps<nu
 /** Stores a value unless there is one. Runs inside a write transaction. @returns whether it was stored */
 export function* addSetting(name: string, value: string): Steps<boolean> {
   return (yield* run(ADD, name, value)) > 0;
+}
+
+const NAMESPACE_ID = "namespace_id";
+const NAMESPACE_NAME = "namespace_name";
+
+/** Gives a store what it lacks of its identity. Runs inside a write transaction. */
+export function* writeNamespace({ id, name }: NamespaceIdentity): Steps<void> {
+  yield* addSetting(NAMESPACE_ID, id);
+  if (name !== undefined) yield* addSetting(NAMESPACE_NAME, name);
+}
+
+/** Whose store it is, as far as it says so. */
+export function* readNamespace(): Steps<{ id: string | undefined; name: string | undefined }> {
+  return { id: yield* readSetting(NAMESPACE_ID), name: yield* readSetting(NAMESPACE_NAME) };
+}
+
+/** Version of what is stored as a whole. */
+export const FORMAT_VERSION = 1;
+
+export type ManifestInput = Pick<Manifest, "softwareVersion" | "embedding" | "scoringVersion">;
+
+/** A pack has a table of its own for it, and a server a setting. */
+const READ_MANIFEST = statement(({ isOwnerInKeys }) =>
+  isOwnerInKeys
+    ? "SELECT value FROM settings WHERE name = 'manifest'"
+    : `SELECT json_object('formatVersion', format_version, 'softwareVersion', software_version, 'embedding',
+         json_object('model', embedding_model, 'version', embedding_version, 'dimension', embedding_dim),
+         'scoringVersion', scoring_version, 'createdAt', created_at, 'updatedAt', updated_at) AS value FROM pack_manifest`,
+);
+const WRITE_MANIFEST = statement(({ isOwnerInKeys }) =>
+  isOwnerInKeys
+    ? `INSERT INTO settings (name, value) VALUES ('manifest', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+    : `INSERT OR REPLACE INTO pack_manifest (singleton, format_version, software_version, embedding_model, embedding_version,
+         embedding_dim, scoring_version, created_at, updated_at)
+       VALUES (1, $1 ->> 'formatVersion', $1 ->> 'softwareVersion', $1 ->> '$.embedding.model', $1 ->> '$.embedding.version',
+         $1 ->> '$.embedding.dimension', $1 ->> 'scoringVersion', $1 ->> 'createdAt', $1 ->> 'updatedAt')`,
+);
+
+/** The manifest; undefined in a store that is being set up. */
+export function* readManifest(): Steps<Manifest | undefined> {
+  const row = yield* get<{ value: string }>(READ_MANIFEST);
+  // SAFETY: only `saveManifest` writes it.
+  return row && (JSON.parse(row.value) as Manifest);
+}
+
+/** The manifest of a store that was set up. */
+export function* requireManifest(): Steps<Manifest> {
+  const manifest = yield* readManifest();
+  if (manifest === undefined) throw new SvcError("internal", "the store has no manifest");
+  return manifest;
+}
+
+/**
+ * Writes the manifest of a new store, or records that another version of the program has opened an old one. The embedding of an
+ * existing one does not change: only a rebuild changes it. Runs inside a write transaction.
+ */
+export function* writeManifest(input: ManifestInput, now: Instant): Steps<void> {
+  const found = yield* readManifest();
+  if (found?.softwareVersion === input.softwareVersion) return;
+  const { softwareVersion, embedding, scoringVersion } = input;
+  const created = { formatVersion: FORMAT_VERSION, embedding, scoringVersion, createdAt: now };
+  yield* saveManifest({ ...created, ...found, softwareVersion, updatedAt: now });
+}
+
+/** Records another model for the vectors. Runs inside the transaction that writes them. */
+export function* writeEmbedding(embedding: EmbeddingIdentity, now: Instant): Steps<void> {
+  yield* saveManifest({ ...(yield* requireManifest()), embedding, updatedAt: now });
+}
+
+function* saveManifest(manifest: Manifest): Steps<void> {
+  yield* run(WRITE_MANIFEST, JSON.stringify(manifest));
+}
+
+/** Whether the vectors of the store are of a model: another process may have changed it. */
+export function* isOfModel(configured: EmbeddingIdentity): Steps<boolean> {
+  return isSameEmbedding((yield* readManifest())?.embedding, configured);
+}
+
+/** @throws SvcError embedding_mismatch when another process has changed the model of the vectors */
+export function* requireModel(configured: EmbeddingIdentity): Steps<void> {
+  const stored = (yield* readManifest())?.embedding;
+  if (isSameEmbedding(stored, configured)) return;
+  throw new SvcError(
+    "embedding_mismatch",
+    `the stored vectors come from ${stored?.model} (${stored?.version}), but ${configured.model} (${configured.version}) is configured; run: svc rebuild`,
+    { stored: { ...stored }, configured: { ...configured } },
+  );
 }

@@ -7,6 +7,7 @@ import type { Clock } from "../../ports/system.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
 import { packInUse, wipe } from "../crypt/keys.ts";
 import { atExit } from "../native/process-identity.ts";
+import { readManifest, writeNamespace } from "../sql/settings.ts";
 import { isBusy, noSuchPack, packMoved, toSvcError } from "./connection/failures.ts";
 import { filesOf, lexicalFile, mainPath, type PackLayout } from "./connection/layout.ts";
 import { MainFile } from "./connection/main-file.ts";
@@ -18,14 +19,13 @@ import {
   turnToLog,
 } from "./connection/open-database.ts";
 import { beginPackWith, type Cipher, packKey } from "./connection/pack-files.ts";
+import { run } from "./connection/run.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { removeLeftovers } from "./copy/hidden-file.ts";
 import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
 import { begunModel } from "./rebuild/rebuild-state.ts";
 import { createRewriter } from "./rewrite/rewrite-pages.ts";
-import { readManifest, requireFormat } from "./schema/manifest.ts";
-import { migrate, requireReadable } from "./schema/migrate.ts";
-import { writeNamespace } from "./schema/namespace-identity.ts";
+import { migrate, requireFormat, requireReadable } from "./schema/migrate.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
 import { reconcileIndexes } from "./write/reconcile.ts";
@@ -95,7 +95,7 @@ export function modelOf(
   database: Database,
   { embedding, modelFor }: SqliteStoreOptions,
 ): EmbeddingIdentity {
-  const stored = readManifest(database)?.embedding;
+  const stored = run(database, readManifest())?.embedding;
   return stored === undefined || modelFor === undefined
     ? embedding
     : modelFor(stored, begunModel(database));
@@ -230,7 +230,7 @@ async function openOn(
     const { namespace } = options;
     requireExpected(writer, options);
     migrate(writer, options.layout, options, options.clock.now());
-    if (namespace !== undefined) writeNamespace(writer, namespace);
+    if (namespace !== undefined) run(writer, writeNamespace(namespace));
     if (options.layout.kind === "directory") reconcileIndexes(writer, options.clock.now());
   });
   log.begin();

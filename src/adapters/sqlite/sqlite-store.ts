@@ -1,14 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { isSameEmbedding } from "../../domain/embedding-models.ts";
-import { SvcError } from "../../domain/errors.ts";
 import { LEASE_SECONDS, leaseOf, withoutVector } from "../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { withWordsOf } from "../../domain/search/turns.ts";
 import type { EmbeddingIdentity } from "../../ports/models.ts";
 import type { Admission } from "../../ports/store/events.ts";
 import type { IndexedNode } from "../../ports/store/search-index.ts";
-import type { Manifest, PackLock, Store } from "../../ports/store/store.ts";
+import type { PackLock, Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { bindAudit, readAuditRecord } from "../sql/audit.ts";
 import { bindBlobs } from "../sql/blobs.ts";
@@ -21,6 +19,7 @@ import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindOwners } from "../sql/owners.ts";
 import { bindReceipts } from "../sql/receipts.ts";
+import { isOfModel, requireManifest, requireModel } from "../sql/settings.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
 import { snowball } from "../stemming/stem.ts";
@@ -38,8 +37,7 @@ import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
 import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { readStoreState } from "./read/store-state.ts";
-import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
-import { readManifest } from "./schema/manifest.ts";
+import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
 import { writeAdmission } from "./write/admit.ts";
 import { changeHooks } from "./write/change.ts";
@@ -68,11 +66,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
   const roles = accessOf(access);
   const holder = newHolder();
   const worker = { holder, clock };
-  const manifest = async (): Promise<Manifest> => {
-    const found = await access.read(readManifest);
-    if (found === undefined) throw new SvcError("internal", "the pack has no manifest");
-    return found;
-  };
+  const manifest = () => roles.read(ALL_OWNERS, requireManifest);
   return {
     backend: "sqlite",
     rebuild: createIndexRebuild({ ...parts, ...access, holder }),
@@ -82,7 +76,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
       move: (move) => access.write((database) => moveOwner(database, move, clock.now())),
     },
     manifest,
-    hasModel: async (identity) => isSameEmbedding((await manifest()).embedding, identity),
+    hasModel: (identity) => roles.read(ALL_OWNERS, () => isOfModel(identity)),
     ...bindEvents(parts, holder),
     ...bindGraph(parts),
     ...bindNodes(roles),
@@ -153,7 +147,7 @@ function bindEvents({ access, clock }: SqliteStoreParts, holder: string) {
 /** What writes new nodes with vectors of a model. @throws SvcError embedding_mismatch */
 function adderOf(embedding: EmbeddingIdentity): OnDatabase<[items: readonly IndexedNode[]], void> {
   return (database, items) => {
-    requireModel(database, embedding);
+    run(database, requireModel(embedding));
     addNodes(database, items, embedding);
   };
 }
@@ -179,7 +173,7 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
   const readVectors: PackAccess["read"] = (work) =>
     access.read((database, resident) =>
       database.transaction(() => {
-        requireModel(database, embedding);
+        run(database, requireModel(embedding));
         return work(database, resident);
       })(),
     );
@@ -195,7 +189,7 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     ownVectors: (userId, keys) => readVectors((database) => ownVectors(database, userId, keys)),
     putParts: (texts) =>
       access.write((database) => {
-        requireModel(database, embedding);
+        run(database, requireModel(embedding));
         putParts(database, texts);
       }),
     textsWithoutParts: reading(access, readTextsWithoutParts),
@@ -233,8 +227,8 @@ function bindJobs({ access, clock, embedding }: SqliteStoreParts, holder: string
       withWordsOf(items, snowball, () =>
         write((database) => {
           // Another process may have changed the model since these vectors were made.
-          const isOfModel = isSameEmbedding(readManifest(database)?.embedding, embedding);
-          materializeAll(database, isOfModel ? items : items.map(withoutVector), embedding);
+          const isSame = run(database, isOfModel(embedding));
+          materializeAll(database, isSame ? items : items.map(withoutVector), embedding);
           return items.flatMap(({ eventId }) => jobStatus(database, eventId, ALL_OWNERS) ?? []);
         }),
       ),

@@ -5,12 +5,12 @@ import type { Erasure, Erasures } from "../../../ports/store/events.ts";
 import type { AuditRecord } from "../../../ports/store/records.ts";
 import { readAuditRecord, writeAuditRecords } from "../../sql/audit.ts";
 import { removeBlobsOf } from "../../sql/blobs.ts";
+import { readSetting, writeSetting } from "../../sql/settings.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
-import { readSetting, writeSetting } from "../schema/settings.ts";
 import { evict } from "../search/evict.ts";
 import { keepFromErasing } from "./names-erased.ts";
 import { readReached, readResting } from "./reached.ts";
@@ -50,8 +50,8 @@ export function bindErasures(database: Database) {
     signingKey: (made) =>
       writeAny(async (sql) => {
         await sql.run("SELECT pg_advisory_xact_lock(hashtext($1))", SIGNING_KEY);
-        const kept = await readSetting(sql, SIGNING_KEY);
-        if (kept === undefined) await writeSetting(sql, SIGNING_KEY, made);
+        const kept = await run(sql, readSetting(SIGNING_KEY));
+        if (kept === undefined) await run(sql, writeSetting(SIGNING_KEY, made));
         return kept ?? made;
       }),
   } satisfies Erasures;
@@ -74,13 +74,13 @@ const UNSETTLED = "unsettled_erasures";
 
 /** The erasures that are not settled. */
 async function readUnsettled(sql: Sql): Promise<readonly string[]> {
-  return (await readSetting(sql, UNSETTLED))?.split(" ") ?? [];
+  return (await run(sql, readSetting(UNSETTLED)))?.split(" ") ?? [];
 }
 
 /** Settles erasures. Those that came meanwhile are left. Runs inside a write transaction. */
 async function noteSettled(sql: Sql, settled: readonly string[]): Promise<void> {
   const left = (await readUnsettled(sql)).filter((id) => !settled.includes(id));
-  await writeSetting(sql, UNSETTLED, left.length === 0 ? undefined : left.join(" "));
+  await run(sql, writeSetting(UNSETTLED, left.length === 0 ? undefined : left.join(" ")));
 }
 
 /** Erases in the caller's transaction, which has the lock of the owner. @throws SvcError request_conflict */
@@ -123,7 +123,7 @@ async function erase(sql: Sql, erasure: Erasure): Promise<AuditRecord> {
   await run(sql, writeAuditRecords(owner, [record]));
   // Two owners may forget at the same time.
   await sql.run("SELECT pg_advisory_xact_lock(hashtext($1))", UNSETTLED);
-  await writeSetting(sql, UNSETTLED, [...(await readUnsettled(sql)), forgetId].join(" "));
+  await run(sql, writeSetting(UNSETTLED, [...(await readUnsettled(sql)), forgetId].join(" ")));
   return record;
 }
 

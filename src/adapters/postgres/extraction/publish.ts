@@ -13,7 +13,6 @@ import { brokenChange, momentAfter } from "../../../domain/search/change.ts";
 import { isOfConversation } from "../../../domain/search/turns.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
-
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/work.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
@@ -21,11 +20,11 @@ import { writeEdge } from "../../sql/edges.ts";
 import { completeJob, heldJob, type JobRow, readJobRow } from "../../sql/extraction.ts";
 import { readNodeRows } from "../../sql/nodes.ts";
 import { type NodeRow, toNode, updateOfNode } from "../../sql/rows.ts";
+import { readManifest } from "../../sql/settings.ts";
 import { beyondWall } from "../connection/row-security.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { writeNodes } from "../graph/write-nodes.ts";
-import { readManifest } from "../schema/manifest.ts";
 import { evict } from "../search/evict.ts";
 import { writeDocuments } from "../search/write-documents.ts";
 import { putVectors, type VectorEntry } from "../search/write-vectors.ts";
@@ -109,7 +108,7 @@ async function writePublication(
 ): Promise<void> {
   const owner = String(job.owner);
   // Another process may have changed the model since these vectors were made.
-  const isOfModel = isSameEmbedding((await readManifest(sql))?.embedding, embedding);
+  const isOfModel = isSameEmbedding((await run(sql, readManifest()))?.embedding, embedding);
   const worded = new Set(plan.lexicalIds);
   const keys = await writeNodes(sql, owner, outcome.nodes);
   const texts: number[] = [];

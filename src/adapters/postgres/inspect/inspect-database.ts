@@ -3,10 +3,10 @@ import type { StoreInspection } from "../../../ports/store/store.ts";
 import { inspectBlobs } from "../../sql/blobs.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { readPackOwner } from "../../sql/owners.ts";
+import { requireManifest } from "../../sql/settings.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";
-import { requireManifest } from "../schema/manifest.ts";
 import { readTablesVersion } from "../schema/migrate.ts";
 import { readPartitions } from "../schema/partitions.ts";
 import { HAS_TEXT, HAS_WORDS } from "../search/turns.ts";
@@ -79,7 +79,7 @@ export async function inspectDatabase(sql: Sql): Promise<DatabaseInspection> {
   return {
     ...counts,
     lastModified: lastModified === null ? undefined : asInstant(lastModified),
-    manifest: await requireManifest(sql),
+    manifest: await run(sql, requireManifest()),
     begunModel: await begunModel(sql),
     tablesVersion: await readTablesVersion(sql),
     tls: await tlsOf(sql),

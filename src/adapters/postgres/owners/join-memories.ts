@@ -1,9 +1,9 @@
 import { forgetWalkPlaces } from "../../sql/organizing.ts";
+import { requireManifest } from "../../sql/settings.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText, readVector } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
-import { requireManifest } from "../schema/manifest.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
 import { putVectors } from "../search/write-vectors.ts";
 
@@ -72,7 +72,7 @@ async function writeEntries(
   owner: OwnerKey,
   hashes: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const { embedding } = await requireManifest(sql);
+  const { embedding } = await run(sql, requireManifest());
   const ids = [...hashes.keys()];
   for (let from = 0; from < ids.length; from += STEP) {
     const rows = await sql.all<{ id: string; key: number; own: Uint8Array }>(

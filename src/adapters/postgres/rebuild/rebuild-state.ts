@@ -5,6 +5,7 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { RebuildPlan } from "../../../ports/store/search-index.ts";
 import type { WorkClaim } from "../../../ports/store/work.ts";
+import { isOfModel, readSetting, writeSetting } from "../../sql/settings.ts";
 import {
   failuresOf,
   finishWork,
@@ -16,8 +17,6 @@ import {
 import { run as runSteps } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { NO_OWNER, type OwnerKey } from "../owner-key.ts";
-import { readManifest } from "../schema/manifest.ts";
-import { readSetting, writeSetting } from "../schema/settings.ts";
 
 /** Seconds for which a run stays with a process that gives no sign of life: a batch of texts may take long to embed. */
 const HOLD_SECONDS = 120;
@@ -70,8 +69,8 @@ export async function beginRun(
   const state = await readState(sql);
   const isContinued = state !== undefined && isSameEmbedding(state.embedding, embedding);
   if (!isContinued) await sql.run("DELETE FROM vector_staging");
-  const isOfModel = isSameEmbedding((await readManifest(sql))?.embedding, embedding);
-  const replaces = all || !isOfModel || (isContinued && state.replaces);
+  const isSame = await runSteps(sql, isOfModel(embedding));
+  const replaces = all || !isSame || (isContinued && state.replaces);
   const texts = isContinued ? state.texts : FROM_THE_FIRST;
   await writeState(sql, { embedding, replaces, texts, holder });
   return { claim, holder, plan: { vectors: replaces ? "replace" : "repair", isContinued } };
@@ -80,13 +79,13 @@ export async function beginRun(
 const FROM_THE_FIRST: TextCursor = { owner: undefined, key: 0 };
 
 async function readState(sql: Sql): Promise<State | undefined> {
-  const text = await readSetting(sql, STATE);
+  const text = await runSteps(sql, readSetting(STATE));
   // SAFETY: only `writeState` writes this text.
   return text === undefined ? undefined : (JSON.parse(text) as State);
 }
 
 async function writeState(sql: Sql, state: State | undefined): Promise<void> {
-  await writeSetting(sql, STATE, state && JSON.stringify(state));
+  await runSteps(sql, writeSetting(STATE, state && JSON.stringify(state)));
 }
 
 /** @throws SvcError storage_busy when another process has taken the run over */

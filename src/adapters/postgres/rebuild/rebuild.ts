@@ -6,12 +6,12 @@ import type {
 } from "../../../ports/store/search-index.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { toNode } from "../../sql/rows.ts";
+import { requireModel } from "../../sql/settings.ts";
 import { timeOf } from "../../sql/work.ts";
 import { run as runSteps } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import type { Parts } from "../parts.ts";
-import { requireModel } from "../schema/manifest.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
 import { HAS_TEXT } from "../search/turns.ts";
 import { putVectors } from "../search/write-vectors.ts";
@@ -112,7 +112,7 @@ async function put(
   for (const [userId, some] of Map.groupBy(entries, (entry) => entry.userId)) {
     await database.write(userId, async (sql) => {
       await renewRun(sql, run, worker);
-      await requireModel(sql, embedding);
+      await runSteps(sql, requireModel(embedding));
       await putVectors(sql, ownerKey(userId), some, embedding);
     });
   }

@@ -4,11 +4,12 @@ import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { NodeVector, RebuildPlan } from "../../../ports/store/search-index.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { FROM_NODES, type NodeRow } from "../../sql/rows.ts";
+import { writeEmbedding } from "../../sql/settings.ts";
 import { insertMany } from "../connection/insert-many.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText, writeVector } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
-import { writeEmbedding } from "../schema/manifest.ts";
 import { HAS_TEXT } from "../search/turns.ts";
 import { asOwn, evictVectors, leanAll } from "../search/write-vectors.ts";
 
@@ -141,7 +142,7 @@ export async function replaceVectors(
   now: Instant,
 ): Promise<void> {
   const { model, version, dimension } = identity;
-  await writeEmbedding(sql, identity, now);
+  await run(sql, writeEmbedding(identity, now));
   // First, since vectors carry the version of their owner.
   await sql.run("UPDATE owners SET version = version + 1");
   await sql.run("DELETE FROM vectors");

@@ -1,12 +1,18 @@
 import { developmentPack, SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS, type NamespaceIdentity } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import {
+  type ManifestInput,
+  readManifest,
+  readSetting,
+  writeManifest,
+  writeNamespace,
+  writeSetting,
+} from "../../sql/settings.ts";
 import { codeOf } from "../connection/failures.ts";
+import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { type ManifestInput, readManifest, writeManifest } from "./manifest.ts";
-import { writeNamespace } from "./namespace-identity.ts";
 import { inPartitions, readPartitions } from "./partitions.ts";
-import { readSetting, writeSetting } from "./settings.ts";
 import { CORE_TABLES } from "./tables-core.ts";
 import { SEARCH_TABLES } from "./tables-search.ts";
 import { WORK_TABLES } from "./tables-work.ts";
@@ -53,7 +59,7 @@ export async function migrate(database: Database, place: string, input: SetUp): 
     const version = await requireKnown(sql, place);
     if (version !== 0) await requirePartitions(sql, place, input.partitions);
     if (version !== SCHEMA_VERSION) return false;
-    return (await readManifest(sql))?.softwareVersion === input.softwareVersion;
+    return (await run(sql, readManifest()))?.softwareVersion === input.softwareVersion;
   });
   if (isDone) return;
   await database.writeAny(async (sql) => {
@@ -66,14 +72,14 @@ export async function migrate(database: Database, place: string, input: SetUp): 
     if (version !== 0) await requirePartitions(sql, place, input.partitions);
     const partitions = version === 0 ? input.partitions : await readPartitions(sql);
     if (version < SCHEMA_VERSION) await ofUs(place, () => makeTables(sql, version, partitions));
-    if (version === 0 && input.namespace) await writeNamespace(sql, input.namespace);
-    await writeManifest(sql, input, input.now);
+    if (version === 0 && input.namespace) await run(sql, writeNamespace(input.namespace));
+    await run(sql, writeManifest(input, input.now));
   });
 }
 
 /** The version of tables that this program knows. */
 export async function readTablesVersion(sql: Sql): Promise<number> {
-  return Number(await readSetting(sql, VERSION));
+  return Number(await run(sql, readSetting(VERSION)));
 }
 
 /** The version of the tables; 0 without any. @throws SvcError pack_too_new, pack_too_old */
@@ -83,9 +89,9 @@ async function requireKnown(sql: Sql, place: string): Promise<number> {
     "SELECT 1 FROM pg_class WHERE relname = 'settings' AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)",
   );
   if (found === undefined) return 0;
-  const text = await ofUs(place, () => readSetting(sql, VERSION));
+  const text = await ofUs(place, () => run(sql, readSetting(VERSION)));
   if (text === undefined) {
-    if ((await readSetting(sql, FORMER_VERSION)) !== undefined) throw developmentPack(place);
+    if ((await run(sql, readSetting(FORMER_VERSION))) !== undefined) throw developmentPack(place);
     return 0;
   }
   const version = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
@@ -135,7 +141,7 @@ async function makeTables(sql: Sql, from: number, partitions = 0): Promise<void>
   const whole = STEPS.slice(from).flat();
   const statements = partitions === 0 ? whole : inPartitions(whole, partitions);
   for (const statement of statements) await sql.run(statement);
-  await writeSetting(sql, VERSION, String(SCHEMA_VERSION));
+  await run(sql, writeSetting(VERSION, String(SCHEMA_VERSION)));
 }
 
 /** @throws SvcError unsupported unless pgvector 0.8 or newer is there, or can be added by this user */

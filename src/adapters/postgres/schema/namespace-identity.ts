@@ -3,21 +3,13 @@ import {
   requireIdentity,
   workspaceDamaged,
 } from "../../../domain/owner.ts";
+import { readNamespace } from "../../sql/settings.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { DATABASE_TABLES } from "../transfer/record-tables.ts";
-import { readSetting, writeSetting } from "./settings.ts";
-
-const ID = "namespace_id";
-const NAME = "namespace_name";
 
 /** What helps a workspace whose tables or registry are gone. */
 export const RESTORE = "restore the database from a backup";
-
-/** Says whose tables these are. Runs inside the transaction that makes them. */
-export async function writeNamespace(sql: Sql, { id, name }: NamespaceIdentity): Promise<void> {
-  await writeSetting(sql, ID, id);
-  await writeSetting(sql, NAME, name);
-}
 
 /**
  * Checks that a schema has all tables, and is that of the expected namespace.
@@ -37,8 +29,7 @@ export async function requireNamespace(
   const lost = Object.keys(DATABASE_TABLES).find((name) => !there.has(name));
   if (lost !== undefined)
     throw workspaceDamaged(place, `lacks the table ${lost}`, { advice: RESTORE });
-  const [id, name] = [await readSetting(sql, ID), await readSetting(sql, NAME)];
-  requireIdentity({ id, name }, expected, {
+  requireIdentity(await run(sql, readNamespace()), expected, {
     place,
     advice: "check that schemas or names were not exchanged",
   });

@@ -1,10 +1,10 @@
-import { isSameEmbedding } from "../../../domain/embedding-models.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { Store } from "../../../ports/store/store.ts";
+import { isOfModel, requireModel } from "../../sql/settings.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";
 import type { Parts } from "../parts.ts";
-import { readManifest, requireModel } from "../schema/manifest.ts";
 import { LengthsCache } from "./lengths-cache.ts";
 import { putParts, readTextsWithoutParts } from "./parts.ts";
 import { readPinned } from "./pinned.ts";
@@ -20,22 +20,21 @@ export function bindSearches({ database, embedding }: Parts) {
   /** In one snapshot: otherwise another process could change the model between the check and the read. */
   const readVectors = <T>(userId: string, work: (sql: Sql) => Promise<T>): Promise<T> =>
     database.snapshot(userId, async (sql) => {
-      const [, found] = await Promise.all([requireModel(sql, embedding), work(sql)]);
+      const [, found] = await Promise.all([run(sql, requireModel(embedding)), work(sql)]);
       return found;
     });
   return {
-    hasModel: async (identity) =>
-      isSameEmbedding((await database.read(ALL_OWNERS, readManifest))?.embedding, identity),
+    hasModel: (identity) => database.read(ALL_OWNERS, (sql) => run(sql, isOfModel(identity))),
     searchVectors: (vector, filter, k) => searchVectors(reads, { vector, filter, k }),
     nearNodes: (vector, question, choose) => nearNodes(reads, vector, question, choose),
-    readyForNear: (userId) => database.read(userId, (sql) => requireModel(sql, embedding)),
+    readyForNear: (userId) => database.read(userId, (sql) => run(sql, requireModel(embedding))),
     cosines: (vector, userId, keys) =>
       readVectors(userId, (sql) => readCosines(sql, vector, userId, keys)),
     ownVectors: (userId, keys) => readVectors(userId, (sql) => readOwnVectors(sql, userId, keys)),
     putParts: async (texts) => {
       for (const [userId, some] of Map.groupBy(texts, (text) => text.userId)) {
         await database.write(userId, async (sql) => {
-          await requireModel(sql, embedding);
+          await run(sql, requireModel(embedding));
           await putParts(sql, ownerKey(userId), some);
         });
       }

@@ -4,10 +4,11 @@ import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import { bytesPerVector, type Kernel, loadKernel, Slab } from "../../native/kernel.ts";
 import { Params } from "../../sql/conditions.ts";
+import { requireModel } from "../../sql/settings.ts";
+import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { readVector, writeVector } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import { requireModel, storedModel } from "../schema/manifest.ts";
 import { passes } from "./candidates.ts";
 
 /** Memories of an owner up to which the server compares every vector. */
@@ -181,7 +182,7 @@ async function newestRevision(
      SELECT s.fits, (SELECT max(revision) FROM vectors WHERE owner = $1::bigint)::float8 AS newest FROM stored s`,
     ...params.values,
   );
-  if (row?.fits !== true) await requireModel(sql, embedding);
+  if (row?.fits !== true) await run(sql, requireModel(embedding));
   return row?.newest ?? -1;
 }
 
@@ -239,7 +240,7 @@ async function compareExactly(
        WHERE v.owner = $1::bigint AND v.key = ANY ($2::integer[])) x ON true`,
     ...params.values,
   );
-  if (rows[0]?.fits !== true) await requireModel(sql, embedding);
+  if (rows[0]?.fits !== true) await run(sql, requireModel(embedding));
   const found = new Set(rows.map(({ key }) => key));
   return {
     hits: rows.flatMap(({ key, score }) =>
@@ -247,4 +248,15 @@ async function compareExactly(
     ),
     gone: keys.filter((key) => !found.has(key)),
   };
+}
+
+/** A table expression `stored` of one row, as SQL: whether the vectors of the database are of a model (`fits`). */
+export function storedModel(
+  params: Params,
+  { model, version, dimension }: EmbeddingIdentity,
+): string {
+  return `stored AS MATERIALIZED (
+    SELECT value::json ->> 'model' = ${params.add(model)} AND value::json ->> 'version' = ${params.add(version)}
+      AND (value::json ->> 'dimension')::integer = ${params.add(dimension)} AS fits
+    FROM (SELECT value::json -> 'embedding' AS value FROM settings WHERE name = 'manifest') s)`;
 }

@@ -4,14 +4,19 @@ import { nearestWithParts, withParts } from "../../../domain/search/turns.ts";
 import type { Hit, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
 import { Params } from "../../sql/conditions.ts";
 import { readByName } from "../../sql/nodes.ts";
-import { accessOf } from "../connection/run.ts";
+import { requireModel } from "../../sql/settings.ts";
+import { accessOf, run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { readVector, writeVector } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
-import { requireModel, storedModel } from "../schema/manifest.ts";
 import { ofKind, passes } from "./candidates.ts";
 import { nearestParts, nearestPartsOf } from "./parts.ts";
-import { searchResident, type VectorReads, type VectorSearch } from "./resident-vectors.ts";
+import {
+  searchResident,
+  storedModel,
+  type VectorReads,
+  type VectorSearch,
+} from "./resident-vectors.ts";
 
 /** The nearest nodes by cosine, with the parts of long texts. @throws SvcError embedding_mismatch */
 export async function searchVectors(
@@ -73,7 +78,7 @@ async function searchOnServer(
       ORDER BY v.distance, v.key LIMIT ${params.add(k)}) x ON true`;
   const rows = await database.read(filter.userId, async (sql) => {
     const found = await sql.all<FoundRow>(statement, ...params.values);
-    if (found[0]?.fits !== true) await requireModel(sql, embedding);
+    if (found[0]?.fits !== true) await run(sql, requireModel(embedding));
     return found;
   });
   resident.noteSize(owner, rows[0]?.documents ?? 0);

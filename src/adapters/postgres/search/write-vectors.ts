@@ -3,10 +3,11 @@ import { SvcError } from "../../../domain/errors.ts";
 import { LEAN_REACH, lean, surroundings } from "../../../domain/search/turns.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
+import { requireManifest } from "../../sql/settings.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { readVector, writeVector } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
-import { requireManifest } from "../schema/manifest.ts";
 import {
   besides,
   IS_OF_CONVERSATION,
@@ -136,7 +137,7 @@ export async function leanAll(sql: Sql, owner: OwnerKey, step = 500): Promise<vo
 async function leanAgain(sql: Sql, owner: OwnerKey, keys: readonly number[]): Promise<void> {
   const near = await readNear(sql, owner, keys);
   if (!near.some(({ is_turn }) => is_turn)) return;
-  const { embedding } = await requireManifest(sql);
+  const { embedding } = await run(sql, requireManifest());
   const indexed = leaning(near, new Set(keys), modelRules(embedding.model).lean);
   await writeIndexed(sql, owner, indexed, new Map());
 }

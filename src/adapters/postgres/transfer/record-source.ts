@@ -20,10 +20,11 @@ import { parseUuid } from "../../../lib/uuid.ts";
 import type { TransferSource } from "../../../ports/store/store.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { sqlList } from "../../sql/dialect.ts";
+import { requireManifest } from "../../sql/settings.ts";
+import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText, readVector } from "../connection/values.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";
-import { requireManifest } from "../schema/manifest.ts";
 
 const OWNER = "JOIN owners o ON o.owner =";
 
@@ -104,7 +105,7 @@ export async function withRecordSource<T>(
 /** What is read by a transaction. */
 export async function sourceOn(sql: Sql): Promise<TransferSource> {
   return {
-    manifest: await requireManifest(sql),
+    manifest: await run(sql, requireManifest()),
     state: "",
     count: (kind) => countOf(sql, kind),
     read: (kind, skip) => readPages(sql, kind, skip),

@@ -2,11 +2,12 @@ import { invalid, SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { RecordKind } from "../../../domain/records/rows.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
+import { readSetting, writeSetting } from "../../sql/settings.ts";
 import { IN_USE } from "../connection/failures.ts";
+import { run as steps } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { FUNCTIONS, lockSetUp } from "../schema/migrate.ts";
-import { readSetting, writeSetting } from "../schema/settings.ts";
 import { dropIndexes } from "./late-indexes.ts";
 import { DATABASE_TABLES } from "./record-tables.ts";
 
@@ -31,13 +32,13 @@ export type TransferState = {
 };
 
 async function readState(sql: Sql): Promise<TransferState | undefined> {
-  const text = await readSetting(sql, NAME);
+  const text = await steps(sql, readSetting(NAME));
   // SAFETY: only `writeState` writes this text.
   return text === undefined ? undefined : (JSON.parse(text) as TransferState);
 }
 
 async function writeState(sql: Sql, state: TransferState): Promise<void> {
-  await writeSetting(sql, NAME, JSON.stringify(state));
+  await steps(sql, writeSetting(NAME, JSON.stringify(state)));
 }
 
 /** @throws SvcError storage_busy while a database holds only a part of what it is to hold */
@@ -73,7 +74,7 @@ export async function beginTransfer(
     await requireEmpty(sql, place);
     await sql.run("DELETE FROM work");
     await sql.run("DELETE FROM settings WHERE name NOT IN ('tables_version')");
-    await writeSetting(sql, "manifest", JSON.stringify(manifest));
+    await steps(sql, writeSetting("manifest", JSON.stringify(manifest)));
     const indexes = await dropIndexes(sql);
     return await saved(sql, { source, state, run, taken: {}, indexes, isDone: false });
   }

@@ -7,11 +7,12 @@ import {
 } from "../../../domain/records/rows.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { EVENT_TABLE, NODE_TABLE } from "../../sql/rows.ts";
+import { writeSetting } from "../../sql/settings.ts";
 import { type Column, insertMany } from "../connection/insert-many.ts";
+import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
-import { writeSetting } from "../schema/settings.ts";
 import { putVectors } from "../search/write-vectors.ts";
 import { keysById } from "./record-source.ts";
 
@@ -120,7 +121,8 @@ export async function writeRecords(
   embedding: EmbeddingIdentity,
 ): Promise<void> {
   if (kind === "setting") {
-    for (const { name, value } of records) await writeSetting(sql, String(name), String(value));
+    for (const { name, value } of records)
+      await run(sql, writeSetting(String(name), String(value)));
   } else if (kind === "vector") await writeOwnVectors(sql, records, embedding);
   else {
     const { table, columns } = PLACES[kind];

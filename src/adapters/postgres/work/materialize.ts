@@ -7,10 +7,11 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { IndexedNode } from "../../../ports/store/search-index.ts";
 import type { Materialization } from "../../../ports/store/work.ts";
+import { readManifest, requireModel } from "../../sql/settings.ts";
+import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { writeNodes } from "../graph/write-nodes.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import { readManifest, requireModel } from "../schema/manifest.ts";
 import { writeDocuments } from "../search/write-documents.ts";
 import { putVectors, type VectorEntry } from "../search/write-vectors.ts";
 import { HAS_DOCUMENT } from "./indexed.ts";
@@ -60,7 +61,7 @@ async function materializeOf(
   identity: EmbeddingIdentity,
 ): Promise<readonly ProcessingStatus[]> {
   const [manifest, rows] = await Promise.all([
-    readManifest(sql),
+    run(sql, readManifest()),
     lockJobs(
       sql,
       owner,
@@ -155,7 +156,7 @@ export async function addNodes(
   items: readonly IndexedNode[],
   identity: EmbeddingIdentity,
 ): Promise<void> {
-  await requireModel(sql, identity);
+  await run(sql, requireModel(identity));
   for (const [userId, some] of Map.groupBy(items, ({ node }) => node.userId)) {
     const owner = ownerKey(userId);
     const keys = await writeNodes(

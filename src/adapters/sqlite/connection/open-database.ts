@@ -1,12 +1,11 @@
 import { constants, Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import type { NamespaceIdentity } from "../../../domain/owner.ts";
+import { type NamespaceIdentity, requireIdentity } from "../../../domain/owner.ts";
 import { loadCryptLibrary } from "../../crypt/cipher.ts";
 import { loadInto, openSqlite, SQLITE_VEC } from "../../native/load-library.ts";
+import { readManifest, readNamespace } from "../../sql/settings.ts";
 import { finishSwap, isSwapPending } from "../copy/swap-files.ts";
 import { hasTable } from "../schema/has-table.ts";
-import { readManifest } from "../schema/manifest.ts";
-import { requireNamespace } from "../schema/namespace-identity.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { ask } from "./ask.ts";
 import { kernelOn } from "./kernel-on.ts";
@@ -19,6 +18,7 @@ import {
   type OpenMode,
   withPackFiles,
 } from "./pack-files.ts";
+import { run } from "./run.ts";
 import { requireSafeSidecars } from "./sidecars.ts";
 
 /** Pages of the log at which it is moved into the pack: 32 MB. */
@@ -149,12 +149,13 @@ export function requireExpected(
   { layout, namespace }: Pick<DatabaseOptions, "layout" | "namespace">,
 ): void {
   if (namespace === undefined || !hasManifest(database)) return;
-  requireNamespace(database, mainPath(layout), namespace);
+  const advice = "check namespace_id (SVC_NAMESPACE_ID) and that packs were not exchanged";
+  requireIdentity(run(database, readNamespace()), namespace, { place: mainPath(layout), advice });
 }
 
 /** Whether somebody has made a pack of the files. */
 export function hasManifest(database: Database): boolean {
-  return hasTable(database, "pack_manifest") && readManifest(database) !== undefined;
+  return hasTable(database, "pack_manifest") && run(database, readManifest()) !== undefined;
 }
 
 function setUp(

@@ -4,13 +4,14 @@ import { dirname } from "node:path";
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { syncToDisk } from "../../native/system-files.ts";
+import { readManifest } from "../../sql/settings.ts";
 import { countRows } from "../connection/ask.ts";
 import { openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { filesOf, type PackLayout, schemasOf } from "../connection/layout.ts";
 import { turnToLog } from "../connection/open-database.ts";
 import { readMark, writeMark } from "../connection/own-log.ts";
-import { readManifest } from "../schema/manifest.ts";
+import { run } from "../connection/run.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import { reconcileIndexes } from "../write/reconcile.ts";
 import { type AttachedFile, requireSameRows, requireSound, tablesOf } from "./compare.ts";
@@ -175,7 +176,7 @@ async function finishCopy(
 type Counts = Pick<Migrated, "nodes" | "edges" | "events" | "vectors">;
 
 function countAll(copy: Database, destination: string): Counts {
-  if (readManifest(copy) === undefined) {
+  if (run(copy, readManifest()) === undefined) {
     throw new SvcError("internal", `${destination}: the copy has no manifest`);
   }
   return {

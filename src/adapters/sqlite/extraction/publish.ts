@@ -15,16 +15,15 @@ import { brokenChange, momentAfter } from "../../../domain/search/change.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/work.ts";
 import { writeAuditRecords } from "../../sql/audit.ts";
 import { writeEdge } from "../../sql/edges.ts";
 import { completeJob, heldJob, type JobRow, readJobRow } from "../../sql/extraction.ts";
 import { UPDATE_NODE } from "../../sql/rows.ts";
+import { readManifest } from "../../sql/settings.ts";
 import { ask } from "../connection/ask.ts";
 import { run } from "../connection/run.ts";
-import { readManifest } from "../schema/manifest.ts";
 import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { evict, readNodes } from "../write/change.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
@@ -101,7 +100,7 @@ function writePublication(
   embedding: EmbeddingIdentity,
 ): void {
   // Another process may have changed the model since these vectors were made.
-  const isOfModel = isSameEmbedding(readManifest(database)?.embedding, embedding);
+  const isOfModel = isSameEmbedding(run(database, readManifest())?.embedding, embedding);
   const worded = new Set(plan.lexicalIds);
   const texts: number[] = [];
   const entries: VectorEntry[] = [];

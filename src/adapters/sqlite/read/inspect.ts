@@ -6,6 +6,7 @@ import type { Upkeep } from "../../../ports/store/work.ts";
 import { inspectBlobs } from "../../sql/blobs.ts";
 import { readPackOwner } from "../../sql/owners.ts";
 import { fromIdBytes } from "../../sql/receipts.ts";
+import { readManifest } from "../../sql/settings.ts";
 import { countRetained, readAging, readLastSteps, readLastUses } from "../../sql/upkeep.ts";
 import { ask, countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
@@ -16,7 +17,6 @@ import type { Cipher } from "../connection/pack-files.ts";
 import { run } from "../connection/run.ts";
 import { begunModel } from "../rebuild/rebuild-state.ts";
 import { type KeyBackup, readKeyBackup } from "../schema/key-backup.ts";
-import { readManifest } from "../schema/manifest.ts";
 import { appliedVersion } from "../schema/migrate.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ACTIVE, HAS_TEXT, HAS_WORDS } from "../write/turns.ts";
@@ -98,7 +98,7 @@ const PENDING = "kind = 'materialization' AND status = 'pending'";
 function readAll(database: Database, options: InspectOptions): PackInspection {
   const { layout } = options;
   const tableCount = countRows(database, "sqlite_schema WHERE type = 'table'");
-  const manifest = tableCount === 0 ? undefined : readManifest(database);
+  const manifest = tableCount === 0 ? undefined : run(database, readManifest());
   if (manifest === undefined) throw notAPack(mainPath(layout), "it has no manifest");
   const lastModified = ask<string>(
     database,

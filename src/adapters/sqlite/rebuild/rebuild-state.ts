@@ -7,9 +7,9 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { RebuildPlan } from "../../../ports/store/search-index.ts";
 import type { WorkClaim } from "../../../ports/store/work.ts";
+import { isOfModel } from "../../sql/settings.ts";
 import { failuresOf, finishWork, renewWork, takeWork } from "../../sql/work.ts";
 import { run as runSteps } from "../connection/run.ts";
-import { readManifest } from "../schema/manifest.ts";
 
 /** Seconds for which a run stays with a process that gives no sign of life: a batch of texts may take long to embed. */
 const HOLD_SECONDS = 120;
@@ -50,8 +50,8 @@ export function beginRun(
   const claim = claimRun(database, state, lease);
   const isContinued = state !== undefined && isSameEmbedding(identityOf(state), embedding);
   if (!isContinued) database.run("DELETE FROM vector_staging");
-  const isOfModel = isSameEmbedding(readManifest(database)?.embedding, embedding);
-  const replaces = all || !isOfModel || (isContinued && state.replaces === 1);
+  const isSame = runSteps(database, isOfModel(embedding));
+  const replaces = all || !isSame || (isContinued && state.replaces === 1);
   database
     .query(
       `INSERT OR REPLACE INTO rebuild_state (singleton, embedding_model, embedding_version, embedding_dim, replaces,

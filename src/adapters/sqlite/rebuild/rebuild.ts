@@ -1,11 +1,10 @@
 import type { Database } from "bun:sqlite";
-import { isSameEmbedding } from "../../../domain/embedding-models.ts";
-import { SvcError } from "../../../domain/errors.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { IndexableNodes, IndexRebuild } from "../../../ports/store/search-index.ts";
 import type { Clock } from "../../../ports/system.ts";
+import { requireModel, writeEmbedding } from "../../sql/settings.ts";
 import type { PackLayout } from "../connection/layout.ts";
-import { readManifest, writeEmbedding } from "../schema/manifest.ts";
+import { run as runSteps } from "../connection/run.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { rewriteDocuments } from "../write/lexical-index.ts";
@@ -51,7 +50,7 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
         const now = clock.now();
         renewRun(database, run, now);
         if (plan.vectors === "replace") return stageVectors(database, entries, embedding);
-        requireModel(database, embedding);
+        runSteps(database, requireModel(embedding));
         putVectors(
           database,
           entries.map((entry) => ({ ...entry, at: now })),
@@ -67,7 +66,7 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
         if (plan.vectors === "repair") mendVectors(database);
         else {
           // First, since the vectors of turns lean as the model of the pack has it.
-          writeEmbedding(database, embedding, now);
+          runSteps(database, writeEmbedding(embedding, now));
           replaceVectors(database, schema, embedding, now);
           noteReplaced(database);
         }
@@ -90,17 +89,6 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
 /** SQLite's name of the file that holds the vectors. */
 export function vectorSchema(layout: PackLayout): string {
   return layout.kind === "file" ? "main" : "vector_file";
-}
-
-/** @throws SvcError embedding_mismatch when another process has changed the model of the pack's vectors */
-export function requireModel(database: Database, configured: EmbeddingIdentity): void {
-  const stored = readManifest(database)?.embedding;
-  if (isSameEmbedding(stored, configured)) return;
-  throw new SvcError(
-    "embedding_mismatch",
-    `the stored vectors come from ${stored?.model} (${stored?.version}), but ${configured.model} (${configured.version}) is configured; run: svc rebuild`,
-    { stored: { ...stored }, configured: { ...configured } },
-  );
 }
 
 function countIndexable(database: Database): IndexableNodes {

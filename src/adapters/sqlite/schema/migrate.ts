@@ -1,16 +1,16 @@
 import type { Database } from "bun:sqlite";
-import { developmentPack } from "../../../domain/errors.ts";
+import { developmentPack, SvcError } from "../../../domain/errors.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import { ask } from "../connection/ask.ts";
-import { mainPath, type PackLayout } from "../connection/layout.ts";
-import { hasTable } from "./has-table.ts";
 import {
+  FORMAT_VERSION,
   type ManifestInput,
   readManifest,
-  requireFormat,
-  tooNew,
   writeManifest,
-} from "./manifest.ts";
+} from "../../sql/settings.ts";
+import { ask } from "../connection/ask.ts";
+import { mainPath, type PackLayout } from "../connection/layout.ts";
+import { run } from "../connection/run.ts";
+import { hasTable } from "./has-table.ts";
 import { FIRST_STEP, migrations, type PackPart } from "./schema.ts";
 
 /** Which of SQLite's files contains which part of a pack. */
@@ -43,6 +43,21 @@ export function requireReadable(database: Database, layout: PackLayout): void {
   }
 }
 
+/** Refuses a pack with the format of a newer program. @throws SvcError pack_too_new */
+export function requireFormat(database: Database, path: string): void {
+  const format = run(database, readManifest())?.formatVersion ?? 0;
+  if (format > FORMAT_VERSION) throw tooNew(path, format, FORMAT_VERSION);
+}
+
+/** @throws SvcError pack_too_new */
+export function tooNew(path: string, found: number, supported: number): SvcError {
+  return new SvcError(
+    "pack_too_new",
+    `${path}: has format version ${found}, this program reads up to ${supported}. Nothing was changed; open it with a newer svc.`,
+    { path, found, supported },
+  );
+}
+
 /**
  * Creates missing tables, runs outstanding steps in order and writes the manifest. Runs inside one write transaction, so that
  * processes that open a new pack together see it either empty or complete.
@@ -54,7 +69,7 @@ export function migrate(
   now: Instant,
 ): void {
   runSteps(database, layout, storedDimension(database) ?? manifest.embedding.dimension, now);
-  writeManifest(database, manifest, now);
+  run(database, writeManifest(manifest, now));
 }
 
 function runSteps(database: Database, layout: PackLayout, dimension: number, now: Instant): void {
@@ -94,5 +109,5 @@ export function appliedVersion(database: Database, part: PackPart): number {
 
 function storedDimension(database: Database): number | undefined {
   if (!hasTable(database, "pack_manifest")) return undefined;
-  return readManifest(database)?.embedding.dimension;
+  return run(database, readManifest())?.embedding.dimension;
 }

@@ -3,8 +3,9 @@ import { fromPayload } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
 import { fromIdBytes, type PackReceiptRow } from "../../sql/receipts.ts";
+import { readManifest } from "../../sql/settings.ts";
 import { countRows } from "../connection/ask.ts";
-import { readManifest } from "../schema/manifest.ts";
+import { run } from "../connection/run.ts";
 import { ACTIVE } from "../write/turns.ts";
 import {
   EXPORT_FORMAT,
@@ -28,7 +29,7 @@ type Row = Readonly<Record<string, string | number | null>>;
  * snapshot of the caller's transaction.
  */
 export function* exportLines(database: Database, choices: ExportChoices): Generator<string> {
-  const manifest = readManifest(database);
+  const manifest = run(database, readManifest());
   if (manifest === undefined) return;
   const hasher = new Bun.CryptoHasher("sha256");
   const counts = countAll(database, manifest, choices.withVectors);

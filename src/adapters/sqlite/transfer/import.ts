@@ -6,14 +6,13 @@ import type { Instant } from "../../../lib/instant.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { missingBlobs } from "../../sql/blobs.ts";
+import { writeNamespace } from "../../sql/settings.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
 import { run } from "../connection/run.ts";
 import { findStale } from "../rebuild/staging.ts";
-import { tooNew } from "../schema/manifest.ts";
-import { migrate } from "../schema/migrate.ts";
-import { writeNamespace } from "../schema/namespace-identity.ts";
+import { migrate, tooNew } from "../schema/migrate.ts";
 import { writePackSetting } from "../schema/pack-settings.ts";
 import { LIST_CHANGES } from "../schema/tables.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
@@ -152,7 +151,7 @@ function prepare(
   database.transaction(() => {
     migrate(database, layout, { softwareVersion, embedding, scoringVersion }, now);
     database.query("UPDATE pack_manifest SET created_at = ?").run(createdAt);
-    if (connection.namespace !== undefined) writeNamespace(database, connection.namespace);
+    if (connection.namespace !== undefined) run(database, writeNamespace(connection.namespace));
   })();
 }
 

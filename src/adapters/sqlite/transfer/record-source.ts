@@ -20,11 +20,12 @@ import { fromPayload } from "../../../domain/search/turns.ts";
 import type { TransferSource } from "../../../ports/store/store.ts";
 import { sqlList } from "../../sql/dialect.ts";
 import { fromIdBytes } from "../../sql/receipts.ts";
+import { readManifest } from "../../sql/settings.ts";
 import { ask, countRows, hasRow } from "../connection/ask.ts";
 import { openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { mainPath } from "../connection/layout.ts";
-import { readManifest } from "../schema/manifest.ts";
+import { run } from "../connection/run.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { rowsOf } from "./export-lines.ts";
 
@@ -95,7 +96,7 @@ export function openRecordSource(pack: WholePack): TransferSource & { close(): v
   const path = mainPath(pack.layout);
   const database = openExclusively(pack);
   try {
-    const manifest = readManifest(database);
+    const manifest = run(database, readManifest());
     if (manifest === undefined) throw new SvcError("internal", `${path}: has no manifest`);
     if (hasRow(database, "rebuild_state")) throw rebuilding(path);
     database.run("PRAGMA query_only = ON");

@@ -15,12 +15,13 @@ import type { Instant } from "../../../lib/instant.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import type { Manifest, TransferTarget } from "../../../ports/store/store.ts";
 import { toIdBytes } from "../../sql/receipts.ts";
+import { writeNamespace } from "../../sql/settings.ts";
 import { ask } from "../connection/ask.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
+import { run } from "../connection/run.ts";
 import { migrate } from "../schema/migrate.ts";
-import { writeNamespace } from "../schema/namespace-identity.ts";
 import { writePackSetting } from "../schema/pack-settings.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
 import { writeTexts } from "./import.ts";
@@ -79,7 +80,7 @@ export function createRecordTarget(
       database
         .query("UPDATE pack_manifest SET created_at = ?, updated_at = ?")
         .run(manifest.createdAt, manifest.updatedAt);
-      if (connection.namespace !== undefined) writeNamespace(database, connection.namespace);
+      if (connection.namespace !== undefined) run(database, writeNamespace(connection.namespace));
     })();
   } catch (error) {
     database.close();

@@ -2,8 +2,9 @@ import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import { readManifest } from "../../sql/settings.ts";
+import { run } from "../connection/run.ts";
 import { mendVectors, replaceVectors } from "../rebuild/staging.ts";
-import { readManifest } from "../schema/manifest.ts";
 import { plannedNode, reopenJob } from "./jobs.ts";
 import { documentNumber, mendDocuments } from "./lexical-index.ts";
 import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY } from "./turns.ts";
@@ -33,7 +34,7 @@ export function reconcileIndexes(
   if (sequences === null) return 0;
   const { core, vectors, lexical } = sequences;
   if (core === vectors && core === lexical) return 0;
-  const embedding = readManifest(database)?.embedding;
+  const embedding = run(database, readManifest())?.embedding;
   if (embedding !== undefined && hasOtherVectors(database, embedding, vectorFile)) {
     replaceVectors(database, vectorFile, embedding, now);
   }
