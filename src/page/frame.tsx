@@ -3,22 +3,26 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { codeFailure, isOfOpen, keyIsWanted, useKey } from "./data/http.ts";
 import { assign, go, hrefOf, place } from "./data/place.ts";
-import { beginning, caller, lost, owner, retryNow, stats } from "./data/server.ts";
+import { beginning, caller, canChange, lost, owner, retryNow, stats } from "./data/server.ts";
 import { Button, Command, Dialog, Segments } from "./parts/controls.tsx";
 import { clockTime, later, now } from "./parts/format.ts";
 import { activeKeys, keysAreOn, turnKeys, useKeys } from "./parts/keys.ts";
 import { Box, Failure, Skeleton } from "./parts/states.tsx";
 import { Toasts } from "./parts/toasts.tsx";
 import { Palette, Rail } from "./rail.tsx";
+import { Remember } from "./views/memory/replace.tsx";
 import { VIEWS, viewAt } from "./views.ts";
 
 export function Frame(): VNode {
-  const [overlay, setOverlay] = useState<"help" | "palette" | undefined>(undefined);
+  const [overlay, setOverlay] = useState<"help" | "palette" | "remember" | undefined>(undefined);
   const close = (): void => setOverlay(undefined);
   useKeys([
     { keys: "?", text: "these keys", run: () => setOverlay("help") },
     { keys: "ctrl k", text: "go to anything", run: () => setOverlay("palette") },
     { keys: "/", text: "ask", run: focusQuestion },
+    ...(canChange.value && owner.value !== undefined
+      ? [{ keys: "n", text: "remember something", run: () => setOverlay("remember") }]
+      : []),
     { keys: "Escape", text: "back", run: leave },
     ...VIEWS.flatMap(({ path, letter, title }) =>
       letter === undefined
@@ -35,7 +39,11 @@ export function Frame(): VNode {
         <a class="skip" href="#main">
           Skip to the content
         </a>
-        <Rail onHelp={() => setOverlay("help")} onPalette={() => setOverlay("palette")} />
+        <Rail
+          onHelp={() => setOverlay("help")}
+          onPalette={() => setOverlay("palette")}
+          onRemember={() => setOverlay("remember")}
+        />
         <main id="main" tabIndex={-1}>
           <LostServer />
           <Content />
@@ -44,6 +52,7 @@ export function Frame(): VNode {
       <Toasts />
       {overlay === "help" && <Help onClose={close} />}
       {overlay === "palette" && <Palette onClose={close} />}
+      {overlay === "remember" && <Remember onClose={close} />}
     </>
   );
 }
@@ -86,11 +95,10 @@ const Empty = (): VNode => (
     <h1 class="vh">Timeline</h1>
     <Box title="Nothing is remembered yet">
       <p>
-        The first memory appears here as soon as an assistant stores one. Connect one, or store a
-        sentence yourself:
+        The first memory appears here as soon as an assistant stores one, or you do: press
+        “Remember”. To connect an assistant:
       </p>
       <Command>svc connect claude-code --db-path ./memory.pack</Command>
-      <Command>svc store ./memory.pack "Anna prefers tea"</Command>
     </Box>
   </>
 );

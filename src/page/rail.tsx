@@ -2,26 +2,37 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { parseUuid } from "../lib/uuid.ts";
 import { go, hrefOf, place, question } from "./data/place.ts";
-import { caller, owner, owners, stats } from "./data/server.ts";
-import { Dialog } from "./parts/controls.tsx";
+import { caller, canChange, owner, owners, stats } from "./data/server.ts";
+import { Button, Dialog } from "./parts/controls.tsx";
 import { encryption, memoryCount } from "./parts/format.ts";
 import { Text } from "./parts/text.tsx";
-import { VIEWS, type View } from "./views.ts";
+import { VIEWS, type View, viewAt } from "./views.ts";
 
-type Props = { readonly onHelp: () => void; readonly onPalette: () => void };
+type Props = Readonly<Record<"onHelp" | "onPalette" | "onRemember", () => void>>;
 
-export const Rail = ({ onHelp, onPalette }: Props): VNode => (
+/** On a phone the menu is folded; a view that was chosen folds it again. */
+const isWide = matchMedia("(min-width: 601px)").matches;
+
+export const Rail = ({ onHelp, onPalette, onRemember }: Props): VNode => (
   <header class="rail">
     <a class="brand" href={hrefOf("")}>
       <Mark />
       svc
     </a>
     <Whose />
-    <nav class="nav" aria-label="Views">
-      {VIEWS.filter(({ letter }) => letter !== undefined).map((view) => (
-        <Entry key={view.path} view={view} />
-      ))}
-    </nav>
+    {canChange.value && owner.value !== undefined && (
+      <Button onClick={onRemember} keyName="n">
+        Remember…
+      </Button>
+    )}
+    <details class="menu" open={isWide || undefined} key={place.value.view}>
+      <summary>☰ {viewAt(place.value.view)?.title}</summary>
+      <nav class="nav" aria-label="Views">
+        {VIEWS.filter(({ letter }) => letter !== undefined).map((view) => (
+          <Entry key={view.path} view={view} />
+        ))}
+      </nav>
+    </details>
     <Pack />
     <div class="hints">
       <button type="button" onClick={onHelp} aria-keyshortcuts="?">

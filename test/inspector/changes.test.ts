@@ -55,6 +55,33 @@ function callNames({ page }: Looked): readonly (readonly [string, string | undef
   return names;
 }
 
+describe.skipIf(NO_BROWSER !== undefined)(`a sentence of one's own${leftOut(NO_BROWSER)}`, () => {
+  test("is remembered from any view by a key, on a phone by a button beside a folded menu", async () => {
+    const { engine, url } = await begin();
+    const { page, go, axe, settled, close, faults } = await look(url, { width: 390, height: 800 });
+    await go("health");
+    const menu = page.getByRole("navigation", { name: "Views" });
+    expect(await menu.isVisible()).toBe(false);
+    await page.keyboard.press("n");
+    await page.getByRole("textbox").fill("The spare key hangs behind the fuse box.");
+    expect(await axe()).toEqual([]);
+    await page.getByRole("button", { name: "Remember", exact: true }).press("Enter");
+    await seen(page, "Remembered.");
+    await page.getByText("☰ Health").click();
+    await menu.getByRole("link", { name: "Timeline" }).click();
+    await settled();
+    expect(await menu.isVisible()).toBe(false);
+    await seen(page, "The spare key hangs behind the fuse box.");
+    const [newest] = (await engine.browse({ userId: "anna", limit: 1 })).nodes;
+    expect([newest?.content, newest?.sourceType]).toEqual([
+      "The spare key hangs behind the fuse box.",
+      "user_stated",
+    ]);
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
+
 describe.skipIf(NO_BROWSER !== undefined)(`two memories${leftOut(NO_BROWSER)}`, () => {
   test("are made one by keys: the other is searched for, and what happens is said before", async () => {
     const place = await begin();
@@ -182,7 +209,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`a correction${leftOut(NO_BROWSER)}`, 
     await field.fill("Milan Novak lives in Wels.");
     await place.engine.supersede(place.ids.linz, place.ids.graz, { actorId: "codex" });
     await page.getByRole("button", { name: "Replace it" }).click();
-    await seen(page, "This memory is superseded now.");
+    await seen(page, "This memory is replaced now.");
     await page.getByRole("button", { name: "Correct that one instead" }).click();
     expect(await field.inputValue()).toBe("Milan Novak lives in Wels.");
     await page.getByRole("button", { name: "Replace it" }).click();

@@ -62,7 +62,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
     const { page, go, settled, close } = await look(served.url);
     await go("?owner=anna");
     const answer = await holdAnswer(page, "**/v1/nodes/browse*");
-    await page.getByRole("checkbox", { name: "tentative" }).check();
+    await page.getByRole("checkbox", { name: "new" }).check();
     await page.getByRole("button", { name: "Owner anna 1 of 2" }).click();
     await page.getByRole("button", { name: "ben 1 memory" }).click();
     await page.getByRole("heading", { level: 1, name: "1 memory" }).waitFor();

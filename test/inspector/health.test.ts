@@ -80,7 +80,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, ()
       String(whole.eventCount),
       String(whole.details?.receipts),
     ]);
-    await page.locator(".tally li", { hasText: "superseded" }).getByRole("link").click();
+    await page.locator(".tally li", { hasText: "replaced" }).getByRole("link").click();
     await page.getByRole("heading", { level: 1, name: "1 memory" }).waitFor();
     await close();
   });

@@ -115,7 +115,7 @@ describe.skipIf(LACKING !== undefined)(`the page of svc open${leftOut(LACKING)}`
 
 /** Names of buttons that change something. */
 const OFFERS =
-  /^(Correct|Make stable|Reinforce|Pin|Release|Archive|Keep|Replace|Contradict|Forget|Do it now|Show what it would change)/;
+  /^(Remember|Correct|Make stable|Reinforce|Pin|Release|Archive|Keep|Replace|Contradict|Forget|Do it now|Show what it would change)/;
 
 describe.skipIf(LACKING !== undefined)(`the page of svc serve${leftOut(LACKING)}`, () => {
   test("stays readable while the server is away, and goes on by itself once another is there", async () => {

@@ -38,7 +38,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
     expect(new URL(page.url()).search).toBe("?state=contested");
     await page.reload();
     await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
-    expect(await page.getByRole("checkbox", { name: "tentative" }).isVisible()).toBe(true);
+    expect(await page.getByRole("checkbox", { name: "new" }).isVisible()).toBe(true);
     await close();
   });
 

@@ -1,15 +1,11 @@
-/** Dates in the words of the page's language; an English browser's own country decides their order. */
-const LOCALE = navigator.language.startsWith("en-") ? navigator.language : "en-GB";
+/** Dates, hours and numbers as the reader's browser writes them. */
+const LOCALE = navigator.language;
 const NUMBER = new Intl.NumberFormat(LOCALE);
 const SHORT = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
 const LONG = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full" });
-const TIME = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit", hour12: false });
-const SECONDS = new Intl.DateTimeFormat(LOCALE, { timeStyle: "medium", hour12: false });
-const ZONED = new Intl.DateTimeFormat(LOCALE, {
-  dateStyle: "full",
-  timeStyle: "long",
-  hour12: false,
-});
+const TIME = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" });
+const SECONDS = new Intl.DateTimeFormat(LOCALE, { timeStyle: "medium" });
+const ZONED = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "long" });
 const MONTH = new Intl.DateTimeFormat(LOCALE, { month: "short" });
 const MEGABYTES = new Intl.NumberFormat(LOCALE, {
   style: "unit",
@@ -82,6 +78,23 @@ export const words = {
     system_inferred: "concluded",
     external_document: "a document",
     tool_output: "a tool",
+  },
+  state: {
+    tentative: "new",
+    stable: "settled",
+    contested: "contested",
+    superseded: "replaced",
+    deprecated: "withdrawn",
+    archived: "archived",
+  },
+  knowledge: {
+    observed: "seen",
+    asserted: "stated",
+    inferred: "concluded",
+    hypothetical: "perhaps",
+    conditional: "under a condition",
+    deprecated: "withdrawn",
+    unverified: "not checked",
   },
   said: {
     user: "The user said it",

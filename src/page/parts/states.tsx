@@ -4,7 +4,7 @@ import type { Node } from "../client/types.gen.ts";
 import { type CallFailure, isLost } from "../data/http.ts";
 import type { Query } from "../data/server.ts";
 import { Button } from "./controls.tsx";
-import { later } from "./format.ts";
+import { later, words } from "./format.ts";
 import { Text } from "./text.tsx";
 
 const SKELETON_AFTER_MS = 150;
@@ -123,10 +123,11 @@ export function NodeShape({ of }: { of: Node }): VNode {
   );
 }
 
-export const State = ({ of }: { of: LifecycleState }): VNode => (
-  <span class={`state ${of}`}>
-    <StateShape of={of} />
-    {of}
+/** In a plain word, the engine's beside it for whoever points at it. @param isBare without its shape */
+export const State = ({ of, isBare = false }: { of: LifecycleState; isBare?: boolean }): VNode => (
+  <span class={`state ${of}`} title={of}>
+    {!isBare && <StateShape of={of} />}
+    {words.state[of]}
   </span>
 );
 
@@ -139,7 +140,7 @@ type Props = {
 /** A change that was refused: why, what the memory has become meanwhile, and that nothing is lost. */
 export const Refused = ({ of, now }: Props): VNode => (
   <Warning title="Not changed." code={`${of.status} · ${of.code}`}>
-    {now !== undefined && `This memory is ${now.lifecycle_state} now. `}
+    {now !== undefined && `This memory is ${words.state[now.lifecycle_state]} now. `}
     <Text of={of.message} /> Nothing was written. What you have entered is still here.
   </Warning>
 );

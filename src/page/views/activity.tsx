@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { parseUuid } from "../../lib/uuid.ts";
-import { getNodes, listOperations, listRetrievals } from "../client/sdk.gen.ts";
+import { browseNodes, getNodes, listOperations, listRetrievals } from "../client/sdk.gen.ts";
 import type { Node, OperationRecord, RetrievalPage } from "../client/types.gen.ts";
 import { answered } from "../data/http.ts";
 import { hrefOf, place, withQuery } from "../data/place.ts";
@@ -47,21 +47,26 @@ export function Activity(): VNode {
         </div>
         <aside class="aside" aria-label="What">
           <Choices of={of} entries={query.data?.entries ?? []} />
-          <p class="small">
-            <a class="link" href={hrefOf("")}>
-              New memories are in the timeline.
-            </a>
-          </p>
         </aside>
       </div>
     </>
   );
 }
 
+const LIST = new Intl.ListFormat("en");
+
 function titleOf({ entries, next }: Happened): string {
-  const questions = entries.filter((entry) => "question" in entry).length;
+  const some = (kind: "question" | "stored" | "change", one: string, many?: string) => {
+    const count = entries.filter((entry) => kind in entry).length;
+    return count === 0 ? [] : [counted(count, one, many)];
+  };
   const first = entries.at(-1);
-  const counts = `${counted(questions, "question")} and ${counted(entries.length - questions, "change")}`;
+  const counts = LIST.format([
+    ...some("question", "question"),
+    ...some("stored", "new memory", "new memories"),
+    ...some("change", "change"),
+  ]);
+  if (counts === "") return "Activity";
   return next === undefined || first === undefined ? counts : `${counts} since ${date(first.at)}`;
 }
 
@@ -70,8 +75,8 @@ function Nothing({ of: { kind, who } }: { of: Wanted }): VNode {
   return (
     <Box title={isFiltered ? "Nothing fits these filters" : "Nothing happened"}>
       <p>
-        Questions of assistants and changes of memories appear here, as far as receipts are kept.
-        The page's own questions leave no trace.
+        Questions of assistants, new memories and changes appear here, questions as long as their
+        receipts are kept. The page's own questions leave no trace.
       </p>
     </Box>
   );
@@ -184,7 +189,9 @@ const Row = ({ of: entry }: { of: Entry }): VNode => (
     <b class="who">
       {entry.who === null ? <span class="dim">unnamed</span> : <Text of={entry.who} line />}
     </b>
-    {"question" in entry ? <Asked of={entry.question} /> : <Changed of={entry.change} />}
+    {"question" in entry && <Asked of={entry.question} />}
+    {"change" in entry && <Changed of={entry.change} />}
+    {"stored" in entry && <Stored of={entry.stored} />}
   </li>
 );
 
@@ -206,6 +213,16 @@ function Asked({ of: question }: { of: Question }): VNode {
   );
 }
 
+const Stored = ({ of: { id, content, node_type } }: { of: Node }): VNode => (
+  <>
+    <span class="dim">remembered</span>
+    <p>
+      <TextLink step href={hrefOf("memory", id)} text={content} />
+    </p>
+    <span class="small">{node_type}</span>
+  </>
+);
+
 function Changed({ of: { record, node } }: { of: Change }): VNode {
   const { before, after, pinned } = outcomeOf(record);
   const state = LIFECYCLE_STATES.find((one) => one === after);
@@ -226,7 +243,7 @@ function Changed({ of: { record, node } }: { of: Change }): VNode {
 }
 
 const PAGE = 200;
-const KINDS = ["all", "questions", "changes", "failures"] as const;
+const KINDS = ["all", "questions", "memories", "changes", "failures"] as const;
 
 type Wanted = {
   readonly kind: (typeof KINDS)[number];
@@ -241,7 +258,7 @@ type Entry = {
   readonly id: string;
   readonly at: string;
   readonly who: string | null;
-} & ({ readonly question: Question } | { readonly change: Change });
+} & ({ readonly question: Question } | { readonly change: Change } | { readonly stored: Node });
 
 type Happened = Joined<Entry>;
 
@@ -251,17 +268,21 @@ function wanted(): Wanted {
   return { kind, who: query.get("who") ?? undefined, until: query.get("until") ?? undefined };
 }
 
-/** Reads questions and changes, and joins them as far back as both have been read. */
+/** Reads questions, new memories and changes, and joins them as far back as all have been read. */
 async function readHappened(of: Wanted, user_id: string): Promise<Happened> {
   const { kind, who, until } = of;
   const common = { user_id, limit: PAGE, time_to: until };
   const failed = kind === "failures" || undefined;
-  const isOnly = kind === "questions" || kind === "failures";
-  const [questions, changes] = await Promise.all([
-    kind === "changes"
-      ? NOTHING
-      : answered(listRetrievals({ query: { ...common, client: who, failed } })),
-    isOnly ? NOTHING : answered(listOperations({ query: { ...common, actor: who } })),
+  const wants = (...kinds: readonly Wanted["kind"][]) => kind === "all" || kinds.includes(kind);
+  const [questions, changes, memories] = await Promise.all([
+    wants("questions", "failures")
+      ? answered(listRetrievals({ query: { ...common, client: who, failed } }))
+      : NOTHING,
+    wants("changes") ? answered(listOperations({ query: { ...common, actor: who } })) : NOTHING,
+    // Who stored a memory is not among its fields.
+    wants("memories") && who === undefined
+      ? answered(browseNodes({ query: common }))
+      : { nodes: [], next_cursor: null },
   ]);
   const nodes = await nodesOf(changes.operations, user_id);
   const asked = questions.retrievals.map((question): Entry => {
@@ -272,7 +293,11 @@ async function readHappened(of: Wanted, user_id: string): Promise<Happened> {
     const { id, created_at: at, actor_id, target_id } = record;
     return { id, at, who: actor_id, change: { record, node: nodes.get(target_id) } };
   });
+  const stored = memories.nodes.map(
+    (node): Entry => ({ id: node.id, at: node.created_at, who: null, stored: node }),
+  );
   return joined<Entry>([
+    { entries: stored, hasMore: memories.next_cursor !== null },
     { entries: asked, hasMore: questions.has_more },
     { entries: changed, hasMore: changes.has_more },
   ]);

@@ -166,7 +166,7 @@ function Side({ node, tag, keep, isLink }: SideProps): VNode {
           speaker !== undefined && ["said by", <Text of={speaker} line />],
           ["source", words.source[node.source_type]],
           ["when", <Moment at={node.created_at} />],
-          ["certainty", `${node.epistemic_type}, ${share(node.confidence)}`],
+          ["certainty", `${words.knowledge[node.epistemic_type]}, ${share(node.confidence)}`],
         ]}
       />
       {canChange.value && (

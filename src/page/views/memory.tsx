@@ -245,7 +245,10 @@ function Certainty({ node }: { node: Node }): VNode {
         of={[
           ["confidence", <Weight of={node.confidence} />],
           ["salience", <Weight of={node.salience} />],
-          ["knowledge", node.epistemic_type],
+          [
+            "knowledge",
+            <span title={node.epistemic_type}>{words.knowledge[node.epistemic_type]}</span>,
+          ],
           ["source", words.source[node.source_type]],
           speaker !== undefined && ["said by", <Text of={speaker} line />],
           ["fading", words.fading[node.decay_profile]],

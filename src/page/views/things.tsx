@@ -24,7 +24,16 @@ import {
   TextLink,
   Title,
 } from "../parts/controls.tsx";
-import { counted, date, edgeWords, memoryCount, now, number, share } from "../parts/format.ts";
+import {
+  counted,
+  date,
+  edgeWords,
+  memoryCount,
+  now,
+  number,
+  share,
+  words,
+} from "../parts/format.ts";
 import { useKeys, useRowFocus } from "../parts/keys.ts";
 import { Box, Loaded, NodeShape, State, StateShape } from "../parts/states.tsx";
 import { hiddenIn, Text } from "../parts/text.tsx";
@@ -248,7 +257,7 @@ function Fact({ node }: { node: Node }): VNode {
             ? `from ${date(valid_from)}`
             : `${date(valid_from)} to ${date(valid_to)}`}
         </span>
-        <span>{node.epistemic_type}</span>
+        <span title={node.epistemic_type}>{words.knowledge[node.epistemic_type]}</span>
         <span>{share(node.confidence)}</span>
         {hidden > 0 && <span class="lost">{counted(hidden, "hidden character")}</span>}
       </span>

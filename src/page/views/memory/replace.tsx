@@ -13,7 +13,7 @@ import type { Node } from "../../client/types.gen.ts";
 import { callIds, canBeReplaced, tried } from "../../data/changes.ts";
 import { answered, type CallFailure } from "../../data/http.ts";
 import { go, hrefOf } from "../../data/place.ts";
-import { useQuery } from "../../data/server.ts";
+import { owner, useQuery } from "../../data/server.ts";
 import { Button, Dialog, FormDialog, SearchForm, TextField } from "../../parts/controls.tsx";
 import { Refused, State } from "../../parts/states.tsx";
 import { Text, Words } from "../../parts/text.tsx";
@@ -23,6 +23,42 @@ type Met = {
   readonly now: Node | undefined;
   readonly by: Node | undefined;
 };
+
+/** A sentence of the reader's own, stored as what the user said. */
+export function Remember({ onClose }: { onClose: () => void }): VNode {
+  const [text, setText] = useState("");
+  const [isSending, setSending] = useState(false);
+  const [failure, setFailure] = useState<CallFailure | undefined>(undefined);
+  const nameOf = useMemo(callIds, []);
+  const content = text.trim();
+  const save = async (): Promise<void> => {
+    setSending(true);
+    const body = { user_id: owner.peek() ?? "", content, role: "user" as const };
+    const refused = await tried(
+      () => answered(store({ body, headers: nameOf(body) })),
+      "Remembered.",
+    );
+    setSending(false);
+    setFailure(refused);
+    if (refused === undefined) onClose();
+  };
+  return (
+    <FormDialog
+      title="Remember something"
+      onClose={onClose}
+      save="Remember"
+      isReady={content !== "" && !isSending}
+      onSave={save}
+    >
+      <TextField
+        label="In a sentence that will still make sense in a year"
+        value={text}
+        onInput={setText}
+      />
+      {failure !== undefined && <Refused of={failure} />}
+    </FormDialog>
+  );
+}
 
 /** A new text in the place of an old one: both in one step, and the old one stays in the chain. */
 export function Correct({ node, onClose }: { node: Node; onClose: () => void }): VNode {
@@ -191,9 +227,7 @@ type ChoiceProps = {
 
 function Choice({ of, chosen, onChoose }: ChoiceProps): VNode {
   if (of.length === 0) {
-    return (
-      <p role="status">No other memory of this scope that is tentative or stable was found.</p>
-    );
+    return <p role="status">No other memory of this scope that can be replaced was found.</p>;
   }
   return (
     <fieldset class="second">

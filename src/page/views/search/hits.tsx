@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ScoreProvenance } from "../../../domain/records/score.ts";
 import type { Explanation, NotedContradiction, RetrievalReceipt } from "../../client/types.gen.ts";
 import { assign, hrefOf } from "../../data/place.ts";
-import { Bar, Head, Moment, TextLink } from "../../parts/controls.tsx";
+import { Bar, Button, Head, Moment, TextLink } from "../../parts/controls.tsx";
 import { counted, date, number, ordinal, share } from "../../parts/format.ts";
 import { State, StateShape } from "../../parts/states.tsx";
 import { Text } from "../../parts/text.tsx";
@@ -55,14 +55,20 @@ type Props = {
 };
 
 export function Hits({ answer, line }: Props): VNode {
-  const hits = answer.explanation.in_context.toSorted((a, b) => a.rank - b.rank);
+  const [isWhole, setWhole] = useState(false);
+  const all = answer.explanation.in_context.toSorted((a, b) => a.rank - b.rank);
+  const strong = all.filter(({ node_id }) => !answer.weak.has(node_id));
+  const isKnown = strong.length > 0;
+  const hits = isWhole ? all : isKnown ? strong : all.slice(0, MOST_UNSURE);
   const drawn = useDrawn(answer.receipt.request_id, hits.length);
   const contradictions = useOpenContradictions();
   return (
     <section>
       <Head
         title="In the context"
-        note={`${number(hits.length)}, by score`}
+        note={
+          isKnown ? `${number(all.length)}, by score` : "Nothing is known about this for certain."
+        }
         end={LEGEND.map(([of, text]) => (
           <span key={of} class="legend">
             <i class={`sw ${of}`} />
@@ -84,9 +90,17 @@ export function Hits({ answer, line }: Props): VNode {
           </Marked>
         ))}
       </ol>
+      {hits.length < all.length && (
+        <Button kind="link" onClick={() => setWhole(true)}>
+          and {counted(all.length - hits.length, "that is merely near", "that are merely near")}
+        </Button>
+      )}
     </section>
   );
 }
+
+/** Where nothing answers for certain. */
+const MOST_UNSURE = 2;
 
 type MarkedProps = {
   readonly id: string;

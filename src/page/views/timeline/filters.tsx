@@ -23,6 +23,12 @@ const FACETS = [
 ] as const;
 type FacetOf = (typeof FACETS)[number];
 
+const FACET_WORDS: Partial<Record<FacetOf[0], Readonly<Record<string, string>>>> = {
+  lifecycle_state: words.state,
+  source_type: words.source,
+  epistemic_type: words.knowledge,
+};
+
 /** Part of the texts; it stands in no address. */
 const contains = signal("");
 
@@ -95,7 +101,7 @@ export function FacetList({ of }: { of: Filters }): VNode {
 
 function Facet({ of, data }: { of: FacetOf; data: Facets }): VNode | null {
   const [facet, name, title] = of;
-  const names: Readonly<Record<string, string>> = facet === "source_type" ? words.source : {};
+  const names: Readonly<Record<string, string>> = FACET_WORDS[facet] ?? {};
   const chosen = place.value.query.getAll(name);
   const values = data[facet].filter(({ value, count }) => count > 0 || chosen.includes(value));
   if (values.length < 2 && chosen.length === 0) return null;
@@ -110,7 +116,9 @@ function Facet({ of, data }: { of: FacetOf; data: Facets }): VNode | null {
             checked={chosen.includes(value)}
             onChange={() => toggle(name, value)}
           />
-          <span class="name">{names[value] ?? value}</span>
+          <span class="name" title={value}>
+            {names[value] ?? value}
+          </span>
           <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
             <rect class="bg" width="100" height="4" />
             <rect class="f-edge" width={(count / most) * 100} height="4" />

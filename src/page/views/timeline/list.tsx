@@ -12,12 +12,11 @@ import {
   monthName,
   now,
   number,
-  share,
   startOfDay,
   time,
   words,
 } from "../../parts/format.ts";
-import { StateShape } from "../../parts/states.tsx";
+import { State, StateShape } from "../../parts/states.tsx";
 import { hiddenIn, Text } from "../../parts/text.tsx";
 import {
   type Day,
@@ -190,11 +189,10 @@ function Meta({ node, isContinued }: { node: Node; isContinued: boolean }): VNod
   const hidden = hiddenIn(node.content.slice(0, 2000));
   return (
     <span class="meta">
-      <span class={`state ${node.lifecycle_state}`}>{node.lifecycle_state}</span>
       <span>{node.node_type}</span>
-      <span>{node.scope}</span>
+      {node.lifecycle_state !== "tentative" && <State of={node.lifecycle_state} isBare />}
       <span class="wide">{words.source[node.source_type]}</span>
-      <span class="wide">{share(node.confidence)}</span>
+      <span class="wide">{node.scope}</span>
       {node.pinned && <span class="pinned">pinned</span>}
       {hidden > 0 && <span class="lost">{counted(hidden, "hidden character")}</span>}
       {isContinued && <span class="vh">same conversation</span>}
