@@ -11,11 +11,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(place, { recursive: true, force: true }));
 
-const MEMORIES = 200;
+const MEMORIES = 80;
 const SEED = 15;
 
 test.each([["english"], ["multilingual"]])(
-  "a word that one of 200 memories has finds that memory first, whatever the vectors of the %s model say",
+  "a word that one of 80 memories has finds that memory first, whatever the vectors of the %s model say",
   async (model) => {
     const random = createRandom(SEED);
     const memories = Array.from({ length: MEMORIES }, (_, serial) => {

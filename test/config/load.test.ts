@@ -41,26 +41,6 @@ function refusal(environment: Environment, dotenv?: string, explicit?: ConfigInp
 }
 
 describe("precedence", () => {
-  test("starts from the documented defaults", () => {
-    const defaults = config();
-    expect(defaults.packing.token_budget).toBe(4096);
-    expect(defaults.pack_path).toBeUndefined();
-    expect(defaults.scoring.rrf_recency_boost).toBe(0.25);
-    expect(defaults.embedding).toEqual({
-      provider: "fastembed",
-      model_name: undefined,
-      dimension: undefined,
-      api_key: undefined,
-      base_url: undefined,
-      timeout: 20,
-      document_prefix: undefined,
-      question_prefix: undefined,
-      pooling: undefined,
-      revision: "main",
-      threads: 1,
-      max_tokens: 256,
-    });
-  });
 
   test("puts explicit values above the environment above .env", () => {
     const name = "SVC_PACKING__VECTOR_K";

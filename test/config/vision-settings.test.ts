@@ -19,27 +19,6 @@ function refusal(environment: Readonly<Record<string, string>>): SvcError {
 
 const ON = { SVC_VISION__ENABLED: "true" };
 
-test("is off by default, with a model of this machine", () => {
-  expect(vision({})).toEqual({
-    enabled: false,
-    provider: "ollama",
-    model: "qwen3.5:9b",
-    api_key: undefined,
-    base_url: undefined,
-    timeout: 180,
-    describe_prompt_version: 2,
-    extract: true,
-    extraction_retry_delays: [5, 15, 60],
-    fps: 1,
-    frame_width: 1280,
-    change_threshold: 0.55,
-    max_gap_seconds: 30,
-    repeat_similarity: 0.93,
-    thumbnail_width: 320,
-    keep_thumbnails: true,
-  });
-});
-
 test("reads every form of a variable, version 2 of the prompt as text included", () => {
   const read = vision({
     SVC_VISION_ENABLED: "on",

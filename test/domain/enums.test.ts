@@ -33,29 +33,6 @@ const SETS = [
   { name: "condition states", members: CONDITION_STATES, size: 4 },
 ] as const;
 
-describe.each(SETS)("$name", ({ members, size }) => {
-  const all: readonly string[] = members;
-
-  test(`has ${size} distinct members in snake case`, () => {
-    expect(new Set(all).size).toBe(size);
-    expect(all.filter((member) => !/^[a-z]+(_[a-z]+)*$/.test(member))).toEqual([]);
-  });
-
-  test("reads each member as itself", () => {
-    expect(all.map((member) => parseMember(all, member, "field"))).toEqual([...all]);
-  });
-
-  test("refuses upper case and blanks", () => {
-    const first = all[0]!;
-    for (const wrong of [first.toUpperCase(), ` ${first}`, ""]) {
-      expect(thrown(() => parseMember(all, wrong, "field"))).toMatchObject({
-        code: "invalid_argument",
-        data: { field: "field" },
-      });
-    }
-  });
-});
-
 test("the members are these words, in this order", () => {
   expect(Object.fromEntries(SETS.map(({ name, members }) => [name, members.join(" ")]))).toEqual({
     "node types": "entity event fact decision preference task instruction summary note",

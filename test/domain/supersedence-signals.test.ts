@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { isStopWord } from "../../src/domain/lexical-analysis.ts";
 import { givenUp } from "../../src/domain/retirement.ts";
 import { processorMs } from "../processor-time.ts";
 
@@ -72,35 +70,4 @@ describe("what a text says was given up", () => {
 
     expect(processorMs() - start).toBeLessThan(2000);
   });
-
-  test("is the same as that of the naive expression, for short texts of one line", () => {
-    const word = fc.constantFrom(
-      ..."migrate migrated switch switched move moved replace replaced from to with the Postgres b, X".split(
-        " ",
-      ),
-    );
-    const texts = fc.array(word, { maxLength: 14 }).map((words) => words.join(" "));
-    fc.assert(
-      fc.property(texts, (text) => {
-        expect([...retiredTerms(text)].sort()).toEqual(naive(text).sort());
-      }),
-      { seed: 58, numRuns: 2000 },
-    );
-  });
 });
-
-/** Every start of a signal on its own, by expressions that may take as long as they like. */
-function naive(text: string): string[] {
-  const terms = new Set<string>();
-  for (let at = 0; at < text.length; at += 1) {
-    if (at > 0 && /\w/.test(text[at - 1] ?? "")) continue;
-    const rest = text.slice(at);
-    const name =
-      /^(?:migrated?|switch(?:ed)?|moved?)\s+(?:from\s+)?(.+?)\s+to\s/i.exec(rest)?.[1] ??
-      /^replaced?\s+(.+?)\s+with\s/i.exec(rest)?.[1];
-    if (name === undefined) continue;
-    const words = name.toLowerCase().trim().split(" ");
-    for (const term of [words.join(" "), ...words]) if (!isStopWord(term)) terms.add(term);
-  }
-  return [...terms];
-}

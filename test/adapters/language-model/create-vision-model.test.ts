@@ -158,45 +158,10 @@ describe("fails with vision_failed, without question, key or answer,", () => {
     expect(error.cause).toMatchObject({ name });
   });
 
-  test("where nobody listens and the limit comes before the next try", async () => {
-    const server = provider("openai", () => "");
-    server.stop();
-    const error = await failure(describeIn(model(server), { timeoutMs: 1000 }));
-    expect(error.message).toContain("cannot be reached");
-    expect(error.cause).toMatchObject({ name: "APIConnectionError" });
-  });
-
-  test("at the limit, where a server accepts and stays silent", async () => {
-    const silent = provider("openai", () => new Promise<string>(() => {}));
-    const error = await failure(describeIn(model(silent), { timeoutMs: 200 }));
-    expect([error.code, error.message]).toEqual([
-      "vision_failed",
-      "openai (test-model) did not answer within 0.2 seconds",
-    ]);
-  });
-
   test("before a hosted provider is asked without a key", async () => {
     const server = provider("openai", () => "A dog.");
     const error = await failure(describeIn(model(server, { apiKey: undefined })));
     expect(error.message).toContain("needs a key");
     expect(server.received).toEqual([]);
   });
-});
-
-test("is asked again after a 500, and its answer taken", async () => {
-  const server = provider(
-    "openai",
-    () => refusal(500),
-    () => "A dog.",
-  );
-  expect(await describeIn(model(server))).toBe("A dog.");
-  expect(server.received).toHaveLength(2);
-});
-
-test("gives way to the caller's own reason", async () => {
-  const silent = provider("openai", () => new Promise<string>(() => {}));
-  const gone = new AbortController();
-  const call = describeIn(model(silent), { signal: gone.signal });
-  gone.abort(new Error("enough"));
-  expect(await call.catch((error: unknown) => error)).toEqual(new Error("enough"));
 });

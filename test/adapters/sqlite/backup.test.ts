@@ -23,7 +23,7 @@ import type { Config } from "../../../src/config/schema.ts";
 import { backUpPack } from "../../../src/packs/backup-pack.ts";
 import { put } from "../../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
-import { answers, cipherOf, KINDS, makePack } from "./whole-packs.ts";
+import { answers, cipherOf, BOTH_KINDS, makePack } from "./whole-packs.ts";
 
 setDefaultTimeout(120_000);
 
@@ -97,7 +97,7 @@ function writer(pack: SqlitePack) {
   return { ids, more, end };
 }
 
-describe.each([...KINDS])("a backup of $name", ({ at }) => {
+describe.each([...BOTH_KINDS])("a backup of $name", ({ at }) => {
   test("answers as the pack, opens with its key, and has no log", async () => {
     const pack = at(folder);
     await makePack(pack);
@@ -215,7 +215,7 @@ async function restore(backup: SqlitePack, { layout }: SqlitePack) {
   });
 }
 
-describe.each([...KINDS])("a backup of $name in the place of a pack", ({ at }) => {
+describe.each([...BOTH_KINDS])("a backup of $name in the place of a pack", ({ at }) => {
   test("opens as the backup did, and what was there opens under its new name", async () => {
     const pack = at(join(folder, "live"));
     mkdirSync(join(folder, "live"));

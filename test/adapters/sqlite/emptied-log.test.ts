@@ -7,7 +7,7 @@ import { inspectPack, openToInspect } from "../../../src/adapters/sqlite/read/in
 import { put } from "../../contract/samples.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { useFolders } from "./folder.ts";
-import { cipherOf, KINDS, makePack } from "./whole-packs.ts";
+import { cipherOf, BOTH_KINDS, makePack } from "./whole-packs.ts";
 
 const SAMPLE_PACKS = join(import.meta.dir, "../../contract/sqlite-pack.ts");
 const SAMPLES = join(import.meta.dir, "../../contract/samples.ts");
@@ -46,7 +46,7 @@ async function untilLogIsEmpty(pack: SqlitePack): Promise<void> {
   while (logSize(pack) > 0) await Bun.sleep(50);
 }
 
-describe.each([...KINDS])("the log of $name", (kind) => {
+describe.each([...BOTH_KINDS])("the log of $name", (kind) => {
   test("is emptied some seconds after the last write, and a copy of the files is complete", async () => {
     const pack = kind.at(folder());
     const store = await open(pack);

@@ -16,7 +16,7 @@ import { anErasure } from "../../contract/store-erasures.ts";
 import { aReceipt } from "../../contract/store-receipts.ts";
 import { connectionOf, exported, imported } from "./exported.ts";
 import { bytesBelow, useFolders } from "./folder.ts";
-import { cipherOf, compact, KINDS } from "./whole-packs.ts";
+import { cipherOf, compact, BOTH_KINDS, KINDS } from "./whole-packs.ts";
 
 setDefaultTimeout(120_000);
 
@@ -90,7 +90,7 @@ async function expectForgotten(pack: SqlitePack, secrets: readonly MemoryNode[],
   await store.close();
 }
 
-describe.each([...KINDS])("forgetting in $name", ({ at: packIn }) => {
+describe.each([...BOTH_KINDS])("forgetting in $name", ({ at: packIn }) => {
   test.each([
     ["", undefined],
     [" of a large pack, which a thread writes again,", 0],

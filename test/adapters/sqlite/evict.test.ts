@@ -96,7 +96,7 @@ describe.each([
         database.close();
         await store.close();
       }),
-      { numRuns: 40, seed: 21 },
+      { numRuns: 20, seed: 21 },
     );
   }, 120_000);
 });

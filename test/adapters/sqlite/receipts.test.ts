@@ -12,7 +12,7 @@ import { aReceipt } from "../../contract/store-receipts.ts";
 import { connectionOf } from "./exported.ts";
 import { useFolders } from "./folder.ts";
 import { planning } from "./plans.ts";
-import { KINDS } from "./whole-packs.ts";
+import { BOTH_KINDS } from "./whole-packs.ts";
 
 const { folder, open } = useFolders();
 
@@ -74,7 +74,7 @@ test.each([
   ]);
 });
 
-describe.each([...KINDS])("receipts in $name", ({ at: packAt }) => {
+describe.each([...BOTH_KINDS])("receipts in $name", ({ at: packAt }) => {
   test("have their room used again", async () => {
     const pack = packAt(folder());
     const store = await open(pack, { shareEncrypted: true });

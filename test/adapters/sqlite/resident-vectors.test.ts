@@ -4,7 +4,6 @@ import fc from "fast-check";
 import { loadKernel, Slab } from "../../../src/adapters/native/kernel.ts";
 import { kernelOn, withoutKernel } from "../../../src/adapters/sqlite/connection/kernel-on.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { nearNodes } from "../../../src/adapters/sqlite/read/near-nodes.ts";
 import { searchVectors } from "../../../src/adapters/sqlite/read/search-vectors.ts";
 import { exactCosines } from "../../../src/adapters/sqlite/vectors/exact.ts";
 import { ResidentVectors } from "../../../src/adapters/sqlite/vectors/resident.ts";
@@ -177,43 +176,6 @@ describe("near vectors", () => {
     expect(keysNear(10_001, 25)).not.toContain(25);
     expect(keysNear(10_003, 75)?.[0]).toBe(75);
   });
-
-  test.each(PLACES)(
-    "of $name pass the filter and have the cosines of a search",
-    async ({ packIn }) => {
-      const pack = packIn(folder());
-      const store = await open(pack, { shareEncrypted: true });
-      await put(store, ...clustered(300));
-      const database = connect(pack);
-      for (const resident of [new ResidentVectors(), warm(database)]) {
-        for (const scope of ["personal", "agent"] as const) {
-          const filter = { ...ANYTHING, scopes: [scope] };
-          const about = new Map<number, number>();
-          const near = database.transaction(() =>
-            nearNodes(
-              database,
-              unit(1, 2),
-              { userId: "ada", scope, count: 5 },
-              (shown) => {
-                for (const { key, cosine } of shown) about.set(key, cosine);
-                return shown.slice(1, 4).toReversed();
-              },
-              resident,
-            ),
-          )();
-          const searched = ask(database, { vector: unit(1, 2), filter, k: 300 });
-          expect(about.size).toBe(5);
-          expect(near.map(({ key }) => key)).toEqual([...about.keys()].slice(1, 4).toReversed());
-          for (const { key, cosine, node } of near) {
-            expect(node.scope).toBe(scope);
-            expect(searched).toContainEqual({ key, score: cosine });
-            expect(Math.abs(cosine - (about.get(key) ?? 0))).toBeLessThan(0.01);
-          }
-        }
-      }
-      database.close();
-    },
-  );
 });
 
 describe("vectors in memory", () => {

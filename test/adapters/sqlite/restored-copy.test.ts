@@ -19,7 +19,7 @@ import type { Store } from "../../../src/ports/store/store.ts";
 import { put } from "../../contract/samples.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { bytesBelow, failure, useFolders } from "./folder.ts";
-import { cipherOf, KINDS, makePack } from "./whole-packs.ts";
+import { cipherOf, BOTH_KINDS, KINDS, makePack } from "./whole-packs.ts";
 
 const { folder, open } = useFolders();
 
@@ -58,7 +58,7 @@ async function putMany(store: Store, from: number, count: number): Promise<void>
   }
 }
 
-describe.each([...KINDS])("a copy of $name", (kind) => {
+describe.each([...BOTH_KINDS])("a copy of $name", (kind) => {
   test.each([1, 5, 60])(
     "is refused beside the log of a crash with %d later texts",
     async (later) => {

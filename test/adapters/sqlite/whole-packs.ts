@@ -25,6 +25,9 @@ export const KINDS: readonly { readonly name: string; at(folder: string): Sqlite
   { name: "an encrypted directory", at: (folder) => encrypted(directoryPack(folder)) },
 ];
 
+/** Two kinds that differ in both: what is the same code for every kind is tried with these. */
+export const BOTH_KINDS = [KINDS[0]!, KINDS[3]!] as const;
+
 /** What opens a pack of these tests. */
 export function cipherOf(pack: SqlitePack): Cipher | undefined {
   return pack.encryptionKey === undefined ? undefined : { masterKey: MASTER_KEY };

@@ -44,27 +44,6 @@ describe("edges", () => {
     expect(await opened.engine.getNodeEdges(freshId())).toBeUndefined();
     expect((await opened.engine.getEdges({ userId: "bob" })).edges).toEqual([]);
   });
-
-  test("are found by type, source and target, of one owner or of all", async () => {
-    const opened = await open();
-    const [a, b] = await put(opened.store, { content: "a" }, { content: "b" });
-    const [c, d] = await put(
-      opened.store,
-      { content: "c", userId: "bob" },
-      { content: "d", userId: "bob" },
-    );
-    const place = { seed: seedInto(opened.pack) };
-    await link(place, a, b, { type: "supports" });
-    await link(place, c, d, { type: "supports", userId: "bob" });
-    const targets = async (query: Parameters<typeof opened.engine.getEdges>[0]) =>
-      (await opened.engine.getEdges(query)).edges.map(({ targetId }) => targetId).sort();
-
-    expect(await targets({})).toEqual([b?.id, d?.id].sort() as never);
-    expect(await targets({ userId: "ada" })).toEqual([b?.id as never]);
-    expect(await targets({ sourceId: c?.id, edgeType: "supports" })).toEqual([d?.id as never]);
-    expect(await targets({ sourceId: c?.id, userId: "ada" })).toEqual([]);
-    expect(await targets({ targetId: b?.id, edgeType: "mentions" })).toEqual([]);
-  });
 });
 
 describe("contradictions", () => {

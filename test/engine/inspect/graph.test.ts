@@ -78,13 +78,6 @@ describe("a neighborhood", () => {
     expect(await engine.neighborhood(freshId())).toBeUndefined();
   });
 
-  test("without edges is empty", async () => {
-    const { engine, store } = await open();
-    const [alone] = await put(store, { content: "alone" });
-
-    expect(await engine.neighborhood(alone?.id ?? "")).toEqual([]);
-  });
-
   test.each<{ name: string; options: Readonly<Record<string, unknown>>; field: string }>([
     { name: "0 hops", options: { maxHops: 0 }, field: "max_hops" },
     { name: "6 hops", options: { maxHops: 6 }, field: "max_hops" },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { NodeQuery } from "../../../src/engine/inspect/api.ts";
-import { put } from "../../contract/samples.ts";
+import { at, put } from "../../contract/samples.ts";
 import { expectInvalid, useEngines, wordEmbedder } from "../engines.ts";
 
 const { open } = useEngines();
@@ -62,6 +62,56 @@ describe("a query for nodes", () => {
     expect(await engine.queryNodes({ limit: 1000, userId: "ada" })).toHaveLength(101);
     expect(await engine.queryNodes({ lifecycleStates: [] })).toEqual([]);
     expect(await engine.queryNodes({ lifecycleStates: ["archived"] })).toHaveLength(1);
+  });
+
+  test.each<[asked: NodeQuery, found: string]>([
+    [{ userId: "bob" }, "noon"],
+    [{ nodeType: "fact" }, "tea"],
+    [{ scope: "project" }, "100%"],
+    [{ scopes: ["project", "agent"] }, "100%"],
+    [{ sessionIds: ["s1", "none"] }, "tea"],
+    [{ validAt: at(5) }, "noon tea"],
+    [{ minConfidence: 0.9 }, "tea"],
+    [{ minSalience: 0.9 }, "100%"],
+    [{ contentContainsAny: ["0%", "TEA"] }, "100% tea"],
+    [{ createdBefore: at(2) }, "100% tea"],
+    [{ oldestFirst: true, limit: 2 }, "tea 100%"],
+    [{ sessionIds: [], scopes: [], contentContainsAny: [], scope: null }, "noon 100% tea"],
+  ])("by %j finds what passes", async (asked, found) => {
+    const { engine, store } = await open();
+    const [low, high] = [
+      { confidence: 0.1, salience: 0.1 },
+      { confidence: 0.9, salience: 0.9 },
+    ];
+    await put(
+      store,
+      { ...low, confidence: 0.9, content: "tea", nodeType: "fact", sessionId: "s1", second: 1 },
+      { ...high, confidence: 0.8, content: "100%", scope: "project", second: 2, validTo: at(5) },
+      { ...low, content: "noon", userId: "bob", sessionId: "S1", second: 3 },
+    );
+    expect((await engine.queryNodes(asked)).map(({ content }) => content).join(" ")).toBe(found);
+  });
+
+  test("asks for one scope and for several at once: both have to hold", async () => {
+    const { engine, store } = await open();
+    await put(store, { content: "at work", scope: "project" }, { content: "at home" });
+    const contents = async (asked: NodeQuery) =>
+      (await engine.queryNodes(asked)).map(({ content }) => content);
+
+    expect(await contents({ scope: "project", scopes: ["project", "agent"] })).toEqual(["at work"]);
+    expect(await contents({ scope: "project", scopes: ["personal"] })).toEqual([]);
+    expect(await contents({ scope: "project", scopes: [] })).toEqual(["at work"]);
+    // SAFETY: a wrong scope is what is tested.
+    const wrong = { scope: "project", scopes: ["galaxy"] } as unknown as NodeQuery;
+    await expectInvalid(engine.queryNodes(wrong), { field: "scopes" });
+  });
+
+  test("refuses an order that is neither true nor false", async () => {
+    const { engine } = await open();
+
+    // SAFETY: a wrong type is what is tested.
+    const wrong = { oldestFirst: "yes" } as unknown as NodeQuery;
+    await expectInvalid(engine.queryNodes(wrong), { field: "oldest_first" });
   });
 
   const WRONG: readonly {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ProvenanceOptions } from "../../../src/engine/inspect/api.ts";
 import type { AuditRecord } from "../../../src/ports/store/records.ts";
@@ -156,33 +155,6 @@ describe("operations on a memory", () => {
 
     expect(found?.operations).toEqual(ordered);
     expect(found?.nextOperationCursor).toBeUndefined();
-  });
-
-  test("are read page by page without gap or repeat, whatever the size", async () => {
-    const { engine, store } = await open();
-    const [node] = await put(store, { content: "tea" });
-    const id = node?.id ?? "";
-    const written = await record(
-      store,
-      node,
-      ...Array.from({ length: 23 }, (_, index) => ({ createdAt: at(Math.floor(index / 3)) })),
-    );
-
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 25 }), async (operationLimit) => {
-        const read: string[] = [];
-        let operationCursor: string | undefined;
-        do {
-          const page = await engine.getProvenance(id, { operationLimit, operationCursor });
-          const size = page?.operations.length ?? 0;
-          expect(size).toBe(Math.min(operationLimit, written.length - read.length));
-          read.push(...(page?.operations ?? []).map((operation) => operation.id));
-          operationCursor = page?.nextOperationCursor;
-        } while (operationCursor !== undefined);
-        expect(read).toEqual(written.map((operation) => operation.id));
-      }),
-      { numRuns: 25 },
-    );
   });
 
   test("continue behind a cursor that is a position and says so", async () => {

@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { ACTIVE_STATES, LIFECYCLE_STATES, NODE_TYPES, SCOPES } from "../../../src/domain/enums.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { IterateQuery, ScanQuery } from "../../../src/engine/inspect/api.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
@@ -147,44 +145,6 @@ describe("a scan", () => {
 });
 
 describe("walking over all memories", () => {
-  test("meets each that passes once, by id, with pages of any size", async () => {
-    const { engine, store } = await open();
-    const pick = <T>(values: readonly T[], index: number) => values[index % values.length];
-    const nodes = await put(
-      store,
-      ...Array.from({ length: 60 }, (_, index) => ({
-        content: `n${index}`,
-        userId: index % 5 === 0 ? "bob" : "ada",
-        nodeType: pick(NODE_TYPES, index) ?? "note",
-        scope: pick(SCOPES, index * 3) ?? "personal",
-        lifecycleState: pick(LIFECYCLE_STATES, index * 7) ?? "stable",
-      })),
-    );
-    const query: fc.Arbitrary<IterateQuery> = fc.record(
-      {
-        userId: fc.constantFrom("ada", "bob"),
-        scope: fc.constantFrom(...SCOPES, null),
-        nodeType: fc.constantFrom(...NODE_TYPES, null),
-        lifecycleStates: fc.option(fc.subarray([...LIFECYCLE_STATES])),
-        batchSize: fc.constantFrom(1, 2, 7, 48, 1000),
-      },
-      { requiredKeys: ["userId"] },
-    );
-
-    await fc.assert(
-      fc.asyncProperty(query, async (asked) => {
-        const expected = nodes.filter(
-          (node) =>
-            node.userId === asked.userId &&
-            (asked.scope ?? node.scope) === node.scope &&
-            (asked.nodeType ?? node.nodeType) === node.nodeType &&
-            (asked.lifecycleStates ?? ACTIVE_STATES).includes(node.lifecycleState),
-        );
-        expect(await all(engine, asked)).toEqual(expected);
-      }),
-      { numRuns: 100 },
-    );
-  });
 
   test("reads a page only when it is needed", async () => {
     const pages: number[] = [];

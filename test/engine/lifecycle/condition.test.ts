@@ -240,20 +240,6 @@ describe("a request id", () => {
     return { id, evidenceId };
   }
 
-  test("makes a retry a no-op that answers with the memory as it is now", async () => {
-    const { engine, store } = await engines.open();
-    const { id, evidenceId } = await evaluated(engine);
-    const later = await engine.evaluateCondition(id, { state: "expired" });
-    const same = [
-      { ...FIRST, evidenceId },
-      { ...FIRST, evidenceId, evaluatedAt: "2026-03-01T01:00:00+01:00" },
-      { ...FIRST, evidenceId, evaluatedAt: undefined },
-      { ...FIRST, evidenceId, reason: " because " },
-    ];
-    for (const input of same) expect(await engine.evaluateCondition(id, input)).toEqual(later);
-    expect(await logOf(store, id)).toHaveLength(2);
-  });
-
   test.each<{ name: string; change: Partial<ConditionInput> }>([
     { name: "another state", change: { state: "false" } },
     { name: "another method", change: { evaluationMethod: "llm" } },
@@ -272,17 +258,5 @@ describe("a request id", () => {
     const { code, data } = await refusal(call);
     expect([code, data]).toEqual(["request_conflict", { request_id: KEY }]);
     expect(await reread(engine, id)).toEqual(before);
-  });
-
-  test("is refused for another memory of the owner, and free for another owner", async () => {
-    const { engine } = await engines.open();
-    const { id, evidenceId } = await evaluated(engine);
-    const other = await rememberConditional(engine);
-    const bobs = await rememberConditional(engine, { userId: "bob" });
-    expect(other.id).not.toBe(id);
-    const call = engine.evaluateCondition(other.id, { ...FIRST, evidenceId });
-    expect((await refusal(call)).code).toBe("request_conflict");
-    const { metadata } = await engine.evaluateCondition(bobs.id, FIRST);
-    expect(metadata?.["condition_state"]).toBe("true");
   });
 });

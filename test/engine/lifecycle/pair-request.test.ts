@@ -89,20 +89,6 @@ describe.each(CALLS)("a request id of $name", ({ name, call }) => {
       await Promise.all(ids.map((id) => reread(engine, id))),
     );
   });
-
-  test("of another owner is another one", async () => {
-    const { engine, ids } = await prepared(name);
-    await call(engine, ids, { requestId: KEY });
-    const theirs = [
-      await remember(engine, "tea", { userId: "bob" }),
-      await remember(engine, "coffee", { userId: "bob" }),
-    ] as const;
-    if (name === "resolveContradiction") await engine.contradict(theirs[0].id, theirs[1].id);
-
-    await call(engine, [theirs[0].id, theirs[1].id], { requestId: KEY, userId: "bob" });
-
-    expect((await reread(engine, theirs[0].id)).lifecycleState).not.toBe("tentative");
-  });
 });
 
 describe.each(CALLS)("what $name refuses", ({ name, fields: [first, second], call }) => {

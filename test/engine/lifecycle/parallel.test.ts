@@ -93,25 +93,6 @@ describe("twenty identical calls at once", () => {
   });
 });
 
-describe("after a restart", () => {
-  test.each(REPEATABLE)("an exact retry of $name is a no-op", async (change) => {
-    const { engine, pack } = await engines.open();
-    const ids = await memoriesOf(engine);
-    await change.prepare?.(engine, ids);
-    const first = await change.call(engine, ids);
-    await engine.close();
-    const reopened = await engines.open({ pack });
-    expect(await change.call(reopened.engine, ids)).toEqual(first);
-    const operations = await Promise.all(ids.map((id) => logOf(reopened.store, id)));
-    expect(
-      operations
-        .flat()
-        .map(({ opType }) => opType)
-        .sort(),
-    ).toEqual([...change.recorded]);
-  });
-});
-
 /** Calls of which only one can be right. */
 const CONFLICTS: readonly {
   readonly name: string;

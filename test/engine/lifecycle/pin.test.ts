@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { ANYTHING } from "../../contract/store-vectors.ts";
 import { useEngines } from "../engines.ts";
-import { KEY, remember, reread } from "./memories.ts";
+import { remember, reread } from "./memories.ts";
 
 const engines = useEngines();
 
@@ -36,18 +36,6 @@ describe("pin", () => {
       policy: "explicit_pin_v1",
       before: { pinned: false },
       after: { pinned: true },
-    });
-  });
-
-  test("with a request id counts once, and conflicts with other inputs", async () => {
-    const { engine } = await engines.open();
-    const { id } = await remember(engine, "tea");
-    await engine.pin(id, true, { requestId: KEY });
-    await engine.pin(id, false);
-
-    expect((await engine.pin(id, true, { requestId: KEY })).pinned).toBe(false);
-    await expect(engine.pin(id, false, { requestId: KEY })).rejects.toMatchObject({
-      code: "request_conflict",
     });
   });
 });

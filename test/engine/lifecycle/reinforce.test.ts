@@ -136,32 +136,3 @@ describe("evidence", () => {
     expect(await reread(engine, before.id)).toEqual(before);
   });
 });
-
-describe("a request id", () => {
-  test("makes a retry a no-op that answers with the memory as it is now", async () => {
-    const { engine, store } = await engines.open();
-    const { id } = await remember(engine, "tea");
-    const evidenceId = await tell(engine);
-    await engine.reinforce(id, { requestId: KEY, evidenceId });
-    await engine.reinforce(id);
-    const archived = await engine.archive(id);
-    expect(await engine.reinforce(id, { requestId: KEY, evidenceId })).toEqual(archived);
-    expect(await logOf(store, id)).toHaveLength(3);
-  });
-
-  test("is refused for another memory or other evidence, before the evidence is looked at", async () => {
-    const { engine } = await engines.open();
-    const { id } = await remember(engine, "tea");
-    const { id: other } = await remember(engine, "coffee");
-    await engine.reinforce(id, { requestId: KEY });
-    const calls = [
-      engine.reinforce(other, { requestId: KEY }),
-      engine.reinforce(id, { requestId: KEY, evidenceId: NOBODY }),
-    ];
-    for (const call of calls) {
-      const { code, data } = await refusal(call);
-      expect([code, data]).toEqual(["request_conflict", { request_id: KEY }]);
-    }
-    expect((await reread(engine, other)).reinforcementBoost).toBe(0);
-  });
-});

@@ -1,12 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { NodeType } from "../../../src/domain/enums.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { type OpenedEngine, testClock, useEngines, wordEmbedder } from "../engines.ts";
 import { remember, reread } from "../lifecycle/memories.ts";
 import { lookAlikes } from "./look-alikes.ts";
-
-// Ten thousand memories.
-setDefaultTimeout(120_000);
 
 const { open } = useEngines();
 
@@ -37,10 +34,10 @@ test.each([
   ["note", "second"],
   ["entity", "second"],
 ] as const)(
-  "of 5,000 pairs that look alike and differ none is merged, and equal ones are: %s, %s wordings",
+  "of 300 pairs that look alike and differ none is merged, and equal ones are: %s, %s wordings",
   async (nodeType, words) => {
     const world = await open({ clock: testClock(), embedder: wordEmbedder() });
-    const pairs = lookAlikes(5000, words);
+    const pairs = lookAlikes(300, words);
     const texts = pairs.flatMap(({ texts }) => texts);
     expect(pairs.every(({ texts: [one, other] }) => one !== other)).toBe(true);
     const ids = await write(world, texts, nodeType);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import type { OrganizeInput } from "../../../src/engine/organize/api.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
@@ -18,24 +17,6 @@ const THREE: readonly Partial<StoreInput>[] = [
   { ttlDays: null, nodeType: "fact" },
   { ttlDays: null, nodeType: "instruction" },
 ];
-
-const unit = fc.double({ min: 0, max: 1, noNaN: true });
-const memories = fc.array(
-  fc.record({
-    ttlDays: fc.constantFrom(null, 900),
-    confidence: unit,
-    epistemicType: fc.constantFrom("observed", "asserted", "inferred", "hypothetical"),
-    nodeType: fc.constantFrom("note", "fact", "instruction"),
-    userId: fc.constantFrom("ada", "bob"),
-  }),
-  { minLength: 1, maxLength: 6 },
-);
-const rules = fc.record({
-  archiveSalienceThreshold: unit,
-  archiveConfidenceThreshold: unit,
-  forceArchiveSalienceThreshold: unit,
-  deprecateConfidenceThreshold: unit,
-});
 
 /** The same memories in a new pack, whose walks over what fades are counted, put in order by these calls. */
 async function outcomeOf(
@@ -72,16 +53,6 @@ const alone = (input: OrganizeInput = {}) => BOTH.map((job) => ({ ...input, jobs
 const together = (input: OrganizeInput = {}) => [{ ...input, jobs: BOTH }];
 
 describe("archive right after decay_sweep", () => {
-  test("does to any memories, under any rules, what it does in a run of its own", async () => {
-    await fc.assert(
-      fc.asyncProperty(memories, rules, async (inputs, organizer) => {
-        const apart = await outcomeOf(inputs, alone(), organizer);
-        const joined = await outcomeOf(inputs, together(), organizer);
-        expect([joined.counts, joined.states]).toEqual([apart.counts, apart.states]);
-      }),
-      { seed: 11, numRuns: 30 },
-    );
-  }, 120_000);
 
   test("walks over the memories once", async () => {
     const apart = await outcomeOf(THREE, alone());
@@ -91,19 +62,6 @@ describe("archive right after decay_sweep", () => {
     expect(joined.walks).toBe(1);
     expect(joined.states).toEqual(["archived", "archived", "tentative", "tentative"]);
     expect(joined.counts).toEqual(apart.counts);
-  });
-
-  test("lists in a dry run what it would archive itself", async () => {
-    const apart = await outcomeOf(THREE, alone({ dryRun: true }));
-    const joined = await outcomeOf(THREE, together({ dryRun: true }));
-
-    expect(joined.counts.flat()).toEqual(
-      expect.arrayContaining([
-        ["decay_sweep", "archived"],
-        ["archive", "archived"],
-      ]),
-    );
-    expect(joined.states).toEqual(apart.states);
   });
 
   test("tries again what decay_sweep could not change", async () => {
