@@ -41,7 +41,6 @@ function refusal(environment: Environment, dotenv?: string, explicit?: ConfigInp
 }
 
 describe("precedence", () => {
-
   test("puts explicit values above the environment above .env", () => {
     const name = "SVC_PACKING__VECTOR_K";
     expect(config({}, `${name}=1`).packing.vector_k).toBe(1);

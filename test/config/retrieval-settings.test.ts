@@ -26,7 +26,6 @@ function refusal(environment: Environment, explicit?: ConfigInput): SvcError {
 }
 
 describe("defaults", () => {
-
   test("stay where the environment names only some settings of a group", () => {
     const { scoring, packing } = config({
       SVC_SCORING__RELEVANCE_FLOOR: "0",

@@ -18,7 +18,6 @@ function refused(environment: Environment): unknown {
 }
 
 describe("what follows a store", () => {
-
   test("may be unset, and written with one underscore in the group", () => {
     expect(config({ SVC_REINFORCE_SIMILARITY_THRESHOLD: "0.9" })).toMatchObject({
       reinforce_similarity_threshold: 0.9,

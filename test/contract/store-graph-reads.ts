@@ -143,7 +143,6 @@ function describeScan(world: StoreWorld): void {
 
 function describeNeighborhood(world: StoreWorld): void {
   describe("a neighborhood", () => {
-
     test("goes both ways, passes through inactive nodes and returns whole active ones", async () => {
       const { store, place } = await world.fresh();
       const [start, near, gone, far, farther, bobs] = await put(
@@ -156,7 +155,12 @@ function describeNeighborhood(world: StoreWorld): void {
         { content: "of bob", userId: "bob" },
       );
       // A circle, an edge twice and to itself, and what joins owners, whose ever it is.
-      for (const [from, to] of [[near, start], [near, near], [far, near]]) await link(place, from, to);
+      for (const [from, to] of [
+        [near, start],
+        [near, near],
+        [far, near],
+      ])
+        await link(place, from, to);
       for (const userId of ["ada", "bob"]) await link(place, start, bobs, { userId });
       await link(place, start, farther, { userId: "bob" });
       await link(place, start, near);
@@ -205,7 +209,6 @@ function describeNeighborhood(world: StoreWorld): void {
 
 function describeChain(world: StoreWorld): void {
   describe("a chain", () => {
-
     test("goes from the old to the new and back, in any state, and ends after its steps", async () => {
       const { store, place } = await world.fresh();
       const [first, second, third] = await put(

@@ -23,7 +23,7 @@ import type { Config } from "../../../src/config/schema.ts";
 import { backUpPack } from "../../../src/packs/backup-pack.ts";
 import { put } from "../../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
-import { answers, cipherOf, BOTH_KINDS, makePack } from "./whole-packs.ts";
+import { answers, BOTH_KINDS, cipherOf, makePack } from "./whole-packs.ts";
 
 setDefaultTimeout(120_000);
 

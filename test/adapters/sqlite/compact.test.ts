@@ -20,7 +20,7 @@ import { rewritePack } from "../../../src/adapters/sqlite/copy/rewrite-pack.ts";
 import { put } from "../../contract/samples.ts";
 import { directoryPack, encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { bytesBelow, failure, useFolders } from "./folder.ts";
-import { answers, cipherOf, compact, BOTH_KINDS, makePack } from "./whole-packs.ts";
+import { answers, BOTH_KINDS, cipherOf, compact, makePack } from "./whole-packs.ts";
 
 setDefaultTimeout(120_000);
 

@@ -7,7 +7,7 @@ import { inspectPack, openToInspect } from "../../../src/adapters/sqlite/read/in
 import { put } from "../../contract/samples.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { useFolders } from "./folder.ts";
-import { cipherOf, BOTH_KINDS, makePack } from "./whole-packs.ts";
+import { BOTH_KINDS, cipherOf, makePack } from "./whole-packs.ts";
 
 const SAMPLE_PACKS = join(import.meta.dir, "../../contract/sqlite-pack.ts");
 const SAMPLES = join(import.meta.dir, "../../contract/samples.ts");

@@ -16,7 +16,7 @@ import { anErasure } from "../../contract/store-erasures.ts";
 import { aReceipt } from "../../contract/store-receipts.ts";
 import { connectionOf, exported, imported } from "./exported.ts";
 import { bytesBelow, useFolders } from "./folder.ts";
-import { cipherOf, compact, BOTH_KINDS, KINDS } from "./whole-packs.ts";
+import { BOTH_KINDS, cipherOf, compact, KINDS } from "./whole-packs.ts";
 
 setDefaultTimeout(120_000);
 

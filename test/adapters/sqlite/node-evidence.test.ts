@@ -2,18 +2,11 @@ import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
-import {
-  aMaterialization,
-  aNode,
-  anAdmission,
-  anEvent,
-  at,
-  freshId,
-} from "../../contract/samples.ts";
-import { type SqlitePack } from "../../contract/sqlite-pack.ts";
+import { aMaterialization, aNode, anAdmission, anEvent, freshId } from "../../contract/samples.ts";
+import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { connectionOf, exported, imported } from "./exported.ts";
 import { useFolders } from "./folder.ts";
-import { compact, BOTH_KINDS } from "./whole-packs.ts";
+import { BOTH_KINDS, compact } from "./whole-packs.ts";
 
 const { folder, open } = useFolders();
 
@@ -57,7 +50,6 @@ async function fill(store: Store): Promise<void> {
 }
 
 describe.each([...BOTH_KINDS])("the list of cited events of $name", ({ at: packIn }) => {
-
   test("is the same after compaction and after export and import", async () => {
     const pack = packIn(folder());
     const store = await open(pack);

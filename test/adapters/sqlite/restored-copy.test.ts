@@ -19,7 +19,7 @@ import type { Store } from "../../../src/ports/store/store.ts";
 import { put } from "../../contract/samples.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { bytesBelow, failure, useFolders } from "./folder.ts";
-import { cipherOf, BOTH_KINDS, KINDS, makePack } from "./whole-packs.ts";
+import { BOTH_KINDS, cipherOf, KINDS, makePack } from "./whole-packs.ts";
 
 const { folder, open } = useFolders();
 

@@ -45,7 +45,6 @@ describe("browsing", () => {
     ]);
   });
 
-
   test("of an unknown owner is empty", async () => {
     const { engine } = await open();
     const userId = "nobody";

@@ -145,7 +145,6 @@ describe("a scan", () => {
 });
 
 describe("walking over all memories", () => {
-
   test("reads a page only when it is needed", async () => {
     const pages: number[] = [];
     const { engine, store } = await open({

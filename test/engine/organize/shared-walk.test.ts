@@ -53,7 +53,6 @@ const alone = (input: OrganizeInput = {}) => BOTH.map((job) => ({ ...input, jobs
 const together = (input: OrganizeInput = {}) => [{ ...input, jobs: BOTH }];
 
 describe("archive right after decay_sweep", () => {
-
   test("walks over the memories once", async () => {
     const apart = await outcomeOf(THREE, alone());
     const joined = await outcomeOf(THREE, together());
