@@ -1,9 +1,4 @@
-import { type Json, type JsonObject, stringEnd } from "./json.ts";
-
-export type AnswerObject = {
-  readonly json: JsonObject;
-  readonly ambiguous: ReadonlySet<JsonObject>;
-};
+import { doubledNames, isJsonObject, type Json, type JsonObject, stringEnd } from "./json.ts";
 
 /** Objects around the one that was asked for, as in `{"result": {...}}`. */
 const MAX_ENVELOPES = 3;
@@ -22,20 +17,20 @@ export function withoutThoughts(answer: string): string {
  * The objects that an answer holds side by side, with whatever is said around them: thoughts, prose, code fences, a byte order mark.
  * None if one of them was cut off, for then its parts would pass for the whole.
  */
-export function objectsIn(answer: string): readonly AnswerObject[] {
+export function objectsIn(answer: string): readonly JsonObject[] {
   const text = answer.replace(/^\ufeff/, "");
-  const whole = objectOf(readJson(text));
-  if (whole !== undefined) return [whole];
+  const whole = readJson(text);
+  if (isJsonObject(whole)) return [whole];
   const said = withoutThoughts(text);
-  const objects: AnswerObject[] = [];
+  const objects: JsonObject[] = [];
   let from = said.indexOf("{");
   // Thoughts without an end: what follows them never came.
   if (THOUGHTS.test(said.slice(0, Math.max(0, from)))) return [];
   while (from !== -1) {
     const to = endOf(said, from);
     if (to === undefined || objects.length === MAX_OBJECTS) return [];
-    const object = objectOf(readJson(said.slice(from, to)));
-    if (object !== undefined) objects.push(object);
+    const object = readJson(said.slice(from, to));
+    if (isJsonObject(object)) objects.push(object);
     from = said.indexOf("{", to);
   }
   return objects;
@@ -48,28 +43,18 @@ export function objectsIn(answer: string): readonly AnswerObject[] {
  */
 export function readAnswer<T>(
   answer: string,
-  read: (object: AnswerObject) => T | undefined,
+  read: (object: JsonObject) => T | undefined,
 ): T | undefined {
   const found = new Map<string, T>();
-  for (const object of objectsIn(answer)) {
-    for (const { value, json } of readEnveloped(object, read, MAX_ENVELOPES)) {
-      found.set(JSON.stringify(json), value);
+  const look = (json: JsonObject, depth: number): void => {
+    const value = read(json);
+    if (value !== undefined) found.set(JSON.stringify(json), value);
+    else if (depth > 0 && !isAmbiguous(json)) {
+      for (const inner of Object.values(json)) if (isJsonObject(inner)) look(inner, depth - 1);
     }
-  }
+  };
+  for (const object of objectsIn(answer)) look(object, MAX_ENVELOPES);
   return found.size === 1 ? [...found.values()][0] : undefined;
-}
-
-function readEnveloped<T>(
-  { json, ambiguous }: AnswerObject,
-  read: (object: AnswerObject) => T | undefined,
-  depth: number,
-): readonly { readonly value: T; readonly json: JsonObject }[] {
-  const value = read({ json, ambiguous });
-  if (value !== undefined) return [{ value, json }];
-  if (depth === 0 || ambiguous.has(json)) return [];
-  return Object.values(json).flatMap((inner) =>
-    isObject(inner) ? readEnveloped({ json: inner, ambiguous }, read, depth - 1) : [],
-  );
 }
 
 /** Where the object that begins at a place ends; undefined if it is cut off. */
@@ -85,115 +70,38 @@ function endOf(text: string, from: number): number | undefined {
   return undefined;
 }
 
-function objectOf(read: ReadJson | undefined): AnswerObject | undefined {
-  return read !== undefined && isObject(read.json) ? { ...read, json: read.json } : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** What a text holds as JSON. */
-type ReadJson = {
-  readonly json: Json;
-  /** Objects in it that have a key twice, so that it is unclear which value was meant. */
-  readonly ambiguous: ReadonlySet<JsonObject>;
-};
-
 /** Nesting of lists and objects. */
 const MAX_DEPTH = 64;
+/** A member that objects with a name twice get. */
+const AMBIGUOUS = "svc:twice";
 
-const LEAF = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-const GAP = /[ \t\n\r]*/y;
+/** Whether an object had a name twice, so that it is unclear which value was meant. */
+export function isAmbiguous(object: JsonObject): boolean {
+  return object[AMBIGUOUS] === true;
+}
 
 /**
- * Reads foreign JSON. `JSON.parse` silently keeps the last of two equal keys; this reports the object.
+ * Reads foreign JSON. `JSON.parse` silently keeps the last of two equal names; here such an object is ambiguous.
  * @returns undefined for what is not JSON: `NaN`, a text that was cut off, anything after the value, more than 64 levels
  */
-export function readJson(text: string): ReadJson | undefined {
+export function readJson(text: string): Json | undefined {
+  let marked = "";
+  let from = 0;
   try {
-    JSON.parse(text);
+    for (const { at } of doubledNames(text)) {
+      marked += `${text.slice(from, at)}"${AMBIGUOUS}":true,`;
+      from = at;
+    }
+    const json: Json = JSON.parse(marked + text.slice(from));
+    return isDeeper(json, MAX_DEPTH) ? undefined : json;
   } catch {
     return undefined;
   }
-  const reader = new Reader(text);
-  const json = reader.value(0);
-  return json === undefined ? undefined : { json, ambiguous: reader.ambiguous };
 }
 
-/** Reads a text that is known to be JSON. */
-class Reader {
-  readonly ambiguous = new Set<JsonObject>();
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** @returns undefined beyond the depth */
-  value(depth: number): Json | undefined {
-    if (depth > MAX_DEPTH) return undefined;
-    this.#skip(GAP);
-    const first = this.#text[this.#at];
-    if (first === "{") return this.#object(depth);
-    if (first === "[") return this.#list(depth);
-    // SAFETY: the whole text is JSON, so a leaf of it is.
-    return JSON.parse(first === '"' ? this.#string() : this.#skip(LEAF)) as Json;
-  }
-
-  #string(): string {
-    const from = this.#at;
-    this.#at = stringEnd(this.#text, from);
-    return this.#text.slice(from, this.#at);
-  }
-
-  #object(depth: number): JsonObject | undefined {
-    const members: [string, Json][] = [];
-    const keys = new Set<string>();
-    while (this.#next("}")) {
-      const key: string = JSON.parse(this.#string());
-      this.#skip(GAP);
-      this.#at += 1;
-      const inner = this.value(depth + 1);
-      if (inner === undefined) return undefined;
-      members.push([key, inner]);
-      keys.add(key);
-    }
-    const object = Object.fromEntries(members);
-    if (keys.size < members.length) this.ambiguous.add(object);
-    return object;
-  }
-
-  #list(depth: number): Json[] | undefined {
-    const items: Json[] = [];
-    while (this.#next("]")) {
-      const inner = this.value(depth + 1);
-      if (inner === undefined) return undefined;
-      items.push(inner);
-    }
-    return items;
-  }
-
-  /** Passes the bracket or comma before a member. @returns false at the end, which it passes too */
-  #next(end: "}" | "]"): boolean {
-    this.#skip(GAP);
-    const isEnd = this.#text[this.#at] === end;
-    // The first member follows its bracket, every other one a comma.
-    this.#at += 1;
-    if (isEnd) return false;
-    this.#skip(GAP);
-    if (this.#text[this.#at] !== end) return true;
-    this.#at += 1;
-    return false;
-  }
-
-  #skip(pattern: RegExp): string {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0] ?? "";
-    this.#at += found.length;
-    return found;
-  }
+function isDeeper(json: Json, levels: number): boolean {
+  if (typeof json !== "object" || json === null) return false;
+  return levels === 0 || Object.values(json).some((inner) => isDeeper(inner, levels - 1));
 }
 
 const BRACKET = 0x5b;

@@ -158,6 +158,11 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
+/** Whether a value of JSON is an object. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Names that an object does not keep in the order in which they are set. */
 const UNORDERED = /^(?:\d|__proto__$)/;
 
@@ -211,6 +216,13 @@ const COLON = /[ \t\n\r]*:/y;
 
 /** The first name that an object of a JSON text has twice: readers differ in which of the two they take, and `JSON.parse` is silent. */
 export function doubledName(text: string): string | undefined {
+  return doubledNames(text).next().value?.name;
+}
+
+/** Every name that stands in its object already, and where it stands once more. */
+export function* doubledNames(
+  text: string,
+): Generator<{ readonly name: string; readonly at: number }, undefined> {
   const open: (Set<string> | undefined)[] = [];
   for (let at = 0; at < text.length; at += 1) {
     const sign = text[at];
@@ -221,11 +233,10 @@ export function doubledName(text: string): string | undefined {
     const end = stringEnd(text, at);
     const name = nameIn(text, at, end);
     const names = open.at(-1);
-    if (name !== undefined && names?.has(name) === true) return name;
+    if (name !== undefined && names?.has(name) === true) yield { name, at };
     if (name !== undefined) names?.add(name);
     at = end - 1;
   }
-  return undefined;
 }
 
 /** The name in a string of a JSON text; undefined if the string is a value. */

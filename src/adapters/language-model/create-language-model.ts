@@ -86,14 +86,12 @@ const MAX_PROBLEMS = 5;
 function answerForm(schema: JsonObject): (text: string) => Checked {
   const form = z.fromJSONSchema(schema);
   return (text) => {
-    const answer = readAnswer(text, ({ json }) =>
-      form.safeParse(json).success ? json : undefined,
-    );
+    const answer = readAnswer(text, (json) => (form.safeParse(json).success ? json : undefined));
     if (answer !== undefined) return { answer };
     const [first, ...more] = objectsIn(text);
     if (first === undefined) return { problem: "it is not one JSON object" };
     if (more.length > 0) return { problem: "it has several JSON objects" };
-    const issues = form.safeParse(first.json).error?.issues.slice(0, MAX_PROBLEMS) ?? [];
+    const issues = form.safeParse(first).error?.issues.slice(0, MAX_PROBLEMS) ?? [];
     const lines = issues.map(({ path, message }) => `${path.join(".") || "answer"}: ${message}`);
     return { problem: lines.join("; ") };
   };

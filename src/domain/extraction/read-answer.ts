@@ -1,6 +1,6 @@
 import { formatDecimal, parseDecimal } from "../../lib/decimal.ts";
-import type { Json, JsonObject } from "../../lib/json.ts";
-import { type AnswerObject, readAnswer } from "../../lib/json-answer.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+import { isAmbiguous, readAnswer } from "../../lib/json-answer.ts";
 import { onlyNumberIn } from "../quantity.ts";
 import {
   DropTally,
@@ -34,12 +34,9 @@ export type BatchAnswer = {
  * Reads the answer to a turn that was asked alone.
  * @returns undefined if it has to be asked again: no JSON, cut off, not the requested form, too long, several answers that differ
  */
-export function readSingleAnswer(
-  answer: string,
-  rules: Pick<ReadRules, "isCustom"> = {},
-): ReadTurn | undefined {
+export function readSingleAnswer(answer: string, rules: ReadRules = {}): ReadTurn | undefined {
   if (answer.length > ANSWER_MAX_CHARS) return undefined;
-  const turn = readAnswer(answer, ({ json, ambiguous }) => readTurn(json, { ambiguous, ...rules }));
+  const turn = readAnswer(answer, (json) => readTurn(json, rules));
   return turn?.hasBadEntity === true ? undefined : turn;
 }
 
@@ -50,11 +47,11 @@ export function readSingleAnswer(
  */
 export function readBatchAnswer(answer: string, count: number): BatchAnswer | undefined {
   if (answer.length > ANSWER_MAX_CHARS) return undefined;
-  return readAnswer(answer, (object) => readBatch(object, count));
+  return readAnswer(answer, (json) => readBatch(json, count));
 }
 
-function readBatch({ json, ambiguous }: AnswerObject, count: number): BatchAnswer | undefined {
-  if (ambiguous.has(json)) return undefined;
+function readBatch(json: JsonObject, count: number): BatchAnswer | undefined {
+  if (isAmbiguous(json)) return undefined;
   const entries = entriesOf(json, count);
   if (entries === undefined) return undefined;
   const tally = new DropTally();
@@ -62,9 +59,9 @@ function readBatch({ json, ambiguous }: AnswerObject, count: number): BatchAnswe
   const kept: JsonObject[] = [];
   const indexOf = turnIndices(entries, count);
   for (const entry of entries.slice(0, MAX_ENTRIES)) {
-    const turn = readTurn(entry, { ambiguous });
-    const index = isObject(entry) ? indexOf(entry["turn"]) : undefined;
-    if (turn === undefined || !isObject(entry)) tally.add("malformed");
+    const turn = readTurn(entry);
+    const index = isJsonObject(entry) ? indexOf(entry["turn"]) : undefined;
+    if (turn === undefined || !isJsonObject(entry)) tally.add("malformed");
     else if (index === undefined) tally.add("foreign_turn");
     else {
       turns.set(index, joined(turns.get(index), turn));
@@ -128,7 +125,7 @@ function entriesOf(json: JsonObject, count: number): readonly Json[] | undefined
  */
 function turnIndices(entries: readonly Json[], count: number) {
   const named = new Set(
-    entries.map((entry) => (isObject(entry) ? numberOf(entry["turn"]) : undefined)),
+    entries.map((entry) => (isJsonObject(entry) ? numberOf(entry["turn"]) : undefined)),
   );
   const first = named.has(0) && !named.has(count) ? 0 : 1;
   return (value: Json | undefined): number | undefined => {
@@ -147,10 +144,6 @@ function numberOf(value: Json | undefined): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Claims, and entities, that one turn may state; what follows is dropped. */
 export const CLAIMS_MAX = 500;
 /** UTF-16 units of one text in an answer. */
@@ -161,8 +154,6 @@ const LISTS = ["entities", "facts", "relationships"] as const;
 const MEMBERS = [...LISTS, "summary"] as const;
 
 type ReadRules = {
-  /** Objects that have a key twice. */
-  readonly ambiguous?: ReadonlySet<JsonObject>;
   /** A custom provider may leave out polarity and quote, and what it has nothing of. */
   readonly isCustom?: boolean;
 };
@@ -180,7 +171,7 @@ export type ReadTurn = {
  * @returns undefined if it is no object, has none of the requested members, or one of its lists is none
  */
 function readTurn(json: Json | undefined, rules: ReadRules = {}): ReadTurn | undefined {
-  if (!isObject(json) || rules.ambiguous?.has(json)) return undefined;
+  if (!isJsonObject(json) || isAmbiguous(json)) return undefined;
   const isStated = MEMBERS.some((name) => json[name] !== undefined);
   const isBare = Object.keys(json).join() === "turn";
   if (!isStated && !isBare && rules.isCustom !== true) return undefined;
@@ -192,7 +183,7 @@ function readTurn(json: Json | undefined, rules: ReadRules = {}): ReadTurn | und
   const keep = <T>(items: readonly Json[], read: (item: JsonObject) => T | undefined): T[] => {
     tally.add("too_many", Math.max(0, items.length - CLAIMS_MAX));
     return items.slice(0, CLAIMS_MAX).flatMap((item) => {
-      const value = isObject(item) && !rules.ambiguous?.has(item) ? read(item) : undefined;
+      const value = isJsonObject(item) && !isAmbiguous(item) ? read(item) : undefined;
       if (value === undefined) tally.add("malformed");
       return value === undefined ? [] : [value];
     });
@@ -364,12 +355,11 @@ const MAX_CHARS = { value: 200, unit: 100, sourceText: 500 } as const;
  * @returns undefined where there is none, or a malformed one: the fact is kept without it
  */
 function readQuantity(given: Json | undefined): ExtractedQuantity | undefined {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return undefined;
-  const members = new Map<string, Json>(Object.entries(given));
-  const unit = trimmed(members.get("unit"), MAX_CHARS.unit);
-  const sourceText = trimmed(members.get("source_text"), MAX_CHARS.sourceText);
+  if (!isJsonObject(given)) return undefined;
+  const unit = trimmed(given["unit"], MAX_CHARS.unit);
+  const sourceText = trimmed(given["source_text"], MAX_CHARS.sourceText);
   if (unit === undefined || sourceText === undefined) return undefined;
-  const value = amountFrom(members.get("value"), sourceText);
+  const value = amountFrom(given["value"], sourceText);
   return value === undefined ? undefined : { value, unit, sourceText };
 }
 
