@@ -1,5 +1,5 @@
 import { SvcError } from "../domain/errors.ts";
-import { doubledName } from "../lib/json.ts";
+import { doubledName, isJsonObject } from "../lib/json.ts";
 import {
   describeSetting,
   describeSettings,
@@ -157,7 +157,7 @@ function withEntry(map: unknown, key: string, text: string): unknown {
 function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isJsonObject } from "../lib/json.ts";
 import { Secret } from "../lib/secret.ts";
 import { expandedPath, pathProblem } from "./path.ts";
 
@@ -292,8 +293,7 @@ function lowerCase(value: unknown): unknown {
 }
 
 function mapFromObject(value: unknown): unknown {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? new Map(Object.entries(value)) : value;
+  return isJsonObject(value) ? new Map(Object.entries(value)) : value;
 }
 
 function jsonFromText(value: unknown): unknown {

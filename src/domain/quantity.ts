@@ -1,5 +1,5 @@
 import { compareDecimals, type Decimal, parseDecimal } from "../lib/decimal.ts";
-import type { JsonObject } from "../lib/json.ts";
+import { isJsonObject, type JsonObject } from "../lib/json.ts";
 import { foldCase } from "../lib/text.ts";
 import type { MemoryNode } from "./node.ts";
 
@@ -83,7 +83,7 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 export function readQuantity(node: MemoryNode, object: string): Quantity | "missing" | "invalid" {
   const stored = node.metadata?.["quantity"];
   if (stored === undefined || stored === null) return "missing";
-  const amount = isObject(stored) ? amountOf(stored) : undefined;
+  const amount = isJsonObject(stored) ? amountOf(stored) : undefined;
   if (amount === undefined) return "invalid";
   const quote = node.metadata?.["evidence_quote"];
   const passage = typeof quote === "string" && quote.trim() !== "" ? quote : node.content;
@@ -92,24 +92,21 @@ export function readQuantity(node: MemoryNode, object: string): Quantity | "miss
 
 function amountOf(stored: JsonObject): AmountText | undefined {
   if (stored["grounding"] !== QUANTITY_GROUNDING) return undefined;
-  const value = textOf(stored, "value");
-  const unit = textOf(stored, "unit");
-  const sourceText = textOf(stored, "source_text");
+  const value = amountPart(stored, "value");
+  const unit = amountPart(stored, "unit");
+  const sourceText = amountPart(stored, "source_text");
   if (value === undefined || unit === undefined || sourceText === undefined) return undefined;
   return { value, unit, sourceText };
 }
 
-function textOf(stored: JsonObject, name: keyof typeof MAX_CHARS): string | undefined {
-  const value = stored[name];
-  if (typeof value !== "string") return undefined;
+/** A text of an amount, trimmed; undefined for what is none, or longer than it may be. */
+export function amountPart(amount: JsonObject, name: keyof typeof MAX_CHARS): string | undefined {
+  const value = amount[name];
+  if (typeof value !== "string" || !value.isWellFormed()) return undefined;
   const text = value.trim();
   const max = MAX_CHARS[name];
   const fits = text.length <= max || (text.length <= 2 * max && [...text].length <= max);
   return text !== "" && fits ? text : undefined;
-}
-
-function isObject(value: JsonObject[string]): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

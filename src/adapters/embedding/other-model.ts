@@ -3,6 +3,7 @@ import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } fr
 import { join } from "node:path";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../../domain/embedding-models.ts";
 import { SvcError } from "../../domain/errors.ts";
+import { isJsonObject } from "../../lib/json.ts";
 
 /** A local model that is not part of the program. */
 export type OtherModelOptions = {
@@ -96,7 +97,7 @@ function requireKnownParts(folder: string): void {
   if (!Array.isArray(parts)) throw unfit(folder, "modules.json is no list");
   for (const part of parts) {
     const kind =
-      String(isRecord(part) ? part["type"] : part)
+      String(isJsonObject(part) ? part["type"] : part)
         .split(".")
         .at(-1) ?? "";
     if (!KNOWN_PARTS.includes(kind)) {
@@ -129,7 +130,7 @@ function prefixesOf(config: Readonly<Record<string, unknown>> | undefined): {
   readonly document: string;
   readonly question: string;
 } {
-  const prompts = isRecord(config?.["prompts"]) ? config["prompts"] : {};
+  const prompts = isJsonObject(config?.["prompts"]) ? config["prompts"] : {};
   const named = (...names: readonly unknown[]): string => {
     const found = names.map((name) => prompts[String(name)]);
     return found.find((prompt) => typeof prompt === "string") ?? "";
@@ -179,7 +180,7 @@ function addSamples(hash: Hash, path: string): void {
 
 function readObject(folder: string, file: string): Readonly<Record<string, unknown>> | undefined {
   const value = readJson(folder, file);
-  if (value === undefined || isRecord(value)) return value;
+  if (value === undefined || isJsonObject(value)) return value;
   throw unfit(folder, `${file} is no JSON object`);
 }
 
@@ -192,10 +193,6 @@ function readJson(folder: string, file: string): unknown {
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw unfit(folder, `${file} cannot be read (${String(code)})`);
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wholeNumber(value: unknown): number | undefined {

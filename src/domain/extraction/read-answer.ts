@@ -1,7 +1,7 @@
 import { formatDecimal, parseDecimal } from "../../lib/decimal.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { isAmbiguous, readAnswer } from "../../lib/json-answer.ts";
-import { onlyNumberIn } from "../quantity.ts";
+import { amountPart, onlyNumberIn } from "../quantity.ts";
 import {
   DropTally,
   EMPTY_RESULT,
@@ -346,9 +346,6 @@ function listOf(
   return Array.isArray(value) ? value : undefined;
 }
 
-/** Code points. */
-const MAX_CHARS = { value: 200, unit: 100, sourceText: 500 } as const;
-
 /**
  * Reads the amount of a fact. Its value must be exact: a whole number, or a decimal as text. A binary fraction is not, so its value is
  * read again from the words of the text.
@@ -356,29 +353,22 @@ const MAX_CHARS = { value: 200, unit: 100, sourceText: 500 } as const;
  */
 function readQuantity(given: Json | undefined): ExtractedQuantity | undefined {
   if (!isJsonObject(given)) return undefined;
-  const unit = trimmed(given["unit"], MAX_CHARS.unit);
-  const sourceText = trimmed(given["source_text"], MAX_CHARS.sourceText);
+  const unit = amountPart(given, "unit");
+  const sourceText = amountPart(given, "source_text");
   if (unit === undefined || sourceText === undefined) return undefined;
-  const value = amountFrom(given["value"], sourceText);
+  const value = amountFrom(given, sourceText);
   return value === undefined ? undefined : { value, unit, sourceText };
 }
 
-function amountFrom(given: Json | undefined, sourceText: string): string | undefined {
-  if (typeof given === "number") {
-    const isExact = Number.isSafeInteger(given);
-    return plain(isExact ? String(given) : onlyNumberIn(sourceText)?.replaceAll(",", ""));
-  }
-  return plain(trimmed(given, MAX_CHARS.value));
+function amountFrom(amount: JsonObject, sourceText: string): string | undefined {
+  const { value } = amount;
+  if (typeof value !== "number") return plain(amountPart(amount, "value"));
+  const isExact = Number.isSafeInteger(value);
+  return plain(isExact ? String(value) : onlyNumberIn(sourceText)?.replaceAll(",", ""));
 }
 
 /** In plain notation, with all its places. */
 function plain(text: string | undefined): string | undefined {
   const value = text === undefined ? undefined : parseDecimal(text);
   return value === undefined ? undefined : formatDecimal(value);
-}
-
-function trimmed(value: Json | undefined, max: number): string | undefined {
-  if (typeof value !== "string" || !value.isWellFormed()) return undefined;
-  const text = value.trim();
-  return text !== "" && text.length <= 2 * max && [...text].length <= max ? text : undefined;
 }

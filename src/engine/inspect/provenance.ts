@@ -13,7 +13,7 @@ import type { MemoryEvent, MemoryNode } from "../../domain/node.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { fromBase64Url, toBase64Url } from "../../lib/encoding.ts";
 import { parseInstant } from "../../lib/instant.ts";
-import type { Json, JsonObject } from "../../lib/json.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
 import type { EventLog } from "../../ports/store/events.ts";
 import type { Graph } from "../../ports/store/graph.ts";
@@ -202,7 +202,7 @@ function toRecord(
     model: textOf(record["model"], event),
     promptVersion: optionalTextOf(record["prompt_version"], event),
     result: record["result"] ?? null,
-    dropped: isObject(dropped) ? dropped : undefined,
+    dropped: isJsonObject(dropped) ? dropped : undefined,
     createdAt: created.instant,
     batchId: optionalTextOf(record["batch_id"], event),
   };
@@ -210,10 +210,6 @@ function toRecord(
 
 function optionalTextOf(value: unknown, event: MemoryEvent): string | undefined {
   return value === undefined || value === null ? undefined : textOf(value, event);
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown, event: MemoryEvent): string {

@@ -8,6 +8,7 @@ import {
 import { z } from "zod";
 import { NODE_TYPES, SCOPES } from "../../domain/enums.ts";
 import { withoutInvisible } from "../../lib/invisible.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import { reportError } from "../contract/core/error-map.ts";
 import { describeCause } from "../contract/core/log.ts";
 import { json } from "../contract/core/tool-text.ts";
@@ -307,14 +308,10 @@ function quoted(text: string | undefined): string {
 
 /** A message as some clients send it, with null for no parameters or no arguments, which the protocol has absent. */
 export function withoutNulls(message: unknown): unknown {
-  if (!isObject(message)) return message;
+  if (!isJsonObject(message)) return message;
   const { params, ...rest } = message;
   if (params === null) return rest;
-  if (!isObject(params) || params["arguments"] !== null) return message;
+  if (!isJsonObject(params) || params["arguments"] !== null) return message;
   const { arguments: _none, ...others } = params;
   return { ...message, params: others };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

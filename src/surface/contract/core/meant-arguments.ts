@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { parseJson } from "../../../lib/json.ts";
+import { isJsonObject, parseJson } from "../../../lib/json.ts";
 import type { Wire } from "./request.ts";
 import { parseWire } from "./wire-issues.ts";
 
@@ -14,10 +14,10 @@ const NAMES_IDS = /^(?!user_id$|session_id$)(?:.*_)?ids?$|^supersedes$/;
  * @throws SvcError invalid_argument
  */
 export function readArguments(schema: z.ZodObject, args: unknown): Wire {
-  const given = isObject(args) ? withoutUris(args) : (args ?? {});
+  const given = isJsonObject(args) ? withoutUris(args) : (args ?? {});
   const result = schema.safeParse(given);
   if (result.success && !Object.values(result.data).some(looksLikeList)) return result.data;
-  const meant = isObject(given) ? asMeant(schema, given) : given;
+  const meant = isJsonObject(given) ? asMeant(schema, given) : given;
   return parseWire(schema, meant, "arguments");
 }
 
@@ -72,7 +72,7 @@ function readAt(
   if (Array.isArray(value)) {
     return value.map((one, at) => (at === name ? readAt(one, rest, isListWanted) : one));
   }
-  if (!isObject(value) || typeof name !== "string" || !Object.hasOwn(value, name)) return value;
+  if (!isJsonObject(value) || typeof name !== "string" || !Object.hasOwn(value, name)) return value;
   return { ...value, [name]: readAt(value[name], rest, isListWanted) };
 }
 
@@ -94,8 +94,4 @@ function inIds(name: string, value: unknown): unknown {
   if (!NAMES_IDS.test(name)) return value;
   if (Array.isArray(value)) return value.map((one) => inIds(name, one));
   return typeof value === "string" ? (NODE_URI.exec(value.trim())?.[1] ?? value) : value;
-}
-
-function isObject(value: unknown): value is Wire {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
