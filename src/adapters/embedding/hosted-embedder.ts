@@ -1,10 +1,10 @@
 import { providerAddress, statusInWords } from "../../domain/addresses.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { HostedModel } from "../../domain/hosted-models.ts";
-import { openingsIn } from "../../lib/json-answer.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import { pause, untilAborted } from "../../lib/pause.ts";
 import type { Embedder } from "../../ports/models.ts";
-import { reach, throughProxy } from "../network/reach.ts";
+import { boundedText, Oversized, reach, throughProxy } from "../network/reach.ts";
 import { identityOf } from "./local-embedder.ts";
 import { type EmbedText, noUse, remembering, unitLength } from "./remember.ts";
 
@@ -236,23 +236,34 @@ function createRequests(options: RequestOptions): AskVectors {
   const { provider, name, dimension } = model;
   const address = providerAddress(provider, options.baseUrl);
   const whose = `${provider} (${name})${throughProxy(address)}`;
-  const url = `${address}/embeddings`;
   const isKeyless = apiKey === undefined && options.baseUrl === undefined && provider === "openai";
 
-  const attempt = async (texts: readonly string[], signal: AbortSignal): Promise<Answer> =>
-    await post({
-      url,
-      apiKey,
-      body: {
-        model: name,
-        input: texts.map((text) => text.toWellFormed()),
-        encoding_format: "float",
-        ...(model.isShortened ? { dimensions: dimension } : {}),
+  const attempt = async (texts: readonly string[], signal: AbortSignal): Promise<Answer> => {
+    const body = {
+      model: name,
+      input: texts.map((text) => text.toWellFormed()),
+      encoding_format: "float",
+      ...(model.isShortened ? { dimensions: dimension } : {}),
+    };
+    const response = await reach(`${address}/embeddings`, {
+      method: "POST",
+      // The key is for this address.
+      redirect: "manual",
+      headers: {
+        "content-type": "application/json",
+        "accept-encoding": "identity",
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
       },
-      maxBytes: answerLimit({ count: texts.length, dimension }),
-      maxOpenings: openingsLimit({ count: texts.length }),
+      body: JSON.stringify(body),
       signal,
     });
+    const { status, headers } = response;
+    return {
+      status,
+      headers,
+      text: await boundedText(response, boundsOf(texts.length, dimension)),
+    };
+  };
 
   return async (texts, { timeoutMs, signal }) => {
     if (isKeyless) {
@@ -262,78 +273,56 @@ function createRequests(options: RequestOptions): AskVectors {
     const either = AbortSignal.any([signal, deadline]);
     try {
       const answer = await untilGood(
-        () => attempt(texts, either),
+        () => untilAborted(attempt(texts, either), either),
         options.pauseMs ?? PAUSE_MS,
         either,
       );
-      return readVectors(answer, { count: texts.length, dimension });
+      return readVectors(answer, texts.length, dimension);
     } catch (error) {
       signal.throwIfAborted();
-      const what = deadline.aborted
-        ? `did not answer within ${timeoutMs / 1000} seconds`
-        : whatFailed(error);
-      const refusesTexts = error instanceof BadStatusError && error.refusesTexts;
-      throw new RequestFailure(`${whose} ${what}`, refusesTexts);
+      if (deadline.aborted) {
+        throw new RequestFailure(`${whose} did not answer within ${timeoutMs / 1000} seconds`);
+      }
+      if (!(error instanceof RequestFailure)) throw error;
+      throw new RequestFailure(`${whose} ${error.message}`, error.refusesTexts);
     }
   };
 }
 
-/** An answer with another status than 200, or none at all, in words without key and text. */
-class BadStatusError extends Error {
-  readonly refusesTexts: boolean;
+/** What a server answered. The text is empty unless the status is 200. */
+type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-  constructor(answer: Answer | undefined) {
-    super(inWords(answer));
-    this.refusesTexts = answer !== undefined && REFUSES_TEXTS.includes(answer.status);
-  }
-}
-
-/** The text of the first good answer. @throws BadStatusError after the last retry; what an attempt throws */
+/** The text of the first good answer. @throws RequestFailure after the last retry */
 async function untilGood(
   attempt: () => Promise<Answer>,
   pauseMs: number,
   signal: AbortSignal,
 ): Promise<string> {
   for (let tries = 0; ; tries += 1) {
-    const answer = await attemptSafely(attempt, signal);
+    const answer = await attempt().catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (error instanceof Oversized) {
+        throw new RequestFailure("answered with far more than vectors");
+      }
+      // The connection failed. The network's own error may name the address, with credentials in it.
+      return undefined;
+    });
     if (answer?.status === 200) return answer.text;
-    if (tries === RETRIES || !isRetried(answer)) throw new BadStatusError(answer);
+    const isRetried =
+      answer === undefined || answer.status >= 500 || RETRIED.includes(answer.status);
+    if (tries === RETRIES || !isRetried) throw refusalOf(answer?.status);
     await pause(waitBefore(answer, pauseMs * 2 ** tries), signal);
   }
 }
 
-function whatFailed(error: unknown): string {
-  if (error instanceof OversizedError) return "answered with far more than vectors";
-  const isOurs = error instanceof UnfitAnswerError || error instanceof BadStatusError;
-  return isOurs ? error.message : "cannot be asked: check the address";
-}
-
-/** The answer; undefined if the connection failed. */
-async function attemptSafely(
-  attempt: () => Promise<Answer>,
-  signal: AbortSignal,
-): Promise<Answer | undefined> {
-  try {
-    return await attempt();
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof OversizedError) throw error;
-    // The network's own error may name the address, with credentials in it.
-    return undefined;
+/** @param status undefined: there was no answer */
+function refusalOf(status: number | undefined): RequestFailure {
+  if (status === undefined) {
+    return new RequestFailure("cannot be reached: check the network and the address");
   }
-}
-
-function isRetried(answer: Answer | undefined): boolean {
-  return answer === undefined || answer.status >= 500 || RETRIED.includes(answer.status);
-}
-
-function inWords(answer: Answer | undefined): string {
-  if (answer === undefined) return "cannot be reached: check the network and the address";
-  const { status } = answer;
-  if (REFUSES_TEXTS.includes(status)) {
-    return `refused the request (status ${status}): embedding.max_tokens may be more than the model reads, or the model none for embeddings`;
-  }
-  return statusInWords(status);
+  if (!REFUSES_TEXTS.includes(status)) return new RequestFailure(statusInWords(status));
+  const message = `refused the request (status ${status}): embedding.max_tokens may be more than the model reads, or the model none for embeddings`;
+  return new RequestFailure(message, true);
 }
 
 /** Milliseconds before a retry: what the server says, or the given time. */
@@ -346,117 +335,37 @@ function waitBefore(answer: Answer | undefined, milliseconds: number): number {
 /** Longer than any time limit; a timer cannot wait for much longer. */
 const MAX_WAIT_MS = 3_600_000;
 
-/** What a server answered. The text is empty unless the status is 200. */
-type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
-
-/** An answer that is larger than it may be. */
-class OversizedError extends Error {}
-
-type PostOptions = {
-  readonly url: string;
-  readonly apiKey: string | undefined;
-  readonly body: object;
-  /** Bytes that the answer may have. */
-  readonly maxBytes: number;
-  /** Lists and objects that it may have. */
-  readonly maxOpenings: number;
-  readonly signal: AbortSignal;
-};
-
-/**
- * Sends one request with JSON and reads the answer as far as it may go. Redirects are not followed: the key is for this address.
- * @throws OversizedError, the signal's reason, or the network's own error
- */
-async function post(options: PostOptions): Promise<Answer> {
-  const { url, apiKey, body, signal } = options;
-  const response = await untilAborted(
-    reach(url, {
-      method: "POST",
-      redirect: "manual",
-      headers: {
-        "content-type": "application/json",
-        "accept-encoding": "identity",
-        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-      body: JSON.stringify(body),
-      signal,
-    }),
-    signal,
-  );
-  const { status, headers } = response;
-  if (status !== 200) {
-    void response.body?.cancel().catch(() => {});
-    return { status, headers, text: "" };
-  }
-  return { status, headers, text: await readText(response, options) };
-}
-
-async function readText(
-  response: Response,
-  { maxBytes, maxOpenings, signal }: Pick<PostOptions, "maxBytes" | "maxOpenings" | "signal">,
-): Promise<string> {
-  if (response.body === null) return "";
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  let size = 0;
-  let openings = 0;
-  let text = "";
-  try {
-    for (;;) {
-      const { done, value } = await untilAborted(reader.read(), signal);
-      if (done) return text + decoder.decode();
-      size += value.byteLength;
-      openings += openingsIn(value);
-      if (size > maxBytes || openings > maxOpenings) throw new OversizedError();
-      text += decoder.decode(value, { stream: true });
-    }
-  } finally {
-    // Not awaited: a hanging connection would delay its own end.
-    void reader.cancel().catch(() => {});
-  }
-}
-
-/** What an answer has to hold. */
-type Expected = { readonly count: number; readonly dimension: number };
-
-/** An answer that does not hold what was asked for. The message says what is wrong with it and contains nothing of it. */
-class UnfitAnswerError extends Error {}
-
-/** A number as JSON, with a comma and blanks. */
+/** A number as JSON, with a comma and blanks; everything else in an answer. */
 const BYTES_PER_NUMBER = 40;
-/** Everything else in an answer. */
 const FRAME_BYTES = 64 * 1024;
-
-/** Bytes that an answer may have. */
-function answerLimit({ count, dimension }: Expected): number {
-  return FRAME_BYTES + count * dimension * BYTES_PER_NUMBER;
-}
-
 /** Lists and objects around one vector, and around all. */
 const OPENINGS_PER_VECTOR = 8;
 const FRAME_OPENINGS = 64;
 
-/** Lists and objects that an answer may have. */
-function openingsLimit({ count }: Pick<Expected, "count">): number {
-  return FRAME_OPENINGS + count * OPENINGS_PER_VECTOR;
+function boundsOf(count: number, dimension: number) {
+  return {
+    bytes: FRAME_BYTES + count * dimension * BYTES_PER_NUMBER,
+    openings: FRAME_OPENINGS + count * OPENINGS_PER_VECTOR,
+  };
 }
 
 /**
  * The vectors of an answer in the form of the OpenAI protocol, in the order of the texts, with length 1.
- * @throws UnfitAnswerError if they are not as many as asked for, of another dimension, or no finite numbers
+ * @throws RequestFailure if they are not as many as asked for, of another dimension, or no finite numbers; it holds nothing of them
  */
-function readVectors(text: string, { count, dimension }: Expected): Float32Array[] {
+function readVectors(text: string, count: number, dimension: number): Float32Array[] {
   const entries = entriesOf(text);
   if (entries.length !== count) {
-    throw new UnfitAnswerError(`answered with ${entries.length} vectors for ${count} texts`);
+    throw new RequestFailure(`answered with ${entries.length} vectors for ${count} texts`);
   }
   const vectors: Float32Array[] = [];
   for (const [at, entry] of entries.entries()) {
-    const index = indexOf(entry) ?? at;
-    if (index >= count || vectors[index] !== undefined) {
-      throw new UnfitAnswerError("answered with vectors whose order is not clear");
+    const { index, embedding } = isJsonObject(entry) ? entry : {};
+    const place = typeof index === "number" ? index : at;
+    if (!(place in entries) || vectors[place] !== undefined) {
+      throw new RequestFailure("answered with vectors whose order is not clear");
     }
-    vectors[index] = toVector(entry, dimension);
+    vectors[place] = toVector(embedding, dimension);
   }
   return vectors;
 }
@@ -466,36 +375,25 @@ function entriesOf(text: string): readonly unknown[] {
   try {
     answer = JSON.parse(text);
   } catch {
-    throw new UnfitAnswerError("answered with no JSON: is the address right?");
+    throw new RequestFailure("answered with no JSON: is the address right?");
   }
-  if (typeof answer === "object" && answer !== null && "data" in answer) {
-    if (Array.isArray(answer.data)) return answer.data;
-  }
-  throw new UnfitAnswerError("answered without vectors: is it a model for embeddings?");
+  const data = isJsonObject(answer) ? answer["data"] : undefined;
+  if (Array.isArray(data)) return data;
+  throw new RequestFailure("answered without vectors: is it a model for embeddings?");
 }
 
-function indexOf(entry: unknown): number | undefined {
-  if (typeof entry !== "object" || entry === null || !("index" in entry)) return undefined;
-  const { index } = entry;
-  return typeof index === "number" && Number.isInteger(index) && index >= 0 ? index : undefined;
-}
-
-function toVector(entry: unknown, dimension: number): Float32Array {
-  const values =
-    typeof entry === "object" && entry !== null && "embedding" in entry ? entry.embedding : null;
-  if (!Array.isArray(values))
-    throw new UnfitAnswerError("answered with something else than vectors");
+function toVector(values: unknown, dimension: number): Float32Array {
+  if (!Array.isArray(values)) throw new RequestFailure("answered with something else than vectors");
   if (values.length !== dimension) {
-    throw new UnfitAnswerError(
-      `answered with vectors of ${values.length} numbers instead of ${dimension}: set embedding.dimension to what the model has`,
-    );
+    const message = `answered with vectors of ${values.length} numbers instead of ${dimension}: set embedding.dimension to what the model has`;
+    throw new RequestFailure(message);
   }
   if (!values.every((value) => typeof value === "number" && Number.isFinite(value))) {
-    throw new UnfitAnswerError("answered with a vector that is not made of finite numbers");
+    throw new RequestFailure("answered with a vector that is not made of finite numbers");
   }
   try {
     return unitLength(Float32Array.from(values));
   } catch {
-    throw new UnfitAnswerError("answered with a vector that has no direction");
+    throw new RequestFailure("answered with a vector that has no direction");
   }
 }

@@ -3,9 +3,8 @@ import type { LanguageModel as SdkModel } from "ai";
 import { providerAddress, statusInWords } from "../../domain/addresses.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { type FailureCode, failureOfStatus } from "../../domain/extraction/work.ts";
-import { openingsIn } from "../../lib/json-answer.ts";
 import { untilAborted } from "../../lib/pause.ts";
-import { reach } from "../network/reach.ts";
+import { bounded, reach } from "../network/reach.ts";
 
 const TRANSPORT_RETRIES = 2;
 /** Bytes of one answer; the longest useful ones have a few million. */
@@ -185,25 +184,15 @@ const boundedFetch: typeof fetch = Object.assign(
     if (!response.ok) watch.failure = response.status;
     if (response.body === null) return response;
     const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(bounded(watch)), { status, statusText, headers });
+    const bounds = { bytes: watch.maxBytes, openings: MAX_OPENINGS };
+    const body = bounded(response.body, bounds, () => {
+      // An answer that failed already is known by its status.
+      watch.failure ??= "oversized";
+    });
+    return new Response(body, { status, statusText, headers });
   },
   { preconnect: fetch.preconnect },
 );
-
-function bounded(watch: Watch): TransformStream<Uint8Array, Uint8Array> {
-  let size = 0;
-  let openings = 0;
-  return new TransformStream({
-    transform: (piece, stream) => {
-      size += piece.byteLength;
-      openings += openingsIn(piece);
-      if (size <= watch.maxBytes && openings <= MAX_OPENINGS) return stream.enqueue(piece);
-      // An answer that failed already is known by its status.
-      watch.failure ??= "oversized";
-      stream.error(new RangeError("an answer is too large"));
-    },
-  });
-}
 
 /** What the client library reports about a failed call, without the texts that its errors carry. */
 type CallFailure = {

@@ -4,9 +4,9 @@ import {
   providerHost,
   statusInWords,
 } from "../../domain/addresses.ts";
-import { openingsIn } from "../../lib/json-answer.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import { untilAborted } from "../../lib/pause.ts";
-import { reach, throughProxy } from "../network/reach.ts";
+import { boundedText, reach, throughProxy } from "../network/reach.ts";
 
 /** A model that another program runs. */
 export type ReachOptions = {
@@ -24,8 +24,7 @@ export type ReachOptions = {
 export type Reached = { readonly isReached: boolean; readonly message: string };
 
 /** A list of models is rarely longer. */
-const MAX_LIST_BYTES = 4 * 1024 * 1024;
-const MAX_LIST_OPENINGS = 100_000;
+const LIST_BOUNDS = { bytes: 4 * 1024 * 1024, openings: 100_000 };
 
 /**
  * Asks a provider whether it knows a model. Nothing is generated and no text is sent. A server that only lists its models, as
@@ -86,26 +85,11 @@ function endedStatus(response: Response): number {
 }
 
 async function isListed(response: Response, model: string): Promise<boolean> {
-  if (response.status !== 200 || response.body === null) {
-    endedStatus(response);
-    return false;
-  }
-  const decoder = new TextDecoder();
-  let size = 0;
-  let openings = 0;
-  let text = "";
-  for await (const piece of response.body) {
-    size += piece.byteLength;
-    openings += openingsIn(piece);
-    if (size > MAX_LIST_BYTES || openings > MAX_LIST_OPENINGS) return false;
-    text += decoder.decode(piece, { stream: true });
-  }
-  const list: unknown = JSON.parse(text);
-  const entries = typeof list === "object" && list !== null && "data" in list ? list.data : [];
+  const text = await boundedText(response, LIST_BOUNDS).catch(() => "");
+  const list: unknown = text === "" ? undefined : JSON.parse(text);
+  const entries = isJsonObject(list) ? list["data"] : undefined;
   return (
     Array.isArray(entries) &&
-    entries.some((entry: unknown) => {
-      return typeof entry === "object" && entry !== null && "id" in entry && entry.id === model;
-    })
+    entries.some((entry: unknown) => isJsonObject(entry) && entry["id"] === model)
   );
 }

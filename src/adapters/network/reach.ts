@@ -57,3 +57,48 @@ function isExempt(url: URL, list: string): boolean {
       return name !== "" && named.some((one) => one === name || one.endsWith(`.${name}`));
     });
 }
+
+/** How much of an answer is read. */
+export type AnswerBounds = {
+  readonly bytes: number;
+  /** Lists and objects, those within texts included: as objects they take up to a hundred times the bytes of their text. */
+  readonly openings: number;
+};
+
+/** An answer that is larger than it may be. */
+export class Oversized extends Error {}
+
+const BRACKET = 0x5b;
+const BRACE = 0x7b;
+
+/** The pieces of JSON within bounds. @throws Oversized beyond them; the rest is not read */
+export function bounded(
+  body: ReadableStream<Uint8Array>,
+  bounds: AnswerBounds,
+  onOversized: () => void = () => {},
+): ReadableStream<Uint8Array> {
+  let size = 0;
+  let openings = 0;
+  const transform = (
+    piece: Uint8Array,
+    stream: TransformStreamDefaultController<Uint8Array>,
+  ): void => {
+    size += piece.byteLength;
+    for (const byte of piece) if (byte === BRACKET || byte === BRACE) openings += 1;
+    if (size <= bounds.bytes && openings <= bounds.openings) stream.enqueue(piece);
+    else {
+      onOversized();
+      stream.error(new Oversized("an answer is too large"));
+    }
+  };
+  return body.pipeThrough(new TransformStream({ transform }));
+}
+
+/** The text of an answer; empty unless its status is 200: then it is not read. @throws Oversized */
+export async function boundedText(response: Response, bounds: AnswerBounds): Promise<string> {
+  const { status, body } = response;
+  if (status === 200 && body !== null) return await new Response(bounded(body, bounds)).text();
+  // Not awaited: a hanging connection would delay its own end.
+  void body?.cancel().catch(() => {});
+  return "";
+}
