@@ -167,17 +167,25 @@ const MAX_BYTES = 4096;
  * @throws SvcError encryption_failed if anyone but its owner can read or replace it, or if it holds no key
  */
 export function readKeyFile(path: string): string | undefined {
-  const file = openExisting(path);
+  const key = readPrivate(path, unusable);
+  if (key === undefined || isRawKey(key)) return key;
+  throw unusable(path, "it holds no key; restore it from a backup");
+}
+
+type Unusable = (path: string, reason: string, cause?: unknown) => Error;
+
+/** The text of a small file that only this user can read or replace; undefined if there is none. @throws what `refused` makes */
+export function readPrivate(path: string, refused: Unusable): string | undefined {
+  const file = openExisting(path, refused);
   if (file === undefined) return undefined;
   try {
     const problem = problemOf(fstatSync(file), path) ?? folderProblem(dirname(path));
-    if (problem !== undefined) throw unusable(path, problem);
+    if (problem !== undefined) throw refused(path, problem);
     const content = Buffer.alloc(MAX_BYTES);
     const length = readSync(file, content);
-    const key = content.toString("utf8", 0, length).trim();
+    const text = content.toString("utf8", 0, length).trim();
     content.fill(0);
-    if (!isRawKey(key)) throw unusable(path, "it holds no key; restore it from a backup");
-    return key;
+    return text;
   } finally {
     closeSync(file);
   }
@@ -208,7 +216,7 @@ export function removeKeyFile(path: string): boolean {
 }
 
 /** What is wrong with the folder of key files; undefined if it is fine or missing. */
-function folderProblem(folder: string): string | undefined {
+export function folderProblem(folder: string): string | undefined {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (stat === undefined || process.getuid === undefined) return undefined;
   if (stat.uid !== process.getuid()) return `its folder belongs to another user`;
@@ -226,15 +234,15 @@ function problemOf(stat: Stats, path: string): string | undefined {
   return `other users can read or change it (mode ${mode}); run: chmod 600 ${path}`;
 }
 
-function openExisting(path: string): number | undefined {
+function openExisting(path: string, refused: Unusable): number | undefined {
   try {
     // A link would let another user choose which file is read.
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    if (code === "ELOOP") throw unusable(path, "it is a symbolic link; put the file itself there");
-    throw unusable(path, `it cannot be read (${String(code)})`, error);
+    if (code === "ELOOP") throw refused(path, "it is a symbolic link; put the file itself there");
+    throw refused(path, `it cannot be read (${String(code)})`, error);
   }
 }
 

@@ -1,19 +1,7 @@
 import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { linkSync, mkdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { IS_WINDOWS } from "../native/system-files.ts";
-import { type Environment, keyFolder } from "./key-store.ts";
+import { type Environment, folderProblem, keyFolder, readPrivate } from "./key-store.ts";
 
 const NAME = "link.secret";
 /** Hexadecimal digits. */
@@ -26,11 +14,9 @@ const DIGITS = 64;
 export function linkSecret(environment: Environment): string {
   const folder = keyFolder(environment);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { uid, mode } = lstatSync(folder);
-  if (!IS_WINDOWS && (uid !== process.getuid?.() || (mode & 0o022) !== 0)) {
-    throw new Error(`${folder} belongs to another user, or others can write to it`);
-  }
   const path = join(folder, NAME);
+  const problem = folderProblem(folder);
+  if (problem !== undefined) throw unusable(path, problem);
   return read(path) ?? make(path);
 }
 
@@ -52,33 +38,11 @@ function make(path: string): string {
 }
 
 function read(path: string): string | undefined {
-  const file = openExisting(path);
-  if (file === undefined) return undefined;
-  try {
-    const stat = fstatSync(file);
-    if (!stat.isFile()) throw new Error(`${path} is no regular file; remove it`);
-    if (!IS_WINDOWS && stat.uid !== process.getuid?.()) {
-      throw new Error(`${path} belongs to another user`);
-    }
-    if (!IS_WINDOWS && (stat.mode & 0o077) !== 0) {
-      throw new Error(`other users can read or change ${path}; remove it`);
-    }
-    const content = Buffer.alloc(DIGITS + 2);
-    const secret = content.toString("utf8", 0, readSync(file, content)).trim();
-    if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error(`${path} holds no secret; remove it`);
-    return secret;
-  } finally {
-    closeSync(file);
-  }
+  const secret = readPrivate(path, unusable);
+  if (secret === undefined || /^[0-9a-f]{64}$/.test(secret)) return secret;
+  throw unusable(path, "it holds no secret; remove it");
 }
 
-function openExisting(path: string): number | undefined {
-  try {
-    // A link would let another user choose which file is read.
-    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT") return undefined;
-    throw error;
-  }
+function unusable(path: string, reason: string, cause?: unknown): Error {
+  return new Error(`${path} is not used: ${reason}`, { cause });
 }

@@ -53,5 +53,5 @@ test("a pipe in its place is refused, not waited for", () => {
   const path = join(keys, "link.secret");
   unlinkSync(path);
   execFileSync("mkfifo", ["-m", "600", path]);
-  expect(() => linkSecret(environment)).toThrow(`${path} is no regular file; remove it`);
+  expect(() => linkSecret(environment)).toThrow(`${path} is not used: it is no regular file`);
 });
