@@ -1,8 +1,6 @@
-import { asInstant } from "../../../lib/instant.ts";
 import type { StoreInspection } from "../../../ports/store/store.ts";
-import { inspectBlobs } from "../../sql/blobs.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
-import { readPackOwner } from "../../sql/owners.ts";
+import { inspectContents, PENDING } from "../../sql/inspect.ts";
 import { requireManifest } from "../../sql/settings.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
@@ -10,8 +8,7 @@ import { begunModel } from "../rebuild/rebuild-state.ts";
 import { readTablesVersion } from "../schema/migrate.ts";
 import { readPartitions } from "../schema/partitions.ts";
 import { HAS_TEXT, HAS_WORDS } from "../search/turns.ts";
-import { HAS_DOCUMENT } from "../work/indexed.ts";
-import { inspectExtraction } from "./inspect-extraction.ts";
+import { HAS_DOCUMENT, HAS_VECTOR } from "../work/indexed.ts";
 
 /** What a database says about itself, as a pack does. */
 export type DatabaseInspection = StoreInspection & {
@@ -21,7 +18,6 @@ export type DatabaseInspection = StoreInspection & {
   readonly tls: string | undefined;
 };
 
-const PENDING = "kind = 'materialization' AND status = 'pending'";
 /** Whether a job will write a node `n`, as SQL. */
 const IS_COMING = `EXISTS (SELECT 1 FROM work w WHERE w.owner = n.owner AND w.${PENDING}
   AND w.event_id::text = n.evidence_refs::json ->> 0)`;
@@ -29,39 +25,18 @@ const IS_COMING = `EXISTS (SELECT 1 FROM work w WHERE w.owner = n.owner AND w.${
 const COUNTS = `SELECT
   (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
      AND NOT relispartition)::float8 AS "tableCount",
-  (SELECT count(*) FROM nodes)::float8 AS "nodeCount",
-  (SELECT count(*) FROM nodes WHERE lifecycle_state IN ${ACTIVE})::float8 AS "activeCount",
-  (SELECT count(*) FROM edges)::float8 AS "edgeCount",
-  (SELECT count(*) FROM events)::float8 AS "eventCount",
-  (SELECT count(*) FROM owners)::float8 AS "ownerCount",
   (SELECT count(*) FROM vectors)::float8 AS "vectorCount",
   (SELECT coalesce(sum(lexical_documents), 0) FROM owners)::float8 AS "lexicalCount",
-  (SELECT count(*) FROM work WHERE ${PENDING})::float8 AS "pendingJobs",
-  (SELECT count(*) FROM work WHERE ${PENDING} AND last_error IS NOT NULL)::float8 AS "failedJobs",
   (SELECT count(*) FROM nodes n WHERE n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} AND NOT ${IS_COMING}
-     AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.owner = n.owner AND v.key = n.key))::float8 AS "withoutVector",
+     AND NOT ${HAS_VECTOR})::float8 AS "withoutVector",
   (SELECT count(*) FROM nodes n WHERE ${HAS_WORDS} AND NOT ${IS_COMING}
      AND NOT ${HAS_DOCUMENT})::float8 AS "withoutLexical",
-  greatest((SELECT max(updated_at) FROM nodes), (SELECT max(timestamp) FROM events)) AS "lastModified",
   pg_database_size(current_database())::float8 AS bytes`;
 
-const RECEIPTS = `SELECT count(*)::float8 AS count, coalesce(sum(octet_length(body)), 0)::float8 AS bytes
-  FROM receipts`;
-
-type Counts = Omit<
+type Counts = Pick<
   DatabaseInspection,
-  | "manifest"
-  | "begunModel"
-  | "tablesVersion"
-  | "partitions"
-  | "owner"
-  | "blobs"
-  | "receipts"
-  | "extraction"
-  | "failingWork"
-  | "lastModified"
-  | "tls"
-> & { readonly lastModified: string | null };
+  "tableCount" | "vectorCount" | "lexicalCount" | "withoutVector" | "withoutLexical" | "bytes"
+>;
 
 /** The version of TLS of this connection, as the server sees it. */
 async function tlsOf(sql: Sql): Promise<string | undefined> {
@@ -75,22 +50,13 @@ async function tlsOf(sql: Sql): Promise<string | undefined> {
 export async function inspectDatabase(sql: Sql): Promise<DatabaseInspection> {
   const [counts] = await sql.all<Counts>(COUNTS);
   if (counts === undefined) throw new TypeError("a statement without FROM has a row");
-  const { lastModified } = counts;
   return {
     ...counts,
-    lastModified: lastModified === null ? undefined : asInstant(lastModified),
+    ...(await run(sql, inspectContents())),
     manifest: await run(sql, requireManifest()),
     begunModel: await begunModel(sql),
     tablesVersion: await readTablesVersion(sql),
     tls: await tlsOf(sql),
     partitions: await readPartitions(sql),
-    owner: await run(sql, readPackOwner()),
-    blobs: await run(sql, inspectBlobs()),
-    receipts: (await sql.get<DatabaseInspection["receipts"]>(RECEIPTS)) ?? { count: 0, bytes: 0 },
-    extraction: await inspectExtraction(sql),
-    failingWork: await sql.all(
-      `SELECT kind, max(attempts) AS attempts, max(last_error) AS "lastError" FROM work
-       WHERE subject = 0 AND last_error IS NOT NULL GROUP BY kind ORDER BY kind`,
-    ),
   };
 }

@@ -1,14 +1,12 @@
 import type { Database } from "bun:sqlite";
-import { asInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { FailingWork, StoreInspection } from "../../../ports/store/store.ts";
+import type { StoreInspection } from "../../../ports/store/store.ts";
 import type { Upkeep } from "../../../ports/store/work.ts";
-import { inspectBlobs } from "../../sql/blobs.ts";
-import { readPackOwner } from "../../sql/owners.ts";
+import { inspectContents, PENDING } from "../../sql/inspect.ts";
 import { fromIdBytes } from "../../sql/receipts.ts";
 import { readManifest } from "../../sql/settings.ts";
 import { countRetained, readAging, readLastSteps, readLastUses } from "../../sql/upkeep.ts";
-import { ask, countRows } from "../connection/ask.ts";
+import { countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
 import type { DatabaseOptions } from "../connection/open-database.ts";
@@ -20,7 +18,6 @@ import { type KeyBackup, readKeyBackup } from "../schema/key-backup.ts";
 import { appliedVersion } from "../schema/migrate.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ACTIVE, HAS_TEXT, HAS_WORDS } from "../write/turns.ts";
-import { inspectExtraction } from "./inspect-extraction.ts";
 
 /** What a pack says about itself. */
 export type PackInspection = StoreInspection & {
@@ -92,63 +89,25 @@ export function fadingReads(
   };
 }
 
-/** Work that writes memories and index entries. */
-const PENDING = "kind = 'materialization' AND status = 'pending'";
-
 function readAll(database: Database, options: InspectOptions): PackInspection {
-  const { layout } = options;
+  const { layout, checkIntegrity, isReceiptWhole = () => true } = options;
   const tableCount = countRows(database, "sqlite_schema WHERE type = 'table'");
   const manifest = tableCount === 0 ? undefined : run(database, readManifest());
   if (manifest === undefined) throw notAPack(mainPath(layout), "it has no manifest");
-  const lastModified = ask<string>(
-    database,
-    "SELECT max(at) FROM (SELECT max(updated_at) AS at FROM nodes UNION ALL SELECT max(timestamp) FROM events)",
-  );
   return {
     manifest,
+    ...run(database, inspectContents()),
     begunModel: begunModel(database),
     tableCount,
     tablesVersion: appliedVersion(database, "core"),
-    nodeCount: countRows(database, "nodes"),
-    activeCount: countRows(database, `nodes WHERE lifecycle_state IN ${ACTIVE}`),
-    edgeCount: countRows(database, "edges"),
-    eventCount: countRows(database, "events"),
-    ownerCount: countRows(database, "owners"),
-    owner: run(database, readPackOwner()),
-    blobs: run(database, inspectBlobs()),
-    receipts: countReceipts(database),
     keyBackup: readKeyBackup(database),
     vectorCount: countRows(database, "vector_metadata"),
     lexicalCount: countRows(database, "lexical_documents_docsize"),
     withoutVector: countMissing(database, HAS_TEXT, WHOLE_VECTORS),
     withoutLexical: countMissing(database, HAS_WORDS, WHOLE_DOCUMENTS),
-    pendingJobs: countRows(database, `jobs WHERE ${PENDING}`),
-    failedJobs: countRows(database, `jobs WHERE ${PENDING} AND last_error IS NOT NULL`),
-    extraction: inspectExtraction(database),
-    failingWork: readFailingWork(database),
-    lastModified: lastModified === undefined ? undefined : asInstant(lastModified),
-    damage: options.checkIntegrity ? findDamage(database, layout) : undefined,
-    damagedReceipts: options.checkIntegrity
-      ? damagedReceipts(database, options.isReceiptWhole ?? (() => true))
-      : undefined,
+    damage: checkIntegrity ? findDamage(database, layout) : undefined,
+    damagedReceipts: checkIntegrity ? damagedReceipts(database, isReceiptWhole) : undefined,
   };
-}
-
-function countReceipts(database: Database): StoreInspection["receipts"] {
-  const sql =
-    "SELECT count(*) AS count, coalesce(sum(octet_length(body)), 0) AS bytes FROM receipts";
-  const none = { count: 0, bytes: 0 };
-  return database.query<StoreInspection["receipts"], []>(sql).get() ?? none;
-}
-
-/** The work of one kind of all owners as one. */
-function readFailingWork(database: Database): readonly FailingWork[] {
-  return database
-    .query<FailingWork, []>(
-      `SELECT kind, max(attempts) AS attempts, last_error AS lastError FROM work
-       WHERE subject = 0 AND last_error IS NOT NULL GROUP BY kind ORDER BY kind`,
-    )
-    .all();
 }
 
 /** Keys of the nodes whose vector is whole. */

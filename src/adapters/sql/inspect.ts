@@ -1,0 +1,102 @@
+import { SCOPES } from "../../domain/enums.ts";
+import type { DropReason, RemovedPart } from "../../domain/extraction/result.ts";
+import { EXTRACTION_OPERATION } from "../../domain/extraction/work.ts";
+import { asInstant } from "../../lib/instant.ts";
+import type {
+  Counted,
+  ExtractionInspection,
+  FailingWork,
+  StoreInspection,
+} from "../../ports/store/store.ts";
+import { inspectBlobs } from "./blobs.ts";
+import { ACTIVE } from "./conditions.ts";
+import { type Dialect, sqlList } from "./dialect.ts";
+import { readPackOwner } from "./owners.ts";
+import { all, get, type Steps, statement } from "./statement.ts";
+
+/** Work that writes memories and index entries. */
+export const PENDING = "kind = 'materialization' AND status = 'pending'";
+
+const count = (from: string): string => `(SELECT count(*) FROM ${from})::float8`;
+
+const COUNTS = statement(`SELECT ${count("nodes")} AS "nodeCount",
+  ${count(`nodes WHERE lifecycle_state IN ${ACTIVE}`)} AS "activeCount", ${count("edges")} AS "edgeCount",
+  ${count("events")} AS "eventCount", ${count("owners")} AS "ownerCount", ${count(`work WHERE ${PENDING}`)} AS "pendingJobs",
+  ${count(`work WHERE ${PENDING} AND last_error IS NOT NULL`)} AS "failedJobs"`);
+const LAST_MODIFIED = statement(
+  "SELECT max(at) AS at FROM (SELECT max(updated_at) AS at FROM nodes UNION ALL SELECT max(timestamp) FROM events) latest",
+);
+const RECEIPTS = statement(
+  "SELECT count(*)::float8 AS count, coalesce(sum(octet_length(body)), 0)::float8 AS bytes FROM receipts",
+);
+/** The work of one kind of all owners as one. */
+const FAILING_WORK =
+  statement(`SELECT kind, max(attempts) AS attempts, max(last_error) AS "lastError" FROM work
+  WHERE subject = 0 AND last_error IS NOT NULL GROUP BY kind ORDER BY kind`);
+
+type Counts = Pick<
+  StoreInspection,
+  | "nodeCount"
+  | "activeCount"
+  | "edgeCount"
+  | "eventCount"
+  | "ownerCount"
+  | "pendingJobs"
+  | "failedJobs"
+>;
+type Contents = Counts &
+  Pick<
+    StoreInspection,
+    "owner" | "blobs" | "receipts" | "extraction" | "failingWork" | "lastModified"
+  >;
+
+/** What every store says of its contents. Runs in a snapshot. */
+export function* inspectContents(): Steps<Contents> {
+  const [counts] = yield* all<Counts>(COUNTS);
+  if (counts === undefined) throw new TypeError("a statement without FROM has a row");
+  const last = yield* get<{ at: string | null }>(LAST_MODIFIED);
+  return {
+    ...counts,
+    owner: yield* readPackOwner(),
+    blobs: yield* inspectBlobs(),
+    receipts: (yield* get<StoreInspection["receipts"]>(RECEIPTS)) ?? { count: 0, bytes: 0 },
+    extraction: yield* inspectExtraction(),
+    failingWork: yield* all<FailingWork>(FAILING_WORK),
+    lastModified: last?.at == null ? undefined : asInstant(last.at),
+  };
+}
+
+const FAILED = "w.kind = 'extraction' AND w.status = 'failed'";
+const EXTRACTING = statement(
+  "SELECT count(*)::float8 AS count FROM work WHERE kind = 'extraction' AND status = 'pending'",
+);
+const FAILURES =
+  statement(`SELECT coalesce(w.last_error, 'unknown') AS reason, count(*)::float8 AS times FROM work w
+  WHERE ${FAILED} GROUP BY 1 ORDER BY times DESC, reason`);
+const FIRST_FAILED = statement(
+  ({ isOwnerInKeys }) => `SELECT e.id AS "eventId", o.user_id AS "userId" FROM work w
+     JOIN events e ON ${isOwnerInKeys ? "e.owner = w.owner AND e.id = w.event_id" : "e.key = w.subject"}
+     JOIN owners o ON o.owner = e.owner
+   WHERE ${FAILED} ORDER BY ${isOwnerInKeys ? "e.timestamp, e.id" : "e.key"} LIMIT 1`,
+);
+/** Sums what the records of extractions count. */
+const DROPS = statement(
+  (d) => `SELECT d.key AS reason, sum(d.value::int)::float8 AS times
+   FROM (SELECT payload::json ->> 'record' AS record FROM operations WHERE namespace_id IN ${sqlList(SCOPES)}
+       AND op_type = '${EXTRACTION_OPERATION}' AND op_type <> 'DIRECT_STORE_REQUESTED') r, ${dropped(d)} d
+   GROUP BY 1 ORDER BY times DESC, reason`,
+);
+
+const dropped = ({ isOwnerInKeys }: Dialect): string =>
+  isOwnerInKeys
+    ? "json_each_text(coalesce(r.record::json -> 'dropped', '{}'))"
+    : "json_each(CASE WHEN json_valid(r.record) THEN r.record ELSE '{}' END, '$.dropped')";
+
+function* inspectExtraction(): Steps<ExtractionInspection> {
+  return {
+    pending: (yield* get<{ count: number }>(EXTRACTING))?.count ?? 0,
+    failed: yield* all<Counted>(FAILURES),
+    firstFailed: yield* get<{ eventId: string; userId: string }>(FIRST_FAILED),
+    dropped: yield* all<Counted<DropReason | RemovedPart>>(DROPS),
+  };
+}
