@@ -4,6 +4,7 @@ import { ALL_OWNERS, type NamespaceIdentity, workspaceDamaged } from "../../doma
 import type { EmbeddingIdentity } from "../../ports/models.ts";
 import type { Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
+import { begunModel } from "../sql/rebuild.ts";
 import { requireManifest } from "../sql/settings.ts";
 import { openConnection } from "./connection/open-connection.ts";
 import type { FittingOptions } from "./connection/open-fitting.ts";
@@ -12,7 +13,6 @@ import { hasWholeWall, setWall } from "./connection/row-security.ts";
 import { run } from "./connection/run.ts";
 import type { Database } from "./connection/sql.ts";
 import { createPostgresStore } from "./postgres-store.ts";
-import { begunModel } from "./rebuild/rebuild-state.ts";
 import { migrate } from "./schema/migrate.ts";
 import { RESTORE, requireNamespace } from "./schema/namespace-identity.ts";
 import { requireWhole } from "./transfer/transfer-state.ts";
@@ -53,7 +53,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     }
     const [stored, begun] = await database.read(
       ALL_OWNERS,
-      async (sql) => [await run(sql, requireManifest()), await begunModel(sql)] as const,
+      async (sql) => [await run(sql, requireManifest()), await run(sql, begunModel())] as const,
     );
     const embedding = modelFor?.(stored.embedding, begun) ?? options.embedding;
     return createPostgresStore({ database, clock, leaseClock, embedding });

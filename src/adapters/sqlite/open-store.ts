@@ -7,6 +7,7 @@ import type { Clock } from "../../ports/system.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
 import { packInUse, wipe } from "../crypt/keys.ts";
 import { atExit } from "../native/process-identity.ts";
+import { begunModel } from "../sql/rebuild.ts";
 import { readManifest, writeNamespace } from "../sql/settings.ts";
 import { isBusy, noSuchPack, packMoved, toSvcError } from "./connection/failures.ts";
 import { filesOf, lexicalFile, mainPath, type PackLayout } from "./connection/layout.ts";
@@ -23,7 +24,6 @@ import { run } from "./connection/run.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { removeLeftovers } from "./copy/hidden-file.ts";
 import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
-import { begunModel } from "./rebuild/rebuild-state.ts";
 import { createRewriter } from "./rewrite/rewrite-pages.ts";
 import { migrate, requireFormat, requireReadable } from "./schema/migrate.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
@@ -98,7 +98,7 @@ export function modelOf(
   const stored = run(database, readManifest())?.embedding;
   return stored === undefined || modelFor === undefined
     ? embedding
-    : modelFor(stored, begunModel(database));
+    : modelFor(stored, run(database, begunModel()));
 }
 
 async function openFiles(options: SqliteStoreOptions): Promise<PackAccess> {

@@ -69,7 +69,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
   const manifest = () => roles.read(ALL_OWNERS, requireManifest);
   return {
     backend: "sqlite",
-    rebuild: createIndexRebuild({ ...parts, ...access, holder }),
+    rebuild: createIndexRebuild({ ...parts, ...access, worker }),
     owners: {
       ...bindOwners(roles),
       // Inside the transaction: everything that others have recorded before is older.

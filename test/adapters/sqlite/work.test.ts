@@ -73,27 +73,3 @@ test("what two owners had to be done is done for one when they are joined", asyn
   expect(await store.takeWork(into, true)).toBeString();
   expect(await store.takeWork(of, true)).toMatchObject({ generation: 1 });
 });
-
-test("a rebuild that a process of an earlier version has begun is waited for, until it gives no sign of life", async () => {
-  const pack = filePack(folder());
-  let now = at(0);
-  const store = await open(pack, { clock: { now: () => now } });
-  await store.rebuild.begin(false);
-  await store.rebuild.end("unfinished");
-  const state = (sql: string) => inPack(pack, (database) => database.query(sql).values());
-  state(
-    `UPDATE rebuild_state SET holder = '${processIdentity()}|former', held_until = '${at(120)}'`,
-  );
-
-  const begin = () => store.rebuild.begin(false).catch((error: { code: string }) => error.code);
-  expect(await begin()).toBe("storage_busy");
-  now = at(121);
-  expect(await begin()).toMatchObject({ isContinued: true });
-
-  // It comes back: now it is the one that has to wait, and it looks where it has always looked.
-  const [row] = state("SELECT holder, held_until FROM rebuild_state");
-  expect(row?.[0]).not.toContain("former");
-  expect(row?.[1]).toBe(at(241));
-  state(`UPDATE rebuild_state SET holder = '${processIdentity()}|former'`);
-  expect(store.rebuild.rewriteTexts(1)).rejects.toMatchObject({ code: "storage_busy" });
-});

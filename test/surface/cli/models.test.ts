@@ -97,7 +97,7 @@ describe("a pack", () => {
     await desk.run(["init", "cut.pack", "--plain"]);
     const database = new Database(join(desk.folder, "cut.pack"));
     database.run(
-      "INSERT INTO rebuild_state (singleton, embedding_model, embedding_version, embedding_dim, replaces, text_cursor) VALUES (1, ?, 'any', 384, 1, 0)",
+      "INSERT INTO pack_settings SELECT 'rebuild', json_object('embedding', json_object('model', ?, 'version', 'any', 'dimension', 384), 'replaces', json('true'), 'texts', json_object('key', 0))",
       [MULTILINGUAL],
     );
     database.close();
@@ -140,7 +140,7 @@ describe("a pack", () => {
       database.run(`UPDATE pack_manifest SET ${column} = ?`, [forged]);
     }
     database.run(
-      "INSERT INTO rebuild_state (singleton, embedding_model, embedding_version, embedding_dim, replaces, text_cursor) VALUES (1, ?, 'any', 384, 1, 0)",
+      "INSERT INTO pack_settings SELECT 'rebuild', json_object('embedding', json_object('model', ?, 'version', 'any', 'dimension', 384), 'replaces', json('true'), 'texts', json_object('key', 0))",
       [forged],
     );
     database.close();

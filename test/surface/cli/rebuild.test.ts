@@ -48,7 +48,7 @@ describe("a pack of another model", () => {
       "Interrupted; what is done is kept. Continue with: svc rebuild a.pack\n",
     );
     expect(second).toMatchObject({ code: 1, stdout: "" });
-    expect(second.stderr).toContain("another process is rebuilding this pack");
+    expect(second.stderr).toContain("another process is rebuilding these indexes");
     const kept = progressOf(at("a.pack")).staged;
     expect(kept).toBeGreaterThanOrEqual(8);
 

@@ -1,10 +1,10 @@
 import type { StoreInspection } from "../../../ports/store/store.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { inspectContents, PENDING } from "../../sql/inspect.ts";
+import { begunModel } from "../../sql/rebuild.ts";
 import { requireManifest } from "../../sql/settings.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { begunModel } from "../rebuild/rebuild-state.ts";
 import { readTablesVersion } from "../schema/migrate.ts";
 import { readPartitions } from "../schema/partitions.ts";
 import { HAS_TEXT, HAS_WORDS } from "../search/turns.ts";
@@ -54,7 +54,7 @@ export async function inspectDatabase(sql: Sql): Promise<DatabaseInspection> {
     ...counts,
     ...(await run(sql, inspectContents())),
     manifest: await run(sql, requireManifest()),
-    begunModel: await begunModel(sql),
+    begunModel: await run(sql, begunModel()),
     tablesVersion: await readTablesVersion(sql),
     tls: await tlsOf(sql),
     partitions: await readPartitions(sql),

@@ -5,6 +5,15 @@ import type {
   RebuildPlan,
 } from "../../../ports/store/search-index.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
+import {
+  beginRun,
+  endRun,
+  noteProgress,
+  type Rebuilder,
+  type RebuildRun,
+  renewRun,
+  requireRun,
+} from "../../sql/rebuild.ts";
 import { toNode } from "../../sql/rows.ts";
 import { requireModel } from "../../sql/settings.ts";
 import { timeOf } from "../../sql/work.ts";
@@ -15,16 +24,6 @@ import type { Parts } from "../parts.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
 import { HAS_TEXT } from "../search/turns.ts";
 import { putVectors } from "../search/write-vectors.ts";
-import {
-  beginRun,
-  endRun,
-  noteReplaced,
-  noteTexts,
-  type Rebuilder,
-  type RebuildRun,
-  renewRun,
-  requireRun,
-} from "./rebuild-state.ts";
 import {
   BEFORE_ALL,
   findStale,
@@ -56,12 +55,12 @@ export function createIndexRebuild(parts: Parts): IndexRebuild<number> {
     begin: async (all) => {
       places.splice(1);
       handed.clear();
-      run = await writeAny((sql) => beginRun(sql, parts, all));
+      run = await writeAny((sql) => runSteps(sql, beginRun(parts, all)));
       return run.plan;
     },
     stale: (plan, after, limit) =>
       read(ALL_OWNERS, async (sql) => {
-        await requireRun(sql, run);
+        await runSteps(sql, requireRun(run));
         const page = { after: places[after] ?? BEFORE_ALL, limit };
         const { rows, scanned, scannedTo, hasMore } = await findStale(
           sql,
@@ -89,8 +88,7 @@ export function createIndexRebuild(parts: Parts): IndexRebuild<number> {
         ? repair(database, parts, run)
         : writeAny((sql) => replace(sql, parts, run)),
     rewriteTexts: (limit, signal) => rewriteTexts(database, parts, run, { limit, signal }),
-    end: (outcome) =>
-      writeAny(async (sql) => endRun(sql, run, outcome, await runSteps(sql, timeOf(worker.clock)))),
+    end: (outcome) => writeAny((sql) => runSteps(sql, endRun(run, outcome, worker))),
     count: () => read(ALL_OWNERS, countIndexable),
   };
 }
@@ -104,14 +102,14 @@ async function put(
 ): Promise<void> {
   if (vectors === "replace" || entries.length === 0) {
     await database.writeAny(async (sql) => {
-      await renewRun(sql, run, worker);
+      await runSteps(sql, renewRun(run, worker));
       await stageVectors(sql, entries, embedding);
     });
     return;
   }
   for (const [userId, some] of Map.groupBy(entries, (entry) => entry.userId)) {
     await database.write(userId, async (sql) => {
-      await renewRun(sql, run, worker);
+      await runSteps(sql, renewRun(run, worker));
       await runSteps(sql, requireModel(embedding));
       await putVectors(sql, ownerKey(userId), some, embedding);
     });
@@ -126,10 +124,10 @@ async function replace(
 ): Promise<boolean> {
   // Every writer begins with the row of its owner: none is at work any more, and none begins, until the new vectors are there.
   await sql.run("LOCK TABLE owners IN EXCLUSIVE MODE");
-  await renewRun(sql, run, worker);
+  await runSteps(sql, renewRun(run, worker));
   if (await isAnyStale(sql, "replace", embedding)) return false;
   await replaceVectors(sql, embedding, await runSteps(sql, timeOf(worker.clock)));
-  await noteReplaced(sql);
+  await runSteps(sql, noteProgress({ replaces: false }));
   return true;
 }
 
@@ -140,7 +138,7 @@ async function repair(
   run: RebuildRun | undefined,
 ): Promise<boolean> {
   const isStale = await database.writeAny(async (sql) => {
-    await renewRun(sql, run, worker);
+    await runSteps(sql, renewRun(run, worker));
     return await isAnyStale(sql, "repair", embedding);
   });
   if (isStale) return false;
@@ -148,7 +146,7 @@ async function repair(
     const next = await database.read(ALL_OWNERS, (sql) => ownerAfter(sql, after));
     if (next === undefined) return true;
     await database.write(next.user_id, async (sql) => {
-      await renewRun(sql, run, worker);
+      await runSteps(sql, renewRun(run, worker));
       await mendVectors(sql, next.owner);
     });
     after = next.owner;
@@ -162,8 +160,9 @@ async function rewriteTexts(
   run: RebuildRun | undefined,
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal | undefined },
 ): Promise<{ readonly written: number; readonly hasMore: boolean }> {
-  const { texts } = await database.read(ALL_OWNERS, (sql) => requireRun(sql, run));
-  let { owner, key } = texts;
+  const { texts } = await database.read(ALL_OWNERS, (sql) => runSteps(sql, requireRun(run)));
+  let { key } = texts;
+  let owner = texts.owner === undefined ? undefined : String(texts.owner);
   let written = 0;
   while (written < limit) {
     const current = await database.read(ALL_OWNERS, (sql) =>
@@ -171,12 +170,12 @@ async function rewriteTexts(
     );
     if (current === undefined) return { written, hasMore: false };
     const step = await database.write(current.user_id, async (sql) => {
-      await renewRun(sql, run, worker);
+      await runSteps(sql, renewRun(run, worker));
       const some = { after: key, limit: limit - written, signal };
       const done = await rewriteDocuments(sql, current.owner, some);
       // 0: go on with the next owner.
       const next = { owner: current.owner, key: done.hasMore ? done.cursor : 0 };
-      await noteTexts(sql, next);
+      await runSteps(sql, noteProgress({ texts: next }));
       return { ...next, written: done.written };
     });
     ({ owner, key } = step);

@@ -20,11 +20,11 @@ import { parseUuid } from "../../../lib/uuid.ts";
 import type { TransferSource } from "../../../ports/store/store.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { sqlList } from "../../sql/dialect.ts";
+import { begunModel } from "../../sql/rebuild.ts";
 import { requireManifest } from "../../sql/settings.ts";
 import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { listText, readVector } from "../connection/values.ts";
-import { begunModel } from "../rebuild/rebuild-state.ts";
 
 const OWNER = "JOIN owners o ON o.owner =";
 
@@ -95,7 +95,7 @@ export async function withRecordSource<T>(
     isUsed = true;
     // While the other store indexes what it has taken, nothing is asked here.
     await sql.run("SET LOCAL idle_in_transaction_session_timeout = 0");
-    if ((await begunModel(sql)) !== undefined) {
+    if ((await run(sql, begunModel())) !== undefined) {
       throw invalid("database", "has a rebuild that has begun; finish it first with: svc rebuild");
     }
     return await use(await sourceOn(sql));

@@ -3,6 +3,7 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { StoreInspection } from "../../../ports/store/store.ts";
 import type { Upkeep } from "../../../ports/store/work.ts";
 import { inspectContents, PENDING } from "../../sql/inspect.ts";
+import { begunModel } from "../../sql/rebuild.ts";
 import { fromIdBytes } from "../../sql/receipts.ts";
 import { readManifest } from "../../sql/settings.ts";
 import { countRetained, readAging, readLastSteps, readLastUses } from "../../sql/upkeep.ts";
@@ -13,7 +14,6 @@ import type { DatabaseOptions } from "../connection/open-database.ts";
 import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { run } from "../connection/run.ts";
-import { begunModel } from "../rebuild/rebuild-state.ts";
 import { type KeyBackup, readKeyBackup } from "../schema/key-backup.ts";
 import { appliedVersion } from "../schema/migrate.ts";
 import { documentNumber } from "../write/lexical-index.ts";
@@ -97,7 +97,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
   return {
     manifest,
     ...run(database, inspectContents()),
-    begunModel: begunModel(database),
+    begunModel: run(database, begunModel()),
     tableCount,
     tablesVersion: appliedVersion(database, "core"),
     keyBackup: readKeyBackup(database),

@@ -1,54 +1,52 @@
 import type { Database } from "bun:sqlite";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { IndexableNodes, IndexRebuild } from "../../../ports/store/search-index.ts";
-import type { Clock } from "../../../ports/system.ts";
+import {
+  beginRun,
+  endRun,
+  noteProgress,
+  type RebuildRun,
+  renewRun,
+  requireRun,
+} from "../../sql/rebuild.ts";
 import { requireModel, writeEmbedding } from "../../sql/settings.ts";
+import { timeOf, type Worker } from "../../sql/work.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { run as runSteps } from "../connection/run.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { rewriteDocuments } from "../write/lexical-index.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
-import {
-  beginRun,
-  endRun,
-  noteReplaced,
-  noteTextCursor,
-  type RebuildRun,
-  renewRun,
-  requireRun,
-} from "./rebuild-state.ts";
 import { findStale, isAnyStale, mendVectors, replaceVectors, stageVectors } from "./staging.ts";
 
 export type IndexRebuildParts = {
   readonly layout: PackLayout;
   /** The model that the store was opened for. */
   readonly embedding: EmbeddingIdentity;
-  readonly holder: string;
-  readonly clock: Clock;
+  readonly worker: Worker;
   read<T>(work: (database: Database) => T): Promise<T>;
   write<T>(work: (database: Database) => T): Promise<T>;
 };
 
 /** The rebuild of one SQLite pack. */
 export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<number> {
-  const { clock, embedding, read, write } = parts;
+  const { worker, embedding, read, write } = parts;
   let run: RebuildRun | undefined;
   const schema = vectorSchema(parts.layout);
   return {
     begin: async (all) => {
-      run = await write((database) => beginRun(database, parts, all, clock.now()));
+      run = await write((database) => runSteps(database, beginRun(parts, all)));
       return run.plan;
     },
     stale: (plan, after, limit) =>
       read((database) => {
-        requireRun(database, run);
+        runSteps(database, requireRun(run));
         return findStale(database, plan.vectors, embedding, { after, limit });
       }),
     put: (plan, entries) =>
       write((database) => {
-        const now = clock.now();
-        renewRun(database, run, now);
+        runSteps(database, renewRun(run, worker));
+        const now = runSteps(database, timeOf(worker.clock));
         if (plan.vectors === "replace") return stageVectors(database, entries, embedding);
         runSteps(database, requireModel(embedding));
         putVectors(
@@ -60,28 +58,28 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
       }),
     swap: (plan) =>
       write((database) => {
-        const now = clock.now();
-        renewRun(database, run, now);
+        runSteps(database, renewRun(run, worker));
+        const now = runSteps(database, timeOf(worker.clock));
         if (isAnyStale(database, plan.vectors, embedding)) return false;
         if (plan.vectors === "repair") mendVectors(database);
         else {
           // First, since the vectors of turns lean as the model of the pack has it.
           runSteps(database, writeEmbedding(embedding, now));
           replaceVectors(database, schema, embedding, now);
-          noteReplaced(database);
+          runSteps(database, noteProgress({ replaces: false }));
         }
         advanceIndexSequence(database);
         return true;
       }),
     rewriteTexts: (limit) =>
       write((database) => {
-        const { textCursor } = renewRun(database, run, clock.now());
-        const { written, cursor, hasMore } = rewriteDocuments(database, textCursor, limit);
-        noteTextCursor(database, cursor);
+        const { key: after } = runSteps(database, renewRun(run, worker));
+        const { written, cursor, hasMore } = rewriteDocuments(database, after, limit);
+        runSteps(database, noteProgress({ texts: { key: cursor } }));
         advanceIndexSequence(database);
         return { written, hasMore };
       }),
-    end: (outcome) => write((database) => endRun(database, run, outcome, clock.now())),
+    end: (outcome) => write((database) => runSteps(database, endRun(run, outcome, worker))),
     count: () => read(countIndexable),
   };
 }

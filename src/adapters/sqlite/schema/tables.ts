@@ -256,20 +256,8 @@ CREATE TABLE pack_manifest (
 CREATE TABLE index_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
 INSERT INTO index_sequence VALUES (1, 0);
 
--- Facts that a pack stores about itself besides its manifest, one value per name: its owner, when its key was backed up, and the like.
+-- Facts that a pack stores about itself besides its manifest, one value per name: its owner, how far a rebuild has come, and the like.
 CREATE TABLE pack_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-
--- The current run of a rebuild: its model, its progress, and which process holds it until when.
-CREATE TABLE rebuild_state (
-  singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
-  embedding_model TEXT NOT NULL,
-  embedding_version TEXT NOT NULL,
-  embedding_dim INTEGER NOT NULL,
-  replaces INTEGER NOT NULL,
-  text_cursor INTEGER NOT NULL,
-  holder TEXT,
-  held_until TEXT
-) STRICT;
 `;
 
 // Records of retrievals. Unlike the logs they may be deleted, since they are kept for a limited time. Ids are stored as bytes,

@@ -19,9 +19,10 @@ import {
 import { fromPayload } from "../../../domain/search/turns.ts";
 import type { TransferSource } from "../../../ports/store/store.ts";
 import { sqlList } from "../../sql/dialect.ts";
+import { begunModel } from "../../sql/rebuild.ts";
 import { fromIdBytes } from "../../sql/receipts.ts";
 import { readManifest } from "../../sql/settings.ts";
-import { ask, countRows, hasRow } from "../connection/ask.ts";
+import { ask, countRows } from "../connection/ask.ts";
 import { openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { mainPath } from "../connection/layout.ts";
@@ -98,7 +99,7 @@ export function openRecordSource(pack: WholePack): TransferSource & { close(): v
   try {
     const manifest = run(database, readManifest());
     if (manifest === undefined) throw new SvcError("internal", `${path}: has no manifest`);
-    if (hasRow(database, "rebuild_state")) throw rebuilding(path);
+    if (run(database, begunModel()) !== undefined) throw rebuilding(path);
     database.run("PRAGMA query_only = ON");
     return {
       manifest,

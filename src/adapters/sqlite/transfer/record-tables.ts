@@ -26,7 +26,6 @@ export const PACK_TABLES: Readonly<Record<string, TableUse>> = {
   vectors: { kind: "vector", own: ["node_key", "owner", "active"] },
   vector_payloads: { kind: "vector", own: ["node_key", "previous", "next"] },
   pack_manifest: { leftOut: "copied as the manifest" },
-  rebuild_state: { leftOut: "a pack with a rebuild that has begun is refused" },
   vector_staging: { leftOut: "a pack with a rebuild that has begun is refused" },
   vector_revision: derived("the vectors"),
   vector_parts: derived("the nodes"),

@@ -1,0 +1,130 @@
+import { isSameEmbedding } from "../../domain/embedding-models.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { ALL_OWNERS } from "../../domain/owner.ts";
+import type { EmbeddingIdentity } from "../../ports/models.ts";
+import type { RebuildPlan } from "../../ports/store/search-index.ts";
+import type { WorkClaim } from "../../ports/store/work.ts";
+import { isOfModel, readSetting, writeSetting } from "./settings.ts";
+import { type OwnerKey, run, type Steps, statement } from "./statement.ts";
+import {
+  failuresOf,
+  finishWork,
+  newLease,
+  renewWork,
+  takeWork,
+  timeOf,
+  type Worker,
+} from "./work.ts";
+
+/** Seconds for which a run stays with a process that gives no sign of life: a batch of texts may take long to embed. */
+const HOLD_SECONDS = 120;
+const WORK = { kind: "rebuild", owner: ALL_OWNERS };
+/** The setting that says how far a rebuild has come, while there is one. */
+const STATE = "rebuild";
+
+/** Up to which memory, at a server of which owner, the word index is new. */
+export type TextCursor = { readonly owner?: OwnerKey | undefined; readonly key: number };
+
+type State = {
+  readonly embedding: EmbeddingIdentity;
+  /** Whether all vectors are replaced. */
+  readonly replaces: boolean;
+  readonly texts: TextCursor;
+  readonly holder: string | undefined;
+};
+
+/** Who rebuilds, and with which model. */
+export type Rebuilder = { readonly worker: Worker; readonly embedding: EmbeddingIdentity };
+
+/** A run that a store has begun. */
+export type RebuildRun = {
+  readonly claim: WorkClaim;
+  readonly holder: string;
+  readonly plan: RebuildPlan;
+};
+
+// What this store has begun it begins again.
+const LET_GO = statement(`UPDATE work SET lease_owner = NULL, lease_expires_at = NULL
+  WHERE owner = 0 AND kind = '${WORK.kind}' AND subject = 0 AND lease_owner = $1`);
+const UNSTAGE = statement("DELETE FROM vector_staging");
+
+/**
+ * Claims the rebuild, continuing what was begun for the same model. Runs inside a write transaction.
+ * @throws SvcError storage_busy while another living process holds it
+ */
+export function* beginRun({ worker, embedding }: Rebuilder, all: boolean): Steps<RebuildRun> {
+  const { holder } = worker;
+  yield* run(LET_GO, holder);
+  const claim = yield* takeWork(WORK, false, yield* newLease(worker, HOLD_SECONDS));
+  if (typeof claim !== "object") throw isBusyElsewhere();
+  const state = yield* readState();
+  const isContinued = state !== undefined && isSameEmbedding(state.embedding, embedding);
+  if (!isContinued) yield* run(UNSTAGE);
+  const replaces = all || !(yield* isOfModel(embedding)) || (isContinued && state.replaces);
+  const texts = isContinued ? state.texts : { key: 0 };
+  yield* writeState({ embedding, replaces, texts, holder });
+  return { claim, holder, plan: { vectors: replaces ? "replace" : "repair", isContinued } };
+}
+
+function* readState(): Steps<State | undefined> {
+  const text = yield* readSetting(STATE);
+  // SAFETY: only `writeState` writes this text.
+  return text === undefined ? undefined : (JSON.parse(text) as State);
+}
+
+function* writeState(state: State | undefined): Steps<void> {
+  yield* writeSetting(STATE, state && JSON.stringify(state));
+}
+
+/** @throws SvcError storage_busy when another process has taken the run over */
+export function* requireRun(
+  given: RebuildRun | undefined,
+): Steps<{ readonly run: RebuildRun; readonly texts: TextCursor }> {
+  const state = yield* readState();
+  const isHeld =
+    given !== undefined &&
+    state?.holder === given.holder &&
+    (yield* failuresOf(given.claim)) !== undefined;
+  if (!isHeld) throw isBusyElsewhere();
+  return { run: given, texts: state.texts };
+}
+
+/** As `requireRun`, and tells other processes that this one is alive. Runs inside a write transaction. */
+export function* renewRun(given: RebuildRun | undefined, worker: Worker): Steps<TextCursor> {
+  const { run: held, texts } = yield* requireRun(given);
+  yield* renewWork(held.claim, yield* newLease(worker, HOLD_SECONDS));
+  return texts;
+}
+
+/** Records that the new vectors are in place, or up to where the word index is new. Runs inside the transaction that writes them. */
+export function* noteProgress(done: Partial<Pick<State, "replaces" | "texts">>): Steps<void> {
+  const state = yield* readState();
+  if (state !== undefined) yield* writeState({ ...state, ...done });
+}
+
+/** Ends a run, if it was not taken over. Runs inside a write transaction. */
+export function* endRun(
+  given: RebuildRun | undefined,
+  outcome: "finished" | "unfinished",
+  { clock }: Worker,
+): Steps<void> {
+  const state = yield* readState();
+  if (given === undefined || state?.holder !== given.holder) return;
+  const isFinished = outcome === "finished";
+  const end = isFinished ? { failure: undefined, cooldownSeconds: 0 } : "stopped";
+  if (!(yield* finishWork(given.claim, end, yield* timeOf(clock)))) return;
+  if (isFinished) yield* run(UNSTAGE);
+  yield* writeState(isFinished ? undefined : { ...state, holder: undefined });
+}
+
+function isBusyElsewhere(): SvcError {
+  return new SvcError(
+    "storage_busy",
+    "another process is rebuilding these indexes; wait until it has finished",
+  );
+}
+
+/** The model of a rebuild that has begun and is not finished; undefined if there is none. */
+export function* begunModel(): Steps<EmbeddingIdentity | undefined> {
+  return (yield* readState())?.embedding;
+}
