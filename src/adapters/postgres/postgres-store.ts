@@ -4,6 +4,7 @@ import { bindAudit } from "../sql/audit.ts";
 import { bindBlobs } from "../sql/blobs.ts";
 import { bindBrowse } from "../sql/browse.ts";
 import { bindEdges } from "../sql/edges.ts";
+import { bindErasures } from "../sql/erasure.ts";
 import { bindEventReads } from "../sql/events.ts";
 import { bindExtraction } from "../sql/extraction.ts";
 import { bindKeyed, bindNodes } from "../sql/nodes.ts";
@@ -14,7 +15,7 @@ import { requireManifest } from "../sql/settings.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
 import { accessOf } from "./connection/run.ts";
-import { bindErasures } from "./erasure/erasures.ts";
+import { erasureHooks } from "./erasure/erasures.ts";
 import { apartFromErasing } from "./erasure/names-erased.ts";
 import { bindEvents } from "./events/bind.ts";
 import { knownMemories } from "./extraction/known.ts";
@@ -73,8 +74,8 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     ...bindReceipts(roles, apartFromErasing),
     ...bindUpkeep(roles),
     sweepIndexes: (owner, limit) => sweepIndexes(database, owner, limit),
-    ...bindErasures(database),
     ...bindBlobs(roles),
+    ...bindErasures(roles, erasureHooks(database)),
     close: database.close,
   };
 }

@@ -13,6 +13,7 @@ import { bindBlobs } from "../sql/blobs.ts";
 import { bindBrowse } from "../sql/browse.ts";
 import { change } from "../sql/change.ts";
 import { bindEdges } from "../sql/edges.ts";
+import { bindErasures } from "../sql/erasure.ts";
 import { bindEventReads } from "../sql/events.ts";
 import { bindExtraction } from "../sql/extraction.ts";
 import { bindKeyed, bindNodes } from "../sql/nodes.ts";
@@ -25,7 +26,7 @@ import { bindWork, newHolder } from "../sql/work.ts";
 import { snowball } from "../stemming/stem.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { accessOf, run } from "./connection/run.ts";
-import { bindErasures } from "./erasure/erasures.ts";
+import { erasureHooks } from "./erasure/erasures.ts";
 import { knownMemories } from "./extraction/known.ts";
 import { publishPlan } from "./extraction/publish.ts";
 import { moveOwner } from "./owners/move-owner.ts";
@@ -95,8 +96,8 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     publishPlan: (claim, publication) =>
       access.write((database) => publishPlan(database, claim, publication, embedding)),
     ...bindOrganizing(roles),
-    ...bindErasures(parts),
     ...bindBlobs(roles),
+    ...bindErasures(roles, erasureHooks(access, parts.layout)),
     addNodes: writing(access, adderOf(embedding)),
     ...bindReceipts(roles),
     ...bindAudit(roles),

@@ -1,61 +1,49 @@
 import { sharedPasses } from "../../../lib/pause.ts";
-import type { Erasures } from "../../../ports/store/events.ts";
+import { type ErasureHooks, noteSettled, readUnsettled } from "../../sql/erasure.ts";
+import { run as runStep, statement, together } from "../../sql/statement.ts";
 import type { PackLayout } from "../connection/layout.ts";
+import { native, run } from "../connection/run.ts";
 import type { PackAccess } from "../pack-access.ts";
-import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
-import { erase, noteSettled, readUnsettled } from "./erase.ts";
-import { lookAtReceipts, readReached, readResting } from "./reached.ts";
+import { evict } from "../write/change.ts";
+import { documentNumber } from "../write/lexical-index.ts";
 import { scan } from "./scan.ts";
+import { erasing } from "./secure-delete.ts";
 
-/** Setting of a pack: the private key that signs what is said of erasures. */
-const SIGNING_KEY = "forget_signing_key";
+const NODES = "SELECT count(*) AS n FROM json_each($2) i CROSS JOIN nodes n ON n.id = i.value";
+const VECTORS = statement(`${NODES} CROSS JOIN vector_metadata v ON v.node_key = n.key`);
+const DOCUMENTS = statement(
+  `${NODES} CROSS JOIN lexical_documents_docsize d ON d.id = ${documentNumber("n.owner", "n.key")}`,
+);
+const UNSTAGE = statement("DELETE FROM vector_staging WHERE node_key = ANY ($1::integer[])");
+const NEWEST = statement(
+  "UPDATE erased_keys SET newest = max(newest, coalesce((SELECT max(value) FROM json_each($1)), 0))",
+);
 
-export function bindErasures({
-  access,
-  layout,
-}: {
-  readonly access: PackAccess;
-  readonly layout: PackLayout;
-}) {
-  const { read, write } = access;
-  const pass = sharedPasses((waitMs) => settleErasures(access, waitMs));
-  const hasUnsettled = () => read((database) => readUnsettled(database).length > 0);
+/** What erasures in a pack ask of its files and indexes. */
+export function erasureHooks(access: PackAccess, layout: PackLayout): ErasureHooks {
   return {
-    restingOn: (userId, events) => read((database) => readResting(database, userId, events)),
-    reached: async (scope) => {
-      const told = await lookAtReceipts(access, scope);
-      return read((database) => readReached(database, scope, told).counts);
-    },
-    erase: async (erasure) => {
-      const told = await lookAtReceipts(access, erasure);
-      return write((database) => erase(database, erasure, told));
-    },
-    hasUnsettledErasures: hasUnsettled,
-    erasureStage: (forgetId) =>
-      read((database) => (readUnsettled(database).includes(forgetId) ? "logical" : "physical")),
-    settleErasures: async (waitMs) => !(await hasUnsettled()) || (await pass(waitMs)),
+    erasing: (_userId, work) =>
+      access.write((database) => erasing(database, () => run(database, work()))),
+    vectors: VECTORS,
+    documents: DOCUMENTS,
+    evict: (_owner, keys) => native((database) => evict(database, keys)),
+    release: (_owner, keys) => together(runStep(UNSTAGE, keys), runStep(NEWEST, keys)),
+    settle: sharedPasses((waitMs) => settle(access, waitMs)),
     scan: (texts, owner, questionOf = () => "") =>
       scan(access, layout, { texts, owner, questionOf }),
-    signingKey: (made) =>
-      write((database) => {
-        const kept = readPackSetting(database, SIGNING_KEY);
-        if (kept === undefined) writePackSetting(database, SIGNING_KEY, made);
-        return kept ?? made;
-      }),
-  } satisfies Erasures;
+  };
 }
 
 /**
  * Removes the words of what was erased from the segments of the text index, everything that pages keep of rows that were moved or
  * deleted, and the log.
  */
-async function settleErasures(
-  access: Pick<PackAccess, "read" | "write" | "purge">,
-  waitMs: number,
-): Promise<boolean> {
-  const unsettled = await access.read(readUnsettled);
+async function settle(access: PackAccess, waitMs: number): Promise<boolean> {
+  const unsettled = await access.read((database) => run(database, readUnsettled()));
   if (unsettled.length === 0) return true;
-  const isPurged = await access.purge((database) => noteSettled(database, []), waitMs);
-  if (isPurged) await access.write((database) => noteSettled(database, unsettled));
+  const mark = (settled: readonly string[]) => (database: Parameters<typeof run>[0]) =>
+    run(database, noteSettled(settled));
+  const isPurged = await access.purge(mark([]), waitMs);
+  if (isPurged) await access.write(mark(unsettled));
   return isPurged;
 }

@@ -1,0 +1,386 @@
+import { ERASED_HASH, erasedPayload, erasureConflict, keepsErased } from "../../domain/erasure.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { ALL_OWNERS } from "../../domain/owner.ts";
+import { nextTurn } from "../../lib/pause.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Erasure, ErasureCounts, ErasureScope, Erasures } from "../../ports/store/events.ts";
+import type { AuditRecord } from "../../ports/store/records.ts";
+import { readAuditRecord, writeAuditRecords } from "./audit.ts";
+import { countBlobsOf, removeBlobsOf } from "./blobs.ts";
+import { askedBy, Params } from "./conditions.ts";
+import type { Dialect } from "./dialect.ts";
+import { fromNodes, type NodeRow, toNode } from "./rows.ts";
+import { readSetting, writeSetting } from "./settings.ts";
+import {
+  type Access,
+  all,
+  beyondWall,
+  dialect,
+  each,
+  get,
+  insert,
+  type OwnerKey,
+  ownerKey,
+  run,
+  type SqlValue,
+  type Steps,
+  statement,
+  type Table,
+  type Text,
+  together,
+} from "./statement.ts";
+
+/** What each store does in its own way. */
+export type ErasureHooks = {
+  /** Writes things of an owner while nobody else does, and leaves none of what is deleted. */
+  readonly erasing: <T>(userId: string, work: () => Steps<T>) => Promise<T>;
+  /** Counts memories of an owner with a vector, and with a document in the word index. `$1` is the owner, `$2` their ids. */
+  readonly vectors: Text;
+  readonly documents: Text;
+  /** Takes memories out of both indexes, and rewrites what is indexed for the turns around them. */
+  readonly evict: (owner: OwnerKey, keys: readonly number[]) => Steps<void>;
+  /** Removes what else is kept under the keys of memories that go. */
+  readonly release: (owner: OwnerKey, keys: readonly number[]) => Steps<unknown>;
+  /** Overwrites what was erased, and says so with `noteSettled`. @returns false if that was not possible in time */
+  readonly settle: (waitMs: number) => Promise<boolean>;
+  readonly scan: Erasures["scan"];
+};
+
+/** The setting with the private key that signs what is said of erasures. */
+const SIGNING_KEY = "forget_signing_key";
+
+export function bindErasures(access: Access, hooks: ErasureHooks): Erasures {
+  const { read, writeAny } = access;
+  const unsettled = () => read(ALL_OWNERS, readUnsettled);
+  return {
+    restingOn: (userId, events) => read(userId, () => readResting(userId, events)),
+    reached: async (scope) => {
+      const told = await lookAtReceipts(access, scope);
+      const reached = await read(scope.userId, () => readReached(scope, told, hooks));
+      return reached.counts;
+    },
+    erase: async (erasure) => {
+      const told = await lookAtReceipts(access, erasure);
+      return await hooks.erasing(erasure.userId, () => erase(erasure, told, hooks));
+    },
+    hasUnsettledErasures: async () => (await unsettled()).length > 0,
+    erasureStage: async (forgetId) =>
+      (await unsettled()).includes(forgetId) ? "logical" : "physical",
+    settleErasures: async (waitMs) =>
+      (await unsettled()).length === 0 || (await hooks.settle(waitMs)),
+    scan: hooks.scan,
+    signingKey: (made) => writeAny(() => keepKey(made)),
+  };
+}
+
+/** @returns the key that there is already, or the one that was made */
+function* keepKey(made: string): Steps<string> {
+  yield* alone(SIGNING_KEY);
+  const kept = yield* readSetting(SIGNING_KEY);
+  if (kept === undefined) yield* writeSetting(SIGNING_KEY, made);
+  return kept ?? made;
+}
+
+/** Lets one change of a setting follow the other where several transactions write at the same time. */
+function* alone(name: string): Steps<void> {
+  const { isOwnerInKeys } = yield* dialect();
+  if (isOwnerInKeys) yield* run("SELECT pg_advisory_xact_lock(hashtext($1))", name);
+}
+
+/** The setting with the erasures that are not settled, by id, with blanks between them. */
+const UNSETTLED = "unsettled_erasures";
+
+/** The erasures that are not settled. */
+export function* readUnsettled(): Steps<readonly string[]> {
+  return (yield* readSetting(UNSETTLED))?.split(" ") ?? [];
+}
+
+/** Settles erasures. Those that came meanwhile are left. Runs inside a write transaction. */
+export function* noteSettled(settled: readonly string[]): Steps<void> {
+  const left = (yield* readUnsettled()).filter((id) => !settled.includes(id));
+  yield* writeSetting(UNSETTLED, left.length === 0 ? undefined : left.join(" "));
+}
+
+const ofOwner = (d: Dialect, table: string): string =>
+  `${d.free(`${table}owner`)} = $1::bigint AND ${table}id = ANY ($2::uuid[])`;
+
+const ERASURES: Table["columns"] = [
+  ["event_id", "uuid"],
+  ["forget_id", "uuid"],
+  ["erased_at", "text"],
+  ["actor", "text"],
+];
+const OF_PACK: Table = { name: "erasures", columns: ERASURES };
+const OF_OWNER: Table = { name: "erasures", columns: [["owner", "bigint"], ...ERASURES] };
+
+const EMPTY = statement(
+  (d) => `UPDATE events SET content = '', content_hash = $3, metadata = $4 WHERE ${ofOwner(d, "")}`,
+);
+const CALL_OFF = statement(
+  ({
+    isOwnerInKeys,
+  }) => `UPDATE work SET status = 'complete', due = NULL, payload = NULL, last_error = NULL, lease_owner = NULL,
+     lease_expires_at = NULL, generation = generation + 1, updated_at = $3
+   WHERE ${
+     isOwnerInKeys
+       ? "owner = $1::bigint AND event_id = ANY ($2::uuid[])"
+       : "subject IN (SELECT key FROM events WHERE id = ANY ($2::uuid[]))"
+   }`,
+);
+const CLEAR = statement("UPDATE operations SET payload = $2 WHERE key = ANY ($1::bigint[])");
+const DROP_RECEIPTS = statement(({ isOwnerInKeys }) =>
+  isOwnerInKeys
+    ? "DELETE FROM receipts WHERE owner = $1::bigint AND request_id = ANY ($2::uuid[])"
+    : "DELETE FROM receipts WHERE key = ANY ($2::integer[])",
+);
+const RETIRE = statement(
+  (d) => `UPDATE nodes SET lifecycle_state = 'archived' WHERE ${ofOwner(d, "")} RETURNING key`,
+);
+const DROP_NODES = statement((d) => `DELETE FROM nodes WHERE ${ofOwner(d, "")}`);
+
+/**
+ * Erases in the caller's transaction, which has the lock of the owner and must be undone when it throws.
+ * @throws SvcError request_conflict
+ */
+function* erase(erasure: Erasure, told: Told, hooks: ErasureHooks): Steps<AuditRecord> {
+  const { forgetId, actorId, at, userId, events, nodes } = erasure;
+  const earlier = yield* readAuditRecord(forgetId);
+  if (earlier !== undefined) return earlier;
+  yield* requireFits(erasure);
+  const { isOwnerInKeys } = yield* dialect();
+  const owner = (yield* ownerKey(userId)) ?? 0;
+  const { operations, receipts, counts } = yield* readReached(erasure, told, hooks);
+  // Memories too: what was planned for one of them must not come back under its id.
+  const ids = [...new Set([...events, ...nodes])];
+  yield* insert(
+    isOwnerInKeys ? OF_OWNER : OF_PACK,
+    ids.map((id) => [...(isOwnerInKeys ? [owner] : []), id, forgetId, at, actorId]),
+  );
+  const mark = JSON.stringify({ erased: forgetId, erased_at: at });
+  yield* run(EMPTY, owner, events, ERASED_HASH, mark);
+  yield* run(CALL_OFF, owner, events, at);
+  yield* beyondWall(run(CLEAR, operations, JSON.stringify(erasedPayload(forgetId))));
+  yield* removeBlobsOf(owner, events);
+  yield* run(DROP_RECEIPTS, owner, receipts);
+  // As if they had been retired first: what is indexed for the turns around them is written again.
+  const keys = (yield* all<{ key: number }>(RETIRE, owner, nodes)).map(({ key }) => key);
+  yield* hooks.evict(owner, keys);
+  yield* hooks.release(owner, keys);
+  // Edges go with them.
+  yield* run(DROP_NODES, owner, nodes);
+  const record = erasure.recordOf(counts);
+  yield* writeAuditRecords(owner, [record]);
+  yield* alone(UNSETTLED);
+  yield* writeSetting(UNSETTLED, [...(yield* readUnsettled()), forgetId].join(" "));
+  return record;
+}
+
+const WITH_CONTENT = statement(
+  (d) => `SELECT count(*)::float8 AS n FROM events e WHERE ${ofOwner(d, "e.")} AND content <> ''`,
+);
+const KNOWN = statement(
+  (d) => `SELECT count(*)::float8 AS n FROM nodes n WHERE ${ofOwner(d, "n.")}`,
+);
+
+function* count(text: Text, ...values: readonly SqlValue[]): Steps<number> {
+  return (yield* get<{ n: number }>(text, ...values))?.n ?? 0;
+}
+
+/** Whether everything is as the erasure takes it to be. @throws SvcError request_conflict */
+function* requireFits({ userId, events, nodes, kept }: Erasure): Steps<void> {
+  const owner = (yield* ownerKey(userId)) ?? 0;
+  const there = yield* count(WITH_CONTENT, owner, events);
+  const known = yield* count(KNOWN, owner, nodes);
+  const named = new Set<Uuid>([...nodes, ...kept]);
+  const isWhole = (yield* readResting(userId, events)).every(({ id }) => named.has(id));
+  if (there !== events.length || known !== nodes.length || !isWhole) throw erasureConflict();
+}
+
+const RESTING = statement((d) => {
+  const keys = d.isOwnerInKeys
+    ? "SELECT c.node_key FROM node_evidence c WHERE c.owner = $1::bigint AND c.event_id = ANY ($2::uuid[])"
+    : `SELECT c.node FROM ${d.each("$2", "uuid", "i")} CROSS JOIN events e ON e.id = i.value
+       CROSS JOIN node_evidence c ON c.event = e.key`;
+  return `${fromNodes(d)} WHERE ${d.free("n.owner")} = $1::bigint AND n.key IN (${keys}) ORDER BY n.id`;
+});
+
+/** All nodes of an owner that cite one of some events, in any state, by id. */
+function* readResting(userId: string, events: readonly Uuid[]): Steps<readonly MemoryNode[]> {
+  const owner = yield* ownerKey(userId);
+  return (yield* all<NodeRow>(RESTING, owner ?? null, events)).map(toNode);
+}
+
+/** The rows that an erasure reaches besides those of its events and nodes. */
+type Reached = {
+  /** Places in the log. */
+  readonly operations: readonly (string | number)[];
+  readonly receipts: readonly (string | number)[];
+  readonly counts: ErasureCounts;
+};
+
+const EDGES = statement((d) =>
+  d.isOwnerInKeys
+    ? "SELECT id FROM edges WHERE owner = $1::bigint AND (source = ANY ($2::uuid[]) OR target = ANY ($2::uuid[]))"
+    : `SELECT DISTINCT e.id FROM ${d.each("$2", "uuid", "i")} CROSS JOIN nodes n ON n.id = i.value
+       CROSS JOIN edges e ON e.source = n.key OR e.target = n.key`,
+);
+
+/** What goes with an erasure. */
+function* readReached(scope: ErasureScope, told: Told, hooks: ErasureHooks): Steps<Reached> {
+  const { userId, events, nodes } = scope;
+  const owner = (yield* ownerKey(userId)) ?? 0;
+  const edges = yield* all<{ id: string }>(EDGES, owner, nodes);
+  const ids = new Set<string>([...events, ...nodes, ...edges.map(({ id }) => id)]);
+  const [operations, receipts, vectors, textEntries, blobs] = yield* together(
+    readOperations(scope, owner, ids),
+    readReceipts(scope, told),
+    count(hooks.vectors, owner, nodes),
+    count(hooks.documents, owner, nodes),
+    countBlobsOf(owner, events),
+  );
+  const counted = { operations: operations.length, receipts: receipts.length };
+  const counts = { edges: edges.length, vectors, textEntries, ...counted, blobs };
+  return { operations, receipts, counts };
+}
+
+const OWN_OPERATIONS = statement(
+  "SELECT key FROM operations WHERE target_id = ANY ($1::text[]) AND payload::json ->> 'erased' IS NULL",
+);
+const OTHER_OPERATIONS = statement(
+  ({ isOwnerInKeys }) => `SELECT key, op_type AS "opType", payload FROM operations
+   WHERE ${isOwnerInKeys ? "owner IN ($1::bigint, 0)" : "key > $1"} AND op_type <> 'DIRECT_STORE_REQUESTED'
+     AND payload::json ->> 'erased' IS NULL`,
+);
+
+type Operation = {
+  readonly key: string | number;
+  readonly opType: string;
+  readonly payload: string;
+};
+
+/** Operations on what is erased, and those on what stays that keep any of it. */
+function* readOperations(
+  { events, texts }: ErasureScope,
+  owner: OwnerKey,
+  ids: ReadonlySet<string>,
+): Steps<readonly (string | number)[]> {
+  // Those that were written while somebody else had what they are about stay with that owner.
+  const own = yield* beyondWall(all<Pick<Operation, "key">>(OWN_OPERATIONS, [...ids]));
+  const found = new Set(own.map(({ key }) => key));
+  const isKept = keepsErased(ids, texts);
+  const { isOwnerInKeys } = yield* dialect();
+  const note = (operation: Operation): boolean => {
+    if (!found.has(operation.key) && isKept(operation)) found.add(operation.key);
+    return true;
+  };
+  const from = isOwnerInKeys ? owner : yield* firstPlace(owner, events);
+  yield* each(Number.POSITIVE_INFINITY, note, OTHER_OPERATIONS, from);
+  return [...found];
+}
+
+/** Events before the erased ones that are looked at. */
+const EARLIER = 10_000;
+const FIRST_PLACE =
+  statement(`SELECT p.key FROM (SELECT e.key, e.id FROM events e WHERE e.owner = $1 AND e.key <
+     (SELECT min(f.key) FROM events f WHERE f.id = ANY ($2::uuid[])) ORDER BY e.key DESC LIMIT ${EARLIER}) e
+   CROSS JOIN operations p ON p.target_id = e.id AND p.op_type = 'DIRECT_STORE_REQUESTED' ORDER BY e.key DESC LIMIT 1`);
+
+/**
+ * A place in the log of a pack behind which everything is that tells of the events: an operation cannot tell of what came after it. By
+ * the order of the log, since clocks jump: that of the plan of the last event before them which was stored with one.
+ */
+function* firstPlace(owner: OwnerKey, events: readonly Uuid[]): Steps<number> {
+  return (yield* get<{ key: number }>(FIRST_PLACE, owner, events))?.key ?? 0;
+}
+
+/** Of receipts that were looked at, by their requests, whether they are told of it. */
+type Told = ReadonlyMap<string, boolean>;
+
+type ReceiptRow = {
+  /** By which it is found again. */
+  readonly place: string | number;
+  readonly request: string | Uint8Array;
+};
+type BodyRow = ReceiptRow & { readonly at: string; readonly body: Uint8Array };
+
+const requestOf = ({ request }: ReceiptRow): string =>
+  typeof request === "string" ? request : request.toHex();
+
+const placeOf = ({ isOwnerInKeys }: Dialect): string => (isOwnerInKeys ? "r.request_id" : "r.key");
+const bodies = (d: Dialect): string =>
+  `SELECT ${placeOf(d)} AS place, r.request_id AS request, r.created_at AS at, r.body FROM receipts r`;
+
+/** Receipts that are read at a time, and milliseconds of looking at them before other work runs. */
+const RECEIPTS = 20;
+const TURN_MS = 10;
+
+/** Looks at all receipts of an owner, which takes long, before the erasure looks at those that came since. */
+async function lookAtReceipts(
+  { read }: Access,
+  { userId, isTold }: Pick<ErasureScope, "userId" | "isTold">,
+): Promise<Told> {
+  const told = new Map<string, boolean>();
+  let turn = performance.now();
+  for (let last: BodyRow | undefined; ; ) {
+    const after = last;
+    const rows = await read(userId, () => readBodies(userId, after));
+    for (const row of rows) {
+      told.set(requestOf(row), isReceiptTold(row, isTold));
+      if (performance.now() - turn < TURN_MS) continue;
+      await nextTurn();
+      turn = performance.now();
+    }
+    last = rows.at(-1);
+    if (last === undefined) return told;
+  }
+}
+
+/** The next receipts of an owner, oldest first. */
+function* readBodies(userId: string, after: BodyRow | undefined): Steps<readonly BodyRow[]> {
+  const d = yield* dialect();
+  const params = new Params();
+  const conditions = [yield* askedBy(params, userId)];
+  if (after !== undefined) {
+    const place = `${params.add(after.at)}, ${params.add(after.request)}::uuid`;
+    conditions.push(`(r.created_at, r.request_id) > (${place})`);
+  }
+  return yield* all<BodyRow>(
+    `${bodies(d)} WHERE ${conditions.join(" AND ")} ORDER BY r.created_at, r.request_id LIMIT ${RECEIPTS}`,
+    ...params.values,
+  );
+}
+
+function* readReceipts(
+  { userId, isTold }: Pick<ErasureScope, "userId" | "isTold">,
+  told: Told,
+): Steps<readonly (string | number)[]> {
+  const d = yield* dialect();
+  const params = new Params();
+  const rows = yield* all<ReceiptRow>(
+    `SELECT ${placeOf(d)} AS place, r.request_id AS request FROM receipts r WHERE ${yield* askedBy(params, userId)}`,
+    ...params.values,
+  );
+  const found: (string | number)[] = [];
+  for (const row of rows) {
+    const known = told.get(requestOf(row));
+    const isOne = known ?? (yield* isNewOneTold(row, isTold));
+    if (isOne) found.push(row.place);
+  }
+  return found;
+}
+
+function* isNewOneTold({ place }: ReceiptRow, isTold: ErasureScope["isTold"]): Steps<boolean> {
+  const d = yield* dialect();
+  const row = yield* get<BodyRow>(`${bodies(d)} WHERE ${placeOf(d)} = $1`, place);
+  return row !== undefined && isReceiptTold(row, isTold);
+}
+
+function isReceiptTold({ body }: BodyRow, isTold: ErasureScope["isTold"]): boolean {
+  try {
+    // A plain array, whatever the driver gives.
+    return isTold(new Uint8Array(body.buffer, body.byteOffset, body.byteLength));
+  } catch {
+    // What nobody can read any more may have been told of it.
+    return true;
+  }
+}
