@@ -8,7 +8,8 @@ import type { Dialect } from "./dialect.ts";
 
 /** What a statement is given for `$1`, `$2` and so on. */
 export type SqlValue = string | number | boolean | null | Uint8Array | readonly Cell[];
-export type Cell = string | number | null;
+/** Bytes are in rows that are inserted, and in no other list. */
+export type Cell = string | number | null | Uint8Array;
 
 export function isList(value: SqlValue): value is readonly Cell[] {
   return Array.isArray(value);

@@ -2,7 +2,7 @@ import type { Sql, SqlValue } from "./sql.ts";
 
 /** A column and its type, as SQL. */
 export type Column = readonly [name: string, type: string];
-type Cells = readonly (string | number | null)[];
+type Cells = readonly (string | number | null | Uint8Array)[];
 
 /** A table whose rows are numbered for each owner. */
 export type NumberedTable = {

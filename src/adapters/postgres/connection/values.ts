@@ -1,7 +1,8 @@
-/** An array literal, for `$1::text[]`, `$1::uuid[]` or `$1::integer[]`. */
-export function listText(values: Iterable<string | number | null>): string {
+/** An array literal, for `$1::text[]`, `$1::uuid[]`, `$1::integer[]` or `$1::bytea[]`. */
+export function listText(values: Iterable<string | number | null | Uint8Array>): string {
   const parts = Array.from(values, (value) => {
     if (value === null) return "NULL";
+    if (value instanceof Uint8Array) return `"\\\\x${value.toHex()}"`;
     return typeof value === "number" ? String(value) : `"${value.replace(/["\\]/g, "\\$&")}"`;
   });
   return `{${parts.join(",")}}`;

@@ -3,12 +3,15 @@ import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { RecordKind } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Manifest, TransferTarget } from "../../../ports/store/store.ts";
+import { type PutVectors, writeRecords } from "../../sql/transfer.ts";
 import { hasWall, setWall } from "../connection/row-security.ts";
+import { native, run } from "../connection/run.ts";
 import type { Database } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";
 import { migrate } from "../schema/migrate.ts";
 import { readPartitions } from "../schema/partitions.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
+import { putVectors } from "../search/write-vectors.ts";
 import { DATABASE_TABLES } from "./record-tables.ts";
 import {
   beginTransfer,
@@ -17,7 +20,6 @@ import {
   type TransferState,
   unfence,
 } from "./transfer-state.ts";
-import { writeRecords } from "./write-records.ts";
 
 export type RecordTargetOptions = {
   readonly database: Database;
@@ -58,6 +60,8 @@ export async function openRecordTarget(options: RecordTargetOptions): Promise<Tr
     });
     state = next;
   };
+  const put: PutVectors = (owner, entries) =>
+    native((sql) => putVectors(sql, String(owner), entries, manifest.embedding));
   return {
     taken: (kind) => (state.isDone ? Number.POSITIVE_INFINITY : (state.taken[kind] ?? 0)),
     take: async (kind, records) => {
@@ -65,7 +69,7 @@ export async function openRecordTarget(options: RecordTargetOptions): Promise<Tr
       await change({ ...state, taken }, async (sql) => {
         if (!isPlanned && NAMING.has(kind)) await sql.run("ANALYZE events, nodes");
         isPlanned ||= NAMING.has(kind);
-        await writeRecords(sql, kind, records, manifest.embedding);
+        await run(sql, writeRecords(kind, records, put));
       });
     },
     index: async (onProgress, signal) => {

@@ -76,11 +76,7 @@ function readPage(database: Database, request: Request & { how: "page" }): void 
 
 const insertions = new WeakMap<Table, string>();
 
-function insert(
-  database: Database,
-  table: Table,
-  rows: readonly (readonly (string | number | null)[])[],
-): void {
+function insert(database: Database, table: Table, rows: readonly (readonly Bound[])[]): void {
   const text = insertions.getOrInsertComputed(table, ({ name, columns }) => {
     const names = columns.map(([column]) => column).join(", ");
     return `INSERT INTO ${name} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;

@@ -1,28 +1,20 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import { eventForm, nodeForm } from "../../../domain/node.ts";
 import {
   bytesOf,
-  type Cell,
-  COPIED_SETTINGS,
-  named,
-  RECORDS,
   type RecordKind,
-  storedColumns,
   TransferPage,
   type TransferRecord,
-  type Value,
-  vectorCell,
   vectorOf,
-  withPlaces,
 } from "../../../domain/records/rows.ts";
 import { fromPayload } from "../../../domain/search/turns.ts";
 import type { TransferSource } from "../../../ports/store/store.ts";
-import { sqlList } from "../../sql/dialect.ts";
+import { SQLITE } from "../../sql/dialect.ts";
 import { begunModel } from "../../sql/rebuild.ts";
-import { fromIdBytes } from "../../sql/receipts.ts";
 import { readManifest } from "../../sql/settings.ts";
-import { ask, countRows } from "../connection/ask.ts";
+import { get } from "../../sql/statement.ts";
+import { readOf, toRecords } from "../../sql/transfer.ts";
+import { ask } from "../connection/ask.ts";
 import { openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { mainPath } from "../connection/layout.ts";
@@ -30,63 +22,14 @@ import { run } from "../connection/run.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { rowsOf } from "./export-lines.ts";
 
-const OWNER = "CROSS JOIN owners o ON o.owner =";
-
-/** The columns of each record in its order, and what they are read from. */
-const READS: Readonly<Record<RecordKind, { readonly columns: string; readonly from: string }>> = {
-  owner: { columns: "user_id", from: "owners ORDER BY owner" },
-  event: {
-    columns: `o.user_id, e.id, ${named("e", storedColumns(eventForm))}`,
-    from: `events e ${OWNER} e.owner ORDER BY e.key`,
-  },
-  blob: {
-    columns: "o.user_id, b.key, b.media_type, b.size, b.data, b.created_at",
-    from: `blobs b ${OWNER} b.owner ORDER BY b.owner, b.key`,
-  },
-  blob_use: {
-    columns: "o.user_id, e.id AS event_id, u.blob",
-    from: `blob_uses u CROSS JOIN events e ON e.key = u.event ${OWNER} e.owner ORDER BY u.event, u.blob`,
-  },
-  node: {
-    columns: `o.user_id, n.id, ${named("n", storedColumns(nodeForm))}`,
-    from: `nodes n ${OWNER} n.owner ORDER BY n.key`,
-  },
-  operation: { columns: RECORDS.operation.join(", "), from: "operations ORDER BY key" },
-  erasure: { columns: RECORDS.erasure.join(", "), from: "erasures ORDER BY key" },
-  edge: {
-    columns: `e.id, s.id AS source_id, t.id AS target_id, e.edge_type, o.user_id, e.confidence, e.valid_from,
-      e.valid_to, e.provenance_event_id, e.metadata, e.created_at`,
-    from: `edges e ${OWNER} e.owner CROSS JOIN nodes s ON s.key = e.source CROSS JOIN nodes t ON t.key = e.target
-      ORDER BY e.key`,
-  },
-  work: {
-    columns: `(SELECT o.user_id FROM owners o WHERE o.owner = w.owner) AS user_id, w.kind,
-      (SELECT e.id FROM events e WHERE e.key = w.subject) AS event_id, w.lane, w.status, w.due, w.attempts,
-      w.generation, w.payload, w.last_error, w.updated_at`,
-    from: "work w ORDER BY w.subject, w.kind, w.owner",
-  },
-  receipt: {
-    columns: "user_id, request_id, created_at, body",
-    from: "receipts ORDER BY key",
-  },
-  receipt_node: {
-    columns: "r.user_id, r.request_id, n.id AS node_id, c.rank, c.representation",
-    from: `receipt_nodes c CROSS JOIN receipts r ON r.key = c.receipt CROSS JOIN nodes n ON n.key = c.node
-      ORDER BY c.node, c.receipt`,
-  },
-  // Owner by owner: what is derived from the vectors of one is written at once.
-  vector: {
-    columns: `o.user_id, n.id AS node_id, m.content_hash, v.embedding,
-      (SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key) AS payload`,
-    from: `temp.transfer_vectors x CROSS JOIN vector_metadata m ON m.node_key = x.node_key
-      CROSS JOIN nodes n ON n.key = x.node_key ${OWNER} n.owner CROSS JOIN vectors v ON v.node_key = x.node_key
-      ORDER BY x.place`,
-  },
-  setting: {
-    columns: "name, value",
-    from: `pack_settings WHERE name IN ${sqlList(COPIED_SETTINGS)} ORDER BY name`,
-  },
-};
+/** Owner by owner: what is derived from the vectors of one is written at once. */
+const VECTORS = [
+  `o.user_id, n.id AS node_id, m.content_hash, v.embedding,
+    (SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key) AS payload`,
+  `temp.transfer_vectors x CROSS JOIN vector_metadata m ON m.node_key = x.node_key CROSS JOIN nodes n ON n.key = x.node_key
+    CROSS JOIN owners o ON o.owner = n.owner CROSS JOIN vectors v ON v.node_key = x.node_key`,
+  "x.place",
+] as const;
 
 /**
  * Opens a pack as a source that does not change until `close`: nobody else may open it meanwhile.
@@ -104,7 +47,8 @@ export function openRecordSource(pack: WholePack): TransferSource & { close(): v
     return {
       manifest,
       state: stateOf(database),
-      count: async (kind) => countRows(database, `(SELECT 1 FROM ${fromOf(database, kind)})`),
+      count: async (kind) =>
+        run(database, get<{ count: number }>(sqlOf(database, kind).count))?.count ?? 0,
       read: (kind, skip) => readPages(database, kind, skip, path),
       close: () => database.close(),
     };
@@ -119,9 +63,9 @@ function rebuilding(path: string): SvcError {
   return new SvcError("invalid_argument", message, { param: "pack" });
 }
 
-function fromOf(database: Database, kind: RecordKind): string {
+function sqlOf(database: Database, kind: RecordKind): ReturnType<typeof readOf> {
   if (kind === "vector") placeVectors(database);
-  return READS[kind].from;
+  return readOf(SQLITE, kind, VECTORS);
 }
 
 /** Numbers the vectors of the pack's own model, of nodes that are searched, owner by owner. */
@@ -154,48 +98,26 @@ async function* readPages(
   skip: number,
   path: string,
 ): AsyncGenerator<readonly TransferRecord[]> {
-  const sql = `SELECT ${READS[kind].columns} FROM ${fromOf(database, kind)}`;
   let page = new TransferPage();
   let place = 0;
+  const records = (): readonly TransferRecord[] =>
+    run(database, toRecords(kind, page.records, ownVector));
   try {
-    for (const row of rowsOf<TransferRecord>(database, sql)) {
+    for (const row of rowsOf<TransferRecord>(database, sqlOf(database, kind).rows)) {
       place += 1;
       if (place <= skip) continue;
-      page.add(toRecord(database, kind, row));
+      page.add(row);
       if (!page.isFull) continue;
-      yield page.records;
+      yield records();
       page = new TransferPage();
     }
+    if (page.records.length > 0) yield records();
   } catch (error) {
     throw toSvcError(error, path);
   }
-  if (page.records.length > 0) yield page.records;
 }
 
-function toRecord(database: Database, kind: RecordKind, row: TransferRecord): TransferRecord {
-  switch (kind) {
-    case "receipt":
-    case "receipt_node":
-      return { ...row, request_id: idOf(row) };
-    case "vector": {
-      const { payload, embedding, ...rest } = row;
-      const own = payload === null ? vectorOf(embedding) : fromPayload(bytesOf(payload));
-      return { ...rest, embedding: vectorCell(own) };
-    }
-    case "work":
-      return withPlaces(row, (place) => newestBefore(database, row["user_id"], place));
-    default:
-      return row;
-  }
-}
-
-function idOf(row: TransferRecord) {
-  return fromIdBytes(bytesOf(row["request_id"]));
-}
-
-/** The id of the newest memory of an owner up to a key; null without one. */
-function newestBefore(database: Database, userId: Cell | undefined, key: Value): Value {
-  const sql = `SELECT n.id FROM nodes n WHERE n.owner = (SELECT owner FROM owners WHERE user_id = ?) AND n.key <= ?
-    ORDER BY n.key DESC LIMIT 1`;
-  return ask<string>(database, sql, String(userId), key) ?? null;
+/** The vector of the text itself, not the one that leans towards its neighbours. */
+function ownVector({ payload = null, embedding }: TransferRecord): Float32Array {
+  return payload === null ? vectorOf(embedding) : fromPayload(bytesOf(payload));
 }
