@@ -1,8 +1,8 @@
 /**
  * The whole check, as `npm test` and `bun run check` run it: lockfile, format, lint, types, layers, sizes, docs, native
  * libraries, build, tests.
- * Each step is printed with its seconds, a failed one with its output; the run goes on, so that one run shows all. The steps
- * before the tests run at the same time. The tests tell every 15 seconds how far they are, and a failed one at once.
+ * Each step is printed with its seconds, a failed one with its output; the run goes on, so that one run shows all. The steps run at
+ * the same time; the tests begin once the program is built, and tell every 15 seconds how far they are, and a failed one at once.
  * The last line is `N passed, N failed, N skipped`: tests, plus one for each step before them.
  * Exit code 0 when nothing failed and at least one test ran, else 1.
  */
@@ -13,7 +13,7 @@ import { startPostgres } from "./check/postgres.ts";
 import { Progress } from "./check/progress.ts";
 import { removeTree } from "./check/remove-tree.ts";
 import { type Outcome, runStep } from "./check/run.ts";
-import { type Step, stepsBeforeTests, testsIn } from "./check/steps.ts";
+import { buildStep, type Step, stepsBesideTests, testsIn } from "./check/steps.ts";
 import { addTallies, closingLine, readTally, type Tally } from "./check/tally.ts";
 
 const root = join(import.meta.dir, "..");
@@ -70,7 +70,8 @@ async function runTests(): Promise<Tally> {
   return readTally(outcome.output, outcome.exitCode);
 }
 
-const before = await Promise.all(stepsBeforeTests(root).map(take));
-const tally = [...before, await runTests()].reduce(addTallies);
+const beside = Promise.all(stepsBesideTests(root).map(take));
+const built = await take(buildStep);
+const tally = [built, await runTests(), ...(await beside)].reduce(addTallies);
 await print(`${closingLine(tally)}\n`);
 process.exit(tally.failed === 0 ? 0 : 1);

@@ -24,7 +24,7 @@ const BINARY_WITHIN = 8000;
 
 /** The budgets of a repository. @param root the folder of package.json */
 export function readBudgets(root: string): readonly SizeBudget[] {
-  // SAFETY: the file is ours, and test/scripts/sizes.test.ts reads it.
+  // SAFETY: the file is ours.
   return JSON.parse(readFileSync(join(root, CONFIG), "utf8")) as readonly SizeBudget[];
 }
 

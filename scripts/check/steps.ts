@@ -8,7 +8,7 @@ import { whyNoPrograms } from "./test-programs.ts";
 
 /**
  * One part of the check: either a command, or a look at files that needs no process.
- * The limit of the tests and the longest limit of the steps before them, which run at one time, stay below 25 minutes together;
+ * The limit of the tests and that of the build before them stay below 25 minutes together;
  * an inspection needs none.
  */
 export type Step = {
@@ -62,8 +62,15 @@ export function sizesStep(root: string): Step {
   return { name: "sizes", limitMinutes: 0, inspect: () => exceeded(root) };
 }
 
-/** The steps before the tests, which do not need each other. Every path is relative to `root`, the folder of package.json. */
-export function stepsBeforeTests(root: string): readonly Step[] {
+/** Builds the program that tests start. */
+export const buildStep: Step = {
+  name: "build and smoke test",
+  limitMinutes: 4,
+  command: [bun, "scripts/build.ts"],
+};
+
+/** Steps that need neither each other nor the tests. Every path is relative to `root`, the folder of package.json. */
+export function stepsBesideTests(root: string): readonly Step[] {
   return [
     {
       name: "bun.lock names no host",
@@ -75,7 +82,6 @@ export function stepsBeforeTests(root: string): readonly Step[] {
     { name: "types of the page", limitMinutes: 4, command: [bun, "scripts/check/page-types.ts"] },
     layersStep([]),
     sizesStep(root),
-    { name: "docs", limitMinutes: 4, command: [bun, "test", "test/docs.test.ts"] },
     {
       name: "native libraries are those of their source",
       limitMinutes: 0,
@@ -99,7 +105,6 @@ export function stepsBeforeTests(root: string): readonly Step[] {
       leaveOut: async () => whyNoPrograms(),
       command: [bun, "scripts/check/test-programs.ts"],
     },
-    { name: "build and smoke test", limitMinutes: 4, command: [bun, "scripts/build.ts"] },
   ];
 }
 

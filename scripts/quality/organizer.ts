@@ -1,7 +1,7 @@
 /**
  * A year of memories that the organizer keeps in order: `bun scripts/quality/organizer.ts [--memories 20000] [--weeks 52] [--follow]
  * [--summaries] [--set second|third|fourth] [--show]`. Six owners say what `year-of-life.ts` makes up, of attributes of the first set of
- * `year-attributes.ts` or of another one; the clock is simulated, the model is that of the program, and `organize` runs after each
+ * `data/year-attributes.json` or of another one; the clock is simulated, the model is that of the program, and `organize` runs after each
  * week. The same year is stored a second time without it. Prints tables in Markdown. --follow lets the writer name the replaced
  * memory when the answer to a store lists it; --summaries turns extractive summaries on; --show lists what went wrong.
  */
@@ -15,8 +15,14 @@ import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import type { OrganizeResult } from "../../src/engine/organize/api.ts";
 import { digits, median, quantile } from "../bench/stats.ts";
 import { createKeepingEmbedder, createSimulation, openSimulated } from "./simulated-engine.ts";
-import { ATTRIBUTES } from "./year-attributes.ts";
-import { createYear, OWNERS, type Said, type Topic, type Year } from "./year-of-life.ts";
+import {
+  ATTRIBUTES,
+  createYear,
+  OWNERS,
+  type Said,
+  type Topic,
+  type Year,
+} from "./year-of-life.ts";
 
 const { values: flags } = parseArgs({
   options: {

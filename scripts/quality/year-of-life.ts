@@ -5,7 +5,29 @@
 import type { StoreInput } from "../../src/engine/write/api.ts";
 import { type LookAlike, lookAlikes } from "../../test/engine/organize/look-alikes.ts";
 import { createRandom, sentence } from "../bench/sentences.ts";
-import { type Attribute, type Form, list } from "./year-attributes.ts";
+import DATA from "./data/year-attributes.json";
+
+/**
+ * How a new fact is said: `named` says what was given up and what took its place, `worded` has another word of change, `number`
+ * repeats the sentence with another number, `restated` with another word.
+ */
+export type Form = "named" | "worded" | "number" | "restated";
+
+/** What can be said of a person, with places for a name, a value and the value before it. */
+export type Attribute = {
+  readonly said: string;
+  readonly question: string;
+  readonly changes: readonly (readonly [Form, string])[];
+  /** Empty: numbers. */
+  readonly values: readonly string[];
+};
+
+// SAFETY: written as such.
+export const ATTRIBUTES = DATA as unknown as Readonly<
+  Record<keyof typeof DATA, readonly Attribute[]>
+>;
+
+const list = (text: string): readonly string[] => text.split(/\s+/);
 
 /** Something that can be asked, with what was true of it, the latest last. */
 export type Topic = {

@@ -1,18 +1,10 @@
 /** How `svc mcp` ends, in each of its roles: with its client, in order, silently, and without leaving anything behind. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AssistantProcess, endAllAssistants } from "../../scripts/bench/assistant-client.ts";
-import { livingIn, socketOf } from "./place.ts";
+import { livingIn } from "./place.ts";
 
 const OWNER = "ada";
 
@@ -114,7 +106,6 @@ const ENDINGS: readonly {
 }[] = [
   { ending: "its client leaves", end: ({ child }) => void child.stdin.end() },
   { ending: "it gets SIGTERM", end: ({ child }) => child.kill("SIGTERM") },
-  { ending: "it gets SIGINT", end: ({ child }) => child.kill("SIGINT") },
 ];
 
 describe.each(ROLES)("$role", ({ cast }) => {
@@ -160,7 +151,7 @@ describe("the first moments", () => {
 
   test("a SIGTERM at any of them leaves no socket", async () => {
     const pack = newPack();
-    for (let ms = 0; ms < 240; ms += 24) {
+    for (let ms = 0; ms < 240; ms += 48) {
       const assistant = spawn(pack);
       await Bun.sleep(ms);
       assistant.child.kill("SIGTERM");
@@ -170,59 +161,17 @@ describe("the first moments", () => {
     }
   }, 120_000);
 
-  test("settings that are refused free the place at once, and end it with 2 when its client leaves", async () => {
+  test("an owner that is refused is refused beside a process that serves too", async () => {
     const pack = newPack();
-    for (const owner of [undefined, "ada"]) {
-      const assistant = await spawn(pack, {
-        SVC_PACKING__VECTOR_K: "many",
-        ...(owner === undefined ? {} : { SVC_MCP_USER_ID: owner }),
-      }).open();
-      const { result } = await assistant.call("1", "memory_retrieve", {
-        query: "q",
-        user_id: OWNER,
-      });
-      expect(result?.["isError"]).toBe(true);
-      expect(readdirSync(dirname(pack))).toEqual([]);
-      expect(await assistant.leave()).toBe(2);
-      expect(await assistant.stderr()).toContain("SVC_PACKING__VECTOR_K");
-    }
-    expect(readdirSync(dirname(pack))).toEqual([]);
+    const host = await start(pack);
+    const assistant = spawn(pack, { SVC_MCP_USER_ID: " " });
+    expect(await assistant.ended()).toBe(2);
+    expect(await assistant.stderr()).toMatch(/mcp/i);
+    expect(await host.leave()).toBe(0);
   }, 120_000);
-
-  test.each([
-    { SVC_MCP_USER_ID: " " },
-    { SVC_MCP: '{"user_id":""}' },
-    { SVC_MCP_USER_KEYS: '{"ada":"k"}' },
-  ])(
-    "an owner that is refused is refused beside a process that serves too: %p",
-    async (environment) => {
-      const pack = newPack();
-      const host = await start(pack);
-      const assistant = spawn(pack, environment);
-      expect(await assistant.ended()).toBe(2);
-      expect(await assistant.stderr()).toMatch(/mcp/i);
-      expect(await host.leave()).toBe(0);
-    },
-    120_000,
-  );
 });
 
 describe("after kill -9", () => {
-  test("the next process uses the address again and leaves nothing behind", async () => {
-    const pack = newPack();
-    const killed = await start(pack);
-    await retrieve(killed, "1");
-    killed.child.kill("SIGKILL");
-    await killed.ended();
-    expect(existsSync(socketOf(root, pack))).toBe(true);
-    const next = await start(pack);
-    const guest = await start(pack);
-    await retrieve(guest, "1");
-    expect(await guest.leave()).toBe(0);
-    expect(await next.leave()).toBe(0);
-    expect(readdirSync(dirname(pack))).toEqual(["memory.pack"]);
-  }, 120_000);
-
   test("of a client, calls that it sent are done, and its process ends", async () => {
     const pack = newPack();
     const host = await start(pack);
@@ -240,16 +189,3 @@ describe("after kill -9", () => {
     expect(leftBeside(pack)).toEqual([]);
   }, 120_000);
 });
-
-test("one that cannot use the address serves its client alone and leaves the address as it is", async () => {
-  const pack = newPack();
-  writeFileSync(socketOf(root, pack), "a file of somebody");
-  const both = [await start(pack), await start(pack)];
-  for (const assistant of both) {
-    await retrieve(assistant, "1");
-    expect(await assistant.leave()).toBe(0);
-    expect(await assistant.stderr()).toBe("");
-  }
-  expect(leftBeside(pack)).toEqual([]);
-  expect(await Bun.file(socketOf(root, pack)).text()).toBe("a file of somebody");
-}, 120_000);

@@ -72,12 +72,7 @@ type Variant = {
 };
 
 const VARIANTS: readonly Variant[] = [
-  { name: "a plain pack", writes: 50, environment: {} },
-  {
-    name: "an encrypted pack with the key in the environment",
-    writes: 6,
-    environment: { SVC_ENCRYPTION_KEY: PASSPHRASE, SVC_ENCRYPTION_ENABLED: "true" },
-  },
+  { name: "a plain pack", writes: 12, environment: {} },
   {
     name: "an encrypted pack with a kept key",
     writes: 6,
@@ -214,37 +209,28 @@ describe("assistants that can serve each other", () => {
     await allLeave(both);
   }, 300_000);
 
-  test.each([
-    { name: "plain", key: {} },
-    {
-      name: "encrypted",
-      key: { SVC_ENCRYPTION_KEY: PASSPHRASE, SVC_ENCRYPTION_ENABLED: "true" },
-    },
-  ])(
-    "take over from one another until the last has left, on a pack that is $name",
-    async ({ name, key }) => {
-      const pack = packIn(`relay-${name}`);
-      const environment = { ...common(), ...key };
-      const all = [];
-      for (let count = 0; count < 4; count += 1)
-        all.push(await startAssistant({ pack, environment }));
-      const [writer] = all;
-      if (writer === undefined) throw new Error("nobody");
-      await storeAs(writer, "The first speaks of a walrus.");
-      for (const [index, serving] of all.entries()) {
-        const content = "The first speaks of a walrus.";
-        expect(await finds(serving, "walrus", content)).toBe(true);
-        await expectOpeners(all.slice(index), pack, 1);
-        const others = all.slice(index + 1);
-        // Under way when the one that serves leaves.
-        const found = others.map((other) => finds(other, "walrus", content));
-        await allLeave([serving]);
-        expect(await Promise.all(found)).toEqual(others.map(() => true));
-      }
-      expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);
-    },
-    300_000,
-  );
+  test("take over from one another until the last has left, on an encrypted pack", async () => {
+    const key = { SVC_ENCRYPTION_KEY: PASSPHRASE, SVC_ENCRYPTION_ENABLED: "true" };
+    const pack = packIn("relay");
+    const environment = { ...common(), ...key };
+    const all = [];
+    for (let count = 0; count < 3; count += 1)
+      all.push(await startAssistant({ pack, environment }));
+    const [writer] = all;
+    if (writer === undefined) throw new Error("nobody");
+    await storeAs(writer, "The first speaks of a walrus.");
+    for (const [index, serving] of all.entries()) {
+      const content = "The first speaks of a walrus.";
+      expect(await finds(serving, "walrus", content)).toBe(true);
+      await expectOpeners(all.slice(index), pack, 1);
+      const others = all.slice(index + 1);
+      // Under way when the one that serves leaves.
+      const found = others.map((other) => finds(other, "walrus", content));
+      await allLeave([serving]);
+      expect(await Promise.all(found)).toEqual(others.map(() => true));
+    }
+    expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);
+  }, 300_000);
 });
 
 describe("assistants that cannot serve each other", () => {

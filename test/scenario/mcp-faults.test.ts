@@ -5,30 +5,16 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
-import { connect } from "node:net";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { AssistantProcess, startAssistant } from "../../scripts/bench/assistant-client.ts";
-import { cleanEnvironment, startServer, svcCommand } from "../../scripts/bench/server.ts";
-import { clientsOf, envelope, modern, request } from "../surface/mcp/http-server.ts";
+import { cleanEnvironment, svcCommand } from "../../scripts/bench/server.ts";
+import { envelope } from "../surface/mcp/http-server.ts";
 import { usePlace } from "./place.ts";
-
-const KEYS = { ada: "a long random key of ada", bob: "a long random key of bob" };
-const MISSING_ID = "01890000-0000-7000-8000-000000000000";
-const MIB = 1024 * 1024;
 
 const place = usePlace("mcp-faults");
 const { packIn } = place;
 const environment = () => ({ ...place.environment(), SVC_KEY_STORE: "file" });
-
-async function startMcpServer(pack: string, own: Readonly<Record<string, string>> = {}) {
-  const server = await startServer({
-    pack,
-    args: ["mcp", "--db-path", pack, "--transport", "streamable-http", "--port", "0"],
-    environment: { ...environment(), SVC_MCP_USER_KEYS: JSON.stringify(KEYS), ...own },
-  });
-  return { ...server, ...clientsOf(server.url) };
-}
 
 const children: ChildProcessWithoutNullStreams[] = [];
 afterEach(() => {
@@ -60,16 +46,6 @@ const HANDSHAKE =
     },
   }) + line({ method: "notifications/initialized" });
 
-/** Bytes of resident memory; undefined where the system does not tell. */
-function residentBytes(pid: number): number | undefined {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-  } catch {
-    return undefined;
-  }
-}
-
 async function until(holds: () => boolean, limitMs = 30_000): Promise<void> {
   const end = performance.now() + limitMs;
   while (!holds() && performance.now() < end) await Bun.sleep(10);
@@ -93,38 +69,6 @@ describe("garbage", () => {
     expect(said.trim().split("\n")).toHaveLength(1);
     expect(said).not.toContain("secret");
   }, 120_000);
-
-  test("on the socket closes that connection; others are served", async () => {
-    const { url, send, end } = await startMcpServer(packIn("garbage-http"));
-    const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    const closed = once(socket, "close");
-    socket.on("error", () => undefined);
-    socket.resume();
-    socket.write(Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 37) % 256)));
-    await closed;
-    expect((await send(request("ping"), { key: KEYS.ada })).status).toBe(200);
-    expect(await end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
-  }, 120_000);
-
-  test.each([
-    ["an unknown method", { id: 5, method: "tools/nowhere" }, -32601],
-    ["a message without a method", { id: 5 }, -32600],
-    ["a method that is a number", { id: 5, method: 7 }, -32600],
-  ])(
-    "%s is answered with an error over stdio",
-    async (_, message, code) => {
-      const assistant = new AssistantProcess({
-        pack: packIn("garbage"),
-        environment: environment(),
-      });
-      await assistant.open();
-      assistant.say(message);
-      const answer = await assistant.hears(({ id }) => id === 5);
-      expect(answer.error?.code).toBe(code);
-      expect(await assistant.leave()).toBe(0);
-    },
-    120_000,
-  );
 });
 
 describe("a client that is gone", () => {
@@ -140,75 +84,6 @@ describe("a client that is gone", () => {
     child.stdin.write(line({ id: 1, method: "tools/call", params }));
     expect(await exited).toEqual([0, null]);
     expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);
-  }, 120_000);
-});
-
-describe("a client that never reads", () => {
-  test("over stdio is read from no further; what it asked is answered once it reads", async () => {
-    const pack = packIn("unread");
-    const pipe = join(pack, "../stdout");
-    Bun.spawnSync(["mkfifo", pipe]);
-    // Somebody has to hold the other end.
-    const held = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stdout = openSync(pipe, "w");
-    const child = Bun.spawn([...svcCommand(), "mcp", "--db-path", pack], {
-      cwd: join(pack, ".."),
-      env: { ...cleanEnvironment(), ...environment() },
-      stdin: "pipe",
-      stdout,
-      stderr: "pipe",
-    });
-    closeSync(stdout);
-    child.stdin.write(HANDSHAKE);
-    // Answers to all of them are ninety megabytes, as text alone.
-    const asked = 3000;
-    for (let id = 0; id < asked; id += 1) child.stdin.write(line({ id, method: "tools/list" }));
-    await child.stdin.end();
-    await Bun.sleep(3000);
-    const resident = residentBytes(child.pid);
-    if (resident !== undefined) expect(resident).toBeLessThan(170 * MIB);
-    const reader = openSync(pipe, constants.O_RDONLY);
-    const count = Bun.spawn(["wc", "-l"], { stdin: reader, stdout: "pipe" });
-    for (const end of [reader, held]) closeSync(end);
-    expect((await new Response(count.stdout).text()).trim()).toBe(String(asked + 1));
-    expect(await child.exited).toBe(0);
-    expect(await new Response(child.stderr).text()).toBe("");
-  }, 120_000);
-
-  test("over HTTP costs one answer, whatever it has asked, and nobody else waits for it", async () => {
-    const { url, pid, send, end } = await startMcpServer(packIn("unread-http"));
-    const key = KEYS.ada;
-    const call = (name: string, args: object): object =>
-      request("tools/call", { name, arguments: args });
-    const items = [{ content: "The heron stands in the water. ".repeat(32_000) }];
-    const ingested = await send(call("memory_ingest_fast_many", { items }), { key });
-    const [eventId] = Object(ingested.json?.["result"])["structuredContent"]["event_ids"];
-    await send(call("memory_process_materializations", { budget_ms: 30_000 }), { key });
-    const question = call("memory_get_event", { event_id: eventId });
-    expect((await send(question, { key })).text.length).toBeGreaterThan(MIB);
-    const before = residentBytes(pid);
-
-    const body = JSON.stringify(question);
-    const head = [
-      "POST /mcp HTTP/1.1",
-      "Host: localhost",
-      `Authorization: Bearer ${key}`,
-      "Content-Type: application/json",
-      `Content-Length: ${body.length}`,
-    ].join("\r\n");
-    const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    socket.on("error", () => undefined);
-    socket.pause();
-    // All answers together are four hundred megabytes.
-    socket.write(`${head}\r\n\r\n${body}`.repeat(200));
-    await Bun.sleep(2000);
-    expect((await send(request("ping"), { key: KEYS.bob })).status).toBe(200);
-    const after = residentBytes(pid);
-    if (before !== undefined && after !== undefined) {
-      expect(after - before).toBeLessThan(150 * MIB);
-    }
-    socket.destroy();
-    expect(await end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
   }, 120_000);
 });
 
@@ -236,19 +111,6 @@ describe("arguments of 1 MB", () => {
     const { contents } = await client.readResource({ uri: "memory://stats" });
     expect(JSON.stringify(contents)).toContain("node_count");
     expect(await leave()).toBe(0);
-  }, 120_000);
-
-  test("over HTTP are answered, kept or refused, and the server goes on", async () => {
-    const { connect: connectAs, end } = await startMcpServer(packIn("large-http"));
-    const client = await connectAs(KEYS.ada);
-    for (const call of calls) {
-      const answer = await client.callTool(call);
-      expect(JSON.stringify(answer).length).toBeLessThan(200_000);
-    }
-    const { contents } = await client.readResource({ uri: "memory://stats" });
-    expect(JSON.stringify(contents)).toContain("node_count");
-    await client.close();
-    expect(await end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
   }, 120_000);
 });
 
@@ -313,108 +175,4 @@ describe("a call that is cancelled half-way", () => {
     },
     120_000,
   );
-
-  test("by the official client over stdio stops the work", async () => {
-    const { seen, settings } = silentModel();
-    const { client, leave } = await startAssistant({
-      pack: packIn("cancel-client"),
-      environment: { ...environment(), ...settings, SVC_MCP_USER_ID: "ada" },
-    });
-    await client.callTool(HERON);
-    const caller = new AbortController();
-    const answer = client.callTool(QUESTION, undefined, { signal: caller.signal });
-    await until(() => seen.asked === 1);
-    caller.abort();
-    await expect(answer).rejects.toThrow();
-    await until(() => seen.gone === 1);
-    expect(await leave()).toBe(0);
-  }, 120_000);
-
-  test.each(["with a handshake", "without one"])(
-    "over HTTP, in a revision %s, by hanging up, stops the work",
-    async (era) => {
-      const { seen, settings } = silentModel();
-      const server = await startMcpServer(packIn(`hang-up-${era.replaceAll(" ", "-")}`), settings);
-      const { send } = server;
-      await send(request("tools/call", HERON), { key: KEYS.ada });
-      const isModern = era === "without one";
-      const { message, headers } = isModern
-        ? modern("tools/call", QUESTION)
-        : { message: request("tools/call", QUESTION), headers: {} };
-      const caller = new AbortController();
-      const answer = send(message, { key: KEYS.ada, headers, signal: caller.signal });
-      await until(() => seen.asked === 1);
-      caller.abort();
-      await expect(answer).rejects.toThrow();
-      await until(() => seen.gone === 1);
-      expect((await send(request("ping"), { key: KEYS.ada })).status).toBe(200);
-      expect(await server.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
-      expect(server.log()).not.toMatch(/ERROR|WARN/);
-    },
-    120_000,
-  );
-});
-
-describe("strangers", () => {
-  test.each([
-    ["no key", null],
-    ["a wrong key", "a long random key of eve"],
-    ["half a key", KEYS.ada.slice(0, 10)],
-  ])(
-    "%s gets nothing",
-    async (_, key) => {
-      const { send, end } = await startMcpServer(packIn("strangers"));
-      const refused = await send(request("tools/list"), { key });
-      expect(refused.status).toBe(401);
-      expect(refused.headers.get("www-authenticate")).toContain('error="invalid_token"');
-      expect(refused.json).toMatchObject({ error: "invalid_token" });
-      await end("SIGTERM");
-    },
-    120_000,
-  );
-
-  test("other owners' ids are answered as ids that do not exist, over both transports", async () => {
-    const pack = packIn("foreign");
-    const server = await startMcpServer(pack);
-    const ada = await server.connect(KEYS.ada);
-    const store = await ada.callTool({
-      name: "memory_store",
-      arguments: { content: "Ada's locker has the number 7." },
-    });
-    const ids = Object(store.structuredContent);
-    const stdio = await startAssistant({
-      pack,
-      environment: { ...environment(), SVC_MCP_USER_ID: "bob" },
-    });
-    const bob = await server.connect(KEYS.bob);
-    const own = { nodeId: String(ids["node_id"]), eventId: String(ids["event_id"]) };
-    for (const client of [bob, stdio.client]) {
-      const tries = async ({ nodeId, eventId }: typeof own): Promise<string> => {
-        const answers = [
-          await client.callTool({ name: "memory_get_node", arguments: { node_id: nodeId } }),
-          await client.callTool({ name: "memory_get_event", arguments: { event_id: eventId } }),
-          await client.callTool({ name: "memory_archive_node", arguments: { node_id: nodeId } }),
-          await client.callTool({ name: "memory_get_provenance", arguments: { node_id: nodeId } }),
-          await client.callTool({
-            name: "memory_supersede",
-            arguments: { old_node_id: nodeId, new_node_id: MISSING_ID },
-          }),
-          await client.readResource({ uri: `memory://nodes/${nodeId}` }),
-        ];
-        return JSON.stringify(answers).replaceAll(nodeId, "ID").replaceAll(eventId, "ID");
-      };
-      const foreign = await tries(own);
-      expect(foreign).not.toContain("locker");
-      const missing = { nodeId: MISSING_ID, eventId: MISSING_ID };
-      expect(foreign.replaceAll(MISSING_ID, "ID")).toBe(await tries(missing));
-    }
-    const kept = await ada.callTool({
-      name: "memory_get_node",
-      arguments: { node_id: own.nodeId },
-    });
-    expect(kept.structuredContent).toMatchObject({ lifecycle_state: "tentative" });
-    await Promise.all([ada.close(), bob.close()]);
-    expect(await stdio.leave()).toBe(0);
-    expect(await server.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
-  }, 120_000);
 });

@@ -2,48 +2,47 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildExecutable } from "../../scripts/build/executable.ts";
-import { parseTarget } from "../../scripts/build/targets.ts";
+import { svcCommand } from "../../scripts/bench/server.ts";
 import { startProvider } from "../adapters/language-model/provider-server.ts";
 import { relevanceOf, writeTinyModel } from "../adapters/rerank/tiny-model.ts";
 
-const ROOT = join(import.meta.dir, "../..");
-const LIMIT_MS = 120_000;
-
-test(
-  "a compiled program runs a reranker in its worker and asks a language model, with no package in reach",
-  async () => {
-    const place = mkdtempSync(join(tmpdir(), "svc-models-"));
-    const provider = startProvider("openai", [() => '{"word":"pelican"}']);
-    try {
-      const executable = join(place, "program");
-      const home = join(place, "home");
-      mkdirSync(home);
-      await buildExecutable({
-        root: ROOT,
-        main: join(import.meta.dir, "models-program.ts"),
-        target: parseTarget(`${process.platform}-${process.arch}`),
-        outfile: executable,
-      });
-      const folder = writeTinyModel("relevance", join(place, "model"));
-      const child = Bun.spawn([executable, folder, provider.url], {
-        cwd: home,
-        env: { HOME: home, PATH: "", TMPDIR: home },
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const printed = (await child.stdout.text()) + (await child.stderr.text());
-      const { scores, ...rest } = JSON.parse(printed);
-      expect(scores[0]).toBeCloseTo(relevanceOf(2), 6);
-      expect(scores[1]).toBeCloseTo(relevanceOf(0), 6);
-      expect(rest).toEqual({ answer: { word: "pelican" }, bunfs: true });
-      // The native library is unpacked into our own cache, and nothing reports home.
-      expect(readdirSync(home)).toEqual([".cache"]);
-      expect(readdirSync(join(home, ".cache"))).toEqual(["svc"]);
-    } finally {
-      provider.stop();
-      rmSync(place, { recursive: true, force: true });
-    }
-  },
-  LIMIT_MS,
-);
+test("the program runs a reranker in its worker and asks a language model, with no package in reach", async () => {
+  const place = mkdtempSync(join(tmpdir(), "svc-models-"));
+  const provider = startProvider("openai", [() => '{"queries":["beverage"]}']);
+  const home = join(place, "home");
+  mkdirSync(home);
+  const env = {
+    ...{ HOME: home, PATH: "", TMPDIR: home, SVC_KEY_STORE: "file", SVC_ENABLE_RERANKER: "true" },
+    SVC_RERANKER_MODEL: writeTinyModel("relevance", join(place, "model")),
+    ...{ SVC_ENABLE_QUERY_REFORMULATION: "true", SVC_EXTRACTION__PROVIDER: "ollama" },
+    ...{ SVC_EXTRACTION__MODEL: "m", SVC_EXTRACTION__BASE_URL: provider.url },
+  };
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const command = [...svcCommand(), ...args];
+    const child = Bun.spawn(command, { cwd: home, env, stdout: "pipe", stderr: "pipe" });
+    const [said] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    expect(await child.exited).toBe(0);
+    return said;
+  };
+  try {
+    await run("init", "a.pack", "--plain");
+    await run("store", "a.pack", "ann likes tea");
+    const asked = JSON.parse(await run("search", "a.pack", "ann tea", "--format", "json"));
+    expect(asked.result_count).toBe(1);
+    const path = ["--db-path", "a.pack", "--format", "json"];
+    const explained = JSON.parse(await run("explain", asked.request_id, ...path));
+    const reasons = explained.in_context[0].reasons.map(({ text }: { text: string }) => text);
+    const score = Math.round(relevanceOf(2) * 1e4) / 1e4;
+    expect(reasons).toContainEqual(
+      expect.stringContaining(`the reranker gave ${score}, and the former score counts 0.3`),
+    );
+    expect(provider.received).toHaveLength(1);
+    // Native libraries are unpacked into our own cache, and nothing reports home.
+    const ours = [".bun", ".cache", ".config", "a.pack"];
+    expect(readdirSync(home).filter((name) => !ours.includes(name))).toEqual([]);
+    expect(readdirSync(join(home, ".cache"))).toEqual(["svc"]);
+  } finally {
+    provider.stop();
+    rmSync(place, { recursive: true, force: true });
+  }
+}, 120_000);

@@ -1,13 +1,12 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { appendFileSync, cpSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { elfNeeds, newestGlibc } from "../../scripts/build/native/elf.ts";
-import { compile, isHeavy, KEPT, PREBUILT } from "../../scripts/build/native/libraries.ts";
+import { KEPT, PREBUILT } from "../../scripts/build/native/libraries.ts";
 import { readMacho } from "../../scripts/build/native/macho.ts";
 import { readPe } from "../../scripts/build/native/pe.ts";
 import { findings } from "../../scripts/build/native/record.ts";
-import { findZig } from "../../scripts/build/native/zig.ts";
 import { useFolders } from "../adapters/crypt/packs.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -23,10 +22,6 @@ function copyOfTheSource(): string {
   }
   return root;
 }
-
-test("the kept libraries are those of this source", () => {
-  expect(findings(ROOT)).toEqual([]);
-});
 
 test("a library of other source is named, with the command that makes it again", () => {
   const root = copyOfTheSource();
@@ -135,20 +130,3 @@ test("the newest glibc is found by number, not by text", () => {
   ]);
   expect(newestGlibc(["GLIBCXX_3.4.22"])).toBeUndefined();
 });
-
-const zig = await findZig(ROOT);
-
-test.skipIf(zig === undefined)(
-  `a library has the same bytes wherever it is compiled${zig === undefined ? ": left out, the compiler is not there" : ""}`,
-  async () => {
-    const root = copyOfTheSource();
-    const tools = { zig: zig ?? "", cache: join(ROOT, "node_modules/.cache/ziglang/cache") };
-    for (const kept of KEPT.filter((one) => !isHeavy(one))) {
-      // A signature for macOS names the file.
-      const out = join(root, basename(kept.path));
-      await compile(root, { ...tools, scratch: join(root, "scratch") }, kept, out);
-      expect(readFileSync(out).equals(readFileSync(join(ROOT, PREBUILT, kept.path)))).toBe(true);
-    }
-  },
-  240_000,
-);

@@ -60,27 +60,3 @@ test("its client is generated where nothing was built before", async () => {
     rmSync(root, { recursive: true, force: true });
   }
 });
-
-test("processes that make the client at one time all have it whole, in place of an older one", async () => {
-  const root = mkdtempSync(join(tmpdir(), "svc-page-"));
-  const module = join(ROOT, "scripts/build/page.ts");
-  // Each begins while the one before it is generating.
-  const script = (
-    place: number,
-  ) => `const { generateClient } = await import(${JSON.stringify(module)});
-    await Bun.sleep(${place * 150});
-    await generateClient(${JSON.stringify(root)});
-    await import(${JSON.stringify(join(root, "src/page/client/sdk.gen.ts"))});`;
-  try {
-    mkdirSync(join(root, "src/page/client"), { recursive: true });
-    await Bun.write(join(root, "src/page/client/openapi.json"), "{}");
-    symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
-    const children = [0, 1, 2, 3].map((place) =>
-      Bun.spawn([process.execPath, "-e", script(place)], { stderr: "pipe" }),
-    );
-    const said = await Promise.all(children.map(({ stderr }) => new Response(stderr).text()));
-    expect(said).toEqual(["", "", "", ""]);
-  } finally {
-    rmSync(root, { recursive: true, force: true });
-  }
-});

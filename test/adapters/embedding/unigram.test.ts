@@ -10,7 +10,7 @@ const { tokenIds } = loadUnigram(file);
 const ALL = Number.MAX_SAFE_INTEGER;
 
 /*
- * token-ids.json is written by `bun scripts/quality/tokenizer.ts --sample`, which compares 6,000 such texts. Its words are locale data
+ * token-ids.json holds what `@huggingface/transformers` makes of texts of 32 languages. Its words are locale data
  * of Unicode CLDR, under the Unicode License v3 (https://www.unicode.org/license.txt).
  */
 describe("the tokenizer of the multilingual model", () => {

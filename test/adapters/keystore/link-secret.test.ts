@@ -1,9 +1,21 @@
 import { afterEach, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statSync, unlinkSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { linkSecret } from "../../../src/adapters/keystore/link-secret.ts";
+import { NOT_ROOT } from "../../left-out.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -54,4 +66,24 @@ test("a pipe in its place is refused, not waited for", () => {
   unlinkSync(path);
   execFileSync("mkfifo", ["-m", "600", path]);
   expect(() => linkSecret(environment)).toThrow(`${path} is not used: it is no regular file`);
+});
+
+const elsewhere = (path: string): void => {
+  renameSync(path, `${path}.elsewhere`);
+  symlinkSync(`${path}.elsewhere`, path);
+};
+test.each<readonly [string, (path: string) => void]>([
+  ["that others can read", (path) => chmodSync(path, 0o644)],
+  ["that is a link", elsewhere],
+  ["in a folder that others may write to", (path) => chmodSync(dirname(path), 0o777)],
+  ["of another form", (path) => writeFileSync(path, "short\n")],
+  ...(NOT_ROOT === undefined
+    ? [["of another user", (path: string) => chownSync(path, 65534, 65534)] as const]
+    : []),
+])("one %s is not trusted", (_, change) => {
+  const { environment, keys } = home();
+  linkSecret(environment);
+  const path = join(keys, "link.secret");
+  change(path);
+  expect(() => linkSecret(environment)).toThrow(keys);
 });

@@ -7,10 +7,10 @@ import { asUuid } from "../../../src/lib/uuid.ts";
 import type { Embedder } from "../../../src/ports/models.ts";
 import type { Clock, IdSource } from "../../../src/ports/system.ts";
 
-const TURNS = 300;
+const TURNS = 150;
 const PAIRS = [...readChanges(), ...readPairs()].filter((_, index) => index % 2 === 0);
 /** `TEST_DATABASE=all` asks 500. */
-export const QUESTIONS = process.env["TEST_DATABASE"] === "all" ? 500 : 160;
+export const QUESTIONS = process.env["TEST_DATABASE"] === "all" ? 500 : 60;
 const USER = { userId: "ada" } as const;
 
 /** Ascending ids, the same in both engines. */

@@ -37,63 +37,6 @@ describe("looking through memories", () => {
     expect([first.json["has_more"], second.json["has_more"]]).toEqual([true, false]);
     expect(second.json["next_cursor"]).toBeNull();
   });
-
-  test("counts by day and by property", async () => {
-    const { asAda, store } = await opened();
-    await store("one", { event_time: "2026-03-01T23:30:00Z", node_type: "fact" });
-    await store("two", { event_time: "2026-03-02T10:00:00Z" });
-
-    const timeline = await asAda("/v1/timeline?clock=happened&time_zone=Europe%2FBerlin");
-    const facets = await asAda("/v1/facets?type=fact");
-
-    expect(timeline.json).toEqual({
-      buckets: [{ from: "2026-03-02", count: 2, by_state: { tentative: 2 } }],
-      count: 1,
-      total: 2,
-      bucket: "day",
-      time_zone: "Europe/Berlin",
-    });
-    expect(facets.json).toMatchObject({
-      total: 1,
-      node_type: [
-        { value: "fact", count: 1 },
-        { value: "note", count: 1 },
-      ],
-      lifecycle_state: [{ value: "tentative", count: 1 }],
-    });
-  });
-
-  test("reads several by id, the edges at one, and contradictions with both sides", async () => {
-    const { asAda, store } = await opened();
-    const tea = await store("Ada drinks tea", { node_type: "fact" });
-    const coffee = await store("Ada drinks coffee", { node_type: "fact" });
-    const unknown = crypto.randomUUID();
-    await asAda("/v1/contradictions", { body: { node_a_id: tea, node_b_id: coffee } });
-
-    const batch = await asAda("/v1/nodes/batch", { body: { node_ids: [coffee, unknown, tea] } });
-    const edges = await asAda(`/v1/nodes/${tea}/edges?type=contradicts`);
-    const open = await asAda("/v1/contradictions?status=open");
-    const resolved = await asAda("/v1/contradictions?status=resolved");
-
-    expect(rows(batch, "nodes").map(({ id }) => id)).toEqual([coffee, tea]);
-    expect(batch.json["missing"]).toEqual([unknown]);
-    expect(rows(edges, "edges")).toMatchObject([{ source_id: coffee, target_id: tea }]);
-    expect(rows(open, "contradictions")).toMatchObject([
-      { node_a: { id: tea }, node_b: { id: coffee }, status: "open", actor: "ada" },
-    ]);
-    expect(rows(resolved, "contradictions")).toEqual([]);
-  });
-
-  test("pins a memory and releases it", async () => {
-    const { asAda, store } = await opened();
-    const id = await store("tea");
-    const pin = async (pinned: unknown) =>
-      await asAda(`/v1/nodes/${id}/pin`, { method: "PUT", body: { pinned } });
-
-    expect((await pin(true)).json["pinned"]).toBe(true);
-    expect((await pin(false)).json["pinned"]).toBe(false);
-    expect((await pin("yes")).status).toBe(422);
-  });
 });
 
 describe("questions", () => {

@@ -10,8 +10,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import { directoryPack, encrypted, filePack, RAW_KEY } from "../../contract/sqlite-pack.ts";
 import { type EngineOptions, wordEmbedder } from "../../engine/engines.ts";
 import { PROGRAM } from "../cli/run-svc.ts";
-import { type Answer, useApps } from "./engine-app.ts";
-import { expectRefused } from "./errors/expect-refused.ts";
+import { type Answer, expectRefused, useApps } from "./engine-app.ts";
 import { appOf, post as sent } from "./serving.ts";
 
 setDefaultTimeout(120_000);

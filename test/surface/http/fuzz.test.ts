@@ -2,21 +2,18 @@
  * The HTTP interface under requests that are made from its own document: correct ones, nearly correct ones, and junk.
  * SVC_FUZZ_RUNS: requests for each operation (default 50). SVC_FUZZ_SEED: repeats a run; a failure prints its seed.
  */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, readlinkSync } from "node:fs";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { dirname } from "node:path";
 import fc from "fast-check";
-import { LIFECYCLE_STATES } from "../../../src/domain/enums.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
-import { type EngineOptions, REAL_MODEL, useEngines } from "../../engine/engines.ts";
+import { type EngineOptions, useEngines } from "../../engine/engines.ts";
 import { createAnswerCheck, DOCUMENT } from "./fuzz/document.ts";
 import { hostileText } from "./fuzz/hostile.ts";
 import { type Bench, complaintAbout, type FuzzAnswer } from "./fuzz/judge.ts";
 import { correctRequest, type FuzzRequest, faultyRequest } from "./fuzz/requests.ts";
-import { CUT_OWNER, complaintAboutBytes, framed, framing } from "./fuzz/sockets.ts";
 import { type Known, plainText } from "./fuzz/values.ts";
-import { ODD_OWNER, SECRET, settle } from "./fuzz/world.ts";
-import { appOf, speak, useServers } from "./serving.ts";
+import { SECRET, settle } from "./fuzz/world.ts";
+import { appOf } from "./serving.ts";
 
 const RUNS = Number(process.env["SVC_FUZZ_RUNS"] ?? 50);
 const SEED = process.env["SVC_FUZZ_SEED"];
@@ -75,23 +72,6 @@ const settings = (runs: number) => ({
   numRuns: runs,
   ...(SEED !== undefined && { seed: Number(SEED) }),
 });
-
-/** Sockets that this process has open; 0 where the system does not say. */
-function openSockets(): number {
-  const folder = "/proc/self/fd";
-  try {
-    return readdirSync(folder).filter((name) => {
-      try {
-        return readlinkSync(`${folder}/${name}`).startsWith("socket:");
-      } catch {
-        // The descriptor with which the folder was read is closed again.
-        return false;
-      }
-    }).length;
-  } catch {
-    return 0;
-  }
-}
 
 /** Sends requests until one is answered wrongly; fast-check then looks for the smallest such request. */
 async function expectSound(
@@ -179,28 +159,6 @@ test("faulty requests are refused as documented, and nothing breaks", async () =
   expect(opened.unexpected).toEqual([]);
 });
 
-test("whatever the owner of a key sends, memories of others are neither shown nor changed", async () => {
-  const opened = await openWorld("key-a");
-  const { engine, world } = opened;
-  const others = () =>
-    Promise.all(
-      ["bob", ODD_OWNER].map(async (userId) => [
-        await engine.storeCounts(userId),
-        await engine.scanNodes({ userId, lifecycleStates: LIFECYCLE_STATES, limit: 1000 }),
-        await engine.listAnswerCitations({ userId, limit: 1000 }),
-      ]),
-    );
-  const before = await others();
-  const either = fc.oneof(
-    ofAll(correctRequest, world.foreign),
-    ofAll(faultyRequest, world.foreign),
-  );
-  await expectSound(opened, either, ALL);
-  expect(await others()).toEqual(before);
-  await expectAlive(opened.send, "key-a");
-  expect(opened.unexpected).toEqual([]);
-});
-
 test("what a store accepts is what its event holds, to the last character", async () => {
   const opened = await openWorld();
   const key = fc.oneof(fc.constantFrom("__proto__", "constructor", "", "a.b"), hostileText);
@@ -231,91 +189,4 @@ test("what a store accepts is what its event holds, to the last character", asyn
     expect(JSON.stringify(keptMetadata)).toBe(JSON.stringify(sent.metadata));
   });
   await fc.assert(property, settings(RUNS * 2));
-});
-
-test("texts of every kind pass through the model that ships", async () => {
-  const opened = await openWorld(undefined, { embedder: REAL_MODEL });
-  const requests = fc
-    .tuple(hostileText, fc.constantFrom("store", "retrieve"))
-    .map(([text, route]) =>
-      postOf(`/v1/${route}`, { [route === "store" ? "content" : "query"]: text, user_id: "ada" }),
-    );
-  await expectSound(opened, requests, RUNS);
-  await expectAlive(opened.send);
-  expect(opened.unexpected).toEqual([]);
-});
-
-describe("the judge", () => {
-  const bench: Bench = { document: DOCUMENT, check, secrets: ["/home/somebody"] };
-  const request = getOf("/v1/nodes/x");
-  const refusal = (detail: string, code = "invalid_argument") => JSON.stringify({ detail, code });
-
-  test("lets a documented refusal pass", () => {
-    const text = refusal('node_id: "x" is not a UUID');
-    const answer = { status: 422, contentType: "application/json", text };
-    expect(complaintAbout(bench, request, answer)).toBeUndefined();
-  });
-
-  test.each([
-    { name: "an unexpected failure", status: 500, text: refusal("Internal server error") },
-    { name: "an undeclared status", status: 418, text: refusal("node_id: is a teapot") },
-    { name: "a stack", status: 404, text: refusal("no\n    at read (/a/b.ts:1:2)") },
-    { name: "words of the store", status: 404, text: refusal("SQLITE_ERROR: no such table") },
-    { name: "a path of this machine", status: 404, text: refusal("/home/somebody/memory.pack") },
-    { name: "no detail", status: 404, text: '{"error":"no"}' },
-    { name: "more than a refusal", status: 404, text: '{"detail":"no","code":"x","stack":"x"}' },
-    { name: "no code", status: 404, text: '{"detail":"no"}' },
-    { name: "no JSON", status: 404, text: "Not Found" },
-    { name: "a refusal that names nothing", status: 422, text: refusal("is not a UUID") },
-    { name: "an endless refusal", status: 404, text: refusal("no ".repeat(2000)) },
-    { name: "an answer of another shape", status: 200, text: '{"id":"x"}' },
-  ])("complains about $name", ({ status, text }) => {
-    const answer = { status, contentType: "application/json", text };
-    expect(complaintAbout(bench, request, answer)).toBeString();
-  });
-
-  test("complains about a text that is called something else", () => {
-    const answer = { status: 404, contentType: "text/html", text: refusal("no") };
-    expect(complaintAbout(bench, request, answer)).toBe("is text/html");
-  });
-
-  test("complains about a path where there should be nothing", () => {
-    const lost = { ...request, target: "/v1/nope" };
-    const answer = { status: 403, contentType: "application/json", text: refusal("no") };
-    expect(complaintAbout(bench, lost, answer)).toBe("is 403 instead of 404");
-  });
-});
-
-describe("through a socket", () => {
-  const serve = useServers();
-
-  test("whole, in pieces, cut short or malformed: nothing breaks, and every connection ends", async () => {
-    const { engine, world, bench } = await openWorld();
-    const before = openSockets();
-    const server = await serve({ engine });
-    const requests = fc.oneof(
-      ofAll(correctRequest, world.known),
-      ofAll(faultyRequest, world.known),
-    );
-    const property = fc.asyncProperty(requests, framing, async (request, how) => {
-      const spoken = await speak(server.port, framed(request, how), {
-        listenMs: 10_000,
-        pauseMs: how.pieces > 1 ? 1 : 0,
-        hangUp: how.ending === "hang up",
-      });
-      if (how.ending === "hang up") return;
-      expect(spoken.isClosed).toBe(true);
-      const complaint = complaintAboutBytes(bench, request, how, spoken.text);
-      if (complaint !== undefined) throw new Error(`${request.operation} ${complaint}`);
-    });
-    await fc.assert(property, settings(RUNS * 4));
-
-    const health = await fetch(`${server.url}/v1/health`);
-    expect([health.status, await health.json()]).toEqual([200, { status: "ok", version: "9.9.9" }]);
-    const cut = await fetch(`${server.url}/v1/stats?user_id=${CUT_OWNER}`);
-    expect(await cut.json()).toMatchObject({ event_count: 0 });
-    expect(server.lines.filter(({ level }) => level === "error")).toEqual([]);
-    await server.stop();
-    expect(openSockets()).toBe(before);
-  });
 });

@@ -1,25 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type MemoryNode, nodeForm } from "../../../src/domain/node.ts";
-import {
-  KEY,
-  logOf,
-  remember,
-  rememberConditional,
-  reread,
-  tell,
-} from "../../engine/lifecycle/memories.ts";
+import { logOf, remember, rememberConditional } from "../../engine/lifecycle/memories.ts";
 import { type OpenedApp, useApps } from "./engine-app.ts";
 
 const { open } = useApps();
-
-const idempotent = (key: string) => ({ headers: { "idempotency-key": key } });
 
 /** A change of one memory by its path. */
 function put({ ask }: OpenedApp, path: string, asked: Parameters<OpenedApp["ask"]>[1] = {}) {
   return ask(`/v1/nodes/${path}`, { method: "PUT", ...asked });
 }
-
-const wire = (node: MemoryNode) => JSON.parse(JSON.stringify(nodeForm.json(node)));
 
 /** What each route of one memory takes, and the least body that it needs. */
 const NODE_ROUTES = [
@@ -36,15 +24,6 @@ const PAIR_ROUTES = [
 ] as const;
 
 describe("PUT /v1/nodes/{node_id}/…", () => {
-  test("archive a second time is 422", async () => {
-    const app = await open();
-    const { id } = await remember(app.engine, "tea");
-    await put(app, `${id}/archive`);
-    const { status, json } = await put(app, `${id}/archive`);
-    expect(status).toBe(422);
-    expect(json["detail"]).toStartWith(`archive: memory ${id} is archived already`);
-  });
-
   test("restore brings an archived memory back, and not one that was replaced or forgotten", async () => {
     const app = await open();
     const { id } = await remember(app.engine, "tea");
@@ -82,107 +61,7 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
   });
 });
 
-describe("PUT /v1/nodes/{node_id}/reinforce", () => {
-  test.each([
-    { name: "none", asked: {} },
-    { name: "null", asked: { body: null } },
-    { name: "an empty one", asked: { body: {} } },
-    { name: "one with null evidence", asked: { body: { evidence_id: null } } },
-  ])("takes as body $name", async ({ asked }) => {
-    const app = await open();
-    const { id } = await remember(app.engine, "tea");
-    const { status, json } = await put(app, `${id}/reinforce`, asked);
-    expect([status, json["reinforcement_boost"]]).toEqual([200, 0.15]);
-  });
-
-  test("cites evidence", async () => {
-    const app = await open();
-    const { id, evidenceRefs } = await remember(app.engine, "tea");
-    const evidence = await tell(app.engine);
-    const { json } = await put(app, `${id}/reinforce`, { body: { evidence_id: evidence } });
-    expect(json["evidence_refs"]).toEqual([...evidenceRefs, evidence]);
-  });
-});
-
-describe("PUT /v1/nodes/{node_id}/condition", () => {
-  test("records everything that it is given", async () => {
-    const app = await open();
-    const { id } = await rememberConditional(app.engine);
-    const evidence = await tell(app.engine);
-    const { status, json } = await put(app, `${id}/condition`, {
-      body: {
-        state: "false",
-        evidence_id: evidence,
-        evaluation_method: "llm",
-        reason: " it blows ",
-        evaluated_at: "2026-03-01T10:00:00+01:00",
-        actor: " bo ",
-      },
-    });
-    expect(status).toBe(200);
-    expect(json["metadata"]).toEqual({
-      condition: "the wind is below 5",
-      condition_state: "false",
-      condition_evaluated_at: "2026-03-01T09:00:00.000000Z",
-      condition_evaluation_method: "llm",
-      condition_evaluated_by: "bo",
-      condition_evaluation_reason: "it blows",
-      condition_evaluation_evidence_id: evidence,
-    });
-  });
-});
-
 describe("POST of two memories", () => {
-  test.each(PAIR_ROUTES)(
-    "$path with a used key is a no-op whatever happened since, for other memories 409",
-    async ({ path }) => {
-      const app = await open();
-      const { id: a } = await remember(app.engine, "tea");
-      const { id: b } = await remember(app.engine, "coffee");
-      const { id: c } = await remember(app.engine, "milk");
-      const body = bodyFor(path, a, b);
-      if (path.endsWith("resolve")) await app.engine.contradict(a, b);
-      expect((await app.ask(path, { body, ...idempotent(KEY) })).status).toBe(200);
-      await app.engine.archive(a);
-      const count = (await logOf(app.store, a)).length;
-
-      const spelled = `{${KEY.toUpperCase()}}`;
-      expect(await app.ask(path, { body, ...idempotent(spelled) })).toEqual({
-        status: 200,
-        json: {
-          nodes: [wire(await reread(app.engine, a)), wire(await reread(app.engine, b))],
-          count: 2,
-        },
-      });
-      const others = bodyFor(path, a, c);
-      expect(await app.ask(path, { body: others, ...idempotent(KEY) })).toEqual({
-        status: 409,
-        json: {
-          code: "request_conflict",
-          detail: `request_id ${KEY} was used before with different inputs; use a new one`,
-        },
-      });
-      expect(await logOf(app.store, a)).toHaveLength(count);
-      for (const key of ["", "abc"]) {
-        expect(await app.ask(path, { body, ...idempotent(key) })).toMatchObject({
-          status: 422,
-          json: { detail: `Idempotency-Key: ${JSON.stringify(key)} is not a UUID` },
-        });
-      }
-    },
-  );
-
-  test.each(PAIR_ROUTES)("$path takes an actor from an operator only", async ({ path }) => {
-    const app = await open({ userKeys: { ada: "key-a" } });
-    const { id: a } = await remember(app.engine, "tea");
-    const { id: b } = await remember(app.engine, "coffee");
-    const body = { ...bodyFor(path, a, b), actor: "bo" };
-    expect(await app.ask(path, { body, key: "key-a" })).toEqual({
-      status: 422,
-      json: { code: "invalid_argument", detail: "actor: is this connection's owner; leave it out" },
-    });
-  });
-
   test("an operator's actor is recorded, else api-operator; other inputs later are 422", async () => {
     const app = await open();
     const { id: a } = await remember(app.engine, "tea");

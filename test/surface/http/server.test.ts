@@ -34,69 +34,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function send(path: string, body?: unknown, headers: Record<string, string> = {}) {
-  const init =
-    body === undefined
-      ? { headers }
-      : {
-          method: "POST",
-          headers: { "content-type": "application/json", ...headers },
-          body: typeof body === "string" ? body : JSON.stringify(body),
-        };
-  const answer = await fetch(server.url + path, init);
-  // SAFETY: every answer of this server is a JSON object.
-  return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
-}
-
-describe("the memory over HTTP", () => {
-  test("what was stored is found, read and counted", async () => {
-    const stored = await send("/v1/store", {
-      content: "Ada prefers green tea in the morning.",
-      user_id: "tea",
-      node_type: "preference",
-      speaker: "Ada",
-    });
-    expect(stored.status).toBe(200);
-    expect(Object.keys(stored.json)).toEqual(["event_id", "node_id", "processing_status", "near"]);
-    expect(stored.json["processing_status"]).toMatchObject({ status: "complete", attempts: 1 });
-
-    const found = await send("/v1/retrieve", { query: "What does Ada drink?", user_id: "tea" });
-    expect(found.status).toBe(200);
-    expect(Object.keys(found.json)).toEqual(["results", "bundle", "value_bindings", "metrics"]);
-    expect(found.json["results"]).toMatchObject([
-      { node_id: stored.json["node_id"], node_type: "preference", lifecycle_state: "tentative" },
-    ]);
-    expect(found.json["bundle"]).toMatchObject({
-      rendered_context: expect.stringContaining("green tea"),
-    });
-
-    const node = await send(`/v1/nodes/${stored.json["node_id"]}`);
-    expect(Object.keys(node.json)).toHaveLength(26);
-    expect(node.json).toMatchObject({ user_id: "tea", evidence_refs: [stored.json["event_id"]] });
-
-    const event = await send(`/v1/events/${stored.json["event_id"]}`);
-    expect(event.json).toMatchObject({ content: "Ada prefers green tea in the morning." });
-    const status = await send(`/v1/events/${stored.json["event_id"]}/processing-status`);
-    expect(status.json).toMatchObject({ status: "complete", last_error: null });
-
-    const listed = await send("/v1/nodes?type=preference&user_id=tea&limit=5");
-    expect(listed.json).toMatchObject({ count: 1, nodes: [{ id: stored.json["node_id"] }] });
-    const stats = await send("/v1/stats?user_id=tea");
-    expect(stats.json).toMatchObject({ node_count: 1, event_count: 1, backend: "sqlite" });
-  });
-
-  test("the filters reach the search", async () => {
-    await send("/v1/store", { content: "The parser is slow.", user_id: "f", scope: "project" });
-    await send("/v1/store", { content: "The parser is fun.", user_id: "f", scope: "personal" });
-    const found = await send("/v1/retrieve", {
-      query: "parser",
-      user_id: "f",
-      filters: { scope: ["project"] },
-    });
-    expect(found.json["results"]).toMatchObject([{ content: "The parser is slow." }]);
-  });
-});
-
 describe("start and end", () => {
   test("a taken port is refused at once, and the engine is never opened", async () => {
     let isOpened = false;

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { z } from "zod";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { createMcpEndpoint, startMcpServer } from "../../../src/surface/mcp/http.ts";
 import { fakeEngine } from "../fake-engine.ts";
@@ -186,26 +185,6 @@ describe("revisions with a handshake", () => {
       expect(JSON.stringify(json)).toContain("memory_retrieve");
     },
   );
-
-  test("the official client lists, calls, reads and completes", async () => {
-    const engine = fakeEngine({
-      close,
-      getNode: () => Promise.resolve(BARE_NODE),
-      stats: () =>
-        Promise.resolve({ nodeCount: 3, eventCount: 3, backend: "sqlite", details: undefined }),
-    });
-    const { connect } = await serve(engine);
-    const client = await connect("key-of-ada");
-    expect((await client.listTools()).tools.length).toBeGreaterThan(4);
-    expect((await client.callTool(GET_NODE)).structuredContent).toMatchObject({ id: NODE_ID });
-    const { contents } = await client.readResource({ uri: "memory://stats" });
-    expect(JSON.stringify(contents)).toContain("node_count");
-    expect((await client.listPrompts()).prompts.length).toBeGreaterThan(0);
-    await expect(client.request({ method: "tools/nope" }, z.unknown())).rejects.toThrow(
-      "Method not found",
-    );
-    await client.close();
-  });
 
   test("an unknown method is answered with the identifier of its request", async () => {
     const { send } = await serve();
