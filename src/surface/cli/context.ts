@@ -11,6 +11,8 @@ export type CliContext = {
   readonly output: Output;
   /** Sets the exit code of a command that completed but has bad news. */
   fail(): void;
+  /** Runs another command. @param args without the program's own name */
+  run(args: readonly string[]): Promise<void>;
 };
 
 /**

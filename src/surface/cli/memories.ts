@@ -1,23 +1,38 @@
-/** What the commands that read or change single memories of one owner have in common. */
+/** What the commands about memories have in common: an operation's members as options, one call, one answer. */
 import { isUtf8 } from "node:buffer";
+import { Option } from "commander";
+import { z } from "zod";
 import type { OpenOptions } from "../../app/open-engine.ts";
+import { VERSION } from "../../app/version.ts";
 import type { Config } from "../../config/schema.ts";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import { fromDate } from "../../lib/instant.ts";
+import { parseJson } from "../../lib/json.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
-import { shownOwners, tellNothingUnder, tellSeveral } from "../contract/core/tool-text.ts";
+import type { Asked, LineBinding } from "../contract/core/operation.ts";
+import { age, shownOwners, tellNothingUnder, tellSeveral } from "../contract/core/tool-text.ts";
 import type { CliContext } from "./context.ts";
-import { configFor, type PackOptions, packWord, warnOn } from "./options.ts";
-import { shortened, table } from "./output.ts";
+import { momentOf } from "./moments.ts";
+import {
+  choiceOption,
+  configFor,
+  ownerOption,
+  PACK,
+  type PackOptions,
+  packCommand,
+  packWord,
+  warnOn,
+  wholeNumber,
+} from "./options.ts";
+import { type Output, oneLine, printAnswer, shortIds, table } from "./output.ts";
 
 /** The actor of changes made on the command line. */
 export const ACTOR = "cli-operator";
-export const ID_ARGUMENT = "its id, or a start or end of it that no other memory has";
+export const ID_ARGUMENT = "its id, or an end or start of it that no other memory has";
 
-/** Characters of a memory in a table. */
-export const SHOWN_CHARS = 80;
 /** Minimum digits of an id for a lookup. */
 const LEAST_DIGITS = 4;
 const ID_DIGITS = 32;
@@ -27,27 +42,245 @@ const NAMED = 5;
 /** The options of every such command. */
 export type MemoryOptions = PackOptions & { readonly userId?: string };
 
-/** Runs `work` with the engine of a pack. */
-export async function withPack(
-  context: CliContext,
-  path: string,
-  options: PackOptions,
-  work: (engine: MemoryEngine) => Promise<void>,
-): Promise<void> {
-  await withEngine(context, await configFor(context, path, options.encryptionKey), work);
+/** An operation, as commands use it. */
+type Askable<Output> = { readonly line: LineBinding<Output> };
+
+/** What a command about memories works with. */
+export type Desk<Options> = {
+  readonly context: CliContext;
+  readonly output: Output;
+  readonly engine: MemoryEngine;
+  /** The pack, as it could be typed. */
+  readonly pack: string;
+  /** The named owner, else that of the pack; undefined: all owners. */
+  readonly owner: string | undefined;
+  readonly options: Options & MemoryOptions;
+  /** What the options say, as members of the operation. */
+  readonly given: Readonly<Record<string, unknown>>;
+  /** Asks for the owner. @throws SvcError */
+  ask<Answer>(
+    operation: Askable<Answer>,
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<Asked<Answer>>;
+  /** The memory of an id or a part of it, in any state. @throws as `findMemory` */
+  find(given: string): Promise<MemoryNode>;
+  /** Prints the JSON, or lines; without those the answer's own. */
+  tell(json: object, lines?: () => readonly string[]): void;
+};
+
+type MemoryDeclaration = {
+  readonly name: string;
+  readonly description: string;
+  /** What comes behind the pack. */
+  readonly words?: readonly (readonly [name: string, description: string])[];
+  /** Options that are members of the operation, by their flags; with a description where the member has none that fits. */
+  readonly members?: Readonly<
+    Record<string, string | readonly [member: string, description: string]>
+  >;
+  readonly of?: Askable<unknown>;
+  readonly options?: readonly Option[];
+  /** Whose memories, where nobody is named. Default: those of the pack's owner. */
+  readonly isOfAll?: true;
+  /** Whether it makes memories, which records an owner in an unused pack. */
+  readonly isStoring?: true;
+  /** What a person on a terminal waits for. */
+  readonly doing?: string;
+  readonly examples: string;
+};
+
+/** A command about memories. @param run gets the words behind the pack, a list for `...` */
+export function memoryCommand<Options, Words extends readonly unknown[]>(
+  declared: MemoryDeclaration,
+  run: (desk: Desk<Options>, ...words: Words) => Promise<void>,
+): ReturnType<typeof packCommand> {
+  const { name, description, words = [], examples, isOfAll, isStoring = false, doing } = declared;
+  const members = offered(declared);
+  const whose = isOfAll
+    ? new Option("--user-id <owner>", "only of this owner (default: all owners)")
+    : ownerOption();
+  const options = [whose, ...members.map(({ option }) => option), ...(declared.options ?? [])];
+  const { line } = declared.of ?? {};
+  return packCommand(
+    { name, description, arguments: [PACK, ...words], options, examples },
+    async (context, path: string, ...typed: readonly unknown[]) => {
+      // SAFETY: the words as they are declared, then the options.
+      const chosen = typed.at(-1) as Options & MemoryOptions;
+      const spoken = typed.slice(0, -1) as unknown as Words;
+      const { output } = context;
+      const read = await readMembers(members, chosen);
+      const config = await configFor(context, path, chosen.encryptionKey);
+      await withEngine(context, config, async (engine) => {
+        const stop = doing === undefined ? () => {} : await output.progress(doing);
+        try {
+          const given = chosen.userId === "" ? undefined : chosen.userId;
+          const owner =
+            isOfAll === true ? given : await ownerFor(context, engine, { given, path, isStoring });
+          const find = (id: string) => findAnyMemory(engine, owner, id);
+          const desk: Desk<Options> = {
+            ...{ context, output, engine, owner, find },
+            pack: packWord(path),
+            options: chosen,
+            given: line === undefined ? {} : await withIds(read, find),
+            ask: ({ line: { members: known, ask } }, asked) => {
+              const own = owner !== undefined && "user_id" in known ? { user_id: owner } : {};
+              return ask(withoutAbsent({ ...own, ...asked }), callOf(engine, name, owner));
+            },
+            tell: (json, lines) => {
+              stop();
+              if (chosen.format === "json" || lines === undefined) {
+                return printAnswer(output, chosen.format, json);
+              }
+              for (const text of lines()) output.line(text);
+            },
+          };
+          await run(desk, ...spoken);
+        } finally {
+          stop();
+        }
+      });
+    },
+  );
 }
 
-/** Runs `work` with the engine of a pack and the requested owner. */
-export async function withMemories(
-  context: CliContext,
-  path: string,
-  options: MemoryOptions,
-  work: (engine: MemoryEngine, owner: string) => Promise<void>,
-): Promise<void> {
-  await withPack(context, path, options, async (engine) => {
-    const question = { given: options.userId, path, isStoring: false };
-    await work(engine, await ownerFor(context, engine, question));
+function callOf(engine: MemoryEngine, name: string, userId: string | undefined) {
+  return {
+    engine: () => engine,
+    caller: { boundUserId: undefined, defaultUserId: userId },
+    userId,
+    operator: ACTOR,
+    version: VERSION,
+    client: `svc ${name}`,
+    signal: undefined,
+  };
+}
+
+function withoutAbsent(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** How the text of an option becomes a member. */
+type Kind = "time" | "json" | "id" | "ids" | "plain";
+type Offered = { readonly option: Option; readonly member: string; readonly kind: Kind };
+
+/** The options that are members of an operation. */
+function offered({ of, members = {} }: MemoryDeclaration): readonly Offered[] {
+  return Object.entries(members).map(([flag, told]) => {
+    const [member, own] = typeof told === "string" ? [told] : told;
+    const schema = of?.line.members[member];
+    if (schema === undefined) throw new Error(`${member} is no member of the operation`);
+    return { member, ...optionOf(flag, schema, own) };
   });
+}
+
+type Shape = {
+  readonly type?: unknown;
+  readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly items?: Shape;
+  readonly anyOf?: readonly Shape[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly description?: string;
+  readonly default?: unknown;
+};
+
+/** An option for a value of this schema. @param own its description, where the schema has none that fits */
+function optionOf(flag: string, schema: z.ZodType, own: string | undefined) {
+  // SAFETY: a JSON schema has these members where it has any of that name.
+  const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape;
+  const shape = { ...whole, ...whole.anyOf?.find(({ type }) => type !== "null") };
+  const preset = whole.default === undefined ? "" : ` (default: ${String(whole.default)})`;
+  const sentence = (whole.description ?? shape.description ?? "").replace(/\.$/, "");
+  const about = own ?? `${sentence.slice(0, 1).toLowerCase()}${sentence.slice(1)}${preset}`;
+  const words = shape.enum ?? shape.items?.enum;
+  if (words !== undefined) {
+    return { option: choiceOption(`--${flag} <${flag}>`, about, words), kind: "plain" } as const;
+  }
+  if (shape.type === "integer" || shape.type === "number") {
+    const range = [shape.minimum ?? 0, Math.min(shape.maximum ?? 1e9, 1e9)] as const;
+    const read = wholeNumber(...range);
+    const option = new Option(`--${flag} <count>`, about).argParser(read);
+    return { option, kind: "plain" } as const;
+  }
+  const [name, kind] = readingOf(shape);
+  return { option: new Option(`--${flag}${name === "" ? "" : ` <${name}>`}`, about), kind };
+}
+
+/** The name of a value, none for a flag, and how its text is read. */
+function readingOf({ type, items, format }: Shape): readonly [string, Kind] {
+  if (type === "boolean") return ["", "plain"];
+  if (items !== undefined) return ["id...", "ids"];
+  if (format === "date-time") return ["time", "time"];
+  if (format === "uuid") return ["id", "id"];
+  return Array.isArray(type) && type.includes("object") ? ["json", "json"] : ["text", "plain"];
+}
+
+type ReadMember = { readonly member: string; readonly kind: Kind; readonly value: unknown };
+
+/** What can be read before the pack is open. @throws SvcError invalid_argument */
+async function readMembers(
+  members: readonly Offered[],
+  options: object,
+): Promise<readonly ReadMember[]> {
+  const read: ReadMember[] = [];
+  for (const { option, member, kind } of members) {
+    const value: unknown = Reflect.get(options, option.attributeName());
+    if (value === undefined) continue;
+    const flag = option.long ?? "";
+    if (kind === "time") read.push({ member, kind, value: await momentOf(String(value), flag) });
+    else if (kind === "json") read.push({ member, kind, value: objectOf(String(value), member) });
+    else read.push({ member, kind, value });
+  }
+  return read;
+}
+
+async function withIds(
+  read: readonly ReadMember[],
+  find: (id: string) => Promise<MemoryNode>,
+): Promise<Record<string, unknown>> {
+  const given: Record<string, unknown> = {};
+  for (const { member, kind, value } of read) {
+    const idOf = async (id: unknown) => parseUuid(String(id)) ?? (await find(String(id))).id;
+    if (kind === "id") given[member] = await idOf(value);
+    else if (kind === "ids" && Array.isArray(value)) {
+      const ids: string[] = [];
+      for (const id of value) ids.push(await idOf(id));
+      given[member] = ids;
+    } else given[member] = value;
+  }
+  return given;
+}
+
+/** @throws SvcError invalid_argument */
+function objectOf(text: string, name: string): object {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    // Told below.
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw invalid(name, `${JSON.stringify(text)} is not a JSON object, such as '{"source":"diary"}'`);
+}
+
+/** Memories for a person, texts first. @param isOfAll whether their owners are shown, too */
+export function memoryTable(nodes: readonly MemoryNode[], isOfAll = false): readonly string[] {
+  const now = fromDate(new Date());
+  const name = shortIds(nodes.map(({ id }) => id));
+  const isPlain = nodes.every(
+    ({ lifecycleState: state }) => state === "tentative" || state === "stable",
+  );
+  const rows = nodes.map((node) => [
+    oneLine(node.content.slice(0, 500)),
+    node.nodeType,
+    ...(isPlain ? [] : [node.lifecycleState]),
+    ...(isOfAll ? [oneLine(node.userId)] : []),
+    age(node.createdAt, now),
+    name(node.id),
+  ]);
+  const state = isPlain ? [] : ["STATE"];
+  const owner = isOfAll ? ["OWNER"] : [];
+  return table(["MEMORY", "TYPE", ...state, ...owner, "STORED", "ID"], rows, true);
 }
 
 /**
@@ -65,55 +298,24 @@ export async function findMemory(
     if (node !== undefined) return node;
     throw missing(given, userId);
   }
-  const digits = digitsOf(given, "a memory");
+  const digits = digitsOf(given);
   const beginning = await idsThatBegin(engine, userId, digits);
-  const found = beginning.length > 0 ? beginning : await idsThatEnd(engine, userId, digits);
+  // Lists show ends: what several begin with may still be the end of one.
+  const ending = beginning.length === 1 ? [] : await idsThatEnd(engine, userId, digits);
+  const found = ending.length === 1 || beginning.length === 0 ? ending : beginning;
   const [only] = found;
   if (only === undefined) throw missing(given, userId);
   if (found.length > 1) throw ambiguous(given, found);
   return only;
 }
 
-/**
- * The id of an event: complete, or a start or end of it if a memory was made of the event already.
- * @throws as `findMemory`
- */
-export async function findEventId(
-  engine: MemoryEngine,
-  userId: string,
-  given: string,
-): Promise<string> {
-  return parseUuid(given) ?? (await findMemory(engine, userId, given)).id;
-}
-
-/**
- * The id among some that one, or the start or end of one, stands for; undefined if there is none.
- * @param what whose ids they are
- * @throws SvcError invalid_argument for anything but a part of an id, and for an ambiguous one
- */
-export function findAmong(ids: readonly Uuid[], given: string, what: string): Uuid | undefined {
-  const complete = parseUuid(given);
-  if (complete !== undefined) return complete;
-  const digits = digitsOf(given, what);
-  const having = (isMeant: (id: string) => boolean) =>
-    ids.filter((id) => isMeant(id.replaceAll("-", "")));
-  const beginning = having((id) => id.startsWith(digits));
-  const found = beginning.length > 0 ? beginning : having((id) => id.endsWith(digits));
-  if (found.length > 1)
-    throw ambiguous(
-      given,
-      found.map((id) => ({ id })),
-    );
-  return found[0];
-}
-
 /** @throws SvcError invalid_argument for anything but a part of an id */
-function digitsOf(given: string, what: string): string {
+function digitsOf(given: string): string {
   const digits = given.replace(/^…/, "").replaceAll("-", "").toLowerCase();
   if (/^[0-9a-f]{4,31}$/.test(digits)) return digits;
   throw invalid(
     "id",
-    `${JSON.stringify(given)} is neither the id of ${what} nor a part of one with ${LEAST_DIGITS} or more hexadecimal digits`,
+    `${JSON.stringify(given)} is neither the id of a memory nor a part of one with ${LEAST_DIGITS} or more hexadecimal digits`,
   );
 }
 
@@ -191,18 +393,6 @@ async function idsThatEnd(
     if (found.length > NAMED) break;
   }
   return found;
-}
-
-/** Memories as table rows. */
-export function memoryTable(nodes: readonly MemoryNode[]): readonly string[] {
-  const rows = nodes.map((node) => [
-    node.id,
-    node.createdAt.slice(0, 16).replace("T", " "),
-    node.nodeType,
-    node.lifecycleState,
-    shortened(node.content, SHOWN_CHARS),
-  ]);
-  return table(["ID", "STORED (UTC)", "TYPE", "STATE", "CONTENT"], rows);
 }
 
 /**

@@ -1,19 +1,21 @@
 import { existsSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { ownPack } from "../../app/own-pack.ts";
 import type { FoundKey, KeyRequest } from "../../app/pack-key.ts";
 import { folderOf, settingsForPath } from "../../app/pack-path.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import { embeddingComplaints, hostedChoice } from "../../config/rules.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
 import { namedFile, type SettingsFile } from "../../config/settings-file.ts";
-import { shownPlace } from "../../domain/addresses.ts";
+import { isAddress, shownPlace } from "../../domain/addresses.ts";
 import { EMBEDDING_MODELS, findModel } from "../../domain/embedding-models.ts";
-import { invalid } from "../../domain/errors.ts";
+import { invalid, SvcError } from "../../domain/errors.ts";
 import { shellWord } from "../../lib/text.ts";
 import type { CliContext } from "./context.ts";
 import { FORMATS, type Format, type Output } from "./output.ts";
-import { askSecret, isTerminal } from "./terminal.ts";
+import { Interrupted } from "./signals.ts";
+import { askSecret, confirm, isTerminal } from "./terminal.ts";
 
 /** `--format table|json`. */
 export function formatOption(): Option {
@@ -168,13 +170,50 @@ export function warnOn(context: CliContext): (message: string) => void {
 
 const DEFAULT_PACK = "./memory.pack";
 
-/** The configuration with the named pack, else the configured one, else `./memory.pack`; does not read the pack. */
-export function configOfPack(context: CliContext, path: string | undefined): Config {
-  const configured = loadedFor(path);
-  const { pack_path: packPath, db_path: dbPath, database_url: url } = configured.config;
-  const isSet = resolve(dbPath) !== resolve("memory.db") || existsSync(dbPath);
-  const isNamed = path !== undefined || packPath !== undefined || url !== undefined || isSet;
-  return told(context, isNamed ? configured : loadedFor(DEFAULT_PACK));
+/**
+ * The configuration with the named pack, else the configured one, else `./memory.pack`, else the user's own; does not read the
+ * pack. @param isNew the pack is to be made, where it is none
+ */
+export function configOfPack(context: CliContext, path: string | undefined, isNew = false): Config {
+  return told(context, loadedFor(path ?? (isSet(loadedFor(undefined)) ? path : near(isNew))));
+}
+
+/** Whether settings name the pack. */
+function isSet({ config }: LoadedConfig): boolean {
+  const { pack_path: packPath, db_path: dbPath, database_url: url } = config;
+  const isOther = resolve(dbPath) !== resolve("memory.db") || existsSync(dbPath);
+  return packPath !== undefined || url !== undefined || isOther;
+}
+
+function near(isNew: boolean): string {
+  return isNew || existsSync(DEFAULT_PACK) ? DEFAULT_PACK : (ownPack() ?? DEFAULT_PACK);
+}
+
+/**
+ * The pack of a command that names none, as it could be typed; a line on stderr says which. On a terminal `init` is offered where
+ * there is none.
+ * @throws SvcError not_found where there is none
+ */
+async function packInPlace(context: CliContext): Promise<string> {
+  const loaded = loadedFor(undefined);
+  const { pack_path: packPath, db_path: dbPath, database_url: url } = loaded.config;
+  const path = isSet(loaded) ? (url?.reveal() ?? packPath ?? packOf(dbPath)) : near(false);
+  const isThere = url !== undefined || existsSync(path);
+  if (!isThere && isTerminal()) await offerInit(context, path);
+  else if (!isThere) {
+    const message = `${path}: there is no pack yet; make one with svc init, or name it with --pack`;
+    throw new SvcError("not_found", message, { kind: "pack", id: path });
+  } else context.output.note(`Pack: ${shownPlace(path)}`);
+  return path;
+}
+
+/** @throws Interrupted where it is not wanted */
+async function offerInit(context: CliContext, path: string): Promise<void> {
+  if (!(await confirm(`There is no memory yet. Make ${path}?`, true))) {
+    throw new Interrupted("Nothing was made. svc init PATH makes a pack elsewhere.");
+  }
+  await context.run(["init", path]);
+  context.output.line();
 }
 
 /** A pack as it was typed, as a word of a command to show. */
@@ -193,12 +232,14 @@ export const PACK_ARGUMENT = "a .pack file, a directory pack or its memory.db";
 export type PackOptions = {
   readonly encryptionKey?: string;
   readonly format: Format;
+  /** Whether the pack was named, so that a command to show needs its name, too. */
+  readonly isNamed: boolean;
 };
 
 type Declaration = {
   readonly name: string;
   readonly description: string;
-  /** Names and descriptions. Default: the pack alone. */
+  /** Names and descriptions. Default: the pack alone. The pack may be left out where it comes first. */
   readonly arguments?: readonly (readonly [name: string, description: string])[];
   /** In front of those of every such command, of which it may have its own. */
   readonly options?: readonly Option[];
@@ -206,27 +247,94 @@ type Declaration = {
 };
 
 /** The argument of most commands. */
-export const PACK = ["<pack>", PACK_ARGUMENT] as const;
+export const PACK = [
+  "[pack]",
+  `${PACK_ARGUMENT} (default: the configured one, else ./memory.pack, else that of svc init)`,
+] as const;
 
-/** A command about a pack: the key of the pack and the form of the result are options. @param run gets arguments and options */
+/** `--pack`, also under the name that servers know. */
+export function packOption(): Option {
+  return new Option("--pack, --db-path <path>", "the pack, in place of the argument");
+}
+
+/** A command about a pack: its key and the form of the result are options. @param run gets arguments and options */
 export function packCommand<Given extends readonly unknown[]>(
   { name, description, arguments: names = [PACK], options = [], examples }: Declaration,
   run: (context: CliContext, ...given: Given) => Promise<void>,
 ): (context: CliContext) => Command {
   return (context) => {
     const command = new Command(name).description(description).addHelpText("after", examples);
-    for (const [argument, meaning] of names) command.argument(argument, meaning);
-    const common = [encryptionKeyOption(), formatOption()].filter(
-      ({ long }) => !options.some((own) => own.long === long),
-    );
+    const mayLackPack = names[0] === PACK;
+    for (const [argument, meaning] of names) {
+      command.argument(mayLackPack ? `[${argument.slice(1, -1)}]` : argument, meaning);
+    }
+    if (mayLackPack) command.usage(["[options]", ...names.map(([word]) => word)].join(" "));
+    const common = [
+      ...(mayLackPack ? [packOption()] : []),
+      encryptionKeyOption(),
+      formatOption(),
+    ].filter(({ long }) => !options.some((own) => own.long === long));
     for (const option of [...options, ...common]) command.addOption(option);
-    return command.action((...given: readonly unknown[]) => {
+    return command.action(async (...given: readonly unknown[]) => {
       // Options that a command has in common with the one that it is a part of are read by that one.
-      const all = [...given.slice(0, -2), command.optsWithGlobals()];
-      // SAFETY: the arguments and the options, as they are declared. Last came the options and the command itself.
-      return run(context, ...(all as unknown as Given));
+      const chosen: PackOptions & { readonly dbPath?: string } = command.optsWithGlobals();
+      const typed = given.slice(0, names.length);
+      const { words, isNamed } = mayLackPack
+        ? await wordsWithPack(context, command, names.slice(1), typed.flat(), chosen.dbPath)
+        : { words: typed, isNamed: true };
+      // SAFETY: the arguments and the options, as they are declared.
+      await run(context, ...([...words, { ...chosen, isNamed }] as unknown as Given));
     });
   };
+}
+
+/** The pack, named or not, and what comes behind it; a list for `...`. @param typed by position, undefined at the end */
+async function wordsWithPack(
+  context: CliContext,
+  command: Command,
+  names: readonly (readonly [name: string, description: string])[],
+  typed: readonly unknown[],
+  option: string | undefined,
+): Promise<{ readonly words: readonly unknown[]; readonly isNamed: boolean }> {
+  const given = typed.filter((word): word is string => typeof word === "string");
+  const hasMany = names.at(-1)?.[0].includes("...") === true;
+  const [first = ""] = given;
+  const isFixed = !hasMany && names.every(([word]) => word.startsWith("<"));
+  const isFirst = isFixed ? given.length > names.length : isPack(first);
+  const words = isFirst ? given.slice(1) : given;
+  const lacking = names.findIndex(([word], at) => word.startsWith("<") && at >= words.length);
+  if (lacking >= 0) {
+    command.error(`error: missing required argument '${names[lacking]?.[0].slice(1, -1)}'`);
+  }
+  if (isFirst && option !== undefined)
+    throw invalid("--pack", `names a pack, and so does ${first}`);
+  const pack = option ?? (isFirst ? first : await packInPlace(context));
+  const many = hasMany ? names.length - 1 : names.length;
+  return {
+    words: [
+      pack,
+      ...names.slice(0, many).map((_, at) => words[at]),
+      ...(hasMany ? [words.slice(many)] : []),
+    ],
+    isNamed: isFirst || option !== undefined,
+  };
+}
+
+/** Whether a first word names a pack, there or not, and is no text. */
+function isPack(word: string): boolean {
+  if (/^https?:/i.test(word)) return false;
+  if (
+    (isAddress(word) && !/\s/.test(word)) ||
+    /^\S*\.pack\/?$/i.test(word) ||
+    /^(?:\.{0,2}|~)\/\S*$/.test(word)
+  )
+    return true;
+  if (!existsSync(word)) return false;
+  return (
+    /\.pack\/?$/i.test(word) ||
+    basename(word) === "memory.db" ||
+    existsSync(join(word, "memory.db"))
+  );
 }
 
 /** An option with a whole number. */

@@ -73,21 +73,100 @@ async function progressBar(label: string): Promise<ProgressBar> {
   };
 }
 
-/** Rows under their headings, columns aligned; `(no results)` when there are none. */
+/** Columns of a screen that does not say how many it has. */
+const SCREEN = 80;
+
+/**
+ * Rows under their headings, columns aligned; `(no results)` when there are none.
+ * @param isFitting cuts the first column so that a row fits the screen
+ */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
+  isFitting = false,
 ): readonly string[] {
   if (rows.length === 0) return ["(no results)"];
   const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
+    Math.max(heading.length, ...rows.map((row) => Bun.stringWidth(row[column] ?? ""))),
   );
+  if (isFitting) {
+    const others = widths.slice(1).reduce((sum, width) => sum + width + 2, 0);
+    const room = Math.max(MIN_TEXT, (process.stdout.columns || SCREEN) - others);
+    widths[0] = Math.min(widths[0] ?? 0, room);
+  }
   const align = (cells: readonly string[]): string =>
     cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        const shown = isFitting && column === 0 ? fitted(cell, width) : cell;
+        return shown + " ".repeat(Math.max(0, width - Bun.stringWidth(shown)));
+      })
       .join("  ")
       .trimEnd();
   return [kleur.bold(align(headings)), ...rows.map(align)];
+}
+
+/** Columns that a text gets on the narrowest screen. */
+const MIN_TEXT = 20;
+
+/** The beginning of a text that takes so many columns. */
+function fitted(text: string, width: number): string {
+  if (Bun.stringWidth(text) <= width) return text;
+  let shown = "";
+  for (const character of text) {
+    if (Bun.stringWidth(shown + character) >= width) break;
+    shown += character;
+  }
+  return `${shown.trimEnd()}…`;
+}
+
+/** Names ids by their last digits, as many as keep them distinct: the first ones are the time, which neighbours share. */
+export function shortIds(ids: Iterable<string>, least = 6): (id: string) => string {
+  const bare = [...new Set(ids)].map((id) => id.replaceAll("-", ""));
+  let digits = least;
+  while (new Set(bare.map((id) => id.slice(-digits))).size < bare.length) digits += 1;
+  return (id) => id.replaceAll("-", "").slice(-digits);
+}
+
+/** An answer as lines: values under their names, then a table for each list of objects. */
+export function answerLines(answer: object): readonly string[] {
+  const members = Object.entries(answer).filter(([, value]) => value !== null);
+  const isTable = ([, value]: (typeof members)[number]): boolean =>
+    Array.isArray(value) && value.some((one) => typeof one === "object");
+  const plain = members.filter((one) => !isTable(one));
+  return [
+    ...(plain.length === 0 ? [] : fields(plain.map(([key, value]) => [label(key), word(value)]))),
+    ...members.filter(isTable).flatMap(([key, value]) => ["", label(key), ...objectTable(value)]),
+  ];
+}
+
+/** Objects as rows under the names of their members. */
+function objectTable(objects: readonly object[]): readonly string[] {
+  const keys = [...new Set(objects.flatMap((one) => Object.keys(one)))];
+  return table(
+    keys.map((key) => key.replaceAll("_", " ").toUpperCase()),
+    objects.map((one) => keys.map((key) => word(Reflect.get(one, key)))),
+  );
+}
+
+function label(key: string): string {
+  if (key === "path" || key === "db_path") return "Pack";
+  const words = key.replaceAll("_", " ");
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
+const MAX_VALUE = 500;
+
+/** A value on one line. */
+function word(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(word).join(", ");
+  if (typeof value !== "object") return shortened(String(value), MAX_VALUE);
+  const members = Object.entries(value);
+  return members.length === 0
+    ? "none"
+    : members.map(([key, own]) => `${key} ${word(own)}`).join(", ");
 }
 
 /** The line below a table that says how many rows it has; none below an empty one. */
@@ -142,23 +221,8 @@ export function shortened(text: string, max = 50): string {
   return isCut ? `${points.slice(0, max).join("")}...` : points.join("");
 }
 
-/** A member of a result: its name in JSON and its label in a table, which shows only those that have one. */
-export type Member = readonly [
-  name: string,
-  value: string | number | boolean | null,
-  label?: string,
-];
-
-/** Prints a result in the form that was asked for. */
-export function printMembers(output: Output, format: Format, members: readonly Member[]): void {
-  if (format === "json") {
-    output.json(Object.fromEntries(members));
-    return;
-  }
-  const shown = members.flatMap(([, value, label]) => {
-    if (label === undefined) return [];
-    const text = typeof value === "boolean" ? (value ? "yes" : "no") : String(value);
-    return [[label, text] as const];
-  });
-  for (const line of fields(shown)) output.line(line);
+/** Prints an answer in the form that was asked for. */
+export function printAnswer(output: Output, format: Format, answer: object): void {
+  if (format === "json") output.json(answer);
+  else for (const line of answerLines(answer)) output.line(line);
 }

@@ -24,13 +24,13 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   search: async (context) => (await import("./commands/search.ts")).searchCommand(context),
   list: async (context) => (await import("./commands/read.ts")).listCommand(context),
   show: async (context) => (await import("./commands/read.ts")).showCommand(context),
-  edit: async (context) => (await import("./commands/change.ts")).editCommand(context),
+  replace: async (context) => (await import("./commands/store.ts")).replaceCommand(context),
   archive: async (context) => (await import("./commands/change.ts")).archiveCommand(context),
   restore: async (context) => (await import("./commands/change.ts")).restoreCommand(context),
   pin: async (context) => (await import("./commands/change.ts")).pinCommand(context),
   forget: async (context) => (await import("./commands/forget.ts")).forgetCommand(context),
   observe: async (context) => (await import("./commands/observe.ts")).observeCommand(context),
-  organize: async (context) => (await import("./commands/organize.ts")).organizeCommand(context),
+  organize: async (context) => (await import("./commands/change.ts")).organizeCommand(context),
   explain: async (context) => (await import("./commands/search.ts")).explainCommand(context),
   nodes: async (context) => (await import("./commands/read.ts")).nodesCommand(context),
   node: async (context) => (await import("./commands/read.ts")).nodeCommand(context),
@@ -53,11 +53,11 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   key: async (context) => (await import("./commands/key.ts")).keyCommand(context),
   owner: async (context) => (await import("./commands/owner.ts")).ownerCommand(context),
   "extraction-status": async (context) =>
-    (await import("./commands/extraction.ts")).extractionStatusCommand(context),
+    (await import("./commands/change.ts")).extractionStatusCommand(context),
   "retry-extraction": async (context) =>
-    (await import("./commands/extraction.ts")).retryExtractionCommand(context),
+    (await import("./commands/change.ts")).retryExtractionCommand(context),
   "process-extractions": async (context) =>
-    (await import("./commands/extraction.ts")).processExtractionsCommand(context),
+    (await import("./commands/change.ts")).processExtractionsCommand(context),
   completion: async (context, whole) =>
     (await import("./commands/completion.ts")).completionCommand(context, whole),
   demo: async (context) => (await import("./commands/init.ts")).demoCommand(context),
@@ -66,17 +66,36 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
 /** The names of all commands. */
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 
+/** Other words for commands, as people type them. */
+export const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  store: ["add", "remember", "note", "save"],
+  search: ["find", "ask", "query", "recall", "retrieve"],
+  list: ["ls"],
+  show: ["get", "view", "cat"],
+  replace: ["edit", "update", "supersede", "change"],
+  archive: ["retire"],
+  restore: ["unarchive", "undo"],
+  forget: ["rm", "delete", "remove", "erase"],
+  chain: ["history"],
+  explain: ["why"],
+};
+
+const COMMAND_OF: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(SYNONYMS).flatMap(([name, words]) => words.map((word) => [word, name])),
+);
+
 const EXIT = { done: 0, failed: 1, refused: 2 } as const;
 
 const EXAMPLES = `
 Examples:
-  svc demo                                         see what it does
-  svc init                                         make ./memory.pack, and see how to connect it
-  svc store ./memory.pack "Anna prefers tea"       remember something
-  svc search ./memory.pack "what does Anna drink?" find it again
-  svc open ./memory.pack                           look through it in a browser
-  svc serve --db-path ./memory.pack                offer it over HTTP
+  svc demo                          see what it does
+  svc init                          make ./memory.pack, and see how to connect it
+  svc store "Anna prefers tea"      remember something
+  svc find what does Anna drink?    find it again
+  svc open                          look through it in a browser
+  svc serve                         offer it over HTTP
 
+Commands take a pack as their first word; without one they take that of the settings, else ./memory.pack, else that of svc init.
 Exit codes: 0 done, 1 failed, 2 refused or wrong usage, 130 interrupted.`;
 
 /**
@@ -85,16 +104,21 @@ Exit codes: 0 done, 1 failed, 2 refused or wrong usage, 130 interrupted.`;
  * @returns the exit code; a failure has been reported on stderr.
  */
 export async function runCli(
-  args: readonly string[],
+  [first = "", ...rest]: readonly string[],
   serving: Serving,
   output: Output = processOutput(),
 ): Promise<number> {
+  const args = first === "" && rest.length === 0 ? [] : [COMMAND_OF[first] ?? first, ...rest];
   let exitCode: number = EXIT.done;
   const context: CliContext = {
     serving,
     output,
     fail: () => {
       exitCode = EXIT.failed;
+    },
+    run: async (other) => {
+      const program = await createProgram(other, context);
+      await program.parseAsync(other, { from: "user" });
     },
   };
   exitOnSignal();
@@ -131,7 +155,7 @@ export async function createProgram(
   const builders = wanted === undefined ? Object.values(COMMANDS) : [wanted];
   for (const build of builders) {
     const command = await build(context, () => createProgram([], context));
-    command.copyInheritedSettings(program);
+    command.aliases(SYNONYMS[command.name()] ?? []).copyInheritedSettings(program);
     for (const part of command.commands) part.copyInheritedSettings(command);
     program.addCommand(command);
   }

@@ -209,7 +209,7 @@ const filters = {
   ),
 };
 
-const browseOperation = defineOperation({
+export const browseOperation = defineOperation({
   name: "browse_nodes",
   summary: "Look through memories by time",
   description: "Newest first, page by page; follow next_cursor until has_more is false.",

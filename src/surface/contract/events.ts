@@ -110,7 +110,7 @@ const extractionOperation = defineOperation({
   },
 });
 
-const extractionStatusOperation = defineOperation({
+export const extractionStatusOperation = defineOperation({
   name: "extraction_status",
   summary: "How far extraction from an event has come",
   description: "404 for an event from which nothing is to be extracted.",

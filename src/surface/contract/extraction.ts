@@ -63,7 +63,7 @@ export const extractionStatusView = noted(
 
 const LIMIT_MAX = 1000;
 
-export const extractionPassView = noted(
+const extractionPassView = noted(
   view<ExtractionPass>()({
     processed: noted(natural, { description: "Messages that this call finished." }),
     pending: noted(natural, { description: "Messages that wait or are being worked on." }),
@@ -72,7 +72,7 @@ export const extractionPassView = noted(
   { id: "ExtractionPass" },
 );
 
-const processOperation = defineOperation({
+export const processOperation = defineOperation({
   name: "process_extractions",
   summary: "Extract what is queued",
   description:
@@ -119,7 +119,7 @@ const replan: Field<boolean | undefined> = {
   read: (value) => (value ?? undefined) as boolean | undefined,
 };
 
-const retryOperation = defineOperation({
+export const retryOperation = defineOperation({
   name: "retry_extraction",
   summary: "Try an extraction again",
   description:

@@ -73,7 +73,7 @@ const stayingForm = named<Staying>("Staying", "Something related that stays.", {
 });
 
 /** What a forgetting erases, or has erased. */
-export const forgetView = noted(
+const forgetView = noted(
   view<ForgetAnswer>()({
     mode: member(FORGET_MODES),
     confirm: noted(nullable(text), { description: "Confirms this list in a call that erases." }),
@@ -114,7 +114,7 @@ export const verificationView = object<ForgetVerification>({
 
 const IDS_MAX = 1000;
 
-const forgetOperation = defineOperation({
+export const forgetOperation = defineOperation({
   name: "forget",
   summary: "Forget memories for good",
   description:

@@ -47,7 +47,7 @@ const promoteOperation = defineOperation({
   },
 });
 
-const archiveOperation = defineOperation({
+export const archiveOperation = defineOperation({
   name: "archive_node",
   summary: "Retire a memory",
   description: "It stays in the pack and is no longer found. Restoring it brings it back.",
@@ -76,7 +76,7 @@ const archiveOperation = defineOperation({
   },
 });
 
-const restoreOperation = defineOperation({
+export const restoreOperation = defineOperation({
   name: "restore_node",
   summary: "Bring a retired memory back",
   description:
@@ -115,7 +115,7 @@ const reinforceOperation = defineOperation({
   },
 });
 
-const pinOperation = defineOperation({
+export const pinOperation = defineOperation({
   name: "pin_node",
   summary: "Pin a memory",
   description:
@@ -169,7 +169,7 @@ const conditionOperation = defineOperation({
 /** What comes with every change of two memories. */
 const claimChange = { evidence_id: evidenceId, request_id: requestId, actor };
 
-const supersedeOperation = defineOperation({
+export const supersedeOperation = defineOperation({
   name: "supersede_node",
   summary: "Replace one memory by another",
   description: "The old memory stays in the pack and is no longer found. A retry changes nothing.",

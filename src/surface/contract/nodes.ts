@@ -340,7 +340,7 @@ function membersOf(value: Json | undefined): Readonly<Record<string, unknown>> {
     : {};
 }
 
-const getNodeOperation = defineOperation({
+export const getNodeOperation = defineOperation({
   name: "get_node",
   summary: "Read one memory",
   description: "One memory in whatever state it is, superseded and archived ones included.",
@@ -367,7 +367,7 @@ const getNodeOperation = defineOperation({
   },
 });
 
-const listNodesOperation = defineOperation({
+export const listNodesOperation = defineOperation({
   name: "list_nodes",
   summary: "List memories",
   description: "The newest active memories first; a state names another kind.",
@@ -441,7 +441,7 @@ const neighborhoodOperation = defineOperation({
   http: { route: "get /v1/nodes/{node_id}/neighborhood", statuses: [404] },
 });
 
-const chainOperation = defineOperation({
+export const chainOperation = defineOperation({
   name: "chain",
   summary: "Read what replaced a memory, or what it replaced",
   description: `Nearest first, in any state, at most ${LIMITS.chainSteps} memories.`,

@@ -72,17 +72,6 @@ const organizeToolView = view<OrganizeResult>()({
   wouldChange: members.wouldChange,
 });
 
-/** Everything, as the command line prints it. */
-export const organizeWholeView = view<OrganizeResult>()({
-  jobsRun: members.jobsRun,
-  jobsSkipped: list(text),
-  skippedBecause: members.skippedBecause,
-  durationMs: members.durationMs,
-  budgetRemainingMs: nonNegative,
-  perJob: members.perJob,
-  wouldChange: members.wouldChange,
-});
-
 /** The jobs of a request: a list over HTTP, text for a tool, in which blank text stands for none named. */
 const jobs: Field<readonly string[] | undefined> = {
   http: z
@@ -111,7 +100,7 @@ function requireAllowed({ boundUserId }: Caller, names: readonly string[] | unde
   throw new SvcError("forbidden", "jobs: feedback_apply concerns all owners; leave it out");
 }
 
-const organizeOperation = defineOperation({
+export const organizeOperation = defineOperation({
   name: "organize",
   summary: "Put memories in order",
   description:

@@ -204,7 +204,7 @@ const getReceiptOperation = defineOperation({
   },
 });
 
-const listRetrievalsOperation = defineOperation({
+export const listRetrievalsOperation = defineOperation({
   name: "list_retrievals",
   summary: "List retrievals",
   description: "Those whose receipts are kept, newest first; follow next_cursor.",
@@ -222,7 +222,7 @@ const listRetrievalsOperation = defineOperation({
   http: { route: "get /v1/retrievals" },
 });
 
-const explainOperation = defineOperation({
+export const explainOperation = defineOperation({
   name: "explain_retrieval",
   summary: "Explain a retrieval",
   description:

@@ -47,7 +47,7 @@ import { age, counted, oneLine } from "./core/tool-text.ts";
 const NEAR_TEXT_MAX = 2000;
 
 /** A memory that a new one may replace or repeat, in the same form on every surface; the similarity to four decimals. */
-export const nearView = noted(
+const nearView = noted(
   view<NearMemory>()({
     nodeId: told(uuid, ({ node }) => node.id),
     content: told(
@@ -205,7 +205,7 @@ const storeAnswerView = noted(
 
 const SAID = "When it was said.";
 
-const storeOperation = defineOperation({
+export const storeOperation = defineOperation({
   name: "store",
   summary: "Store one memory",
   description:

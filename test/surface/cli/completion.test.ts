@@ -5,7 +5,7 @@ import { whyNo } from "../../../scripts/check/test-programs.ts";
 import { NODE_TYPES } from "../../../src/domain/enums.ts";
 import { COMMAND_NAMES } from "../../../src/surface/cli/program.ts";
 import { leftOut } from "../../left-out.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createDesk, type Desk, PROGRAM } from "./run-svc.ts";
 
 // Each test starts processes.
 setDefaultTimeout(120_000);
@@ -25,14 +25,18 @@ beforeAll(async () => {
 });
 afterAll(() => desk.remove());
 
+/** Lets a shell find the program under its name. */
+const CALL = `svc() { ${PROGRAM.map((word) => `'${word}'`).join(" ")} "$@"; }; `;
+
 /** The proposals of bash for a line whose words were split as readline does; the cursor stands behind the last one. */
 function complete(...words: readonly string[]): readonly string[] {
-  const script = `source svc.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _svc
+  const script = `${CALL}source svc.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _svc
     (( \${#COMPREPLY[@]} )) && printf '%s\\n' "\${COMPREPLY[@]}"; true`;
   const { stdout, stderr } = Bun.spawnSync(
     ["bash", "--norc", "-c", script, "bash", "svc", ...words],
     {
       cwd: desk.folder,
+      env: { ...process.env, XDG_CONFIG_HOME: desk.folder },
     },
   );
   expect(stderr.toString()).toBe("");
@@ -89,7 +93,8 @@ testIn("zsh", "zsh reads its completion", () => {
 
 testIn("fish", "fish proposes commands, values and packs", () => {
   const proposals = (line: string): readonly string[] => {
-    const script = `source svc.fish; complete -C ${JSON.stringify(line)}`;
+    const program = PROGRAM.map((word) => `'${word}'`).join(" ");
+    const script = `function svc; ${program} $argv; end; source svc.fish; complete -C ${JSON.stringify(line)}`;
     const { stdout } = Bun.spawnSync(["fish", "--no-config", "-c", script], { cwd: desk.folder });
     return stdout
       .toString()

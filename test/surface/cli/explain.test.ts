@@ -129,7 +129,6 @@ describe("svc explain", () => {
 
   test.each([
     { name: "an id that is none", args: ["7"], says: 'request_id: "7" is not a UUID' },
-    { name: "no id", args: [], says: "missing required argument" },
     { name: "an unknown format", args: [UNKNOWN, "--format", "xml"], says: "Allowed choices" },
   ])("refuses $name", async ({ args, says }) => {
     const { code, stderr } = await explain(...args);

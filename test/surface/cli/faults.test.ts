@@ -138,7 +138,7 @@ const USAGE: readonly { args: readonly string[]; says: string; env?: Record<stri
   { args: ["store", "good.pack", "x", "--type", "thing"], says: "Allowed choices are entity" },
   { args: ["store", "good.pack", "x", "--scope", "all"], says: "Allowed choices are personal" },
   { args: ["store", "good.pack", "x", "--metadata", "{"], says: "not a JSON object" },
-  { args: ["store", "good.pack", "x", "--event-time", "2026-01-01T00:00"], says: "time zone" },
+  { args: ["store", "good.pack", "x", "--event-time", "2026-02-30"], says: "is no time" },
   { args: ["store", "good.pack", "x", "--speaker", "s".repeat(201)], says: "200" },
   { args: ["search", "good.pack", "x", "--limit", "-1"], says: "--limit" },
   { args: ["search", "good.pack", "x", "--limit", "1.5"], says: "whole number" },
@@ -153,7 +153,7 @@ const USAGE: readonly { args: readonly string[]; says: string; env?: Record<stri
   { args: ["info", "good.pack"], says: "encrypt", env: { SVC_ENCRYPTION_ENABLED: "yes" } },
 ];
 
-test.each(["rm", "get", "forgt", "orget"])("%s is no way to forget", async (name) => {
+test.each(["forgt", "orget"])("%s is no way to forget", async (name) => {
   const { code, stderr } = await desk.run([name, "good.pack"]);
   expect(stderr).toContain(`unknown command '${name}'`);
   expect(stderr).not.toMatch(/forget/);

@@ -167,7 +167,7 @@ describe("a pack with a model of a server", () => {
     server.received.length = 0;
     const rebuilt = await run("rebuild", "change.pack", "--batch-size", "1");
     expect(rebuilt.stderr).toContain("is sent to");
-    expect(rebuilt.stdout).toMatch(/Embedded now +1\n/);
+    expect(rebuilt.stdout).toMatch(/Nodes embedded +1\n/);
     expect(server.received.map(({ body }) => body.input)).toEqual([["Anna likes tea"]]);
     expect(await modelOf("change.pack")).toMatchObject({ model: "acme-embed" });
 

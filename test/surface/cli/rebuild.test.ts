@@ -87,13 +87,13 @@ describe("a pack of another model", () => {
     };
     expect(await answer("b.pack")).toEqual(await answer("c.pack"));
     const again = await desk.run(["rebuild", "b.pack"]);
-    expect(again.stdout).toMatch(/^Embedded now +0$/m);
+    expect(again.stdout).toMatch(/^Nodes embedded +0$/m);
     expect(await answer("b.pack")).toEqual(await answer("c.pack"));
   });
 });
 
 test.each([
-  { args: ["rebuild"], code: 2, says: "missing required argument" },
+  { args: ["rebuild"], code: 1, says: "there is no pack yet" },
   { args: ["rebuild", "missing.pack"], code: 1, says: "no such pack" },
   { args: ["rebuild", "former.pack", "--batch-size", "0"], code: 2, says: "whole number from 1" },
 ])("$args is refused: $says", async ({ args, code, says }) => {

@@ -31,7 +31,7 @@ test("a photo is found with its picture, which goes with exports and is gone onc
   const source = 'from photo "boat.png"';
   expect(await json("search", "a.pack", ...ask)).toMatchObject({ results: [{ source }] });
   const table = await desk.run(["search", "a.pack", ...ask]);
-  expect(table.stdout).toContain('A red boat in a harbour. (from photo "boat.png")');
+  expect(table.stdout).toContain('(from photo "boat.png") A red boat in a harbour.');
   const context = await desk.run(["search", "a.pack", ...ask, "--context"]);
   expect(context.stdout).toContain('from photo "boat.png"');
 

@@ -108,7 +108,9 @@ describeOnTerminal("on a terminal", () => {
   afterAll(() => desk.remove());
 
   test("init keeps no key unless it is wanted", () => {
-    expect(readdirSync(desk.folder)).toEqual(["spoken.pack"]);
+    expect(readdirSync(desk.folder).toSorted()).toEqual([".config", "spoken.pack"]);
+    // Where the pack is, and no key.
+    expect(readdirSync(join(desk.folder, ".config/svc"))).toEqual(["pack"]);
   });
 
   test("a command asks for the passphrase, again when it was wrong", async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { rememberPack } from "../../../app/own-pack.ts";
 import { mainFileOf } from "../../../app/pack-path.ts";
 import { CLIENT_NAMES, CONFIG_SCOPES, type ConfigScope } from "../../../assistants/catalogue.ts";
 import type { ClientChange, ClientEntry } from "../../../assistants/config-change.ts";
@@ -109,6 +110,7 @@ async function connect(
   concerns.forEach(warn);
   const outcome = await changeConfig(context, change, options, `Connect ${change.title}?`);
   if (outcome.status === "declined") return;
+  remember(outcome, scope, wish.pack);
   const isTried = options.verify && outcome.status !== "planned";
   const trip = isTried ? await tryServer(context, server) : undefined;
   if (trip?.isOk === false) context.fail();
@@ -128,6 +130,11 @@ async function makeIfMissing(
   const { openOrMake } = await import("../../../packs/create-pack.ts");
   const engine = await openOrMake(config, (message) => output.note(message));
   await engine.close();
+}
+
+/** What a person's assistant uses is what a person means who names no pack. */
+function remember({ status }: ChangeOutcome, scope: ConfigScope, pack: string): void {
+  if (status !== "planned" && scope === "user") rememberPack(pack);
 }
 
 function meant(names: readonly string[]): string {

@@ -2,45 +2,40 @@ import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from "node:f
 import { type Command, Option } from "commander";
 import { pathArgument } from "../../../config/path.ts";
 import { invalid } from "../../../domain/errors.ts";
-import type { ForgetAnswer, ForgetInput } from "../../../engine/forget/api.ts";
+import type { ForgetAnswer } from "../../../engine/forget/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { doubledName } from "../../../lib/json.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
+import type { Asked } from "../../contract/core/operation.ts";
 import { counted } from "../../contract/core/tool-text.ts";
-import { forgetView, verificationView } from "../../contract/forget.ts";
+import { forgetOperation, verificationView } from "../../contract/forget.ts";
 import type { CliContext } from "../context.ts";
-import { ACTOR, findMemory, type MemoryOptions, withMemories, withPack } from "../memories.ts";
-import { ownerOption, PACK, type PackOptions, packCommand } from "../options.ts";
-import { type Output, oneLine, shortened, table } from "../output.ts";
+import { type Desk, memoryCommand, withEngine } from "../memories.ts";
+import { configFor, PACK, type PackOptions, packCommand } from "../options.ts";
+import { oneLine, shortIds, table } from "../output.ts";
 
 const VERIFY_EXAMPLES = `
 Examples:
-  svc forget verify ./memory.pack forget-0198a2b4.json
-  echo -n "the forgotten text" | svc forget verify ./memory.pack forget-0198a2b4.json --text -
+  svc forget verify forget-0198a2b4.json
+  echo -n "the forgotten text" | svc forget verify forget-0198a2b4.json --text -
 
 With the text it also checks that the receipt is about it, and that it is nowhere in the pack.`;
 
-const EXCERPT_CHARS = 60;
-
-type ForgetOptions = MemoryOptions & {
-  readonly session?: string;
-  readonly query?: string;
-  readonly keepDerived?: true;
-  readonly receipt?: string;
-  readonly yes?: true;
-};
+type ForgetOptions = { readonly receipt?: string; readonly yes?: true };
 type VerifyOptions = PackOptions & { readonly text?: string };
 
-const build = packCommand(
+const build = memoryCommand<ForgetOptions, [readonly string[]]>(
   {
     name: "forget",
     description: "erase memories for good, with a receipt; shows them first",
-    arguments: [PACK, ["[id...]", "of memories (a start or end is enough) or events"]],
+    words: [["[id...]", "of memories (an end or start is enough) or events"]],
+    of: forgetOperation,
+    members: {
+      session: ["session_id", "all that was said in this conversation"],
+      query: ["containing", "all memories whose text contains this, in whatever case"],
+      "keep-derived": ["keep_derived", "keep memories that rest on other messages, too"],
+    },
     options: [
-      ownerOption(),
-      new Option("--session <id>", "all that was said in this conversation"),
-      new Option("--query <text>", "all memories whose text contains this, in whatever case"),
-      new Option("--keep-derived", "keep memories that rest on other messages, too"),
       new Option(
         "--receipt <file>",
         "a new file for the receipt, which only you can read (default: forget-<id>.json here)",
@@ -49,19 +44,16 @@ const build = packCommand(
     ],
     examples: `
 Examples:
-  svc forget ./memory.pack 0198a2b4                       shows what would be erased; changes nothing
-  svc forget ./memory.pack 0198a2b4 --yes                 erases it and writes a receipt
-  svc forget ./memory.pack --session monday --yes         all that was said in a conversation
-  svc forget ./memory.pack --query "Lisbon"               every memory whose text contains it
-  svc forget verify ./memory.pack forget-0198a2b4.json    checks a receipt against the pack
+  svc forget 3f9a1c                       shows what would be erased; changes nothing
+  svc forget 3f9a1c --yes                 erases it and writes a receipt
+  svc forget --session monday --yes       all that was said in a conversation
+  svc forget --query "Lisbon"             every memory whose text contains it
+  svc forget verify forget-0198a2b4.json  checks a receipt against the pack
 
 What was forgotten is gone from the pack for ever; its place in the log stays. Backups, exports and copies made before still have
 it. To only stop finding a memory: svc archive.`,
   },
-  (context, path: string, ids: readonly string[], options: ForgetOptions) =>
-    withMemories(context, path, options, (engine, userId) =>
-      run(context.output, engine, { userId, ids, options }),
-    ),
+  run,
 );
 
 const buildVerify = packCommand(
@@ -72,8 +64,10 @@ const buildVerify = packCommand(
     options: [new Option("--text <text>", "a text that was forgotten; - reads it from stdin")],
     examples: VERIFY_EXAMPLES,
   },
-  (context, path: string, file: string, options: VerifyOptions) =>
-    withPack(context, path, options, (engine) => verify(context, engine, file, options)),
+  async (context, path: string, file: string, options: VerifyOptions) => {
+    const config = await configFor(context, path, options.encryptionKey);
+    await withEngine(context, config, (engine) => verify(context, engine, file, options));
+  },
 );
 
 /** `svc forget`: erases memories, and proves it. */
@@ -81,56 +75,53 @@ export function forgetCommand(context: CliContext): Command {
   return build(context).addCommand(buildVerify(context));
 }
 
-async function run(
-  output: Output,
-  engine: MemoryEngine,
-  {
-    userId,
-    ids: given,
-    options,
-  }: { readonly userId: string; readonly ids: readonly string[]; readonly options: ForgetOptions },
-): Promise<void> {
-  const { session: sessionId, query: containing, keepDerived, yes, format } = options;
+async function run(desk: Desk<ForgetOptions>, given: readonly string[]): Promise<void> {
+  const { output, options, ask } = desk;
   const ids: string[] = [];
-  for (const id of given) ids.push(parseUuid(id) ?? (await findMemory(engine, userId, id)).id);
-  const input = { userId, ids, sessionId, containing, keepDerived, actorId: ACTOR };
-  const preview = await engine.forget(input);
-  if (yes !== true || preview.confirm === undefined) {
-    if (format === "json") return output.json(forgetView.json(preview));
-    for (const line of previewLines(preview)) output.line(line);
-    if (preview.confirm !== undefined) output.note("Nothing was changed. With --yes it is erased.");
+  for (const id of given) ids.push(parseUuid(id) ?? (await desk.find(id)).id);
+  const asked = { ...desk.given, ids };
+  const { output: preview, json } = await ask(forgetOperation, asked);
+  const { confirm } = preview;
+  if (options.yes !== true || confirm === undefined) {
+    desk.tell(json, () => previewLines(preview));
+    if (options.format !== "json" && confirm !== undefined) {
+      output.note(
+        "Nothing was changed. With --yes it is erased; to only stop finding it: svc archive.",
+      );
+    }
     return;
   }
-  const answer = await erase(engine, { ...input, confirm: preview.confirm }, options.receipt);
-  if (format === "json") return output.json(forgetView.json(answer.answer));
-  const { memories, events } = answer.answer;
-  const stage = answer.answer.stage;
+  const erased = { ...asked, confirm, mode: "erase" };
+  const { file, done } = await intoFile(options.receipt, confirm, () =>
+    ask(forgetOperation, erased),
+  );
+  const { memories, events, stage, forgetId, notReached } = done.output;
   const what = [
     counted(memories.length, "memory", "memories"),
     counted(events.length, "event", "events"),
   ];
-  output.line(`Forgotten: ${what.join(", ")} (${answer.answer.forgetId})`);
-  output.line(
+  desk.tell(done.json, () => [
+    `Forgotten: ${what.join(", ")} (${forgetId})`,
     stage === "physical"
       ? "Their bytes are gone."
       : "The bytes are still there: another process is reading, or the user of the database may not vacuum its tables. The next opening tries again.",
-  );
-  output.line(`Receipt: ${answer.file}`);
-  output.note(`Not reached: ${answer.answer.notReached.join("; ")}.`);
+    `Receipt: ${file}`,
+  ]);
+  if (options.format !== "json") output.note(`Not reached: ${notReached.join("; ")}.`);
 }
 
 /** The file of the receipt is made first: without it the proof would be lost. */
-async function erase(
-  engine: MemoryEngine,
-  input: ForgetInput & { readonly confirm: string },
+async function intoFile(
   wanted: string | undefined,
-): Promise<{ readonly answer: ForgetAnswer; readonly file: string }> {
-  const file = pathArgument("--receipt", wanted ?? `forget-${input.confirm.slice(0, 12)}.json`);
+  confirm: string,
+  erase: () => Promise<Asked<ForgetAnswer>>,
+): Promise<{ readonly done: Asked<ForgetAnswer>; readonly file: string }> {
+  const file = pathArgument("--receipt", wanted ?? `forget-${confirm.slice(0, 12)}.json`);
   const descriptor = openNew(file);
   try {
-    const answer = await engine.forget({ ...input, mode: "erase" });
-    writeSync(descriptor, `${JSON.stringify(answer.receipt, undefined, 2)}\n`);
-    return { answer, file };
+    const done = await erase();
+    writeSync(descriptor, `${JSON.stringify(done.output.receipt, undefined, 2)}\n`);
+    return { done, file };
   } catch (error) {
     unlinkSync(file);
     throw error;
@@ -165,21 +156,18 @@ function previewLines({
   const before = forgottenBefore.map((id) => `Forgotten before: ${id}`);
   if (confirm === undefined) return [...before, "There is nothing to forget."];
   const { edges, operations, receipts, blobs } = counts;
+  const name = shortIds([...memories, ...events, ...stays].map(({ id }) => id));
   const pictures = blobs === 0 ? "" : `, ${counted(blobs, "picture", "pictures")}`;
   return [
     ...before,
     "Would be erased:",
     ...table(
-      ["ID", "WHAT", "WHY", "TEXT"],
+      ["TEXT", "WHAT", "WHY", "ID"],
       [
-        ...memories.map(({ id, nodeType, why, excerpt }) => [
-          id,
-          nodeType,
-          why,
-          shortened(excerpt, EXCERPT_CHARS),
-        ]),
-        ...events.map(({ id, excerpt }) => [id, "event", "", shortened(excerpt, EXCERPT_CHARS)]),
-      ],
+        ...memories.map(({ id, nodeType, why, excerpt }) => [excerpt, nodeType, why, name(id)]),
+        ...events.map(({ id, excerpt }) => [excerpt, "event", "", name(id)]),
+      ].map(([text = "", ...rest]) => [oneLine(text), ...rest]),
+      true,
     ),
     `and ${counted(edges, "edge", "edges")}, the texts of ${counted(operations, "entry", "entries")} of the log, ${counted(receipts, "receipt", "receipts")} of answers${pictures}`,
     ...(stays.length === 0
@@ -187,13 +175,9 @@ function previewLines({
       : [
           "Stays:",
           ...table(
-            ["ID", "WHAT", "WHY", "TEXT"],
-            stays.map(({ id, kind, why, excerpt }) => [
-              id,
-              kind,
-              why,
-              shortened(excerpt, EXCERPT_CHARS),
-            ]),
+            ["TEXT", "WHAT", "WHY", "ID"],
+            stays.map(({ id, kind, why, excerpt }) => [oneLine(excerpt), kind, why, name(id)]),
+            true,
           ),
         ]),
   ];

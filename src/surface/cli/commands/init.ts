@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
 import { reachedHost } from "../../../app/models.ts";
+import { rememberPack } from "../../../app/own-pack.ts";
 import { layoutOf } from "../../../app/pack-path.ts";
 import { SELF } from "../../../assistants/catalogue.ts";
 import type { ServerCommand } from "../../../assistants/server-entry.ts";
@@ -71,7 +72,7 @@ async function init(
   options: InitOptions,
 ): Promise<void> {
   const { output } = context;
-  const config = withModel(configOfPack(context, given), options.model);
+  const config = withModel(configOfPack(context, given, true), options.model);
   // A database has no such thing.
   layoutOf(config);
   const main = config.pack_path ?? config.db_path;
@@ -86,10 +87,12 @@ async function init(
   const { server } = await assistantOf(config, wish);
   for (const line of assistantLines(file, server)) output.line(line);
   output.line();
+  // Without its name from everywhere, or in its folder.
+  const isOwn = rememberPack(resolve(file)) || resolve(file) === resolve("memory.pack");
+  const word = isOwn ? "" : `${packWord(path)} `;
   output.line("Or try it here:");
-  const word = packWord(path);
-  output.line(`  svc store ${word} "Anna is allergic to peanuts"`);
-  output.line(`  svc search ${word} "what must Anna not eat?"`);
+  output.line(`  svc store ${word}"Anna is allergic to peanuts"`);
+  output.line(`  svc find ${word}"what must Anna not eat?"`);
   if (isOnPath()) return;
   output.line();
   output.line("svc is not on your PATH: put it there, or type instead:");

@@ -1,231 +1,182 @@
-import { Command, Option } from "commander";
+import { Option } from "commander";
 import kleur from "kleur";
 import { LIMITS } from "../../../domain/arguments.ts";
-import { wholeOf } from "../../../domain/beginning.ts";
-import { invalid, SvcError } from "../../../domain/errors.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
+import { invalid, missing } from "../../../domain/errors.ts";
 import { seenIn, seenInWords } from "../../../domain/speaker.ts";
 import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
+import { fromDate } from "../../../lib/instant.ts";
 import { parseUuid, type Uuid } from "../../../lib/uuid.ts";
-import { explanationView, type ToldExplanation, withTexts } from "../../contract/explanation.ts";
-import { bounded } from "../../contract/retrieval/answer.ts";
+import { age } from "../../contract/core/tool-text.ts";
+import type { ToldExplanation } from "../../contract/explanation.ts";
+import { explainOperation, listRetrievalsOperation } from "../../contract/receipts.ts";
+import { bounded, retrieveToolView, toToolAnswer } from "../../contract/retrieval/answer.ts";
+import { retrieveOperation } from "../../contract/retrieval/operations.ts";
 import { emptyContext, type FoldedHit, shownHits } from "../../contract/retrieval/text.ts";
-import type { CliContext } from "../context.ts";
-import { noteOtherOwners, ownerFor, withEngine } from "../memories.ts";
-import {
-  configFor,
-  countOption,
-  encryptionKeyOption,
-  formatOption,
-  ownerOption,
-  PACK,
-  type PackOptions,
-  packCommand,
-  packWord,
-} from "../options.ts";
-import { escaped, type Format, fields, oneLine, shortened, table } from "../output.ts";
+import { type Desk, memoryCommand, noteOtherOwners } from "../memories.ts";
+import { countOption } from "../options.ts";
+import { escaped, fields, oneLine, shortened, shortIds, table } from "../output.ts";
 
-/** Characters of a memory in the table. */
-const SHOWN_CHARS = 100;
+/** Hits that are shown where none is strong. */
+const SHOWN_WEAK = 2;
+/** How far the first of them stands before the second where it is perhaps the answer. */
+const FAR_AHEAD = 1.5;
 
-type SearchOptions = PackOptions & {
-  readonly userId?: string;
-  readonly limit: number;
-  readonly context?: true;
-};
+type SearchOptions = { readonly limit: number; readonly context?: true };
 
 /** `svc search`: searches one owner's memories for a question. */
-export const searchCommand = packCommand(
+export const searchCommand = memoryCommand<SearchOptions, [readonly string[]]>(
   {
     name: "search",
     description: "find memories",
-    arguments: [PACK, ["<query>", "a question or some words"]],
+    words: [["<query...>", "a question or some words"]],
     options: [
-      ownerOption(),
       countOption("--limit <count>", "maximum number of memories to show", [0, 1000], 10),
       new Option("--context", "print the context that an assistant would get"),
     ],
+    doing: "searching",
     examples: `
 Examples:
-  svc search ./memory.pack "what does Anna drink?"
-  svc search ./memory.pack "invoices" --user-id anna --limit 3 --format json
-  svc search ./memory.pack "who lives in Oslo?" --context    the text an assistant would get`,
+  svc search what does Anna drink?
+  svc search invoices --limit 3 --format json
+  svc search who lives in Oslo? --context    the text an assistant would get`,
   },
-  async (context, path: string, query: string, options: SearchOptions) => {
+  async (desk, words) => {
+    const query = words.join(" ");
     if (query.trim() === "") throw invalid("query", "is empty; svc list shows all memories");
-    const config = await configFor(context, path, options.encryptionKey);
-    await withEngine(context, config, async (engine) => {
-      const stopProgress = await context.output.progress("searching");
-      try {
-        const given = options.userId === "" ? undefined : options.userId;
-        const userId = await ownerFor(context, engine, { given, path, isStoring: false });
-        const answer = await engine.retrieve({
-          query,
-          userId,
-          client: "svc search",
-        });
-        const response = bounded(answer, LIMITS.pageChars);
-        stopProgress();
-        print(context, query, response, { ...options, path });
-        if (response.results.length === 0) await noteOtherOwners(context, engine, userId);
-      } finally {
-        stopProgress();
-      }
-    });
+    const { output: answer } = await desk.ask(retrieveOperation, { query });
+    const response = bounded(answer, LIMITS.pageChars);
+    const { context, limit, format, isNamed } = desk.options;
+    const { metadata, bundle } = response;
+    for (const [backend, reason] of Object.entries(metadata.backendFailures)) {
+      desk.output.note(
+        `Warning: ${backend} did not answer (${reason}); the result is made from the others`,
+      );
+    }
+    const isContext = context === true;
+    const told = toToolAnswer(response, isContext, limit);
+    if (format !== "json" && isContext) emptyContext(bundle).map((line) => desk.output.note(line));
+    desk.tell({ query, ...retrieveToolView.json(told) }, () =>
+      isContext ? [bundle.renderedContext] : hitLines(response, limit),
+    );
+    if (response.results.length === 0) {
+      return await noteOtherOwners(desk.context, desk.engine, desk.owner ?? "");
+    }
+    if (format !== "json" && !isContext && metadata.receiptPersisted) {
+      const pack = isNamed ? ` --db-path ${desk.pack}` : "";
+      desk.output.note(`Why these: svc explain ${metadata.requestId}${pack}`);
+    }
   },
 );
 
-function print(
-  { output }: CliContext,
-  query: string,
-  response: RetrievalResponse,
-  options: SearchOptions & { readonly path: string },
-): void {
-  for (const [backend, reason] of Object.entries(response.metadata.backendFailures)) {
-    output.note(
-      `Warning: ${backend} did not answer (${reason}); the result is made from the others`,
-    );
-  }
-  const { renderedContext } = response.bundle;
-  const { hits, isKnown } = shownHits(response, options.limit);
-  if (options.format === "json") {
-    output.json({
-      query,
-      request_id: response.metadata.requestId,
-      result_count: hits.length,
-      results: hits.map(({ hit: { node, compositeScore, strength, olderThan }, repeats }) => ({
-        node_id: node.id,
-        score: Number(compositeScore.toFixed(4)),
-        content: node.content,
-        ...(wholeOf(node).content !== undefined && { content_length: wholeOf(node).content }),
-        node_type: node.nodeType,
-        ...(repeats > 1 && { repeats }),
-        ...(strength !== undefined && { strength }),
-        ...(olderThan !== undefined && { older_than: olderThan.nodeId }),
-        ...(sourceOf(node) !== undefined && { source: sourceOf(node) }),
-      })),
-      ...(options.context === true ? { context: renderedContext } : {}),
-    });
-    return;
-  }
-  if (options.context === true) {
-    for (const line of emptyContext(response.bundle)) output.note(line);
-    output.line(renderedContext);
-    return;
-  }
-  const rows = hits.map((folded, index) => [
-    String(index + 1),
-    folded.hit.compositeScore.toFixed(4),
-    folded.hit.node.nodeType,
-    contentOf(folded, hits),
-  ]);
-  output.line(`Query: ${query}`);
-  output.line(`Results: ${hits.length}`);
-  if (!isKnown)
-    output.line("Nothing is known about this for certain; these are the nearest memories.");
-  output.line();
-  for (const line of table(["#", "SCORE", "TYPE", "CONTENT"], rows)) output.line(line);
-  if (response.metadata.receiptPersisted) {
-    output.note(
-      `Why these: svc explain ${response.metadata.requestId} --db-path ${packWord(options.path)}`,
-    );
-  }
+/** What was found; where nothing of it is strong, that comes first. */
+function hitLines(response: RetrievalResponse, limit: number): readonly string[] {
+  const { hits: all, isKnown } = shownHits(response, limit);
+  const hits = isKnown ? all : all.slice(0, SHOWN_WEAK);
+  const name = shortIds(hits.map(({ hit }) => hit.node.id));
+  const now = fromDate(new Date());
+  const rows = hits.map((folded, at) => {
+    const { node } = folded.hit;
+    return [
+      `${at + 1}. ${contentOf(folded, hits)}`,
+      node.nodeType,
+      age(node.createdAt, now),
+      name(node.id),
+    ];
+  });
+  return [
+    ...(isKnown ? [] : [doubt(hits)]),
+    ...(rows.length === 0
+      ? ["(no results)"]
+      : table(["MEMORY", "TYPE", "STORED", "ID"], rows, true)),
+  ];
 }
 
-/** The text of a hit, with what is to be known about it. */
+/** What is said of weak hits. */
+function doubt([first, second]: readonly FoldedHit[]): string {
+  const isPerhaps =
+    first !== undefined && first.hit.compositeScore > FAR_AHEAD * (second?.hit.compositeScore ?? 0);
+  return isPerhaps
+    ? "Nothing is known about this for certain. Perhaps:"
+    : "Nothing is known about this for certain. The nearest memories:";
+}
+
+/** The text of a hit, behind what is to be known about it. */
 function contentOf(
   { hit: { node, olderThan }, repeats }: FoldedHit,
   hits: readonly FoldedHit[],
 ): string {
-  const source = sourceOf(node);
-  const text = [
-    ...(olderThan === undefined ? [] : [`(older than ${placeOf(olderThan.nodeId, hits)})`]),
-    shortened(node.content, SHOWN_CHARS),
-    ...(source === undefined ? [] : [`(${escaped(source)})`]),
-    ...(repeats > 1 ? [`(${repeats} times)`] : []),
-  ];
-  return text.join(" ");
+  const seen = seenIn(node.metadata);
+  const newer = olderThan && hits.findIndex(({ hit }) => hit.node.id === olderThan.nodeId) + 1;
+  const facts = [
+    newer === undefined ? [] : newer > 0 ? [`older than ${newer}`] : ["outdated"],
+    seen === undefined ? [] : [escaped(seenInWords(seen))],
+    repeats > 1 ? [`${repeats} times`] : [],
+  ].flat();
+  const text = oneLine(node.content.slice(0, 500));
+  return facts.length === 0 ? text : `(${facts.join(", ")}) ${text}`;
 }
-
-/** The photo or the frame that a memory is of, in words. */
-function sourceOf({ metadata }: MemoryNode): string | undefined {
-  const seen = seenIn(metadata);
-  return seen && seenInWords(seen);
-}
-
-/** The number of a displayed hit, else its id. */
-function placeOf(id: Uuid, hits: readonly FoldedHit[]): string {
-  const place = hits.findIndex(({ hit }) => hit.node.id === id);
-  return place === -1 ? id : `#${place + 1}`;
-}
-
-type ExplainOptions = {
-  readonly dbPath?: string;
-  readonly encryptionKey?: string;
-  readonly format: Format;
-};
 
 /** `svc explain`: why each record was or was not in the context of a retrieval. */
-export function explainCommand(context: CliContext): Command {
-  return new Command("explain")
-    .description("say why each record was or was not in the context of a retrieval")
-    .argument("<request_id>", "the request_id of the answer")
-    .option("--db-path <path>", "the pack; default: as configured")
-    .addOption(encryptionKeyOption())
-    .addOption(formatOption())
-    .addHelpText(
-      "after",
-      `
+export const explainCommand = memoryCommand<object, [string | undefined]>(
+  {
+    name: "explain",
+    description: "say why each record was or was not in the context of a retrieval",
+    isOfAll: true,
+    words: [["[request_id]", "the request_id of the answer (default: the last one)"]],
+    examples: `
 Examples:
-  svc explain 01a1ff09-5402-753f-9c6b-4e48df25fe8f --db-path ./memory.pack
+  svc explain                           the last question
+  svc explain 01a1ff09-5402-753f-9c6b-4e48df25fe8f
   svc explain 01a1ff09-5402-753f-9c6b-4e48df25fe8f --format json    with complete ids and texts
 
 The reasons come from the receipt of the retrieval alone, which holds no texts of memories; those are read from the pack. Receipts
 are kept as long as SVC_RECEIPTS__RETENTION_DAYS says.`,
-    )
-    .action((requestId: string, options: ExplainOptions) => explain(context, requestId, options));
-}
-
-async function explain(
-  context: CliContext,
-  given: string,
-  { dbPath, encryptionKey, format }: ExplainOptions,
-): Promise<void> {
-  const { output } = context;
-  const requestId = parseUuid(given);
-  if (requestId === undefined)
-    throw invalid("request_id", `${JSON.stringify(given)} is not a UUID`);
-  const config = await configFor(context, dbPath, encryptionKey);
-  await withEngine(context, config, async (engine) => {
-    const explanation = await engine.explain(requestId);
-    if (explanation === undefined) {
-      throw new SvcError(
-        "not_found",
-        `there is no receipt of a retrieval ${requestId} here; receipts are kept for a limited time`,
-        { kind: "retrieval", id: requestId },
+  },
+  async (desk, given) => {
+    const { engine, owner } = desk;
+    const request_id = given === undefined ? await lastRetrieval(desk) : parseUuid(given);
+    if (request_id === undefined) {
+      throw invalid("request_id", `${JSON.stringify(given)} is not a UUID`);
+    }
+    const found = await engine.explain(request_id, owner);
+    if (found === undefined) {
+      throw missing(
+        "retrieval",
+        request_id,
+        `there is no receipt of a retrieval ${request_id} here; receipts are kept for a limited time`,
       );
     }
-    // Their owner may have been renamed since.
-    const told = await withTexts(engine, explanation, undefined, LIMITS.pageChars);
-    if (format === "json") return output.json(explanationView.json(told));
-    for (const line of explanationLines(told)) output.line(line);
-  });
+    const user_id = found.userId;
+    const { output, json } = await desk.ask(explainOperation, { request_id, user_id });
+    desk.tell(json, () => explanationLines(output));
+  },
+);
+
+/** The last answer of an owner, else of the pack's. @throws SvcError not_found */
+async function lastRetrieval({ ask, engine, owner }: Desk<object>): Promise<Uuid> {
+  const user_id = owner ?? (await engine.packOwner());
+  const { output } = await ask(listRetrievalsOperation, { user_id, limit: 1 });
+  const [last] = output.retrievals;
+  if (last !== undefined) return last.requestId;
+  throw missing("retrieval", user_id ?? "", "no receipt of a retrieval is kept here");
 }
 
 type Explained = ToldExplanation["inContext"][number];
 type Excluded = ToldExplanation["notInContext"][number];
 type Reason = Excluded["reason"];
 
-/** Minimum digits shown from the end of an id; the start of an id is its time, which neighbours share. */
-const LEAST_DIGITS = 8;
+/** Memories that are named for one reason; the others are counted. */
+const NAMED_FOR_ONE = 3;
 
 /** Characters of a memory. */
 const EXPLAINED_CHARS = 100;
 
 /** An explanation for a person: one line per fact, texts cut to a line, ids as short as they stay distinct. */
 function explanationLines(explanation: ToldExplanation): readonly string[] {
-  const name = shortNames(namedIds(explanation));
+  const short = shortIds(namedIds(explanation), 8);
+  const name = (id: Uuid): string => `…${short(id)}`;
   const { inContext, notInContext } = explanation;
+  const common = Map.groupBy(notInContext, ({ reason }) => reasonText(reason, name));
   return [
     ...fields(headFields(explanation)),
     ...explanation.notes.map((note) => `Note: ${note}`),
@@ -234,7 +185,7 @@ function explanationLines(explanation: ToldExplanation): readonly string[] {
     ...inContext.flatMap((record) => recordLines(record, name)),
     "",
     kleur.bold(`Not in the context: ${notInContext.length}`),
-    ...notInContext.flatMap((item) => [exclusionLine(item, name), ...textLines(item)]),
+    ...[...common].flatMap(([text, items]) => exclusionLines(text, items, name)),
   ];
 }
 
@@ -274,16 +225,25 @@ function recordLines(record: Explained, name: (id: Uuid) => string): readonly st
   ];
 }
 
-function exclusionLine(
-  { nodeId, rank, score, reason }: Excluded,
+/** A reason once, with those that it left out. */
+function exclusionLines(
+  text: string,
+  items: readonly Excluded[],
   name: (id: Uuid) => string,
-): string {
-  const facts = [
-    rank === undefined ? [] : `rank ${rank}`,
-    score === undefined ? [] : `score ${score.toFixed(4)}`,
-  ].flat();
-  const before = facts.length === 0 ? "" : `${facts.join(", ")}: `;
-  return `      ${name(nodeId)}  ${before}${reasonText(reason, name)}`;
+): readonly string[] {
+  const rest = items.length - NAMED_FOR_ONE;
+  return [
+    `      ${items.length === 1 ? "" : `${items.length} times: `}${text}`,
+    ...items.slice(0, NAMED_FOR_ONE).flatMap((item) => {
+      const facts = [
+        ...(item.rank === undefined ? [] : [`rank ${item.rank}`]),
+        ...(item.score === undefined ? [] : [`score ${item.score.toFixed(4)}`]),
+      ];
+      const [first, ...more] = textLines(item);
+      return [`        ${[name(item.nodeId), ...facts].join(", ")} ${first?.trim()}`, ...more];
+    }),
+    ...(rest > 0 ? [`        and ${rest} more`] : []),
+  ];
 }
 
 function reasonText({ text, memory }: Reason, name: (id: Uuid) => string): string {
@@ -298,12 +258,4 @@ function namedIds(explanation: ToldExplanation): ReadonlySet<Uuid> {
   ];
   const listed = [...inContext, ...notInContext].map(({ nodeId }) => nodeId);
   return new Set([...listed, ...reasons.flatMap(({ memory }) => memory ?? [])]);
-}
-
-/** Names ids by their last digits, as many as needed to keep them distinct. */
-function shortNames(ids: ReadonlySet<Uuid>): (id: Uuid) => string {
-  const bare = [...ids].map((id) => id.replaceAll("-", ""));
-  let digits = LEAST_DIGITS;
-  while (new Set(bare.map((id) => id.slice(-digits))).size < bare.length) digits += 1;
-  return (id) => `…${id.replaceAll("-", "").slice(-digits)}`;
 }

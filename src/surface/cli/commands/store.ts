@@ -1,152 +1,153 @@
-import { Option } from "commander";
-import {
-  NODE_TYPES,
-  type NodeType,
-  ROLES,
-  type Role,
-  SCOPES,
-  type Scope,
-} from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
-import type { StoreReceipt } from "../../../engine/write/api.ts";
-import { parseJson } from "../../../lib/json.ts";
+import { callersMetadata } from "../../../domain/metadata.ts";
+import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
+import { storedSpeaker } from "../../../domain/speaker.ts";
+import type { StoreInput, StoreReceipt } from "../../../engine/write/api.ts";
+import { fromDate } from "../../../lib/instant.ts";
 import { age } from "../../contract/core/tool-text.ts";
-import { nearView } from "../../contract/store.ts";
-import type { CliContext } from "../context.ts";
-import { ownerFor, textOf, withEngine } from "../memories.ts";
-import {
-  choiceOption,
-  configFor,
-  ownerOption,
-  PACK,
-  type PackOptions,
-  packCommand,
-  packWord,
-} from "../options.ts";
-import { type Format, shortened, table } from "../output.ts";
+import { supersedeOperation } from "../../contract/lifecycle.ts";
+import { storeOperation } from "../../contract/store.ts";
+import { ACTOR, type Desk, ID_ARGUMENT, memoryCommand, textOf } from "../memories.ts";
+import { shortened, shortIds } from "../output.ts";
+import { confirm, isTerminal } from "../terminal.ts";
 
 /** Characters of a near memory. */
 const SHOWN_CHARS = 80;
 
-type StoreOptions = PackOptions & {
-  readonly userId?: string;
-  readonly type?: NodeType;
-  readonly scope?: Scope;
-  readonly role?: Role;
-  readonly speaker?: string;
-  readonly eventTime?: string;
-  readonly metadata?: string;
-  readonly supersedes?: readonly string[];
-};
+type StoreOptions = { readonly supersedes?: readonly string[] };
 
 /** `svc store`: stores one memory and waits until it can be found. */
-export const storeCommand = packCommand(
+export const storeCommand = memoryCommand<StoreOptions, [readonly string[]]>(
   {
     name: "store",
-    description: "store one memory",
-    arguments: [PACK, ["<text...>", "what to remember; - reads it from stdin"]],
-    options: [
-      ownerOption(),
-      choiceOption("--type <type>", "kind of memory (default: note)", NODE_TYPES),
-      choiceOption("--scope <scope>", "where it belongs (default: personal)", SCOPES),
-      choiceOption("--role <role>", "who said it (default: user)", ROLES),
-      new Option("--speaker <name>", "name of who said it"),
-      new Option("--event-time <instant>", "when it happened, ISO 8601 with an offset"),
-      new Option("--metadata <json>", "a JSON object to store with it"),
-      new Option("--supersedes <id...>", "memories to replace: all of them, or nothing is stored"),
-    ],
+    description: "remember something",
+    words: [["<text...>", "what to remember; - reads it from stdin"]],
+    of: storeOperation,
+    members: {
+      type: "node_type",
+      scope: "scope",
+      role: "role",
+      speaker: "speaker",
+      "event-time": ["event_time", 'when it happened: a date, a time, "yesterday", "2 weeks ago"'],
+      metadata: ["metadata", "a JSON object to store with it"],
+      supersedes: ["supersedes", "memories to replace: all of them, or nothing is stored"],
+    },
+    isStoring: true,
+    doing: "storing",
     examples: `
 Examples:
-  svc store ./memory.pack "Anna prefers tea to coffee" --type preference
-  svc store ./memory.pack "Paid the invoice" --event-time 2026-03-01T10:00:00Z
-  svc store ./memory.pack "Anna drinks coffee now" --supersedes 01980000-0000-7000-8000-000000000001
-  cat note.txt | svc store ./memory.pack - --user-id anna --metadata '{"source":"diary"}'`,
+  svc store "Anna prefers tea to coffee"
+  svc store "Paid the invoice" --event-time yesterday
+  svc store "Anna drinks coffee now" --supersedes 3f9a1c
+  svc store ./work.pack "The demo is on Friday" --type task       in another pack
+  cat note.txt | svc store - --metadata '{"source":"diary"}'`,
   },
-  async (context, path: string, words: readonly string[], options: StoreOptions) => {
-    const metadata = parseMetadata(options.metadata);
+  async (desk, words) => {
     const content = await textOf(words);
-    const config = await configFor(context, path, options.encryptionKey);
-    await withEngine(context, config, async (engine) => {
-      const stopProgress = await context.output.progress("storing");
-      try {
-        const question = { given: options.userId, path, isStoring: true };
-        const owner = await ownerFor(context, engine, question);
-        const started = performance.now();
-        const receipt = await engine.storeWithReceipt({
-          content,
-          userId: owner,
-          nodeType: options.type,
-          scope: options.scope,
-          role: options.role,
-          speaker: options.speaker,
-          eventTime: options.eventTime,
-          metadata,
-          supersedes: options.supersedes,
-        });
-        const ms = Math.round(performance.now() - started);
-        stopProgress();
-        report(context, receipt, ms, path, options.format);
-      } finally {
-        stopProgress();
-      }
-    });
+    const { output: receipt, json } = await desk.ask(storeOperation, { ...desk.given, content });
+    const { node, near = [] } = receipt;
+    const { node_type, user_id } = nodeForm.json(node);
+    desk.tell({ ...json, node_type, user_id }, () => [
+      `Stored as ${node.nodeType} ${shortIds([node.id])(node.id)}`,
+    ]);
+    if (desk.options.format === "json") return;
+    const same = near.find(({ identical }) => identical)?.node;
+    if (same !== undefined) {
+      const [old, fresh] = [same.id, node.id].map(shortIds([same.id, node.id]));
+      return desk.output.line(
+        `That is there already as ${old}, from ${age(same.createdAt, fromDate(new Date()))}. To keep it once: svc archive ${fresh}`,
+      );
+    }
+    await replaceNear(desk, receipt);
   },
 );
 
-function report(
-  { output }: CliContext,
-  receipt: StoreReceipt,
-  ms: number,
-  path: string,
-  format: Format,
-): void {
-  const { eventId, nodeId, node, processingStatus, near } = receipt;
-  if (format === "json") {
-    output.json({
-      event_id: eventId,
-      node_id: nodeId,
-      user_id: node.userId,
-      node_type: node.nodeType,
-      status: processingStatus.status,
-      ...(near !== undefined && { near: near.map(nearView.json) }),
-    });
-    return;
+/** Names the memories that the new one may replace; on a terminal asks whether it replaces the nearest. */
+async function replaceNear(
+  { ask, output, options }: Desk<StoreOptions>,
+  { node: fresh, near = [] }: StoreReceipt,
+): Promise<void> {
+  const [nearest] = near;
+  if (nearest === undefined || options.supersedes !== undefined) return;
+  const quoted = `"${shortened(nearest.node.content, SHOWN_CHARS)}"`;
+  if (isTerminal()) {
+    if (!(await confirm(`Replaces ${quoted}?`, false))) return;
+    await ask(supersedeOperation, { old_node_id: nearest.node.id, new_node_id: fresh.id });
+    return output.line("Replaced.");
   }
-  output.line(`Stored as ${node.nodeType} ${nodeId} (event ${eventId}, ${ms} ms)`);
-  for (const line of nearLines(receipt, path)) output.line(line);
+  const name = shortIds([...near.map(({ node }) => node.id), fresh.id]);
+  for (const { node } of near) {
+    output.line(`Near: ${name(node.id)} "${shortened(node.content, SHOWN_CHARS)}"`);
+  }
+  output.line(`If it replaces one of them: svc replace ID ${name(fresh.id)}`);
 }
 
-/** The memories that the new one may replace or repeat. */
-function nearLines({ node: fresh, near = [] }: StoreReceipt, path: string): readonly string[] {
-  if (near.length === 0) return [];
-  const rows = near.map(({ node, similarity, identical }) => [
-    node.id,
-    identical ? "same text" : similarity.toFixed(2),
-    node.lifecycleState,
-    age(node.createdAt, fresh.createdAt),
-    shortened(node.content, SHOWN_CHARS),
-  ]);
-  const pack = packWord(path);
-  const heading = `Near memories. To retire one: svc archive ${pack} ID; to correct one: svc edit ${pack} ID TEXT`;
-  return ["", heading, ...table(["ID", "SIMILARITY", "STATE", "AGE", "CONTENT"], rows)];
+/** `svc replace`: replaces the text of a memory, or a memory by another. */
+export const replaceCommand = memoryCommand<object, [string, readonly string[]]>(
+  {
+    name: "replace",
+    description: "replace a memory by a new text, or by another memory",
+    words: [
+      ["<id>", ID_ARGUMENT],
+      [
+        "<text...>",
+        "the new text, or the id of the memory that replaces it; - reads a text from stdin",
+      ],
+    ],
+    examples: `
+Examples:
+  svc replace 3f9a1c "Anna prefers coffee to tea"
+  svc replace 3f9a1c 77b2e0                        the second one replaces the first
+  cat note.txt | svc replace 3f9a1c -
+
+A new text becomes a memory of its own, with what was known of the old one, and replaces it: only the new one is found.
+The old one stays as it was, superseded; svc show reads it, svc chain what became of it.`,
+  },
+  async (desk, id, words) => {
+    const old = await desk.find(id);
+    const other = words.length === 1 ? await known(desk, words[0] ?? "") : undefined;
+    const name = shortIds([old.id, ...(other === undefined ? [] : [other.id])]);
+    if (other !== undefined) {
+      const ids = { old_node_id: old.id, new_node_id: other.id };
+      const { json } = await desk.ask(supersedeOperation, ids);
+      return desk.tell(json, () => [`${name(other.id)} replaces ${name(old.id)}`]);
+    }
+    const content = await textOf(words);
+    if (content === old.content) {
+      throw invalid("text", `memory ${old.id} already says exactly that; nothing was changed`);
+    }
+    const { node } = await desk.engine.storeWithReceipt({ ...inheritance(old), content });
+    desk.tell({ ...nodeForm.json(node), supersedes: old.id }, () => [
+      `Stored as ${node.nodeType} ${shortIds([node.id])(node.id)}, which replaces ${name(old.id)}`,
+    ]);
+  },
+);
+
+/** The memory that a word stands for; undefined: it is a text. */
+async function known({ find }: Desk<object>, word: string): Promise<MemoryNode | undefined> {
+  if (!/^…?[0-9a-f-]{4,36}$/i.test(word)) return undefined;
+  return await find(word).catch(() => undefined);
 }
 
-function parseMetadata(text: string | undefined): Record<string, unknown> | undefined {
-  if (text === undefined) return undefined;
-  const value = jsonOf(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid(
-      "metadata",
-      `${JSON.stringify(text)} is not a JSON object, such as '{"source":"diary"}'`,
-    );
-  }
-  return Object.fromEntries(Object.entries(value));
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
+/** The members that the new memory inherits. Certainty is not one of them: an edit is a new statement by the editor. */
+function inheritance(old: MemoryNode): Omit<StoreInput, "content"> {
+  const { metadata, epistemicType } = old;
+  const isConditional = epistemicType === "conditional";
+  const { condition_state: _, ...own } = callersMetadata(metadata) ?? {};
+  return {
+    userId: old.userId,
+    nodeType: old.nodeType,
+    scope: old.scope,
+    sessionId: old.sessionId,
+    speaker: storedSpeaker(metadata),
+    // The condition of the new memory has not been evaluated.
+    metadata: isConditional ? own : callersMetadata(metadata),
+    epistemicType: isConditional ? epistemicType : undefined,
+    eventTime: old.eventTime,
+    validFrom: old.validTo === undefined ? undefined : old.validFrom,
+    validTo: old.validTo,
+    ttlDays: old.ttlDays ?? null,
+    supersedes: [old.id],
+    actorId: ACTOR,
+  };
 }

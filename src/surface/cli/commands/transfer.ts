@@ -19,7 +19,7 @@ import {
   packCommand,
   warnOn,
 } from "../options.ts";
-import { printMembers } from "../output.ts";
+import { printAnswer } from "../output.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 import { isTerminal } from "../terminal.ts";
 import { runRebuild } from "./upkeep.ts";
@@ -122,21 +122,21 @@ Ctrl-C may interrupt that, and svc rebuild goes on.`,
         `the records of ${report.formerReceipts} answers were left out: a development build wrote them, and this version cannot explain them`,
       );
     }
-    printMembers(output, options.format, [
-      ["db_path", report.path, isDatabase ? "Database" : "Pack"],
-      ["encrypted", isDatabase ? null : newKey.kind !== "plain"],
-      ["key_kept_in", report.keptIn ?? null],
-      ["owner_count", counts.owner, "Owners"],
-      ["event_count", counts.event, "Events"],
-      ["node_count", counts.node, "Nodes"],
-      ["edge_count", counts.edge, "Edges"],
-      ["operation_count", counts.operation, "Operations"],
-      ["job_count", counts.job, "Jobs"],
-      ["receipt_count", counts.receipt, "Receipts"],
-      ["picture_count", counts.blob ?? 0, "Pictures"],
-      ["missing_picture_count", missingPictures.length],
-      ["nodes_embedded", embedded, "Embedded now"],
-    ]);
+    printAnswer(output, options.format, {
+      db_path: report.path,
+      encrypted: isDatabase ? null : newKey.kind !== "plain",
+      key_kept_in: report.keptIn ?? null,
+      owner_count: counts.owner,
+      event_count: counts.event,
+      node_count: counts.node,
+      edge_count: counts.edge,
+      operation_count: counts.operation,
+      job_count: counts.job,
+      receipt_count: counts.receipt,
+      picture_count: counts.blob ?? 0,
+      missing_picture_count: missingPictures.length,
+      nodes_embedded: embedded,
+    });
     if (options.format === "json" || isDatabase) return;
     const [state, ...rest] = aboutKey(newKey, report.keptIn, path);
     output.line(`The pack is ${state}`);
@@ -240,17 +240,17 @@ async function directoryToFile(
   const stopProgress = await output.progress("copying");
   const { migratePack } = await import("../../../packs/maintenance.ts");
   const done = await migratePack(config, destination, text).finally(stopProgress);
-  printMembers(output, options.format, [
-    ["source", done.source, "Source"],
-    ["destination", done.destination, "Destination"],
-    ["nodes", done.nodes, "Nodes"],
-    ["edges", done.edges, "Edges"],
-    ["events", done.events, "Events"],
-    ["vectors", done.vectors, "Vectors"],
-    ["bytes_before", done.bytesBefore, "Bytes before"],
-    ["bytes_after", done.bytesAfter, "Bytes after"],
-    ["encrypted", done.encrypted, "Encrypted"],
-  ]);
+  printAnswer(output, options.format, {
+    source: done.source,
+    destination: done.destination,
+    nodes: done.nodes,
+    edges: done.edges,
+    events: done.events,
+    vectors: done.vectors,
+    bytes_before: done.bytesBefore,
+    bytes_after: done.bytesAfter,
+    encrypted: done.encrypted,
+  });
 }
 
 async function toDatabaseFromPack(
@@ -327,21 +327,21 @@ function print(
   { source, destination, counts }: DatabaseMigration,
   encrypted: boolean | undefined,
 ): void {
-  printMembers(context.output, format, [
-    ["source", source, "Source"],
-    ["destination", destination, "Destination"],
-    ["owners", counts.owner, "Owners"],
-    ["nodes", counts.node, "Nodes"],
-    ["edges", counts.edge, "Edges"],
-    ["events", counts.event, "Events"],
-    ["operations", counts.operation, "Operations"],
-    ["work", counts.work, "Work"],
-    ["receipts", counts.receipt, "Receipts"],
-    ["pictures", counts.blob, "Pictures"],
-    ["vectors", counts.vector, "Vectors"],
+  printAnswer(context.output, format, {
+    source,
+    destination,
+    owners: counts.owner,
+    nodes: counts.node,
+    edges: counts.edge,
+    events: counts.event,
+    operations: counts.operation,
+    work: counts.work,
+    receipts: counts.receipt,
+    pictures: counts.blob,
+    vectors: counts.vector,
     // Of a database only its server knows.
-    encrypted === undefined ? ["encrypted", null] : ["encrypted", encrypted, "Encrypted"],
-  ]);
+    encrypted: encrypted ?? null,
+  });
 }
 
 /** Parts of the work after which a line is written where no line can be drawn again. */

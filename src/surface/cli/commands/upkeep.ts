@@ -18,7 +18,7 @@ import {
   packWord,
   withModel,
 } from "../options.ts";
-import { type Format, type Member, printMembers } from "../output.ts";
+import { type Format, printAnswer } from "../output.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
@@ -64,21 +64,16 @@ export async function copyPack(
       throw signal.aborted ? new Interrupted("Interrupted: no copy was made.") : error;
     })
     .finally(bar.stop);
-  printMembers(output, format, [
-    ["source", done.source, "Source"],
-    ["destination", done.destination, "Destination"],
-    ["events", done.events, "Events"],
-    ["nodes", done.nodes, "Nodes"],
-    ["bytes", done.bytes, "Bytes"],
-    ["encrypted", done.encrypted, "Encrypted"],
-    ...(isReplacement ? [asideMember(done.setAside)] : []),
-  ]);
-}
-
-/** The pack, whose log lies beside it under the same name, or a log alone. */
-function asideMember(names: readonly string[]): Member {
-  const name = names.at(-1);
-  return name === undefined ? ["set_aside", null] : ["set_aside", name, "Set aside"];
+  printAnswer(output, format, {
+    source: done.source,
+    destination: done.destination,
+    events: done.events,
+    nodes: done.nodes,
+    bytes: done.bytes,
+    encrypted: done.encrypted,
+    // The pack, whose log lies beside it under the same name, or a log alone.
+    ...(isReplacement && { set_aside: done.setAside.at(-1) ?? null }),
+  });
 }
 
 /** `svc restore-backup`: puts a copy in the place of a pack. */
@@ -132,12 +127,12 @@ something uses the pack; needs room for the copy. Whatever interrupts it leaves 
 
 /** Prints the result of replacing a pack with a copy of itself. */
 function printRewrite({ output }: CliContext, done: Rewrite, format: Format): void {
-  printMembers(output, format, [
-    ["path", done.path, "Pack"],
-    ["bytes_before", done.bytesBefore, "Bytes before"],
-    ["bytes_after", done.bytesAfter, "Bytes after"],
-    ["encrypted", done.encrypted, "Encrypted"],
-  ]);
+  printAnswer(output, format, {
+    path: done.path,
+    bytes_before: done.bytesBefore,
+    bytes_after: done.bytesAfter,
+    encrypted: done.encrypted,
+  });
 }
 
 type RekeyOptions = PackOptions & {
@@ -278,11 +273,11 @@ on from there.`,
       (engine) => runRebuild(context, engine, { path, stop, all, batchSize }),
       { renewsVectors: true },
     );
-    printMembers(context.output, format, [
-      ["nodes_indexed", done.nodesIndexed, "Nodes indexed"],
-      ["nodes_skipped", done.nodesSkipped, "Nodes skipped"],
-      ["total_active", done.totalActive, "Active nodes"],
-      ["nodes_embedded", done.nodesEmbedded, "Embedded now"],
-    ]);
+    printAnswer(context.output, format, {
+      nodes_indexed: done.nodesIndexed,
+      nodes_skipped: done.nodesSkipped,
+      total_active: done.totalActive,
+      nodes_embedded: done.nodesEmbedded,
+    });
   },
 );

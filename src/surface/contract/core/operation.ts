@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { SvcError } from "../../../domain/errors.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { Shape, View } from "../../../lib/form.ts";
@@ -15,9 +15,12 @@ import {
   httpRequest,
   type InputOf,
   inputReader,
+  RETRY_HEADER,
   toolSchema,
+  type Wire,
 } from "./request.ts";
 import { linesOf } from "./tool-text.ts";
+import { parseWire } from "./wire-issues.ts";
 
 /** What an operation runs with. */
 export type CallContext = {
@@ -78,6 +81,17 @@ export type WireObject = object;
 /** A call whose arguments have passed their schema. */
 export type PreparedCall = (context: CallContext) => Promise<WireObject>;
 
+/** What a command gets: the answer as it is, and as JSON. */
+export type Asked<Output = unknown> = { readonly output: Output; readonly json: WireObject };
+
+/** A command's way to an operation. */
+export type LineBinding<Output = unknown> = {
+  /** The schemas of what may be given, by their names over HTTP. */
+  readonly members: Readonly<Record<string, z.ZodType>>;
+  /** Checks what is given and asks. @throws SvcError */
+  readonly ask: (given: Wire, context: CallContext) => Promise<Asked<Output>>;
+};
+
 /** What a tool answers. */
 export type ToolAnswer = {
   /** For programs. */
@@ -137,6 +151,7 @@ export type Operation = {
   readonly description: string;
   readonly http: HttpBinding | undefined;
   readonly mcp: McpBinding | undefined;
+  readonly line: LineBinding;
 };
 
 type HttpDefinition = HttpShape & {
@@ -190,7 +205,7 @@ export function part(
 /** Binds an operation's types together and hides them, so that operations of all kinds fit into one table. */
 export function defineOperation<F extends Fields, Output>(
   definition: Definition<F, Output>,
-): Omit<Operation, "tag"> {
+): Omit<Operation, "tag"> & { readonly line: LineBinding<Output> } {
   const { name, summary, description, http, mcp } = definition;
   return {
     name,
@@ -198,6 +213,28 @@ export function defineOperation<F extends Fields, Output>(
     description,
     http: http && bindHttp(definition, http),
     mcp: mcp && bindTool(definition, mcp),
+    line: bindLine(definition),
+  };
+}
+
+function bindLine<F extends Fields, Output>({
+  request: fields,
+  run,
+  answer,
+}: Definition<F, Output>): LineBinding<Output> {
+  const members = Object.fromEntries(
+    Object.entries(fields).flatMap(([key, { http, httpName = key }]) =>
+      http === undefined || httpName === RETRY_HEADER ? [] : [[httpName, http] as const],
+    ),
+  );
+  const inputOf = inputReader(fields, "http");
+  return {
+    members,
+    ask: async (given, context) => {
+      const wire = parseWire(z.strictObject(members), given, "arguments");
+      const output = await run(context, inputOf(wire, context.caller));
+      return { output, json: toObject(answer.json(output)) };
+    },
   };
 }
 

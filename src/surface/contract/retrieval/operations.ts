@@ -212,7 +212,7 @@ export function toRetrieveInput(
 /** UTF-16 units of texts in the answer of a tool, which has them twice: as an object and as its JSON. */
 const TOOL_CHARS = LIMITS.pageChars / 4;
 
-const retrieveOperation = defineOperation({
+export const retrieveOperation = defineOperation({
   name: "retrieve",
   summary: "Find memories for a question",
   description:

@@ -1,0 +1,64 @@
+/** Moments as people type them. */
+import { invalid } from "../../domain/errors.ts";
+import { fromDate, fromEpochMicros, type Instant, parseInstant } from "../../lib/instant.ts";
+
+/** `3d`, `2w`: so long ago. */
+const SHORT = /^(\d{1,4}) ?([hdwmy])$/;
+const UNITS: Readonly<Record<string, string>> = {
+  h: "hours",
+  d: "days",
+  w: "weeks",
+  m: "months",
+  y: "years",
+};
+
+/**
+ * A moment that a person wrote: ISO 8601, a date or time of this machine's time zone, or words such as `yesterday` and
+ * `2 weeks ago`. A day without a time is its beginning.
+ * @param isEnd takes the last microsecond of such a day
+ * @throws SvcError invalid_argument
+ */
+export async function momentOf(
+  text: string | undefined,
+  option: string,
+  isEnd = false,
+): Promise<Instant | undefined> {
+  if (text === undefined) return undefined;
+  const given = text.trim();
+  const iso = parseInstant(given);
+  if (typeof iso === "object") return iso.instant;
+  const found = iso === "naive" ? localTime(given) : await inWords(given);
+  if (found === undefined) {
+    throw invalid(
+      option,
+      `${JSON.stringify(given.slice(0, 80))} is no time; write for example 2026-03-01, "2026-03-01 10:00", yesterday or "2 weeks ago"`,
+    );
+  }
+  const { date, isDay } = found;
+  if (!isDay) return fromDate(date);
+  date.setHours(0, 0, 0, 0);
+  if (!isEnd) return fromDate(date);
+  date.setDate(date.getDate() + 1);
+  return fromEpochMicros(date.getTime() * 1000 - 1);
+}
+
+type Found = { readonly date: Date; readonly isDay: boolean };
+
+/** @param text ISO 8601 without an offset */
+function localTime(text: string): Found {
+  const isDay = !/\d:\d/.test(text);
+  return { date: new Date(isDay ? `${text}T00:00` : text.replace(" ", "T")), isDay };
+}
+
+async function inWords(text: string): Promise<Found | undefined> {
+  // The former were meant for ISO 8601; the latter are two days for two people.
+  if (/^\d{4}-|^\d+[./]\d/.test(text)) return undefined;
+  const { casual } = await import("chrono-node/en");
+  const short = SHORT.exec(text.toLowerCase());
+  const words = short === null ? text : `${short[1]} ${UNITS[short[2] ?? ""]} ago`;
+  const [found] = casual.parse(words);
+  if (found === undefined || found.text.length < words.length) return undefined;
+  // "3 days ago" has the time of day of now, which nobody means.
+  const isDay = !found.start.isCertain("hour") || /\b(?:day|week|month|year)s?\b/i.test(words);
+  return { date: found.start.date(), isDay };
+}

@@ -1,0 +1,155 @@
+/** Commands that name no pack. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+// Each test starts processes, some of which load the model.
+setDefaultTimeout(120_000);
+
+let desk: Desk;
+const elsewhere = (): string => join(desk.folder, "elsewhere");
+
+/** Runs a command in another folder than that of the pack. */
+async function run(...args: readonly string[]) {
+  const child = desk.start(args, {}, elsewhere());
+  await child.stdin.end();
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { stdout, stderr, code };
+}
+
+beforeAll(async () => {
+  desk = createDesk();
+  mkdirSync(elsewhere());
+});
+afterAll(() => desk.remove());
+
+describe("without a pack", () => {
+  test("a command says how to make one, and makes none", async () => {
+    const { code, stderr } = await run("store", "tea");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("svc init") });
+    expect(existsSync(join(elsewhere(), "memory.pack"))).toBeFalse();
+  });
+});
+
+describe("the pack of this user", () => {
+  let tea: string;
+  beforeAll(async () => {
+    await desk.run(["init", "--plain", "--owner", "anna"]);
+    tea = JSON.parse((await run("add", "Anna drinks tea", "--format", "json")).stdout).node_id;
+  });
+
+  test("is that of init, from any folder; a line says which", async () => {
+    const pack = join(desk.folder, "memory.pack");
+    expect(await run("ls")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Anna drinks tea"),
+      stderr: `Pack: ${pack}\n`,
+    });
+    const found = await run("find", "what", "does", "Anna", "drink?");
+    expect(found.stdout).toContain("Anna drinks tea");
+    expect(existsSync(join(elsewhere(), "memory.pack"))).toBeFalse();
+  });
+
+  test("stands behind one that is named, set or here", async () => {
+    await desk.run(["init", "elsewhere/other.pack", "--plain", "--owner", "anna"]);
+    const list = async (...args: readonly string[]) =>
+      JSON.parse((await run("list", ...args, "--format", "json")).stdout).count;
+    expect(await list("./other.pack")).toBe(0);
+    expect(await list("--pack", "other.pack")).toBe(0);
+    expect(await list("--db-path", "other.pack")).toBe(0);
+    expect(await list()).toBe(1);
+    const set = await desk.run(["list"], { env: { SVC_PACK_PATH: "elsewhere/other.pack" } });
+    expect(set.stdout).toBe("(no results)\n");
+    const twice = await run("list", "other.pack", "--pack", "other.pack");
+    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining("--pack") });
+  });
+
+  test("is no pack that a text only looks like", async () => {
+    writeFileSync(join(elsewhere(), "notes"), "a file that is no pack");
+    for (const text of ["notes of Friday", "https://example.com/a.pack is down"]) {
+      const { stdout, code } = await run("store", ...text.split(" "), "--format", "json");
+      expect(code).toBe(0);
+      const { node_id: id } = JSON.parse(stdout);
+      expect(JSON.parse((await run("show", id, "--format", "json")).stdout).content).toBe(text);
+      await run("archive", id, "--yes");
+    }
+    const missing = await run("store", "./mistyped.pack", "tea");
+    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("mistyped.pack") });
+  });
+
+  test("is changed by the words that people type, and by the end of an id", async () => {
+    const end = tea.slice(-6);
+    const { stdout } = await run("update", end, "Anna drinks coffee", "--format", "json");
+    const { id: coffee } = JSON.parse(stdout);
+    expect(JSON.parse((await run("get", end, "--format", "json")).stdout)).toMatchObject({
+      lifecycle_state: "superseded",
+      superseded_by: coffee,
+    });
+    const other = JSON.parse(
+      (await run("remember", "Anna drinks cocoa", "--format", "json")).stdout,
+    );
+    await run("replace", coffee.slice(-6), other.node_id.slice(-6));
+    const chain = JSON.parse((await run("history", end, "--format", "json")).stdout);
+    expect(chain.forward_chain.map(({ id }: { id: string }) => id)).toEqual([
+      coffee,
+      other.node_id,
+    ]);
+    const shown = await run("rm", other.node_id.slice(-6));
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining("Would be erased:") });
+    expect((await run("ls")).stdout).toContain("Anna drinks cocoa");
+  });
+
+  test("is listed in 80 columns, texts first, and an honest no comes first", async () => {
+    await run("store", `Anna lives in Graz ${"and writes long sentences ".repeat(9)}`);
+    await run("store", "東京の".repeat(40));
+    const { stdout } = await run("ls");
+    const [heading = "", ...rows] = stdout.trimEnd().split("\n");
+    expect(heading).toStartWith("MEMORY");
+    expect(rows.filter((row) => Bun.stringWidth(row) > 80)).toEqual([]);
+    const asked = await run("find", "which screws does the garden shed need");
+    expect(asked.stdout).toStartWith("Nothing is known about this for certain.");
+    expect(asked.stdout.split("\n").filter((line) => /^\d\. /.test(line)).length).toBeLessThan(3);
+  });
+
+  describeOnTerminal("on a terminal", () => {
+    test("asks whether a new memory replaces a near one, and says that a text is there", async () => {
+      const env = { HOME: desk.folder };
+      const store = async (text: string, ...turns: readonly (readonly [string, string])[]) =>
+        await onTerminal(elsewhere(), ["store", text, "--user-id", "tom"], turns, {
+          ...env,
+          XDG_CONFIG_HOME: join(desk.folder, ".config"),
+        });
+      expect((await store("Tom lives in Oslo")).screen).toContain("Stored as note");
+      const moved = await store("Tom lives in Bergen", [
+        'Replaces "Tom lives in Oslo"? [y/N] ',
+        "y\r",
+      ]);
+      expect(moved.screen).toContain("Replaced.");
+      const listed = await run("ls", "--user-id", "tom", "--format", "json");
+      expect(JSON.parse(listed.stdout).nodes).toMatchObject([{ content: "Tom lives in Bergen" }]);
+      expect((await store("Tom lives in Bergen")).screen).toContain("That is there already as ");
+    });
+
+    test("the first use offers to make one", async () => {
+      const fresh = createDesk();
+      const args = ["store", "Anna drinks tea"];
+      const no = await onTerminal(fresh.folder, args, [["[Y/n] ", "n\r"]]);
+      expect({ code: no.code, made: existsSync(join(fresh.folder, "memory.pack")) }).toEqual({
+        ...{ code: 130, made: false },
+      });
+      const yes = await onTerminal(fresh.folder, args, [
+        ["[Y/n] ", "\r"],
+        [": ", "\r"],
+        ["(just Enter: no): ", "\r"],
+      ]);
+      expect(yes).toMatchObject({ code: 0, screen: expect.stringContaining("Stored as note") });
+      fresh.remove();
+    });
+  });
+});
