@@ -1,9 +1,25 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { loadConfig } from "../../src/config/load.ts";
-import { envFileIn, fileBesidePack, namedFile } from "../../src/config/settings-file.ts";
+import {
+  addSettings,
+  envFileIn,
+  fileBesidePack,
+  namedFile,
+  parseEnvFile,
+} from "../../src/config/settings-file.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-settings-file-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -131,4 +147,81 @@ describe("a file that others may have written", () => {
     expect(fileBesidePack("memory.pack", { pack_path: "/a/memory.pack" })).toBeUndefined();
     expect(fileBesidePack("./a/memory.pack", { pack_path: "/b/a/memory.pack" })).toBeUndefined();
   });
+});
+
+const CASES = [
+  { name: "a bare value", text: "A=one two ", value: "one two" },
+  { name: "an export", text: "export A=1", value: "1" },
+  { name: "blanks around the sign", text: " A = 1", value: "1" },
+  { name: "a comment behind the value", text: "A=1 # one", value: "1" },
+  { name: "a sign of a comment within the value", text: "A=a#b", value: "a#b" },
+  { name: "an empty value", text: "A=", value: "" },
+  { name: "an empty value with a comment", text: "A= # none", value: "" },
+  { name: "single quotes", text: "A='a # \\n b'", value: "a # \\n b" },
+  { name: "double quotes", text: 'A="a\\n\\"b\\""', value: 'a\n"b"' },
+  { name: "JSON in single quotes", text: `A='{"a":1}'`, value: '{"a":1}' },
+  { name: "bare JSON", text: 'A={"a":"b c"}', value: '{"a":"b c"}' },
+  { name: "a value over two lines", text: 'A="1\n2"\nB=3', value: "1\n2" },
+  { name: "Windows line ends", text: "A=1\r\nB=2\r\n", value: "1" },
+  { name: "a byte order mark", text: "\uFEFFA=1", value: "1" },
+  { name: "the last of two", text: "A=1\nA=2", value: "2" },
+];
+
+test.each(CASES)("reads $name", ({ text, value }) => {
+  expect(parseEnvFile(text).get("A")).toBe(value);
+});
+
+test("passes over comments and lines that are none", () => {
+  expect([...parseEnvFile("# A=1\n\nnonsense\n=2\nB=3")]).toEqual([["B", "3"]]);
+});
+
+test("reads back any text in double quotes", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (value) => {
+      const quoted = value.replaceAll("\r\n", "\n").replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+      expect(parseEnvFile(`A="${quoted}"`).get("A")).toBe(value.replaceAll("\r\n", "\n"));
+    }),
+  );
+});
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-settings-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const settings = (...entries: [string, string][]) => new Map(entries);
+
+test("settings are kept in a file that only this user can read, with any value", () => {
+  const path = join(folder, "new.env");
+  const values = settings(
+    ["A", "plain-1"],
+    ["B", "with blank # and $x"],
+    ["C", `both ' and " and \\ and $x`],
+    ["D", "two\nlines"],
+  );
+  addSettings(path, values);
+  expect(parseEnvFile(readFileSync(path, "utf8"))).toEqual(values);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("a file keeps what it has, and is closed to others", () => {
+  const path = join(folder, "old.env");
+  writeFileSync(path, "OTHER=1", { mode: 0o644 });
+  addSettings(path, settings(["A", "2"]));
+  expect(readFileSync(path, "utf8")).toBe("OTHER=1\nA=2\n");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(() => addSettings(path, settings(["A", "3"]))).toThrow("has A already; change it there");
+});
+
+test("a file that would not be read is not written", () => {
+  const open = join(folder, "open.env");
+  writeFileSync(open, "OTHER=1\n");
+  chmodSync(open, 0o666);
+  expect(() => addSettings(open, settings(["A", "2"]))).toThrow("other users can change it");
+  expect(readFileSync(open, "utf8")).toBe("OTHER=1\n");
+  const link = join(folder, "link.env");
+  symlinkSync(join(folder, "elsewhere"), link);
+  expect(() => addSettings(link, settings(["A", "2"]))).toThrow();
+  expect(() => statSync(join(folder, "elsewhere"))).toThrow();
 });

@@ -18,8 +18,8 @@ import { write } from "./store-change.ts";
 import { anEdgeBetween } from "./store-graph.ts";
 import { ANYTHING } from "./store-vectors.ts";
 
-const MEMORIES = 600;
-const QUESTIONS = 500;
+const MEMORIES = 300;
+const QUESTIONS = 200;
 const AT_ONCE = 20;
 
 /** Words that have stems in common, of several languages and scripts; some are in most texts, some in few. */
@@ -128,7 +128,7 @@ if (NO_POSTGRES === undefined) {
     try {
       const nodes = await fill([sqlite, postgres]);
       const ends = fc.sample(fc.tuple(fc.nat(MEMORIES - 1), fc.nat(MEMORIES - 1), fc.nat(50)), {
-        numRuns: 800,
+        numRuns: 400,
         seed: 5,
       });
       const edges = ends.map(([from, to, second]) =>

@@ -173,7 +173,7 @@ export function describeBrowse(world: StoreWorld): void {
             );
           },
         ),
-        { numRuns: 150 },
+        { numRuns: 80 },
       );
     });
 

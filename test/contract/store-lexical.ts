@@ -149,7 +149,7 @@ export function describeLexicalSearch(world: World): void {
             expect((await search(store, question)).length).toBeLessThanOrEqual(1);
           },
         ),
-        { numRuns: 200, seed: 17 },
+        { numRuns: 80, seed: 17 },
       );
     });
 

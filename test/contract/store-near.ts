@@ -72,7 +72,7 @@ export function describeNear(world: StoreWorld): void {
             .array(fc.integer({ min: 1, max: 9 }), { minLength: DIMENSION, maxLength: DIMENSION })
             .map((numbers) => unit(...numbers)),
         }),
-        { numRuns: 200, seed: 7 },
+        { numRuns: 80, seed: 7 },
       );
       await put(store, ...drawn);
       for (const userId of ["ada", "bob"]) {

@@ -112,7 +112,7 @@ export function describeVectorSearch(world: World): void {
           expect((await contentsOf(store, byVector, filter.userId)).sort()).toEqual(allowed);
           expect((await contentsOf(store, byText, filter.userId)).sort()).toEqual(allowed);
         }),
-        { numRuns: 200, seed: 11 },
+        { numRuns: 80, seed: 11 },
       );
     });
 

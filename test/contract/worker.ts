@@ -6,14 +6,17 @@
 
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { uuidV7 } from "../../src/lib/hashing.ts";
-import { openPostgres, type PostgresPlace } from "./postgres-place.ts";
+import type { PostgresPlace } from "./postgres-place.ts";
 import { anAdmission, anEvent } from "./samples.ts";
 import { openSqlitePack, type SqlitePack } from "./sqlite-pack.ts";
 
 const [described = "", action, argument = ""] = process.argv.slice(2);
 // SAFETY: the test that starts this process wrote the description.
 const place = JSON.parse(described) as SqlitePack | PostgresPlace;
-const store = await ("url" in place ? openPostgres(place) : openSqlitePack(place));
+// A worker on a pack needs no server of databases, which the other module looks for.
+const store = await ("url" in place
+  ? (await import("./postgres-place.ts")).openPostgres(place)
+  : openSqlitePack(place));
 
 async function act(): Promise<readonly string[]> {
   if (action === "claim") {

@@ -1,6 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { canonicalJson, copyJson, type Json, parseJson } from "../../src/lib/json.ts";
+import {
+  list,
+  noted,
+  nullable,
+  number,
+  object,
+  omitted,
+  text,
+  told,
+  view,
+} from "../../src/lib/form.ts";
+import { canonicalJson, copyJson, isJsonObject, type Json, parseJson } from "../../src/lib/json.ts";
+import { isAmbiguous, readJson } from "../../src/lib/json-answer.ts";
+import { camelKeys, given, snakeCase } from "../../src/lib/text.ts";
 
 function copied(value: unknown): Json {
   const result = copyJson(value);
@@ -242,4 +255,90 @@ describe("a name twice in one object", () => {
       }),
     );
   });
+});
+
+test("a text of megabytes is read, and one that is cut off is not", () => {
+  const text = JSON.stringify({ text: `${"x".repeat(2 ** 21)}\\"` });
+  expect(readJson(text)).toEqual(JSON.parse(text));
+  expect(readJson(text.slice(0, -1))).toBeUndefined();
+});
+
+describe("JSON that somebody else wrote", () => {
+  test.each([
+    ['{"a":[1,-2.5e3,true,false,null,"\\u00e9\\"x"],"b":{}}'],
+    [" [ ] "],
+    ['\n{ "a" : { "b" : [ { } , [ ] ] } }\t'],
+    ['"text"'],
+    ["0"],
+    ['{"__proto__":{"x":1},"constructor":2}'],
+  ])("is what JSON.parse reads: %s", (text) => {
+    expect(JSON.stringify(readJson(text))).toBe(JSON.stringify(JSON.parse(text)));
+  });
+
+  test("has its objects with a key twice marked, whichever way the key is written", () => {
+    const text = '[{"a":1,"\\u0061":2},{"a":1},{"b":{"c":1,"c":1}},{"d":"\\"d\\":"}]';
+    const read = readJson(text);
+    const objects = Array.isArray(read) ? read.filter(isJsonObject) : [];
+    expect(objects.map(isAmbiguous)).toEqual([true, false, false, false]);
+    expect(objects[2]).toMatchObject({ b: { "svc:twice": true } });
+  });
+
+  test.each([
+    ["NaN"],
+    ["[1,]"],
+    ['{"\\x":1}'],
+    ['{"a":1'],
+    ["{} x"],
+    [""],
+    ["[".repeat(100) + "]".repeat(100)],
+  ])("is not read as %p", (text) => {
+    expect(readJson(text)).toBeUndefined();
+  });
+});
+
+type Person = {
+  readonly fullName: string;
+  readonly age: number | undefined;
+  readonly nickName: string | undefined;
+  readonly pets: readonly string[];
+};
+const ADA: Person = { fullName: "Ada", age: undefined, nickName: undefined, pets: ["Tom"] };
+
+const personView = view<Person>()({
+  fullName: text,
+  nickName: omitted(text),
+  age: nullable(number),
+  petCount: told(number, ({ pets }) => pets.length),
+  firstPet: told(omitted(text), ({ pets }) => pets[0]),
+  pets: list(text),
+});
+
+test("a view has the declared members in their order, null or left out where there is nothing", () => {
+  expect(JSON.stringify(personView.json(ADA))).toBe(
+    '{"full_name":"Ada","age":null,"pet_count":1,"first_pet":"Tom","pets":["Tom"]}',
+  );
+  expect(JSON.stringify(personView.json({ ...ADA, nickName: "A.", age: 36, pets: [] }))).toBe(
+    '{"full_name":"Ada","nick_name":"A.","age":36,"pet_count":0,"pets":[]}',
+  );
+});
+
+test("the notes of a form are not those of a form around it", () => {
+  const named = noted(object({ a: text }), { id: "A" });
+  expect(named.notes).toEqual({ id: "A" });
+  expect([nullable(named).notes, omitted(named).notes, list(named).notes]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("names change their case and back, values stay", () => {
+  const settings = { token_budget: 1, aggregation_k_max: null, list: ["a_b"] };
+  expect<object>(camelKeys(settings)).toEqual({
+    tokenBudget: 1,
+    aggregationKMax: null,
+    list: ["a_b"],
+  });
+  expect(["tokenBudget", "sha256Of"].map(snakeCase)).toEqual(["token_budget", "sha256_of"]);
+  expect<object>(given({ a: null, b: undefined, c: 0 })).toEqual({ c: 0 });
 });

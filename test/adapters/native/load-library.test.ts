@@ -1,12 +1,28 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
-import { cpSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import type { EmbeddedAsset } from "../../../src/adapters/native/embedded.ts";
+import { unpack } from "../../../src/adapters/native/extract.ts";
 import {
   CRYPT_LIBRARY,
   keptLibraryPath,
   loadInto,
+  loadSqliteVec,
   ownLibraryPath,
+  SQLITE_VEC,
 } from "../../../src/adapters/native/load-library.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { useFolders } from "../crypt/packs.ts";
@@ -84,4 +100,120 @@ test("a platform without the library is named", () => {
   expect(failureOf(() => keptLibraryPath(place, name, title)).message).toBe(
     `there is no encryption library for linux-x64: ${path} is missing`,
   );
+});
+
+test("gives the absolute path of a library that SQLite loads", () => {
+  const path = loadSqliteVec();
+  expect(isAbsolute(path)).toBe(true);
+  const db = new Database(":memory:");
+  db.loadExtension(path, SQLITE_VEC.entry);
+  expect(db.query("select vec_distance_cosine('[1,0]', '[0,1]') as distance").get()).toEqual({
+    distance: 1,
+  });
+  db.close();
+});
+
+let place = "";
+let dir = "";
+const content = Buffer.from("a library ".repeat(100_000));
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), "svc-test-"));
+  dir = join(place, "cache");
+  writeFileSync(join(place, "source.zst"), Bun.zstdCompressSync(content));
+});
+
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+function asset(fields: Partial<EmbeddedAsset> = {}): EmbeddedAsset {
+  const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
+  return { asset: join(place, "source.zst"), group: "lib-1", name: "lib.so", sha256, ...fields };
+}
+
+/** Unpacks in a process of its own, since a process verifies each file only once. */
+function unpackElsewhere(input: EmbeddedAsset) {
+  const program = `
+    const { unpack } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/adapters/native/extract.ts"))});
+    console.log(unpack(${JSON.stringify(input)}, ${JSON.stringify(dir)}));`;
+  return Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "pipe" });
+}
+
+describe("unpack", () => {
+  test("writes a library that its owner alone can read and run", () => {
+    const path = unpack(asset(), dir);
+    expect(path).toBe(join(dir, "lib-1", "lib.so"));
+    expect(readFileSync(path).equals(content)).toBe(true);
+    expect(statSync(path).mode & 0o777).toBe(0o500);
+    expect(statSync(join(dir, "lib-1")).mode & 0o777).toBe(0o700);
+  });
+
+  test("writes data that its owner alone can read", () => {
+    const path = unpack(asset({ name: "onnx/model.onnx" }), dir);
+    expect(path).toBe(join(dir, "lib-1", "onnx", "model.onnx"));
+    expect(statSync(path).mode & 0o777).toBe(0o400);
+  });
+
+  test("keeps a correct copy as it is", async () => {
+    const path = unpack(asset(), dir);
+    const { ino } = statSync(path);
+    expect(await unpackElsewhere(asset()).exited).toBe(0);
+    expect(statSync(path).ino).toBe(ino);
+  });
+
+  test.each([
+    { name: "of the same size", tampered: Buffer.alloc(content.length, 1) },
+    { name: "cut short", tampered: content.subarray(0, 10) },
+    { name: "empty", tampered: Buffer.alloc(0) },
+  ])("replaces a changed copy $name", async ({ tampered }) => {
+    const path = unpack(asset(), dir);
+    chmodSync(path, 0o700);
+    writeFileSync(path, tampered);
+    expect(await unpackElsewhere(asset()).exited).toBe(0);
+    expect(readFileSync(path).equals(content)).toBe(true);
+  });
+
+  test("serves many first starts at once and leaves no temporary file", async () => {
+    const starts = Array.from({ length: 6 }, () => unpackElsewhere(asset()));
+    const codes = await Promise.all(starts.map((start) => start.exited));
+    expect(codes).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(readdirSync(join(dir, "lib-1"))).toEqual(["lib.so"]);
+    expect(readFileSync(join(dir, "lib-1", "lib.so")).equals(content)).toBe(true);
+  });
+
+  test("removes what a process that was killed has left, and nothing of one that runs", async () => {
+    const group = join(dir, "lib-1");
+    mkdirSync(group, { recursive: true });
+    const killed = Bun.spawn([process.execPath, "-e", ""]);
+    await killed.exited;
+    const left = `lib.so.${killed.pid}.0123456789ab`;
+    const others = [
+      `lib.so.${process.ppid}.0123456789ab`,
+      "lib.so.2",
+      `other.so.${killed.pid}.0123456789ab`,
+    ];
+    for (const name of [left, ...others]) writeFileSync(join(group, name), "half");
+    unpack(asset(), dir);
+    expect(readdirSync(group).sort()).toEqual(["lib.so", ...others].sort());
+  });
+
+  test("never unpacks content with another digest", () => {
+    expect(() => unpack(asset({ sha256: "0".repeat(64) }), dir)).toThrow("wrong digest");
+    expect(readdirSync(join(dir, "lib-1"))).toEqual([]);
+  });
+
+  test("says that the executable is damaged when content cannot be uncompressed", () => {
+    writeFileSync(join(place, "source.zst"), content);
+    expect(() => unpack(asset(), dir)).toThrow("the executable is damaged: lib.so");
+    expect(readdirSync(join(dir, "lib-1"))).toEqual([]);
+  });
+
+  test("says where it could not write", () => {
+    writeFileSync(dir, "a file in the way");
+    expect(() => unpack(asset(), dir)).toThrow(
+      expect.objectContaining({
+        code: "storage_failed",
+        data: { path: join(dir, "lib-1", "lib.so") },
+      }),
+    );
+  });
 });

@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { createSystemClock } from "../../../src/adapters/system/system.ts";
+import {
+  createSystemClock,
+  systemLanguage,
+  systemUserName,
+} from "../../../src/adapters/system/system.ts";
 import { toEpochMillis } from "../../../src/lib/instant.ts";
 
 test("gives ever later instants close to the system's time", () => {
@@ -33,4 +37,36 @@ test("follows the system's clock after the machine has slept", () => {
   clock.now();
   wall += 7_200_000;
   expect(toEpochMillis(clock.now())).toBe(wall);
+});
+
+test.each([
+  ["en", {}],
+  ["en", { LANG: "C" }],
+  ["en", { LANG: "C.UTF-8" }],
+  ["en", { LC_ALL: "POSIX", LANG: "de_DE.UTF-8" }],
+  ["en", { LANG: "en_GB.UTF-8" }],
+  ["de", { LANG: "de_DE.UTF-8@euro" }],
+  ["de", { LANG: "de" }],
+  ["fr", { LC_MESSAGES: "fr_FR", LANG: "en_US.UTF-8" }],
+  ["en", { LC_ALL: "en_US.UTF-8", LC_MESSAGES: "fr_FR", LANG: "fr_FR" }],
+  ["it", { LC_ALL: "", LANG: "it_IT" }],
+  ["fil", { LANG: "fil_PH.UTF-8" }],
+  ["en", { LANG: "../../etc" }],
+])("the language of the system is %s with %j", (language, environment) => {
+  expect(systemLanguage(environment)).toBe(language);
+});
+
+const listed = Bun.spawnSync(["id", "-un"]).stdout.toString().trim();
+
+test("the user of the system is named by the session, or by the list of users", () => {
+  expect(systemUserName({ USER: "anna", LOGNAME: "bob" })).toBe("anna");
+  expect(systemUserName({ USER: " ", LOGNAME: "bob" })).toBe("bob");
+  expect(systemUserName({ USERNAME: " carl " })).toBe("carl");
+  expect(systemUserName({ USER: "\ud800" })).toBe(listed);
+  expect(systemUserName({})).toBe(listed);
+});
+
+test("who is in no list of users is called me", () => {
+  expect(systemUserName({}, "/dev/null")).toBe("me");
+  expect(systemUserName({}, "/no/such/list")).toBe("me");
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { needlesOf } from "../../../src/domain/erasure.ts";
 import {
   BOUND,
   raisedBound,
@@ -9,6 +10,13 @@ import {
   weightedFrequency,
   weighWords,
 } from "../../../src/domain/search/bm25.ts";
+import {
+  columnText,
+  neighbourWords,
+  ownWords,
+  withWordsOf,
+} from "../../../src/domain/search/turns.ts";
+import { asInstant } from "../../../src/lib/instant.ts";
 
 /** Numbers of the index: half occurrences up to some hundred. */
 const frequency = fc.integer({ min: 1, max: 400 }).map((half) => half / 2);
@@ -112,4 +120,91 @@ test("a raised bound is never below the score, whatever the length", () => {
     { numRuns: 1000 },
   );
   expect(BOUND).toEqual({ growth: 2.2, least: 0.3 });
+});
+
+const same = (_: unknown, word: string): string => word;
+
+test("a memory's own words are those of its text and the day on which it happened", () => {
+  const day = asInstant("2023-05-08T13:56:00.000000Z");
+
+  expect(ownWords("We moved to Zürich", day, same)).toEqual([
+    "we",
+    "moved",
+    "to",
+    "zurich",
+    "may",
+    "8",
+    "2023",
+  ]);
+  expect(ownWords("We moved", undefined, same)).toEqual(["we", "moved"]);
+});
+
+test("of each neighbour the first 240 characters count", () => {
+  expect(neighbourWords([`${"a".repeat(20)} ${"b ".repeat(109)}in out`, "next"], same)).toEqual([
+    "a".repeat(20),
+    ..."b ".repeat(109).trim().split(" "),
+    "i",
+    "next",
+  ]);
+});
+
+test.each([
+  { of: "plain words", piece: "parseConfig wants the C++ of the house. " },
+  { of: "stems", piece: "Der Vertrag mit der Firma gilt für das Jahr in Łódź, und parseConfig. " },
+  { of: "pairs", piece: "東京は日本の首都です。" },
+])("$of of a long text are read in pieces, the same, while others run", async ({ piece }) => {
+  const day = asInstant("2023-05-08T13:56:00.000000Z");
+  const content = piece.repeat(12_000);
+  const whole = [...ownWords(content, day, same)].sort();
+  let turns = 0;
+  let isWritten = false;
+  const spin = (): void => {
+    turns += 1;
+    if (!isWritten) setImmediate(spin);
+  };
+  spin();
+  const words = await withWordsOf([{ node: { content } }], same, async () =>
+    ownWords(content, day, same),
+  );
+  isWritten = true;
+  expect(turns).toBeGreaterThan(4);
+  expect(columnText(words).split(" ").length).toBe(words.length);
+  expect([...words].sort()).toEqual(whole);
+});
+
+async function found(
+  texts: readonly string[],
+  bytes: string | Uint8Array,
+): Promise<readonly number[]> {
+  const places = new Set<number>();
+  (await needlesOf(texts)).look(
+    typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes,
+    places,
+  );
+  return [...places].sort((a, b) => a - b);
+}
+
+describe("needles", () => {
+  test("are found wherever they stand, inside of each other and twice in the list too", async () => {
+    const texts = ["green", "green tea", "een t", "gray", "green", "tea!"];
+    expect(await found(texts, "a green tea")).toEqual([0, 1, 2, 4]);
+    expect(await found(texts, "green te")).toEqual([0, 2, 4]);
+    expect(await found(texts, "")).toEqual([]);
+    expect(await found(["für Ölçek"], "xfür Ölçekx")).toEqual([0]);
+    expect(await found(["abc"], "abcabc")).toEqual([]);
+    expect((await needlesOf(texts)).longest).toBe(9);
+  });
+
+  test("cost the same however many of them begin alike", async () => {
+    const texts = Array.from({ length: 20_000 }, (_, n) => `aaaaaaaaaaaaaaa${n}`);
+    let reads = 0;
+    const bytes = new Proxy(new Uint8Array(10_000).fill(97), {
+      get: (target, name) => {
+        if (name !== "length") reads += 1;
+        return Reflect.get(target, name, target);
+      },
+    });
+    expect(await found(texts, bytes)).toEqual([]);
+    expect(reads).toBeLessThan(10_000 * 30);
+  });
 });

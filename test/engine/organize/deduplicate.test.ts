@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
+import type { NodeType } from "../../../src/domain/enums.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { OrganizeInput } from "../../../src/engine/organize/api.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
+import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { type OpenedEngine, testClock, useEngines, wordEmbedder } from "../engines.ts";
 import { remember, reread } from "../lifecycle/memories.ts";
+import { lookAlikes } from "./look-alikes.ts";
 
 const { open } = useEngines();
 
@@ -217,3 +220,143 @@ test("each owner's memories are gone through, however small the budget, in some 
     expect(await reread(world.engine, supersededBy)).toMatchObject({ userId, content });
   }
 });
+
+function entity(
+  { engine }: OpenedEngine,
+  content: string,
+  given: Partial<StoreInput> = {},
+): Promise<MemoryNode> {
+  return remember(engine, content, { nodeType: "entity", ...given });
+}
+
+async function aliasResolveRun({ engine }: OpenedEngine) {
+  const { perJob, jobsSkipped } = await engine.organize({ jobs: ["alias_resolve"] });
+  expect(jobsSkipped).toEqual([]);
+  const { nodesProcessed, nodesModified, errors, details } = perJob["alias_resolve"] ?? {};
+  return { nodesProcessed, nodesModified, errors, details };
+}
+
+const DONE = { nodesProcessed: 0, nodesModified: 0, errors: 0 };
+
+describe("names that surely match", () => {
+  test.each([
+    ["JS", "JavaScript"],
+    ["k8s", "Kubernetes"],
+    ["PG", "postgresql"],
+    ["lisbon", "Lisbon"],
+  ])("%s and %s become one, under the longer name", async (short, long) => {
+    const world = await opened();
+    const one = await entity(world, short);
+    const other = await entity(world, long);
+
+    expect(await aliasResolveRun(world)).toEqual({
+      ...DONE,
+      nodesProcessed: 1,
+      nodesModified: 1,
+      details: { aliases_found: 1, aliases_resolved: 1 },
+    });
+    const [kept, gone] = short.length < long.length ? [other, one] : [one, other];
+    expect((await reread(world.engine, gone.id)).supersededBy).toBe(kept.id);
+    expect((await reread(world.engine, kept.id)).content).toBe(kept.content);
+    expect((await aliasResolveRun(world)).nodesProcessed).toBe(0);
+  });
+
+  test.each([
+    ["js", "ecmascript"],
+    ["postgres", "pg"],
+    ["ci", "cd"],
+    ["Anna", "Hanna"],
+  ])("%s and %s stay two", async (one, other) => {
+    const world = await opened();
+    await entity(world, one);
+    await entity(world, other);
+
+    expect((await aliasResolveRun(world)).nodesModified).toBe(0);
+  });
+
+  test("stay two in different sessions, scopes and metadata, and for other owners", async () => {
+    const world = await opened();
+    await entity(world, "JavaScript");
+    for (const given of [
+      { sessionId: "s1" },
+      { scope: "project" },
+      { metadata: { entity_type: "language" } },
+      { userId: "bob" },
+    ] as const) {
+      await entity(world, "JS", given);
+    }
+
+    expect((await aliasResolveRun(world)).nodesProcessed).toBe(0);
+  });
+});
+
+test("names that mean nearly the same stay two, and no edge joins them", async () => {
+  const world = await opened();
+  const one = await entity(world, "Anna Maria Sofia Keller");
+  await entity(world, "Anna Maria Sofia Elisabeth Keller");
+
+  expect(await aliasResolveRun(world)).toMatchObject(DONE);
+  expect(await world.engine.neighborhood(one.id)).toEqual([]);
+});
+
+test("what a personal word stands for is never compared", async () => {
+  const world = await opened();
+  await entity(world, "she", { metadata: { entity_type: "person" } });
+  await entity(world, "She", { metadata: { entity_type: "person" } });
+
+  expect((await aliasResolveRun(world)).nodesProcessed).toBe(0);
+});
+
+/** Writes texts that differ in nothing else, in circumstances in which equal ones are merged. */
+async function write(
+  { engine, store, deps }: OpenedEngine,
+  texts: readonly string[],
+  nodeType: NodeType,
+): Promise<readonly Uuid[]> {
+  const when = { validFrom: "2026-03-01T08:00:00Z", eventTime: "2026-03-01T08:00:00Z" };
+  const model = await remember(engine, "the model of them all", { ...when, nodeType });
+  const items = await Promise.all(
+    texts.map(async (content) => ({
+      node: { ...model, content, id: asUuid(Bun.randomUUIDv7()) },
+      vector: await deps.embedder.embedDocument(content),
+      at: model.createdAt,
+    })),
+  );
+  for (let from = 0; from < items.length; from += 500) {
+    await store.addNodes(items.slice(from, from + 500));
+  }
+  return items.map(({ node }) => node.id);
+}
+
+test.each([
+  ["note", "first"],
+  ["entity", "first"],
+  ["note", "second"],
+  ["entity", "second"],
+] as const)(
+  "of 300 pairs that look alike and differ none is merged, and equal ones are: %s, %s wordings",
+  async (nodeType, words) => {
+    const world = await open({ clock: testClock(), embedder: wordEmbedder() });
+    const pairs = lookAlikes(300, words);
+    const texts = pairs.flatMap(({ texts }) => texts);
+    expect(pairs.every(({ texts: [one, other] }) => one !== other)).toBe(true);
+    const ids = await write(world, texts, nodeType);
+    const copies = await write(world, texts.slice(0, 50), nodeType);
+
+    const jobs = nodeType === "note" ? ["deduplicate"] : ["deduplicate", "alias_resolve"];
+    const { perJob } = await world.engine.organize({ jobs, budgetMs: 20_000 });
+
+    const different = new Set(texts).size;
+    const active = await world.engine.stats("ada");
+    // The two models of the others are memories, too, and equal.
+    expect(active.nodeCount).toBe(different + 1);
+    expect(perJob["deduplicate"]?.nodesModified).toBe(texts.length + 50 + 2 - different - 1);
+    const [first, copy] = await Promise.all(
+      [ids[0], copies[0]].map((id) => reread(world.engine, id ?? "")),
+    );
+    expect([first?.lifecycleState, copy?.lifecycleState].sort()).toEqual([
+      "superseded",
+      "tentative",
+    ]);
+  },
+);

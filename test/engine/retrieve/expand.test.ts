@@ -9,9 +9,11 @@ import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { ResultCandidate, RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import { type ContextDeps, expandContext } from "../../../src/engine/retrieve/context/expand.ts";
 import { parseRequest } from "../../../src/engine/retrieve/request.ts";
+import { contested, flagConflicts } from "../../../src/engine/retrieve/select.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { at, freshId, type Memory, put } from "../../contract/samples.ts";
 import { filePack, openSqlitePack } from "../../contract/sqlite-pack.ts";
+import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { altered, DEFAULT_SETTINGS } from "../engines.ts";
 import { aResult } from "./pool.ts";
 
@@ -298,4 +300,29 @@ describe("contested claims", () => {
       (await expand(store, rank(["coffee", 1]), { alter: { contradictions } })).scores,
     ).toEqual([["coffee", 1]]);
   });
+});
+
+const ranking = [
+  aResult(1, 0.9, { lifecycleState: "contested" }),
+  aResult(2, 0.8, { lifecycleState: "stable" }),
+  aResult(3, 0.7, { lifecycleState: "contested" }, { paths: ["SESSION_CONTEXT"] }),
+];
+
+test("contested claims are found wherever they came from", () => {
+  expect(contested(ranking).map(({ key }) => key)).toEqual(nodeKeys(1, 3));
+});
+
+test("a contested claim is flagged with the other side, and the order stays", () => {
+  const other = freshId();
+  const flagged = flagConflicts(ranking, new Map([[nodeKey(3), other]]));
+
+  expect(flagged).toEqual([
+    ranking[0] as never,
+    ranking[1] as never,
+    { ...ranking[2], conflictFlag: true, contradictsId: other } as never,
+  ]);
+});
+
+test("a contested claim that nothing contradicts stays as it is", () => {
+  expect(flagConflicts(ranking, new Map())).toEqual(ranking);
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { RankingPolicy, ReceiptCandidate } from "../../../src/domain/records/receipt.ts";
 import type { PackingSettings } from "../../../src/domain/records/retrieval-record.ts";
-import { replayScore } from "../../../src/domain/score-replay.ts";
+import type { ScoreProvenance } from "../../../src/domain/records/score.ts";
+import { replayScore, scoreParts } from "../../../src/domain/score-replay.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import type { EngineSettings } from "../../../src/engine/settings.ts";
@@ -201,8 +202,22 @@ async function replay(opened: OpenedEngine, feature: Feature): Promise<FullKept>
   return kept;
 }
 
-function replayed(provenance: Parameters<typeof replayScore>[0] | undefined): number | undefined {
-  return provenance && replayScore(provenance);
+/** The score again, which its parts add up to with every step; the last step is it, bit for bit. */
+function replayed(provenance: ScoreProvenance | undefined): number | undefined {
+  if (provenance === undefined) return undefined;
+  const { parts, steps, score } = scoreParts(provenance);
+  const sum = parts.reduce((total, { amount }) => total + amount, 0);
+  const all = steps.reduce((total, { change }) => total + change, sum);
+  expect(Math.abs(all - score)).toBeLessThan(1e-12 * Math.max(1, sum));
+  expect(steps.at(-1)?.score ?? sum).toBe(score);
+  let before = sum;
+  for (const { score: after, change, factor } of steps) {
+    expect(after - before).toBe(change);
+    if (factor !== undefined) expect(after).toBe(before * factor);
+    before = after;
+  }
+  expect(score).toBe(replayScore(provenance));
+  return score;
 }
 
 describe("a receipt computes scores and order again, whatever the fusion", () => {

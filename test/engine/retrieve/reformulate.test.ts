@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { Candidate } from "../../../src/engine/retrieve/candidates.ts";
 import {
@@ -53,18 +52,6 @@ describe("cleanAlternatives", () => {
     { name: "keeps none of none", proposed: [], kept: [] },
   ])("$name", ({ proposed, kept }) => {
     expect(cleanAlternatives(QUERY, proposed, 2)).toEqual(kept);
-  });
-
-  test("never gives more than asked for, a blank one, or one twice", () => {
-    const words = fc.array(fc.constantFrom("a", "A", " a", "b", "", " ", "Where does Ann work?"));
-    fc.assert(
-      fc.property(words, fc.integer({ min: 1, max: 5 }), (proposed, count) => {
-        const kept = cleanAlternatives(QUERY, proposed, count);
-        expect(kept.length).toBeLessThanOrEqual(count);
-        expect(new Set(kept.map((text) => text.toLowerCase())).size).toBe(kept.length);
-        expect(kept).not.toContain("");
-      }),
-    );
   });
 });
 
@@ -144,11 +131,6 @@ describe("mergeNewOnly", () => {
     expect(result).toEqual([known, fresh, last]);
     expect(result[0]).toBe(known);
   });
-
-  test("changes nothing without alternatives", () => {
-    const pool = [aCandidate(1, {}), aCandidate(2, {})];
-    expect(mergeNewOnly(pool, [])).toEqual(pool);
-  });
 });
 
 describe("mergeMaxSignals", () => {
@@ -190,26 +172,6 @@ describe("mergeMaxSignals", () => {
       ),
     ).map(({ key }) => key);
     expect(keys).toEqual(nodeKeys(1, 3, 2));
-  });
-
-  test("never lowers a signal, and adds up to the same whatever the order of alternatives", () => {
-    const signal = fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined });
-    const base = [1, 2, 3].map((key) => aCandidate(key, {}));
-    const pools = fc.array(fc.array(fc.record({ at: fc.nat(2), signal }), { maxLength: 4 }));
-    fc.assert(
-      fc.property(pools, (given) => {
-        const alternativePools = given.map((pool) =>
-          pool.map(({ at, signal: semantic }) => ({ ...base[at]!, semantic })),
-        );
-        const one = candidatesOf(mergeMaxSignals(base, alternativePools));
-        const other = candidatesOf(mergeMaxSignals(base, [...alternativePools].reverse()));
-        expect(one).toEqual(other as Candidate[]);
-        for (const { key, semantic } of alternativePools.flat()) {
-          const joined = one.find((candidate) => candidate.key === key)?.semantic ?? -1;
-          expect(joined).toBeGreaterThanOrEqual(semantic ?? -1);
-        }
-      }),
-    );
   });
 
   test("refuses two states of one memory", () => {

@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { applyAdjustment } from "../../../src/domain/score-replay.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { mergeNeuralScores, rerank } from "../../../src/engine/retrieve/models.ts";
 import type { RerankerPolicy, RerankerSettings } from "../../../src/engine/settings.ts";
@@ -126,37 +124,6 @@ describe("the policy anchored_score_envelope", () => {
     );
     expect(keysOf(merged("anchored_score_envelope", [0.1, 0.9], lonely))).toEqual(
       nodeKeys(2, 1, 3, 4),
-    );
-  });
-});
-
-describe("every policy", () => {
-  const scores = fc.double({ min: 0, max: 1, noNaN: true });
-  const cases = fc.record({
-    policy: fc.constantFrom<RerankerPolicy>("legacy", "score_envelope", "anchored_score_envelope"),
-    priorWeight: scores,
-    own: fc.array(fc.oneof(scores, fc.constantFrom(0, 0.5)), { maxLength: 8 }),
-    neural: fc.array(scores, { maxLength: 8 }),
-  });
-
-  test("records steps from which every score follows, and an order that follows from the scores", () => {
-    fc.assert(
-      fc.property(cases, ({ policy, priorWeight, own, neural }) => {
-        const ranking = [...own].sort((a, b) => b - a).map((score, at) => aResult(at, score));
-        const prefix = neural.slice(0, ranking.length);
-        const result = mergeNeuralScores(ranking, prefix, { policy, priorWeight });
-        const first = result.slice(0, prefix.length);
-        for (const { key, compositeScore, provenance } of first) {
-          const former = ranking[key]!;
-          const steps = provenance.adjustments.slice(former.provenance.adjustments.length);
-          expect(steps.reduce(applyAdjustment, former.compositeScore)).toBe(compositeScore);
-        }
-        const places = first.map(({ compositeScore, node }) => [-compositeScore, node.id] as const);
-        const sorted = [...places].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1));
-        expect(places).toEqual(sorted);
-        expect([...keysOf(first)].sort()).toEqual(keysOf(ranking.slice(0, prefix.length)).sort());
-        expect(result.slice(prefix.length)).toEqual(ranking.slice(prefix.length));
-      }),
     );
   });
 });

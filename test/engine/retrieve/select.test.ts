@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { type SelectionRules, select } from "../../../src/engine/retrieve/select.ts";
 import { at, freshId } from "../../contract/samples.ts";
@@ -15,7 +13,6 @@ const NONE: SelectionRules = {
   maxPerEvidence: undefined,
   vectorFailed: false,
 };
-const FUSIONS: readonly Fusion["kind"][] = ["rrf", "relative", "weighted"];
 
 /** Scores 1, 0.9, 0.8, 0.7. */
 const ranking = [0.9, 0.5, 0.75, 0.2].map((semanticRelevance, index) =>
@@ -202,65 +199,5 @@ describe("the reason", () => {
       kept: [],
       dropped: [0, 1, 2].map((key) => [key, "result_limit"]),
     });
-  });
-});
-
-describe("any ranking under any rules", () => {
-  const evidence = [freshId(), freshId(), freshId()];
-  const candidates = fc.array(
-    fc.record({
-      score: fc.double({ min: 0, max: 1, noNaN: true }),
-      semanticRelevance: fc.constantFrom(0, 0.2, 0.5, 0.8),
-      evidenceRefs: fc.subarray(evidence),
-      content: fc.constantFrom("tea", "coffee"),
-    }),
-    { maxLength: 25 },
-  );
-  const rules: fc.Arbitrary<SelectionRules> = fc.record({
-    fusion: fc.constantFrom(...FUSIONS),
-    minScore: fc.option(fc.constantFrom(0, 0.2, 0.5, 0.9), { nil: undefined }),
-    limit: fc.option(fc.nat(30), { nil: undefined }),
-    maxPerSource: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
-    maxPerEvidence: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
-    vectorFailed: fc.boolean(),
-  });
-
-  /** The largest number of results of one kind; the blank kind does not count. */
-  function most(results: readonly ResultCandidate[], kind: (result: ResultCandidate) => string) {
-    const counts = new Map<string, number>();
-    for (const name of results.map(kind).filter((name) => name !== "")) {
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-    }
-    return Math.max(0, ...counts.values());
-  }
-
-  test("is split into kept and excluded, in its order, within every cap and above the floor", () => {
-    fc.assert(
-      fc.property(candidates, rules, (given, rule) => {
-        const all = given.map(({ score, semanticRelevance, ...node }, key) =>
-          aResult(key, score, node, { semanticRelevance }),
-        );
-        const { results, excluded, minScoreSkipped } = select(all, rule);
-        const kept = new Set(results.map(({ node }) => node.id));
-        const dropped = new Set(excluded.map(({ nodeId }) => nodeId));
-        const evidenceOf = ({ node }: ResultCandidate) => node.evidenceRefs.toSorted().join();
-
-        expect(all.filter(({ node }) => kept.has(node.id))).toEqual([...results]);
-        expect(all.filter(({ node }) => !kept.has(node.id)).map(({ node }) => node.id)).toEqual([
-          ...dropped,
-        ]);
-        expect(results.length).toBeLessThanOrEqual(rule.limit ?? all.length);
-        expect(most(results, evidenceOf)).toBeLessThanOrEqual(rule.maxPerEvidence ?? all.length);
-        expect(
-          most(results, (one) => evidenceOf(one) && `${evidenceOf(one)} ${one.node.content}`),
-        ).toBeLessThanOrEqual(rule.maxPerSource ?? all.length);
-        const floor = minScoreSkipped ? 0 : (rule.minScore ?? 0);
-        for (const { compositeScore, semanticRelevance } of results) {
-          const value = rule.fusion === "weighted" ? compositeScore : semanticRelevance;
-          expect(value).toBeGreaterThanOrEqual(floor);
-        }
-      }),
-      { numRuns: 300 },
-    );
   });
 });

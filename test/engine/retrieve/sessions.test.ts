@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import {
   expandSessions,
@@ -8,7 +6,6 @@ import {
   neighbours,
   type SessionRules,
 } from "../../../src/engine/retrieve/context/steps.ts";
-import { byScore } from "../../../src/engine/retrieve/score/score.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
 import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aProvenance, aResult, WEIGHTS } from "./pool.ts";
@@ -285,88 +282,4 @@ test("a window is read in the order of the session, with places on either side",
     [2, -1],
     [3, 1],
   ]);
-});
-
-describe("any ranking with any windows", () => {
-  const SIZE = 12;
-  const cases = fc.record({
-    scores: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: SIZE }),
-    links: fc.array(fc.tuple(fc.nat(SIZE), fc.nat(SIZE + 5)), { maxLength: 30 }),
-    topK: fc.nat(SIZE),
-    packing: fc.constantFrom(undefined, "trigger_tier" as const),
-  });
-  const outsiders = Array.from({ length: SIZE + 6 }, (_, key) => neighbour(key));
-
-  type Case = {
-    readonly scores: readonly number[];
-    readonly links: readonly (readonly [number, number])[];
-  };
-
-  /** A ranking, and the windows of its candidates; each link is named so often. */
-  function setting({ scores, links }: Case, times: number) {
-    const ranking = scores
-      .toSorted((a, b) => b - a)
-      .map((score, key) => aResult(key, score, inSession, { semanticRelevance: score / 2 }));
-    const reached = (from: number): Neighbour[] =>
-      links.flatMap(([start, to]) => {
-        const own = ranking[to];
-        const there = own === undefined ? outsiders[to] : placed(own);
-        return start === from && there !== undefined ? [there] : [];
-      });
-    const windows = ranking.map(({ key }) => {
-      const once = reached(key);
-      return [key, times === 1 ? once : [...once, ...once]] as const;
-    });
-    return { ranking, windows: new Map(windows.map(([key, window]) => [nodeKey(key), window])) };
-  }
-
-  function rulesOf({ topK, packing }: { topK: number; packing: undefined | "trigger_tier" }) {
-    return { ...RULES, sessionContextTopK: topK, sessionContextPacking: packing };
-  }
-
-  test("keeps every candidate and never lowers a score or a relevance", () => {
-    fc.assert(
-      fc.property(cases, (given) => {
-        const { ranking, windows } = setting(given, 1);
-        const expanded = expandSessions(ranking, windows, rulesOf(given)).ranking;
-        const after = new Map(expanded.map((candidate) => [candidate.key, candidate]));
-
-        expect(after.size).toBe(expanded.length);
-        for (const { key, compositeScore, semanticRelevance } of ranking) {
-          expect(after.get(key)?.compositeScore).toBeGreaterThanOrEqual(compositeScore);
-          expect(after.get(key)?.semanticRelevance).toBeGreaterThanOrEqual(semanticRelevance);
-        }
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  test("gives scores that replay to themselves, and an order by them when one changed", () => {
-    fc.assert(
-      fc.property(cases, (given) => {
-        const { ranking, windows } = setting(given, 1);
-        const { ranking: expanded, changed } = expandSessions(ranking, windows, rulesOf(given));
-
-        expect(expanded.map(({ provenance }) => replayScore(provenance))).toEqual(
-          expanded.map(({ compositeScore }) => compositeScore),
-        );
-        const keys = (candidates: readonly ResultCandidate[]) => candidates.map(({ key }) => key);
-        expect(keys(expanded)).toEqual(keys(changed ? expanded.toSorted(byScore) : ranking));
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  test("gives the same for windows that name a neighbour twice", () => {
-    fc.assert(
-      fc.property(cases, (given) => {
-        const [once, twice] = [setting(given, 1), setting(given, 2)];
-
-        expect(expandSessions(once.ranking, twice.windows, rulesOf(given))).toEqual(
-          expandSessions(once.ranking, once.windows, rulesOf(given)),
-        );
-      }),
-      { numRuns: 100 },
-    );
-  });
 });
