@@ -1,10 +1,12 @@
 /** An engine whose clock a script sets, with the real model, whose vectors are kept in a file beside the dependencies. */
+
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createChronoDateReader } from "../../src/adapters/dates/chrono.ts";
 import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
 import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openSqliteStore } from "../../src/adapters/sqlite/open-store.ts";
+import { pastIndexes } from "../../src/adapters/sqlite/past-index.ts";
 import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -114,6 +116,7 @@ export async function openSimulated(
   return createEngine({
     store,
     packLock: store,
+    pastIndex: pastIndexes(clock),
     embedder: { ...embedder, close: async () => {} },
     tokenizer: createCl100kTokenizer(),
     dates: createChronoDateReader({ languages: settings.temporalLanguages, warn: () => {} }),

@@ -11,6 +11,7 @@ import { progressLines } from "../adapters/rerank/model-files.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { isReadOnlyPack, openReadOnlyStore } from "../adapters/sqlite/open-read-only.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../adapters/sqlite/open-store.ts";
+import { pastIndexes } from "../adapters/sqlite/past-index.ts";
 import { createIdSource, createSystemClock, systemUserName } from "../adapters/system/system.ts";
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
@@ -119,6 +120,7 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
       store,
       readNames: reader,
       packLock: opened.packLock,
+      pastIndex: pastIndexes(clock),
       embedder,
       tokenizer: createCl100kTokenizer(),
       dates: createChronoDateReader({ languages: settings.temporalLanguages, warn }),

@@ -1,4 +1,5 @@
 import { fromDate, type Instant, parseInstant } from "../lib/instant.ts";
+import type { Uuid } from "../lib/uuid.ts";
 import { ACTIVE_STATES, type LifecycleState } from "./enums.ts";
 import { invalid, SvcError } from "./errors.ts";
 import type { MemoryNode } from "./node.ts";
@@ -124,4 +125,15 @@ export function parseWindow(from: unknown, to: unknown, field: string) {
     throw invalid(`${field}_to`, `${window.to} is before ${field}_from ${window.from}`);
   }
   return window;
+}
+
+/** What became of a memory since an earlier moment. `expired`: active, and past its retention. */
+export type Became = {
+  readonly state: LifecycleState | "expired";
+  readonly replacedBy: Uuid | undefined;
+};
+
+/** "replaced by" and the id, else the state. */
+export function fateWords({ state, replacedBy }: Became): string {
+  return replacedBy === undefined ? state : `replaced by ${replacedBy}`;
 }

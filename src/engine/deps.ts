@@ -8,6 +8,7 @@ import type {
   Tokenizer,
   VisionModel,
 } from "../ports/models.ts";
+import type { MakePastIndex } from "../ports/store/search-index.ts";
 import type { PackLock, Store } from "../ports/store/store.ts";
 import type { Clock, IdSource } from "../ports/system.ts";
 import type { ExtractionProvider } from "./extract/api.ts";
@@ -17,6 +18,7 @@ import type { EngineSettings } from "./settings.ts";
 export type EngineDeps<Roles = Store> = {
   readonly store: Roles;
   readonly packLock: PackLock;
+  readonly pastIndex: MakePastIndex;
   readonly embedder: Embedder;
   readonly tokenizer: Tokenizer;
   readonly dates: DateReader;

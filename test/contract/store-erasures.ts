@@ -19,7 +19,7 @@ import {
   put,
   unit,
 } from "./samples.ts";
-import { anEdge, write } from "./store-change.ts";
+import { anEdge, retire, write } from "./store-change.ts";
 import type { StoreWorld } from "./store-contract.ts";
 import { aReceipt } from "./store-receipts.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
@@ -117,6 +117,32 @@ export function describeErasures(world: StoreWorld): void {
       const without = await other.searchVectors(unit(0, 1), { ...ANYTHING, userId: "ada" }, 10);
       expect(near.map(({ score }) => score)).toEqual(without.map(({ score }) => score));
     });
+
+    test.each([{}, { sessionId: "s" }])(
+      "takes the vector along that a retired memory keeps of its own text: %j",
+      async (given) => {
+        const { store } = await world.fresh();
+        const [old, next] = await put(
+          store,
+          { content: "old tea", vector: unit(1), userId: "eve", ...given },
+          { content: "new tea", vector: unit(3, 1), userId: "eve", ...given },
+        );
+        if (old === undefined || next === undefined) throw new Error("nothing was written");
+        const kept = async () => [
+          ...(await store.keptEntries("eve", [old.id, next.id, freshId()])).values(),
+        ];
+        const before = await kept();
+        const cosine = before[0]?.vector?.reduce((sum, x, at) => sum + x * (unit(1)[at] ?? 0), 0);
+        expect(cosine).toBeCloseTo(1, 3);
+
+        await retire(store, "archived", old);
+
+        expect(await kept()).toEqual(before);
+        expect(await store.keptEntries("bob", [old.id])).toEqual(new Map());
+        await store.erase(anErasure([old], { userId: "eve" }));
+        expect((await kept()).map(({ vector }) => vector)).toEqual([before[1]?.vector]);
+      },
+    );
 
     test("empties the operations that keep any of it, and leaves the others as they are", async () => {
       const { store } = await world.fresh();

@@ -3,7 +3,16 @@ import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { EmbeddingIdentity } from "../../src/ports/models.ts";
 import type { KeyedNode, NodeVector, RebuildPlan } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import { aMaterialization, aNode, anAdmission, anEvent, DIMENSION, put, unit } from "./samples.ts";
+import {
+  aMaterialization,
+  aNode,
+  anAdmission,
+  anEvent,
+  DIMENSION,
+  freshId,
+  put,
+  unit,
+} from "./samples.ts";
 import { retire } from "./store-change.ts";
 import type { StoreWorld } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
@@ -173,6 +182,23 @@ export function describeRebuild(world: StoreWorld): void {
       });
     });
 
+    test("of another model renews the vectors that retired memories keep", async () => {
+      const { store, place } = await world.fresh();
+      const [old] = await put(store, ...FIVE);
+      const id = old?.id ?? freshId();
+      await retire(store, "archived", old);
+      const small = await world.open(place, { embedding: SMALL });
+
+      expect(await rebuildAll(small, SMALL)).toBe(5);
+
+      expect((await small.keptEntries("ada", [id])).get(id)?.vector).toEqual(
+        vectorOf({ content: "a" }, SMALL),
+      );
+      expect(
+        await small.searchVectors(vectorOf({ content: "a" }, SMALL), ANYTHING, 9),
+      ).toHaveLength(4);
+    });
+
     test("of a current pack embeds nothing, unless all is asked for", async () => {
       const { store } = await world.fresh();
       await put(store, ...FIVE);
@@ -201,7 +227,7 @@ export function describeRebuild(world: StoreWorld): void {
       }
     });
 
-    test("mends a missing vector in place and leaves out blank and inactive nodes", async () => {
+    test("mends a missing vector in place, of a retired node too, which is not searched", async () => {
       const { store } = await world.fresh();
       await put(
         store,
@@ -215,7 +241,7 @@ export function describeRebuild(world: StoreWorld): void {
       const stale = await allStale(store, plan);
 
       expect(plan.vectors).toBe("repair");
-      expect(stale.map(({ node }) => node.content)).toEqual(["without a vector"]);
+      expect(stale.map(({ node }) => node.content)).toEqual(["without a vector", "archived"]);
       await store.rebuild.put(
         plan,
         stale.map(({ key, node }) => ({
@@ -228,6 +254,8 @@ export function describeRebuild(world: StoreWorld): void {
       expect(await contentsOf(store, hits)).toEqual(["without a vector"]);
       expect(await store.rebuild.swap(plan)).toBe(true);
       expect(await store.rebuild.count()).toEqual({ total: 7, blank: 1 });
+      const archived = stale.at(-1)?.node.id ?? freshId();
+      expect((await store.keptEntries("ada", [archived])).get(archived)?.vector).toBeDefined();
     });
 
     test("goes on where it was cut off, in another process too", async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChronoDateReader } from "../../src/adapters/dates/chrono.ts";
 import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
+import { pastIndexes } from "../../src/adapters/sqlite/past-index.ts";
 import { createIdSource } from "../../src/adapters/system/system.ts";
 import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
@@ -210,6 +211,7 @@ export function engines(usual: Partial<EngineSettings> = {}) {
     const deps: EngineDeps = {
       store,
       packLock: real,
+      pastIndex: pastIndexes(clock),
       embedder,
       tokenizer,
       dates: createChronoDateReader({ languages: settings.temporalLanguages, warn: () => {} }),

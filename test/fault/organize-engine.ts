@@ -1,5 +1,7 @@
 /** An engine on a pack without a model, for processes outside of the test runner. */
+
 import { createChronoDateReader } from "../../src/adapters/dates/chrono.ts";
+import { pastIndexes } from "../../src/adapters/sqlite/past-index.ts";
 import { createIdSource, createSystemClock } from "../../src/adapters/system/system.ts";
 import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
@@ -67,6 +69,7 @@ export async function openOrganizing(
   return createEngine({
     store,
     packLock: store,
+    pastIndex: pastIndexes(clock),
     embedder,
     tokenizer: createCl100kTokenizer(),
     dates: createChronoDateReader({ languages: [], warn: () => {} }),

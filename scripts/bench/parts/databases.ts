@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { createChronoDateReader } from "../../../src/adapters/dates/chrono.ts";
 import { createLocalEmbedder } from "../../../src/adapters/embedding/local-embedder.ts";
 import { openPostgresStore } from "../../../src/adapters/postgres/open-store.ts";
+import { pastIndexes } from "../../../src/adapters/sqlite/past-index.ts";
 import { createIdSource, createSystemClock } from "../../../src/adapters/system/system.ts";
 import { createCl100kTokenizer } from "../../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../../src/app/engine-settings.ts";
@@ -159,6 +160,7 @@ async function measurePair(
   const shared: Omit<EngineDeps, "store"> = {
     // SAFETY: a retrieval locks nothing.
     packLock: undefined as unknown as EngineDeps["packLock"],
+    pastIndex: pastIndexes(createSystemClock()),
     embedder,
     tokenizer: createCl100kTokenizer(),
     dates: createChronoDateReader({ languages: ["en"], warn: () => {} }),

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createChronoDateReader } from "../../../src/adapters/dates/chrono.ts";
 import { createLocalEmbedder } from "../../../src/adapters/embedding/local-embedder.ts";
+import { pastIndexes } from "../../../src/adapters/sqlite/past-index.ts";
 import { createIdSource, createSystemClock } from "../../../src/adapters/system/system.ts";
 import { createCl100kTokenizer } from "../../../src/adapters/tokens/cl100k.ts";
 import { toEngineSettings } from "../../../src/app/engine-settings.ts";
@@ -53,6 +54,7 @@ async function measureTimes(pack: string, size: number, count: number): Promise<
   const deps: EngineDeps = {
     store,
     packLock: store,
+    pastIndex: pastIndexes(createSystemClock()),
     embedder,
     tokenizer: createCl100kTokenizer(),
     dates: createChronoDateReader({ languages: ["en"], warn: () => {} }),

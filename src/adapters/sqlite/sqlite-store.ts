@@ -36,7 +36,7 @@ import { readPinned } from "./read/pinned.ts";
 import { readReplacedNotes } from "./read/replaced-notes.ts";
 import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
-import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
+import { cosines, keptEntries, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { readStoreState } from "./read/store-state.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
@@ -188,6 +188,7 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     cosines: (vector, userId, keys) =>
       readVectors((database) => cosines(database, vector, userId, keys)),
     ownVectors: (userId, keys) => readVectors((database) => ownVectors(database, userId, keys)),
+    keptEntries: reading(access, keptEntries),
     putParts: (texts) =>
       access.write((database) => {
         run(database, requireModel(embedding));

@@ -4,7 +4,6 @@ import {
   count,
   decimal,
   dictionary,
-  FormError,
   flag,
   instant,
   list,
@@ -74,25 +73,23 @@ export const coverageForm = named(
 /** What the records of an answer cover, where it asks for a count or a complete list. */
 export type Coverage = ValueOf<typeof coverageForm>;
 
-const HISTORICAL_LIMITATIONS = [
-  "current_lifecycle_state",
-  "current_derived_indexes",
-  "mutations_not_replayed",
-] as const;
+/** By what an answer for an earlier moment is made, and what that does not cover. */
+const SEMANTICS = {
+  ingestion_cutoff: [
+    "current_lifecycle_state",
+    "current_derived_indexes",
+    "mutations_not_replayed",
+  ],
+  state_then: ["forgotten_missing", "extracted_state_assumed"],
+} as const;
+type Semantics = keyof typeof SEMANTICS;
 
 /** Members of what an answer for an earlier moment is not. */
 export const historical = {
   knowledgeAt: instant,
-  semantics: constant("ingestion_cutoff"),
+  semantics: member(["ingestion_cutoff", "state_then"]),
   exactSnapshot: constant(false),
-  limitations: through(
-    list(member(HISTORICAL_LIMITATIONS)),
-    (limitations: typeof HISTORICAL_LIMITATIONS) => limitations,
-    (limitations, path) => {
-      if (limitations.join() === HISTORICAL_LIMITATIONS.join()) return HISTORICAL_LIMITATIONS;
-      throw new FormError(`${path}: is not ${HISTORICAL_LIMITATIONS.join(", ")}`);
-    },
-  ),
+  limitations: list(member([...SEMANTICS.ingestion_cutoff, ...SEMANTICS.state_then])),
 };
 
 export const historicalForm = noted(object(historical), {
@@ -100,13 +97,11 @@ export const historicalForm = noted(object(historical), {
   description: "What an answer for an earlier moment is not.",
 });
 
-/** What an answer for an earlier moment is not: states and indexes are those of now, changes are not played back. */
 export type HistoricalCoverage = ValueOf<typeof historicalForm>;
 
-/** What an answer for an earlier moment of knowledge does not cover. Pure. */
-export function historicalCoverage(knowledgeAt: Instant): HistoricalCoverage {
-  const limitations = HISTORICAL_LIMITATIONS;
-  return { knowledgeAt, semantics: "ingestion_cutoff", exactSnapshot: false, limitations };
+/** What an answer for an earlier moment does not cover. Pure. */
+export function historicalCoverage(knowledgeAt: Instant, semantics: Semantics): HistoricalCoverage {
+  return { knowledgeAt, semantics, exactSnapshot: false, limitations: SEMANTICS[semantics] };
 }
 
 /** By which rule the results are ordered; every order ends with the id, ascending. */

@@ -86,7 +86,8 @@ export async function assertionState(deps: Deps, input: StateQueryInput): Promis
     currentCandidateOrder: "confidence_then_ingestion_desc",
     timelineOrder: "validity_then_ingestion_ascending",
     consistency: "complete_for_unchanged_store",
-    historicalCoverage: query.knowledgeAt && historicalCoverage(query.knowledgeAt),
+    historicalCoverage:
+      query.knowledgeAt && historicalCoverage(query.knowledgeAt, "ingestion_cutoff"),
   };
 }
 

@@ -131,7 +131,7 @@ function filterWords(receipt: AnyReceipt): readonly string[] {
     [receipt.scopes, `only of scope ${receipt.scopes?.join(", ")}`],
     [receipt.timeFrom, `only what was still valid after ${receipt.timeFrom}`],
     [receipt.timeTo, `only what was valid by ${receipt.timeTo}`],
-    [parameters.knowledgeAt, `only what was stored by ${parameters.knowledgeAt}`],
+    [parameters.knowledgeAt, `as of ${parameters.knowledgeAt}`],
     [parameters.eventTimeFrom, `only what happened at ${parameters.eventTimeFrom} or later`],
     [parameters.eventTimeTo, `only what happened at ${parameters.eventTimeTo} or earlier`],
     [types?.length ? types : undefined, `no memory of type ${types?.join(", ")}`],

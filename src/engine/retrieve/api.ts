@@ -7,7 +7,7 @@ import type {
   Scope,
   SourceType,
 } from "../../domain/enums.ts";
-import type { InstantInput } from "../../domain/lifecycle.ts";
+import type { Became, InstantInput } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type {
   Coverage,
@@ -36,9 +36,11 @@ export type RetrieveInput = {
   readonly scope?: Scope | readonly Scope[] | null | undefined;
   readonly timeFrom?: InstantInput | null | undefined;
   readonly timeTo?: InstantInput | null | undefined;
-  /** Clock for recency; never a knowledge cutoff. Default: now. */
+  /** Clock for recency; never a knowledge cutoff. Default: `asOf`, else now. */
   readonly referenceTime?: InstantInput | null | undefined;
-  /** Keep memories created at or before this moment. */
+  /** Answers as at this moment: what was known and valid then, retired memories included, in the state and order of then. */
+  readonly asOf?: InstantInput | null | undefined;
+  /** The specification's name of `asOf`. */
   readonly knowledgeAt?: InstantInput | null | undefined;
   readonly eventTimeFrom?: InstantInput | null | undefined;
   readonly eventTimeTo?: InstantInput | null | undefined;
@@ -114,6 +116,8 @@ export type ResultCandidate = {
   readonly olderThan?: OlderThan | undefined;
   /** Absent for hints, which are not judged. */
   readonly strength?: Strength | undefined;
+  /** Of an answer as of an earlier moment: what became of the memory since. Absent: it is active. */
+  readonly became?: Became | undefined;
 };
 
 /** The memory that makes another one outdated, and the time it speaks of. */
@@ -178,6 +182,7 @@ export type Exclusion = {
 
 /** In their order. A retrieval without reformulation, expired memories in the way or a reranker has no such stage. */
 export type StageName =
+  | "past"
   | "analyze"
   | "candidates"
   | "merge"

@@ -28,6 +28,7 @@ import { crossScopeHints, type ExpandedRanking, expandContext } from "./context/
 import { newerFirst } from "./newer-first.ts";
 import { coverageNotice, guidanceFor, visibleBindings } from "./pack/bundle.ts";
 import { pack } from "./pack/pack.ts";
+import { openPast, type Past, type PastRoles } from "./past.ts";
 import { filterRules, type Ranked, rank, StageLog, searchAside } from "./rank.ts";
 import { parseRequest, type RetrievalRequest } from "./request.ts";
 import { type Selection, select } from "./select.ts";
@@ -55,18 +56,45 @@ type Outcome = {
 
 /** Answers a question. @throws SvcError invalid_argument before any work; storage_failed; the abort reason */
 export async function retrieve(
-  deps: EngineDeps<SearchIndex & Pick<ReceiptLog, "forgettings">>,
+  deps: EngineDeps<PastRoles & Pick<ReceiptLog, "forgettings">>,
   input: RetrieveInput,
   context: RetrieveContext,
 ): Promise<RetrievalResponse> {
   const request = parseRequest(input, deps.settings, deps.clock.now());
-  const { userId } = request.filter;
+  const { userId, knowledgeAt } = request.filter;
   const [forgettings] = await Promise.all([
     request.keepReceipt ? deps.store.forgettings(userId) : 0,
     context.drain(request),
   ]);
   request.signal?.throwIfAborted();
   const log = new StageLog();
+  if (knowledgeAt === undefined) return await answer(deps, request, context, { forgettings, log });
+  const past = await log.run(
+    "past",
+    1,
+    () => openPast(deps, { userId, at: knowledgeAt }, context.comparable),
+    ({ became }) => became.size,
+  );
+  try {
+    const seen = { ...deps, store: past.index };
+    return await answer(seen, request, context, { forgettings, log, became: past.became });
+  } finally {
+    await past.index.close();
+  }
+}
+
+type Asked = {
+  readonly forgettings: number;
+  readonly log: StageLog;
+  readonly became?: Past["became"];
+};
+
+async function answer(
+  deps: EngineDeps<SearchIndex>,
+  request: RetrievalRequest,
+  context: RetrieveContext,
+  { forgettings, log, became }: Asked,
+): Promise<RetrievalResponse> {
   const ranked = await rank(deps, request, context.comparable, log);
   request.signal?.throwIfAborted();
   const expanded = await log.run(
@@ -80,7 +108,10 @@ export async function retrieve(
     "select",
     expanded.ranking.length,
     async () =>
-      selected(deps, request, ranked, await inOrderOfAge(deps, request, ranked, expanded)),
+      withFates(
+        selected(deps, request, ranked, await inOrderOfAge(deps, request, ranked, expanded)),
+        became,
+      ),
     ({ results }) => results.length,
   );
   const hints = await hintsOf(deps, request, ranked, selection);
@@ -198,6 +229,15 @@ function withSuccessors(results: readonly ResultCandidate[]): readonly ResultCan
   );
 }
 
+function withFates(selection: Selection, became: Past["became"] | undefined): Selection {
+  if (became === undefined) return selection;
+  const results = selection.results.map((result) => {
+    const fate = became.get(result.node.id);
+    return fate === undefined ? result : { ...result, became: fate };
+  });
+  return { ...selection, results };
+}
+
 function rankingPolicy(ranked: Ranked, { changedOrder }: ExpandedRanking): RankingPolicy {
   if (changedOrder) return "score_id";
   return ranked.rerankedPrefix ? "reranked_prefix" : "score_path_id";
@@ -295,7 +335,7 @@ function describe(deps: EngineDeps<SearchIndex>, outcome: Outcome): Metadata {
           bundle,
         })
       : undefined,
-    historicalCoverage: knowledgeAt === undefined ? undefined : historicalCoverage(knowledgeAt),
+    historicalCoverage: knowledgeAt && historicalCoverage(knowledgeAt, "state_then"),
     reranker: ranked.reranker,
     reformulation: ranked.reformulation,
   };

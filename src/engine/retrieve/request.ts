@@ -44,7 +44,7 @@ export type RetrievalRequest = {
   readonly query: string;
   readonly filter: CandidateFilter;
   readonly mode: RetrievalMode;
-  /** Regardless of `referenceTime`. */
+  /** Now, or the earlier moment as of which it is asked; regardless of `referenceTime`. */
   readonly askedAt: Instant;
   readonly referenceTime: Instant;
   readonly tokenBudget: number;
@@ -82,6 +82,9 @@ export function parseRequest(
   );
   const sourceTypes = parseOptionalMembers(SOURCE_TYPES, input.sourceTypes, "source_types");
   const scopes = parseScopes(input.scope);
+  const times = parseTimes(input);
+  const { knowledgeAt = now } = times;
+  const askedAt = knowledgeAt < now ? knowledgeAt : now;
   const ownWeights = parseWeights(input.weights);
   const weights = ownWeights ?? settings.scoring;
   const multipliers = parseMultipliers(input.rankingMultipliers, weights.fusion);
@@ -92,11 +95,11 @@ export function parseRequest(
       sourceTypes,
       scopes,
       userId: parseUserId(input.userId),
-      ...parseTimes(input),
+      ...times,
     },
     mode: parseMember(RETRIEVAL_MODES, input.retrievalMode ?? "default", "retrieval_mode"),
-    askedAt: now,
-    referenceTime: parseInstantInput(input.referenceTime, "reference_time") ?? now,
+    askedAt,
+    referenceTime: parseInstantInput(input.referenceTime, "reference_time") ?? askedAt,
     tokenBudget: Math.min(
       selection.tokenBudget ?? settings.packing.tokenBudget,
       LIMITS.contextTokensMax,
@@ -155,7 +158,14 @@ function parseSelection(input: RetrieveInput) {
 }
 
 function parseTimes(input: RetrieveInput) {
-  const knowledgeAt = parseInstantInput(input.knowledgeAt, "knowledge_at");
+  const asOf = parseInstantInput(input.asOf, "as_of");
+  const knowledgeAt = parseInstantInput(input.knowledgeAt, "knowledge_at") ?? asOf;
+  if (asOf !== undefined && asOf !== knowledgeAt) {
+    throw invalid(
+      "as_of",
+      "names another moment than knowledge_at, which means the same; give one",
+    );
+  }
   const happened = parseWindow(input.eventTimeFrom, input.eventTimeTo, "event_time");
   const valid = parseWindow(input.timeFrom, input.timeTo, "time");
   return {

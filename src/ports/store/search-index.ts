@@ -1,6 +1,6 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import type { Scope } from "../../domain/enums.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import type { Edge, MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../models.ts";
@@ -53,6 +53,31 @@ export type SessionWindow<Key = NodeKey> = {
 /** With the cosine to another vector. */
 export type NearNode<Key = NodeKey> = KeyedNode<Key> & { readonly cosine: number };
 
+/** What an index entry of a node in any state is made from. */
+export type KeptEntry<Key = NodeKey> = {
+  readonly key: Key;
+  /** That of its own text, L2-normalized; undefined without one. */
+  readonly vector: Float32Array | undefined;
+  /** The vectors of its parts, as stores keep them; undefined without any, and of a retired node. */
+  readonly parts: Uint8Array | undefined;
+  /** Whether its words are searched while it is active. */
+  readonly hasWords: boolean;
+};
+
+/** Nodes as they were at a moment, in any state, and edges of that time between any of them. */
+export type PastPage = {
+  readonly nodes: readonly (KeptEntry & { readonly node: MemoryNode })[];
+  readonly edges: readonly Edge[];
+};
+
+/** The memories of one owner at an earlier moment, in memory; nobody else sees it. */
+export type PastIndex = SearchIndex & { close(): Promise<void> };
+/** @param pages all nodes, then all edges */
+export type MakePastIndex = (
+  identity: EmbeddingIdentity,
+  pages: AsyncIterable<PastPage>,
+) => Promise<PastIndex>;
+
 /** What replaced a node. */
 export type Replacement = Pick<MemoryNode, "id" | "evidenceRefs">;
 
@@ -91,6 +116,8 @@ export type SearchIndex<Key = NodeKey> = {
   textsWithoutParts(bytes: number, limit: number): Promise<readonly MemoryNode[]>;
   /** L2-normalized, of the nodes' own texts. */
   ownVectors(userId: string, keys: readonly Key[]): Promise<ReadonlyMap<Key, Float32Array>>;
+  /** Of the owner's nodes in any state: retired ones keep the vectors of their texts. Missing nodes are left out. */
+  keptEntries(userId: string, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, KeptEntry<Key>>>;
   /**
    * The `k` best nodes by BM25 that pass the filter, then those of `others` that match; best first, ties by key. Rarity is measured
    * among the owner's memories.

@@ -26,15 +26,18 @@ export function countedIds(): IdSource {
 
 /** A clock that stands still until it is set: two stores may ask it differently often. */
 export function stoppedClock(): Clock & { readonly at: (minute: number) => void } {
-  const start = Date.UTC(2026, 2, 18);
-  let now = start;
+  let now = minuteOf(0);
   return {
     now: () => fromEpochMicros(now * 1000),
     at: (minute) => {
-      now = start + minute * 60_000;
+      now = minuteOf(minute);
     },
   };
 }
+
+const minuteOf = (minute: number): number => Date.UTC(2026, 2, 18) + minute * 60_000;
+/** When the turns and some pairs had been told, before any was retired. */
+const AS_OF = TURNS + 41;
 
 /** The model of the program, asked once for each text. */
 export function remembering({ identity, embedDocument, embedQuery, close }: Embedder): Embedder {
@@ -58,7 +61,7 @@ export function remembering({ identity, embedDocument, embedQuery, close }: Embe
 /** An engine whose clock is set. */
 export type Clocked = { readonly engine: MemoryEngine; readonly at: (minute: number) => void };
 
-/** Stores turns of conversations, memories that change, and texts in many languages. */
+/** Stores turns of conversations, memories that change, and texts in many languages; then archives some of the turns. */
 export async function fill({ engine, at }: Clocked): Promise<void> {
   let minute = 0;
   const store = async (memory: Parameters<MemoryEngine["store"]>[0]) => {
@@ -66,15 +69,19 @@ export async function fill({ engine, at }: Clocked): Promise<void> {
     at(minute);
     return await engine.storeWithReceipt(memory);
   };
+  const left: string[] = [];
   for (const [index, content] of sentences(createRandom(14), 0, TURNS).entries()) {
     const sessionId = `session-${Math.floor(index / 20)}`;
-    await store({ ...USER, content, sessionId, role: index % 2 === 0 ? "user" : "assistant" });
+    const role = index % 2 === 0 ? "user" : "assistant";
+    const { nodeId } = await store({ ...USER, content, sessionId, role });
+    if (index % 15 === 0) left.push(nodeId);
   }
   for (const [index, { first, second }] of PAIRS.entries()) {
     const { node } = await store({ ...USER, content: first });
     await store({ ...USER, content: second, ...(index % 3 === 0 && { supersedes: [node.id] }) });
   }
   for (const { content } of readLanguages()) await store({ ...USER, content });
+  for (const nodeId of left) await engine.archive(nodeId, USER);
 }
 
 function questions(): readonly string[] {
@@ -87,9 +94,10 @@ function questions(): readonly string[] {
 /** The ids and the scores of the answers to many questions. */
 export async function answersOf({ engine, at }: Clocked) {
   const answers: { readonly ids: readonly string[]; readonly scores: readonly number[] }[] = [];
-  for (const query of questions()) {
+  for (const [place, query] of questions().entries()) {
     at(100_000);
-    const { results } = await engine.retrieve({ ...USER, query });
+    const asOf = place % 20 === 7 ? fromEpochMicros(minuteOf(AS_OF) * 1000) : undefined;
+    const { results } = await engine.retrieve({ ...USER, query, asOf });
     answers.push({
       ids: results.map(({ node }) => node.id),
       scores: results.flatMap(({ compositeScore, semanticScore, lexicalScore }) => [

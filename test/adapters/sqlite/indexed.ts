@@ -16,11 +16,11 @@ export function indexed(database: Database) {
     sizes: rows("SELECT id & 0xffffffffff AS key, hex(sz) AS sz FROM lexical_documents_docsize"),
     vectors: rows("SELECT node_key AS key, hex(embedding) AS bytes FROM vectors ORDER BY node_key"),
     payloads: rows(
-      "SELECT node_key AS key, previous, next, hex(embedding) AS bytes FROM vector_payloads ORDER BY node_key",
+      `SELECT node_key AS key, previous, next, hex(embedding) AS bytes FROM vector_payloads WHERE node_key IN (${active}) ORDER BY node_key`,
     ),
     orphans: rows(`SELECT node_key FROM vector_metadata WHERE node_key NOT IN (${active})
       UNION SELECT rowid FROM vectors_rowids WHERE rowid NOT IN (${active})
-      UNION SELECT node_key FROM vector_payloads WHERE node_key NOT IN (${active})
+      UNION SELECT node_key FROM vector_payloads WHERE node_key NOT IN (SELECT key FROM nodes)
       UNION SELECT id & 0xffffffffff FROM lexical_documents_docsize WHERE (id & 0xffffffffff) NOT IN (${active})`),
   };
 }

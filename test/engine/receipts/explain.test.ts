@@ -100,7 +100,7 @@ describe("an explanation", () => {
       "only of scope personal, project",
       "only what was still valid after 2026-01-01T00:00:01.000000Z",
       "only what was valid by 2026-01-01T00:00:02.000000Z",
-      "only what was stored by 2026-01-01T00:00:00.000000Z",
+      "as of 2026-01-01T00:00:00.000000Z",
       "only what happened at 2026-01-01T00:00:03.000000Z or later",
       "only what happened at 2026-01-01T00:00:04.000000Z or earlier",
       "no memory of type task",

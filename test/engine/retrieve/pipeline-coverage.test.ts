@@ -111,9 +111,9 @@ describe("a question about time", () => {
     expect(results).toHaveLength(2);
     expect(metadata.historicalCoverage).toEqual({
       knowledgeAt: at(1),
-      semantics: "ingestion_cutoff",
+      semantics: "state_then",
       exactSnapshot: false,
-      limitations: ["current_lifecycle_state", "current_derived_indexes", "mutations_not_replayed"],
+      limitations: ["forgotten_missing", "extracted_state_assumed"],
     });
     expect(bundle.coverageNotice?.split("\n").map((line) => line.split(":")[0])).toEqual([
       "Aggregation coverage",
@@ -252,7 +252,7 @@ test("a search is at its limit when it found as many as it may", () => {
 });
 
 test("an answer for an earlier moment says what it is not", () => {
-  expect(historicalCoverage(minute("03-01T00:00"))).toEqual({
+  expect(historicalCoverage(minute("03-01T00:00"), "ingestion_cutoff")).toEqual({
     knowledgeAt: minute("03-01T00:00"),
     semantics: "ingestion_cutoff",
     exactSnapshot: false,

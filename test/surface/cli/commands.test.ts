@@ -134,6 +134,7 @@ describe("store and search", () => {
     expect(table.stdout).toContain(`That is there already as ${old.slice(-6)}, from just now.`);
     const search = ["search", "memory.pack", "where does Tom live?", "--user-id", "near"];
     expect((await desk.run(search)).stdout).toContain("(2 times) Tom lives in Oslo");
+    const before = new Date().toISOString();
     const moved = await run("Tom moved to Bergen", "--supersedes", old, "--format", "json");
     expect(JSON.parse(moved.stdout).near).toEqual([
       expect.objectContaining({ content: "Tom lives in Oslo", identical: false }),
@@ -142,6 +143,10 @@ describe("store and search", () => {
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("was replaced by") });
     const { results } = JSON.parse((await desk.run([...search, "--format", "json"])).stdout);
     expect(results).toHaveLength(2);
+    const then = [...search, "--as-of", before];
+    const was = JSON.parse((await desk.run([...then, "--format", "json"])).stdout);
+    expect(was.results).toMatchObject([{ became: { state: "superseded" } }, {}]);
+    expect((await desk.run(then)).stdout).toContain("(since replaced by ");
   });
 
   test("keep owners apart and read stdin", async () => {

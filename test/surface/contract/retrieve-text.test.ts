@@ -206,19 +206,19 @@ describe("what an answer does not cover is said:", () => {
     expect(core).not.toContain("memory_aggregate");
   });
 
-  test("an earlier moment that was not played back", () => {
+  test("an earlier moment", () => {
     const historicalCoverage = {
       knowledgeAt: asInstant("2026-01-01T00:00:00.000000Z"),
-      semantics: "ingestion_cutoff",
+      semantics: "state_then",
       exactSnapshot: false,
-      limitations: ["current_lifecycle_state", "current_derived_indexes", "mutations_not_replayed"],
+      limitations: ["forgotten_missing", "extracted_state_assumed"],
     } as const;
-    const told =
-      "Stored by 2026-01-01, in the state of today: what was replaced or retired since is missing";
-    expect(lines(responseOf([], { historicalCoverage })).at(-1)).toBe(
-      `${told}; memory_scan_nodes lists it by lifecycle_states.`,
+    const became = { state: "superseded", replacedBy: hit(2).node.id } as const;
+    const told = lines(responseOf([{ ...hit(1), became }], { historicalCoverage }), {}, "core");
+    expect(told.join("\n")).toContain(`since replaced by ${became.replacedBy}`);
+    expect(told.at(-1)).toBe(
+      "As of 2026-01-01, in the state of then; what was forgotten since is missing.",
     );
-    expect(lines(responseOf([], { historicalCoverage }), {}, "core").at(-1)).toBe(`${told}.`);
   });
 });
 

@@ -15,7 +15,7 @@ const TABLES =
 
 const NODES = "n.owner = $1::bigint AND n.id = ANY ($2::uuid[])";
 const VECTORS = statement(
-  `SELECT count(*)::float8 AS n FROM vectors v JOIN nodes n ON n.owner = v.owner AND n.key = v.key WHERE ${NODES}`,
+  `SELECT count(*)::float8 AS n FROM nodes n WHERE ${NODES} AND n.embedding IS NOT NULL`,
 );
 const DOCUMENTS = statement(
   `SELECT count(*)::float8 AS n FROM nodes n WHERE ${NODES} AND n.lifecycle_state IN ${ACTIVE} AND n.content <> ''`,

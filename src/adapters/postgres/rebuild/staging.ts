@@ -37,7 +37,7 @@ export type StaleRows = {
 
 type Scanned = NodePlace & { readonly hash: string | null; readonly differs: boolean };
 
-/** Active nodes with text whose vector of this model is missing or was made from another text. */
+/** Nodes with text whose vector of this model is missing or was made from another text. */
 export async function findStale(
   sql: Sql,
   target: RebuildPlan["vectors"],
@@ -46,11 +46,12 @@ export async function findStale(
 ): Promise<StaleRows> {
   const seen = await sql.all<Scanned>(
     `SELECT n.owner, n.key, s.content_hash AS hash,
-       s.content_hash IS DISTINCT FROM encode(sha256(convert_to(n.content, 'UTF8')), 'hex') AS differs
+       CASE WHEN n.lifecycle_state NOT IN ${ACTIVE} AND s.owner IS NULL AND $7 THEN n.embedding IS NULL
+         ELSE s.content_hash IS DISTINCT FROM encode(sha256(convert_to(n.content, 'UTF8')), 'hex') END AS differs
      FROM nodes n LEFT JOIN ${TARGET[target]}
-     WHERE (n.owner, n.key) > ($1::bigint, $2::integer) AND n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
+     WHERE (n.owner, n.key) > ($1::bigint, $2::integer) AND ${HAS_TEXT}
      ORDER BY n.owner, n.key LIMIT $3`,
-    ...[after.owner, after.key, SCAN_MAX, model, version, dimension],
+    ...[after.owner, after.key, SCAN_MAX, model, version, dimension, target === "repair"],
   );
   const stale = seen.filter(({ differs }) => differs).slice(0, limit);
   const last = stale.length === limit ? stale.at(-1) : seen.at(-1);
@@ -82,7 +83,7 @@ async function readPlaces(sql: Sql, places: readonly NodePlace[]): Promise<reado
   );
 }
 
-/** Whether any active node with text lacks a current vector of this model. */
+/** Whether any node with text lacks a current vector of this model. */
 export async function isAnyStale(
   sql: Sql,
   target: RebuildPlan["vectors"],
@@ -148,7 +149,7 @@ export async function replaceVectors(
   await sql.run("DELETE FROM vectors");
   await sql.run("DELETE FROM vector_parts");
   const staged = `FROM vector_staging s WHERE s.model = $1 AND s.version = $2 AND s.dimension = $3
-    AND n.owner = s.owner AND n.key = s.key AND n.lifecycle_state IN ${ACTIVE}`;
+    AND n.owner = s.owner AND n.key = s.key`;
   await sql.run(
     `UPDATE nodes n SET embedding = ${asOwn("s.embedding")} ${staged}`,
     model,

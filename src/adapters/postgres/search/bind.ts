@@ -12,7 +12,13 @@ import { readReplacedNotes } from "./replaced-notes.ts";
 import { ResidentVectors, type VectorReads } from "./resident-vectors.ts";
 import { searchGraph } from "./search-graph.ts";
 import { searchText } from "./search-text.ts";
-import { nearNodes, readCosines, readOwnVectors, searchVectors } from "./search-vectors.ts";
+import {
+  keptEntries,
+  nearNodes,
+  readCosines,
+  readOwnVectors,
+  searchVectors,
+} from "./search-vectors.ts";
 
 export function bindSearches({ database, embedding }: Parts) {
   const reads: VectorReads = { database, embedding, resident: new ResidentVectors() };
@@ -31,6 +37,7 @@ export function bindSearches({ database, embedding }: Parts) {
     cosines: (vector, userId, keys) =>
       readVectors(userId, (sql) => readCosines(sql, vector, userId, keys)),
     ownVectors: (userId, keys) => readVectors(userId, (sql) => readOwnVectors(sql, userId, keys)),
+    keptEntries: (userId, ids) => database.read(userId, (sql) => keptEntries(sql, userId, ids)),
     putParts: async (texts) => {
       for (const [userId, some] of Map.groupBy(texts, (text) => text.userId)) {
         await database.write(userId, async (sql) => {

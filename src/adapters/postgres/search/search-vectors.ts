@@ -1,7 +1,8 @@
 import { everythingOf } from "../../../domain/candidate-filter.ts";
 import { bestFirst } from "../../../domain/search/bm25.ts";
 import { nearestWithParts, withParts } from "../../../domain/search/turns.ts";
-import type { Hit, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { Hit, KeptEntry, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
 import { Params } from "../../sql/conditions.ts";
 import { readByName } from "../../sql/nodes.ts";
 import { requireModel } from "../../sql/settings.ts";
@@ -17,6 +18,7 @@ import {
   type VectorReads,
   type VectorSearch,
 } from "./resident-vectors.ts";
+import { MAY_HAVE_WORDS } from "./turns.ts";
 
 /** The nearest nodes by cosine, with the parts of long texts. @throws SvcError embedding_mismatch */
 export async function searchVectors(
@@ -142,4 +144,38 @@ export async function readOwnVectors(
     keys,
   );
   return new Map(rows.map(({ key, sent }) => [key, readVector(sent)]));
+}
+
+type KeptRow = {
+  readonly id: Uuid;
+  readonly key: number;
+  readonly sent: Uint8Array | null;
+  readonly parts: Uint8Array | null;
+  readonly has_words: boolean;
+};
+
+/** See the port. */
+export async function keptEntries(
+  sql: Sql,
+  userId: string,
+  ids: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, KeptEntry<number>>> {
+  const rows = await sql.all<KeptRow>(
+    `SELECT n.id::text AS id, n.key, vector_send(n.embedding) AS sent, p.parts, ${MAY_HAVE_WORDS} AS has_words
+     FROM nodes n LEFT JOIN vector_parts p ON p.owner = n.owner AND p.key = n.key
+     WHERE n.owner = $1::bigint AND n.id = ANY ($2::uuid[])`,
+    ownerKey(userId),
+    ids,
+  );
+  return new Map(
+    rows.map(({ id, key, sent, parts, has_words: hasWords }) => [
+      id,
+      {
+        key,
+        vector: sent === null ? undefined : readVector(sent),
+        parts: parts ?? undefined,
+        hasWords,
+      },
+    ]),
+  );
 }

@@ -9,11 +9,11 @@ export const HAS_TEXT = `btrim(n.content, '${String.fromCodePoint(...BLANKS)}') 
 export const IS_OF_CONVERSATION = `(n.node_type = '${TURN_TYPE}' AND n.session_id IS NOT NULL)`;
 /** `isTurn` of a node `n`, as SQL. */
 export const IS_TURN = `(${IS_OF_CONVERSATION} AND n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT})`;
-/**
- * Whether an active node `n` has a document of words, as SQL: it has text, and is no entity that came out of an extraction.
- */
-export const HAS_WORDS = `(n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} AND NOT (n.node_type = 'entity' AND EXISTS (
+/** Whether a node `n` has words to search while it is active, as SQL: it has text, and is no entity that came out of an extraction. */
+export const MAY_HAVE_WORDS = `(${HAS_TEXT} AND NOT (n.node_type = 'entity' AND EXISTS (
   SELECT 1 FROM work x WHERE x.owner = n.owner AND x.kind = 'extraction' AND x.event_id = (n.evidence_refs::json ->> 0)::uuid)))`;
+/** Whether a node `n` has a document of words, as SQL. */
+export const HAS_WORDS = `(n.lifecycle_state IN ${ACTIVE} AND ${MAY_HAVE_WORDS})`;
 
 /**
  * Keys of the nodes $2 of the owner $1, and of the nearest turns on either side of those that are or were turns, as SQL.

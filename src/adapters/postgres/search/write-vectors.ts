@@ -33,21 +33,22 @@ export type VectorEntry = {
   readonly contentHash: string;
 };
 
-/** The vector of the own text of a node `n` as it is kept: that of a turn in half the bytes, like a pack's. As SQL. */
+/** The vector of the own text of a node `n` as it is kept: that of a turn or a retired one rounded, like a pack's. As SQL. */
 export function asOwn(vector: string): string {
-  return `CASE WHEN ${IS_OF_CONVERSATION} THEN ${vector}::halfvec::vector ELSE ${vector} END`;
+  return `CASE WHEN ${IS_OF_CONVERSATION} OR n.lifecycle_state NOT IN ${ACTIVE} THEN ${vector}::halfvec::vector ELSE ${vector} END`;
 }
 
 const PUT_OWN = `UPDATE nodes n SET embedding = ${asOwn("u.v::vector")} FROM unnest($2::integer[], $3::text[], $4::text[]) u (k, v, h)
-  WHERE n.owner = $1::bigint AND n.key = u.k AND n.lifecycle_state IN ${ACTIVE}`;
+  WHERE n.owner = $1::bigint AND n.key = u.k`;
+const IS_ACTIVE = `n.lifecycle_state IN ${ACTIVE}`;
 const RENEW = `ON CONFLICT (owner, key) DO UPDATE
     SET embedding = excluded.embedding, content_hash = excluded.content_hash, revision = excluded.revision`;
 const REVISION = "(SELECT o.version FROM owners o WHERE o.owner = $1::bigint)";
 
 /** What is compared of a node that is no turn is the vector of its own text. */
-const PUT_ALONE = `WITH own AS (${PUT_OWN} RETURNING n.key, n.embedding, n.scope, n.node_type, u.h)
+const PUT_ALONE = `WITH own AS (${PUT_OWN} RETURNING n.key, n.embedding, n.scope, n.node_type, u.h, ${IS_ACTIVE} AS active)
   INSERT INTO vectors (owner, key, embedding, scope, node_type, content_hash, revision)
-  SELECT $1::bigint, key, embedding, scope, node_type, h, ${REVISION} FROM own ${RENEW}`;
+  SELECT $1::bigint, key, embedding, scope, node_type, h, ${REVISION} FROM own WHERE active ${RENEW}`;
 
 /**
  * Writes the vectors of active nodes, and those of the turns around them again.
@@ -72,8 +73,11 @@ export async function putVectors(
     await sql.run(PUT_ALONE, ...values);
     return;
   }
-  const rows = await sql.all<{ key: number }>(`${PUT_OWN} RETURNING n.key`, ...values);
-  const written = new Set(rows.map(({ key }) => key));
+  const rows = await sql.all<{ key: number; active: boolean }>(
+    `${PUT_OWN} RETURNING n.key, ${IS_ACTIVE} AS active`,
+    ...values,
+  );
+  const written = new Set(rows.filter(({ active }) => active).map(({ key }) => key));
   const hashes = new Map(entries.map(({ key, contentHash }) => [key, contentHash]));
   const near = await readNear(sql, owner, [...written]);
   await writeIndexed(sql, owner, leaning(near, written, modelRules(identity.model).lean), hashes);
@@ -96,15 +100,12 @@ async function removeVectors(sql: Sql, owner: OwnerKey, keys: readonly number[])
       list,
     );
   }
-  await sql.run(
-    `UPDATE nodes SET embedding = NULL
-     WHERE owner = $1::bigint AND key = ANY ($2::integer[]) AND embedding IS NOT NULL`,
-    owner,
-    list,
-  );
 }
 
-/** Removes the vectors of nodes that are no longer active; those of the turns around them are computed again. */
+/**
+ * Removes nodes that are no longer active from the index. They keep the vectors of their own texts, for questions about earlier
+ * moments; those of the turns around them are computed again.
+ */
 export async function evictVectors(
   sql: Sql,
   owner: OwnerKey,
@@ -112,6 +113,12 @@ export async function evictVectors(
 ): Promise<void> {
   if (keys.length === 0) return;
   await removeVectors(sql, owner, keys);
+  await sql.run(
+    `UPDATE nodes n SET embedding = ${asOwn("n.embedding")} WHERE n.owner = $1::bigint AND n.key = ANY ($2::integer[])
+       AND n.embedding IS NOT NULL AND NOT ${IS_OF_CONVERSATION}`,
+    owner,
+    keys,
+  );
   await leanAgain(sql, owner, keys);
 }
 
@@ -139,7 +146,9 @@ async function leanAgain(sql: Sql, owner: OwnerKey, keys: readonly number[]): Pr
   if (!near.some(({ is_turn }) => is_turn)) return;
   const { embedding } = await run(sql, requireManifest());
   const indexed = leaning(near, new Set(keys), modelRules(embedding.model).lean);
-  await writeIndexed(sql, owner, indexed, new Map());
+  // The others are retired, or have not changed.
+  const turns = indexed.filter(({ leaning }) => leaning !== undefined);
+  await writeIndexed(sql, owner, turns, new Map());
 }
 
 /** A turn without a vector yet is not a neighbour: what is indexed depends only on existing vectors. */

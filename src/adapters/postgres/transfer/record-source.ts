@@ -18,10 +18,10 @@ import type { Database, Sql } from "../connection/sql.ts";
 import { readVector } from "../connection/values.ts";
 
 const VECTORS = [
-  "o.user_id, n.id AS node_id, v.content_hash, vector_send(n.embedding) AS embedding",
-  `vectors v JOIN nodes n ON n.owner = v.owner AND n.key = v.key JOIN owners o ON o.owner = v.owner
-    WHERE n.embedding IS NOT NULL AND n.lifecycle_state IN ${ACTIVE}`,
-  "v.owner, v.key",
+  "o.user_id, n.id AS node_id, coalesce(v.content_hash, '') AS content_hash, vector_send(n.embedding) AS embedding",
+  `nodes n LEFT JOIN vectors v ON n.owner = v.owner AND n.key = v.key JOIN owners o ON o.owner = n.owner
+    WHERE n.embedding IS NOT NULL AND (v.key IS NOT NULL OR n.lifecycle_state NOT IN ${ACTIVE})`,
+  "n.owner, n.key",
 ] as const;
 const sqlOf = (kind: RecordKind): ReturnType<typeof readOf> => readOf(POSTGRES, kind, VECTORS);
 const ownVector = ({ embedding }: TransferRecord): Float32Array => readVector(bytesOf(embedding));

@@ -10,11 +10,14 @@ import { scan } from "./scan.ts";
 import { erasing } from "./secure-delete.ts";
 
 const NODES = "SELECT count(*) AS n FROM json_each($2) i CROSS JOIN nodes n ON n.id = i.value";
-const VECTORS = statement(`${NODES} CROSS JOIN vector_metadata v ON v.node_key = n.key`);
+const VECTORS =
+  statement(`${NODES} WHERE EXISTS (SELECT 1 FROM vector_metadata v WHERE v.node_key = n.key)
+  OR EXISTS (SELECT 1 FROM vector_payloads v WHERE v.node_key = n.key)`);
 const DOCUMENTS = statement(
   `${NODES} CROSS JOIN lexical_documents_docsize d ON d.id = ${documentNumber("n.owner", "n.key")}`,
 );
 const UNSTAGE = statement("DELETE FROM vector_staging WHERE node_key = ANY ($1::integer[])");
+const UNKEEP = statement("DELETE FROM vector_payloads WHERE node_key = ANY ($1::integer[])");
 const NEWEST = statement(
   "UPDATE erased_keys SET newest = max(newest, coalesce((SELECT max(value) FROM json_each($1)), 0))",
 );
@@ -27,7 +30,8 @@ export function erasureHooks(access: PackAccess, layout: PackLayout): ErasureHoo
     vectors: VECTORS,
     documents: DOCUMENTS,
     evict: (_owner, keys) => native((database) => evict(database, keys)),
-    release: (_owner, keys) => together(runStep(UNSTAGE, keys), runStep(NEWEST, keys)),
+    release: (_owner, keys) =>
+      together(runStep(UNSTAGE, keys), runStep(UNKEEP, keys), runStep(NEWEST, keys)),
     settle: sharedPasses((waitMs) => settle(access, waitMs)),
     scan: (texts, owner, questionOf = () => "") =>
       scan(access, layout, { texts, owner, questionOf }),

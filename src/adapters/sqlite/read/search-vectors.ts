@@ -2,13 +2,15 @@ import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { bestFirst } from "../../../domain/search/bm25.ts";
 import { fromPayload, nearestWithParts, withParts } from "../../../domain/search/turns.ts";
-import type { Hit } from "../../../ports/store/search-index.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { Hit, KeptEntry } from "../../../ports/store/search-index.ts";
 import type { Slab } from "../../native/kernel.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import { nearestParts } from "../vectors/parts.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
 import { ownerKey } from "../write/owners.ts";
+import { HAS_WORDS } from "../write/turns.ts";
 import { activeOf, allowedKeys, type Condition, candidateCondition } from "./filter-sql.ts";
 
 /** Maximum number of neighbours that sqlite-vec returns in one search. */
@@ -89,6 +91,49 @@ export function ownVectors(
       own === null ? new Float32Array(indexed.slice().buffer) : fromPayload(own),
     ]),
   );
+}
+
+type KeptRow = {
+  readonly id: Uuid;
+  readonly key: number;
+  readonly indexed: Uint8Array | null;
+  readonly own: Uint8Array | null;
+  readonly parts: Uint8Array | null;
+  readonly has_words: number;
+};
+
+/** See the port. */
+export function keptEntries(
+  database: Database,
+  userId: string,
+  ids: readonly Uuid[],
+): ReadonlyMap<Uuid, KeptEntry<number>> {
+  const owner = ownerKey(database, userId);
+  if (owner === undefined || ids.length === 0) return new Map();
+  const rows = database
+    .query<KeptRow, [string, number]>(
+      `SELECT n.id, n.key, v.embedding AS indexed, p.embedding AS own, b.parts,
+         (SELECT ${HAS_WORDS} FROM nodes WHERE key = n.key) AS has_words
+       FROM json_each(?) i CROSS JOIN nodes n ON n.id = i.value AND n.owner = ?
+         LEFT JOIN vector_payloads p ON p.node_key = n.key LEFT JOIN vector_parts b ON b.node_key = n.key
+         LEFT JOIN vectors v ON v.node_key = n.key`,
+    )
+    .all(JSON.stringify(ids), owner);
+  return new Map(
+    rows.map(({ id, key, indexed, own, parts, has_words: hasWords }) => [
+      id,
+      {
+        key,
+        vector: own === null ? floatsOf(indexed) : fromPayload(own),
+        parts: parts ?? undefined,
+        hasWords: hasWords === 1,
+      },
+    ]),
+  );
+}
+
+function floatsOf(bytes: Uint8Array | null): Float32Array | undefined {
+  return bytes === null ? undefined : new Float32Array(bytes.slice().buffer);
 }
 
 /**

@@ -5,18 +5,27 @@ import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { NodeVector, RebuildPlan, StaleNodes } from "../../../ports/store/search-index.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../../sql/rows.ts";
 import { createVectors } from "../schema/schema.ts";
-import { leanAll, nextRevision, orphanVectors, removeVectors } from "../vectors/write-vectors.ts";
+import {
+  leanAll,
+  nextRevision,
+  orphanVectors,
+  removeStrayPayloads,
+  removeVectors,
+  writePayload,
+} from "../vectors/write-vectors.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 
 /** Maximum nodes read in one step, so that it ends soon even if nothing is stale. */
 const SCAN_MAX = 5000;
 
-/** Nodes with the content hash of their vector of the wanted model in each target; null without one. */
+/** Nodes with the content hash of their vector of the wanted model in each target; null without one; empty: that of a retired one. */
 const SCAN: Readonly<Record<RebuildPlan["vectors"], string>> = {
   replace: `SELECT ${NODE_COLUMNS}, s.content_hash AS indexed_hash
     FROM nodes n JOIN owners o ON o.owner = n.owner
       LEFT JOIN vector_staging s ON s.node_key = n.key AND s.model = ?1 AND s.version = ?2 AND s.dimension = ?3`,
-  repair: `SELECT ${NODE_COLUMNS}, CASE WHEN r.rowid IS NULL THEN NULL ELSE m.content_hash END AS indexed_hash
+  repair: `SELECT ${NODE_COLUMNS}, CASE WHEN n.lifecycle_state NOT IN ${ACTIVE} THEN
+      (SELECT '' FROM vector_payloads p WHERE p.node_key = n.key)
+      WHEN r.rowid IS NULL THEN NULL ELSE m.content_hash END AS indexed_hash
     FROM nodes n JOIN owners o ON o.owner = n.owner
       LEFT JOIN vector_metadata m ON m.node_key = n.key AND m.embedding_model = ?1 AND m.embedding_version = ?2
         AND ?3 IS NOT NULL
@@ -25,7 +34,7 @@ const SCAN: Readonly<Record<RebuildPlan["vectors"], string>> = {
 
 type ScanRow = NodeRow & { readonly indexed_hash: string | null };
 
-/** Active nodes with text whose vector of this model is missing or was made from another text. */
+/** Nodes with text whose vector of this model is missing or was made from another text. */
 export function findStale(
   database: Database,
   target: RebuildPlan["vectors"],
@@ -33,7 +42,7 @@ export function findStale(
   page: { readonly after: number; readonly limit: number },
 ): StaleNodes<number> {
   const rows = database.prepare<ScanRow, (string | number)[]>(
-    `${SCAN[target]} WHERE n.key > ?4 AND n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} ORDER BY n.key LIMIT ?5`,
+    `${SCAN[target]} WHERE n.key > ?4 AND ${HAS_TEXT} ORDER BY n.key LIMIT ?5`,
   );
   const nodes: StaleNodes<number>["nodes"][number][] = [];
   let scanned = 0;
@@ -43,7 +52,7 @@ export function findStale(
     for (const row of rows.iterate(model, version, dimension, page.after, SCAN_MAX)) {
       scanned += 1;
       scannedTo = row.key;
-      if (row.indexed_hash !== sha256Hex(row.content)) {
+      if (row.indexed_hash !== "" && row.indexed_hash !== sha256Hex(row.content)) {
         nodes.push({ key: row.key, node: toNode(row) });
         if (nodes.length === page.limit) break;
       }
@@ -59,7 +68,7 @@ export function findStale(
   };
 }
 
-/** Whether any active node with text lacks a current vector of this model. */
+/** Whether any node with text lacks a current vector of this model. */
 export function isAnyStale(
   database: Database,
   target: RebuildPlan["vectors"],
@@ -121,12 +130,21 @@ export function replaceVectors(
        SELECT s.node_key, s.model, s.version, s.content_hash, ?4, n.owner, ?5 ${staged}`,
     )
     .run(model, version, dimension, now, revision);
+  const retired = database.prepare<{ key: number; embedding: Uint8Array }, []>(
+    `SELECT n.key, s.embedding FROM vector_staging s CROSS JOIN nodes n ON n.key = s.node_key
+     WHERE n.lifecycle_state NOT IN ${ACTIVE}`,
+  );
+  for (const { key, embedding } of retired.iterate()) {
+    writePayload(database, key, new Float32Array(embedding.slice().buffer));
+  }
+  retired.finalize();
   database.run("DELETE FROM vector_staging");
   leanAll(database);
 }
 
-/** Removes vectors without an active node with text, and corrects the leaning of turns. Runs inside a write transaction. */
+/** Removes vectors that no node may have, and corrects the leaning of turns. Runs inside a write transaction. */
 export function mendVectors(database: Database): void {
   removeVectors(database, orphanVectors(database));
+  removeStrayPayloads(database);
   leanAll(database);
 }

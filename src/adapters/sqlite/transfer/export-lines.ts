@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { fromPayload } from "../../../domain/search/turns.ts";
+import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
 import { fromIdBytes, type PackReceiptRow } from "../../sql/receipts.ts";
@@ -130,32 +131,39 @@ function* blobLines(database: Database): Generator<string> {
   }
 }
 
-/** Vectors of the pack's own model, of nodes that are searched. */
-const VECTORS = `vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key
-  CROSS JOIN vectors v ON v.node_key = m.node_key
-  WHERE m.embedding_model = ? AND m.embedding_version = ? AND n.lifecycle_state IN ${ACTIVE}`;
+/** Vectors of the pack's own model: of nodes that are searched, and those that retired ones keep. */
+const VECTORS = `(SELECT m.node_key, m.content_hash, m.created_at FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key
+    WHERE m.embedding_model = ? AND m.embedding_version = ? AND n.lifecycle_state IN ${ACTIVE}
+  UNION ALL SELECT p.node_key, NULL, n.updated_at FROM vector_payloads p CROSS JOIN nodes n ON n.key = p.node_key
+    WHERE n.lifecycle_state NOT IN ${ACTIVE}) m`;
 
 type VectorRow = {
   readonly node_key: number;
-  readonly content_hash: string;
+  readonly content_hash: string | null;
   readonly created_at: string;
-  readonly embedding: Uint8Array;
+  readonly content: string | null;
+  readonly embedding: Uint8Array | null;
   readonly own: Uint8Array | null;
 };
 
 /** The vectors of the texts themselves, not those that lean towards their neighbours, which an import recomputes. */
 function* vectorLines(database: Database, { embedding }: Manifest): Generator<string> {
   const sql = `SELECT m.node_key, m.content_hash, m.created_at, v.embedding,
+      CASE WHEN m.content_hash IS NULL THEN (SELECT content FROM nodes WHERE key = m.node_key) END AS content,
       (SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key) AS own
-    FROM ${VECTORS} ORDER BY m.node_key`;
-  for (const { own: payload, ...row } of rowsOf<VectorRow>(
+    FROM ${VECTORS} LEFT JOIN vectors v ON v.node_key = m.node_key ORDER BY m.node_key`;
+  for (const { own: payload, embedding: indexed, content, ...row } of rowsOf<VectorRow>(
     database,
     sql,
     embedding.model,
     embedding.version,
   )) {
-    const bytes = payload === null ? row.embedding : new Uint8Array(fromPayload(payload).buffer);
-    yield toLine({ record: "vector", ...row, embedding: Buffer.from(bytes).toString("base64") });
+    const bytes = payload === null ? indexed : new Uint8Array(fromPayload(payload).buffer);
+    if (bytes === null) continue;
+    const { node_key, created_at } = row;
+    const content_hash = row.content_hash ?? sha256Hex(content ?? "");
+    const embedding = Buffer.from(bytes).toString("base64");
+    yield toLine({ record: "vector", node_key, content_hash, created_at, embedding });
   }
 }
 

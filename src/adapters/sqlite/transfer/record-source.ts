@@ -24,10 +24,10 @@ import { rowsOf } from "./export-lines.ts";
 
 /** Owner by owner: what is derived from the vectors of one is written at once. */
 const VECTORS = [
-  `o.user_id, n.id AS node_id, m.content_hash, v.embedding,
-    (SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key) AS payload`,
-  `temp.transfer_vectors x CROSS JOIN vector_metadata m ON m.node_key = x.node_key CROSS JOIN nodes n ON n.key = x.node_key
-    CROSS JOIN owners o ON o.owner = n.owner CROSS JOIN vectors v ON v.node_key = x.node_key`,
+  `o.user_id, n.id AS node_id, coalesce(m.content_hash, '') AS content_hash, v.embedding,
+    (SELECT p.embedding FROM vector_payloads p WHERE p.node_key = x.node_key) AS payload`,
+  `temp.transfer_vectors x CROSS JOIN nodes n ON n.key = x.node_key CROSS JOIN owners o ON o.owner = n.owner
+    LEFT JOIN vector_metadata m ON m.node_key = x.node_key LEFT JOIN vectors v ON v.node_key = x.node_key`,
   "x.place",
 ] as const;
 
@@ -68,15 +68,16 @@ function sqlOf(database: Database, kind: RecordKind): ReturnType<typeof readOf> 
   return readOf(SQLITE, kind, VECTORS);
 }
 
-/** Numbers the vectors of the pack's own model, of nodes that are searched, owner by owner. */
+/** Numbers the vectors of the pack's own model, of nodes that are searched and of retired ones, owner by owner. */
 function placeVectors(database: Database): void {
   database.run("PRAGMA query_only = OFF");
   database.run(
     `CREATE TEMP TABLE IF NOT EXISTS transfer_vectors AS
      SELECT row_number() OVER (ORDER BY n.owner, n.key) AS place, n.key AS node_key
-     FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key CROSS JOIN pack_manifest p
-     WHERE m.embedding_model = p.embedding_model AND m.embedding_version = p.embedding_version
-       AND n.lifecycle_state IN ${ACTIVE}`,
+     FROM (SELECT m.node_key FROM vector_metadata m CROSS JOIN pack_manifest p
+         WHERE m.embedding_model = p.embedding_model AND m.embedding_version = p.embedding_version
+       UNION SELECT node_key FROM vector_payloads) k CROSS JOIN nodes n ON n.key = k.node_key
+     WHERE n.lifecycle_state NOT IN ${ACTIVE} OR k.node_key IN (SELECT node_key FROM vector_metadata)`,
   );
   database.run("PRAGMA query_only = ON");
 }

@@ -92,12 +92,16 @@ export function putVectors(
       leaning.revision,
     );
     if (changes > 0) own.set(key, vector);
+    else writePayload(database, key, vector);
   }
   for (const [key, vector] of own) {
     const node = readTurn(database, key);
     if (node === undefined) continue;
     if (isOfConversation(node)) writePayload(database, key, vector);
-    else writeIndexed(database, node, vector);
+    else {
+      writeIndexed(database, node, vector);
+      forgetPayloads(database, [key]);
+    }
   }
   // Once all own vectors exist: neighbours that arrive together are written once.
   for (const place of surroundAll(database, own.keys(), AROUND).values()) {
@@ -105,17 +109,22 @@ export function putVectors(
   }
 }
 
-/** Removes the vectors of nodes. Runs inside a write transaction, before `leanAll`. */
+/** Removes the vectors that are searched. Runs inside a write transaction, before `leanAll`. */
 export function removeVectors(database: Database, keys: readonly number[]): void {
   const remove = database.query("DELETE FROM vectors WHERE node_key = ?");
   // Only what is there: looking for a missing entry costs the index more than removing one.
   for (const key of amongKeys(database, keys, "vectors_rowids", "rowid")) remove.run(key);
-  for (const table of ["vector_metadata", "vector_payloads"]) {
-    database
-      .query(`DELETE FROM ${table} WHERE node_key IN (SELECT value FROM json_each(?))`)
-      .run(JSON.stringify(keys));
-  }
+  database
+    .query("DELETE FROM vector_metadata WHERE node_key IN (SELECT value FROM json_each(?))")
+    .run(JSON.stringify(keys));
   removeParts(database, keys);
+}
+
+/** Removes the vectors that nodes keep of their own texts. Runs inside a write transaction. */
+export function forgetPayloads(database: Database, keys: readonly number[]): void {
+  database
+    .query("DELETE FROM vector_payloads WHERE node_key IN (SELECT value FROM json_each(?))")
+    .run(JSON.stringify(keys));
 }
 
 /** Those of some keys that a table has. */
@@ -134,13 +143,17 @@ function amongKeys(
 }
 
 /**
- * Removes the vectors of nodes that are no longer active; those of the turns around them are recomputed. Runs inside a write
- * transaction.
+ * Removes nodes that are no longer active from the index, and keeps the vectors of their own texts for questions about earlier
+ * moments; the vectors of the turns around them are recomputed. Runs inside a write transaction.
  */
 export function evictVectors(database: Database, gone: readonly Turn[]): void {
   const keys = gone.map(({ key }) => key);
   const withOwn = new Set(amongKeys(database, keys, "vector_payloads", "node_key"));
   const towards = gone.filter(({ key }) => withOwn.has(key));
+  adoptIndexed(
+    database,
+    amongKeys(database, keys, "vectors_rowids", "rowid").filter((key) => !withOwn.has(key)),
+  );
   removeVectors(database, keys);
   const turns = turnsAround(database, towards, AROUND);
   if (turns.length === 0) return;
@@ -156,7 +169,7 @@ type Session = Pick<Turn, "key" | "owner" | "session_id" | "scope">;
  */
 export function leanAll(database: Database): void {
   const leaning = beginLeaning(database);
-  adoptIndexed(database);
+  adoptIndexed(database, turnsWithoutPayload(database));
   const turns = database
     .query<Session, []>(
       `SELECT key, owner, session_id, scope FROM nodes WHERE ${WITH_VECTOR}
@@ -168,18 +181,22 @@ export function leanAll(database: Database): void {
   }
 }
 
-/** Copies the indexed vectors of turns without a payload as their own ones. */
-function adoptIndexed(database: Database): void {
-  const turns = database
+function turnsWithoutPayload(database: Database): readonly number[] {
+  return database
     .query<{ key: number }, []>(
       `SELECT key FROM nodes WHERE ${IS_TURN} AND key IN (SELECT node_key FROM vector_metadata)
          AND key NOT IN (SELECT node_key FROM vector_payloads)`,
     )
-    .all();
+    .all()
+    .map(({ key }) => key);
+}
+
+/** Copies indexed vectors as those of the nodes' own texts. */
+function adoptIndexed(database: Database, keys: readonly number[]): void {
   const indexed = database.query<{ embedding: Uint8Array }, [number]>(
     "SELECT embedding FROM vectors WHERE node_key = ?",
   );
-  for (const { key } of turns) {
+  for (const key of keys) {
     const found = indexed.get(key);
     if (found === null) continue;
     writePayload(database, key, new Float32Array(found.embedding.slice().buffer));
@@ -227,10 +244,12 @@ function readPayload(database: Database, key: number): Payload | undefined {
   );
 }
 
-function writePayload(database: Database, key: number, vector: Float32Array): void {
+/** Nothing, if the node is gone. */
+export function writePayload(database: Database, key: number, vector: Float32Array): void {
   database
     .query(
-      "INSERT OR REPLACE INTO vector_payloads (node_key, previous, next, embedding) VALUES (?, NULL, NULL, ?)",
+      `INSERT OR REPLACE INTO vector_payloads (node_key, previous, next, embedding)
+       SELECT key, NULL, NULL, ?2 FROM nodes WHERE key = ?1 AND ${HAS_TEXT}`,
     )
     .run(key, toPayload(vector));
 }
@@ -254,12 +273,18 @@ function writeIndexed(
     .run(key, owner, vector);
 }
 
+/** Removes what nodes without text, and nodes that are gone, have left. Runs inside a write transaction. */
+export function removeStrayPayloads(database: Database): void {
+  database.run(
+    `DELETE FROM vector_payloads WHERE node_key NOT IN (SELECT key FROM nodes WHERE ${HAS_TEXT})`,
+  );
+}
+
 /** Nodes with an entry that they must not have, by key. */
 export function orphanVectors(database: Database): readonly number[] {
   return database
     .query<{ key: number }, []>(
       `SELECT node_key AS key FROM vector_metadata UNION SELECT rowid FROM vectors_rowids
-         UNION SELECT node_key FROM vector_payloads
        EXCEPT SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`,
     )
     .all()

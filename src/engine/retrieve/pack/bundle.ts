@@ -145,8 +145,6 @@ function toPackedRecord(
 
 const AGGREGATION =
   "Aggregation coverage: a relevance search chose these records and others may be missing; give no total and no complete list on their strength.";
-const HISTORICAL =
-  "Historical coverage: knowledge_at leaves out what was stored later, but status, links and indexes are those of today; what changed since then is not undone, so this is no picture of that moment.";
 
 /** One line each: for questions for a count or list, and for an earlier moment. */
 export function coverageNotice({
@@ -158,7 +156,11 @@ export function coverageNotice({
 }): string | undefined {
   const lines = [
     ...(isAggregation ? [AGGREGATION] : []),
-    ...(knowledgeAt === undefined ? [] : [HISTORICAL]),
+    ...(knowledgeAt === undefined
+      ? []
+      : [
+          `Historical coverage: what was known and valid at ${isoTime(knowledgeAt)}, in the state of then; records that no longer hold say what became of them.`,
+        ]),
   ];
   return lines.length === 0 ? undefined : lines.join("\n");
 }

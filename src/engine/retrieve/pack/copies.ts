@@ -33,7 +33,7 @@ export function withoutCopies(
   const repeats = new Map<Uuid, number>();
   const folded = new Map<Uuid, Uuid>();
   for (const candidate of [...candidates].sort(byScore)) {
-    const { node, contradictsId, olderThan } = candidate;
+    const { node, contradictsId, olderThan, became } = candidate;
     const text = textOf(candidate);
     const staysAlone =
       times.get(text) === 1 ||
@@ -48,7 +48,7 @@ export function withoutCopies(
     const key = JSON.stringify([
       text,
       [node.scope, node.sourceType, storedSpeaker(node.metadata), node.eventTime],
-      [statusTags(node), seenTags(node), validityLabel(node), olderThan?.nodeId],
+      [statusTags(node), seenTags(node), validityLabel(node), olderThan?.nodeId, became],
       [sectionOf(node), ranks.get(node.id)],
     ]);
     const first = kept.get(key);

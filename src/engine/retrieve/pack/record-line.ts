@@ -2,6 +2,7 @@ import { LIMITS } from "../../../domain/arguments.ts";
 import { isTooLongForContext } from "../../../domain/beginning.ts";
 import { REPRESENTATION_LEVELS, type RepresentationLevel } from "../../../domain/enums.ts";
 import { conditionState } from "../../../domain/epistemics.ts";
+import { type Became, fateWords } from "../../../domain/lifecycle.ts";
 import { isOwnInstruction } from "../../../domain/metadata.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { ContextFormat } from "../../../domain/records/retrieval-record.ts";
@@ -20,6 +21,8 @@ type Shown = {
   readonly reference: string;
   /** A newer memory that outdates this one. */
   readonly olderThan?: OlderThan | undefined;
+  /** What became of it since, in an answer as of an earlier moment. */
+  readonly became?: Became | undefined;
   /** Memories with the text; undefined for one. */
   readonly repeats?: number | undefined;
   /** When it was stored, if a reader has to know. */
@@ -79,7 +82,7 @@ export function recordLine(node: MemoryNode, shown: Shown, format: LineFormat): 
 
 function auditableObject(
   node: MemoryNode,
-  { level, text, olderThan, repeats, stored }: Shown,
+  { level, text, olderThan, became, repeats, stored }: Shown,
 ): string {
   const speaker = storedSpeaker(node.metadata);
   const [seen] = seenTags(node);
@@ -98,6 +101,7 @@ function auditableObject(
     ...(speaker === undefined ? {} : { speaker }),
     ...(seen === undefined ? {} : { seen }),
     ...(olderThan === undefined ? {} : { older_than: olderThan.nodeId }),
+    ...(became === undefined ? {} : { since: fateWords(became) }),
     ...(repeats === undefined ? {} : { repeats }),
     ...(stored === undefined ? {} : { stored: isoTime(stored) }),
   });
@@ -146,14 +150,16 @@ function readerParts(node: MemoryNode, shown: ShownTags & { text: string }): Rea
 
 type ShownTags = {
   readonly olderThan?: OlderThan | undefined;
+  readonly became?: Became | undefined;
   readonly repeats?: number | undefined;
   readonly stored?: Instant | undefined;
 };
 
 /** Written before it is known which records are shown. */
-function shownTags({ olderThan, repeats, stored }: ShownTags): readonly string[] {
+function shownTags({ olderThan, became, repeats, stored }: ShownTags): readonly string[] {
   return [
     ...(olderThan === undefined ? [] : [`older than a record of ${shortTime(olderThan.at)}`]),
+    ...(became === undefined ? [] : [`since ${fateWords(became)}`]),
     ...(stored === undefined ? [] : [`stored ${storedTime(stored)}`]),
     ...(repeats === undefined ? [] : [`${repeats} times`]),
   ];
@@ -365,14 +371,14 @@ export function packItem(
   },
   count: LineCounter,
 ): PackItem {
-  const { node, olderThan } = given.candidate;
+  const { node, olderThan, became } = given.candidate;
   const isTooLong = isTooLongForContext(node);
   const around = leastTokensAround(given, rules.format);
   const form = (level: RepresentationLevel, text: string): LevelForm => {
     let counted: CountedLine | undefined;
     const write = (): CountedLine => {
       const { reference, repeats, stored } = given;
-      const shown = { level, text, reference, olderThan, repeats, stored };
+      const shown = { level, text, reference, olderThan, became, repeats, stored };
       const line = recordLine(node, shown, rules.format);
       return { ...line, tokens: count(line) };
     };

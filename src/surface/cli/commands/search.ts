@@ -2,6 +2,7 @@ import { Option } from "commander";
 import kleur from "kleur";
 import { LIMITS } from "../../../domain/arguments.ts";
 import { invalid, missing } from "../../../domain/errors.ts";
+import { fateWords } from "../../../domain/lifecycle.ts";
 import { seenIn, seenInWords } from "../../../domain/speaker.ts";
 import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import { fromDate } from "../../../lib/instant.ts";
@@ -21,7 +22,11 @@ const SHOWN_WEAK = 2;
 /** How far the first of them stands before the second where it is perhaps the answer. */
 const FAR_AHEAD = 1.5;
 
-type SearchOptions = { readonly limit: number; readonly context?: true };
+type SearchOptions = {
+  readonly limit: number;
+  readonly context?: true;
+  readonly asOf?: string;
+};
 
 /** `svc search`: searches one owner's memories for a question. */
 export const searchCommand = memoryCommand<SearchOptions, [readonly string[]]>(
@@ -32,6 +37,7 @@ export const searchCommand = memoryCommand<SearchOptions, [readonly string[]]>(
     options: [
       countOption("--limit <count>", "maximum number of memories to show", [0, 1000], 10),
       new Option("--context", "print the context that an assistant would get"),
+      new Option("--as-of <time>", "search what was known and valid at that time"),
     ],
     doing: "searching",
     examples: `
@@ -43,7 +49,10 @@ Examples:
   async (desk, words) => {
     const query = words.join(" ");
     if (query.trim() === "") throw invalid("query", "is empty; svc list shows all memories");
-    const { output: answer } = await desk.ask(retrieveOperation, { query });
+    const { output: answer } = await desk.ask(retrieveOperation, {
+      query,
+      as_of: desk.options.asOf,
+    });
     const response = bounded(answer, LIMITS.pageChars);
     const { context, limit, format, isNamed } = desk.options;
     const { metadata, bundle } = response;
@@ -102,13 +111,14 @@ function doubt([first, second]: readonly FoldedHit[]): string {
 
 /** The text of a hit, behind what is to be known about it. */
 function contentOf(
-  { hit: { node, olderThan }, repeats }: FoldedHit,
+  { hit: { node, olderThan, became }, repeats }: FoldedHit,
   hits: readonly FoldedHit[],
 ): string {
   const seen = seenIn(node.metadata);
   const newer = olderThan && hits.findIndex(({ hit }) => hit.node.id === olderThan.nodeId) + 1;
   const facts = [
     newer === undefined ? [] : newer > 0 ? [`older than ${newer}`] : ["outdated"],
+    became === undefined ? [] : [`since ${fateWords(became)}`],
     seen === undefined ? [] : [escaped(seenInWords(seen))],
     repeats > 1 ? [`${repeats} times`] : [],
   ].flat();

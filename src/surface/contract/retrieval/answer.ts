@@ -9,6 +9,7 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "../../../domain/enums.ts";
+import type { Became } from "../../../domain/lifecycle.ts";
 import { nodeForm } from "../../../domain/node.ts";
 import { coverageForm, historicalForm } from "../../../domain/records/receipt.ts";
 import { CONTEXT_FORMATS, OUTCOMES } from "../../../domain/records/retrieval-record.ts";
@@ -199,6 +200,19 @@ const olderThan = noted(omitted(uuid), {
   description: "A newer result that makes this one outdated. Absent: none was found.",
 });
 
+const became = noted(
+  omitted(
+    noted(
+      view<Became>()({
+        state: member([...LIFECYCLE_STATES, "expired"]),
+        replacedBy: omitted(uuid),
+      }),
+      { id: "Became", description: "expired: active, and past its retention." },
+    ),
+  ),
+  { description: "With as_of: what became of it since. Absent: it is active." },
+);
+
 const source = noted(
   omitted(
     noted(object<SeenIn>({ file: text, frameTimeS: nullable(number), thumbnail: nullable(text) }), {
@@ -218,6 +232,7 @@ const resultView = noted(
     semanticRelevance: told(relevance, relevanceOf),
     strength,
     olderThan: told(olderThan, (candidate) => candidate.olderThan?.nodeId),
+    became,
     nodeType: told(member(NODE_TYPES), ({ node }) => node.nodeType),
     lifecycleState: told(member(LIFECYCLE_STATES), ({ node }) => node.lifecycleState),
     confidence: told(unit, ({ node }) => node.confidence),
@@ -275,6 +290,7 @@ const shortView = view<FoldedHit>()({
   ),
   strength: told(strength, ({ hit }) => hit.strength),
   olderThan: told(olderThan, ({ hit }) => hit.olderThan?.nodeId),
+  became: told(became, ({ hit }) => hit.became),
   stored: told(instant, ({ hit }) => hit.node.createdAt),
   eventTime: told(nullable(instant), ({ hit }) => hit.node.eventTime),
   scope: told(member(SCOPES), ({ hit }) => hit.node.scope),

@@ -50,17 +50,10 @@ const filters = {
   ),
   time_from: optional(instantIn, "Stored at or after this moment."),
   time_to: optional(instantIn, "Stored at or before this moment."),
-  knowledge_at: parsed(
-    field(
-      instantIn.nullish().meta({ description: "Answer from what was known at this moment." }),
-      z.string().nullish().meta({
-        description: "Only what was stored by this moment, as it stands today.",
-        format: "date-time",
-      }),
-    ),
-    // Some models write an empty text for absent.
-    (moment) => (moment === "" ? undefined : moment),
+  as_of: past(
+    "Answer as at this moment: what was known and valid then, retired memories included.",
   ),
+  knowledge_at: past("Another name of as_of."),
   event_time_from: optional(instantIn, "Happened at or after this moment."),
   event_time_to: optional(instantIn, "Happened at or before this moment."),
   include_cross_scope: field(
@@ -73,6 +66,17 @@ const filters = {
   exclude_node_types: optional(z.array(z.enum(NODE_TYPES))),
   source_types: optional(z.array(sourceType), "Only these sources; an empty list allows none."),
 };
+
+function past(description: string) {
+  return parsed(
+    field(
+      instantIn.nullish().meta({ description }),
+      z.string().nullish().meta({ description, format: "date-time" }),
+    ),
+    // Some models write an empty text for absent.
+    (moment) => (moment === "" ? undefined : moment),
+  );
+}
 
 /** Six factors of one form. */
 function multipliersOf(factor: z.ZodOptional<z.ZodNumber>) {
@@ -236,7 +240,7 @@ export const retrieveOperation = defineOperation({
       "Find what is remembered. Call it before you answer what earlier conversations may have settled; ask in plain words, one topic a call. " +
       "Returns the best matches first, each with id, state, age and source; not needed for what this conversation already says.",
     toolSet: "core",
-    coreArguments: ["query", "scope", "limit", "time_from", "knowledge_at", "include_context"],
+    coreArguments: ["query", "scope", "limit", "time_from", "as_of", "include_context"],
     silentArguments: ["mode", "include_cross_scope"],
     annotations: READS,
     output: retrieveToolView,

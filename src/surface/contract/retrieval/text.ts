@@ -1,4 +1,5 @@
 import { wholeOf } from "../../../domain/beginning.ts";
+import { fateWords } from "../../../domain/lifecycle.ts";
 import { seenIn, seenInWords, storedSpeaker } from "../../../domain/speaker.ts";
 import type {
   MemoryBundle,
@@ -93,7 +94,7 @@ function hitLine(
 ): string {
   const folded = results[index];
   if (folded === undefined) return "";
-  const { node, contradictsId, olderThan, strength } = folded.hit;
+  const { node, contradictsId, olderThan, became, strength } = folded.hit;
   const placeOf = (id: string) => {
     const place = results.findIndex(({ hit }) => hit.node.id === id);
     return place === -1 ? id : place + 1;
@@ -101,6 +102,7 @@ function hitLine(
   const facts = [aboutNode(node, metadata.referenceTime)];
   if (contradictsId !== undefined) facts.push(`contradicts ${placeOf(contradictsId)}`);
   if (olderThan !== undefined) facts.push(`older than ${placeOf(olderThan.nodeId)}`);
+  if (became !== undefined) facts.push(`since ${fateWords(became)}`);
   if (strength === "weak") facts.push("weak");
   const seen = seenIn(node.metadata);
   if (seen !== undefined) facts.push(seenInWords(seen, (file) => json(name(file))));
@@ -131,9 +133,8 @@ function caveats({ metadata }: RetrievalResponse, toolSet: ToolSet): string[] {
     lines.push(`These may not be all that a count or a list needs.${exact}`);
   }
   if (metadata.historicalCoverage !== undefined) {
-    const rest = toolSet === "full" ? "; memory_scan_nodes lists it by lifecycle_states" : "";
     lines.push(
-      `Stored by ${moment(metadata.historicalCoverage.knowledgeAt)}, in the state of today: what was replaced or retired since is missing${rest}.`,
+      `As of ${moment(metadata.historicalCoverage.knowledgeAt)}, in the state of then; what was forgotten since is missing.`,
     );
   }
   return lines;
@@ -186,16 +187,22 @@ export type FoldedHit = {
 
 /**
  * Hits with each text once, at the place of the best, as the newest memory that has it. Texts are the same apart from white space
- * at their ends and composed characters (NFC). Texts of different scopes or speakers, or in a contradiction, stay separate.
+ * at their ends and composed characters (NFC). Texts of different scopes, speakers or fates, or in a contradiction, stay separate.
  */
 function foldRepeats(results: readonly ResultCandidate[]): readonly FoldedHit[] {
   const folded = new Map<string, FoldedHit>();
   for (const hit of results) {
-    const { node, contradictsId } = hit;
+    const { node, contradictsId, became } = hit;
     // A cut text does not say whether the rest is the same.
     const isCut = wholeOf(node).content !== undefined;
     const text = isCut ? node.id : normalForm("NFC", node.content).trim();
-    const key = JSON.stringify([text, node.scope, storedSpeaker(node.metadata), contradictsId]);
+    const key = JSON.stringify([
+      text,
+      node.scope,
+      storedSpeaker(node.metadata),
+      contradictsId,
+      became,
+    ]);
     const known = folded.get(key);
     const repeats = (known?.repeats ?? 0) + 1;
     const isNewer = known === undefined || node.createdAt > known.hit.node.createdAt;
