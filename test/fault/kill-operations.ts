@@ -7,6 +7,7 @@ import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
 import type { Change } from "../../src/ports/store/graph.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import {
+  aMaterialization,
   aNode,
   anAdmission,
   anAuditRecord,
@@ -32,10 +33,10 @@ const idOf = (node: Uuid): Uuid => uuidV5(node, "kill");
 const ROOT = asUuid("01900000-0000-7000-8000-00000000c111");
 
 /** Makes the memories; every other one is bob's where both have some. */
-async function converse(store: Store, isShared = false): Promise<readonly MemoryNode[]> {
-  return await put(
+async function converse(store: Store, turns = TURNS, isShared = false): Promise<void> {
+  await put(
     store,
-    ...TURNS.map((content, second) => ({
+    ...turns.map((content, second) => ({
       ...{ content, second, sessionId: "s", userId: isShared && second % 2 === 0 ? "bob" : "ada" },
       vector: unit(...TURNS.map((turn) => (turn === content ? 1 : 0))),
     })),
@@ -111,15 +112,20 @@ async function forget(store: Store): Promise<void> {
 
 /** The memory that is forgotten has a picture larger than a page, and a receipt names it. */
 async function converseAboutMark(store: Store): Promise<void> {
-  const nodes = await converse(store);
-  const event = nodes[OLD]?.evidenceRefs[0] ?? freshId();
+  const content = TURNS[OLD] ?? MARK;
+  await converse(
+    store,
+    TURNS.filter((turn) => turn !== content),
+  );
+  const event = anEvent({ content, sessionId: "s", timestamp: at(OLD) });
   const bytes = new TextEncoder().encode(MARK.repeat(2000));
-  await store.admit(anAdmission([], { blobs: [aBlob({ event, bytes })] }));
+  await store.admit(anAdmission([event], { blobs: [aBlob({ event: event.id, bytes })] }));
+  await store.materialize([aMaterialization(event, aNode(event), { vector: unit(0, 0, 1) })]);
   await store.saveReceipt(aReceipt({ body: new TextEncoder().encode(`where is ${MARK}?`) }));
 }
 
 async function twoOwners(store: Store): Promise<void> {
-  await converse(store, true);
+  await converse(store, TURNS, true);
   await store.saveReceipt(aReceipt({ userId: "bob" }));
   const change = { id: freshId(), actorId: "test", createdAt: at(50) };
   await store.owners.usePack("bob", change);
@@ -150,13 +156,14 @@ export type Operation = {
   readonly act: (store: Store) => Promise<void>;
 };
 
+const speak = (store: Store) => converse(store);
 const archive = (store: Store) => changeOf(store, (old) => retire(old));
 const replace = (store: Store) => changeOf(store, (old, next) => retire(old, next, true));
 
 export const OPERATIONS = {
-  "an archive": { make: converse, act: archive },
-  "a replacement": { make: converse, act: replace },
-  "a store that replaces": { make: converse, act: storeReplacing },
+  "an archive": { make: speak, act: archive },
+  "a replacement": { make: speak, act: replace },
+  "a store that replaces": { make: speak, act: storeReplacing },
   "an admission of pictures": { make: async () => {}, act: admitPictures },
   "a join of two owners": { make: twoOwners, act: join },
   "a forgetting": { make: converseAboutMark, act: forget },

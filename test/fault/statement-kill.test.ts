@@ -32,7 +32,8 @@ type Scenario = {
   readonly operation: keyof typeof OPERATIONS;
   readonly name: string;
   readonly packIn: (folder: string) => SqlitePack;
-  /** What is there once it was done. */
+  /** What is there before it, and once it was done. */
+  readonly had?: object;
   readonly done: object;
 };
 
@@ -43,6 +44,10 @@ const JOINED = {
   owners: [{ userId: "ada", memories: 6, events: 6 }],
   owner: { userId: "ada" },
   rows: { receipts: [{ user_id: "ada" }] },
+};
+const KNOWN = {
+  marks: [0],
+  counts: { receipts: 1, erasures: 0, nodes: 6, blobs: 1, blob_uses: 1 },
 };
 const FORGOTTEN = {
   ...{ marks: [], isInFiles: false },
@@ -74,9 +79,21 @@ const SCENARIOS: readonly Scenario[] = [
     packIn: encryptedPack,
     done: JOINED,
   },
-  { operation: "a forgetting", name: "one file", packIn: filePack, done: FORGOTTEN },
-  { operation: "a forgetting", name: "a directory", packIn: directoryPack, done: FORGOTTEN },
-  { operation: "a forgetting", name: "an encrypted pack", packIn: encryptedPack, done: FORGOTTEN },
+  { operation: "a forgetting", name: "one file", packIn: filePack, had: KNOWN, done: FORGOTTEN },
+  {
+    operation: "a forgetting",
+    name: "a directory",
+    packIn: directoryPack,
+    had: KNOWN,
+    done: FORGOTTEN,
+  },
+  {
+    operation: "a forgetting",
+    name: "an encrypted pack",
+    packIn: encryptedPack,
+    had: KNOWN,
+    done: FORGOTTEN,
+  },
 ];
 
 const TABLES = [
@@ -134,7 +151,7 @@ async function expectAgreement(pack: SqlitePack, { rows }: Found): Promise<void>
 
 test.each(SCENARIOS)(
   "$operation in $name is there as a whole or not at all, wherever it was killed",
-  async ({ operation, name, packIn, done }) => {
+  async ({ operation, name, packIn, had = {}, done }) => {
     const template = `${operation} in ${name}`;
     const made = await openSqlitePack(packIn(killing.place(template)));
     await OPERATIONS[operation].make(made);
@@ -144,6 +161,7 @@ test.each(SCENARIOS)(
       return [packIn(place), place];
     };
     const before = await examine(...copied("as it was"));
+    expect(before).toMatchObject(had);
     const [finished, place] = copied("finished");
     const steps = await killing.finish(finished, operation);
     const after = await examine(finished, place);

@@ -49,8 +49,14 @@ const SIZES = {
 } as const;
 const FITS = "document.documentElement.scrollWidth <= innerWidth";
 
-/** What axe finds in every look. Sizes change no colour and colours no size, so that each is tried once. */
-async function everyLook({ page, axe }: Looked): Promise<readonly string[]> {
+/**
+ * What axe finds in every look. Sizes change no colour and colours no size, so that each is tried once. A state of a view, which shares
+ * its styles, is tried in the light, in the dark and on a telephone.
+ */
+async function everyLook(
+  { page, axe }: Looked,
+  of: "view" | "state" = "view",
+): Promise<readonly string[]> {
   const found: string[] = [];
   const note = async (look: string, rules: "all" | "colours" | "sizes"): Promise<void> => {
     found.push(...(await axe(rules)).map((text) => `${look}: ${text}`));
@@ -59,10 +65,14 @@ async function everyLook({ page, axe }: Looked): Promise<readonly string[]> {
   await note("light", "all");
   await page.emulateMedia({ colorScheme: "dark" });
   await note("dark", "colours");
-  await page.emulateMedia({ colorScheme: "light", forcedColors: "active" });
-  await note("forced colours", "colours");
+  if (of === "view") {
+    await page.emulateMedia({ colorScheme: "light", forcedColors: "active" });
+    await note("forced colours", "colours");
+  }
   await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
-  for (const size of ["narrow", "wide", "doubled"] as const) {
+  for (const size of of === "view"
+    ? (["narrow", "wide", "doubled"] as const)
+    : (["narrow"] as const)) {
     await page.setViewportSize(SIZES[size]);
     await note(size, "sizes");
   }
@@ -179,7 +189,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`nobody is left out${leftOut(NO_BROWSE
   test.each(STATES)("of %s", async (_, name, begin) => {
     const looked = await open(name);
     await begin(looked);
-    expect(await everyLook(looked)).toEqual([]);
+    expect(await everyLook(looked, "state")).toEqual([]);
     await looked.page.keyboard.press("Escape");
     await looked.page.keyboard.press("z");
   });

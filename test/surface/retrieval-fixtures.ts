@@ -1,8 +1,4 @@
-import type {
-  AnswerCitations,
-  KeptReceipt,
-  RetrievalReceipt,
-} from "../../src/domain/records/receipt.ts";
+import type { KeptReceipt, RetrievalReceipt } from "../../src/domain/records/receipt.ts";
 import type { RetrievalRecord } from "../../src/domain/records/retrieval-record.ts";
 import type { ScoreProvenance, ScoreTrace } from "../../src/domain/records/score.ts";
 import { DEFAULT_SCORING } from "../../src/domain/scoring.ts";
@@ -15,7 +11,7 @@ import type {
   RetrievalResponse,
 } from "../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../src/lib/instant.ts";
-import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
+import { asUuid } from "../../src/lib/uuid.ts";
 import { DEFAULT_PACKING } from "../engine/receipts/retrievals.ts";
 import { nodeKey } from "../node-keys.ts";
 import { BARE_NODE, NODE_ID } from "./fixtures.ts";
@@ -307,20 +303,3 @@ export const KEPT_RECEIPT: KeptReceipt = {
   checksum: receiptChecksum(text),
   createdAt: NOW,
 };
-
-/** A recorded report about an answer, under another id where one is given. */
-export function citations(citationId: Uuid = CITATION_ID): AnswerCitations {
-  return {
-    schemaVersion: 1,
-    citationId,
-    requestId: REQUEST_ID,
-    answerId: "answer-1",
-    citedNodeIds: [NODE_ID],
-    answerSha256: undefined,
-    method: "model_reported",
-    userId: "ada",
-    recordedAt: NOW,
-    receiptChecksum: KEPT_RECEIPT.checksum,
-    contextSha256: RECEIPT.contextSha256,
-  };
-}

@@ -85,8 +85,6 @@ describe("svc doctor --verify-extraction", () => {
 
   test.each([
     [401, "refused the key"],
-    [404, "does not know the model"],
-    [500, "has a problem"],
     [302, "redirects to another address"],
   ])("fails on status %d", async (status, message) => {
     reply = () => new Response(KEY, { status, headers: { location: "http://127.0.0.1:9/" } });
@@ -143,12 +141,9 @@ describe("svc doctor --verify-extraction", () => {
       message:
         "openai needs a key, and none is set: set SVC_EXTRACTION__API_KEY or OPENAI_API_KEY; until then texts wait",
     });
-    for (const env of [settings("openai"), { ...keyless, OPENAI_API_KEY: KEY }]) {
-      expect(await told("extraction", env)).toMatchObject({ status: "ok" });
-    }
+    expect(await told("extraction", settings("openai"))).toMatchObject({ status: "ok" });
     const ollama = { ...keyless, SVC_EXTRACTION__PROVIDER: "ollama" };
     expect(await told("extraction", ollama)).toMatchObject({ status: "ok" });
-    expect(await told("extraction", { OPENAI_API_KEY: "" })).toMatchObject({ status: "ok" });
   });
 
   test("svc doctor names what the environment hides of .env, without a value", async () => {

@@ -31,7 +31,6 @@ async function stores(server: LoggingServer, bytes: number, who = "ada"): Promis
 }
 
 const drips = [
-  { name: "seven that declare 10 MB", count: 7, length: "Content-Length: 10000000", drop: "x" },
   { name: "forty that declare 10 MB", count: 40, length: "Content-Length: 10000000", drop: "x" },
   {
     name: "forty in chunks, without a length",
@@ -39,7 +38,6 @@ const drips = [
     length: "Transfer-Encoding: chunked",
     drop: "1\r\nx\r\n",
   },
-  { name: "300 that declare 60 KB", count: 300, length: "Content-Length: 60000", drop: "x" },
 ];
 
 describe("single bytes", () => {

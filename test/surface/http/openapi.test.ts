@@ -42,13 +42,6 @@ test("it is valid by the schema of OpenAPI 3.1", async () => {
   expect(validator.version).toBe("3.1");
 });
 
-test("an error in it would be noticed", async () => {
-  const broken = structuredClone(document);
-  // SAFETY: a wrong type is what the validator is to find.
-  Object.assign(broken.paths["/v1/health"]?.["get"] as object, { parameters: "none" });
-  expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
-});
-
 test("it is to be used where it came from", () => {
   expect(document.servers).toMatchObject([{ url: "/" }]);
 });

@@ -42,44 +42,8 @@ async function answer(name: string, args: Record<string, unknown>) {
   return result.structuredContent ?? {};
 }
 
-test("what one tool stored another finds and reads", async () => {
-  const stored = await answer("memory_store", {
-    content: "Ada prefers green tea.",
-    user_id: "tea",
-    node_type: "preference",
-  });
-  expect(stored["processing_status"]).toMatchObject({ status: "complete" });
-  const found = await answer("memory_retrieve", { query: "green tea", user_id: "tea" });
-  expect(found).toMatchObject({
-    count: 1,
-    results: [{ node_id: stored["node_id"], content: "Ada prefers green tea." }],
-  });
-  expect(found).not.toHaveProperty("context");
-  const packed = await answer("memory_retrieve", {
-    query: "green tea",
-    user_id: "tea",
-    include_context: true,
-    scope: ["personal"],
-    exclude_node_types: ["task"],
-  });
-  expect(packed["context"]).toContain("green tea");
-  const node = await answer("memory_get_node", { node_id: stored["node_id"] });
-  expect(node).toMatchObject({ id: stored["node_id"], node_type: "preference", pinned: false });
-});
-
 describe("an expected failure is a normal result with an error", () => {
   test.each([
-    { tool: "memory_store", args: { content: "x", user_id: " " }, error: "user_id: must be" },
-    {
-      tool: "memory_store",
-      args: { content: "x", user_id: "a", node_type: "memo" },
-      error: 'node_type: "memo" is not one of entity, ',
-    },
-    {
-      tool: "memory_store",
-      args: { content: "x", user_id: "a", scope: "home" },
-      error: 'scope: "home" is not one of personal, ',
-    },
     {
       tool: "memory_store",
       args: {
@@ -92,30 +56,9 @@ describe("an expected failure is a normal result with an error", () => {
     },
     { tool: "memory_ingest_fast_many", args: { user_id: "a", items: [] }, error: "items: has 0" },
     {
-      tool: "memory_ingest_fast_many",
-      args: { user_id: "a", items: [{ content: "x" }], request_id: "7" },
-      error: "request_id: ",
-    },
-    { tool: "memory_retrieve", args: { query: "x", user_id: "a", scope: [] }, error: "scope: " },
-    {
       tool: "memory_retrieve",
       args: { query: "x", user_id: "a", knowledge_at: "yesterday" },
       error: "knowledge_at: ",
-    },
-    {
-      tool: "memory_retrieve",
-      args: { query: "x", user_id: "a", token_budget: -1 },
-      error: "token_budget: ",
-    },
-    {
-      tool: "memory_retrieve",
-      args: { query: "x", user_id: "a", max_per_source: 0 },
-      error: "max_per_source: ",
-    },
-    {
-      tool: "memory_retrieve",
-      args: { query: "x", user_id: "a", ranking_multipliers: { graph: 9 } },
-      error: "ranking_multipliers.graph: ",
     },
     {
       tool: "memory_retrieve",
@@ -126,11 +69,6 @@ describe("an expected failure is a normal result with an error", () => {
       tool: "memory_retrieve",
       args: { query: "tea", user_id: "a", mode: "default", retrieval_mode: "explicit" },
       error: 'mode: "default" differs from retrieval_mode "explicit"',
-    },
-    {
-      tool: "memory_scan_nodes",
-      args: { user_id: "a", lifecycle_states: ["dead"] },
-      error: 'lifecycle_states: "dead" is not one of ',
     },
     {
       tool: "memory_organize",
@@ -151,21 +89,10 @@ describe("an expected failure is a normal result with an error", () => {
 
 describe("arguments that break the schema are an error with a readable text", () => {
   test.each([
-    { tool: "memory_store", args: { user_id: "a" }, text: "content: is required" },
-    {
-      tool: "memory_store",
-      args: { content: "x", user_id: "a", colour: 1 },
-      text: "colour: is not a known key",
-    },
     {
       tool: "memory_store",
       args: { content: "x", user_id: "a", epistemic_type: "felt" },
       text: 'epistemic_type: "felt" is not one of observed, ',
-    },
-    {
-      tool: "memory_store",
-      args: { content: "x", user_id: "a", event_time: "2026-01-01T00:00:00" },
-      text: "event_time: ",
     },
     {
       tool: "memory_retrieve",
