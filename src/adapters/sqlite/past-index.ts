@@ -1,11 +1,19 @@
 import { constants, type Database } from "bun:sqlite";
+import { LIMITS } from "../../domain/arguments.ts";
+import { asBeginning, beginning, type Whole } from "../../domain/beginning.ts";
 import { nodeForm } from "../../domain/node.ts";
 import { storedColumns } from "../../domain/records/rows.ts";
 import { withWordsOf } from "../../domain/search/turns.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { nextTurn } from "../../lib/pause.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../ports/models.ts";
-import type { MakePastIndex, PastIndex, PastPage } from "../../ports/store/search-index.ts";
+import type {
+  KeyedNode,
+  MakePastIndex,
+  PastIndex,
+  PastPage,
+} from "../../ports/store/search-index.ts";
 import type { Clock } from "../../ports/system.ts";
 import { loadInto, loadSqliteVec, openSqlite, SQLITE_VEC } from "../native/load-library.ts";
 import { writeEdge } from "../sql/edges.ts";
@@ -41,6 +49,7 @@ async function createPastIndex(
     constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE,
   );
   const resident = new ResidentVectors();
+  const wholes = new Map<Uuid, Whole>();
   const close = async () => {
     resident.clear();
     database.close();
@@ -55,6 +64,7 @@ async function createPastIndex(
       await withWordsOf(page.nodes, snowball, async () =>
         database.transaction(() => write(database, page, embedding, clock))(),
       );
+      shorten(database, page, wholes);
       // Others are served in between.
       await nextTurn();
     }
@@ -63,7 +73,7 @@ async function createPastIndex(
     throw error;
   }
   const unneeded = async () => {};
-  return createSqliteStore({
+  const store = createSqliteStore({
     access: {
       read: async (work) => work(database, resident),
       write: async (work) => database.transaction(() => work(database))(),
@@ -77,6 +87,34 @@ async function createPastIndex(
     isEncrypted: false,
     clock,
   });
+  const noted = <T extends Pick<KeyedNode, "node">>(found: readonly T[]): readonly T[] => {
+    for (const { node } of found) {
+      const whole = wholes.get(node.id);
+      if (whole !== undefined) asBeginning(node, whole);
+    }
+    return found;
+  };
+  return {
+    ...store,
+    nodesByKey: async (...given) => noted(await store.nodesByKey(...given)),
+    nodesById: async (...given) => noted(await store.nodesById(...given)),
+    sessionWindows: async (...given) => {
+      const windows = await store.sessionWindows(...given);
+      for (const { before, after } of windows.values()) noted([...before, ...after]);
+      return windows;
+    },
+  };
+}
+
+/** Keeps of long texts what a question reads, once their words are indexed. */
+function shorten(database: Database, { nodes }: PastPage, wholes: Map<Uuid, Whole>): void {
+  const update = database.query("UPDATE nodes SET content = ? WHERE key = ?");
+  for (const { key, node } of nodes) {
+    const { id, content } = node;
+    if (content.length <= LIMITS.contextTextChars) continue;
+    wholes.set(id, { content: content.length, sha256: sha256Hex(content) });
+    update.run(beginning(content, LIMITS.contextTextChars + 1), key);
+  }
 }
 
 function write(

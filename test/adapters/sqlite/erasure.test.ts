@@ -6,12 +6,15 @@ import { filesOf } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { freshKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
 import { migrateDirectory } from "../../../src/adapters/sqlite/copy/migrate-directory.ts";
+import { LIFECYCLE_STATES } from "../../../src/domain/enums.ts";
 import { ERASED_HASH, erasedPayload } from "../../../src/domain/erasure.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
+import { toPayload } from "../../../src/domain/search/turns.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { at, put, unit } from "../../contract/samples.ts";
 import { filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import { retire } from "../../contract/store-change.ts";
 import { anErasure } from "../../contract/store-erasures.ts";
 import { aReceipt } from "../../contract/store-receipts.ts";
 import { connectionOf, exported, imported } from "./exported.ts";
@@ -71,6 +74,23 @@ function marksBelow(place: string): readonly string[] {
   return MARKS.filter((mark) => bytes.some((file) => file.includes(mark)));
 }
 
+/** The vectors that only these memories have, as they are kept. */
+async function vectorsOf(
+  store: Store,
+  nodes: readonly MemoryNode[],
+): Promise<readonly Uint8Array[]> {
+  const page = { userId: "ada", lifecycleStates: LIFECYCLE_STATES, limit: 100 };
+  const all = (await store.scanNodes(page)).items.map(({ id }) => id);
+  const kept = [...(await store.keptEntries("ada", all))].flatMap(([id, { vector }]) =>
+    vector === undefined ? [] : [{ id, bytes: toPayload(vector) }],
+  );
+  const names = new Set(nodes.map(({ id }) => id));
+  const others = new Set(kept.flatMap(({ id, bytes }) => (names.has(id) ? [] : [bytes.toHex()])));
+  return kept.flatMap(({ id, bytes }) =>
+    names.has(id) && !others.has(bytes.toHex()) ? [bytes] : [],
+  );
+}
+
 async function expectForgotten(pack: SqlitePack, secrets: readonly MemoryNode[], forgetId: string) {
   const store = await open(pack);
   for (const { id, evidenceRefs } of secrets) {
@@ -102,12 +122,18 @@ describe.each([...BOTH_KINDS])("forgetting in $name", ({ at: packIn }) => {
       const store = await open(pack, { threadFrom });
       const secrets = await fill(store);
       expect((await store.scan(MARKS, "ada"))?.pages?.found).toEqual([0, 1, 2]);
+      // Retired ones keep a vector of their own.
+      await retire(store, "archived", ...secrets.filter((_, index) => index % 2 === 0));
+      const vectors = await vectorsOf(store, secrets);
+      expect(vectors.length).toBeGreaterThan(3);
       const forgetId = await forgetAll(store, secrets);
       expect(await store.settleErasures(5000)).toBe(true);
       expect((await store.scan(MARKS, "ada"))?.pages?.found).toEqual([]);
       await store.close();
 
       expect(marksBelow(place)).toEqual([]);
+      const files = Object.keys(bytesBelow(place)).map((name) => readFileSync(join(place, name)));
+      expect(vectors.filter((bytes) => files.some((file) => file.includes(bytes)))).toEqual([]);
       await expectForgotten(pack, secrets, forgetId);
     },
   );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { wholeOf } from "../../../src/domain/beginning.ts";
 import type { RetrievalResponse } from "../../../src/engine/retrieve/api.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import {
@@ -155,6 +156,25 @@ describe("as of a moment", () => {
     );
     expect(kept?.inContext.map(({ nodeId }) => nodeId)).toContain(world.hotel);
     expect(answer.bundle.renderedContext).toContain("since");
+  });
+
+  test("of a text too long for a context the beginning is read, and its length is said", async () => {
+    const clock = testClock("2026-01-01T00:00:00Z");
+    const { engine } = await open({ embedder: wordEmbedder(), clock });
+    const content = `${"The harbour ledger goes on. ".repeat(60_000)}It names the quicksilver.`;
+    const { nodeId } = await engine.storeWithReceipt({ content, userId: "ada" });
+    const ask = (asOf?: string) =>
+      engine.retrieve({ query: "Who names the quicksilver?", userId: "ada", asOf });
+    const [then] = (await ask()).results;
+    clock.set("2026-02-01T00:00:00Z");
+    await engine.archive(nodeId, { userId: "ada" });
+
+    const [found] = (await ask(BEFORE)).results;
+
+    if (found === undefined || then === undefined) throw new Error("nothing was found");
+    expect(wholeOf(found.node)).toEqual(wholeOf(then.node));
+    expect(wholeOf(found.node).content).toBe(content.length);
+    expect(found.node.content.length).toBeLessThan(content.length);
   });
 
   test("another moment under its two names is refused", async () => {
