@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { openConnection } from "../../src/adapters/postgres/connection/open-connection.ts";
+import { run } from "../../src/adapters/postgres/connection/run.ts";
 import type { Database, Sql } from "../../src/adapters/postgres/connection/sql.ts";
-import { writeNodes } from "../../src/adapters/postgres/graph/write-nodes.ts";
 import {
   openPostgresStore,
   type PostgresStoreOptions,
 } from "../../src/adapters/postgres/open-store.ts";
 import { ownerKey } from "../../src/adapters/postgres/owner-key.ts";
+import { writeNodes } from "../../src/adapters/sql/change.ts";
 import { createSystemClock } from "../../src/adapters/system/system.ts";
 import type { Edge, MemoryNode } from "../../src/domain/node.ts";
 import type { Store } from "../../src/ports/store/store.ts";
@@ -117,7 +118,7 @@ export function postgresPlace(kind: Made = {}): StorePlace {
 
 async function seedNodes(sql: Sql, nodes: readonly MemoryNode[]): Promise<void> {
   for (const [owner, some] of Map.groupBy(nodes, ({ userId }) => ownerKey(userId))) {
-    await writeNodes(sql, owner, some);
+    await run(sql, writeNodes(owner, some));
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Database } from "bun:sqlite";
+import { writeNodes } from "../../src/adapters/sql/change.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
+import { run as steps } from "../../src/adapters/sqlite/connection/run.ts";
 import { ownerKey } from "../../src/adapters/sqlite/write/owners.ts";
-import { writeNode } from "../../src/adapters/sqlite/write/write-node.ts";
 import { MASTER_KEY, type SqlitePack, storeOptions } from "./sqlite-pack.ts";
 import type { StorePlace } from "./store-contract.ts";
 
@@ -28,7 +29,9 @@ export function seedOn(database: Database): SqliteSeed {
   return {
     nodes: (nodes) => {
       database.transaction(() => {
-        for (const node of nodes) writeNode(database, node, ownerKey(database, node.userId) ?? 0);
+        for (const node of nodes) {
+          steps(database, writeNodes(ownerKey(database, node.userId) ?? 0, [node]));
+        }
       })();
     },
     edges: (edges) => {

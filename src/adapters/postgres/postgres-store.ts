@@ -1,12 +1,15 @@
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Store } from "../../ports/store/store.ts";
+import { bindAdmission } from "../sql/admission.ts";
 import { bindAudit } from "../sql/audit.ts";
 import { bindBlobs } from "../sql/blobs.ts";
 import { bindBrowse } from "../sql/browse.ts";
+import { addNodes } from "../sql/change.ts";
 import { bindEdges } from "../sql/edges.ts";
 import { bindErasures } from "../sql/erasure.ts";
 import { bindEventReads } from "../sql/events.ts";
 import { bindExtraction } from "../sql/extraction.ts";
+import { bindJobs } from "../sql/jobs.ts";
 import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindOwners } from "../sql/owners.ts";
@@ -17,17 +20,15 @@ import { bindWork, newHolder } from "../sql/work.ts";
 import { accessOf } from "./connection/run.ts";
 import { erasureHooks } from "./erasure/erasures.ts";
 import { apartFromErasing } from "./erasure/names-erased.ts";
-import { bindEvents } from "./events/bind.ts";
 import { knownMemories } from "./extraction/known.ts";
-import { publishPlan } from "./extraction/publish.ts";
-import { changeAlone, changeHooks } from "./graph/change.ts";
+import { changeAlone } from "./graph/change.ts";
 import { moveOwner } from "./owners/move-owner.ts";
 import type { Parts, PostgresStoreParts } from "./parts.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { bindSearches } from "./search/bind.ts";
+import { indexWrites } from "./search/index-writes.ts";
 import { bindState } from "./store-state.ts";
 import { sweepIndexes } from "./upkeep/sweep-indexes.ts";
-import { bindJobs } from "./work/bind.ts";
 
 export function createPostgresStore(given: PostgresStoreParts): Store {
   // SAFETY: the key of a node is a number of its owner's; nobody else makes one or does anything with it but hand it back.
@@ -39,7 +40,8 @@ function storeOf(given: PostgresStoreParts): Store<number> {
   const parts: Parts = { ...given, worker };
   const { clock, database } = parts;
   const roles = accessOf(database);
-  const hooks = changeHooks(parts, true);
+  const indexes = indexWrites(parts.embedding);
+  const hooks = { now: () => clock.now(), indexes };
   const manifest = () => roles.read(ALL_OWNERS, requireManifest);
   return {
     backend: "postgres",
@@ -51,25 +53,26 @@ function storeOf(given: PostgresStoreParts): Store<number> {
         database.writeNew([move.from, move.into], (sql) => moveOwner(sql, move, clock.now())),
     },
     manifest,
-    ...bindEvents(parts),
+    ...bindAdmission(roles, { worker, hooks, apart: apartFromErasing }),
     ...bindNodes(roles),
     ...bindKeyed(roles),
     ...bindEdges(roles),
-    change: (reads, decide) => changeAlone(database, reads, decide, hooks),
+    change: (reads, decide) => changeAlone(database, reads, decide, { ...hooks, mayAdd: true }),
     ...bindBrowse(roles),
     ...bindEventReads(roles),
     ...bindSearches(parts),
     ...bindAudit(roles),
     ...bindState(database),
     ...bindWork(roles, worker),
-    ...bindJobs(parts),
-    ...bindExtraction(roles, worker),
+    ...bindJobs(roles, worker, indexes),
+    addNodes: (items) =>
+      roles.writeNew(
+        items.map(({ node }) => node.userId),
+        () => addNodes(items, indexes),
+      ),
+    ...bindExtraction(roles, worker, indexes),
     knownMemories: (lookup) =>
       database.snapshot(lookup.event.userId, (sql) => knownMemories(sql, lookup)),
-    publishPlan: (claim, publication) =>
-      database.write(claim.event.userId, (sql) =>
-        publishPlan(sql, claim, publication, parts.embedding),
-      ),
     ...bindOrganizing(roles),
     ...bindReceipts(roles, apartFromErasing),
     ...bindUpkeep(roles),

@@ -1,4 +1,5 @@
 import { takenOver } from "../../domain/jobs.ts";
+import { isActive } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import {
@@ -9,25 +10,123 @@ import {
   nodeChanges,
 } from "../../domain/search/change.ts";
 import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { EmbeddingIdentity } from "../../ports/models.ts";
 import type { Change, ChangeReads, Decide } from "../../ports/store/graph.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 import type { IndexedNode } from "../../ports/store/search-index.ts";
+import type { Materialization } from "../../ports/store/work.ts";
 import { readAuditRecordsById, writeAuditRecords } from "./audit.ts";
+import { ACTIVE } from "./conditions.ts";
 import { readEdgesAmong, readEdgesOf, writeEdge } from "./edges.ts";
 import { readEventRows } from "./events.ts";
 import { readNodeRows } from "./nodes.ts";
-import { type NodeRow, toEvent, toNode, updateOfNode } from "./rows.ts";
-import { type OwnerKey, ownerKey, run, type Steps, together } from "./statement.ts";
+import { ensureOwner } from "./owners.ts";
+import { NODE_TABLE, type NodeRow, nodeValues, toEvent, toNode, updateOfNode } from "./rows.ts";
+import { requireModel } from "./settings.ts";
+import {
+  all,
+  beyondWall,
+  byOwner,
+  dialect,
+  insertNumbered,
+  type NumberedTable,
+  type OwnerKey,
+  ownerKey,
+  run,
+  type Steps,
+  statement,
+  together,
+} from "./statement.ts";
 import { failuresOf } from "./work.ts";
 
-/** What each store does in its own way. */
-export type ChangeHooks = {
-  readonly now: () => Instant;
-  /** Writes new nodes with their index entries; absent: decisions add none. */
-  readonly add?: ((items: readonly IndexedNode[]) => Steps<void>) | undefined;
-  /** Removes nodes that are no longer active from both indexes, and rewrites what is indexed for the turns around them. */
+/** An active node whose index entries are to be written. */
+export type Entry = Pick<Materialization, "node" | "vector" | "lexical" | "at"> & {
+  readonly key: number;
+};
+
+/** The indexes, which each store writes in its own way once the nodes themselves are written. All of it runs inside a write transaction. */
+export type IndexWrites = {
+  /** The model of the vectors that callers give. */
+  readonly embedding: EmbeddingIdentity;
+  /** Whether an active node `n` with text lacks an entry in one of the indexes, as SQL. */
+  readonly isIncomplete: string;
+  /** Writes vectors and words of nodes of an owner, all at once: neighbours that arrive together are written once. */
+  readonly write: (owner: OwnerKey, entries: readonly Entry[]) => Steps<void>;
+  /**
+   * Removes nodes that are no longer active from both indexes, and rewrites what is indexed for the turns around them, as if they
+   * had never existed. The cost does not grow with the length of a conversation.
+   */
   readonly evict: (owner: OwnerKey, keys: readonly number[]) => Steps<void>;
 };
+
+export type ChangeHooks = {
+  readonly now: () => Instant;
+  readonly indexes: IndexWrites;
+  /** Whether decisions may add nodes. */
+  readonly mayAdd: boolean;
+};
+
+/** Also nodes of other owners: an id is never given twice. */
+const THERE =
+  statement(`SELECT id, owner, key, lifecycle_state IN ${ACTIVE} AS is_active FROM nodes WHERE id = ANY ($1::uuid[])
+  UNION ALL SELECT event_id, NULL, NULL, NULL FROM erasures WHERE event_id = ANY ($1::uuid[])`);
+type There = {
+  readonly id: Uuid;
+  readonly owner: OwnerKey | null;
+  readonly key: number;
+  readonly is_active: boolean | number | null;
+};
+const NODES: NumberedTable = { name: "nodes", columns: NODE_TABLE, counter: "next_key" };
+
+/**
+ * Writes nodes of one owner; existing ones are kept, and those that were forgotten stay so: whoever planned them may have read them
+ * before. Runs inside a write transaction of the owner.
+ * @returns the keys of those that are active, and so have index entries
+ */
+export function* writeNodes(
+  owner: OwnerKey,
+  nodes: readonly MemoryNode[],
+): Steps<ReadonlyMap<Uuid, number>> {
+  const byId = Map.groupBy(nodes, ({ id }) => id);
+  const keys = new Map<Uuid, number>();
+  if (byId.size === 0) return keys;
+  const found = yield* beyondWall(all<There>(THERE, [...byId.keys()]));
+  for (const { id, owner: of, key, is_active: active } of found) {
+    if (active && String(of) === String(owner)) keys.set(id, key);
+    byId.delete(id);
+  }
+  const added = [...byId.values()].flatMap(([first]) => first ?? []);
+  const [newest] = added;
+  if (newest === undefined) return keys;
+  const rows = added.map((node) => [node.id, ...nodeValues(node)]);
+  const first = yield* insertNumbered(NODES, { owner, userId: newest.userId, rows });
+  for (const [place, { id, lifecycleState }] of added.entries()) {
+    if (isActive(lifecycleState)) keys.set(id, first + place);
+  }
+  return keys;
+}
+
+/**
+ * Writes nodes without a job, with their index entries. An existing node is kept; one that is no longer active is not indexed. Runs
+ * inside a write transaction of their owners.
+ * @throws SvcError embedding_mismatch if the vectors of the store are of another model
+ */
+export function* addNodes(items: readonly IndexedNode[], indexes: IndexWrites): Steps<void> {
+  yield* requireModel(indexes.embedding);
+  for (const [userId, some] of byOwner(yield* dialect(), items, ({ node }) => node.userId)) {
+    const owner = yield* ensureOwner(userId);
+    const keys = yield* writeNodes(
+      owner,
+      some.map(({ node }) => node),
+    );
+    const entries = some.flatMap((item): Entry[] => {
+      const key = keys.get(item.node.id);
+      return key === undefined ? [] : [{ ...item, key, lexical: true }];
+    });
+    yield* indexes.write(owner, entries);
+  }
+}
 
 /**
  * Reads what a decision needs and writes what it comes to. Runs inside a write transaction, which has to be undone when it throws.
@@ -63,8 +162,8 @@ export function* change<T>(reads: ChangeReads, decide: Decide<T>, hooks: ChangeH
         yield* run(update.sql, row?.owner ?? null, after.id, ...update.values);
     }
     if (added.length > 0) {
-      if (hooks.add === undefined) throw brokenChange("it adds nodes");
-      yield* hooks.add(added);
+      if (!hooks.mayAdd) throw brokenChange("it adds nodes");
+      yield* addNodes(added, hooks.indexes);
     }
     yield* writeChange(decision.change, changes, rows, hooks);
   }
@@ -80,7 +179,7 @@ function* writeChange(
   { edges, auditRecords, added = [] }: Change,
   nodes: readonly NodeChange[],
   rows: readonly NodeRow[],
-  { evict }: ChangeHooks,
+  { indexes: { evict } }: ChangeHooks,
 ): Steps<void> {
   for (const edge of edges) yield* writeEdge(edge);
   const written = [...nodes.map(({ after }) => after), ...added.map(({ node }) => node)];

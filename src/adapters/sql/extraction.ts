@@ -3,7 +3,12 @@ import { idsIn } from "../../domain/erasure.ts";
 import { SvcError } from "../../domain/errors.ts";
 import {
   type DerivationPlan,
+  ownedBy,
+  PLAN_OPERATION,
+  type Publication,
   planProblem,
+  publish,
+  toCommittedRecord,
   toPreparedRecord,
   toReplanRecord,
 } from "../../domain/extraction/plan/derivation.ts";
@@ -19,7 +24,7 @@ import {
 import { type ExtractionJob, type Lease, latestEnd, takenOver } from "../../domain/jobs.ts";
 import type { MemoryEvent } from "../../domain/node.ts";
 import { ALL_OWNERS, isEverybody, type Owner } from "../../domain/owner.ts";
-import { brokenChange } from "../../domain/search/change.ts";
+import { brokenChange, momentAfter } from "../../domain/search/change.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { compareUnits } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -30,11 +35,24 @@ import type {
   ExtractionFilter,
   ExtractionLane,
   ExtractionQueue,
+  PlanPublication,
   WaitingTurn,
 } from "../../ports/store/work.ts";
 import { readAuditRecord, readAuditRecordsById, writeAuditRecords } from "./audit.ts";
+import { type Entry, type IndexWrites, writeNodes } from "./change.ts";
 import type { Dialect } from "./dialect.ts";
-import { EVENT_COLUMNS, type EventRow, FROM_EVENTS, toEvent } from "./rows.ts";
+import { writeEdge } from "./edges.ts";
+import { reopenJob } from "./jobs.ts";
+import { readNodeRows } from "./nodes.ts";
+import {
+  EVENT_COLUMNS,
+  type EventRow,
+  FROM_EVENTS,
+  toEvent,
+  toNode,
+  updateOfNode,
+} from "./rows.ts";
+import { isOfModel } from "./settings.ts";
 import {
   type Access,
   all,
@@ -50,9 +68,15 @@ import {
 } from "./statement.ts";
 import { isFree, leased, newLease, type Present, presentOf, timeOf, type Worker } from "./work.ts";
 
-/** The role of a store that extraction works with, but for what it knows and publishes. */
-export function bindExtraction({ read, snapshot, write, writeAny }: Access, worker: Worker) {
+/** The role of a store that extraction works with, but for what it knows. */
+export function bindExtraction(
+  { read, snapshot, write, writeAny }: Access,
+  worker: Worker,
+  indexes: IndexWrites,
+) {
   return {
+    publishPlan: (claim, publication) =>
+      write(claim.event.userId, () => publishPlan(claim, publication, indexes)),
     claimExtraction: (filter, seconds) =>
       writeAny(() => leased(worker, (lease) => claimExtraction(filter, lease), seconds)),
     renewExtraction: (claim, seconds) =>
@@ -432,4 +456,73 @@ function* countExtractions(
     ? yield* get<Row>(COUNT_ALL)
     : yield* get<Row>(COUNT_OF, (yield* ownerKey(of)) ?? null);
   return row ?? { pending: 0, failed: 0 };
+}
+
+/** Carries out a plan. Runs inside a write transaction of the owner, which must be rolled back when it throws. */
+function* publishPlan(
+  claim: ExtractionClaim,
+  publication: PlanPublication,
+  indexes: IndexWrites,
+): Steps<{ readonly staleId: Uuid } | undefined> {
+  const { event, generation } = claim;
+  if ((yield* readJobRow(event.id, ALL_OWNERS))?.status === "complete") return undefined;
+  const job = yield* heldJob(claim);
+  if (job === undefined) throw takenOver();
+  const plan = ownedBy(publication.plan, event.userId);
+  const kept = yield* beyondWall(get<{ checksum: string }>(CHECKSUM, plan.id, PLAN_OPERATION));
+  if (plan.eventId !== event.id || kept === undefined) {
+    throw brokenChange(`the plan ${plan.id} of the event ${event.id} was not kept`);
+  }
+  const concerned = [
+    ...plan.snapshots.map(({ id }) => id),
+    ...plan.replacements.map(({ oldId }) => oldId),
+  ];
+  const rows = yield* readNodeRows(concerned, ALL_OWNERS);
+  const current = new Map(rows.map(toNode).map((node) => [node.id, node]));
+  const replaced = plan.replacements.flatMap(({ oldId }) => current.get(oldId) ?? []);
+  const at = momentAfter(replaced, publication.at);
+  const outcome = publish(plan, current, at);
+  if ("staleId" in outcome) return outcome;
+  for (const node of outcome.replaced) {
+    const before = current.get(node.id);
+    const update = before && updateOfNode(before, node);
+    if (update !== undefined) yield* run(update.sql, job.owner, node.id, ...update.values);
+  }
+  yield* writePublication(job, { ...publication, plan, at }, outcome, indexes);
+  const gone = new Set<string>(outcome.replaced.map(({ id }) => id));
+  const keys = rows.filter(({ id }) => gone.has(id)).map(({ key }) => key);
+  yield* indexes.evict(job.owner, keys);
+  const about = { event, generation, at };
+  const { checksum } = kept;
+  yield* writeAuditRecords(job.owner, [
+    toCommittedRecord({ id: plan.id, checksum }, outcome, about),
+  ]);
+  yield* completeJob(job, at);
+  return undefined;
+}
+
+/** The checksum of a kept plan, which is not read for it. */
+const CHECKSUM = statement(
+  "SELECT payload::json ->> 'sha256' AS checksum FROM operations WHERE id = $1::uuid AND op_type = $2",
+);
+
+/** Writes what is new, with its index entries. */
+function* writePublication(
+  job: JobRow,
+  { plan, vectors, at }: PlanPublication,
+  { nodes, edges }: Publication,
+  indexes: IndexWrites,
+): Steps<void> {
+  // Another process may have changed the model since these vectors were made.
+  const isSame = yield* isOfModel(indexes.embedding);
+  const worded = new Set(plan.lexicalIds);
+  const keys = yield* writeNodes(job.owner, nodes);
+  const entries = nodes.flatMap((node, place): Entry[] => {
+    const key = keys.get(node.id);
+    const vector = isSame ? vectors[place] : undefined;
+    return key === undefined ? [] : [{ key, node, vector, lexical: worded.has(node.id), at }];
+  });
+  for (const edge of edges) yield* writeEdge(edge);
+  yield* indexes.write(job.owner, entries);
+  if (entries.some(({ vector }) => vector === undefined)) yield* reopenJob(job.owner, job.event_id);
 }

@@ -1,3 +1,4 @@
+import { SvcError } from "../../domain/errors.ts";
 import {
   ALL_OWNERS,
   movable,
@@ -12,7 +13,15 @@ import type { OwnerRecord, Owners } from "../../ports/store/store.ts";
 import { writeAuditRecords } from "./audit.ts";
 import { readOwnerNames } from "./owner-names.ts";
 import { addSetting, readSetting, writeSetting } from "./settings.ts";
-import { type Access, all, type Steps, statement } from "./statement.ts";
+import {
+  type Access,
+  all,
+  get,
+  type OwnerKey,
+  ownerKey,
+  type Steps,
+  statement,
+} from "./statement.ts";
 
 /** Who owns a store, and what each owner has; without the move of everything from one to another. */
 export function bindOwners({ read, snapshot, writeAny }: Access): Omit<Owners, "move"> {
@@ -120,4 +129,20 @@ function* readUnusualNames(): Steps<readonly string[]> {
   const forms = plainForms(unusual);
   if (forms.length === 0) return unusual;
   return [...unusual, ...namesOf(yield* all<{ user_id: string }>(OF_NAMES, forms))];
+}
+
+const MAKE = statement("INSERT INTO owners (user_id) VALUES ($1) RETURNING owner");
+
+/** The number of an owner; one who has none gets one in a pack, and has one at a server. Runs inside a write transaction. */
+export function* ensureOwner(userId: string): Steps<OwnerKey> {
+  const known = yield* ownerKey(userId);
+  if (known !== undefined) return known;
+  const made = yield* get<{ owner: number }>(MAKE, userId);
+  // A larger one would be read as the key of another owner.
+  if (made !== undefined && Number.isSafeInteger(made.owner)) return made.owner;
+  throw new SvcError(
+    "storage_failed",
+    "the pack has an owner with the highest possible number, so that it can have no further one; it was not made by svc",
+    { reason: "owner_number" },
+  );
 }

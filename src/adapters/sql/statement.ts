@@ -40,6 +40,7 @@ export type Request =
       readonly table: Table;
       readonly rows: readonly (readonly Cell[])[];
     }
+  | { readonly how: "number"; readonly table: NumberedTable; readonly of: NumberedRows }
   | { readonly how: "owner"; readonly userId: string }
   /** Work of one store, which has its own connection for it. */
   | { readonly how: "native"; readonly work: (connection: never) => unknown }
@@ -60,11 +61,23 @@ export type Table = {
   readonly columns: readonly (readonly [name: string, type: string])[];
 };
 
+/** A table of things of owners, with its columns after `owner` and `key`. */
+export type NumberedTable = Table & {
+  /** The column of a server's `owners` with the next key. */
+  readonly counter: "next_key" | "next_event";
+};
+export type NumberedRows = {
+  readonly owner: OwnerKey;
+  readonly userId: string;
+  readonly rows: readonly (readonly Cell[])[];
+};
+
 /** The number by which rows name their owner. */
 export type OwnerKey = number | string;
 
 /** Runs the steps of roles. Work may run again from its beginning, in a new transaction. */
 export type Access = {
+  readonly dialect: Dialect;
   /** Reads; each statement sees what was committed before it. */
   readonly read: <T>(owner: Owner, work: () => Steps<T>) => Promise<T>;
   /** Reads in one snapshot. */
@@ -121,6 +134,11 @@ export function* insert(table: Table, rows: readonly (readonly Cell[])[]): Steps
   if (rows.length > 0) yield { how: "insert", table, rows };
 }
 
+/** Inserts rows with the next keys, in their order. A server's owner who has no row gets one. @returns the first key */
+export function* insertNumbered(table: NumberedTable, of: NumberedRows): Steps<number> {
+  return yield { how: "number", table, of };
+}
+
 /** A page of a statement, which returns at most one row more than `limit`. A pack does not read rows beyond the page. */
 export function* page<Row, Item>(
   form: PageForm<Row, Item>,
@@ -163,6 +181,43 @@ export function* together<T extends readonly unknown[]>(
   ...steps: { readonly [K in keyof T]: Steps<T[K]> }
 ): Steps<T> {
   return yield { how: "together", steps };
+}
+
+/** Things by owner. The keys of a pack are those of all owners, and follow the order of the things: there, an owner may come again. */
+export function byOwner<T>(
+  { isOwnerInKeys }: Dialect,
+  items: readonly T[],
+  ownerOf: (item: T) => string,
+): readonly (readonly [string, readonly T[]])[] {
+  if (isOwnerInKeys) return [...Map.groupBy(items, ownerOf)];
+  const runs: [string, T[]][] = [];
+  for (const item of items) {
+    const owner = ownerOf(item);
+    const last = runs.at(-1);
+    if (last?.[0] === owner) last[1].push(item);
+    else runs.push([owner, [item]]);
+  }
+  return runs;
+}
+
+/** Writes things of each owner: at a server in a transaction of its own, in a pack in one for all. */
+export async function writeEach<T, R>(
+  { dialect: { isOwnerInKeys }, write }: Pick<Access, "dialect" | "write">,
+  byOwner: Iterable<readonly [string, T]>,
+  work: (userId: string, of: T) => Steps<R>,
+): Promise<readonly R[]> {
+  const written: R[] = [];
+  if (isOwnerInKeys) {
+    for (const [userId, of] of byOwner) written.push(await write(userId, () => work(userId, of)));
+    return written;
+  }
+  const each = [...byOwner];
+  if (each.length === 0) return written;
+  return await write([], function* (): Steps<readonly R[]> {
+    const all: R[] = [];
+    for (const [userId, of] of each) all.push(yield* work(userId, of));
+    return all;
+  });
 }
 
 export function* dialect(): Steps<Dialect> {

@@ -17,6 +17,7 @@ import type {
 import type { Clock } from "../../ports/system.ts";
 import { loadInto, loadSqliteVec, openSqlite, SQLITE_VEC } from "../native/load-library.ts";
 import { writeEdge } from "../sql/edges.ts";
+import { ensureOwner } from "../sql/owners.ts";
 import { nodeValues } from "../sql/rows.ts";
 import { snowball } from "../stemming/stem.ts";
 import { kernelOn } from "./connection/kernel-on.ts";
@@ -26,7 +27,6 @@ import { createSqliteStore } from "./sqlite-store.ts";
 import { ResidentVectors } from "./vectors/resident.ts";
 import { putVectors } from "./vectors/write-vectors.ts";
 import { writeDocuments } from "./write/lexical-index.ts";
-import { ensureOwner } from "./write/owners.ts";
 import { ACTIVE } from "./write/turns.ts";
 
 const LAYOUT = { kind: "file", path: ":memory:" } as const;
@@ -129,7 +129,7 @@ function write(
   );
   const at = clock.now();
   const active = nodes.filter(({ node, key, parts }) => {
-    const owner = ensureOwner(database, node.userId);
+    const owner = Number(run(database, ensureOwner(node.userId)));
     citeEvents(database, owner, node);
     const isActive = insert.get(key, node.id, owner, ...nodeValues(node))?.active === 1;
     if (isActive && parts !== undefined) keep.run(key, owner, parts);

@@ -1,21 +1,19 @@
 import type { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { LEASE_SECONDS, leaseOf, withoutVector } from "../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
-import { withWordsOf } from "../../domain/search/turns.ts";
 import type { EmbeddingIdentity } from "../../ports/models.ts";
-import type { Admission } from "../../ports/store/events.ts";
-import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { PackLock, Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
-import { bindAudit, readAuditRecord } from "../sql/audit.ts";
+import { bindAdmission } from "../sql/admission.ts";
+import { bindAudit } from "../sql/audit.ts";
 import { bindBlobs } from "../sql/blobs.ts";
 import { bindBrowse } from "../sql/browse.ts";
-import { change } from "../sql/change.ts";
+import { addNodes, change } from "../sql/change.ts";
 import { bindEdges } from "../sql/edges.ts";
 import { bindErasures } from "../sql/erasure.ts";
 import { bindEventReads } from "../sql/events.ts";
 import { bindExtraction } from "../sql/extraction.ts";
+import { bindJobs } from "../sql/jobs.ts";
 import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindOwners } from "../sql/owners.ts";
@@ -23,12 +21,10 @@ import { bindReceipts } from "../sql/receipts.ts";
 import { isOfModel, requireManifest, requireModel } from "../sql/settings.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
-import { snowball } from "../stemming/stem.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { accessOf, run } from "./connection/run.ts";
 import { erasureHooks } from "./erasure/erasures.ts";
 import { knownMemories } from "./extraction/known.ts";
-import { publishPlan } from "./extraction/publish.ts";
 import { moveOwner } from "./owners/move-owner.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
@@ -40,10 +36,7 @@ import { cosines, keptEntries, ownVectors, searchVectors } from "./read/search-v
 import { readStoreState } from "./read/store-state.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
-import { writeAdmission } from "./write/admit.ts";
-import { changeHooks } from "./write/change.ts";
-import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
-import { addNodes, materializeAll } from "./write/materialize.ts";
+import { indexWrites } from "./write/change.ts";
 import { findStaleEntries, removeStaleEntries } from "./write/sweep-indexes.ts";
 
 export type SqliteStoreParts = {
@@ -67,6 +60,8 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
   const roles = accessOf(access);
   const holder = newHolder();
   const worker = { holder, clock };
+  const indexes = indexWrites(embedding);
+  const hooks = { now: () => clock.now(), indexes };
   const manifest = () => roles.read(ALL_OWNERS, requireManifest);
   return {
     backend: "sqlite",
@@ -78,8 +73,9 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     },
     manifest,
     hasModel: (identity) => roles.read(ALL_OWNERS, () => isOfModel(identity)),
-    ...bindEvents(parts, holder),
-    ...bindGraph(parts),
+    ...bindAdmission(roles, { worker, hooks }),
+    change: (reads, decide) =>
+      roles.writeAny(() => change(reads, decide, { ...hooks, mayAdd: true })),
     ...bindNodes(roles),
     ...bindKeyed(roles),
     ...bindEdges(roles),
@@ -88,17 +84,15 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindState(parts),
     ...bindSearches(parts),
     ...bindWork(roles, worker),
-    ...bindJobs(parts, holder),
+    ...bindJobs(roles, worker, indexes),
     ...bindUpkeep(roles),
     ...bindSweeps(access),
-    ...bindExtraction(roles, worker),
+    ...bindExtraction(roles, worker, indexes),
     knownMemories: reading(access, knownMemories),
-    publishPlan: (claim, publication) =>
-      access.write((database) => publishPlan(database, claim, publication, embedding)),
     ...bindOrganizing(roles),
     ...bindBlobs(roles),
     ...bindErasures(roles, erasureHooks(access, parts.layout)),
-    addNodes: writing(access, adderOf(embedding)),
+    addNodes: (items) => roles.writeAny(() => addNodes(items, indexes)),
     ...bindReceipts(roles),
     ...bindAudit(roles),
     lock: access.lock,
@@ -115,50 +109,6 @@ function reading<A extends readonly unknown[], T>(
   use: OnDatabase<A, T>,
 ): Bound<A, T> {
   return (...args) => read((database) => use(database, ...args));
-}
-
-function writing<A extends readonly unknown[], T>(
-  { write }: PackAccess,
-  use: OnDatabase<A, T>,
-): Bound<A, T> {
-  return (...args) => write((database) => use(database, ...args));
-}
-
-function bindEvents({ access, clock }: SqliteStoreParts, holder: string) {
-  const append = (database: Database, admission: Admission): void => {
-    const lease = leaseOf(holder, clock.now(), LEASE_SECONDS);
-    writeAdmission(database, admission, admission.leaseJobs ? lease : undefined, lease.from);
-  };
-  return {
-    admit: (admission) =>
-      withWordsOf(admission.nodes ?? [], snowball, () =>
-        access.write((database) => append(database, admission)),
-      ),
-    admitOnce: (admission, guard) =>
-      withWordsOf(admission.nodes ?? [], snowball, () =>
-        access.write((database) => {
-          const existing = run(database, readAuditRecord(guard));
-          if (existing === undefined) append(database, admission);
-          return existing;
-        }),
-      ),
-  } satisfies Partial<Store>;
-}
-
-/** What writes new nodes with vectors of a model. @throws SvcError embedding_mismatch */
-function adderOf(embedding: EmbeddingIdentity): OnDatabase<[items: readonly IndexedNode[]], void> {
-  return (database, items) => {
-    run(database, requireModel(embedding));
-    addNodes(database, items, embedding);
-  };
-}
-
-function bindGraph({ access, clock, embedding }: SqliteStoreParts) {
-  const hooks = changeHooks(clock.now, adderOf(embedding));
-  return {
-    change: (reads, decide) =>
-      access.write((database) => run(database, change(reads, decide, hooks))),
-  } satisfies Partial<Store>;
 }
 
 function bindState({ access, isEncrypted }: SqliteStoreParts) {
@@ -212,30 +162,5 @@ function bindSweeps({ read, write }: PackAccess) {
       const removed = await write((database) => removeStaleEntries(database, some));
       return { found: stale.length, removed };
     },
-  } satisfies Partial<Store>;
-}
-
-function bindJobs({ access, clock, embedding }: SqliteStoreParts, holder: string) {
-  const { write } = access;
-  const lease = () => leaseOf(holder, clock.now(), LEASE_SECONDS);
-  return {
-    claimJobs: (owner, limit, isDueOnly = false) =>
-      write((database) => claimJobs(database, owner, { limit, isDueOnly }, lease())),
-    renewJobs: (eventIds) =>
-      write((database) => leaseJobs(database, eventIds, holder, lease().until)),
-    releaseJobs: (eventIds) =>
-      write((database) => leaseJobs(database, eventIds, holder, undefined)),
-    materialize: (items) =>
-      withWordsOf(items, snowball, () =>
-        write((database) => {
-          // Another process may have changed the model since these vectors were made.
-          const isSame = run(database, isOfModel(embedding));
-          materializeAll(database, isSame ? items : items.map(withoutVector), embedding);
-          return items.flatMap(({ eventId }) => jobStatus(database, eventId, ALL_OWNERS) ?? []);
-        }),
-      ),
-    failJobs: writing(access, failJobs),
-    jobStatus: reading(access, jobStatus),
-    countJobs: reading(access, countJobs),
   } satisfies Partial<Store>;
 }

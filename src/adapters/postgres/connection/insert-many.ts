@@ -1,50 +1,30 @@
-import type { Sql, SqlValue } from "./sql.ts";
+import type { NumberedRows, NumberedTable } from "../../sql/statement.ts";
+import type { Sql } from "./sql.ts";
 
 /** A column and its type, as SQL. */
 export type Column = readonly [name: string, type: string];
 type Cells = readonly (string | number | null | Uint8Array)[];
 
-/** A table whose rows are numbered for each owner. */
-export type NumberedTable = {
-  readonly table: string;
-  /** After `owner` and `key`. */
-  readonly columns: readonly Column[];
-  /** The column of `owners` with the next key. */
-  readonly counter: "next_key" | "next_event";
-  /** What else is written of the rows `written`, which have all columns and `key`: a statement whose parameters begin at a number. */
-  readonly also?: ((from: number) => string) | undefined;
-};
-
-/**
- * Inserts rows of one owner in their order, with the owner's next keys, in one statement. An owner without a row gets one: the first
- * memory of somebody may come with a change of another one's.
- * @param values parameters of `also`
- * @returns the first key
- */
+/** Inserts rows of one owner with the owner's next keys, in one statement. @returns the first key */
 export async function insertNumbered(
   sql: Sql,
-  [owner, userId]: readonly [owner: string, userId: string],
-  { table, columns, counter, also }: NumberedTable,
-  rows: readonly Cells[],
-  values: readonly SqlValue[] = [],
+  { name, columns, counter }: NumberedTable,
+  { owner, userId, rows }: NumberedRows,
 ): Promise<number> {
-  const names = columns.map(([name]) => name).join(", ");
+  const names = columns.map(([column]) => column).join(", ");
   const row = await sql.get<{ first: number }>(
     `WITH taken AS (
        INSERT INTO owners (owner, user_id, version, ${counter}) VALUES ($1::bigint, $2, 1, 1 + $3::integer)
        ON CONFLICT (owner) DO UPDATE SET ${counter} = owners.${counter} + $3::integer
        RETURNING ${counter} - $3::integer AS first),
      written AS (
-       INSERT INTO ${table} (owner, key, ${names})
-       SELECT $1::bigint, (SELECT first FROM taken) + place_in_list::integer - 1, ${names} ${given(columns, 4)}
-       RETURNING key, ${names})
-     ${also === undefined ? "" : `, more AS (${also(4 + columns.length)})`}
+       INSERT INTO ${name} (owner, key, ${names})
+       SELECT $1::bigint, (SELECT first FROM taken) + place_in_list::integer - 1, ${names} ${given(columns, 4)})
      SELECT first FROM taken`,
     owner,
     userId,
     rows.length,
     ...listsOf(columns, rows),
-    ...values,
   );
   return row?.first ?? 0;
 }

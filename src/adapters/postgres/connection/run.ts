@@ -2,7 +2,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import { POSTGRES } from "../../sql/dialect.ts";
 import { type Access, type Request, type Steps, textFor } from "../../sql/statement.ts";
 import { ownerKey } from "../owner-key.ts";
-import { insertMany } from "./insert-many.ts";
+import { insertMany, insertNumbered } from "./insert-many.ts";
 import { beyondWall } from "./row-security.ts";
 import type { Database, Sql } from "./sql.ts";
 
@@ -31,6 +31,8 @@ async function perform(sql: Sql, request: Request): Promise<unknown> {
       return await Promise.all(request.steps.map((steps) => run(sql, steps)));
     case "insert":
       return await insertMany(sql, request.table.name, request.table.columns, request.rows);
+    case "number":
+      return await insertNumbered(sql, request.table, request.of);
     default: {
       const statements = request.isBeyondWall === true ? beyondWall(sql) : sql;
       const text = textFor(POSTGRES, request.text);
@@ -52,6 +54,7 @@ export function* native<T>(work: (sql: Sql) => Promise<T>): Steps<T> {
 export function accessOf(database: Database): Access {
   const { read, snapshot, write, writeNew, writeAny } = database;
   return {
+    dialect: POSTGRES,
     read: (owner, work) => read(owner, (sql) => run(sql, work())),
     snapshot: (owner, work) => snapshot(owner, (sql) => run(sql, work())),
     write: (userIds, work) => write(userIds, (sql) => run(sql, work())),

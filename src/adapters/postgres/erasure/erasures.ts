@@ -6,7 +6,7 @@ import { run as runStep, statement } from "../../sql/statement.ts";
 import { native, run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";
-import { evict } from "../search/evict.ts";
+import { evict } from "../search/index-writes.ts";
 import { keepFromErasing } from "./names-erased.ts";
 
 /** The tables that had what was erased. */

@@ -1,19 +1,7 @@
 import type { Steps } from "../../sql/statement.ts";
-import { beyondWall } from "../connection/row-security.ts";
 import { native } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { listText } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-
-/** Whether something that was erased is named. What was made before the erasure must not be written after it. */
-export async function namesErased(sql: Sql, ids: readonly string[]): Promise<boolean> {
-  if (ids.length === 0) return false;
-  const row = await beyondWall(sql).get(
-    "SELECT 1 FROM erasures WHERE event_id = ANY ($1::uuid[]) LIMIT 1",
-    listText(ids),
-  );
-  return row !== undefined;
-}
 
 /**
  * Keeps the erasures of an owner apart from what is written without the owner's lock, until the transaction ends: an erasure

@@ -1,25 +1,9 @@
 import { ALL_OWNERS, isEverybody } from "../../../domain/owner.ts";
-import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { ChangeReads, Decide } from "../../../ports/store/graph.ts";
-import type { Clock } from "../../../ports/system.ts";
 import { type ChangeHooks, change } from "../../sql/change.ts";
-import { native, run } from "../connection/run.ts";
+import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { ownerKeyOrNull } from "../owner-key.ts";
-import { evict } from "../search/evict.ts";
-import { addNodes } from "../work/materialize.ts";
-
-/** What changes in a database ask of its indexes. @param mayAdd whether new nodes may be part of them */
-export function changeHooks(
-  { clock, embedding }: { readonly clock: Clock; readonly embedding: EmbeddingIdentity },
-  mayAdd: boolean,
-): ChangeHooks {
-  return {
-    now: () => clock.now(),
-    add: mayAdd ? (items) => native((sql) => addNodes(sql, items, embedding)) : undefined,
-    evict: (owner, keys) => native((sql) => evict(sql, String(owner), keys)),
-  };
-}
 
 /** Reads, decides and writes under the locks of all owners whose things were read. */
 export async function changeAlone<T>(

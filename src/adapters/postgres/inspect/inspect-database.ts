@@ -7,8 +7,8 @@ import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { readTablesVersion } from "../schema/migrate.ts";
 import { readPartitions } from "../schema/partitions.ts";
+import { HAS_DOCUMENT, HAS_VECTOR } from "../search/index-writes.ts";
 import { HAS_TEXT, HAS_WORDS } from "../search/turns.ts";
-import { HAS_DOCUMENT, HAS_VECTOR } from "../work/indexed.ts";
 
 /** What a database says about itself, as a pack does. */
 export type DatabaseInspection = StoreInspection & {

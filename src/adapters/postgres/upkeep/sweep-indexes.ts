@@ -2,8 +2,7 @@ import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { ACTIVE, ofOwner, Params } from "../../sql/conditions.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";
-import { evict } from "../search/evict.ts";
-import { HAS_DOCUMENT, HAS_VECTOR } from "../work/indexed.ts";
+import { evict, HAS_DOCUMENT, HAS_VECTOR } from "../search/index-writes.ts";
 
 /**
  * Removes entries from both indexes that belong to no active node, in one transaction for each owner.

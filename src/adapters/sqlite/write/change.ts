@@ -1,53 +1,46 @@
 import type { Database } from "bun:sqlite";
-import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
-import type { Uuid } from "../../../lib/uuid.ts";
-import type { IndexedNode, KeyedNode } from "../../../ports/store/search-index.ts";
-import type { ChangeHooks } from "../../sql/change.ts";
-import { readNodeRows } from "../../sql/nodes.ts";
-import { toNode } from "../../sql/rows.ts";
-import { native, run } from "../connection/run.ts";
-import { evictVectors } from "../vectors/write-vectors.ts";
+import { sha256Hex } from "../../../lib/hashing.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import type { Entry, IndexWrites } from "../../sql/change.ts";
+import { native } from "../connection/run.ts";
+import { evictVectors, putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
-import { removeDocuments } from "./lexical-index.ts";
-import { readTurns } from "./turns.ts";
+import { documentNumber, removeDocuments, writeDocuments } from "./lexical-index.ts";
+import { HAS_TEXT, IS_EXTRACTED_ENTITY, readTurns } from "./turns.ts";
 
-/** What changes in a pack ask of its indexes. @param add writes new nodes; absent: decisions add none */
-export function changeHooks(
-  now: ChangeHooks["now"],
-  add?: (database: Database, items: readonly IndexedNode[]) => void,
-): ChangeHooks {
+/** Whether a node `n` lacks an entry in one of the indexes, as SQL. */
+export const IS_INCOMPLETE = `${HAS_TEXT} AND (n.key NOT IN (SELECT node_key FROM vector_metadata)
+  OR ${documentNumber("n.owner", "n.key")} NOT IN (SELECT id FROM lexical_documents_docsize) AND NOT (${IS_EXTRACTED_ENTITY}))`;
+
+export function indexWrites(embedding: EmbeddingIdentity): IndexWrites {
   return {
-    now,
-    add: add && ((items) => native((database) => add(database, items))),
+    embedding,
+    isIncomplete: IS_INCOMPLETE,
+    write: (_owner, entries) => native((database) => write(database, entries, embedding)),
     evict: (_owner, keys) => native((database) => evict(database, keys)),
   };
 }
 
-/** Nodes of an owner, by id. */
-export function readNodes(
-  database: Database,
-  ids: readonly Uuid[],
-  owner: Owner = ALL_OWNERS,
-): ReadonlyMap<Uuid, KeyedNode<number>> {
-  const rows = run(database, readNodeRows(ids, owner));
-  return new Map(
-    rows.map((row) => {
-      const node = toNode(row);
-      return [node.id, { key: row.key, node }];
-    }),
+// The vectors first: once the word index has changes, each write to the vector index is a savepoint for it, which costs several
+// times as much as the write.
+
+function write(database: Database, entries: readonly Entry[], identity: EmbeddingIdentity): void {
+  if (entries.length === 0) return;
+  const vectors = entries.flatMap(({ key, node, vector, at }): VectorEntry[] =>
+    vector === undefined ? [] : [{ key, vector, contentHash: sha256Hex(node.content), at }],
   );
+  putVectors(database, vectors, identity);
+  writeDocuments(
+    database,
+    entries.flatMap(({ key, lexical }) => (lexical ? [key] : [])),
+  );
+  advanceIndexSequence(database);
 }
 
-/**
- * Removes nodes that are no longer active from both indexes, and rewrites what is indexed for the turns around them, as if they
- * had never existed. The cost does not grow with the length of a conversation. Runs inside a write transaction, after the new
- * states are written.
- */
+/** See `IndexWrites`. Runs inside a write transaction, after the new states are written. */
 export function evict(database: Database, keys: readonly number[]): void {
   if (keys.length === 0) return;
   const gone = readTurns(database, keys);
-  // The vectors first: once the word index has changes, each write to the vector index is a savepoint for it, which costs several
-  // times as much as the write.
   evictVectors(database, gone);
   removeDocuments(database, gone);
   advanceIndexSequence(database);

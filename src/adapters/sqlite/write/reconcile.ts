@@ -2,12 +2,13 @@ import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
+import { plannedNode, reopenJob } from "../../sql/jobs.ts";
 import { readManifest } from "../../sql/settings.ts";
 import { run } from "../connection/run.ts";
 import { mendVectors, replaceVectors } from "../rebuild/staging.ts";
-import { plannedNode, reopenJob } from "./jobs.ts";
-import { documentNumber, mendDocuments } from "./lexical-index.ts";
-import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY } from "./turns.ts";
+import { IS_INCOMPLETE } from "./change.ts";
+import { mendDocuments } from "./lexical-index.ts";
+import { ACTIVE } from "./turns.ts";
 
 /** SQLite's name of the file that holds the vectors of a directory pack. */
 const VECTOR_FILE = "vector_file";
@@ -42,15 +43,12 @@ export function reconcileIndexes(
   mendDocuments(database);
   const missing = database
     .query<MissingRow, []>(
-      `SELECT id, evidence_refs FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
-         AND (key NOT IN (SELECT node_key FROM vector_metadata)
-           OR ${documentNumber("owner", "key")} NOT IN (SELECT id FROM lexical_documents_docsize)
-             AND NOT (${IS_EXTRACTED_ENTITY}))`,
+      `SELECT id, owner, evidence_refs FROM nodes n WHERE lifecycle_state IN ${ACTIVE} AND ${IS_INCOMPLETE}`,
     )
     .all();
   for (const row of missing) {
     const event = eventOf(database, row);
-    if (event !== undefined) reopenJob(database, event);
+    if (event !== undefined) run(database, reopenJob(row.owner, event));
   }
   const next = Math.max(core, vectors, lexical) + 1;
   for (const table of ["index_sequence", "vectors_sequence", "lexical_sequence"]) {
@@ -59,7 +57,7 @@ export function reconcileIndexes(
   return missing.length;
 }
 
-type MissingRow = { readonly id: string; readonly evidence_refs: string };
+type MissingRow = { readonly id: string; readonly owner: number; readonly evidence_refs: string };
 
 /** The event, among those that a node cites, whose job creates it. If none says so, the first. */
 function eventOf(database: Database, { id, evidence_refs }: MissingRow): Uuid | undefined {
@@ -68,7 +66,7 @@ function eventOf(database: Database, { id, evidence_refs }: MissingRow): Uuid | 
   const own = asUuid(id);
   if (cited.includes(own)) return own;
   if (cited.length < 2) return cited[0];
-  return cited.find((event) => plannedNode(database, event)?.id === own) ?? cited[0];
+  return cited.find((event) => run(database, plannedNode(event))?.id === own) ?? cited[0];
 }
 
 function hasOtherVectors(

@@ -1,0 +1,415 @@
+import {
+  dueAfter,
+  fromPlanRecord,
+  LEASE_SECONDS,
+  type Lease,
+  type ProcessingStatus,
+  planRecordId,
+  processingStatusForm,
+  withoutVector,
+} from "../../domain/jobs.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { ALL_OWNERS, isEverybody, type Owner } from "../../domain/owner.ts";
+import { type RowOf, rowReader } from "../../domain/records/rows.ts";
+import { withWordsOf } from "../../domain/search/turns.ts";
+import type { Instant } from "../../lib/instant.ts";
+import { asUuid, type Uuid } from "../../lib/uuid.ts";
+import type { Materialization, MaterializationJob, WorkQueue } from "../../ports/store/work.ts";
+import { snowball } from "../stemming/stem.ts";
+import { readAuditRecord, readAuditRecordsById } from "./audit.ts";
+import { type Entry, type IndexWrites, writeNodes } from "./change.ts";
+import { ACTIVE, keyOf, keyOrNull, ofOwner, Params } from "./conditions.ts";
+import type { Dialect } from "./dialect.ts";
+import { type EventRow, FROM_EVENTS, FROM_NODES, type NodeRow, toEvent, toNode } from "./rows.ts";
+import { isOfModel } from "./settings.ts";
+import {
+  type Access,
+  all,
+  byOwner,
+  dialect,
+  get,
+  type OwnerKey,
+  ownerKey,
+  run,
+  type Steps,
+  statement,
+  together,
+  writeEach,
+} from "./statement.ts";
+import {
+  type ClaimedRow,
+  type ClaimFilter,
+  claimWork,
+  isDue,
+  isFree,
+  leased,
+  newLease,
+  presentOf,
+  type Worker,
+} from "./work.ts";
+
+const KIND = "materialization";
+
+/** The work that each event leaves: its node, with entries in the indexes. */
+export function bindJobs(access: Access, worker: Worker, indexes: IndexWrites) {
+  const { read } = access;
+  /** Changes jobs of events, whose owners the caller does not name; these are not locked. */
+  const onJobs = async (
+    eventIds: readonly Uuid[],
+    change: (userId: string, ids: readonly Uuid[]) => Steps<void>,
+  ): Promise<void> => {
+    const owners = await read(ALL_OWNERS, () => ownersOfJobs(eventIds));
+    await writeEach({ ...access, write: (_, work) => access.writeAny(work) }, owners, change);
+  };
+  return {
+    claimJobs: (owner, limit, isDueOnly = false) =>
+      claimJobs({ access, worker, indexes }, owner, { limit, isDueOnly }),
+    renewJobs: (eventIds) =>
+      onJobs(eventIds, (userId, ids) =>
+        leased(worker, ({ until }) => leaseJobs(userId, ids, worker.holder, until)),
+      ),
+    releaseJobs: (eventIds) =>
+      onJobs(eventIds, (userId, ids) => leaseJobs(userId, ids, worker.holder, undefined)),
+    materialize: (items) => withWordsOf(items, snowball, () => materialize(access, items, indexes)),
+    failJobs: (eventIds, reason, at, generation) =>
+      onJobs(eventIds, (userId, ids) => failJobs(userId, ids, { failure: reason, at, generation })),
+    jobStatus: (eventId, owner) => read(owner, () => jobStatus(eventId, owner)),
+    countJobs: (owner) => read(owner, () => countJobs(owner)),
+  } satisfies Partial<WorkQueue>;
+}
+
+/** Whether a job `w` is about one of some events, as SQL. @param place of a list of ids */
+const isOf = ({ isOwnerInKeys }: Dialect, place: string): string =>
+  isOwnerInKeys
+    ? `w.event_id = ANY (${place}::uuid[])`
+    : `w.subject IN (SELECT key FROM events WHERE id = ANY (${place}::uuid[]))`;
+/** The id of the event of a job `w`, as SQL. */
+const eventId = ({ isOwnerInKeys }: Dialect): string =>
+  isOwnerInKeys ? "w.event_id" : "(SELECT e.id FROM events e WHERE e.key = w.subject)";
+const OF_KIND = `w.kind = '${KIND}'`;
+/** Jobs of the events $2 of the owner $1. */
+const wanted = (d: Dialect): string =>
+  `${d.free("w.owner")} = $1::bigint AND ${OF_KIND} AND ${isOf(d, "$2")}`;
+
+/** The job of an event as its row has it. */
+type JobRow = RowOf<ProcessingStatus> & {
+  readonly event_id: Uuid;
+  readonly subject: number;
+  readonly generation: number;
+};
+const toStatus = rowReader(processingStatusForm);
+const fromJobs = (d: Dialect): string =>
+  `SELECT ${eventId(d)} AS event_id, w.subject, w.status, w.attempts, w.last_error, w.updated_at, w.generation FROM work w`;
+
+const LOCKED = statement(
+  (d) =>
+    `${fromJobs(d)} WHERE ${wanted(d)} ORDER BY w.subject ${d.isOwnerInKeys ? "FOR UPDATE" : ""}`,
+);
+
+/** The jobs of events of one owner, which nobody else changes before the transaction ends. */
+function* lockJobs(owner: OwnerKey, eventIds: readonly Uuid[]): Steps<readonly JobRow[]> {
+  return eventIds.length === 0 ? [] : yield* all<JobRow>(LOCKED, owner, eventIds);
+}
+
+const OWNERS = statement(
+  (d) => `SELECT o.user_id, ${eventId(d)} AS event_id FROM work w JOIN owners o ON o.owner = w.owner
+    WHERE ${OF_KIND} AND ${isOf(d, "$1")}`,
+);
+
+/** Whose the jobs of events are: user ids with the events of each. */
+function* ownersOfJobs(eventIds: readonly Uuid[]): Steps<ReadonlyMap<string, readonly Uuid[]>> {
+  if (eventIds.length === 0) return new Map();
+  const rows = yield* all<{ user_id: string; event_id: Uuid }>(OWNERS, eventIds);
+  const owners = Map.groupBy(rows, ({ user_id: userId }) => userId);
+  return new Map(Array.from(owners, ([userId, jobs]) => [userId, jobs.map((job) => job.event_id)]));
+}
+
+/** What came of a try. */
+type Outcome = {
+  readonly failure: string | undefined;
+  readonly at: Instant;
+  /** The claim that was tried; absent: any. */
+  readonly generation?: number | undefined;
+};
+
+/** Whether what a claim came to may be written: nobody else has claimed the job since. */
+function isOpen(job: JobRow, { generation = job.generation }: Pick<Outcome, "generation">) {
+  return job.status === "pending" && generation === job.generation;
+}
+
+const SETTLE = statement(
+  `UPDATE work SET status = $4, attempts = $5, last_error = $6, due = $7, lease_owner = NULL, lease_expires_at = NULL,
+     updated_at = $8 WHERE owner = $1::bigint AND kind = $2 AND subject = $3`,
+);
+
+/** Records a finished try. Runs inside a write transaction. @returns the state afterwards */
+function* settle(owner: OwnerKey, job: JobRow, { failure, at }: Outcome): Steps<ProcessingStatus> {
+  const attempts = job.attempts + 1;
+  const status = failure === undefined ? "complete" : "pending";
+  const due = failure === undefined ? null : dueAfter(at, attempts);
+  const place = [owner, KIND, job.subject];
+  yield* run(SETTLE, ...place, status, attempts, failure ?? null, due, at);
+  return { eventId: job.event_id, status, attempts, lastError: failure, updatedAt: at };
+}
+
+function* failJobs(userId: string, eventIds: readonly Uuid[], outcome: Outcome): Steps<void> {
+  const owner = (yield* ownerKey(userId)) ?? 0;
+  const jobs = yield* lockJobs(owner, eventIds);
+  const open = jobs.filter((job) => isOpen(job, outcome));
+  yield* together(...open.map((job) => settle(owner, job, outcome)));
+}
+
+const LEASE = statement(
+  (d) =>
+    `UPDATE work AS w SET lease_owner = $3, lease_expires_at = $4 WHERE ${wanted(d)} AND w.lease_owner = $5`,
+);
+
+/** Gives an owner's jobs that a store holds another end of their lease; undefined: gives them back. */
+function* leaseJobs(
+  userId: string,
+  eventIds: readonly Uuid[],
+  holder: string,
+  until: Instant | undefined,
+): Steps<void> {
+  const owner = (yield* ownerKey(userId)) ?? 0;
+  yield* run(LEASE, owner, eventIds, until === undefined ? null : holder, until ?? null, holder);
+}
+
+const REOPEN = statement(
+  (d) =>
+    `UPDATE work AS w SET status = 'pending', due = NULL, lease_owner = NULL, lease_expires_at = NULL WHERE ${wanted(d)}`,
+);
+
+/** Makes the job of an owner's event pending again, so that it writes the index entries which are missing. Runs inside a write transaction. */
+export function* reopenJob(owner: OwnerKey, event: Uuid): Steps<void> {
+  yield* run(REOPEN, owner, [event]);
+}
+
+const STATUS = statement(
+  (d) =>
+    `${fromJobs(d)} WHERE ${OF_KIND} AND ${isOf(d, "$1")} AND ($2::bigint IS NULL OR w.owner = $2::bigint)`,
+);
+
+function* jobStatus(event: Uuid, of: Owner): Steps<ProcessingStatus | undefined> {
+  const owner = yield* keyOrNull(of);
+  const row = owner === undefined ? undefined : yield* get<JobRow>(STATUS, [event], owner);
+  return row && toStatus(row);
+}
+
+type Counts = { readonly pending: number; readonly failed: number };
+
+/** Number of pending jobs, and how many of them failed at least once since their last success. */
+function* countJobs(of: Owner): Steps<Counts> {
+  const owner = yield* keyOf(of);
+  const params = new Params();
+  const found =
+    owner === undefined
+      ? undefined
+      : yield* get<Counts>(
+          `SELECT count(*)::float8 AS pending, count(last_error)::float8 AS failed FROM work w
+           WHERE w.status = 'pending' AND ${OF_KIND} AND ${ofOwner(params, "w.owner", owner)}`,
+          ...params.values,
+        );
+  return found ?? { pending: 0, failed: 0 };
+}
+
+type Claims = {
+  readonly access: Access;
+  readonly worker: Worker;
+  readonly indexes: Pick<IndexWrites, "isIncomplete">;
+};
+type Wish = Pick<ClaimFilter, "limit" | "isDueOnly">;
+type Claimed = { readonly job: MaterializationJob; readonly attempts: number };
+
+/** Claims jobs, at a server in one transaction for each owner, and reads what they are about. */
+async function claimJobs(
+  { access, worker, indexes }: Claims,
+  of: Owner,
+  wish: Wish,
+): Promise<readonly MaterializationJob[]> {
+  if (wish.limit <= 0) return [];
+  const claim = (owner: OwnerKey | undefined, limit: number): Steps<readonly Claimed[]> =>
+    leased(worker, (lease) => claimOf({ ...wish, kind: KIND, owner, limit }, lease, indexes));
+  const claimed: Claimed[] = [];
+  if (access.dialect.isOwnerInKeys && isEverybody(of)) {
+    // Locks nothing: where owners are spread over servers, a claim of several at once would have to lock on all of them.
+    const shares = await access.read(ALL_OWNERS, () => nextShares(wish, worker));
+    for (const [owner, some] of shares) {
+      claimed.push(...(await access.writeAny(() => claim(owner, some.length))));
+    }
+    if (shares.size > 1) claimed.sort(byAttemptsAndTime);
+  } else {
+    const found = await access.writeAny(function* (): Steps<readonly Claimed[]> {
+      const owner = yield* keyOf(of);
+      if (owner === undefined) return [];
+      return yield* claim(typeof owner === "object" ? undefined : owner, wish.limit);
+    });
+    claimed.push(...found);
+  }
+  return claimed.map(({ job }) => job);
+}
+
+function byAttemptsAndTime(one: Claimed, other: Claimed): number {
+  if (one.attempts !== other.attempts) return one.attempts - other.attempts;
+  return one.job.event.timestamp < other.job.event.timestamp ? -1 : 1;
+}
+
+/** Whose jobs come next, and how many of each. */
+function* nextShares(
+  { limit, isDueOnly }: Wish,
+  worker: Worker,
+): Steps<ReadonlyMap<OwnerKey, readonly unknown[]>> {
+  const { now, latest, gone } = yield* presentOf(undefined, yield* newLease(worker, LEASE_SECONDS));
+  const rows = yield* all<{ owner: OwnerKey }>(
+    `SELECT w.owner FROM work w WHERE w.kind = $1 AND w.status = 'pending' AND ${isFree("$3", "$4", "$5")}
+       ${isDueOnly ? `AND ${isDue("$3")}` : ""} ORDER BY w.attempts, w.updated_at LIMIT $2`,
+    ...[KIND, limit, now, latest, gone],
+  );
+  return Map.groupBy(rows, ({ owner }) => owner);
+}
+
+/** Claims jobs of one transaction, with their events, what was planned for these and what of them is not indexed. */
+function* claimOf(
+  filter: ClaimFilter,
+  lease: Lease,
+  indexes: Claims["indexes"],
+): Steps<readonly Claimed[]> {
+  const rows = yield* claimWork(filter, lease);
+  const known = new Map<ClaimedRow, MaterializationJob>();
+  for (const [owner, some] of Map.groupBy(rows, (row) => row.owner)) {
+    const events = yield* readEvents(owner, some);
+    const ids = events.map(({ id }) => asUuid(id));
+    const [plans, unindexed] = yield* together(
+      readAuditRecordsById(ids.map(planRecordId)),
+      readUnindexed(owner, ids, indexes),
+    );
+    const byKey = new Map(events.map((row) => [row.key, toEvent(row)]));
+    for (const row of some) {
+      const event = byKey.get(row.subject);
+      if (event === undefined) continue;
+      const record = plans.get(planRecordId(event.id));
+      const plan = record && fromPlanRecord(record.payload)?.node;
+      // The plan has the owner's name at that time.
+      const plannedNode = plan && { ...plan, userId: event.userId };
+      const own = plannedNode?.id ?? event.id;
+      const lost = unindexed.filter((node) => node.evidenceRefs[0] === event.id && node.id !== own);
+      const { generation } = row;
+      known.set(row, {
+        event,
+        plannedNode,
+        generation,
+        ...(lost.length > 0 && { unindexed: lost }),
+      });
+    }
+  }
+  return rows.flatMap((row) => {
+    const job = known.get(row);
+    return job === undefined ? [] : [{ job, attempts: row.attempts }];
+  });
+}
+
+const EVENTS = statement(
+  (d) => `${FROM_EVENTS} WHERE ${d.free("e.owner")} = $1::bigint AND e.key = ANY ($2::integer[])`,
+);
+
+function* readEvents(owner: OwnerKey, rows: readonly ClaimedRow[]): Steps<EventRow[]> {
+  const subjects = rows.map(({ subject }) => subject);
+  return yield* all<EventRow>(EVENTS, owner, subjects);
+}
+
+/** The node that a direct store planned for an event. */
+export function* plannedNode(event: Uuid): Steps<MemoryNode | undefined> {
+  const record = yield* readAuditRecord(planRecordId(event));
+  return record && fromPlanRecord(record.payload)?.node;
+}
+
+/**
+ * Active nodes with text that some events created and that lack an entry in one of the indexes. An event creates the nodes that
+ * cite it first; nodes that cite it later belong to other events.
+ */
+function* readUnindexed(
+  owner: OwnerKey,
+  eventIds: readonly Uuid[],
+  { isIncomplete }: Claims["indexes"],
+): Steps<readonly MemoryNode[]> {
+  if (eventIds.length === 0) return [];
+  const { isOwnerInKeys, free } = yield* dialect();
+  const citing = isOwnerInKeys
+    ? "SELECT c.node_key FROM node_evidence c WHERE c.owner = $1::bigint AND c.event_id = ANY ($2::uuid[])"
+    : "SELECT c.node FROM node_evidence c WHERE c.event IN (SELECT key FROM events WHERE id = ANY ($2::uuid[]))";
+  const rows = yield* all<NodeRow>(
+    `${FROM_NODES} WHERE ${free("n.owner")} = $1::bigint AND n.key IN (${citing})
+       AND (n.evidence_refs::json ->> 0) = ANY ($2::text[]) AND n.lifecycle_state IN ${ACTIVE} AND ${isIncomplete} ORDER BY n.id`,
+    owner,
+    eventIds,
+  );
+  return rows.map(toNode);
+}
+
+/**
+ * Writes nodes, index entries and job states. A complete job is left alone; an existing node is kept; a node that is no longer
+ * active is not indexed.
+ * @returns the states of the jobs afterwards, in the order of the items
+ */
+async function materialize(
+  access: Access,
+  items: readonly Materialization[],
+  indexes: IndexWrites,
+): Promise<readonly ProcessingStatus[]> {
+  const states = new Map<Uuid, ProcessingStatus>();
+  const write = async (
+    groups: Iterable<readonly [string, readonly Materialization[]]>,
+  ): Promise<void> => {
+    const written = await writeEach(access, groups, (userId, some) =>
+      materializeOf(userId, some, indexes),
+    );
+    for (const state of written.flat()) states.set(state.eventId, state);
+  };
+  await write(byOwner(access.dialect, items, ({ node }) => node.userId));
+  const missing = items.filter(({ eventId: id }) => !states.has(id));
+  if (missing.length > 0) {
+    // Events that do not exist, or that were given to another owner meanwhile.
+    const ids = missing.map(({ eventId: id }) => id);
+    const owners = await access.read(ALL_OWNERS, () => ownersOfJobs(ids));
+    await write(
+      new Map(
+        Array.from(owners, ([userId, of]) => [
+          userId,
+          missing.filter(({ eventId: id }) => of.includes(id)),
+        ]),
+      ),
+    );
+  }
+  return items.flatMap(({ eventId: id }) => states.get(id) ?? []);
+}
+
+/** Runs inside a write transaction of the owner. */
+function* materializeOf(
+  userId: string,
+  given: readonly Materialization[],
+  indexes: IndexWrites,
+): Steps<readonly ProcessingStatus[]> {
+  const owner = (yield* ownerKey(userId)) ?? 0;
+  const ids = given.map(({ eventId: id }) => id);
+  const [isSame, rows] = yield* together(isOfModel(indexes.embedding), lockJobs(owner, ids));
+  // Another process may have changed the model since these vectors were made.
+  const items = new Map<Uuid, Materialization>();
+  for (const item of given) items.getOrInsert(item.eventId, isSame ? item : withoutVector(item));
+  const jobs = new Map(rows.map((job) => [job.event_id, job]));
+  const open = [...items.values()].flatMap((item) => {
+    const job = jobs.get(item.eventId);
+    return job !== undefined && isOpen(job, item) ? [{ item, job }] : [];
+  });
+  const keys = yield* writeNodes(
+    owner,
+    open.map(({ item }) => item.node),
+  );
+  const done = yield* together(...open.map(({ item, job }) => settle(owner, job, item)));
+  const entries = open.flatMap(({ item }): Entry[] => {
+    const key = keys.get(item.node.id);
+    return key === undefined ? [] : [{ ...item, key }];
+  });
+  yield* indexes.write(owner, entries);
+  const settled = new Map(done.map((state) => [state.eventId, state]));
+  return rows.map((job) => settled.get(job.event_id) ?? toStatus(job));
+}
