@@ -389,7 +389,9 @@ async function idsThatEnd(
   const found: MemoryNode[] = [];
   const all = engine.iterNodes({ userId, lifecycleStates: LIFECYCLE_STATES, batchSize: 1000 });
   for await (const node of all) {
-    if (node.id.replaceAll("-", "").endsWith(digits)) found.push(node);
+    const bare = node.id.replaceAll("-", "");
+    // Of the digits that lists show, the first ones do as well.
+    if (bare.endsWith(digits) || bare.slice(-6).startsWith(digits)) found.push(node);
     if (found.length > NAMED) break;
   }
   return found;

@@ -243,6 +243,8 @@ type Declaration = {
   readonly arguments?: readonly (readonly [name: string, description: string])[];
   /** In front of those of every such command, of which it may have its own. */
   readonly options?: readonly Option[];
+  /** Common options that would mean nothing. */
+  readonly without?: readonly string[];
   readonly examples: string;
 };
 
@@ -259,7 +261,14 @@ export function packOption(): Option {
 
 /** A command about a pack: its key and the form of the result are options. @param run gets arguments and options */
 export function packCommand<Given extends readonly unknown[]>(
-  { name, description, arguments: names = [PACK], options = [], examples }: Declaration,
+  {
+    name,
+    description,
+    arguments: names = [PACK],
+    options = [],
+    without = [],
+    examples,
+  }: Declaration,
   run: (context: CliContext, ...given: Given) => Promise<void>,
 ): (context: CliContext) => Command {
   return (context) => {
@@ -273,7 +282,9 @@ export function packCommand<Given extends readonly unknown[]>(
       ...(mayLackPack ? [packOption()] : []),
       encryptionKeyOption(),
       formatOption(),
-    ].filter(({ long }) => !options.some((own) => own.long === long));
+    ].filter(
+      ({ long = "" }) => !without.includes(long) && !options.some((own) => own.long === long),
+    );
     for (const option of [...options, ...common]) command.addOption(option);
     return command.action(async (...given: readonly unknown[]) => {
       // Options that a command has in common with the one that it is a part of are read by that one.

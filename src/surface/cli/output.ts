@@ -1,5 +1,6 @@
 import kleur from "kleur";
 import { forTerminal, print, printAndWait, printError } from "../../lib/standard-output.ts";
+import { snakeCase } from "../../lib/text.ts";
 
 /** The forms in which a command prints its result. */
 export const FORMATS = ["table", "json"] as const;
@@ -225,4 +226,10 @@ export function shortened(text: string, max = 50): string {
 export function printAnswer(output: Output, format: Format, answer: object): void {
   if (format === "json") output.json(answer);
   else for (const line of answerLines(answer)) output.line(line);
+}
+
+/** Prints what was done, its members in snake case. */
+export function printResult(output: Output, format: Format, result: object): void {
+  const members = Object.entries(result).map(([key, value]) => [snakeCase(key), value ?? null]);
+  printAnswer(output, format, Object.fromEntries(members));
 }

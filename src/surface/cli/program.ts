@@ -91,7 +91,7 @@ Examples:
   svc demo                          see what it does
   svc init                          make ./memory.pack, and see how to connect it
   svc store "Anna prefers tea"      remember something
-  svc find what does Anna drink?    find it again
+  svc find "what does Anna drink?"  find it again
   svc open                          look through it in a browser
   svc serve                         offer it over HTTP
 

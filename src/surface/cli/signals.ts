@@ -49,6 +49,19 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
+/** Long work that the person may stop. @param told what then remains, and how to go on @throws Interrupted then */
+export async function stoppable<T>(
+  told: string,
+  work: (stop: AbortSignal) => Promise<T>,
+  stop = stopSignal(),
+): Promise<T> {
+  try {
+    return await work(stop);
+  } catch (error) {
+    throw stop.aborted ? new Interrupted(told) : error;
+  }
+}
+
 /** Resolves once the signal is aborted. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;

@@ -57,7 +57,13 @@ describe("completion in bash", () => {
 
   test("proposes the options of the command at hand", () => {
     expect(complete("list", "a.pack", "--s")).toEqual(["--scope", "--since", "--state"]);
-    expect(complete("key", "export", "--")).toEqual(["--encryption-key", "--help", "--output"]);
+    expect(complete("key", "export", "--")).toEqual([
+      "--db-path",
+      "--encryption-key",
+      "--help",
+      "--output",
+      "--pack",
+    ]);
     expect(complete("--v")).toEqual(["--version"]);
   });
 

@@ -137,7 +137,11 @@ function expected({ command, place, option }: Place, last: string): readonly str
   const help = command.createHelp();
   if (option !== undefined) return valuesOf(option, wordIn(option.flags));
   if (last.startsWith("-")) {
-    return help.visibleOptions(command).map(({ long, description }) => `${long}\t${description}`);
+    return help
+      .visibleOptions(command)
+      .flatMap(({ short, long, description }) =>
+        [short, long].flatMap((name) => (name?.startsWith("--") ? `${name}\t${description}` : [])),
+      );
   }
   const parts = help.visibleCommands(command).filter((part) => part.name() !== "help");
   if (place === 0 && parts.length > 0) {

@@ -1,87 +1,113 @@
 import { readFileSync } from "node:fs";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { pathArgument } from "../../../config/path.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { KeyStatus } from "../../../packs/key-custody.ts";
 import type { CliContext } from "../context.ts";
 import {
   configWithoutKey,
-  encryptionKeyOption,
-  formatOption,
   keyRequest,
-  PACK,
+  type PackOptions,
+  packCommand,
   packWord,
 } from "../options.ts";
-import { type Format, fields } from "../output.ts";
+import { fields } from "../output.ts";
 import { askSecret, confirm, isTerminal } from "../terminal.ts";
 
 const custody = async () => await import("../../../packs/key-custody.ts");
 
-type ExportOptions = { readonly output?: string; readonly encryptionKey?: string };
-type ImportOptions = { readonly keyFile?: string };
+type ExportOptions = PackOptions & { readonly output?: string };
+
+const EXAMPLES = `
+Examples:
+  svc key status                            where the key of the pack is kept
+  svc key export --output memory.key        a backup, to be kept elsewhere
+  svc key import --key-file memory.key      on another machine; without --key-file it is asked for
+  svc key forget ./memory.pack              from this machine
+
+Keys are kept in the system's secret store or, where there is none, in files that only you can read. A passphrase is kept
+only when you import it. If you lose the key, you lose the pack. Only export shows a key.`;
 
 /** `svc key`: keeps, shows and removes the keys of packs on this machine. */
 export function keyCommand(context: CliContext): Command {
   const key = new Command("key")
     .description("keep, back up or forget the key of a pack")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  svc key status ./memory.pack                            where its key is kept
-  svc key export ./memory.pack --output memory.key        a backup, to be kept elsewhere
-  svc key import ./memory.pack --key-file memory.key      on another machine; without --key-file it is asked for
-  svc key forget ./memory.pack                            from this machine
-
-Keys are kept in the system's secret store or, where there is none, in files that only you can read. A passphrase is kept
-only when you import it. If you lose the key, you lose the pack. Only export shows a key.`,
-    );
-  key
-    .command("status")
-    .description("show where the key of a pack is kept")
-    .argument(...PACK)
-    .addOption(formatOption())
-    .action((path: string, { format }: { format: Format }) => status(context, path, format));
-  key
-    .command("export")
-    .description("show the key of a pack, or write it to a file")
-    .argument(...PACK)
-    .option("--output <file>", "a new file, which only you can read")
-    .addOption(encryptionKeyOption())
-    .action((path: string, options: ExportOptions) => exportKey(context, path, options));
-  key
-    .command("import")
-    .description("keep a key on this machine, after checking that it opens the pack")
-    .argument(...PACK)
-    .option(
-      "--key-file <file>",
-      "its first line is the key or passphrase (default: standard input)",
-    )
-    .action((path: string, options: ImportOptions) => importKey(context, path, options));
-  key
-    .command("forget")
-    .description("remove the key of a pack from this machine")
-    .argument(...PACK)
-    .option("--yes", "do not ask")
-    .action((path: string, options: { yes?: true }) => forget(context, path, options));
+    .addHelpText("after", EXAMPLES);
+  for (const build of PARTS) key.addCommand(build(context));
   return key;
 }
 
-async function status(context: CliContext, path: string, format: Format): Promise<void> {
-  const { output } = context;
-  const found = await (await custody()).keyStatus(configWithoutKey(context, path));
-  if (format === "json") return output.json(toJson(found));
-  const entries: [string, string][] = [
-    ["Pack", found.path],
-    ["Encryption", found.encrypted ? "AES-256-GCM" : "none"],
+const PARTS = [
+  packCommand(
+    {
+      name: "status",
+      description: "show where the key of a pack is kept",
+      without: ["--encryption-key"],
+      examples: EXAMPLES,
+    },
+    async ({ output }, path: string, { format }: PackOptions) => {
+      const found = await (await custody()).keyStatus(configWithoutKey({ output }, path));
+      if (format === "json") output.json(toJson(found));
+      else for (const line of fields(factsOf(found))) output.line(line);
+    },
+  ),
+  packCommand(
+    {
+      name: "export",
+      description: "show the key of a pack, or write it to a file",
+      options: [new Option("--output <file>", "a new file, which only you can read")],
+      without: ["--format"],
+      examples: EXAMPLES,
+    },
+    exportKey,
+  ),
+  packCommand(
+    {
+      name: "import",
+      description: "keep a key on this machine, after checking that it opens the pack",
+      options: [
+        new Option(
+          "--key-file <file>",
+          "its first line is the key or passphrase (default: standard input)",
+        ),
+      ],
+      without: ["--encryption-key", "--format"],
+      examples: EXAMPLES,
+    },
+    async ({ output }, path: string, { keyFile }: { readonly keyFile?: string }) => {
+      const config = configWithoutKey({ output }, path);
+      const place = await (await custody()).importKey(config, await readKey(keyFile));
+      output.line(`The key opens the pack and is kept in ${place}.`);
+    },
+  ),
+  packCommand(
+    {
+      name: "forget",
+      description: "remove the key of a pack from this machine",
+      options: [new Option("--yes", "do not ask")],
+      without: ["--encryption-key", "--format"],
+      examples: EXAMPLES,
+    },
+    forget,
+  ),
+];
+
+function factsOf({ path, encrypted, salt, places, inSettings }: KeyStatus): [string, string][] {
+  const facts: [string, string][] = [
+    ["Pack", path],
+    ["Encryption", encrypted ? "AES-256-GCM" : "none"],
   ];
-  if (found.encrypted) {
-    entries.push(["Kept as", found.salt ?? ""]);
-    for (const { place, problem } of found.places) entries.push(["Kept in", problem ?? place]);
-    if (found.places.length === 0) entries.push(["Kept in", "no place on this machine"]);
-    entries.push(["In the settings", found.inSettings ? "yes, and used first" : "no"]);
-  }
-  for (const line of fields(entries)) output.line(line);
+  if (!encrypted) return facts;
+  const kept = places.map(({ place, problem }) => problem ?? place);
+  return [
+    ...facts,
+    ["Kept as", salt ?? ""],
+    ...(kept.length === 0 ? ["no place on this machine"] : kept).map((place): [string, string] => [
+      "Kept in",
+      place,
+    ]),
+    ["In the settings", inSettings ? "yes, and used first" : "no"],
+  ];
 }
 
 function toJson({ path, encrypted, salt, places, inSettings }: KeyStatus): Record<string, unknown> {
@@ -106,13 +132,6 @@ async function exportKey(context: CliContext, path: string, options: ExportOptio
   }
   const { key, path: file } = exported;
   output.line(key ?? `The key is in ${file}. Move it to a place that outlives this machine.`);
-}
-
-async function importKey(context: CliContext, path: string, options: ImportOptions): Promise<void> {
-  const { output } = context;
-  const config = configWithoutKey(context, path);
-  const place = await (await custody()).importKey(config, await readKey(options.keyFile));
-  output.line(`The key opens the pack and is kept in ${place}.`);
 }
 
 /** A key or passphrase: the first line of a file, else typed or piped input. */

@@ -4,8 +4,7 @@ import { reachedHost } from "../../../app/models.ts";
 import type { SourceFile } from "../../../app/source-files.ts";
 import type { Config } from "../../../config/schema.ts";
 import { SCOPES, type Scope } from "../../../domain/enums.ts";
-import { invalid, ObservationError, SvcError } from "../../../domain/errors.ts";
-import { parseInstantInput } from "../../../domain/lifecycle.ts";
+import { ObservationError, SvcError } from "../../../domain/errors.ts";
 import {
   type FrameObservation,
   type ObservationReport,
@@ -13,11 +12,11 @@ import {
 } from "../../../domain/records/observation.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { ObserveInput } from "../../../engine/observe/api.ts";
-import { type Instant, parseInstant } from "../../../lib/instant.ts";
 import { shownName } from "../../../lib/text.ts";
 import { counted } from "../../contract/core/tool-text.ts";
 import type { CliContext } from "../context.ts";
 import { ownerFor, withEngine } from "../memories.ts";
+import { momentOf } from "../moments.ts";
 import {
   choiceOption,
   configWithoutKey,
@@ -258,7 +257,7 @@ A vision model describes each photo, and each frame of a video that shows someth
 Exits with 1 if a file or a frame failed.`,
   },
   async (context, path: string, files: readonly string[], options: ObserveOptions) => {
-    const capturedAt = momentOf(options.capturedAt, "--captured-at");
+    const capturedAt = await momentOf(options.capturedAt, "--captured-at");
     const config = await configFor(context, path, options);
     const { listSources } = await import("../../../app/source-files.ts");
     const sources = await listSources(files);
@@ -304,18 +303,4 @@ async function configFor(
 function modelInWords({ provider, model, base_url: baseUrl }: Config["vision"]): string {
   // A settings file of the working directory may name it.
   return `${escaped(model)} (${provider}, ${reachedHost(provider, baseUrl)})`;
-}
-
-/**
- * A moment that a person wrote; without an offset it is local time.
- * @throws SvcError invalid_argument
- */
-function momentOf(text: string | undefined, option: string): Instant | undefined {
-  if (text === undefined) return undefined;
-  if (parseInstant(text) !== "naive") return parseInstantInput(text, option);
-  // A date alone would be read as one of UTC.
-  const local = /\d:\d/.test(text) ? text.trim() : `${text.trim()}T00:00`;
-  const date = new Date(local.replace(" ", "T"));
-  if (Number.isNaN(date.getTime())) throw invalid(option, `${JSON.stringify(text)} is no time`);
-  return parseInstantInput(date, option);
 }

@@ -42,9 +42,9 @@ export const searchCommand = memoryCommand<SearchOptions, [readonly string[]]>(
     doing: "searching",
     examples: `
 Examples:
-  svc search what does Anna drink?
+  svc search "what does Anna drink?"
   svc search invoices --limit 3 --format json
-  svc search who lives in Oslo? --context    the text an assistant would get`,
+  svc search "who lives in Oslo?" --context    the text an assistant would get`,
   },
   async (desk, words) => {
     const query = words.join(" ");

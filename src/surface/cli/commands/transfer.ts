@@ -19,8 +19,8 @@ import {
   packCommand,
   warnOn,
 } from "../options.ts";
-import { printAnswer } from "../output.ts";
-import { Interrupted, stopSignal } from "../signals.ts";
+import { printAnswer, printResult } from "../output.ts";
+import { stoppable, stopSignal } from "../signals.ts";
 import { isTerminal } from "../terminal.ts";
 import { runRebuild } from "./upkeep.ts";
 
@@ -61,28 +61,15 @@ The export is not encrypted: anyone who can read it can read the memories.`,
     if (options.output === "")
       throw invalid("output", "is empty; name a file, or - for standard output");
     const config = await configFor(context, path, options.encryptionKey);
-    const signal = stopSignal();
     const file = options.output === "-" ? undefined : options.output;
     const stopProgress = await output.progress("exporting");
-    try {
-      const { exportPack } = await import("../../../packs/export-pack.ts");
-      const exported = await exportPack(config, {
-        form,
-        withVectors,
-        force,
-        output: file,
-        write: (text) => output.piece(text),
-        signal,
-      });
-      const { path: made, bytes } = exported;
-      stopProgress();
-      if (made !== undefined) output.line(`Exported ${bytes} bytes to ${made}`);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      throw new Interrupted("Interrupted; the export is not complete.");
-    } finally {
-      stopProgress();
-    }
+    const { exportPack } = await import("../../../packs/export-pack.ts");
+    const write = (text: string) => output.piece(text);
+    const { path: made, bytes } = await stoppable(
+      "Interrupted; the export is not complete.",
+      (signal) => exportPack(config, { form, withVectors, force, output: file, write, signal }),
+    ).finally(stopProgress);
+    if (made !== undefined) output.line(`Exported ${bytes} bytes to ${made}`);
   },
 );
 
@@ -162,18 +149,13 @@ async function takeIn(
 ): Promise<ImportReport> {
   const { importPack } = await import("../../../packs/import-pack.ts");
   const bar = await output.progressBar("importing");
-  try {
-    return await importPack(config, newKey, {
+  const take = (stop: AbortSignal) =>
+    importPack(config, newKey, {
       file: file === "-" ? undefined : file,
-      signal,
+      signal: stop,
       onProgress: (done, total) => bar.show(done, total),
     });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new Interrupted("Interrupted; nothing was imported.");
-  } finally {
-    bar.stop();
-  }
+  return await stoppable("Interrupted; nothing was imported.", take, signal).finally(bar.stop);
 }
 
 /** Embeds memories that came without vectors. @returns how many texts were embedded */
@@ -240,17 +222,7 @@ async function directoryToFile(
   const stopProgress = await output.progress("copying");
   const { migratePack } = await import("../../../packs/maintenance.ts");
   const done = await migratePack(config, destination, text).finally(stopProgress);
-  printAnswer(output, options.format, {
-    source: done.source,
-    destination: done.destination,
-    nodes: done.nodes,
-    edges: done.edges,
-    events: done.events,
-    vectors: done.vectors,
-    bytes_before: done.bytesBefore,
-    bytes_after: done.bytesAfter,
-    encrypted: done.encrypted,
-  });
+  printResult(output, options.format, done);
 }
 
 async function toDatabaseFromPack(
@@ -309,16 +281,9 @@ async function withProgress<T>(
   interrupted: string,
   work: (run: Run) => Promise<T>,
 ): Promise<T> {
-  const signal = stopSignal();
   const progress = await transferProgress(context);
-  try {
-    return await work({ signal, onProgress: progress.show });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new Interrupted(interrupted);
-  } finally {
-    progress.stop();
-  }
+  const run = (signal: AbortSignal) => work({ signal, onProgress: progress.show });
+  return await stoppable(interrupted, run).finally(progress.stop);
 }
 
 function print(

@@ -3,7 +3,7 @@ import type { Config } from "../../../config/schema.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { RebuildInput, RebuildResult } from "../../../engine/organize/api.ts";
-import type { RekeyTarget, Rewrite } from "../../../packs/maintenance.ts";
+import type { RekeyTarget } from "../../../packs/maintenance.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../memories.ts";
 import { askNewKey, tellWeakness } from "../new-key.ts";
@@ -18,8 +18,8 @@ import {
   packWord,
   withModel,
 } from "../options.ts";
-import { type Format, printAnswer } from "../output.ts";
-import { Interrupted, stopSignal } from "../signals.ts";
+import { printResult } from "../output.ts";
+import { Interrupted, stoppable, stopSignal } from "../signals.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
 /** `svc backup`: copies a pack that may be in use. */
@@ -49,31 +49,14 @@ export async function copyPack(
 ): Promise<void> {
   const { output } = context;
   const config = await configFor(context, path, encryptionKey);
-  const signal = stopSignal();
   const isReplacement = onOtherPack !== undefined;
   const bar = await output.progressBar("copying");
   const { backUpPack } = await import("../../../packs/backup-pack.ts");
-  const done = await backUpPack(config, {
-    to,
-    isReplacement,
-    onOtherPack,
-    signal,
-    onProgress: bar.show,
-  })
-    .catch((error: unknown) => {
-      throw signal.aborted ? new Interrupted("Interrupted: no copy was made.") : error;
-    })
-    .finally(bar.stop);
-  printAnswer(output, format, {
-    source: done.source,
-    destination: done.destination,
-    events: done.events,
-    nodes: done.nodes,
-    bytes: done.bytes,
-    encrypted: done.encrypted,
-    // The pack, whose log lies beside it under the same name, or a log alone.
-    ...(isReplacement && { set_aside: done.setAside.at(-1) ?? null }),
-  });
+  const { setAside, ...done } = await stoppable("Interrupted: no copy was made.", (signal) =>
+    backUpPack(config, { to, isReplacement, onOtherPack, signal, onProgress: bar.show }),
+  ).finally(bar.stop);
+  // The pack, whose log lies beside it under the same name, or a log alone.
+  printResult(output, format, { ...done, ...(isReplacement && { setAside: setAside.at(-1) }) });
 }
 
 /** `svc restore-backup`: puts a copy in the place of a pack. */
@@ -121,19 +104,9 @@ something uses the pack; needs room for the copy. Whatever interrupts it leaves 
     const config = await configFor(context, path, encryptionKey);
     const stopProgress = await context.output.progress("compacting");
     const { compactPack } = await import("../../../packs/maintenance.ts");
-    printRewrite(context, await compactPack(config).finally(stopProgress), format);
+    printResult(context.output, format, await compactPack(config).finally(stopProgress));
   },
 );
-
-/** Prints the result of replacing a pack with a copy of itself. */
-function printRewrite({ output }: CliContext, done: Rewrite, format: Format): void {
-  printAnswer(output, format, {
-    path: done.path,
-    bytes_before: done.bytesBefore,
-    bytes_after: done.bytesAfter,
-    encrypted: done.encrypted,
-  });
-}
 
 type RekeyOptions = PackOptions & {
   readonly encrypt?: true;
@@ -176,7 +149,7 @@ one, complete. If you lose the key, you lose the pack. Copies of the pack that w
     const target = await targetOf(context, config, options);
     const stopProgress = await context.output.progress("copying");
     const done = await rekeyPack(config, target).finally(stopProgress);
-    printRewrite(context, done, options.format);
+    printResult(context.output, options.format, done);
     if (places.length === 0 || !done.encrypted) return;
     context.output.note(
       `The new key is not kept on this machine, as the former one was. So that assistants can open the pack: svc key import ${packWord(path)}`,
@@ -215,21 +188,18 @@ export async function runRebuild(
   { path, stop, all, batchSize }: RebuildRun,
 ): Promise<RebuildResult> {
   const bar = await output.progressBar("rebuilding");
-  try {
-    return await engine.rebuildIndexes({
-      all,
-      batchSize,
-      signal: stop,
-      onProgress: ({ phase, done, total }) => bar.show(done, total, LABELS[phase]),
-    });
-  } catch (error) {
-    if (!stop.aborted) throw error;
-    throw new Interrupted(
-      `Interrupted; what is done is kept. Continue with: svc rebuild ${packWord(path)}`,
-    );
-  } finally {
-    bar.stop();
-  }
+  const told = `Interrupted; what is done is kept. Continue with: svc rebuild ${packWord(path)}`;
+  return await stoppable(
+    told,
+    (signal) =>
+      engine.rebuildIndexes({
+        all,
+        batchSize,
+        signal,
+        onProgress: ({ phase, done, total }) => bar.show(done, total, LABELS[phase]),
+      }),
+    stop,
+  ).finally(bar.stop);
 }
 
 type RebuildOptions = PackOptions & {
@@ -273,11 +243,6 @@ on from there.`,
       (engine) => runRebuild(context, engine, { path, stop, all, batchSize }),
       { renewsVectors: true },
     );
-    printAnswer(context.output, format, {
-      nodes_indexed: done.nodesIndexed,
-      nodes_skipped: done.nodesSkipped,
-      total_active: done.totalActive,
-      nodes_embedded: done.nodesEmbedded,
-    });
+    printResult(context.output, format, done);
   },
 );
