@@ -259,123 +259,101 @@ test.each([
 });
 
 describe("refusals", () => {
-  const CASES: readonly { name: string; environment: Environment; says: string }[] = [
-    {
-      name: "an address of no database",
-      environment: { SVC_DATABASE_URL: "mysql://u:hidden@h/d" },
-      says: "is no address of a database",
-    },
-    {
-      name: "an encrypted server database",
-      environment: {
-        SVC_DATABASE_URL: "postgres://u:hidden@h/d",
-        SVC_ENCRYPTION_ENABLED: "true",
-        SVC_ENCRYPTION_KEY: "hidden",
-      },
-      says: "whose server encrypts its disk",
-    },
-    {
-      name: "a key for a server database",
-      environment: { SVC_DATABASE_URL: "postgres://u:hidden@h/d", SVC_ENCRYPTION_KEY: "hidden" },
-      says: "SVC_ENCRYPTION_KEY: is the key of a pack",
-    },
-    {
-      name: "a pack and a server database",
-      environment: { SVC_DATABASE_URL: "postgres://u:hidden@h/d", SVC_PACK_PATH: "a.pack" },
-      says: "cannot be combined with pack_path",
-    },
-    {
-      name: "another model",
-      environment: { SVC_EMBEDDING__MODEL_NAME: "klingon" },
-      says: "not part of this build",
-    },
-    { name: "another dimension", environment: { SVC_EMBEDDING_DIMENSION: "5" }, says: "384" },
-    {
-      name: "another provider",
-      environment: { SVC_EMBEDDING__PROVIDER: "acme" },
-      says: "one of fastembed, local, openai, ollama",
-    },
-    {
-      name: "an unknown fusion",
-      environment: { SVC_SCORING__FUSION: "sum" },
-      says: "one of rrf, weighted, relative, adaptive",
-    },
-    {
-      name: "weights off balance",
-      environment: { SVC_SCORING__W_GRAPH: "0.3" },
-      says: "sum to 1.1",
-    },
-    { name: "a blank key", environment: { SVC_API_API_KEY: " " }, says: "is blank" },
-    {
-      name: "a global key beside keys of owners",
-      environment: { SVC_API_API_KEY: "hidden", SVC_API_USER_KEYS: '{"a":"hidden2"}' },
-      says: "cannot be combined",
-    },
-    {
-      name: "a blank owner",
-      environment: { SVC_API_USER_KEYS: '{" ":"hidden"}' },
-      says: "blank owner",
-    },
-    { name: "a keyless owner", environment: { SVC_API_USER_KEYS: '{"a":""}' }, says: "blank key" },
-    {
-      name: "one key for two",
-      environment: { SVC_MCP_USER_KEYS: '{"a":"hidden","b":"hidden"}' },
-      says: "one key for two owners",
-    },
-    { name: "a blank MCP owner", environment: { SVC_MCP_USER_ID: " " }, says: "is blank" },
-    {
-      name: "an MCP owner beside keys",
-      environment: { SVC_MCP_USER_ID: "a", SVC_MCP_USER_KEYS: '{"a":"hidden"}' },
-      says: "cannot be combined",
-    },
-    {
-      name: "an unknown kind of knowledge",
-      environment: { SVC_EPISTEMIC_WEIGHTS: '{"guessed":1}' },
-      says: '"guessed" is not one of',
-    },
-    {
-      name: "an override without a colon",
-      environment: { SVC_CONFIDENCE_OVERRIDES: '{"asserted":1}' },
-      says: "epistemic:source",
-    },
-    {
-      name: "an override above one",
-      environment: { SVC_CONFIDENCE_OVERRIDES: '{"asserted:user_stated":2}' },
-      says: "values 0 to 1",
-    },
-    {
-      name: "keys that are no JSON",
-      environment: { SVC_API_USER_KEYS: "alice=hidden" },
-      says: "expected JSON map",
-    },
-    { name: "an unknown name in a group", environment: { SVC_PACKING__NOPE: "1" }, says: "NOPE" },
-    {
-      name: "a near miss of a key",
-      environment: { SVC_API_KEY: "hidden" },
-      says: "SVC_API__API_KEY",
-    },
-    {
-      name: "an unknown name in a group in JSON",
-      environment: { SVC_API: '{"nope":"hidden"}' },
-      says: '"nope"',
-    },
-    {
-      name: "a member of a group in JSON",
-      environment: { SVC_EXTRACTION: '{"provider":"ollama","model":5}' },
-      says: 'SVC_EXTRACTION ("model"): expected text',
-    },
-    {
-      name: "an origin with a path",
-      environment: { SVC_API_CORS_ORIGINS: '["http://a.example","https://B.example:443/"]' },
-      says: 'SVC_API_CORS_ORIGINS: "https://B.example:443/" is no origin, so no page would match it; write "https://b.example"',
-    },
-    {
-      name: "an origin without a scheme",
-      environment: { SVC_API_CORS_ORIGINS: '["localhost:3000"]' },
-      says: '"localhost:3000" is no origin, so no page would match it; write for example "http://localhost:3000"',
-    },
-    { name: "a group that is no object", environment: { SVC_API: "hidden" }, says: "JSON object" },
-  ];
+  const CASES = (
+    [
+      [
+        "an address of no database",
+        { SVC_DATABASE_URL: "mysql://u:hidden@h/d" },
+        "is no address of a database",
+      ],
+      [
+        "an encrypted server database",
+        {
+          SVC_DATABASE_URL: "postgres://u:hidden@h/d",
+          SVC_ENCRYPTION_ENABLED: "true",
+          SVC_ENCRYPTION_KEY: "hidden",
+        },
+        "whose server encrypts its disk",
+      ],
+      [
+        "a key for a server database",
+        { SVC_DATABASE_URL: "postgres://u:hidden@h/d", SVC_ENCRYPTION_KEY: "hidden" },
+        "SVC_ENCRYPTION_KEY: is the key of a pack",
+      ],
+      [
+        "a pack and a server database",
+        { SVC_DATABASE_URL: "postgres://u:hidden@h/d", SVC_PACK_PATH: "a.pack" },
+        "cannot be combined with pack_path",
+      ],
+      ["another model", { SVC_EMBEDDING__MODEL_NAME: "klingon" }, "not part of this build"],
+      ["another dimension", { SVC_EMBEDDING_DIMENSION: "5" }, "384"],
+      [
+        "another provider",
+        { SVC_EMBEDDING__PROVIDER: "acme" },
+        "one of fastembed, local, openai, ollama",
+      ],
+      [
+        "an unknown fusion",
+        { SVC_SCORING__FUSION: "sum" },
+        "one of rrf, weighted, relative, adaptive",
+      ],
+      ["weights off balance", { SVC_SCORING__W_GRAPH: "0.3" }, "sum to 1.1"],
+      ["a blank key", { SVC_API_API_KEY: " " }, "is blank"],
+      [
+        "a global key beside keys of owners",
+        { SVC_API_API_KEY: "hidden", SVC_API_USER_KEYS: '{"a":"hidden2"}' },
+        "cannot be combined",
+      ],
+      ["a blank owner", { SVC_API_USER_KEYS: '{" ":"hidden"}' }, "blank owner"],
+      ["a keyless owner", { SVC_API_USER_KEYS: '{"a":""}' }, "blank key"],
+      [
+        "one key for two",
+        { SVC_MCP_USER_KEYS: '{"a":"hidden","b":"hidden"}' },
+        "one key for two owners",
+      ],
+      ["a blank MCP owner", { SVC_MCP_USER_ID: " " }, "is blank"],
+      [
+        "an MCP owner beside keys",
+        { SVC_MCP_USER_ID: "a", SVC_MCP_USER_KEYS: '{"a":"hidden"}' },
+        "cannot be combined",
+      ],
+      [
+        "an unknown kind of knowledge",
+        { SVC_EPISTEMIC_WEIGHTS: '{"guessed":1}' },
+        '"guessed" is not one of',
+      ],
+      [
+        "an override without a colon",
+        { SVC_CONFIDENCE_OVERRIDES: '{"asserted":1}' },
+        "epistemic:source",
+      ],
+      [
+        "an override above one",
+        { SVC_CONFIDENCE_OVERRIDES: '{"asserted:user_stated":2}' },
+        "values 0 to 1",
+      ],
+      ["keys that are no JSON", { SVC_API_USER_KEYS: "alice=hidden" }, "expected JSON map"],
+      ["an unknown name in a group", { SVC_PACKING__NOPE: "1" }, "NOPE"],
+      ["a near miss of a key", { SVC_API_KEY: "hidden" }, "SVC_API__API_KEY"],
+      ["an unknown name in a group in JSON", { SVC_API: '{"nope":"hidden"}' }, '"nope"'],
+      [
+        "a member of a group in JSON",
+        { SVC_EXTRACTION: '{"provider":"ollama","model":5}' },
+        'SVC_EXTRACTION ("model"): expected text',
+      ],
+      [
+        "an origin with a path",
+        { SVC_API_CORS_ORIGINS: '["http://a.example","https://B.example:443/"]' },
+        'SVC_API_CORS_ORIGINS: "https://B.example:443/" is no origin, so no page would match it; write "https://b.example"',
+      ],
+      [
+        "an origin without a scheme",
+        { SVC_API_CORS_ORIGINS: '["localhost:3000"]' },
+        '"localhost:3000" is no origin, so no page would match it; write for example "http://localhost:3000"',
+      ],
+      ["a group that is no object", { SVC_API: "hidden" }, "JSON object"],
+    ] satisfies readonly (readonly [name: string, environment: Environment, says: string])[]
+  ).map(([name, environment, says]) => ({ name, environment, says }));
 
   test.each([...CASES])("refuses $name without showing a secret", ({ environment, says }) => {
     const { code, message } = refusal(environment);

@@ -1,15 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   type ConditionState,
   EPISTEMIC_TYPES,
   type EpistemicType,
   NODE_TYPES,
-  type NodeType,
   ROLES,
-  type Role,
   SOURCE_TYPES,
-  type SourceType,
 } from "../../src/domain/enums.ts";
 import {
   conditionState,
@@ -78,11 +74,6 @@ function node(epistemicType: EpistemicType, metadata?: JsonObject): MemoryNode {
 }
 
 describe("the confidence matrix", () => {
-  test("has 35 pairs, 24 of them listed", () => {
-    expect(CELLS).toHaveLength(35);
-    expect(CELLS.filter(({ cell }) => cell !== null)).toHaveLength(24);
-  });
-
   test.each(CELLS)("$epistemic from $source is $cell", ({ epistemic, source, cell }) => {
     expect(matrixConfidence(epistemic, source, {})).toEqual(
       cell === null ? { value: 0.5, listed: false } : { value: cell, listed: true },
@@ -103,113 +94,6 @@ describe("the confidence matrix", () => {
 });
 
 describe("a direct store without explicit values", () => {
-  const examples: readonly {
-    readonly name: string;
-    readonly role: Role;
-    readonly nodeType: NodeType;
-    readonly explicit?: EpistemicType;
-    readonly epistemic: EpistemicType;
-    readonly source: SourceType;
-    readonly confidence: number;
-  }[] = [
-    {
-      name: "user note",
-      role: "user",
-      nodeType: "note",
-      epistemic: "asserted",
-      source: "user_stated",
-      confidence: 0.8,
-    },
-    {
-      name: "assistant note",
-      role: "assistant",
-      nodeType: "note",
-      epistemic: "inferred",
-      source: "system_inferred",
-      confidence: 0.55,
-    },
-    {
-      name: "tool note",
-      role: "tool",
-      nodeType: "note",
-      epistemic: "asserted",
-      source: "tool_output",
-      confidence: 0.7,
-    },
-    {
-      name: "user event",
-      role: "user",
-      nodeType: "event",
-      epistemic: "observed",
-      source: "user_stated",
-      confidence: 0.9,
-    },
-    {
-      name: "participant fact",
-      role: "participant",
-      nodeType: "fact",
-      epistemic: "asserted",
-      source: "user_stated",
-      confidence: 0.8,
-    },
-    {
-      name: "system instruction",
-      role: "system",
-      nodeType: "instruction",
-      epistemic: "inferred",
-      source: "system_inferred",
-      confidence: 0.7,
-    },
-    {
-      name: "user instruction",
-      role: "user",
-      nodeType: "instruction",
-      epistemic: "observed",
-      source: "user_stated",
-      confidence: 0.9,
-    },
-    {
-      name: "human summary",
-      role: "human",
-      nodeType: "summary",
-      epistemic: "inferred",
-      source: "user_stated",
-      confidence: 0.5,
-    },
-    {
-      name: "tool event",
-      role: "tool",
-      nodeType: "event",
-      epistemic: "observed",
-      source: "tool_output",
-      confidence: 0.8,
-    },
-    {
-      name: "user conditional",
-      role: "user",
-      nodeType: "note",
-      explicit: "conditional",
-      epistemic: "conditional",
-      source: "user_stated",
-      confidence: 0.45,
-    },
-  ];
-
-  test.each(examples)(
-    "a $name is $epistemic, $source, $confidence",
-    ({ role, nodeType, explicit, epistemic, source, confidence }) => {
-      const epistemicType = explicit ?? inferEpistemicType(role, nodeType);
-      const sourceType = inferSourceType(role);
-      expect({ epistemicType, sourceType }).toEqual({
-        epistemicType: epistemic,
-        sourceType: source,
-      });
-      expect(initialConfidence({ nodeType, epistemicType, sourceType, given: undefined }, {})).toBe(
-        confidence,
-      );
-    },
-  );
-
   test("assistants and systems infer, whatever the node type", () => {
     const inferred = (["assistant", "system"] as const).flatMap((role) =>
       NODE_TYPES.map((nodeType) => inferEpistemicType(role, nodeType)),
@@ -226,16 +110,6 @@ describe("a direct store without explicit values", () => {
       tool: "tool_output",
       system: "system_inferred",
     });
-  });
-
-  test("a given confidence is kept, zero included", () => {
-    const note = {
-      nodeType: "note",
-      epistemicType: "asserted",
-      sourceType: "user_stated",
-    } as const;
-    for (const given of [0, 0.123, 1])
-      expect(initialConfidence({ ...note, given }, {})).toBe(given);
   });
 });
 
@@ -254,27 +128,6 @@ describe("the floor of instructions", () => {
     ).toBe(0.7);
     expect(initialConfidence({ ...base, given: 0.55 }, { "inferred:system_inferred": 0.4 })).toBe(
       0.55,
-    );
-  });
-
-  test("never lowers a confidence, and leaves other types alone", () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...NODE_TYPES),
-        fc.constantFrom(...CELLS),
-        fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
-        (nodeType, { epistemic, source }, given) => {
-          const matrix = matrixConfidence(epistemic, source, {}).value;
-          const value = initialConfidence(
-            { nodeType, epistemicType: epistemic, sourceType: source, given },
-            {},
-          );
-          const plain = given ?? matrix;
-          expect(value).toBe(
-            nodeType === "instruction" && plain === matrix ? Math.max(plain, 0.7) : plain,
-          );
-        },
-      ),
     );
   });
 });

@@ -39,109 +39,63 @@ describe("parseValueBindings", () => {
 
   const PATTERN = "must match [A-Za-z0-9][A-Za-z0-9._:-]*";
   const BLANK = "must be non-blank text";
-  test.each([
-    {
-      name: "another version",
-      change: { schema_version: 2 },
-      field: "schema_version",
-      why: "must be 1",
-    },
-    {
-      name: "a version as text",
-      change: { schema_version: "1" },
-      field: "schema_version",
-      why: "must be 1",
-    },
-    {
-      name: "another authority",
-      change: { lookup_authority: "model" },
-      field: "lookup_authority",
-      why: "must be caller",
-    },
-    {
-      name: "an unknown key",
-      change: { note: "x" },
-      field: "note",
-      why: "is not a field of a value binding",
-    },
-    { name: "no reference", change: { reference: undefined }, field: "reference", why: BLANK },
-    { name: "an empty reference", change: { reference: "" }, field: "reference", why: BLANK },
-    {
-      name: "a reference of 129 characters",
-      change: { reference: long(129) },
-      field: "reference",
-      why: "is longer than 128 characters",
-    },
-    {
-      name: "a reference that begins with a sign",
-      change: { reference: "-a" },
-      field: "reference",
-      why: PATTERN,
-    },
-    {
-      name: "a reference with a blank",
-      change: { reference: "a b" },
-      field: "reference",
-      why: PATTERN,
-    },
-    {
-      name: "a reference with a line break at the end",
-      change: { reference: "a\n" },
-      field: "reference",
-      why: PATTERN,
-    },
-    {
-      name: "a reference with an umlaut",
-      change: { reference: "ä" },
-      field: "reference",
-      why: PATTERN,
-    },
-    {
-      name: "a kind of 65 characters",
-      change: { kind: long(65) },
-      field: "kind",
-      why: "is longer than 64 characters",
-    },
-    { name: "a kind that is a number", change: { kind: 7 }, field: "kind", why: BLANK },
-    { name: "a kind with a slash", change: { kind: "a/b" }, field: "kind", why: PATTERN },
-    {
-      name: "a blank presentation",
-      change: { presentation: "  " },
-      field: "presentation",
-      why: BLANK,
-    },
-    {
-      name: "a presentation of 2049 characters",
-      change: { presentation: long(2049) },
-      field: "presentation",
-      why: "is longer than 2048 characters",
-    },
-    {
-      name: "a presentation that only the source holds",
-      change: { presentation: "ada@example.org" },
-      field: "presentation",
-      why: "must occur verbatim in the source and the indexed text",
-    },
-    {
-      name: "a presentation in another case",
-      change: { presentation: "t-1" },
-      field: "presentation",
-      why: "must occur verbatim in the source and the indexed text",
-    },
-    { name: "a blank lookup", change: { lookup: "\n" }, field: "lookup", why: BLANK },
-    {
-      name: "a lookup of 2049 characters",
-      change: { lookup: long(2049) },
-      field: "lookup",
-      why: "is longer than 2048 characters",
-    },
-    {
-      name: "a lookup equal to the presentation",
-      change: { lookup: "T-1" },
-      field: "lookup",
-      why: "must differ from the presentation",
-    },
-  ])("refuses $name", ({ change, field, why }) => {
+  test.each(
+    (
+      [
+        ["another version", { schema_version: 2 }, "schema_version", "must be 1"],
+        ["a version as text", { schema_version: "1" }, "schema_version", "must be 1"],
+        ["another authority", { lookup_authority: "model" }, "lookup_authority", "must be caller"],
+        ["an unknown key", { note: "x" }, "note", "is not a field of a value binding"],
+        ["no reference", { reference: undefined }, "reference", BLANK],
+        ["an empty reference", { reference: "" }, "reference", BLANK],
+        [
+          "a reference of 129 characters",
+          { reference: long(129) },
+          "reference",
+          "is longer than 128 characters",
+        ],
+        ["a reference that begins with a sign", { reference: "-a" }, "reference", PATTERN],
+        ["a reference with a blank", { reference: "a b" }, "reference", PATTERN],
+        ["a reference with a line break at the end", { reference: "a\n" }, "reference", PATTERN],
+        ["a reference with an umlaut", { reference: "ä" }, "reference", PATTERN],
+        ["a kind of 65 characters", { kind: long(65) }, "kind", "is longer than 64 characters"],
+        ["a kind that is a number", { kind: 7 }, "kind", BLANK],
+        ["a kind with a slash", { kind: "a/b" }, "kind", PATTERN],
+        ["a blank presentation", { presentation: "  " }, "presentation", BLANK],
+        [
+          "a presentation of 2049 characters",
+          { presentation: long(2049) },
+          "presentation",
+          "is longer than 2048 characters",
+        ],
+        [
+          "a presentation that only the source holds",
+          { presentation: "ada@example.org" },
+          "presentation",
+          "must occur verbatim in the source and the indexed text",
+        ],
+        [
+          "a presentation in another case",
+          { presentation: "t-1" },
+          "presentation",
+          "must occur verbatim in the source and the indexed text",
+        ],
+        ["a blank lookup", { lookup: "\n" }, "lookup", BLANK],
+        [
+          "a lookup of 2049 characters",
+          { lookup: long(2049) },
+          "lookup",
+          "is longer than 2048 characters",
+        ],
+        [
+          "a lookup equal to the presentation",
+          { lookup: "T-1" },
+          "lookup",
+          "must differ from the presentation",
+        ],
+      ] as const
+    ).map(([name, change, field, why]) => ({ name, change, field, why })),
+  )("refuses $name", ({ change, field, why }) => {
     const good = { ...BINDING, reference: "other", presentation: "Ada", lookup: "people/ada" };
     const path = `value_bindings[1].${field}`;
     expect(thrown(() => parseValueBindings([good, { ...BINDING, ...change }], TEXTS))).toEqual({
@@ -158,30 +112,29 @@ describe("parseValueBindings", () => {
     });
   });
 
-  test.each([
-    { name: "an object", value: BINDING, field: "value_bindings", why: "must be a list" },
-    { name: "text", value: "x", field: "value_bindings", why: "must be a list" },
-    { name: "a list of text", value: ["x"], field: "value_bindings[0]", why: "must be an object" },
-    { name: "a list of lists", value: [[]], field: "value_bindings[0]", why: "must be an object" },
-    {
-      name: "a list with null",
-      value: [null],
-      field: "value_bindings[0]",
-      why: "must be an object",
-    },
-    {
-      name: "a reference used twice",
-      value: [BINDING, { ...BINDING, presentation: "Ada" }],
-      field: "value_bindings",
-      why: 'the reference "ticket.1" occurs twice',
-    },
-    {
-      name: "a presentation used twice",
-      value: [BINDING, { ...BINDING, reference: "other" }],
-      field: "value_bindings",
-      why: 'the presentation "T-1" occurs twice',
-    },
-  ])("refuses $name", ({ value, field, why }) => {
+  test.each(
+    (
+      [
+        ["an object", BINDING, "value_bindings", "must be a list"],
+        ["text", "x", "value_bindings", "must be a list"],
+        ["a list of text", ["x"], "value_bindings[0]", "must be an object"],
+        ["a list of lists", [[]], "value_bindings[0]", "must be an object"],
+        ["a list with null", [null], "value_bindings[0]", "must be an object"],
+        [
+          "a reference used twice",
+          [BINDING, { ...BINDING, presentation: "Ada" }],
+          "value_bindings",
+          'the reference "ticket.1" occurs twice',
+        ],
+        [
+          "a presentation used twice",
+          [BINDING, { ...BINDING, reference: "other" }],
+          "value_bindings",
+          'the presentation "T-1" occurs twice',
+        ],
+      ] as const
+    ).map(([name, value, field, why]) => ({ name, value, field, why })),
+  )("refuses $name", ({ value, field, why }) => {
     expect(thrown(() => parseValueBindings(value, TEXTS))).toEqual({
       code: "invalid_argument",
       data: { field },

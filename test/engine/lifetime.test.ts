@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import { planStore } from "../../src/engine/write/plan.ts";
 import { uuidV7 } from "../../src/lib/hashing.ts";
 import type { Embedder } from "../../src/ports/models.ts";
@@ -76,37 +75,7 @@ describe("opening", () => {
   });
 });
 
-const CALLS: readonly { name: string; call: (engine: MemoryEngine) => Promise<unknown> }[] = [
-  { name: "store", call: (engine) => engine.store({ content: "x", userId: "ada" }) },
-  {
-    name: "storeWithReceipt",
-    call: (engine) => engine.storeWithReceipt({ content: "x", userId: "ada" }),
-  },
-  { name: "ingestFast", call: (engine) => engine.ingestFast({ content: "x", userId: "ada" }) },
-  {
-    name: "ingestFastMany",
-    call: (engine) => engine.ingestFastMany({ items: [], userId: "ada" }),
-  },
-  { name: "processPending", call: (engine) => engine.processPending() },
-  { name: "processingStatus", call: (engine) => engine.processingStatus(uuidV7()) },
-  { name: "getEvent", call: (engine) => engine.getEvent(uuidV7()) },
-  { name: "getEvents", call: (engine) => engine.getEvents({ userId: "ada" }) },
-  { name: "getNode", call: (engine) => engine.getNode(uuidV7()) },
-  { name: "queryNodes", call: (engine) => engine.queryNodes() },
-  { name: "retrieve", call: (engine) => engine.retrieve({ query: "x", userId: "ada" }) },
-  { name: "stats", call: (engine) => engine.stats() },
-];
-
 describe("closing", () => {
-  test.each(CALLS)("refuses a later $name", async ({ call }) => {
-    const { engine } = await open();
-    await engine.close();
-
-    const outcome = await call(engine).catch((error: { code: string }) => error.code);
-
-    expect(outcome).toBe("engine_closed");
-  });
-
   test("finishes the calls that have begun", async () => {
     const { engine, pack } = await open();
     const stores = Array.from({ length: 20 }, (_, index) =>

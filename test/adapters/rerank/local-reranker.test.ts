@@ -48,22 +48,6 @@ describe("createLocalReranker", () => {
     }
   });
 
-  test("gives each of 20 overlapping calls the scores it has alone", async () => {
-    const questions = Array.from({ length: 20 }, (_, i) => "ann ".repeat(i % 5));
-    const together = await Promise.all(
-      questions.map((question) => reranker.score(question, ["ann", "bob"], LIVELY)),
-    );
-    for (const [i, scores] of together.entries()) {
-      expect(scores).toEqual([relevanceOf(i % 5), relevanceOf(0)]);
-    }
-  });
-
-  test("needs no model for no texts", async () => {
-    const lost = createLocalReranker({ model: join(place, "nowhere") });
-    expect(await lost.score("question", [], LIVELY)).toEqual([]);
-    await lost.close();
-  });
-
   test("leaves the event loop free while it loads and runs", async () => {
     const fresh = createLocalReranker({ model: relevanceFolder });
     const [here, everywhere] = [process.threadCpuUsage(), process.cpuUsage()];
@@ -197,10 +181,6 @@ describe("close", () => {
     });
     expect(await child.exited).toBe(0);
     expect(await child.stdout.text()).toBe("10\n");
-  });
-
-  test("may come before any call", async () => {
-    await createLocalReranker({ model: relevanceFolder }).close();
   });
 });
 

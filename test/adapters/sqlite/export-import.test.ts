@@ -249,150 +249,88 @@ const replaceIn =
     lines[index] = (lines[index] ?? "").replace(from, to);
   };
 
-const DAMAGES: readonly Damage[] = [
-  {
-    name: "no JSON",
-    says: "it is not JSON",
-    line: 4,
-    change: (lines) => void lines.splice(3, 1, "garbage"),
-  },
-  {
-    name: "a list",
-    says: "not a JSON object",
-    line: 4,
-    change: (lines) => void lines.splice(3, 1, "[1]"),
-  },
-  {
-    name: "a number with more digits than are kept",
-    says: "more digits than a number of JSON keeps: 1234567890123456789",
-    line: 2,
-    change: replaceIn("owner", "}", ',"x":{"a":[1234567890123456789]}}'),
-  },
-  { name: "an unknown kind", says: "unknown kind", change: replaceIn("job", '"job"', '"jab"') },
-  {
-    name: "a second header",
-    says: "unknown kind",
-    line: 2,
-    change: (lines) => lines.splice(1, 0, lines[0] ?? ""),
-  },
-  {
-    name: "a record out of place",
-    says: "is not allowed here",
-    change: (lines) => lines.push(lines[1] ?? ""),
-  },
-  {
-    name: "a repeated line",
-    says: "does not come after",
-    line: 3,
-    change: (lines) => lines.splice(2, 0, lines[1] ?? ""),
-  },
-  {
-    name: "a missing line",
-    says: "counts: operation",
-    change: (lines) => void lines.splice(first(lines, "operation"), 1),
-  },
-  { name: "an unknown member", says: "x", line: 2, change: replaceIn("owner", "}", ',"x":1}') },
-  {
-    name: "a missing member",
-    says: "user_id",
-    line: 2,
-    change: replaceIn("owner", /,"user_id":"\w+"/, ""),
-  },
-  {
-    name: "an unknown state",
-    says: "lifecycle_state",
-    change: replaceIn("node", "tentative", "certain"),
-  },
-  {
-    name: "a confidence above 1",
-    says: "confidence",
-    change: replaceIn("node", '"confidence":0.8', '"confidence":8'),
-  },
-  {
-    name: "a time that never was",
-    says: "timestamp",
-    change: replaceIn("event", /"timestamp":"2026-01/, '"timestamp":"2026-13'),
-  },
-  {
-    name: "an id in capitals",
-    says: "canonical UUID",
-    change: replaceIn("event", /"id":"\w+-/, '"id":"0190000A-'),
-  },
-  { name: "a changed text", says: "content_hash", change: replaceIn("event", "alpha", "alpine") },
-  {
-    name: "an owner that is not there",
-    says: "contradicts",
-    change: replaceIn("event", '"owner":1', '"owner":99'),
-  },
-  {
-    name: "a node that is not there",
-    says: "contradicts",
-    change: replaceIn("edge", '"source":1', '"source":99'),
-  },
-  {
-    name: "a blob of nobody",
-    says: "contradicts",
-    change: replaceIn("blob", '"owner":1', '"owner":99'),
-  },
-  {
-    name: "a blob of another owner's event",
-    says: "no earlier line has this event of the owner",
-    change: replaceIn("blob", '"owner":1', '"owner":2'),
-  },
-  {
-    name: "a blob of no event",
-    says: "events",
-    change: replaceIn("blob", /"events":\[[^\]]*\]/, '"events":[]'),
-  },
-  {
-    name: "a blob that two lines have",
-    says: "does not come after",
-    change: replaceIn("blob", "frames/0a.jpg", "frames/0b.png"),
-  },
-  {
-    name: "a blob whose key is no key",
-    says: "key of a blob",
-    change: replaceIn("blob", "frames/0a.jpg", "frames/ 0a"),
-  },
-  {
-    name: "a blob without bytes",
-    says: "data",
-    change: replaceIn("blob", /"data":"[^"]*"/, '"data":""'),
-  },
-  {
-    name: "a receipt of nobody",
-    says: "user_id",
-    change: replaceIn("receipt", /"user_id":"[^"]*"/, '"user_id":""'),
-  },
-  {
-    name: "a receipt that is no base64",
-    says: "body",
-    change: replaceIn("receipt", /"body":"\w/, '"body":"*'),
-  },
-  {
-    name: "two receipts of one request",
-    says: "contradicts",
-    change: (lines) => {
-      const one = lines[first(lines, "receipt")] ?? "";
-      lines.splice(first(lines, "receipt") + 1, 1, one.replace('"key":1', '"key":2'));
-    },
-  },
-  {
-    name: "a vector of another length",
-    says: "embedding: is not 8",
-    change: replaceIn("vector", /"embedding":"[^"]+"/, '"embedding":"AAAA"'),
-  },
-  {
-    name: "a receipt whose context has no node",
-    says: "no earlier line",
-    change: replaceIn("receipt", '"node":1', '"node":500'),
-  },
-  {
-    name: "a vector of no node",
-    says: "no earlier line",
-    change: replaceIn("vector", '"node_key":1', '"node_key":0.5e3'),
-  },
-];
+const DAMAGES = (
+  [
+    ["no JSON", "it is not JSON", (lines) => void lines.splice(3, 1, "garbage"), 4],
+    ["a list", "not a JSON object", (lines) => void lines.splice(3, 1, "[1]"), 4],
+    [
+      "a number with more digits than are kept",
+      "more digits than a number of JSON keeps: 1234567890123456789",
+      replaceIn("owner", "}", ',"x":{"a":[1234567890123456789]}}'),
+      2,
+    ],
+    ["an unknown kind", "unknown kind", replaceIn("job", '"job"', '"jab"')],
+    ["a second header", "unknown kind", (lines) => lines.splice(1, 0, lines[0] ?? ""), 2],
+    ["a record out of place", "is not allowed here", (lines) => lines.push(lines[1] ?? "")],
+    ["a repeated line", "does not come after", (lines) => lines.splice(2, 0, lines[1] ?? ""), 3],
+    [
+      "a missing line",
+      "counts: operation",
+      (lines) => void lines.splice(first(lines, "operation"), 1),
+    ],
+    ["an unknown member", "x", replaceIn("owner", "}", ',"x":1}'), 2],
+    ["a missing member", "user_id", replaceIn("owner", /,"user_id":"\w+"/, ""), 2],
+    ["an unknown state", "lifecycle_state", replaceIn("node", "tentative", "certain")],
+    ["a confidence above 1", "confidence", replaceIn("node", '"confidence":0.8', '"confidence":8')],
+    [
+      "a time that never was",
+      "timestamp",
+      replaceIn("event", /"timestamp":"2026-01/, '"timestamp":"2026-13'),
+    ],
+    ["an id in capitals", "canonical UUID", replaceIn("event", /"id":"\w+-/, '"id":"0190000A-')],
+    ["a changed text", "content_hash", replaceIn("event", "alpha", "alpine")],
+    ["an owner that is not there", "contradicts", replaceIn("event", '"owner":1', '"owner":99')],
+    ["a node that is not there", "contradicts", replaceIn("edge", '"source":1', '"source":99')],
+    ["a blob of nobody", "contradicts", replaceIn("blob", '"owner":1', '"owner":99')],
+    [
+      "a blob of another owner's event",
+      "no earlier line has this event of the owner",
+      replaceIn("blob", '"owner":1', '"owner":2'),
+    ],
+    ["a blob of no event", "events", replaceIn("blob", /"events":\[[^\]]*\]/, '"events":[]')],
+    [
+      "a blob that two lines have",
+      "does not come after",
+      replaceIn("blob", "frames/0a.jpg", "frames/0b.png"),
+    ],
+    [
+      "a blob whose key is no key",
+      "key of a blob",
+      replaceIn("blob", "frames/0a.jpg", "frames/ 0a"),
+    ],
+    ["a blob without bytes", "data", replaceIn("blob", /"data":"[^"]*"/, '"data":""')],
+    ["a receipt of nobody", "user_id", replaceIn("receipt", /"user_id":"[^"]*"/, '"user_id":""')],
+    ["a receipt that is no base64", "body", replaceIn("receipt", /"body":"\w/, '"body":"*')],
+    [
+      "two receipts of one request",
+      "contradicts",
+      (lines) => {
+        const one = lines[first(lines, "receipt")] ?? "";
+        lines.splice(first(lines, "receipt") + 1, 1, one.replace('"key":1', '"key":2'));
+      },
+    ],
+    [
+      "a vector of another length",
+      "embedding: is not 8",
+      replaceIn("vector", /"embedding":"[^"]+"/, '"embedding":"AAAA"'),
+    ],
+    [
+      "a receipt whose context has no node",
+      "no earlier line",
+      replaceIn("receipt", '"node":1', '"node":500'),
+    ],
+    [
+      "a vector of no node",
+      "no earlier line",
+      replaceIn("vector", '"node_key":1', '"node_key":0.5e3'),
+    ],
+  ] as readonly (readonly [
+    name: Damage["name"],
+    says: Damage["says"],
+    change: Damage["change"],
+    line?: Damage["line"],
+  ])[]
+).map(([name, says, change, line]) => ({ name, says, change, line }));
 
 test.each([...DAMAGES])("a sealed file with $name is refused", async ({ says, line, change }) => {
   const lines = (await aRichPack(filePack(folder()))).split("\n").slice(0, -1);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { at } from "../../contract/samples.ts";
 import { expectInvalid, useEngines, useOneEngine } from "../engines.ts";
@@ -205,19 +204,4 @@ test("other calls come in between the pages of a scan", async () => {
   await stored.then(() => order.push("store"));
   expect((await scan).matchedRecords).toBe(2600);
   expect(order).toEqual(["store", "scan"]);
-});
-
-test("a closed engine refuses at once", async () => {
-  const { engine } = await open();
-  await engine.close();
-  const calls = [
-    engine.aggregateAssertions({ userId: "ada" }),
-    engine.aggregateQuantities({ userId: "ada" }),
-    engine.aggregateQuantitiesFromText({ userId: "ada", question: "How much did I spend?" }),
-    engine.getAssertionState({ ...STATE, scope: "personal" }),
-  ];
-  for (const call of calls) {
-    const error = await call.catch((thrown: unknown) => thrown);
-    expect(error instanceof SvcError && error.code).toBe("engine_closed");
-  }
 });

@@ -76,32 +76,6 @@ describe("a request about several messages", () => {
   });
 });
 
-describe("an answer", () => {
-  const lived = { ...Object(entry("I live in Lisbon.").facts[0]) };
-  const ODD: readonly (readonly [string, string])[] = [
-    ["a lone surrogate", JSON.stringify({ ...lived, object: "Lisbon\ud800" })],
-    ["a key twice", JSON.stringify(lived).replace('"object"', '"object":"Porto","object"')],
-    ["a number for a text", JSON.stringify({ ...lived, object: 7 })],
-    [
-      "a number that is too large",
-      JSON.stringify({ ...lived, confidence: 0 }).replace(":0,", ":1e999,"),
-    ],
-    ["a key of every object", JSON.stringify(lived).replace("{", '{"__proto__":{"polarity":1},')],
-  ];
-  test.each(ODD)("with %s is recorded, and loses at most that claim", async (_name, odd) => {
-    const said = "I live in Lisbon. Anna like tea.";
-    const good = JSON.stringify(entry("Anna like tea.").facts[0]);
-    const entities = JSON.stringify(entry(said).entities);
-    const answer = `{"turns":[{"turn":1,"entities":${entities},"facts":[${odd},${good}]}]}`;
-    const { engine } = await extracting({ rules: [{ when: /Anna/, reply: () => answer }] });
-    const id = await engine.ingest(message(said, { waitForExtraction: true }));
-    const claims = await claimsOf(engine);
-    expect(claims).toContain("Anna like tea");
-    expect(claims.filter((claim) => /Porto|\ud800/.test(claim))).toEqual([]);
-    expect(await engine.getExtraction(id, "ada")).toMatchObject({ eventId: id });
-  });
-});
-
 describe("the lease of a message", () => {
   test("is lost while the provider thinks: the late answer is not written, and the message is tried again", async () => {
     const gate = Promise.withResolvers<void>();

@@ -36,7 +36,7 @@ function model(withMistakes: boolean) {
 }
 
 test("what a faultless model says is believed, in one request for each conversation", async () => {
-  const some = conversations.filter((_, at) => at % 4 === 0);
+  const some = conversations.filter((_, at) => at % 8 === 0);
   const measured = await askAbout(model(false), some);
   expect(measured).toMatchObject({ failedTurns: 0, calls: some.length });
   expect(measured.found / measured.expected).toBeGreaterThanOrEqual(0.98);
@@ -44,9 +44,11 @@ test("what a faultless model says is believed, in one request for each conversat
   expect(measured.wrongOwner).toBe(0);
 });
 
-test("of what a model with thousands of mistakes says, the right claims are believed", async () => {
-  const measured = await askAbout(model(true), conversations);
-  expect(measured).toMatchObject({ turns: 313, failedTurns: 0 });
+test("of what a model with hundreds of mistakes says, the right claims are believed", async () => {
+  const some = conversations.filter((_, at) => at % 3 === 0);
+  const measured = await askAbout(model(true), some);
+  const turns = some.reduce((sum, { turns }) => sum + turns.length, 0);
+  expect(measured).toMatchObject({ turns, failedTurns: 0 });
   expect(measured.found / measured.expected).toBeGreaterThanOrEqual(0.98);
   expect(measured.right / measured.kept).toBeGreaterThanOrEqual(0.98);
   expect(measured.wrongRetirements).toBe(0);

@@ -5,7 +5,7 @@ import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { expireMemories } from "../../../src/engine/lifecycle/expire.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { sha256Hex, uuidV5 } from "../../../src/lib/hashing.ts";
-import { addDays, asInstant } from "../../../src/lib/instant.ts";
+import { asInstant } from "../../../src/lib/instant.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { altered, type OpenedEngine, testClock, useEngines } from "../engines.ts";
 import { logOf } from "./memories.ts";
@@ -127,25 +127,6 @@ describe("an expired memory", () => {
 });
 
 describe("a sweep", () => {
-  test("takes the longest expired first, up to its limit, of one owner when one is named", async () => {
-    const one = await opened();
-    const late = await store(one, "late", { ttlDays: 3 });
-    const early = await store(one, "early", { ttlDays: 1 });
-    const middle = await store(one, "middle", { ttlDays: 2 });
-    const bobs = await store(one, "bobs", { ttlDays: 0, userId: "bob" });
-    one.clock.set("2026-04-20T00:00:00Z");
-    const states = () =>
-      Promise.all([late, early, middle, bobs].map(({ id }) => now(one, id))).then((nodes) =>
-        nodes.map((node) => node?.lifecycleState === "archived"),
-      );
-
-    await expireMemories(one.deps, { ...ALL, owner: "ada", limit: 2 });
-    expect(await states()).toEqual([false, true, true, false]);
-
-    await expireMemories(one.deps, ALL);
-    expect(await states()).toEqual([true, true, true, true]);
-  });
-
   test("begins with no memory without a budget, or once it is to stop", async () => {
     const one = await opened();
     await store(one, "parcel");
@@ -156,19 +137,6 @@ describe("a sweep", () => {
       failed: 0,
     });
     expect(await expireMemories(one.deps, { ...ALL, signal: AbortSignal.abort() })).toEqual({
-      archived: 0,
-      failed: 0,
-    });
-  });
-
-  test("spares what ends at this very moment, what is pinned and what has no end", async () => {
-    const one = await opened();
-    const node = await store(one, "parcel");
-    await store(one, "for ever", { ttlDays: null });
-    const end = addDays(node.createdAt, 1);
-    const at = { now: () => end ?? node.createdAt };
-
-    expect(await expireMemories({ ...one.deps, clock: at }, ALL)).toEqual({
       archived: 0,
       failed: 0,
     });

@@ -153,17 +153,6 @@ describe("tombstone_sweep", () => {
     });
   });
 
-  test("leaves a memory whose retention ends at this very moment", async () => {
-    const one = await aged([{ ttlDays: 1 }]);
-    const node = await one.engine.getNode(one.ids[0] ?? "");
-    const end = Date.parse(node?.createdAt ?? "") + 86_400_000;
-
-    one.clock.set(new Date(end - 1).toISOString());
-    expect(await run(one)).toMatchObject({ nodesModified: 0 });
-    one.clock.set(new Date(end + 1).toISOString());
-    expect(await run(one)).toMatchObject({ nodesModified: 1 });
-  });
-
   test("of a dry run lists them once", async () => {
     const one = await aged([{ ttlDays: 1 }, { ttlDays: 1 }], { later: after(2) });
 

@@ -99,26 +99,6 @@ describe("upkeep beside calls", () => {
     expect(await stateOf(one, one.ids[2])).toBe("tentative");
   });
 
-  test("rests for the cooldown, which the pack remembers", async () => {
-    const one = await opened([{}]);
-    await ask(one);
-    await isNow(one, one.ids[0], "stable");
-    await settle();
-    one.clock.set("2026-01-01T12:00:00Z");
-    const { nodeId } = await one.engine.storeWithReceipt(KEPT);
-    one.clock.set("2026-03-20T00:30:00Z");
-    const two = await open({ pack: one.pack, clock: one.clock, settings: SETTINGS });
-
-    await ask(one);
-    await ask(two);
-    await settle();
-    expect(await stateOf(two, nodeId)).toBe("tentative");
-
-    one.clock.set("2026-03-20T01:30:00Z");
-    await ask(two);
-    await isNow(two, nodeId, "stable");
-  });
-
   test("writes nothing where there is nothing to do", async () => {
     const claimed: string[] = [];
     const one = await open({

@@ -90,33 +90,6 @@ describe("a job", () => {
     await until(async () => after.seen.runs === 1);
   });
 
-  test("that always fails is tried later each time, and is counted", async () => {
-    const clock = testClock();
-    const one = await running(newPack(), clock, async () => {
-      throw new Error("never");
-    });
-    const tried: number[] = [];
-    for (const minute of [0, 30, 59, 61, 90, 119, 122, 183, 190, 244]) {
-      clock.set(new Date(Date.UTC(2026, 2, 18, 12, minute)).toISOString());
-      await one.calls(50);
-      tried.push(one.seen.runs);
-    }
-
-    expect(tried).toEqual([1, 1, 1, 2, 2, 2, 3, 4, 4, 5]);
-    expect(one.seen.warnings).toEqual(Array(one.seen.runs).fill("it was not swept"));
-  });
-
-  test("goes on when the clock was set back by a year", async () => {
-    const clock = testClock("2027-03-18T12:00:00Z");
-    const one = await running(newPack(), clock);
-    await one.calls(3);
-    clock.set("2026-03-18T12:00:00Z");
-
-    await one.calls(3);
-
-    expect(one.seen.runs).toBe(2);
-  });
-
   test("ends when another one has taken it over, and writes nothing", async () => {
     const pack = newPack();
     const clock = testClock();

@@ -99,21 +99,6 @@ describe("recordAnswerCitations", () => {
     expect(record.citationId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
 
-  test("reads ids in any form", async () => {
-    const { deps, requestId, nodes } = await open();
-    const record = await recordAnswerCitations(
-      deps,
-      {
-        citationId: ID.toUpperCase(),
-        requestId: `urn:uuid:${requestId}`,
-        answerId: "a",
-        citedNodeIds: [nodes[0]!.replaceAll("-", "")],
-      },
-      OWNER,
-    );
-    expect(record).toMatchObject({ citationId: ID, requestId, citedNodeIds: [nodes[0]] });
-  });
-
   test("keeps the record as a checksummed operation of its owner", async () => {
     const { deps, store, requestId } = await open();
     await recordAnswerCitations(deps, { citationId: ID, requestId, answerId: "a" }, OWNER);
@@ -137,16 +122,6 @@ describe("recordAnswerCitations", () => {
     expect(await recordAnswerCitations(deps, input, OWNER)).toEqual(first);
     const without = { ...deps, receipts: { read: async () => undefined } };
     expect(await recordAnswerCitations(without, input, OWNER)).toEqual(first);
-  });
-
-  test("leaves one record of identical calls at the same time", async () => {
-    const { deps, requestId } = await open();
-    const input = { citationId: ID, requestId, answerId: "a" };
-    const records = await Promise.all(
-      Array.from({ length: 5 }, () => recordAnswerCitations(deps, input, OWNER)),
-    );
-    for (const record of records) expect(record).toEqual(records[0]!);
-    expect(await listAnswerCitations(deps, { userId: OWNER })).toEqual([records[0]!]);
   });
 
   test.each([
@@ -263,19 +238,6 @@ describe("recordAnswerCitations", () => {
     const input = { requestId, answerId: "a", ...change } as AnswerCitationsInput;
     const unread = { ...deps, receipts: { read: () => Promise.reject(new Error("read")) } };
     await expectInvalid(recordAnswerCitations(unread, input, OWNER), { field });
-  });
-
-  test("accepts an answer of 512 characters", async () => {
-    const { deps, requestId } = await open();
-    const answerId = "😀".repeat(512);
-    const record = await recordAnswerCitations(deps, { requestId, answerId }, OWNER);
-    expect(record.answerId).toBe(answerId);
-  });
-
-  test("refuses a blank owner", async () => {
-    const { deps, requestId } = await open();
-    const call = recordAnswerCitations(deps, { requestId, answerId: "a" }, " ");
-    await expectInvalid(call, { field: "user_id" });
   });
 });
 

@@ -93,212 +93,202 @@ describe("a receipt is refused", () => {
   const last = USUAL.receipt.candidates.length - 1;
   const neighbour = USUAL.receipt.candidates.findIndex(({ trace }) => trace === undefined);
 
-  const cases: readonly {
-    readonly name: string;
-    readonly built: BuiltReceipt;
-    readonly says: string;
-  }[] = [
-    {
-      name: "with a candidate twice",
-      built: changed({ candidates: [...USUAL.receipt.candidates, first] }),
-      says: "a candidate stands twice",
-    },
-    {
-      name: "with the record of a score missing",
-      built: changed({ scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].slice(1)) }),
-      says: "the score provenance is not that of the candidates",
-    },
-    {
-      name: "with the records in another order",
-      built: changed({ scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].toReversed()) }),
-      says: "the score provenance is not that of the candidates",
-    },
-    {
-      name: "with another score",
-      built: withCandidate(0, { score: first.score + 1e-9 }),
-      says: `the score is ${first.score + 1e-9}, replayed ${first.score}`,
-    },
-    {
-      name: "with another rank of a search",
-      built: withProvenance(0, (provenance) => ({
-        ...provenance,
-        fusion: { ...provenance.fusion!, semanticRank: 3 } as ScoreProvenance["fusion"],
-      })),
-      says: "the base score is",
-    },
-    {
-      name: "with another decay of a neighbour",
-      built: withProvenance(neighbour, (provenance) => ({
-        ...provenance,
-        adjustments: [{ ...provenance.adjustments[0]!, coefficient: 0.5 }],
-      })),
-      says: "a session decay that is not 0.6",
-    },
-    {
-      name: "in another order",
-      built: changed({
-        candidates: USUAL.receipt.candidates.toReversed(),
-        scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].toReversed()),
-      }),
-      says: "stands too low for score_id",
-    },
-    {
-      name: "with an older memory before the newer one",
-      built: aged(1, 2),
-      says: `stands before ${USUAL.receipt.candidates[2]?.nodeId}, which makes it outdated`,
-    },
-    {
-      name: "with an older memory of which nobody knows what is newer",
-      built: aged(1, -1),
-      says: "newer_first without the other memory",
-    },
-    {
-      name: "under another policy of ranking",
-      built: withCandidate(
-        last,
-        { rerankerScore: 0.5 },
-        changed({ rankingPolicy: "reranked_prefix" }),
-      ),
-      says: "stands too low for reranked_prefix",
-    },
-    {
-      name: "with a score of the reranker beyond 1",
-      built: withCandidate(0, { rerankerScore: 1.5 }),
-      says: "the reranker's score is 1.5, not 0 to 1",
-    },
-    {
-      name: "without a relevance",
-      built: withCandidate(0, { semanticRelevance: undefined }),
-      says: "the relevance is undefined",
-    },
-    {
-      name: "with a relevance below the cosine",
-      built: withCandidate(0, { semanticRelevance: 0.01 }),
-      says: "the relevance is 0.01, below",
-    },
-    {
-      name: "with a relevance below the floor",
-      built: changed({ minScore: 0.99 }),
-      says: "below 0.99",
-    },
-    {
-      name: "with a floor that was skipped although relevances are known",
-      built: changed({ minScore: 0.5, minScoreSkipped: true }),
-      says: "the floor was skipped although a relevance is known",
-    },
-    {
-      name: "with no floor that was skipped",
-      built: changed({ minScoreSkipped: true }),
-      says: "no floor, but it was skipped",
-    },
-    {
-      name: "with a score of other fusion settings",
-      built: changed({
-        scoring: {
-          ...USUAL.receipt.scoring,
-          fusion: { kind: "rrf", k: 61, recencyBoost: 0.25, tieBreak: "event_time" },
-        },
-      }),
-      says: "the score is of another fusion than the settings",
-    },
-    {
-      name: "with a relevance of a weighted score",
-      built: withCandidate(0, { semanticRelevance: 0.9 }, WEIGHTED),
-      says: "a weighted score with a relevance",
-    },
-    {
-      name: "with two recency times in one weighted retrieval",
-      built: withProvenance(
-        0,
-        (provenance) => ({
+  const cases = (
+    [
+      [
+        "with a candidate twice",
+        changed({ candidates: [...USUAL.receipt.candidates, first] }),
+        "a candidate stands twice",
+      ],
+      [
+        "with the record of a score missing",
+        changed({ scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].slice(1)) }),
+        "the score provenance is not that of the candidates",
+      ],
+      [
+        "with the records in another order",
+        changed({ scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].toReversed()) }),
+        "the score provenance is not that of the candidates",
+      ],
+      [
+        "with another score",
+        withCandidate(0, { score: first.score + 1e-9 }),
+        `the score is ${first.score + 1e-9}, replayed ${first.score}`,
+      ],
+      [
+        "with another rank of a search",
+        withProvenance(0, (provenance) => ({
           ...provenance,
-          weights: {
-            ...provenance.weights,
-            fusion: { kind: "weighted", recencyTime: "event_time" },
+          fusion: { ...provenance.fusion!, semanticRank: 3 } as ScoreProvenance["fusion"],
+        })),
+        "the base score is",
+      ],
+      [
+        "with another decay of a neighbour",
+        withProvenance(neighbour, (provenance) => ({
+          ...provenance,
+          adjustments: [{ ...provenance.adjustments[0]!, coefficient: 0.5 }],
+        })),
+        "a session decay that is not 0.6",
+      ],
+      [
+        "in another order",
+        changed({
+          candidates: USUAL.receipt.candidates.toReversed(),
+          scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].toReversed()),
+        }),
+        "stands too low for score_id",
+      ],
+      [
+        "with an older memory before the newer one",
+        aged(1, 2),
+        `stands before ${USUAL.receipt.candidates[2]?.nodeId}, which makes it outdated`,
+      ],
+      [
+        "with an older memory of which nobody knows what is newer",
+        aged(1, -1),
+        "newer_first without the other memory",
+      ],
+      [
+        "under another policy of ranking",
+        withCandidate(last, { rerankerScore: 0.5 }, changed({ rankingPolicy: "reranked_prefix" })),
+        "stands too low for reranked_prefix",
+      ],
+      [
+        "with a score of the reranker beyond 1",
+        withCandidate(0, { rerankerScore: 1.5 }),
+        "the reranker's score is 1.5, not 0 to 1",
+      ],
+      [
+        "without a relevance",
+        withCandidate(0, { semanticRelevance: undefined }),
+        "the relevance is undefined",
+      ],
+      [
+        "with a relevance below the cosine",
+        withCandidate(0, { semanticRelevance: 0.01 }),
+        "the relevance is 0.01, below",
+      ],
+      ["with a relevance below the floor", changed({ minScore: 0.99 }), "below 0.99"],
+      [
+        "with a floor that was skipped although relevances are known",
+        changed({ minScore: 0.5, minScoreSkipped: true }),
+        "the floor was skipped although a relevance is known",
+      ],
+      [
+        "with no floor that was skipped",
+        changed({ minScoreSkipped: true }),
+        "no floor, but it was skipped",
+      ],
+      [
+        "with a score of other fusion settings",
+        changed({
+          scoring: {
+            ...USUAL.receipt.scoring,
+            fusion: { kind: "rrf", k: 61, recencyBoost: 0.25, tieBreak: "event_time" },
           },
         }),
-        WEIGHTED,
-      ),
-      says: "the score is of another fusion than the settings",
-    },
-    {
-      name: "of another version than its settings",
-      built: changed({ schemaVersion: 19 }),
-      says: "the version is 19, the settings are those of 22",
-    },
-    {
-      name: "of version 21 without what it stands for",
-      built: changed({
-        schemaVersion: 21,
-        packing: { ...USUAL.receipt.packing, foldRepeatedText: undefined },
-      }),
-      says: "the version is 21, the settings are those of 19",
-    },
-    {
-      name: "of version 22 without a word on citations",
-      built: changed({ packing: { ...USUAL.receipt.packing, contextCitations: undefined } }),
-      says: "context_citations does not belong to the version",
-    },
-    {
-      name: "with a rank fusion decay of weighted scores",
-      built: changed(
-        { packing: { ...WEIGHTED.receipt.packing, sessionContextRankFusionScoreDecay: 0.6 } },
-        WEIGHTED,
-      ),
-      says: "session_context_rank_fusion_score_decay belongs to fused scores",
-    },
-    {
-      name: "with folding outside of the reader format",
-      built: changed({ packing: { ...USUAL.receipt.packing, contextFormat: "compact" } }),
-      says: "fold_repeated_text belongs to the reader format",
-    },
-    {
-      name: "with session packing without sessions",
-      built: changed({
-        packing: {
-          ...USUAL.receipt.packing,
-          sessionContextPacking: "adjacent",
-          sessionContextTopK: 0,
-        },
-      }),
-      says: "session_context_packing belongs to session expansion",
-    },
-    {
-      name: "with a number that is none",
-      built: withCandidate(0, { trace: { ...first.trace!, salience: Number.NaN } }),
-      says: "trace.salience is NaN",
-    },
-    {
-      name: "with a level outside of the context",
-      built: withCandidate(last, { representation: "full" }),
-      says: "a level stands exactly where a candidate is in the context",
-    },
-    {
-      name: "with tokens outside of the context",
-      built: withCandidate(last, { tokenCost: 5 }),
-      says: "tokens outside of the context",
-    },
-    {
-      name: "with content at a level without text",
-      built: withCandidate(0, { representation: "reference" }),
-      says: "content at a level without text",
-    },
-    {
-      name: "beside a record of another context",
-      built: { ...USUAL, record: { ...USUAL.record, context: USUAL.record.context.slice(1) } },
-      says: "the context is not that of the candidates",
-    },
-    {
-      name: "beside a record that gives no reason for a candidate",
-      built: { ...USUAL, record: { ...USUAL.record, notPacked: USUAL.record.notPacked.slice(1) } },
-      says: "not every candidate outside of the context has a reason",
-    },
-    {
-      name: "beside a record with too few paths",
-      built: { ...USUAL, record: { ...USUAL.record, paths: [] } },
-      says: "the paths are not those of the candidates",
-    },
-  ];
+        "the score is of another fusion than the settings",
+      ],
+      [
+        "with a relevance of a weighted score",
+        withCandidate(0, { semanticRelevance: 0.9 }, WEIGHTED),
+        "a weighted score with a relevance",
+      ],
+      [
+        "with two recency times in one weighted retrieval",
+        withProvenance(
+          0,
+          (provenance) => ({
+            ...provenance,
+            weights: {
+              ...provenance.weights,
+              fusion: { kind: "weighted", recencyTime: "event_time" },
+            },
+          }),
+          WEIGHTED,
+        ),
+        "the score is of another fusion than the settings",
+      ],
+      [
+        "of another version than its settings",
+        changed({ schemaVersion: 19 }),
+        "the version is 19, the settings are those of 22",
+      ],
+      [
+        "of version 21 without what it stands for",
+        changed({
+          schemaVersion: 21,
+          packing: { ...USUAL.receipt.packing, foldRepeatedText: undefined },
+        }),
+        "the version is 21, the settings are those of 19",
+      ],
+      [
+        "of version 22 without a word on citations",
+        changed({ packing: { ...USUAL.receipt.packing, contextCitations: undefined } }),
+        "context_citations does not belong to the version",
+      ],
+      [
+        "with a rank fusion decay of weighted scores",
+        changed(
+          { packing: { ...WEIGHTED.receipt.packing, sessionContextRankFusionScoreDecay: 0.6 } },
+          WEIGHTED,
+        ),
+        "session_context_rank_fusion_score_decay belongs to fused scores",
+      ],
+      [
+        "with folding outside of the reader format",
+        changed({ packing: { ...USUAL.receipt.packing, contextFormat: "compact" } }),
+        "fold_repeated_text belongs to the reader format",
+      ],
+      [
+        "with session packing without sessions",
+        changed({
+          packing: {
+            ...USUAL.receipt.packing,
+            sessionContextPacking: "adjacent",
+            sessionContextTopK: 0,
+          },
+        }),
+        "session_context_packing belongs to session expansion",
+      ],
+      [
+        "with a number that is none",
+        withCandidate(0, { trace: { ...first.trace!, salience: Number.NaN } }),
+        "trace.salience is NaN",
+      ],
+      [
+        "with a level outside of the context",
+        withCandidate(last, { representation: "full" }),
+        "a level stands exactly where a candidate is in the context",
+      ],
+      [
+        "with tokens outside of the context",
+        withCandidate(last, { tokenCost: 5 }),
+        "tokens outside of the context",
+      ],
+      [
+        "with content at a level without text",
+        withCandidate(0, { representation: "reference" }),
+        "content at a level without text",
+      ],
+      [
+        "beside a record of another context",
+        { ...USUAL, record: { ...USUAL.record, context: USUAL.record.context.slice(1) } },
+        "the context is not that of the candidates",
+      ],
+      [
+        "beside a record that gives no reason for a candidate",
+        { ...USUAL, record: { ...USUAL.record, notPacked: USUAL.record.notPacked.slice(1) } },
+        "not every candidate outside of the context has a reason",
+      ],
+      [
+        "beside a record with too few paths",
+        { ...USUAL, record: { ...USUAL.record, paths: [] } },
+        "the paths are not those of the candidates",
+      ],
+    ] satisfies readonly (readonly [name: string, built: BuiltReceipt, says: string])[]
+  ).map(([name, built, says]) => ({ name, built, says }));
 
   test.each([...cases])("$name", ({ built, says }) => {
     expect(receiptProblems(built).join("\n")).toContain(says);

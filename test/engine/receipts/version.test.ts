@@ -30,121 +30,88 @@ type Case = {
   readonly name: string;
   readonly version: number;
   readonly fusion: Fusion;
-  readonly packing?: Partial<PackingSettings>;
-  readonly skipped?: true;
-  readonly policy?: "legacy" | "score_envelope";
+  readonly packing?: Partial<PackingSettings> | undefined;
+  readonly skipped?: true | undefined;
+  readonly policy?: "legacy" | "score_envelope" | undefined;
 };
 
-const CASES: readonly Case[] = [
-  { name: "a fresh installation", version: 22, fusion: RANKS },
-  {
-    name: "text that is not folded",
-    version: 19,
-    fusion: RANKS,
-    packing: { foldRepeatedText: false },
-  },
-  {
-    name: "the compact format, which folds nothing",
-    version: 19,
-    fusion: RANKS,
-    packing: { contextFormat: "compact" },
-  },
-  {
-    name: "the auditable format",
-    version: 19,
-    fusion: RANKS,
-    packing: { contextFormat: "auditable" },
-  },
-  {
-    name: "a tie-break alone",
-    version: 19,
-    fusion: { ...RANKS, recencyBoost: undefined },
-    packing: UNFOLDED,
-  },
-  {
-    name: "a recency boost alone",
-    version: 19,
-    fusion: { ...RANKS, tieBreak: undefined },
-    packing: UNFOLDED,
-  },
-  { name: "bare rank fusion", version: 16, fusion: BARE_RANKS, packing: UNFOLDED },
-  {
-    name: "rank fusion with its own session decay",
-    version: 17,
-    fusion: BARE_RANKS,
-    packing: { foldRepeatedText: false },
-  },
-  {
-    name: "a floor that was skipped",
-    version: 18,
-    fusion: BARE_RANKS,
-    packing: { foldRepeatedText: false },
-    skipped: true,
-  },
-  { name: "weighted, reader", version: 14, fusion: WEIGHTED, packing: { foldRepeatedText: false } },
-  {
-    name: "weighted, auditable",
-    version: 12,
-    fusion: WEIGHTED,
-    packing: { contextFormat: "auditable" },
-  },
-  {
-    name: "weighted, compact",
-    version: 12,
-    fusion: WEIGHTED,
-    packing: { contextFormat: "compact" },
-  },
-  {
-    name: "weighted, compact, legacy reranker",
-    version: 12,
-    fusion: WEIGHTED,
-    packing: { contextFormat: "compact" },
-    policy: "legacy",
-  },
-  {
-    name: "weighted, compact, envelope reranker",
-    version: 13,
-    fusion: WEIGHTED,
-    packing: { contextFormat: "compact" },
-    policy: "score_envelope",
-  },
-  {
-    name: "weighted by stated times",
-    version: 20,
-    fusion: { kind: "weighted", recencyTime: "event_time" },
-    packing: { foldRepeatedText: false },
-  },
-  {
-    name: "neighbours packed with what brought them",
-    version: 21,
-    fusion: RANKS,
-    packing: { foldRepeatedText: false, sessionContextPacking: "adjacent" },
-  },
-  {
-    name: "neighbours packed so, without a window",
-    version: 19,
-    fusion: RANKS,
-    packing: {
-      foldRepeatedText: false,
-      sessionContextPacking: "adjacent",
-      sessionContextWindow: 0,
-    },
-  },
-  {
-    name: "folded text over session packing",
-    version: 22,
-    fusion: RANKS,
-    packing: { sessionContextPacking: "adjacent" },
-  },
-  { name: "relative fusion", version: 23, fusion: RELATIVE },
-  {
-    name: "relative fusion without anything else",
-    version: 23,
-    fusion: { ...RELATIVE, recencyBoost: undefined, tieBreak: undefined },
-    packing: UNFOLDED,
-  },
-  { name: "adaptive fusion", version: 25, fusion: ADAPTIVE },
-];
+const CASES = (
+  [
+    ["a fresh installation", 22, RANKS],
+    ["text that is not folded", 19, RANKS, { foldRepeatedText: false }],
+    ["the compact format, which folds nothing", 19, RANKS, { contextFormat: "compact" }],
+    ["the auditable format", 19, RANKS, { contextFormat: "auditable" }],
+    ["a tie-break alone", 19, { ...RANKS, recencyBoost: undefined }, UNFOLDED],
+    ["a recency boost alone", 19, { ...RANKS, tieBreak: undefined }, UNFOLDED],
+    ["bare rank fusion", 16, BARE_RANKS, UNFOLDED],
+    ["rank fusion with its own session decay", 17, BARE_RANKS, { foldRepeatedText: false }],
+    ["a floor that was skipped", 18, BARE_RANKS, { foldRepeatedText: false }, true],
+    ["weighted, reader", 14, WEIGHTED, { foldRepeatedText: false }],
+    ["weighted, auditable", 12, WEIGHTED, { contextFormat: "auditable" }],
+    ["weighted, compact", 12, WEIGHTED, { contextFormat: "compact" }],
+    [
+      "weighted, compact, legacy reranker",
+      12,
+      WEIGHTED,
+      { contextFormat: "compact" },
+      undefined,
+      "legacy",
+    ],
+    [
+      "weighted, compact, envelope reranker",
+      13,
+      WEIGHTED,
+      { contextFormat: "compact" },
+      undefined,
+      "score_envelope",
+    ],
+    [
+      "weighted by stated times",
+      20,
+      { kind: "weighted", recencyTime: "event_time" },
+      { foldRepeatedText: false },
+    ],
+    [
+      "neighbours packed with what brought them",
+      21,
+      RANKS,
+      { foldRepeatedText: false, sessionContextPacking: "adjacent" },
+    ],
+    [
+      "neighbours packed so, without a window",
+      19,
+      RANKS,
+      {
+        foldRepeatedText: false,
+        sessionContextPacking: "adjacent",
+        sessionContextWindow: 0,
+      },
+    ],
+    ["folded text over session packing", 22, RANKS, { sessionContextPacking: "adjacent" }],
+    ["relative fusion", 23, RELATIVE],
+    [
+      "relative fusion without anything else",
+      23,
+      { ...RELATIVE, recencyBoost: undefined, tieBreak: undefined },
+      UNFOLDED,
+    ],
+    ["adaptive fusion", 25, ADAPTIVE],
+  ] as readonly (readonly [
+    name: Case["name"],
+    version: Case["version"],
+    fusion: Case["fusion"],
+    packing?: Case["packing"],
+    skipped?: Case["skipped"],
+    policy?: Case["policy"],
+  ])[]
+).map(([name, version, fusion, packing, skipped, policy]) => ({
+  name,
+  version,
+  fusion,
+  packing,
+  skipped,
+  policy,
+}));
 
 function receiptOf({ fusion, packing = {}, skipped, policy }: Case) {
   const material = aRetrieval({

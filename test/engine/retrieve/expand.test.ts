@@ -87,20 +87,6 @@ function turn(content: string, second: number, given: Partial<MemoryNode> = {}):
 const TALK = ["one", "two", "three", "four", "five"].map((content, index) => turn(content, index));
 
 describe("session expansion", () => {
-  test("adds the neighbours within the window and says that the order changed", async () => {
-    const { store, rank } = await world(...TALK);
-    const { scores, changedOrder, excluded, warnings } = await expand(store, rank(["three", 1]), {
-      packing: { sessionContextWindow: 1 },
-    });
-
-    expect(scores).toEqual([
-      ["three", 1],
-      ["two", 0.5],
-      ["four", 0.5],
-    ]);
-    expect([changedOrder, excluded, warnings]).toEqual([true, [], []]);
-  });
-
   test("counts places among all turns, shown or not", async () => {
     const { store, rank } = await world(
       turn("one", 1),
@@ -207,17 +193,6 @@ describe("the steps", () => {
     expect(await found({})).toEqual(["green tea"]);
     expect(await found({ excludeNodeTypes: ["note"] })).toEqual(["Ada likes tea"]);
     expect(await found({ eventTimeTo: at(0.5) })).toEqual(["Ada likes tea"]);
-  });
-
-  test("that change nothing say so", async () => {
-    const { store, rank } = await world(...TALK);
-    const ranking = rank(["one", 1], ["two", 1]);
-    const { ranking: after, changedOrder } = await expand(store, ranking, {
-      packing: { sessionContextWindow: 1, sessionContextTopK: 1, evidenceAugmentationTopK: 5 },
-    });
-
-    expect(changedOrder).toBe(false);
-    expect(after.map(({ node }) => node.content)).toEqual(["one", "two"]);
   });
 
   test("that fail are left out with a warning that tells no words of the cause", async () => {

@@ -60,20 +60,6 @@ describe("the same question at the same moment", () => {
     }
   });
 
-  test("has the same answer for those who ask together", async () => {
-    const opened = await open();
-    await fillWorld(opened);
-    const first = await allAnswers(opened.engine);
-
-    const together = await Promise.all(
-      Array.from({ length: 5 }, () =>
-        Promise.all(QUESTIONS.map(([query, given]) => answerOf(opened.engine, query, given))),
-      ),
-    );
-
-    for (const answers of together) expect(answers).toEqual(first);
-  });
-
   test("has the same answer after the pack was opened again and after its indexes were rebuilt", async () => {
     const first = await open({ embedder: REAL_MODEL });
     await fillWorld(first);

@@ -134,17 +134,6 @@ describe("a message that is taken in", () => {
       given: { waitForExtraction: "yes" },
       field: "wait_for_extraction",
     },
-    { name: "an unknown role", given: { role: "robot" }, field: "role" },
-    { name: "an unknown scope", given: { scope: "galaxy" }, field: "scope" },
-    { name: "a blank owner", given: { userId: " " }, field: "user_id" },
-    { name: "content that is no text", given: { content: 7 }, field: "content" },
-    { name: "a naive time", given: { eventTime: "2026-01-01T00:00" }, field: "event_time" },
-    {
-      name: "an empty speaker",
-      given: { speaker: " " },
-      field: "speaker",
-      code: "invalid_speaker",
-    },
     ...["svc_first_person_owner_v1", "svc_speaker_v1", "svc_value_bindings_v1"].map((key) => ({
       name: `the reserved key ${key}`,
       given: { metadata: { [key]: true } },

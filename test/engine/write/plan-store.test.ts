@@ -10,7 +10,6 @@ import {
   SOURCE_TYPES,
 } from "../../../src/domain/enums.ts";
 import { ORIGINAL_TTL_DAYS } from "../../../src/domain/fading.ts";
-import { ownerName } from "../../../src/domain/owner.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { type PlanContext, planRawNote, planStore } from "../../../src/engine/write/plan.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
@@ -263,32 +262,6 @@ describe("the plan of a direct store", () => {
         expect(input).toEqual(before);
       }),
       { numRuns: 200, seed: 3 },
-    );
-  });
-
-  test("takes what is given as it is and derives the rest within bounds", () => {
-    fc.assert(
-      fc.property(inputs, (input) => {
-        const { event, node } = planStore(input, CONTEXT);
-
-        expect(node).toMatchObject({
-          userId: ownerName(input.userId),
-          content: input.content,
-          nodeType: input.nodeType ?? "note",
-          scope: input.scope ?? "personal",
-          lifecycleState: "tentative",
-          evidenceRefs: [event.id],
-          createdAt: event.timestamp,
-          confidenceBase: node.confidence,
-        });
-        expect(node.confidence).toBeWithin(0, 1.000001);
-        if (input.epistemicType !== undefined) expect(node.epistemicType).toBe(input.epistemicType);
-        if (input.sourceType !== undefined) expect(node.sourceType).toBe(input.sourceType);
-        if (input.confidence !== undefined && input.nodeType !== "instruction") {
-          expect(node.confidence).toBe(input.confidence);
-        }
-      }),
-      { numRuns: 200, seed: 5 },
     );
   });
 });

@@ -47,38 +47,17 @@ const EVENT_RULES: readonly Case[] = [
     field: "event_time",
   },
   { name: "a bare date as event time", given: { eventTime: "2026-01-01" }, field: "event_time" },
-  { name: "a day that never was", given: { eventTime: "2026-02-30T00:00Z" }, field: "event_time" },
-  { name: "an event time in words", given: { eventTime: "yesterday" }, field: "event_time" },
-  { name: "an invalid Date", given: { eventTime: new Date(Number.NaN) }, field: "event_time" },
   { name: "an event time as a number", given: { eventTime: 1_700_000_000 }, field: "event_time" },
   { name: "metadata that is a list", given: { metadata: [] }, field: "metadata" },
-  { name: "metadata that is text", given: { metadata: "{}" }, field: "metadata" },
-  { name: "a Map as metadata", given: { metadata: new Map() }, field: "metadata" },
   {
     name: "NaN in metadata",
     given: { metadata: { a: { b: [1, Number.NaN] } } },
     field: "metadata.a.b[1]",
   },
   {
-    name: "infinity in metadata",
-    given: { metadata: { a: Number.POSITIVE_INFINITY } },
-    field: "metadata.a",
-  },
-  { name: "undefined in metadata", given: { metadata: { a: undefined } }, field: "metadata.a" },
-  { name: "a date in metadata", given: { metadata: { a: new Date() } }, field: "metadata.a" },
-  { name: "a bigint in metadata", given: { metadata: { a: 1n } }, field: "metadata.a" },
-  { name: "a function in metadata", given: { metadata: { a: () => 1 } }, field: "metadata.a" },
-  { name: "metadata that contains itself", given: { metadata: cyclic }, field: "metadata.self" },
-  {
     name: "the reserved key of the speaker",
     given: { metadata: { svc_speaker_v1: "Ann" } },
     field: "metadata.svc_speaker_v1",
-    code: "invalid_speaker",
-  },
-  {
-    name: "the reserved key of value bindings",
-    given: { metadata: { svc_value_bindings_v1: [] } },
-    field: "metadata.svc_value_bindings_v1",
     code: "invalid_speaker",
   },
   {
@@ -88,42 +67,6 @@ const EVENT_RULES: readonly Case[] = [
     code: "invalid_speaker",
   },
   { name: "a blank speaker", given: { speaker: " \t" }, field: "speaker", code: "invalid_speaker" },
-  {
-    name: "a speaker that is no text",
-    given: { speaker: 4 },
-    field: "speaker",
-    code: "invalid_speaker",
-  },
-  {
-    name: "a speaker of 201 characters",
-    given: { speaker: "é".repeat(201) },
-    field: "speaker",
-    code: "invalid_speaker",
-  },
-  {
-    name: "a speaker with a line break",
-    given: { speaker: "Ann\nLee" },
-    field: "speaker",
-    code: "invalid_speaker",
-  },
-  {
-    name: "a speaker with a line separator",
-    given: { speaker: "Ann\u2028Lee" },
-    field: "speaker",
-    code: "invalid_speaker",
-  },
-  {
-    name: "a speaker with a bidirectional control",
-    given: { speaker: "Ann\u202eLee" },
-    field: "speaker",
-    code: "invalid_speaker",
-  },
-  {
-    name: "a speaker with half a character",
-    given: { speaker: "Ann \udc00" },
-    field: "speaker",
-    code: "invalid_speaker",
-  },
 ];
 
 /** Rules of the owner. */
@@ -142,142 +85,65 @@ const binding = {
 };
 
 /** Rules of a direct store alone. */
-const STORE_RULES: readonly Case[] = [
-  {
-    name: "a compact text that shows nothing",
-    given: { retrievalContent: " \u200b" },
-    field: "retrieval_content",
-  },
-  { name: "an unknown node type", given: { nodeType: "idea" }, field: "node_type" },
-  { name: "an empty node type", given: { nodeType: "" }, field: "node_type" },
-  {
-    name: "an unknown epistemic type",
-    given: { epistemicType: "rumour" },
-    field: "epistemic_type",
-  },
-  {
-    name: "a new memory that is deprecated",
-    given: { epistemicType: "deprecated" },
-    field: "epistemic_type",
-  },
-  { name: "an unknown source type", given: { sourceType: "hearsay" }, field: "source_type" },
-  { name: "a confidence above 1", given: { confidence: 1.01 }, field: "confidence" },
-  { name: "a negative confidence", given: { confidence: -0.01 }, field: "confidence" },
-  { name: "a confidence of NaN", given: { confidence: Number.NaN }, field: "confidence" },
-  { name: "a confidence as text", given: { confidence: "0.5" }, field: "confidence" },
-  { name: "a confidence as a boolean", given: { confidence: true }, field: "confidence" },
-  { name: "a negative retention", given: { ttlDays: -1 }, field: "ttl_days" },
-  { name: "a broken retention", given: { ttlDays: 1.5 }, field: "ttl_days" },
-  { name: "a retention as text", given: { ttlDays: "30" }, field: "ttl_days" },
-  { name: "a retention beyond any calendar", given: { ttlDays: 1_000_001 }, field: "ttl_days" },
-  {
-    name: "a naive start of validity",
-    given: { validFrom: "2026-01-01T00:00" },
-    field: "valid_from",
-  },
-  { name: "an end without a start", given: { validTo: "2026-01-01T00:00Z" }, field: "valid_to" },
-  {
-    name: "an end before its start",
-    given: { validFrom: "2026-01-02T00:00Z", validTo: "2026-01-01T00:00Z" },
-    field: "valid_to",
-  },
-  {
-    name: "an end at the same moment in another offset",
-    given: { validFrom: "2026-01-01T00:00Z", validTo: "2026-01-01T02:00+02:00" },
-    field: "valid_to",
-  },
-  {
-    name: "retrieval content that is no text",
-    given: { retrievalContent: 1 },
-    field: "retrieval_content",
-  },
-  {
-    name: "retrieval content with half a character",
-    given: { retrievalContent: LONE },
-    field: "retrieval_content",
-  },
-  {
-    name: "a conditional memory without a condition",
-    given: { epistemicType: "conditional" },
-    field: "metadata.condition",
-  },
-  {
-    name: "a conditional memory with a blank condition",
-    given: { epistemicType: "conditional", metadata: { condition: "  " } },
-    field: "metadata.condition",
-  },
-  {
-    name: "a conditional memory that begins as true",
-    given: { epistemicType: "conditional", metadata: { condition: "if", condition_state: "true" } },
-    field: "metadata.condition_state",
-  },
-  { name: "bindings that are no list", given: { valueBindings: {} }, field: "value_bindings" },
-  {
-    name: "too many bindings",
-    given: { valueBindings: Array(257).fill(binding) },
-    field: "value_bindings",
-  },
-  {
-    name: "a binding that is no object",
-    given: { valueBindings: ["x"] },
-    field: "value_bindings[0]",
-  },
-  {
-    name: "an unknown key of a binding",
-    given: { valueBindings: [{ ...binding, colour: "red" }] },
-    field: "value_bindings[0].colour",
-  },
-  {
-    name: "a binding of another version",
-    given: { valueBindings: [{ ...binding, schema_version: 2 }] },
-    field: "value_bindings[0].schema_version",
-  },
-  {
-    name: "a binding of another authority",
-    given: { valueBindings: [{ ...binding, lookup_authority: "engine" }] },
-    field: "value_bindings[0].lookup_authority",
-  },
-  {
-    name: "a binding whose presentation is not in the text",
-    given: { valueBindings: [{ ...binding, presentation: "absent" }] },
-    field: "value_bindings[0].presentation",
-  },
-  {
-    name: "a binding whose presentation is not in the indexed text",
-    given: { retrievalContent: "short", valueBindings: [binding] },
-    field: "value_bindings[0].presentation",
-  },
-  {
-    name: "a binding that leads to itself",
-    given: { valueBindings: [{ ...binding, lookup: "text" }] },
-    field: "value_bindings[0].lookup",
-  },
-  {
-    name: "a binding without a reference",
-    given: { valueBindings: [{ ...binding, reference: "" }] },
-    field: "value_bindings[0].reference",
-  },
-  {
-    name: "a reference of odd characters",
-    given: { valueBindings: [{ ...binding, reference: "-a b" }] },
-    field: "value_bindings[0].reference",
-  },
-  {
-    name: "a kind of 65 characters",
-    given: { valueBindings: [{ ...binding, kind: "k".repeat(65) }] },
-    field: "value_bindings[0].kind",
-  },
-  {
-    name: "two bindings of one reference",
-    given: { valueBindings: [binding, { ...binding, presentation: "some" }] },
-    field: "value_bindings",
-  },
-  {
-    name: "two bindings of one presentation",
-    given: { valueBindings: [binding, { ...binding, reference: "r2" }] },
-    field: "value_bindings",
-  },
-];
+const STORE_RULES = (
+  [
+    ["a compact text that shows nothing", { retrievalContent: " \u200b" }, "retrieval_content"],
+    ["an unknown node type", { nodeType: "idea" }, "node_type"],
+    ["an empty node type", { nodeType: "" }, "node_type"],
+    ["an unknown epistemic type", { epistemicType: "rumour" }, "epistemic_type"],
+    ["a new memory that is deprecated", { epistemicType: "deprecated" }, "epistemic_type"],
+    ["an unknown source type", { sourceType: "hearsay" }, "source_type"],
+    ["a confidence above 1", { confidence: 1.01 }, "confidence"],
+    ["a negative confidence", { confidence: -0.01 }, "confidence"],
+    ["a confidence of NaN", { confidence: Number.NaN }, "confidence"],
+    ["a confidence as text", { confidence: "0.5" }, "confidence"],
+    ["a confidence as a boolean", { confidence: true }, "confidence"],
+    ["a negative retention", { ttlDays: -1 }, "ttl_days"],
+    ["a broken retention", { ttlDays: 1.5 }, "ttl_days"],
+    ["a retention as text", { ttlDays: "30" }, "ttl_days"],
+    ["a retention beyond any calendar", { ttlDays: 1_000_001 }, "ttl_days"],
+    ["a naive start of validity", { validFrom: "2026-01-01T00:00" }, "valid_from"],
+    ["an end without a start", { validTo: "2026-01-01T00:00Z" }, "valid_to"],
+    [
+      "an end before its start",
+      { validFrom: "2026-01-02T00:00Z", validTo: "2026-01-01T00:00Z" },
+      "valid_to",
+    ],
+    ["retrieval content that is no text", { retrievalContent: 1 }, "retrieval_content"],
+    ["retrieval content with half a character", { retrievalContent: LONE }, "retrieval_content"],
+    [
+      "a conditional memory without a condition",
+      { epistemicType: "conditional" },
+      "metadata.condition",
+    ],
+    [
+      "a conditional memory with a blank condition",
+      { epistemicType: "conditional", metadata: { condition: "  " } },
+      "metadata.condition",
+    ],
+    [
+      "a conditional memory that begins as true",
+      { epistemicType: "conditional", metadata: { condition: "if", condition_state: "true" } },
+      "metadata.condition_state",
+    ],
+    ["bindings that are no list", { valueBindings: {} }, "value_bindings"],
+    [
+      "a binding of another version",
+      { valueBindings: [{ ...binding, schema_version: 2 }] },
+      "value_bindings[0].schema_version",
+    ],
+    [
+      "a binding whose presentation is not in the indexed text",
+      { retrievalContent: "short", valueBindings: [binding] },
+      "value_bindings[0].presentation",
+    ],
+  ] as readonly (readonly [
+    name: Case["name"],
+    given: Case["given"],
+    field: Case["field"],
+    code?: Case["code"],
+  ])[]
+).map(([name, given, field, code]) => ({ name, given, field, code }));
 
 describe("a refused store", () => {
   test("names the field of every broken rule and stores nothing", async () => {
