@@ -54,25 +54,30 @@ export const archiveOperation = defineOperation({
   request: {
     ...changeRequest,
     restore: toolField(z.boolean().nullish().meta({ description: "Bring it back." })),
+    pinned: toolField(z.boolean().nullish().meta({ description: "Only pin or release it." })),
+    reason: toolField(boundedText(LIMITS.reasonMaxChars).nullish()),
   },
-  run: async (context, { nodeId, requestId, restore }) => {
+  run: async (context, { nodeId, requestId, restore, pinned, reason }) => {
     const options = { ...callerOf(context), requestId };
-    return restore === true
-      ? context.engine().restore(nodeId, options)
-      : context.engine().archive(nodeId, options);
+    if (restore === true) return context.engine().restore(nodeId, { ...options, reason });
+    if (typeof pinned === "boolean") return context.engine().pin(nodeId, pinned, options);
+    return context.engine().archive(nodeId, options);
   },
   answer: nodeForm,
   http: { route: "put /v1/nodes/{node_id}/archive", statuses: [404, 409] },
   mcp: {
     tool: "memory_archive_node",
-    title: "Retire or restore",
-    description: "Retire a memory, or restore it. If it has changed use memory_supersede.",
+    title: "Retire, restore or pin",
+    description: "Retire a memory, restore or pin it. If it has changed use memory_supersede.",
     toolSet: "core",
+    coreArguments: ["node_id", "restore", "pinned"],
     annotations: RETIRES,
-    tell: (node, { restore }) =>
-      restore === true
-        ? `Restored; it is found again: ${lineOf(node)}`
-        : `Archived; it is no longer found: ${lineOf(node)}`,
+    tell: (node, { restore, pinned }) => {
+      if (restore === true) return `Restored; it is found again: ${lineOf(node)}`;
+      if (pinned === true) return `Pinned; it is considered for every question: ${lineOf(node)}`;
+      if (pinned === false) return `No longer pinned: ${lineOf(node)}`;
+      return `Archived; it is no longer found: ${lineOf(node)}`;
+    },
   },
 });
 

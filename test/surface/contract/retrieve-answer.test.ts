@@ -360,7 +360,9 @@ describe("the answer of the tool", () => {
   test("says so where none of the hits is strong", () => {
     const results = [{ ...CANDIDATE, strength: "weak" as const }];
     const answer = toRetrieveToolAnswer({ ...RESPONSE, results }, false);
-    expect(answer.note).toBe("Nothing is known about this for certain.");
+    expect(answer.note).toStartWith("Nothing is known about this for certain.");
+    expect(answer.results[0]).toMatchObject({ strength: "weak" });
+    expect(answer.results[0]).not.toContainAnyKeys(["score", "semantic_relevance"]);
   });
 
   test("has the context on request, its references only where there are any", () => {

@@ -95,7 +95,12 @@ describe("the hits", () => {
 
     const unknown = lines(responseOf([1, 2, 3, 4, 5, 6, 7].map(weak)));
     expect(unknown[0]).toStartWith("Nothing is known about this for certain.");
-    expect(unknown.filter((line) => line.includes(", weak) weak"))).toHaveLength(5);
+    expect(unknown.filter((line) => line.includes(", weak) weak"))).toHaveLength(2);
+
+    const [first, ...others] = [1, 2, 3].map(weak);
+    const ahead = responseOf([{ ...first!, semanticRelevance: 0.5 }, ...others.map((one) => ({ ...one, semanticRelevance: 0.4 }))]);
+    expect(lines(ahead)[0]).toMatch(/^Nothing is known about this for certain\. Perhaps the first one/);
+    expect(unknown[0]).not.toContain("Perhaps");
   });
 
   test("are all that reach the floor of a caller who names one, weak ones included", () => {

@@ -23,7 +23,7 @@ export type MemoryToolsOptions = {
 const SHORT = 2000;
 const WHOLE = 20_000;
 /** Hits that are shown if none is strong. */
-const WEAK_SHOWN = 5;
+const WEAK_SHOWN = 2;
 
 const id = z.uuid();
 const requests = {
@@ -78,7 +78,8 @@ type Answers = {
   };
   readonly memory_retrieve: {
     readonly results: readonly (Shown & {
-      readonly score: number;
+      /** Absent: the hit is weak. */
+      readonly score?: number;
       readonly strength: "weak" | "strong";
       readonly event_time?: string;
     })[];
@@ -196,7 +197,7 @@ function foundAnswer({
   return {
     results: hits.map(({ node, compositeScore, strength = "weak" }) => ({
       ...shown(node, SHORT),
-      score: fourDecimals(compositeScore),
+      ...(strength === "strong" && { score: fourDecimals(compositeScore) }),
       strength,
       ...(node.eventTime === undefined ? {} : { event_time: node.eventTime }),
     })),

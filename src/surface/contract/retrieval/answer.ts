@@ -51,7 +51,7 @@ import {
 import { contentLength, metadataLength, textCutter } from "../core/cut-texts.ts";
 import { explanationView, type ToldExplanation } from "../explanation.ts";
 import { receiptView } from "../receipts.ts";
-import { type FoldedHit, shownHits, UNKNOWN } from "./text.ts";
+import { type FoldedHit, shownHits, unknownNote } from "./text.ts";
 
 const packedRecordView = noted(
   view<PackedRecord>()({
@@ -274,12 +274,15 @@ const shortView = view<FoldedHit>()({
   nodeId: told(uuid, ({ hit }) => hit.node.id),
   content: told(text, ({ hit }) => hit.node.content),
   contentLength: told(contentLength, ({ hit }) => wholeOf(hit.node).content),
-  score: told(number, ({ hit }) => fourDecimals(hit.compositeScore)),
+  score: told(
+    noted(omitted(number), { description: "Absent: the hit is weak." }),
+    ({ hit }) => (hit.strength === "weak" ? undefined : fourDecimals(hit.compositeScore)),
+  ),
   nodeType: told(member(NODE_TYPES), ({ hit }) => hit.node.nodeType),
   lifecycleState: told(member(LIFECYCLE_STATES), ({ hit }) => hit.node.lifecycleState),
   confidence: told(unit, ({ hit }) => hit.node.confidence),
   semanticRelevance: told(relevance, ({ hit }) => {
-    const own = relevanceOf(hit);
+    const own = hit.strength === "weak" ? undefined : relevanceOf(hit);
     return own === undefined ? undefined : fourDecimals(own);
   }),
   repeats: told(
@@ -363,10 +366,10 @@ export function toToolAnswer(
 ): ToolAnswer {
   const { bundle, metadata, valueBindings } = response;
   const references = bundle.contextReferences.size > 0 ? bundle.contextReferences : undefined;
-  const { hits, isKnown } = shownHits(response, limit);
+  const { hits, ...known } = shownHits(response, limit);
   return {
     results: hits,
-    note: isKnown ? undefined : UNKNOWN,
+    note: unknownNote(known),
     metrics: metadata,
     context: includeContext ? bundle.renderedContext : undefined,
     neededTokens: includeContext ? bundle.neededTokens : undefined,
