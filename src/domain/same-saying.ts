@@ -203,7 +203,7 @@ const MARKS = [
   ...phrases(
     `not|never|cannot|can t|don t|doesn t|didn t|isn t|aren t|wasn t|weren t|won t|haven t|hasn t|couldn t|shouldn t|wouldn t|no longer|stopped|quit|gave up|given up|
     cancelled|canceled|called off|dropped|discontinued|abandoned|scrapped|sold|got rid of|gave away|given away|nicht|nicht mehr|nicht langer|nie|niemals|kein|keine|keinen|keinem|
-    keiner|gekundigt|abgesagt|storniert|abbestellt|verkauft|aufgegeben|no|nunca|ya no|dejo de|dejado de|deje de|cancelo|cancelamos|cancelado|cancele|vendio|vendi|vendimos|vendido|abandono|abandonado`,
+    keiner|gekundigt|aufgehort|abgegeben|abgesagt|storniert|abbestellt|verkauft|aufgegeben|no|nunca|ya no|dejo|dejado|deje|dejo de|dejado de|deje de|cancelo|cancelamos|cancelado|cancele|vendio|vendi|vendimos|vendido|abandono|abandonado`,
   ),
 ].sort((one, other) => other.length - one.length);
 /** What stands between something that is so and something that no longer is. */
@@ -235,14 +235,23 @@ function phrases(list: string): readonly (readonly string[])[] {
  * clause of it says that something changed.
  */
 export function endsAnother(newer: Statement, older: Statement): boolean {
-  const { endings, changes } = readEndings(newer);
+  const { endings, others } = readEndings(newer);
   if (endings.length === 0) return false;
-  if (!changes.isSubsetOf(older.changes)) return false;
+  // A clause about something else does not change it: "she no longer drives, she gave up her licence".
+  const isChanged = others.some(
+    (clause) =>
+      clause.some((word) => older.stems.has(stem(word))) &&
+      !changesIn(clause).isSubsetOf(older.changes),
+  );
+  if (isChanged) return false;
   return isOfRelative(newer, older) || !endings.some((ending) => isStatedIn(ending, newer, older));
 }
 
-/** What a statement says is not so, and the words of change of its other clauses. */
-type Endings = { readonly endings: readonly Ending[]; readonly changes: ReadonlySet<string> };
+/** What a statement says is not so, and its other clauses. */
+type Endings = {
+  readonly endings: readonly Ending[];
+  readonly others: readonly (readonly string[])[];
+};
 
 /** A statement is compared with each of the best candidates, and read once. */
 const read = new WeakMap<Statement, Endings>();
@@ -254,7 +263,7 @@ function readEndings(statement: Statement): Endings {
   const endings = clauses.map(endingOf);
   const made = {
     endings: endings.filter((ending) => ending !== undefined),
-    changes: changesIn(clauses.filter((_, at) => endings[at] === undefined).flat()),
+    others: clauses.filter((_, at) => endings[at] === undefined),
   };
   read.set(statement, made);
   return made;

@@ -8,6 +8,7 @@ import { asksFor, endsAnother, nearnessTo, saysTheSame } from "../../domain/same
 import { movable } from "../../domain/score-replay.ts";
 import { isOfConversation } from "../../domain/search/turns.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
+import { askedThing, onSameThing } from "../../domain/same-thing.ts";
 import { askedValue, currentValue } from "../../domain/value-slots.ts";
 import { compareCodePoints } from "../../lib/text.ts";
 import type { NodeKey, Replacement, SearchIndex } from "../../ports/store/search-index.ts";
@@ -45,7 +46,10 @@ export async function newerFirst(
   const known = await replacedLinks(store, userId, best);
   const compared = statements(best);
   const worded = await wordedLinks({ store, embedder }, userId, compared);
-  const later = await laterLinks({ store, embedder }, { userId, query }, compared);
+  const later = [
+    ...(await sameThingLinks({ store, embedder }, { userId, query }, compared)),
+    ...(await laterLinks({ store, embedder }, { userId, query }, compared)),
+  ];
   return moveBehind(ranking, [...known, ...worded, ...later, ...valueLinks(query, best)], policy);
 }
 
@@ -123,15 +127,56 @@ async function laterLinks(
   );
   const noted = pairs.filter(({ newer, older }) => !(isClaim(newer) && isClaim(older)));
   const cosines = await cosinesOf({ store, embedder }, userId, noted);
+  return latestLinks(
+    pairs.filter((pair) => {
+      const { newer, older } = pair;
+      const cosine = cosines.get(pair);
+      const isNear =
+        cosine !== undefined &&
+        nearnessTo(newer.candidate.node)(older.candidate.node, cosine) !== undefined;
+      return isNear || !noted.includes(pair);
+    }),
+  );
+}
+
+/** Number of best candidates that may be about the one thing that is asked for. */
+const SAME_THING = 10;
+
+/** Memories about the one thing that the question asks about, each with the latest one. */
+async function sameThingLinks(
+  { store, embedder }: Deps,
+  { userId, query }: { readonly userId: string; readonly query: string },
+  compared: readonly Compared[],
+): Promise<readonly Link[]> {
+  const asked = askedThing(query);
+  if (asked === undefined) return [];
+  const { likeQuestions } = modelRules(embedder.identity.model);
+  const best = compared
+    .slice(0, SAME_THING)
+    .filter(({ candidate }) => mayBeLater(candidate.node));
+  const judges = new Map<Pair, NonNullable<ReturnType<typeof onSameThing>>>();
+  const pairs = pairsOf(best, () => true).filter((pair) => {
+    const judge = onSameThing(asked, pair.newer.statement, pair.older.statement);
+    if (judge !== undefined) judges.set(pair, judge);
+    return judge !== undefined;
+  });
+  const cosines = await cosinesOf({ store, embedder }, userId, pairs);
+  const fits = ({ candidate }: Compared) => onScale(likeQuestions, candidate.semanticScore ?? 0);
+  return latestLinks(
+    [...cosines].flatMap(([pair, alike]) => {
+      const farther = fits(pair.older) - fits(pair.newer);
+      return judges.get(pair)?.({ alike, farther }) === true ? [pair] : [];
+    }),
+  );
+}
+
+/** Of each older memory the latest link. */
+function latestLinks(pairs: readonly Pair[]): readonly Link[] {
   const latest = new Map<NodeKey, Link>();
-  for (const pair of pairs) {
-    const { newer, older } = { newer: pair.newer.candidate, older: pair.older.candidate };
-    const cosine = cosines.get(pair);
-    const isNear = cosine !== undefined && nearnessTo(newer.node)(older.node, cosine) !== undefined;
-    if (noted.includes(pair) && !isNear) continue;
-    const known = latest.get(older.key)?.newer;
-    if (known !== undefined && byAge(newer, known) < 0) continue;
-    latest.set(older.key, { newer, older, isOutdated: false });
+  for (const { newer, older } of pairs) {
+    const link = { newer: newer.candidate, older: older.candidate, isOutdated: false };
+    const known = latest.get(link.older.key)?.newer;
+    if (known === undefined || byAge(link.newer, known) > 0) latest.set(link.older.key, link);
   }
   return [...latest.values()];
 }

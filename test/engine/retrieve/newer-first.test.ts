@@ -2,7 +2,13 @@ import { describe, expect, test } from "bun:test";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import { SPEAKER_KEY } from "../../../src/domain/speaker.ts";
 import { type Memory, put } from "../../contract/samples.ts";
-import { DEFAULT_SETTINGS, fullReceipt, type OpenedEngine, useEngines } from "../engines.ts";
+import {
+  DEFAULT_SETTINGS,
+  fullReceipt,
+  type OpenedEngine,
+  testClock,
+  useEngines,
+} from "../engines.ts";
 import { ask, contentsOf, withSettings } from "./pipeline-world.ts";
 
 const { open } = useEngines({ upkeep: undefined });
@@ -212,5 +218,50 @@ describe("of two facts that say the same with another value", () => {
     const { results } = await ask(engine, HOME);
 
     expect(contentsOf(results)).toEqual([LEEDS, BATH]);
+  });
+});
+
+describe("of notes about the thing that is asked for", () => {
+  const WHERE = "Where is the van parked?";
+  const VAN = [
+    "The van is parked in Mill Street.",
+    "Left the van in Harbour Road.",
+    "Moved the van to the yard.",
+    "Put the van behind the church.",
+    "The van is parked in Mill Street again.",
+  ];
+
+  test("the latest stands first, through a chain and back again", async () => {
+    const opened = await open();
+    await rememberAlike(opened, ...VAN.map((content, at) => ({ content, second: at })));
+
+    const { results } = await ask(opened.engine, WHERE);
+
+    expect(results[0]?.node.content).toBe(VAN[4]);
+  });
+
+  test("the latest is what was stored last, though the clock of that assistant is a day behind", async () => {
+    const one = await open({ clock: testClock("2026-03-18T12:00:00Z") });
+    const behind = await open({ pack: one.pack, clock: testClock("2026-03-17T12:00:00Z") });
+    const write = { userId: "ada", nodeType: "fact" } as const;
+    await one.engine.store({ ...write, content: "The van is parked in Mill Street." });
+    await behind.engine.store({ ...write, content: "The van is parked in Harbour Road." });
+
+    for (const { engine } of [one, behind]) {
+      const { results } = await ask(engine, WHERE);
+      expect(results[0]?.node.content).toBe("The van is parked in Harbour Road.");
+    }
+  });
+
+  test("what was said in a conversation keeps its place", async () => {
+    const opened = await open();
+    await rememberAlike(
+      opened,
+      ...VAN.slice(0, 2).map((content, at) => ({ content, second: at, sessionId: "s" })),
+    );
+
+    const { results } = await ask(opened.engine, WHERE);
+
+    expect(results[0]?.node.content).toBe(VAN[0]);
   });
 });
