@@ -12,15 +12,10 @@ import type { ToldExplanation } from "../../contract/explanation.ts";
 import { explainOperation, listRetrievalsOperation } from "../../contract/receipts.ts";
 import { bounded, retrieveToolView, toToolAnswer } from "../../contract/retrieval/answer.ts";
 import { retrieveOperation } from "../../contract/retrieval/operations.ts";
-import { emptyContext, type FoldedHit, shownHits } from "../../contract/retrieval/text.ts";
+import { emptyContext, type FoldedHit, shownHits, UNKNOWN } from "../../contract/retrieval/text.ts";
 import { type Desk, memoryCommand, noteOtherOwners } from "../memories.ts";
 import { countOption } from "../options.ts";
 import { escaped, fields, oneLine, shortened, shortIds, table } from "../output.ts";
-
-/** Hits that are shown where none is strong. */
-const SHOWN_WEAK = 2;
-/** How far the first of them stands before the second where it is perhaps the answer. */
-const FAR_AHEAD = 1.5;
 
 type SearchOptions = {
   readonly limit: number;
@@ -79,8 +74,7 @@ Examples:
 
 /** What was found; where nothing of it is strong, that comes first. */
 function hitLines(response: RetrievalResponse, limit: number): readonly string[] {
-  const { hits: all, isKnown } = shownHits(response, limit);
-  const hits = isKnown ? all : all.slice(0, SHOWN_WEAK);
+  const { hits, isKnown, isPerhaps } = shownHits(response, limit);
   const name = shortIds(hits.map(({ hit }) => hit.node.id));
   const now = fromDate(new Date());
   const rows = hits.map((folded, at) => {
@@ -93,20 +87,11 @@ function hitLines(response: RetrievalResponse, limit: number): readonly string[]
     ];
   });
   return [
-    ...(isKnown ? [] : [doubt(hits)]),
+    ...(isKnown ? [] : [`${UNKNOWN} ${isPerhaps ? "Perhaps:" : "The nearest memories:"}`]),
     ...(rows.length === 0
       ? ["(no results)"]
       : table(["MEMORY", "TYPE", "STORED", "ID"], rows, true)),
   ];
-}
-
-/** What is said of weak hits. */
-function doubt([first, second]: readonly FoldedHit[]): string {
-  const isPerhaps =
-    first !== undefined && first.hit.compositeScore > FAR_AHEAD * (second?.hit.compositeScore ?? 0);
-  return isPerhaps
-    ? "Nothing is known about this for certain. Perhaps:"
-    : "Nothing is known about this for certain. The nearest memories:";
 }
 
 /** The text of a hit, behind what is to be known about it. */

@@ -149,7 +149,7 @@ const SHOWN_WEAK = 2;
 const PERHAPS_AHEAD = 0.07;
 
 /** Said of an answer without a strong hit. */
-const UNKNOWN = "Nothing is known about this for certain.";
+export const UNKNOWN = "Nothing is known about this for certain.";
 
 /** What an answer without a strong hit says first; undefined for another one. */
 export function unknownNote({
