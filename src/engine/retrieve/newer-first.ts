@@ -5,10 +5,10 @@ import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, replaces, type Statement, statementOf } from "../../domain/replacement.ts";
 import { asksFor, endsAnother, nearnessTo, saysTheSame } from "../../domain/same-saying.ts";
+import { askedThing, onSameThing } from "../../domain/same-thing.ts";
 import { movable } from "../../domain/score-replay.ts";
 import { isOfConversation } from "../../domain/search/turns.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
-import { askedThing, onSameThing } from "../../domain/same-thing.ts";
 import { askedValue, currentValue } from "../../domain/value-slots.ts";
 import { compareCodePoints } from "../../lib/text.ts";
 import type { NodeKey, Replacement, SearchIndex } from "../../ports/store/search-index.ts";
@@ -151,9 +151,7 @@ async function sameThingLinks(
   const asked = askedThing(query);
   if (asked === undefined) return [];
   const { likeQuestions } = modelRules(embedder.identity.model);
-  const best = compared
-    .slice(0, SAME_THING)
-    .filter(({ candidate }) => mayBeLater(candidate.node));
+  const best = compared.slice(0, SAME_THING).filter(({ candidate }) => mayBeLater(candidate.node));
   const judges = new Map<Pair, NonNullable<ReturnType<typeof onSameThing>>>();
   const pairs = pairsOf(best, () => true).filter((pair) => {
     const judge = onSameThing(asked, pair.newer.statement, pair.older.statement);

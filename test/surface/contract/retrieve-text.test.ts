@@ -98,8 +98,13 @@ describe("the hits", () => {
     expect(unknown.filter((line) => line.includes(", weak) weak"))).toHaveLength(2);
 
     const [first, ...others] = [1, 2, 3].map(weak);
-    const ahead = responseOf([{ ...first!, semanticRelevance: 0.5 }, ...others.map((one) => ({ ...one, semanticRelevance: 0.4 }))]);
-    expect(lines(ahead)[0]).toMatch(/^Nothing is known about this for certain\. Perhaps the first one/);
+    const ahead = responseOf([
+      { ...first!, semanticRelevance: 0.5 },
+      ...others.map((one) => ({ ...one, semanticRelevance: 0.4 })),
+    ]);
+    expect(lines(ahead)[0]).toMatch(
+      /^Nothing is known about this for certain\. Perhaps the first one/,
+    );
     expect(unknown[0]).not.toContain("Perhaps");
   });
 

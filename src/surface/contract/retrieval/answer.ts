@@ -274,9 +274,8 @@ const shortView = view<FoldedHit>()({
   nodeId: told(uuid, ({ hit }) => hit.node.id),
   content: told(text, ({ hit }) => hit.node.content),
   contentLength: told(contentLength, ({ hit }) => wholeOf(hit.node).content),
-  score: told(
-    noted(omitted(number), { description: "Absent: the hit is weak." }),
-    ({ hit }) => (hit.strength === "weak" ? undefined : fourDecimals(hit.compositeScore)),
+  score: told(noted(omitted(number), { description: "Absent: the hit is weak." }), ({ hit }) =>
+    hit.strength === "weak" ? undefined : fourDecimals(hit.compositeScore),
   ),
   nodeType: told(member(NODE_TYPES), ({ hit }) => hit.node.nodeType),
   lifecycleState: told(member(LIFECYCLE_STATES), ({ hit }) => hit.node.lifecycleState),

@@ -157,7 +157,9 @@ export function unknownNote({
   isPerhaps,
 }: Pick<ShownHits, "isKnown" | "isPerhaps">): string | undefined {
   if (isKnown) return undefined;
-  return isPerhaps ? `${UNKNOWN} Perhaps the first one, which is far ahead of the others.` : UNKNOWN;
+  return isPerhaps
+    ? `${UNKNOWN} Perhaps the first one, which is far ahead of the others.`
+    : UNKNOWN;
 }
 
 /** What assistants and people see of an answer. Programs get all of it. */
