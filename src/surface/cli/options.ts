@@ -198,6 +198,9 @@ async function packInPlace(context: CliContext): Promise<string> {
   const loaded = loadedFor(undefined);
   const { pack_path: packPath, db_path: dbPath, database_url: url } = loaded.config;
   const path = isSet(loaded) ? (url?.reveal() ?? packPath ?? packOf(dbPath)) : near(false);
+  if (isSet(loaded) && path === dbPath) {
+    throw invalid("--pack", `is needed: ${dbPath} of the settings is not called memory.db`);
+  }
   const isThere = url !== undefined || existsSync(path);
   if (!isThere && isTerminal()) await offerInit(context, path);
   else if (!isThere) {
@@ -311,7 +314,12 @@ async function wordsWithPack(
   const hasMany = names.at(-1)?.[0].includes("...") === true;
   const [first = ""] = given;
   const isFixed = !hasMany && names.every(([word]) => word.startsWith("<"));
-  const isFirst = isFixed ? given.length > names.length : isPack(first);
+  const least = names.filter(([word]) => word.startsWith("<")).length;
+  // What looks like a path may be a text of its own, and files are no pack.
+  const mayBePath = given.length > least && !names.some(([word]) => word.includes("file"));
+  const isFirst = isFixed
+    ? given.length > names.length
+    : isPack(first) || (mayBePath && /^(?:\.{0,2}|~)\/\S*$/.test(first));
   const words = isFirst ? given.slice(1) : given;
   const lacking = names.findIndex(([word], at) => word.startsWith("<") && at >= words.length);
   if (lacking >= 0) {
@@ -334,18 +342,10 @@ async function wordsWithPack(
 /** Whether a first word names a pack, there or not, and is no text. */
 function isPack(word: string): boolean {
   if (/^https?:/i.test(word)) return false;
-  if (
-    (isAddress(word) && !/\s/.test(word)) ||
-    /^\S*\.pack\/?$/i.test(word) ||
-    /^(?:\.{0,2}|~)\/\S*$/.test(word)
-  )
-    return true;
+  if ((isAddress(word) && !/\s/.test(word)) || /^\S*\.pack\/?$/i.test(word)) return true;
   if (!existsSync(word)) return false;
-  return (
-    /\.pack\/?$/i.test(word) ||
-    basename(word) === "memory.db" ||
-    existsSync(join(word, "memory.db"))
-  );
+  const isNamed = /\.pack\/?$/i.test(word) || basename(word) === "memory.db";
+  return isNamed || existsSync(join(word, "memory.db"));
 }
 
 /** An option with a whole number. */

@@ -79,6 +79,10 @@ describe("the pack of this user", () => {
       expect(JSON.parse((await run("show", id, "--format", "json")).stdout).content).toBe(text);
       await run("archive", id, "--yes");
     }
+    expect(await run("find", "/etc/nginx")).toMatchObject({ code: 0 });
+    mkdirSync(join(elsewhere(), "photos"));
+    const observed = await run("observe", join(elsewhere(), "photos"));
+    expect(observed.stderr).toContain("No photo or video was found.");
     const missing = await run("store", "./mistyped.pack", "tea");
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("mistyped.pack") });
   });
