@@ -1,10 +1,12 @@
 import type { Adjustment, AdjustmentKind, ScoreProvenance, ScoreTrace } from "./records/score.ts";
-import type {
-  ChannelFusion,
-  Fusion,
-  FusionRecord,
-  PoolFactors,
-  ScoringWeights,
+import {
+  type ChannelFusion,
+  FACTORS,
+  type FactorStep,
+  type Fusion,
+  type FusionRecord,
+  type PoolFactors,
+  type ScoringWeights,
 } from "./scoring.ts";
 
 /** Signals and factors of a candidate before their score is known. */
@@ -53,13 +55,8 @@ const TIME_SHARE = 0.5;
  * @returns NaN, which equals no score, if the record is of another kind than the settings
  */
 export function fusedScore(record: FusionRecord, fusion: Fusion): number {
-  const factors =
-    record.epistemicFactor *
-    record.nodeTypeFactor *
-    record.temporalFactor *
-    (record.recencyBoostFactor ?? 1) *
-    (record.speakerFactor ?? 1) *
-    (record.timeFactor ?? 1);
+  let factors = 1;
+  for (const { name } of FACTORS) factors *= record[name] ?? 1;
   const signals = fusedSignals(record, fusion);
   const base = record.timeFactor === undefined ? signals : TIME_SHARE + (1 - TIME_SHARE) * signals;
   return roundScore(base * factors) - (record.tieBreak ?? 0);
@@ -138,12 +135,7 @@ export function replayScore(provenance: ScoreProvenance): number {
 }
 
 const FACTOR_LIMITS: readonly (readonly [keyof PoolFactors, number])[] = [
-  ["epistemicFactor", 1],
-  ["nodeTypeFactor", 1],
-  ["temporalFactor", 1],
-  ["recencyBoostFactor", 1],
-  ["speakerFactor", 1],
-  ["timeFactor", 1],
+  ...FACTORS.map(({ name }) => [name, 1] as const),
   ["tieBreak", TIE_BREAK_WIDTH],
 ];
 
@@ -300,16 +292,7 @@ type ScorePart = { readonly signal: ScoreSignal; readonly amount: number };
 
 /** What raises or lowers the sum of the parts. */
 type BaseStepKind =
-  /** How it is known. */
-  | "epistemic"
-  | "node_type"
-  /** How it fits the time of the question. */
-  | "temporal"
-  /** The question is about the present. */
-  | "recency_boost"
-  | "speaker"
-  /** The question asks for a time alone. */
-  | "time"
+  | FactorStep
   /** Words and meaning together stay below the floor, which is as much as it can have. */
   | "relevance_floor"
   /** To 10 decimals: at most 1e-10. */
@@ -354,12 +337,7 @@ export function scoreParts(provenance: ScoreProvenance): ScoreParts {
     const limit = relevanceLimit(trace, weights);
     if (limit !== undefined) run.to("relevance_floor", Math.min(run.score(), limit));
   } else {
-    run.times("epistemic", fusion.epistemicFactor);
-    run.times("node_type", fusion.nodeTypeFactor);
-    run.times("temporal", fusion.temporalFactor);
-    run.times("recency_boost", fusion.recencyBoostFactor);
-    run.times("speaker", fusion.speakerFactor);
-    run.times("time", fusion.timeFactor);
+    for (const { name, of } of FACTORS) run.times(of, fusion[name]);
   }
   const base = baseScore(provenance);
   const tieBreak = fusion?.tieBreak ?? 0;

@@ -64,20 +64,68 @@ export type ScoringWeights = {
   readonly fusion: Fusion;
 };
 
-/** The factors that multiply a fused score, each relative to the largest in the pool, 0 to 1. */
-export type PoolFactors = {
-  readonly epistemicFactor: number;
-  readonly nodeTypeFactor: number;
-  readonly temporalFactor: number;
-  /** Undefined without a recency boost in the settings. */
-  readonly recencyBoostFactor: number | undefined;
-  /** Below 1 for words of a speaker other than the one the question names; absent if it names no speaker. */
-  readonly speakerFactor?: number | undefined;
-  /**
-   * How near a memory is to the time that the question asks for, 0 to 1; absent if it asks for more than a time. With it the
-   * signals count half.
-   */
-  readonly timeFactor?: number | undefined;
+/**
+ * The signals that multiply a fused score: a row each, and a formula in `engine/retrieve/score`. All else that keeps, computes again,
+ * explains or shows them reads this table. The unit of all is a share of the largest in the pool, 0 to 1.
+ * `of`: the step of a score that it is; `label`: its name on the page, `explain`: what lowers a score.
+ */
+export const FACTORS = [
+  {
+    name: "epistemicFactor",
+    of: "epistemic",
+    label: "knowledge",
+    isAlways: true,
+    explain: "it is less certain than others",
+  },
+  {
+    name: "nodeTypeFactor",
+    of: "node_type",
+    label: "type",
+    isAlways: true,
+    explain: "its type counts less",
+  },
+  {
+    name: "temporalFactor",
+    of: "temporal",
+    label: "time",
+    isAlways: true,
+    explain: "others fit the time of the question better",
+  },
+  {
+    // Absent without a recency boost in the settings.
+    name: "recencyBoostFactor",
+    of: "recency_boost",
+    label: "recent",
+    isAlways: false,
+    explain: "the question is about the present, and others are newer",
+  },
+  {
+    // Absent if the question names no speaker.
+    name: "speakerFactor",
+    of: "speaker",
+    label: "speaker",
+    isAlways: false,
+    explain: "somebody other than the question names said it",
+  },
+  {
+    // Absent if the question asks for more than a time. With it the other signals count half.
+    name: "timeFactor",
+    of: "time",
+    label: "time",
+    isAlways: false,
+    explain: "the question asks for another time",
+  },
+] as const;
+
+type Factor = (typeof FACTORS)[number];
+export type FactorName = Factor["name"];
+export type FactorStep = Factor["of"];
+type Lasting = Extract<Factor, { readonly isAlways: true }>["name"];
+
+/** The factors of a candidate. */
+export type PoolFactors = { readonly [Name in Lasting]: number } & {
+  readonly [Name in Exclude<FactorName, Lasting>]?: number | undefined;
+} & {
   /** Subtracted so that newer memories come first, 0 to 1e-11; undefined without a tie-break. */
   readonly tieBreak: number | undefined;
 };

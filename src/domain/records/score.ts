@@ -22,7 +22,13 @@ import {
 } from "../../lib/form.ts";
 import { snakeCase } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Fusion, FusionRecord, ScoringWeights } from "../scoring.ts";
+import {
+  FACTORS,
+  type Fusion,
+  type FusionRecord,
+  type PoolFactors,
+  type ScoringWeights,
+} from "../scoring.ts";
 
 /** Scores and how they came about, as receipts keep them and answers show them. */
 
@@ -194,15 +200,12 @@ type RankFusion = Omit<Extract<FusionRecord, { readonly kind: "rrf" }>, "kind">;
 type RelativeFusion = Omit<Extract<FusionRecord, { readonly kind: "relative" }>, "kind">;
 type AdaptiveFusion = Omit<Extract<FusionRecord, { readonly kind: "adaptive" }>, "kind">;
 
-const factors = {
-  epistemicFactor: decimal,
-  nodeTypeFactor: decimal,
-  temporalFactor: decimal,
-  recencyBoostFactor: omitted(decimal),
-  speakerFactor: omitted(decimal),
-  timeFactor: omitted(decimal),
-  tieBreak: omitted(decimal),
-} as const;
+type FactorForms = { readonly [Name in keyof PoolFactors]-?: Form<PoolFactors[Name]> };
+// SAFETY: a form for each row of the table, and one for the tie-break.
+const factors = Object.fromEntries([
+  ...FACTORS.map(({ name, isAlways }) => [name, isAlways ? decimal : omitted(decimal)]),
+  ["tieBreak", omitted(decimal)],
+]) as FactorForms;
 
 const rankFusion = object<RankFusion>({
   semanticRank: nullable(shownAs(count, integer)),

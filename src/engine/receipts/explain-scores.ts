@@ -2,7 +2,7 @@ import type { Reason, ReceiptCandidate } from "../../domain/records/receipt.ts";
 import type { CandidatePath } from "../../domain/records/retrieval-record.ts";
 import type { Adjustment, ScoreProvenance, ScoreTrace } from "../../domain/records/score.ts";
 import { adaptedShare } from "../../domain/score-replay.ts";
-import type { FusionRecord, PoolFactors, ScoringWeights } from "../../domain/scoring.ts";
+import { FACTORS, type FusionRecord, type ScoringWeights } from "../../domain/scoring.ts";
 
 /** A number for a person: at most four digits. */
 export function shortNumber(value: number): string {
@@ -135,9 +135,9 @@ function weightedWords(trace: ScoreTrace, weights: ScoringWeights): readonly str
 /** What raised or lowered a candidate's own score. */
 function factorWords({ trace, weights, fusion }: ScoreProvenance): readonly string[] {
   if (fusion !== undefined) {
-    return FUSED_FACTORS.flatMap(({ name, text }) => {
+    return FACTORS.flatMap(({ name, explain }) => {
       const factor = shortNumber(fusion[name] ?? 1);
-      return factor === "1" ? [] : [`times ${factor}: ${text}`];
+      return factor === "1" ? [] : [`times ${factor}: ${explain}`];
     });
   }
   const words: string[] = [];
@@ -157,18 +157,6 @@ function factorWords({ trace, weights, fusion }: ScoreProvenance): readonly stri
   }
   return words;
 }
-
-const FUSED_FACTORS: readonly {
-  readonly name: Exclude<keyof PoolFactors, "tieBreak">;
-  readonly text: string;
-}[] = [
-  { name: "epistemicFactor", text: "it is less certain than others" },
-  { name: "nodeTypeFactor", text: "its type counts less" },
-  { name: "temporalFactor", text: "others fit the time of the question better" },
-  { name: "recencyBoostFactor", text: "the question is about the present, and others are newer" },
-  { name: "speakerFactor", text: "somebody other than the question names said it" },
-  { name: "timeFactor", text: "the question asks for another time" },
-];
 
 function adjustmentReason(step: Adjustment): Reason {
   return { text: adjustmentWords(step), memory: step.sourceNodeId };

@@ -12,6 +12,8 @@ import {
 } from "../../../domain/score-replay.ts";
 import {
   type ChannelFusion,
+  FACTORS,
+  type FactorName,
   type FusionRecord,
   type PoolFactors,
   requireScoringWeights,
@@ -275,39 +277,50 @@ function boostRecencies(
   return entries.map((entry) => recency(entry.stated, rule, isUpdate(entry) ? UPDATE_GAIN : 1));
 }
 
-/** Shares of the largest factor of candidates on a channel. */
-function poolFactors(
-  { entries, context, isSpokenByNamed }: Pool,
-  { recencyBoost }: ChannelFusion,
-  recencies: readonly number[] | undefined,
-): (index: number) => Omit<PoolFactors, "tieBreak"> {
-  const counted = entries.map(isOnChannel);
-  const shares = (value: (entry: Entry, index: number) => number): readonly number[] => {
-    const values = entries.map(value);
-    return values.map(shareOfLargest(values.filter((_, index) => counted[index])));
-  };
-  const epistemic = shares(({ signals }) => signals.epistemicWeight);
-  const nodeType = shares(({ signals }) => signals.nodeTypeBoost);
-  const temporal = shares(
-    ({ signals }) => 1 + context.weights.temporalBoost * signals.temporalAffinity,
-  );
-  const boost =
+type Shares = (value: (entry: Entry, index: number) => number) => readonly number[];
+type FactorInput = Pool & {
+  readonly fusion: ChannelFusion;
+  readonly recencies: readonly number[] | undefined;
+  /** Shares of the largest value of candidates on a channel. */
+  readonly shares: Shares;
+};
+
+/** The formula of each factor, for all candidates; undefined: the question has none. */
+const FORMULAS: Readonly<Record<FactorName, (of: FactorInput) => readonly number[] | undefined>> = {
+  epistemicFactor: ({ shares }) => shares(({ signals }) => signals.epistemicWeight),
+  nodeTypeFactor: ({ shares }) => shares(({ signals }) => signals.nodeTypeBoost),
+  temporalFactor: ({ shares, context: { weights } }) =>
+    shares(({ signals }) => 1 + weights.temporalBoost * signals.temporalAffinity),
+  recencyBoostFactor: ({ shares, fusion: { recencyBoost }, recencies }) =>
     recencyBoost === undefined
       ? undefined
-      : shares((_, index) => 1 + recencyBoost * (recencies?.[index] ?? 0));
-  const speaker =
-    isSpokenByNamed === undefined
-      ? undefined
-      : shares((entry) => (isSpokenByNamed(entry) ? 1 + SPEAKER_BOOST : 1));
-  const time = timeFactors(entries, context);
-  return (index) => ({
-    epistemicFactor: epistemic[index] ?? 0,
-    nodeTypeFactor: nodeType[index] ?? 0,
-    temporalFactor: temporal[index] ?? 0,
-    recencyBoostFactor: boost?.[index],
-    ...(speaker === undefined ? {} : { speakerFactor: speaker[index] ?? 0 }),
-    ...(time === undefined ? {} : { timeFactor: time[index] ?? 0 }),
+      : shares((_, index) => 1 + recencyBoost * (recencies?.[index] ?? 0)),
+  speakerFactor: ({ shares, isSpokenByNamed }) =>
+    isSpokenByNamed && shares((entry) => (isSpokenByNamed(entry) ? 1 + SPEAKER_BOOST : 1)),
+  timeFactor: ({ entries, context }) => timeFactors(entries, context),
+};
+
+function poolFactors(
+  pool: Pool,
+  fusion: ChannelFusion,
+  recencies: readonly number[] | undefined,
+): (index: number) => Omit<PoolFactors, "tieBreak"> {
+  const counted = pool.entries.map(isOnChannel);
+  const shares: Shares = (value) => {
+    const values = pool.entries.map(value);
+    return values.map(shareOfLargest(values.filter((_, index) => counted[index])));
+  };
+  const input = { ...pool, fusion, recencies, shares };
+  const factors = FACTORS.flatMap(({ name }) => {
+    const values = FORMULAS[name](input);
+    return values === undefined ? [] : [{ name, values }];
   });
+  // SAFETY: the formulas of those that are always there give values.
+  return (index) =>
+    Object.fromEntries(factors.map(({ name, values }) => [name, values[index] ?? 0])) as Omit<
+      PoolFactors,
+      "tieBreak"
+    >;
 }
 
 /** What is not of the time that a question asks for has at most this, and this share of it for each day that it is away. */

@@ -2,6 +2,7 @@ import { type Signal, useComputed } from "@preact/signals";
 import { type ComponentChildren, Fragment, type VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ScoreProvenance } from "../../../domain/records/score.ts";
+import { FACTORS } from "../../../domain/scoring.ts";
 import type { Explanation, NotedContradiction, RetrievalReceipt } from "../../client/types.gen.ts";
 import { assign, hrefOf } from "../../data/place.ts";
 import { Bar, Button, Head, Moment, TextLink } from "../../parts/controls.tsx";
@@ -21,11 +22,7 @@ const SEARCH_SIGNALS: Readonly<Record<string, string>> = {
 };
 
 const SEARCH_STEPS: Readonly<Record<string, string>> = {
-  epistemic: "knowledge",
-  node_type: "type",
-  temporal: "time",
-  recency_boost: "recent",
-  speaker: "speaker",
+  ...Object.fromEntries(FACTORS.map(({ of, label }) => [of, label])),
   relevance_floor: "at most its relevance",
   rounding: "",
   tie_break: "",
