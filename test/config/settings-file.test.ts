@@ -7,6 +7,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -133,6 +134,26 @@ describe("a file that others may have written", () => {
       `chmod go-w ${path}`,
     );
     expect(() => loadConfig({ environment: {}, file: namedFile(path) })).toThrow("can change it");
+  });
+
+  test.each<readonly [string, (path: string) => void, string]>([
+    ["a pipe", (path) => Bun.spawnSync(["mkfifo", path]), "it is no regular file"],
+    ["a device", (path) => symlinkSync("/dev/zero", path), "it is no regular file"],
+    [
+      "too large",
+      (path) => {
+        writeFileSync(path, "A=1");
+        truncateSync(path, 8 * 1024 ** 3);
+      },
+      "it is larger than 1048576 bytes",
+    ],
+    ["of bytes", (path) => writeFileSync(path, "A=\0\n"), "it is not text: it holds a NUL"],
+  ])("is left out with a warning where it is %s", (name, make, why) => {
+    const folder = join(root, name.replaceAll(" ", "-"));
+    mkdirSync(folder);
+    make(join(folder, ".env"));
+    const { warnings } = loadConfig({ environment: {}, folder });
+    expect(warnings.join()).toContain(`${join(folder, ".env")} is not read: ${why}`);
   });
 
   test("is read through a link of one's own", () => {

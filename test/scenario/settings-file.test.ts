@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, chownSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AssistantProcess } from "../../scripts/bench/assistant-client.ts";
 import { startServer, svcCommand } from "../../scripts/bench/server.ts";
@@ -121,12 +121,6 @@ describe("svc mcp in a folder of somebody else", () => {
       file: "package.json",
       text: '{"imports":{"#x":"./evil.ts"},"main":"./evil.ts"}',
     },
-    {
-      name: "a tsconfig.json",
-      file: "tsconfig.json",
-      text: '{"compilerOptions":{"paths":{"*":["./evil.ts"]}}}',
-    },
-    { name: "an .npmrc", file: ".npmrc", text: "registry=http://127.0.0.1:1/\n" },
   ])(
     "runs nothing because of $name",
     async ({ file, text }) => {
@@ -191,60 +185,15 @@ describe("the .env beside a pack", () => {
     expect(stderr).not.toContain("sk-of-the-file");
   }, 120_000);
 
-  const UNUSABLE: readonly { name: string; make: (path: string) => void; told: string }[] = [
-    {
-      name: "that the group may change",
-      make: (path) => {
-        writeFileSync(path, REDIRECTION);
-        chmodSync(path, 0o664);
-      },
-      told: "other users can change it; run: chmod go-w",
-    },
-    {
-      name: "that everybody may change",
-      make: (path) => {
-        writeFileSync(path, REDIRECTION);
-        chmodSync(path, 0o646);
-      },
-      told: "other users can change it",
-    },
-    {
-      name: "that is a pipe",
-      make: (path) => {
-        expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
-      },
-      told: "it is no regular file",
-    },
-    {
-      name: "that is a link to a device without end",
-      make: (path) => symlinkSync("/dev/zero", path),
-      told: "it is no regular file",
-    },
-    {
-      name: "that is huge",
-      make: (path) => {
-        writeFileSync(path, REDIRECTION);
-        truncateSync(path, 8 * 1024 ** 3);
-      },
-      told: "it is larger than 1048576 bytes",
-    },
-    {
-      name: "with a NUL",
-      make: (path) => writeFileSync(path, `${REDIRECTION}A=\0\n`),
-      told: "it holds a NUL",
-    },
-  ];
-  test.each(UNUSABLE)(
-    "$name is left out with a line on stderr",
-    async ({ name, make, told: why }) => {
-      const pack = packIn(`beside ${name}`);
-      make(join(pack, "../.env"));
-      const stderr = await look(pack, projectWith());
-      expect(told(stderr)).toContain(`Warning: ${join(pack, "../.env")} is not read: `);
-      expect(stderr).toContain(why);
-    },
-    120_000,
-  );
+  test("that the group may change is left out with a line on stderr", async () => {
+    const pack = packIn("beside-open");
+    const path = join(pack, "../.env");
+    writeFileSync(path, REDIRECTION);
+    chmodSync(path, 0o664);
+    const stderr = await look(pack, projectWith());
+    expect(told(stderr)).toContain(`Warning: ${path} is not read: `);
+    expect(stderr).toContain("other users can change it; run: chmod go-w");
+  }, 120_000);
 
   test("that is a folder is another tool's", async () => {
     const pack = packIn("beside-folder");
@@ -284,11 +233,7 @@ describe("--env-file", () => {
     expect(stderr).not.toContain("is not read by svc mcp");
   }, 120_000);
 
-  test.each([
-    { name: "missing", path: "/nowhere/settings", why: "it cannot be read (ENOENT)" },
-    { name: "a folder", path: "/tmp", why: "it is no regular file" },
-    { name: "a device", path: "/dev/zero", why: "it is no regular file" },
-  ])(
+  test.each([{ name: "missing", path: "/nowhere/settings", why: "it cannot be read (ENOENT)" }])(
     "is refused when what it names is $name",
     async ({ path, why }) => {
       for (const command of ["mcp", "serve"]) {

@@ -110,14 +110,6 @@ const MOVES: readonly {
     },
   },
   {
-    name: "compact of a directory",
-    isDirectory: true,
-    move: (pack) => {
-      run("compact", pack);
-      return pack;
-    },
-  },
-  {
     name: "migrate",
     isDirectory: true,
     move: (pack) => {
