@@ -14,6 +14,7 @@ import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindOwners } from "../sql/owners.ts";
 import { bindReceipts } from "../sql/receipts.ts";
+import { bindTableSearches } from "../sql/searches.ts";
 import { requireManifest } from "../sql/settings.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
@@ -61,6 +62,7 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     ...bindBrowse(roles),
     ...bindEventReads(roles),
     ...bindSearches(parts),
+    ...bindTableSearches(roles),
     ...bindAudit(roles),
     ...bindState(database),
     ...bindWork(roles, worker),

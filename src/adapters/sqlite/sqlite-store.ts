@@ -18,6 +18,7 @@ import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindOwners } from "../sql/owners.ts";
 import { bindReceipts } from "../sql/receipts.ts";
+import { bindTableSearches } from "../sql/searches.ts";
 import { isOfModel, requireManifest, requireModel } from "../sql/settings.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
@@ -28,9 +29,6 @@ import { knownMemories } from "./extraction/known.ts";
 import { moveOwner } from "./owners/move-owner.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
-import { readPinned } from "./read/pinned.ts";
-import { readReplacedNotes } from "./read/replaced-notes.ts";
-import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
 import { cosines, keptEntries, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { readStoreState } from "./read/store-state.ts";
@@ -83,6 +81,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindEventReads(roles),
     ...bindState(parts),
     ...bindSearches(parts),
+    ...bindTableSearches(roles),
     ...bindWork(roles, worker),
     ...bindJobs(roles, worker, indexes),
     ...bindUpkeep(roles),
@@ -147,9 +146,6 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     textsWithoutParts: reading(access, readTextsWithoutParts),
     searchText: (query, filter, k, others = []) =>
       access.read((database) => searchText(database, query, filter, { k, others })),
-    searchGraph: reading(access, searchGraph),
-    pinned: reading(access, readPinned),
-    replacedNotes: reading(access, readReplacedNotes),
   } satisfies Partial<Store<number>>;
 }
 

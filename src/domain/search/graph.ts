@@ -57,22 +57,9 @@ type Step = Link & { readonly hop: number };
 
 /**
  * Walks breadth-first from all seeds at once. A seed counts only if another seed reaches it: where the surroundings of two seeds
- * meet, their distance is the sum of the two paths.
- * @param linksOf the links of some nodes; if there are too many, the first ones count
+ * meet, their distance is the sum of the two paths. Yields the nodes whose links it is to be given next; of too many, the first count.
  * @returns each node reached, with its hops from the nearest seed, from 1
  */
-export function walk(
-  seeds: readonly number[],
-  hops: number,
-  linksOf: (nodes: readonly number[]) => readonly Link[],
-): ReadonlyMap<number, number> {
-  const steps = walkSteps(seeds, hops);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next(linksOf(step.value));
-  return step.value;
-}
-
-/** The same walk for a caller who needs time for the links: it yields the nodes whose links it is to be given next. */
 export function* walkSteps(
   seeds: readonly number[],
   hops: number,

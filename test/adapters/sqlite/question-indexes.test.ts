@@ -4,11 +4,9 @@ import { readAuditRecords } from "../../../src/adapters/sql/audit.ts";
 import { readContradictions } from "../../../src/adapters/sql/edges.ts";
 import { readKeyed } from "../../../src/adapters/sql/nodes.ts";
 import { pruneReceipts, readReceipt } from "../../../src/adapters/sql/receipts.ts";
+import { readPinned, readReplacedNotes, searchGraph } from "../../../src/adapters/sql/searches.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { run } from "../../../src/adapters/sqlite/connection/run.ts";
-import { readPinned } from "../../../src/adapters/sqlite/read/pinned.ts";
-import { readReplacedNotes } from "../../../src/adapters/sqlite/read/replaced-notes.ts";
-import { searchGraph } from "../../../src/adapters/sqlite/read/search-graph.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import { at, freshId, put } from "../../contract/samples.ts";
 import { filePack } from "../../contract/sqlite-pack.ts";
@@ -38,12 +36,12 @@ const READS: readonly {
 }[] = [
   {
     name: "a walk",
-    read: (database) => searchGraph(database, ["Ada", "Иван"], NARROW, { hops: 3, limit: 50 }),
+    read: (database) => run(database, searchGraph(["Ada", "Иван"], NARROW, { hops: 3, limit: 50 })),
     indexes: ["nodes_entities", "edges_from", "edges_to"],
   },
   {
     name: "pinned memories",
-    read: (database) => readPinned(database, NARROW),
+    read: (database) => run(database, readPinned(NARROW)),
     indexes: ["nodes_pinned", "nodes_tasks"],
   },
   {
@@ -53,7 +51,7 @@ const READS: readonly {
   },
   {
     name: "replaced notes",
-    read: (database) => readReplacedNotes(database, "ada", [1, 2, 3]),
+    read: (database) => run(database, readReplacedNotes("ada", [1, 2, 3])),
     indexes: ["nodes_by_type", "sqlite_autoindex_events_1", "sqlite_autoindex_nodes_1"],
   },
   {

@@ -14,11 +14,23 @@ import {
   type Link,
   namesToFind,
   proximity,
-  walk,
+  walkSteps,
 } from "../../../src/domain/search/graph.ts";
 import { PageBuilder } from "../../../src/domain/search/pages.ts";
 import { aNode, anEvent, at, freshId } from "../../contract/samples.ts";
 import { thrown } from "../thrown.ts";
+
+/** A walk whose links are there at once. */
+function walk(
+  seeds: readonly number[],
+  hops: number,
+  linksOf: (nodes: readonly number[]) => readonly Link[],
+): ReadonlyMap<number, number> {
+  const steps = walkSteps(seeds, hops);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(linksOf(step.value));
+  return step.value;
+}
 
 test("proximity falls with the hops, as far as a walk goes", () => {
   expect([0, 1, 2, 3, 4].map(proximity)).toEqual([0, 1, 0.7, 0.4, 0]);

@@ -7,10 +7,7 @@ import { ownerKey } from "../owner-key.ts";
 import type { Parts } from "../parts.ts";
 import { LengthsCache } from "./lengths-cache.ts";
 import { putParts, readTextsWithoutParts } from "./parts.ts";
-import { readPinned } from "./pinned.ts";
-import { readReplacedNotes } from "./replaced-notes.ts";
 import { ResidentVectors, type VectorReads } from "./resident-vectors.ts";
-import { searchGraph } from "./search-graph.ts";
 import { searchText } from "./search-text.ts";
 import {
   keptEntries,
@@ -50,10 +47,5 @@ export function bindSearches({ database, embedding }: Parts) {
       database.read(ALL_OWNERS, (sql) => readTextsWithoutParts(sql, bytes, limit)),
     searchText: (question, filter, k, others = []) =>
       searchText({ database, lengths }, { question, filter, k, others }),
-    searchGraph: (names, filter, reach) =>
-      database.snapshot(filter.userId, (sql) => searchGraph(sql, names, filter, reach)),
-    pinned: (filter) => database.read(filter.userId, (sql) => readPinned(sql, filter)),
-    replacedNotes: (userId, keys) =>
-      database.snapshot(userId, (sql) => readReplacedNotes(sql, userId, keys)),
   } satisfies Partial<Store<number>>;
 }

@@ -3,10 +3,11 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { nearestPart, PARTS_FROM, packParts } from "../../../domain/search/turns.ts";
 import type { TextParts } from "../../../ports/store/search-index.ts";
 import { ACTIVE, Params } from "../../sql/conditions.ts";
+import { POSTGRES } from "../../sql/dialect.ts";
 import { FROM_NODES, type NodeRow, toNode } from "../../sql/rows.ts";
+import { isCandidate } from "../../sql/searches.ts";
 import type { Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import { isCandidate } from "./candidates.ts";
 
 /** Keeps the vectors of parts of an owner's texts. Runs inside a transaction that holds the owner's lock. */
 export async function putParts(
@@ -54,7 +55,7 @@ export async function nearestParts(
   filter: CandidateFilter,
 ): Promise<ReadonlyMap<number, number>> {
   const params = new Params(ownerKey(filter.userId));
-  const passing = isCandidate(params, filter);
+  const passing = isCandidate(POSTGRES, params, filter);
   const rows = await sql.all<PartsRow>(
     `SELECT p.key, p.parts FROM vector_parts p JOIN nodes n ON n.owner = p.owner AND n.key = p.key
      WHERE p.owner = $1::bigint AND ${passing}`,

@@ -4,12 +4,13 @@ import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import { bytesPerVector, type Kernel, loadKernel, Slab } from "../../native/kernel.ts";
 import { Params } from "../../sql/conditions.ts";
+import { POSTGRES } from "../../sql/dialect.ts";
+import { passes } from "../../sql/searches.ts";
 import { requireModel } from "../../sql/settings.ts";
 import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { readVector, writeVector } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import { passes } from "./candidates.ts";
 
 /** Memories of an owner up to which the server compares every vector. */
 const COMPARED_MAX = 8000;
@@ -231,7 +232,7 @@ async function compareExactly(
 ): Promise<{ readonly hits: readonly Hit<number>[]; readonly gone: readonly number[] }> {
   if (keys.length === 0) return { hits: [], gone: [] };
   const params = new Params(ownerKey(filter.userId), keys, writeVector(vector));
-  const passing = ["true", ...passes(params, filter)].join(" AND ");
+  const passing = ["true", ...passes(POSTGRES, params, filter)].join(" AND ");
   const rows = await sql.all<ExactRow>(
     `WITH ${storedModel(params, embedding)}
      SELECT s.fits, x.key, x.score FROM stored s LEFT JOIN (

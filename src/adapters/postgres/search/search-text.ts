@@ -11,10 +11,11 @@ import {
 import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
 import { Params } from "../../sql/conditions.ts";
+import { POSTGRES } from "../../sql/dialect.ts";
+import { isCandidate, passes } from "../../sql/searches.ts";
 import { snowball } from "../../stemming/stem.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import { isCandidate, passes } from "./candidates.ts";
 import type { LengthsCache } from "./lengths-cache.ts";
 import { type PostingBlock, readLengths, readPostings } from "./posting-blocks.ts";
 import { type Collection, type Ranking, rankWords } from "./rank-words.ts";
@@ -104,9 +105,9 @@ async function allowedKeys(
   keys: readonly number[],
   filter: CandidateFilter,
 ): Promise<readonly number[]> {
-  if (keys.length === 0 || passes(new Params(), filter).length === 0) return keys;
+  if (keys.length === 0 || passes(POSTGRES, new Params(), filter).length === 0) return keys;
   const params = new Params(ownerKey(filter.userId), keys);
-  const sql = `SELECT n.key FROM nodes n WHERE n.key = ANY ($2::integer[]) AND ${isCandidate(params, filter)}`;
+  const sql = `SELECT n.key FROM nodes n WHERE n.key = ANY ($2::integer[]) AND ${isCandidate(POSTGRES, params, filter)}`;
   const rows = await database.read(filter.userId, (on) =>
     on.all<{ key: number }>(sql, ...params.values),
   );

@@ -4,13 +4,14 @@ import { nearestWithParts, withParts } from "../../../domain/search/turns.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Hit, KeptEntry, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
 import { Params } from "../../sql/conditions.ts";
+import { POSTGRES } from "../../sql/dialect.ts";
 import { readByName } from "../../sql/nodes.ts";
+import { ofKind, passes } from "../../sql/searches.ts";
 import { requireModel } from "../../sql/settings.ts";
 import { accessOf, run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { readVector, writeVector } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
-import { ofKind, passes } from "./candidates.ts";
 import { nearestParts, nearestPartsOf } from "./parts.ts";
 import {
   searchResident,
@@ -65,7 +66,7 @@ async function searchOnServer(
   const owner = ownerKey(filter.userId);
   const params = new Params(owner, writeVector(vector));
   const kinds = ofKind(params, filter, "v").map((condition) => `AND ${condition}`);
-  const passing = passes(params, filter);
+  const passing = passes(POSTGRES, params, filter);
   // The zero keeps both apart, so that nodes are read from the nearest on, and only as many as it takes.
   const joined = `CROSS JOIN LATERAL (SELECT FROM nodes n
     WHERE n.owner = $1::bigint AND n.key = v.key AND ${passing.join(" AND ")} OFFSET 0) n`;
