@@ -1,15 +1,16 @@
-import { describe, test } from "bun:test";
+import { afterAll, describe, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
 import { NO_POSTGRES } from "../postgres/databases.ts";
-import { postgresPlace } from "./postgres-place.ts";
+import { postgresPlace, removeEmptied } from "./postgres-place.ts";
 import { BETWEEN_OWNERS, OVER_OWNERS, runStoreContract } from "./store-contract.ts";
 
 /** `TEST_DATABASE=all` checks all promises behind row-level security and in partitions, too. */
 const CHECKS_ALL = process.env["TEST_DATABASE"] === "all";
 
 if (NO_POSTGRES === undefined) {
-  runStoreContract("a database", () => postgresPlace());
-  const walled = { isWalled: true };
+  afterAll(removeEmptied);
+  runStoreContract("a database", () => postgresPlace({ isReused: true }));
+  const walled = { isWalled: true, isReused: true };
   runStoreContract(
     "a database with row-level security",
     () => postgresPlace(walled),

@@ -34,79 +34,65 @@ const MEMORIES: readonly Memory[] = [
   { content: "eight: of bob", second: 8, userId: "bob" },
 ];
 
-const QUERIES: readonly {
-  name: string;
-  filter: Partial<NodeFilter>;
-  expected: readonly number[];
-}[] = [
-  { name: "nothing but owner and active states", filter: {}, expected: [0, 1, 2, 3, 4, 5] },
-  { name: "a type", filter: { nodeType: "fact" }, expected: [1] },
-  { name: "scopes", filter: { scopes: ["project", "agent"] }, expected: [2, 3] },
-  { name: "an empty list of scopes", filter: { scopes: [] }, expected: [0, 1, 2, 3, 4, 5] },
-  { name: "sessions", filter: { sessionIds: ["s", "t", "none"] }, expected: [1, 2] },
-  { name: "an empty list of sessions", filter: { sessionIds: [] }, expected: [0, 1, 2, 3, 4, 5] },
-  { name: "one state", filter: { lifecycleStates: ["superseded"] }, expected: [6] },
-  { name: "no state", filter: { lifecycleStates: [] }, expected: [] },
-  {
-    name: "all states",
-    filter: { lifecycleStates: LIFECYCLE_STATES },
-    expected: [0, 1, 2, 3, 4, 5, 6, 7],
-  },
-  { name: "validity at its start", filter: { validAt: at(10) }, expected: [0, 1, 2, 3, 4] },
-  { name: "validity at its end", filter: { validAt: at(20) }, expected: [0, 1, 2, 4, 5] },
-  { name: "validity before its start", filter: { validAt: at(1) }, expected: [0, 1] },
-  { name: "the least confidence", filter: { minConfidence: 0.8 }, expected: [0, 2, 3, 4, 5] },
-  { name: "the least salience", filter: { minSalience: 0.75 }, expected: [2] },
-  { name: "creation", filter: { createdBefore: at(2) }, expected: [0, 1, 2] },
-  {
-    name: "a place in the order of time and id",
-    filter: { olderThan: { createdAt: at(2), id: asUuid("00000000-0000-4000-8000-000000000000") } },
-    expected: [0, 1],
-  },
-  {
-    name: "a place behind all of its moment",
-    filter: { olderThan: { createdAt: at(2), id: asUuid("ffffffff-ffff-4fff-bfff-ffffffffffff") } },
-    expected: [0, 1, 2],
-  },
-  { name: "a part of the text", filter: { contentContainsAny: ["fact"] }, expected: [1] },
-  {
-    name: "any of several parts",
-    filter: { contentContainsAny: ["PLAIN", "sure"] },
-    expected: [0, 2],
-  },
-  { name: "a literal per cent sign", filter: { contentContainsAny: ["0% s"] }, expected: [2] },
-  { name: "a literal underscore", filter: { contentContainsAny: ["r_s"] }, expected: [3] },
-  { name: "a literal backslash", filter: { contentContainsAny: ["k\\s"] }, expected: [5] },
-  { name: "no wildcard", filter: { contentContainsAny: ["%", "p_ain"] }, expected: [2] },
-  { name: "French in another case", filter: { contentContainsAny: ["école"] }, expected: [4] },
-  { name: "Cyrillic in another case", filter: { contentContainsAny: ["иван"] }, expected: [4] },
-  {
-    name: "a dotted capital I",
-    filter: { contentContainsAny: ["İSTANBUL"], lifecycleStates: ["archived"] },
-    expected: [7],
-  },
-  {
-    name: "an empty list of parts",
-    filter: { contentContainsAny: [] },
-    expected: [0, 1, 2, 3, 4, 5],
-  },
-  { name: "a limit of none", filter: { limit: 0 }, expected: [] },
-  {
-    name: "a limit of none on text",
-    filter: { limit: 0, contentContainsAny: ["e"] },
-    expected: [],
-  },
-  { name: "a limit", filter: { limit: 2 }, expected: [0, 1] },
-  { name: "a limit on text", filter: { limit: 1, contentContainsAny: [": "] }, expected: [0] },
-  { name: "newest first", filter: { oldestFirst: false, limit: 2 }, expected: [5, 4] },
-  {
-    name: "all of several conditions",
-    filter: { scopes: ["project"], sessionIds: ["t"], minSalience: 0.5, createdBefore: at(2) },
-    expected: [2],
-  },
-  { name: "another owner", filter: { owner: "bob" }, expected: [8] },
-  { name: "an owner without memories", filter: { owner: "eve" }, expected: [] },
-];
+const QUERIES = (
+  [
+    ["nothing but owner and active states", {}, [0, 1, 2, 3, 4, 5]],
+    ["a type", { nodeType: "fact" }, [1]],
+    ["scopes", { scopes: ["project", "agent"] }, [2, 3]],
+    ["an empty list of scopes", { scopes: [] }, [0, 1, 2, 3, 4, 5]],
+    ["sessions", { sessionIds: ["s", "t", "none"] }, [1, 2]],
+    ["an empty list of sessions", { sessionIds: [] }, [0, 1, 2, 3, 4, 5]],
+    ["one state", { lifecycleStates: ["superseded"] }, [6]],
+    ["no state", { lifecycleStates: [] }, []],
+    ["all states", { lifecycleStates: LIFECYCLE_STATES }, [0, 1, 2, 3, 4, 5, 6, 7]],
+    ["validity at its start", { validAt: at(10) }, [0, 1, 2, 3, 4]],
+    ["validity at its end", { validAt: at(20) }, [0, 1, 2, 4, 5]],
+    ["validity before its start", { validAt: at(1) }, [0, 1]],
+    ["the least confidence", { minConfidence: 0.8 }, [0, 2, 3, 4, 5]],
+    ["the least salience", { minSalience: 0.75 }, [2]],
+    ["creation", { createdBefore: at(2) }, [0, 1, 2]],
+    [
+      "a place in the order of time and id",
+      { olderThan: { createdAt: at(2), id: asUuid("00000000-0000-4000-8000-000000000000") } },
+      [0, 1],
+    ],
+    [
+      "a place behind all of its moment",
+      { olderThan: { createdAt: at(2), id: asUuid("ffffffff-ffff-4fff-bfff-ffffffffffff") } },
+      [0, 1, 2],
+    ],
+    ["a part of the text", { contentContainsAny: ["fact"] }, [1]],
+    ["any of several parts", { contentContainsAny: ["PLAIN", "sure"] }, [0, 2]],
+    ["a literal per cent sign", { contentContainsAny: ["0% s"] }, [2]],
+    ["a literal underscore", { contentContainsAny: ["r_s"] }, [3]],
+    ["a literal backslash", { contentContainsAny: ["k\\s"] }, [5]],
+    ["no wildcard", { contentContainsAny: ["%", "p_ain"] }, [2]],
+    ["French in another case", { contentContainsAny: ["école"] }, [4]],
+    ["Cyrillic in another case", { contentContainsAny: ["иван"] }, [4]],
+    [
+      "a dotted capital I",
+      { contentContainsAny: ["İSTANBUL"], lifecycleStates: ["archived"] },
+      [7],
+    ],
+    ["an empty list of parts", { contentContainsAny: [] }, [0, 1, 2, 3, 4, 5]],
+    ["a limit of none", { limit: 0 }, []],
+    ["a limit of none on text", { limit: 0, contentContainsAny: ["e"] }, []],
+    ["a limit", { limit: 2 }, [0, 1]],
+    ["a limit on text", { limit: 1, contentContainsAny: [": "] }, [0]],
+    ["newest first", { oldestFirst: false, limit: 2 }, [5, 4]],
+    [
+      "all of several conditions",
+      { scopes: ["project"], sessionIds: ["t"], minSalience: 0.5, createdBefore: at(2) },
+      [2],
+    ],
+    ["another owner", { owner: "bob" }, [8]],
+    ["an owner without memories", { owner: "eve" }, []],
+  ] satisfies readonly (readonly [
+    name: string,
+    filter: Partial<NodeFilter>,
+    expected: readonly number[],
+  ])[]
+).map(([name, filter, expected]) => ({ name, filter, expected }));
 
 /** Reads of events and nodes. */
 export function describeReads(world: StoreWorld): void {

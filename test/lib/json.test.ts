@@ -58,66 +58,25 @@ describe("copyJson", () => {
   const holed: unknown[] = [1];
   holed[2] = 3;
 
-  test.each([
-    {
-      name: "NaN",
-      value: { a: [0, Number.NaN] },
-      path: "a[1]",
-      reason: "NaN is not a JSON number",
-    },
-    {
-      name: "an infinity",
-      value: { a: { b: -Infinity } },
-      path: "a.b",
-      reason: "-Infinity is not a JSON number",
-    },
-    {
-      name: "an undefined member",
-      value: { a: undefined },
-      path: "a",
-      reason: "a undefined is not a JSON value",
-    },
-    {
-      name: "a hole in a list",
-      value: { a: holed },
-      path: "a[1]",
-      reason: "a undefined is not a JSON value",
-    },
-    { name: "a function", value: [() => 1], path: "[0]", reason: "a function is not a JSON value" },
-    {
-      name: "a symbol",
-      value: { s: Symbol("x") },
-      path: "s",
-      reason: "a symbol is not a JSON value",
-    },
-    { name: "a bigint", value: { n: 1n }, path: "n", reason: "a bigint is not a JSON value" },
-    {
-      name: "a Date",
-      value: { d: new Date(0) },
-      path: "d",
-      reason: "a Date object is not a JSON value",
-    },
-    { name: "a Map", value: new Map(), path: "", reason: "a Map object is not a JSON value" },
-    {
-      name: "a boxed number",
-      value: [Object(1)],
-      path: "[0]",
-      reason: "a Number object is not a JSON value",
-    },
-    {
-      name: "bytes",
-      value: { b: new Uint8Array(1) },
-      path: "b",
-      reason: "a Uint8Array object is not a JSON value",
-    },
-    {
-      name: "an object in itself",
-      value: cycle,
-      path: "self",
-      reason: "the value contains itself",
-    },
-    { name: "a list in itself", value: ring, path: "[0][0]", reason: "the value contains itself" },
-  ])("refuses $name and says where", ({ value, path, reason }) => {
+  test.each(
+    (
+      [
+        ["NaN", { a: [0, Number.NaN] }, "a[1]", "NaN is not a JSON number"],
+        ["an infinity", { a: { b: -Infinity } }, "a.b", "-Infinity is not a JSON number"],
+        ["an undefined member", { a: undefined }, "a", "a undefined is not a JSON value"],
+        ["a hole in a list", { a: holed }, "a[1]", "a undefined is not a JSON value"],
+        ["a function", [() => 1], "[0]", "a function is not a JSON value"],
+        ["a symbol", { s: Symbol("x") }, "s", "a symbol is not a JSON value"],
+        ["a bigint", { n: 1n }, "n", "a bigint is not a JSON value"],
+        ["a Date", { d: new Date(0) }, "d", "a Date object is not a JSON value"],
+        ["a Map", new Map(), "", "a Map object is not a JSON value"],
+        ["a boxed number", [Object(1)], "[0]", "a Number object is not a JSON value"],
+        ["bytes", { b: new Uint8Array(1) }, "b", "a Uint8Array object is not a JSON value"],
+        ["an object in itself", cycle, "self", "the value contains itself"],
+        ["a list in itself", ring, "[0][0]", "the value contains itself"],
+      ] as const
+    ).map(([name, value, path, reason]) => ({ name, value, path, reason })),
+  )("refuses $name and says where", ({ value, path, reason }) => {
     expect(problem(value)).toEqual({ path, reason });
   });
 

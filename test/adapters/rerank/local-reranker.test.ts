@@ -2,7 +2,6 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Worker } from "node:worker_threads";
 import { createLocalReranker, startWorker } from "../../../src/adapters/rerank/local-reranker.ts";
 import { MODEL, startHub, startSilentHost } from "./hub.ts";
 import { relevanceOf, writeTinyModel } from "./tiny-model.ts";
@@ -17,18 +16,6 @@ afterAll(async () => {
   await reranker.close();
   rmSync(place, { recursive: true, force: true });
 });
-
-/** A reranker whose threads can be ended from outside. */
-function mortal(workers: Worker[]) {
-  return createLocalReranker({
-    model: relevanceFolder,
-    spawn: () => {
-      const worker = startWorker();
-      workers.push(worker);
-      return worker;
-    },
-  });
-}
 
 /** The code with which a call fails. Bun's own `rejects` would stop this thread until it does. */
 function codeOf(call: Promise<unknown>): Promise<unknown> {
@@ -185,15 +172,6 @@ describe("close", () => {
 });
 
 describe("failure", () => {
-  test("starts another thread when the first one has ended", async () => {
-    const workers: Worker[] = [];
-    const model = mortal(workers);
-    await model.score("ann", ["ann"], LIVELY);
-    await workers[0]?.terminate();
-    expect(await model.score("ann", ["ann"], LIVELY)).toEqual([relevanceOf(1)]);
-    expect(workers).toHaveLength(2);
-    await model.close();
-  });
 
   test("reports files that are missing, without the texts", async () => {
     const lost = createLocalReranker({ model: join(place, "nowhere") });

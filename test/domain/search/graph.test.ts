@@ -201,41 +201,21 @@ describe("a change of nodes", () => {
     expect(nodeChanges([], found)).toEqual([]);
   });
 
-  test.each([
-    { name: "a node twice", nodes: [changeNode, changeNode], message: "a node is written twice" },
-    {
-      name: "a node that was not read",
-      nodes: [{ ...changeNode, id: freshId() }],
-      message: "not read",
-    },
-    { name: "another text", nodes: [{ ...changeNode, content: "b" }], message: "another content" },
-    { name: "another owner", nodes: [{ ...changeNode, userId: "b" }], message: "another userId" },
-    {
-      name: "no session",
-      nodes: [{ ...changeNode, sessionId: undefined }],
-      message: "another sessionId",
-    },
-    {
-      name: "another scope",
-      nodes: [{ ...changeNode, scope: "agent" as const }],
-      message: "another scope",
-    },
-    {
-      name: "another type",
-      nodes: [{ ...changeNode, nodeType: "fact" as const }],
-      message: "another nodeType",
-    },
-    {
-      name: "another beginning",
-      nodes: [{ ...changeNode, createdAt: at(1) }],
-      message: "another createdAt",
-    },
-    {
-      name: "another day",
-      nodes: [{ ...changeNode, eventTime: at(1) }],
-      message: "another eventTime",
-    },
-  ])("refuses $name", ({ nodes, message }) => {
+  test.each(
+    (
+      [
+        ["a node twice", [changeNode, changeNode], "a node is written twice"],
+        ["a node that was not read", [{ ...changeNode, id: freshId() }], "not read"],
+        ["another text", [{ ...changeNode, content: "b" }], "another content"],
+        ["another owner", [{ ...changeNode, userId: "b" }], "another userId"],
+        ["no session", [{ ...changeNode, sessionId: undefined }], "another sessionId"],
+        ["another scope", [{ ...changeNode, scope: "agent" as const }], "another scope"],
+        ["another type", [{ ...changeNode, nodeType: "fact" as const }], "another nodeType"],
+        ["another beginning", [{ ...changeNode, createdAt: at(1) }], "another createdAt"],
+        ["another day", [{ ...changeNode, eventTime: at(1) }], "another eventTime"],
+      ] as const
+    ).map(([name, nodes, message]) => ({ name, nodes, message })),
+  )("refuses $name", ({ nodes, message }) => {
     const error = thrown(() => nodeChanges(nodes, found));
 
     expect(error.code).toBe("internal");

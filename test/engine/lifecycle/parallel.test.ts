@@ -30,45 +30,36 @@ type Repeatable = {
 const contest = (engine: MemoryEngine, ids: Ids) => engine.contradict(...ids);
 
 /** Calls that change something once, however often they are made. */
-const REPEATABLE: readonly Repeatable[] = [
-  {
-    name: "promote",
-    call: (engine, [id]) => engine.promote(id, { requestId: KEY }),
-    recorded: ["LIFECYCLE_CHANGED"],
-  },
-  {
-    name: "archive",
-    call: (engine, [id]) => engine.archive(id, { requestId: KEY }),
-    recorded: ["LIFECYCLE_CHANGED"],
-  },
-  {
-    name: "reinforce",
-    call: (engine, [id]) => engine.reinforce(id, { requestId: KEY }),
-    recorded: ["REINFORCE"],
-  },
-  {
-    name: "evaluateCondition",
-    call: (engine, [id]) => engine.evaluateCondition(id, { state: "true", requestId: KEY }),
-    recorded: ["EPISTEMIC_TRANSITION"],
-  },
-  {
-    name: "supersede",
-    call: (engine, ids) => engine.supersede(...ids),
-    recorded: ["SUPERSEDENCE_APPLIED"],
-  },
-  { name: "contradict", call: contest, recorded: ["CONTRADICTION_NOTED"] },
-  {
-    name: "resolveContradiction",
-    prepare: contest,
-    call: (engine, ids) => engine.resolveContradiction(...ids),
-    recorded: [
-      "CONTRADICTION_NOTED",
-      "CONTRADICTION_RESOLVED",
-      "EPISTEMIC_TRANSITION",
-      "EPISTEMIC_TRANSITION",
+const REPEATABLE = (
+  [
+    ["promote", (engine, [id]) => engine.promote(id, { requestId: KEY }), ["LIFECYCLE_CHANGED"]],
+    ["archive", (engine, [id]) => engine.archive(id, { requestId: KEY }), ["LIFECYCLE_CHANGED"]],
+    ["reinforce", (engine, [id]) => engine.reinforce(id, { requestId: KEY }), ["REINFORCE"]],
+    [
+      "evaluateCondition",
+      (engine, [id]) => engine.evaluateCondition(id, { state: "true", requestId: KEY }),
+      ["EPISTEMIC_TRANSITION"],
     ],
-  },
-];
+    ["supersede", (engine, ids) => engine.supersede(...ids), ["SUPERSEDENCE_APPLIED"]],
+    ["contradict", contest, ["CONTRADICTION_NOTED"]],
+    [
+      "resolveContradiction",
+      (engine, ids) => engine.resolveContradiction(...ids),
+      [
+        "CONTRADICTION_NOTED",
+        "CONTRADICTION_RESOLVED",
+        "EPISTEMIC_TRANSITION",
+        "EPISTEMIC_TRANSITION",
+      ],
+      contest,
+    ],
+  ] as readonly (readonly [
+    name: Repeatable["name"],
+    call: Repeatable["call"],
+    recorded: Repeatable["recorded"],
+    prepare?: Repeatable["prepare"],
+  ])[]
+).map(([name, call, recorded, prepare]) => ({ name, call, recorded, prepare }));
 
 async function memoriesOf(engine: MemoryEngine): Promise<Ids> {
   const { id } = await rememberConditional(engine);

@@ -3,43 +3,24 @@
 /** A sentence with places for a name, a number and a day, and the same one denied. */
 type Template = { readonly said: string; readonly denied: string };
 
-const TEMPLATES: readonly Template[] = [
-  {
-    said: "{name} paid {number} euros on {day}",
-    denied: "{name} did not pay {number} euros on {day}",
-  },
-  { said: "On {day} {name} runs {number} km", denied: "On {day} {name} runs no {number} km" },
-  {
-    said: "{name} hat am {day} {number} Euro gezahlt",
-    denied: "{name} hat am {day} keine {number} Euro gezahlt",
-  },
-  { said: "{name} läuft am {day} {number} km", denied: "{name} läuft am {day} nicht {number} km" },
-  {
-    said: "{name} a payé {number} euros le {day}",
-    denied: "{name} n'a pas payé {number} euros le {day}",
-  },
-  { said: "{name} pagó {number} euros el {day}", denied: "{name} no pagó {number} euros el {day}" },
-  {
-    said: "{name} ha pagato {number} euro il {day}",
-    denied: "{name} non ha pagato {number} euro il {day}",
-  },
-  {
-    said: "{name} betaalde {number} euro op {day}",
-    denied: "{name} betaalde geen {number} euro op {day}",
-  },
-  {
-    said: "{name} pagou {number} euros em {day}",
-    denied: "{name} não pagou {number} euros em {day}",
-  },
-  {
-    said: "{name} заплатила {number} евро {day}",
-    denied: "{name} не заплатила {number} евро {day}",
-  },
-  {
-    said: "{name}は{day}に{number}ユーロ払った",
-    denied: "{name}は{day}に{number}ユーロ払わなかった",
-  },
-];
+const TEMPLATES = (
+  [
+    ["{name} paid {number} euros on {day}", "{name} did not pay {number} euros on {day}"],
+    ["On {day} {name} runs {number} km", "On {day} {name} runs no {number} km"],
+    [
+      "{name} hat am {day} {number} Euro gezahlt",
+      "{name} hat am {day} keine {number} Euro gezahlt",
+    ],
+    ["{name} läuft am {day} {number} km", "{name} läuft am {day} nicht {number} km"],
+    ["{name} a payé {number} euros le {day}", "{name} n'a pas payé {number} euros le {day}"],
+    ["{name} pagó {number} euros el {day}", "{name} no pagó {number} euros el {day}"],
+    ["{name} ha pagato {number} euro il {day}", "{name} non ha pagato {number} euro il {day}"],
+    ["{name} betaalde {number} euro op {day}", "{name} betaalde geen {number} euro op {day}"],
+    ["{name} pagou {number} euros em {day}", "{name} não pagou {number} euros em {day}"],
+    ["{name} заплатила {number} евро {day}", "{name} не заплатила {number} евро {day}"],
+    ["{name}は{day}に{number}ユーロ払った", "{name}は{day}に{number}ユーロ払わなかった"],
+  ] satisfies readonly (readonly [said: Template["said"], denied: Template["denied"]])[]
+).map(([said, denied]) => ({ said, denied }));
 const NAMES = [
   ["Anna", "Hanna"],
   ["Jon", "John"],

@@ -193,45 +193,23 @@ describe("recordAnswerCitations", () => {
     expect(await listAnswerCitations(deps, { userId: OWNER })).toEqual([]);
   });
 
-  const refusals: readonly {
-    readonly name: string;
-    readonly change: object;
-    readonly field: string;
-  }[] = [
-    { name: "an unknown key", change: { note: "x" }, field: "note" },
-    { name: "an id that is no UUID", change: { citationId: "7" }, field: "citation_id" },
-    { name: "a request that is no UUID", change: { requestId: "7" }, field: "request_id" },
-    { name: "a missing answer", change: { answerId: undefined }, field: "answer_id" },
-    { name: "a blank answer", change: { answerId: " \n" }, field: "answer_id" },
-    {
-      name: "an answer of 513 characters",
-      change: { answerId: "😀".repeat(513) },
-      field: "answer_id",
-    },
-    { name: "citations that are no list", change: { citedNodeIds: ID }, field: "cited_node_ids" },
-    {
-      name: "1001 citations",
-      change: { citedNodeIds: Array(1001).fill(ID) },
-      field: "cited_node_ids",
-    },
-    {
-      name: "a citation twice",
-      change: { citedNodeIds: [ID, ID.toUpperCase()] },
-      field: "cited_node_ids",
-    },
-    {
-      name: "a citation that is no UUID",
-      change: { citedNodeIds: [ID, "7"] },
-      field: "cited_node_ids[1]",
-    },
-    {
-      name: "a hash in capitals",
-      change: { answerSha256: "A".repeat(64) },
-      field: "answer_sha256",
-    },
-    { name: "a short hash", change: { answerSha256: "a".repeat(63) }, field: "answer_sha256" },
-    { name: "an unknown method", change: { method: "guessed" }, field: "method" },
-  ];
+  const refusals = (
+    [
+      ["an unknown key", { note: "x" }, "note"],
+      ["an id that is no UUID", { citationId: "7" }, "citation_id"],
+      ["a request that is no UUID", { requestId: "7" }, "request_id"],
+      ["a missing answer", { answerId: undefined }, "answer_id"],
+      ["a blank answer", { answerId: " \n" }, "answer_id"],
+      ["an answer of 513 characters", { answerId: "😀".repeat(513) }, "answer_id"],
+      ["citations that are no list", { citedNodeIds: ID }, "cited_node_ids"],
+      ["1001 citations", { citedNodeIds: Array(1001).fill(ID) }, "cited_node_ids"],
+      ["a citation twice", { citedNodeIds: [ID, ID.toUpperCase()] }, "cited_node_ids"],
+      ["a citation that is no UUID", { citedNodeIds: [ID, "7"] }, "cited_node_ids[1]"],
+      ["a hash in capitals", { answerSha256: "A".repeat(64) }, "answer_sha256"],
+      ["a short hash", { answerSha256: "a".repeat(63) }, "answer_sha256"],
+      ["an unknown method", { method: "guessed" }, "method"],
+    ] satisfies readonly (readonly [name: string, change: object, field: string])[]
+  ).map(([name, change, field]) => ({ name, change, field }));
 
   test.each([...refusals])("refuses $name before anything is read", async ({ change, field }) => {
     const { deps, requestId } = await open();

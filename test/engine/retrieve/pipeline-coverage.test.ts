@@ -146,79 +146,65 @@ const leftOut = (blank: boolean) => ({
 });
 
 describe("coverage of a count or a list", () => {
-  const CASES: readonly {
-    readonly name: string;
-    readonly facts: Partial<CoverageFacts>;
-    readonly status: string;
-    readonly limitations: readonly string[];
-  }[] = [
-    { name: "nothing was left out", facts: {}, status: "semantic_candidates", limitations: [] },
-    {
-      name: "a search was at its limit",
-      facts: { candidateLimitPaths: ["VECTOR"] },
-      status: "candidate_limited",
-      limitations: ["candidate_limit"],
-    },
-    {
-      name: "a search failed",
-      facts: { backendFailures: { GRAPH: "backend_error" } },
-      status: "candidate_limited",
-      limitations: ["backend_failure"],
-    },
-    {
-      name: "the floor dropped a result",
-      facts: dropped("below_threshold"),
-      status: "candidate_limited",
-      limitations: ["score_floor"],
-    },
-    {
-      name: "the limit dropped a result",
-      facts: dropped("result_limit"),
-      status: "candidate_limited",
-      limitations: ["result_limit"],
-    },
-    {
-      name: "the limit had no room for both sides of a dispute",
-      facts: dropped("one_sided"),
-      status: "candidate_limited",
-      limitations: ["result_limit"],
-    },
-    {
-      name: "a cap on sources dropped a result",
-      facts: { excluded: [{ reason: "source_limit" }, { reason: "evidence_limit" }] },
-      status: "semantic_candidates",
-      limitations: [],
-    },
-    {
-      name: "a record did not fit",
-      facts: leftOut(false),
-      status: "context_limited",
-      limitations: ["token_budget"],
-    },
-    {
-      name: "a record was blank",
-      facts: leftOut(true),
-      status: "semantic_candidates",
-      limitations: [],
-    },
-    {
-      name: "all of it happened",
-      facts: {
-        candidateLimitPaths: ["LEXICAL_AGG"],
-        backendFailures: { VECTOR: "backend_error" },
-        excluded: [{ reason: "result_limit" }, { reason: "below_threshold" }],
-        ...leftOut(false),
-      },
-      status: "context_limited",
-      limitations: [
-        "candidate_limit",
-        "backend_failure",
-        "score_floor",
-        "result_limit",
-        "token_budget",
+  const CASES = (
+    [
+      ["nothing was left out", {}, "semantic_candidates", []],
+      [
+        "a search was at its limit",
+        { candidateLimitPaths: ["VECTOR"] },
+        "candidate_limited",
+        ["candidate_limit"],
       ],
-    },
-  ];
+      [
+        "a search failed",
+        { backendFailures: { GRAPH: "backend_error" } },
+        "candidate_limited",
+        ["backend_failure"],
+      ],
+      [
+        "the floor dropped a result",
+        dropped("below_threshold"),
+        "candidate_limited",
+        ["score_floor"],
+      ],
+      [
+        "the limit dropped a result",
+        dropped("result_limit"),
+        "candidate_limited",
+        ["result_limit"],
+      ],
+      [
+        "the limit had no room for both sides of a dispute",
+        dropped("one_sided"),
+        "candidate_limited",
+        ["result_limit"],
+      ],
+      [
+        "a cap on sources dropped a result",
+        { excluded: [{ reason: "source_limit" }, { reason: "evidence_limit" }] },
+        "semantic_candidates",
+        [],
+      ],
+      ["a record did not fit", leftOut(false), "context_limited", ["token_budget"]],
+      ["a record was blank", leftOut(true), "semantic_candidates", []],
+      [
+        "all of it happened",
+        {
+          candidateLimitPaths: ["LEXICAL_AGG"],
+          backendFailures: { VECTOR: "backend_error" },
+          excluded: [{ reason: "result_limit" }, { reason: "below_threshold" }],
+          ...leftOut(false),
+        },
+        "context_limited",
+        ["candidate_limit", "backend_failure", "score_floor", "result_limit", "token_budget"],
+      ],
+    ] satisfies readonly (readonly [
+      name: string,
+      facts: Partial<CoverageFacts>,
+      status: string,
+      limitations: readonly string[],
+    ])[]
+  ).map(([name, facts, status, limitations]) => ({ name, facts, status, limitations }));
 
   test.each(CASES)("is $status when $name", ({ facts, status, limitations }) => {
     const coverage = aggregationCoverage({ ...COMPLETE, ...facts });

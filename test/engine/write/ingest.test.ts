@@ -308,36 +308,23 @@ describe("a repeated request", () => {
     expect(ofAda).not.toContain(ofBob[0] ?? asUuid(""));
   });
 
-  const CHANGES: readonly { name: string; items: readonly FastIngestItem[] }[] = [
-    { name: "another order", items: [...ITEMS].reverse() },
-    { name: "fewer items", items: ITEMS.slice(0, 2) },
-    { name: "more items", items: [...ITEMS, { content: "three" }] },
-    { name: "another text", items: [{ ...ITEMS[0], content: "One" }, ...ITEMS.slice(1)] },
-    {
-      name: "another role",
-      items: [{ ...ITEMS[0], content: "one", role: "human" }, ...ITEMS.slice(1)],
-    },
-    {
-      name: "another speaker",
-      items: [{ ...ITEMS[0], content: "one", speaker: "Bo" }, ...ITEMS.slice(1)],
-    },
-    {
-      name: "another session",
-      items: [{ ...ITEMS[0], content: "one", sessionId: "t" }, ...ITEMS.slice(1)],
-    },
-    {
-      name: "another scope",
-      items: [{ ...ITEMS[0], content: "one", scope: "agent" }, ...ITEMS.slice(1)],
-    },
-    {
-      name: "other metadata",
-      items: [{ ...ITEMS[0], content: "one", metadata: { a: 2 } }, ...ITEMS.slice(1)],
-    },
-    {
-      name: "another time",
-      items: [{ ...ITEMS[0], content: "one", eventTime: "2026-01-01T00:00Z" }, ...ITEMS.slice(1)],
-    },
-  ];
+  const CHANGES = (
+    [
+      ["another order", [...ITEMS].reverse()],
+      ["fewer items", ITEMS.slice(0, 2)],
+      ["more items", [...ITEMS, { content: "three" }]],
+      ["another text", [{ ...ITEMS[0], content: "One" }, ...ITEMS.slice(1)]],
+      ["another role", [{ ...ITEMS[0], content: "one", role: "human" }, ...ITEMS.slice(1)]],
+      ["another speaker", [{ ...ITEMS[0], content: "one", speaker: "Bo" }, ...ITEMS.slice(1)]],
+      ["another session", [{ ...ITEMS[0], content: "one", sessionId: "t" }, ...ITEMS.slice(1)]],
+      ["another scope", [{ ...ITEMS[0], content: "one", scope: "agent" }, ...ITEMS.slice(1)]],
+      ["other metadata", [{ ...ITEMS[0], content: "one", metadata: { a: 2 } }, ...ITEMS.slice(1)]],
+      [
+        "another time",
+        [{ ...ITEMS[0], content: "one", eventTime: "2026-01-01T00:00Z" }, ...ITEMS.slice(1)],
+      ],
+    ] satisfies readonly (readonly [name: string, items: readonly FastIngestItem[]])[]
+  ).map(([name, items]) => ({ name, items }));
 
   test.each(CHANGES)("with $name is a conflict and stores nothing", async ({ items }) => {
     const { engine } = await open();
