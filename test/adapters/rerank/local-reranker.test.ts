@@ -172,7 +172,6 @@ describe("close", () => {
 });
 
 describe("failure", () => {
-
   test("reports files that are missing, without the texts", async () => {
     const lost = createLocalReranker({ model: join(place, "nowhere") });
     const error: unknown = await lost.score("a secret", ["another secret"], LIVELY).catch((e) => e);
