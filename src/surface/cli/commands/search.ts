@@ -20,7 +20,6 @@ import { escaped, fields, oneLine, shortened, shortIds, table } from "../output.
 type SearchOptions = {
   readonly limit: number;
   readonly context?: true;
-  readonly asOf?: string;
 };
 
 /** `svc search`: searches one owner's memories for a question. */
@@ -29,10 +28,11 @@ export const searchCommand = memoryCommand<SearchOptions, [readonly string[]]>(
     name: "search",
     description: "find memories",
     words: [["<query...>", "a question or some words"]],
+    of: retrieveOperation,
+    members: { "as-of": ["as_of", 'search what was known and valid then: a time, "2 weeks ago"'] },
     options: [
       countOption("--limit <count>", "maximum number of memories to show", [0, 1000], 10),
       new Option("--context", "print the context that an assistant would get"),
-      new Option("--as-of <time>", "search what was known and valid at that time"),
     ],
     doing: "searching",
     examples: `
@@ -44,10 +44,7 @@ Examples:
   async (desk, words) => {
     const query = words.join(" ");
     if (query.trim() === "") throw invalid("query", "is empty; svc list shows all memories");
-    const { output: answer } = await desk.ask(retrieveOperation, {
-      query,
-      as_of: desk.options.asOf,
-    });
+    const { output: answer } = await desk.ask(retrieveOperation, { ...desk.given, query });
     const response = bounded(answer, LIMITS.pageChars);
     const { context, limit, format, isNamed } = desk.options;
     const { metadata, bundle } = response;
