@@ -67,6 +67,35 @@ export const nodeForm = named("Node", "A memory with its state, provenance and v
 /** A memory: typed, owned, with state, provenance and a validity interval `[validFrom, validTo)`. */
 export type MemoryNode = ValueOf<typeof nodeForm>;
 
+type Needed = "id" | "userId" | "nodeType" | "content" | "scope" | "createdAt" | "evidenceRefs";
+type Kind = "decayProfile" | "epistemicType" | "sourceType";
+
+/** A memory as it begins: tentative, valid from its creation on, kept for ever, without what is not given. */
+export function newMemory(
+  given: Pick<MemoryNode, Needed | Kind> & Partial<MemoryNode>,
+): MemoryNode {
+  const { createdAt, confidence = 0.5, salience = 0.5 } = given;
+  return {
+    sessionId: undefined,
+    lifecycleState: "tentative",
+    confidence,
+    salience,
+    confidenceBase: confidence,
+    salienceBase: salience,
+    reinforcementBoost: 0,
+    lastReinforcedAt: createdAt,
+    metadata: undefined,
+    updatedAt: createdAt,
+    eventTime: undefined,
+    validFrom: createdAt,
+    validTo: undefined,
+    ttlDays: undefined,
+    supersededBy: undefined,
+    pinned: false,
+    ...given,
+  };
+}
+
 /** A complete node as JSON, as audit records keep it, and back. */
 export const nodeRecord = auditForm(
   nodeForm,

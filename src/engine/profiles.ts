@@ -10,7 +10,7 @@ import { SCOPES, type Scope } from "../domain/enums.ts";
 import { matrixConfidence } from "../domain/epistemics.ts";
 import { SvcError } from "../domain/errors.ts";
 import { canReplace, isActive, requireStep } from "../domain/lifecycle.ts";
-import { type MemoryNode, nodeRecord } from "../domain/node.ts";
+import { type MemoryNode, newMemory, nodeRecord } from "../domain/node.ts";
 import {
   evidenceUnion,
   mentions,
@@ -252,19 +252,13 @@ function profileNode(
 ): MemoryNode {
   const matrix = matrixConfidence("inferred", "system_inferred", deps.settings.confidenceOverrides);
   const confidence = Math.min(matrix.value, ...sources.map((source) => source.confidence));
-  return {
+  return newMemory({
     id,
     userId: wanted.userId,
-    sessionId: undefined,
     nodeType: "summary",
     content,
-    lifecycleState: "tentative",
     confidence,
     salience: 0.7,
-    confidenceBase: confidence,
-    salienceBase: 0.7,
-    reinforcementBoost: 0,
-    lastReinforcedAt: at,
     decayProfile: "fast",
     epistemicType: "inferred",
     sourceType: "system_inferred",
@@ -280,13 +274,6 @@ function profileNode(
       tokenizer: deps.tokenizer.name,
     },
     createdAt: at,
-    updatedAt: at,
-    eventTime: undefined,
-    validFrom: at,
-    validTo: undefined,
-    ttlDays: undefined,
-    supersededBy: undefined,
     evidenceRefs: evidenceUnion(sources.map(({ evidenceRefs }) => evidenceRefs)),
-    pinned: false,
-  };
+  });
 }

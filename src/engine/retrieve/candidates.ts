@@ -309,6 +309,15 @@ function scanTerms(question: string): readonly string[] {
   return [...new Set([...words, ...pairs])];
 }
 
+/** The numbers that searches give a candidate: of several questions the largest counts. */
+export const CANDIDATE_SIGNALS = [
+  "semantic",
+  "lexical",
+  "coverage",
+  "certainty",
+  "graph",
+] as const satisfies (keyof Candidate)[];
+
 /** A memory that was found, with its signals. */
 export type Candidate = {
   readonly key: NodeKey;

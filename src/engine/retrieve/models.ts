@@ -6,7 +6,7 @@ import type { LanguageModel, Reranker } from "../../ports/models.ts";
 import type { NodeKey } from "../../ports/store/search-index.ts";
 import type { ReformulationSettings, RerankerSettings } from "../settings.ts";
 import type { ResultCandidate } from "./api.ts";
-import type { Candidate } from "./candidates.ts";
+import { CANDIDATE_SIGNALS, type Candidate } from "./candidates.ts";
 import { hasOwnClaim } from "./pack/sections.ts";
 import { adjusted, adjustment, byScore } from "./score/score.ts";
 
@@ -142,11 +142,7 @@ function joined(a: Candidate, b: Candidate): Candidate {
   return sorted({
     ...a,
     paths: [...new Set([...a.paths, ...b.paths])],
-    semantic: larger(a.semantic, b.semantic),
-    lexical: larger(a.lexical, b.lexical),
-    coverage: larger(a.coverage, b.coverage),
-    certainty: larger(a.certainty, b.certainty),
-    graph: Math.max(a.graph, b.graph),
+    ...Object.fromEntries(CANDIDATE_SIGNALS.map((name) => [name, larger(a[name], b[name])])),
   });
 }
 

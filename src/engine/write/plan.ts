@@ -33,7 +33,7 @@ import {
   VALUE_BINDINGS_KEY,
   withRole,
 } from "../../domain/metadata.ts";
-import type { MemoryEvent, MemoryNode } from "../../domain/node.ts";
+import { type MemoryEvent, type MemoryNode, newMemory } from "../../domain/node.ts";
 import { parseSpeaker, SPEAKER_KEY } from "../../domain/speaker.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { type Instant, nextInstant } from "../../lib/instant.ts";
@@ -111,34 +111,21 @@ export function planRawNote(event: MemoryEvent, settings: PlanContext["settings"
 }
 
 function baseNode(event: MemoryEvent, id: Uuid): MemoryNode {
-  return {
+  return newMemory({
     id,
     userId: event.userId,
     sessionId: event.sessionId,
     nodeType: "note",
     content: event.content,
-    lifecycleState: "tentative",
-    confidence: 0.5,
-    salience: 0.5,
-    confidenceBase: 0.5,
-    salienceBase: 0.5,
-    reinforcementBoost: 0,
-    lastReinforcedAt: event.timestamp,
     decayProfile: "medium",
     epistemicType: "asserted",
     sourceType: "user_stated",
     scope: event.scope,
     metadata: event.metadata,
     createdAt: event.timestamp,
-    updatedAt: event.timestamp,
     eventTime: event.eventTime,
-    validFrom: event.timestamp,
-    validTo: undefined,
-    ttlDays: undefined,
-    supersededBy: undefined,
     evidenceRefs: [event.id],
-    pinned: false,
-  };
+  });
 }
 
 function planKnowledge(

@@ -4,7 +4,7 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { EdgeType } from "../../enums.ts";
 import type { ConfidenceOverrides } from "../../epistemics.ts";
 import { isActive } from "../../lifecycle.ts";
-import type { Edge, MemoryEvent, MemoryNode } from "../../node.ts";
+import { type Edge, type MemoryEvent, type MemoryNode, newMemory } from "../../node.ts";
 import type { Turn } from "../passages.ts";
 
 /** What a user may choose about claims and entities. */
@@ -95,32 +95,22 @@ export function newNode(
   { event, turn, now }: PlanContext,
   part: Pick<MemoryNode, "id" | "nodeType" | "content"> & Partial<MemoryNode>,
 ): MemoryNode {
-  return {
+  return newMemory({
     userId: event.userId,
     sessionId: event.sessionId,
-    lifecycleState: "tentative",
     confidence: EXTRACTED_CONFIDENCE,
-    salience: 0.5,
     confidenceBase: EXTRACTED_CONFIDENCE,
     salienceBase: 0.5,
-    reinforcementBoost: 0,
     lastReinforcedAt: event.timestamp,
     decayProfile: "slow",
     epistemicType: "asserted",
     sourceType: "user_stated",
     scope: event.scope,
-    metadata: undefined,
     createdAt: now,
-    updatedAt: now,
-    eventTime: undefined,
     validFrom: turn.at,
-    validTo: undefined,
-    ttlDays: undefined,
-    supersededBy: undefined,
     evidenceRefs: [event.id],
-    pinned: false,
     ...part,
-  };
+  });
 }
 
 /** Of entities and edges that come out of a text. */

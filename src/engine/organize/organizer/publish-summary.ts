@@ -2,7 +2,13 @@ import { checksummed } from "../../../domain/checksummed.ts";
 import type { Scope } from "../../../domain/enums.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { isActive, requireStep } from "../../../domain/lifecycle.ts";
-import { type Edge, edgeRecord, type MemoryNode, nodeRecord } from "../../../domain/node.ts";
+import {
+  type Edge,
+  edgeRecord,
+  type MemoryNode,
+  newMemory,
+  nodeRecord,
+} from "../../../domain/node.ts";
 import {
   type Excerpt,
   isGrounded,
@@ -224,16 +230,11 @@ function summaryNode(
   { id, generation, at }: { readonly id: Uuid; readonly generation: number; readonly at: Instant },
 ): MemoryNode {
   const { about, requestHash, metadata, selected: _shown, edge: _edge, ...given } = draft;
-  return {
+  return newMemory({
     ...given,
     id,
     userId,
-    sessionId: undefined,
     nodeType: "summary",
-    confidenceBase: draft.confidence,
-    salienceBase: draft.salience,
-    reinforcementBoost: 0,
-    lastReinforcedAt: at,
     epistemicType: "inferred",
     sourceType: "system_inferred",
     scope,
@@ -245,13 +246,7 @@ function summaryNode(
       ...metadata,
     },
     createdAt: at,
-    updatedAt: at,
-    validFrom: at,
-    validTo: undefined,
-    ttlDays: undefined,
-    supersededBy: undefined,
-    pinned: false,
-  };
+  });
 }
 
 function derivedFrom(
