@@ -193,15 +193,11 @@ function byPlatform(
 }
 
 /** Other names that people use for a client, reduced to letters and digits. */
-const OTHER_NAMES: Readonly<Record<ClientName, readonly string[]>> = {
-  "claude-code": [],
-  "claude-desktop": [],
-  cursor: [],
+const OTHER_NAMES: Readonly<Partial<Record<ClientName, readonly string[]>>> = {
   vscode: ["visualstudiocode", "code", "copilot"],
   codex: ["openai", "chatgpt"],
   gemini: ["google"],
   windsurf: ["codeium", "cascade"],
-  zed: [],
 };
 
 /** Minimum letters with which a part of a name stands for it. */
@@ -213,7 +209,7 @@ export function similarClients(name: string): readonly ClientName[] {
   const namesOf = (client: ClientName): readonly string[] => [
     plain(client),
     plain(findClient(client)?.title ?? ""),
-    ...OTHER_NAMES[client],
+    ...(OTHER_NAMES[client] ?? []),
   ];
   const same = CLIENT_NAMES.filter((client) => namesOf(client).includes(wanted));
   if (same.length > 0) return same;

@@ -7,6 +7,7 @@ import {
   CLIENT_NAMES,
   type Client,
   type ClientName,
+  CONFIG_SCOPES,
   type ConfigForm,
   type ConfigScope,
   findClient,
@@ -95,14 +96,10 @@ export async function planConnection(
   const editor = await loadEditor(client.form);
   const before = readConfig(place.file);
   const after = guarded(place.file, () => {
-    const former = before === undefined ? undefined : editor.read(before).get(name);
-    if (former !== undefined && !isOurs(former) && !force) throw taken(place.file, name, former);
-    return connected(
-      editor,
-      before,
-      name,
-      toMembers(server, client.form, isOurs(former) ? former : undefined),
-    );
+    const former = editor.read(before ?? "").get(name);
+    const ours = isOurs(former) ? former : undefined;
+    if (former !== ours && !force) throw taken(place.file, name, former);
+    return connected(editor, before, name, toMembers(server, client.form, ours));
   });
   return changeOf(client, {
     place,
@@ -127,19 +124,14 @@ export async function planDisconnection(
   const client = requireClient(clientName);
   const editor = await loadEditor(client.form);
   const places = placesFor(client, scope, here);
-  const held = places.find((place) => isConnected(editor, place.file, name));
+  const held = places.find(({ file }) => isOurs(entriesIn(editor, file).get(name)));
   const place = held ?? usedPlace(client, places);
   const before = readConfig(place.file);
   return guarded(place.file, () => {
-    const unchanged = {
-      place,
-      isShared: scope === "project",
-      before,
-      isBackedUp: false,
-      spent: [],
-      otherNames: otherNamesIn(editor, before, name),
-    };
-    const present = before === undefined ? undefined : editor.read(before).get(name);
+    const isShared = scope === "project";
+    const otherNames = otherNamesIn(editor, before, name);
+    const unchanged = { place, isShared, before, isBackedUp: false, spent: [], otherNames };
+    const present = editor.read(before ?? "").get(name);
     if (before === undefined || present === undefined) {
       return changeOf(client, { ...unchanged, after: before });
     }
@@ -221,21 +213,10 @@ function usedPlace(client: Client, places: readonly Place[]): Place {
   return used;
 }
 
-function otherNamesIn(editor: Editor, text: string | undefined, name: string): readonly string[] {
-  if (text === undefined) return [];
+function otherNamesIn(editor: Editor, text = "", name = ""): readonly string[] {
   return [...editor.read(text)].flatMap(([other, entry]) =>
     other !== name && isOurs(entry) ? [other] : [],
   );
-}
-
-function isConnected(editor: Editor, file: string, name: string): boolean {
-  try {
-    const text = readConfig(file);
-    return text !== undefined && isOurs(editor.read(text).get(name));
-  } catch {
-    // The next step says why the file cannot be read.
-    return false;
-  }
 }
 
 /** The text with the entry. A previous entry of another program is removed as a whole. */
@@ -259,14 +240,14 @@ function undone(editor: Editor, file: string, before: string, name: string): Und
   const spent: string[] = [];
   let text = before;
   for (const copy of backupsOf(file)) {
-    const members = membersOf(editor.read(text).get(name));
+    const members = withMembers(editor.read(text).get(name), {});
     if (!isResult(() => connected(editor, copy.text, name, members), text)) continue;
     spent.push(copy.path);
     text = copy.text;
     if (!isOurs(editor.read(text).get(name))) return { after: text, isBackedUp: false, spent };
   }
   // A link was there before: svc creates only files.
-  const made = membersOf(editor.read(text).get(name));
+  const made = withMembers(editor.read(text).get(name), {});
   if (!isLink(file) && isResult(() => editor.create(name, made), text)) {
     return { after: undefined, isBackedUp: false, spent };
   }
@@ -280,10 +261,6 @@ function isResult(write: () => string, text: string): boolean {
     if (error instanceof ConfigTextError) return false;
     throw error;
   }
-}
-
-function membersOf(entry: unknown): Members {
-  return typeof entry === "object" ? { ...entry } : {};
 }
 
 function guarded<T>(file: string, work: () => T): T {
@@ -326,36 +303,32 @@ export async function connectionsTo(
   here: Surroundings,
 ): Promise<readonly Connection[]> {
   const found = await Promise.all(
-    CLIENT_NAMES.flatMap((name) => [
-      connectionsOf(name, "user", here),
-      connectionsOf(name, "project", here),
-    ]),
+    CLIENT_NAMES.flatMap((name) =>
+      CONFIG_SCOPES.map((scope) => connectionsOf(requireClient(name), scope, here)),
+    ),
   );
   return found.flat().filter(({ server }) => packOf(server) === mainFile);
 }
 
 async function connectionsOf(
-  clientName: ClientName,
+  client: Client,
   scope: ConfigScope,
   here: Surroundings,
 ): Promise<readonly Connection[]> {
-  const client = findClient(clientName);
-  if (client === undefined) return [];
   const editor = await loadEditor(client.form);
-  return placesOf(client, scope, here).flatMap(({ file }) => {
-    const entries = entriesOf(() => editor.read(readConfig(file) ?? ""));
-    return [...entries].flatMap(([name, entry]) => {
+  return placesOf(client, scope, here).flatMap(({ file }) =>
+    [...entriesIn(editor, file)].flatMap(([name, entry]) => {
       const server = isOurs(entry) ? fromEntry(entry) : undefined;
-      return server === undefined ? [] : [{ client: clientName, scope, file, name, server }];
-    });
-  });
+      return server === undefined ? [] : [{ client: client.name, scope, file, name, server }];
+    }),
+  );
 }
 
-function entriesOf(read: () => ReadonlyMap<string, unknown>): ReadonlyMap<string, unknown> {
+/** The entries of a file; none of one that is missing or cannot be read: who changes it says why. */
+function entriesIn(editor: Editor, file: string): ReadonlyMap<string, unknown> {
   try {
-    return read();
+    return editor.read(readConfig(file) ?? "");
   } catch {
-    // A list of connected assistants does not judge their files.
     return new Map();
   }
 }

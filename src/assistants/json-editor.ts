@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import {
   applyEdits,
   type Edit,
@@ -13,44 +12,34 @@ import {
 import {
   ConfigTextError,
   type Editor,
+  editorOf,
   lineEndingOf,
   type Members,
-  splitMark,
-  withMembers,
 } from "./server-entry.ts";
 
 const DEFAULT_INDENT = "  ";
 
-/** Edits JSON, even with comments and trailing commas. @param section the member of the root that holds the entries */
+/** Edits JSON, even with comments and trailing commas. */
 export function jsonEditor(section: string): Editor {
-  return {
-    read: (text) => new Map(Object.entries(entriesIn(parseRoot(splitMark(text).body), section))),
-    set: (text, name, members) => {
-      const { mark, body } = splitMark(text);
-      const root = parseRoot(body);
-      if (root === undefined) return mark + wholeText(section, name, members, lineEndingOf(body));
-      const entries = entriesIn(root, section);
-      const entry = withMembers(entries[name], members);
+  return editorOf<Node | undefined>(section, {
+    parse: parseRoot,
+    members: (root) => (root === undefined ? {} : JSON.parse(JSON.stringify(getNodeValue(root)))),
+    noSection: `has a ${JSON.stringify(section)} that is no object`,
+    put: (body, root, name, entry) => {
+      if (root === undefined) return wholeText(section, name, entry, lineEndingOf(body));
       const edits = modify(body, [section, name], entry, {});
-      const changed = applyEdits(
+      return applyEdits(
         body,
         edits.flatMap((edit) => laidOut(body, root, edit)),
       );
-      requireValue(changed, root, section, { ...entries, [name]: entry });
-      return mark + changed;
     },
-    remove: (text, name) => {
-      const { mark, body } = splitMark(text);
-      const root = parseRoot(body);
-      const { [name]: entry, ...left } = entriesIn(root, section);
+    take: (body, root, name) => {
       const property = root && findNodeAtLocation(root, [section, name])?.parent;
-      if (entry === undefined || root === undefined || property === undefined) return text;
-      const changed = applyEdits(body, [...removal(body, property)]);
-      requireValue(changed, root, section, left);
-      return mark + changed;
+      return property === undefined ? body : applyEdits(body, [...removal(body, property)]);
     },
+    unfit: "cannot be changed without touching more than the entry",
     create: (name, members) => wholeText(section, name, members, "\n"),
-  };
+  });
 }
 
 /** The root object; undefined for blank text. */
@@ -78,27 +67,6 @@ function inWords(code: string): string {
 function positionOf(text: string, offset: number): string {
   const before = text.slice(0, offset).split("\n");
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
-}
-
-type Values = Readonly<Record<string, unknown>>;
-
-function entriesIn(root: Node | undefined, section: string): Values {
-  const { [section]: entries = {} } = membersIn(root);
-  if (typeof entries === "object" && entries !== null && !Array.isArray(entries)) {
-    return { ...entries };
-  }
-  throw new ConfigTextError(`has a ${JSON.stringify(section)} that is no object`);
-}
-
-function membersIn(root: Node | undefined): Values {
-  return root === undefined ? {} : JSON.parse(JSON.stringify(getNodeValue(root)));
-}
-
-/** @throws ConfigTextError if a change did not have exactly the intended effect, as where a member is there twice */
-function requireValue(body: string, before: Node, section: string, entries: Values): void {
-  const expected = { ...membersIn(before), [section]: JSON.parse(JSON.stringify(entries)) };
-  if (isDeepStrictEqual(membersIn(parseRoot(body)), expected)) return;
-  throw new ConfigTextError("cannot be changed without touching more than the entry");
 }
 
 /** Where everything else is on one line, so is the entry; else it has lines of its own, behind the comment of its neighbour. */

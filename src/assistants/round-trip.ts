@@ -53,12 +53,13 @@ export async function tryServer(
   });
   const said = listen(transport);
   const client = new sdk.Client({ name: "svc", version: VERSION });
-  let pid: number | null = null;
+  const ended = Promise.withResolvers<void>();
+  transport.onclose = ended.resolve;
+  let isStarted = false;
   try {
     const timeout = (): { timeout: number } => ({ timeout: Math.max(1, limitMs - elapsed()) });
     const opening = client.connect(transport, timeout());
-    // Read now: later the transport may forget the process before it has ended.
-    pid = transport.pid;
+    isStarted = transport.pid !== null;
     await opening;
     const startMs = elapsed();
     const { tools } = await client.listTools(undefined, timeout());
@@ -69,8 +70,9 @@ export async function tryServer(
   } catch (error) {
     return { isOk: false, ms: elapsed(), problem: problemOf(error, server, said(), limitMs) };
   } finally {
+    // It ends the process, by a signal if necessary.
     await client.close();
-    if (pid !== null) await ended(pid);
+    if (isStarted) await ended.promise;
   }
 }
 
@@ -116,29 +118,6 @@ function listen(transport: StdioClientTransport): () => string {
     said = (said + Buffer.from(chunk).toString("utf8")).slice(-KEPT);
   });
   return () => said;
-}
-
-/** Milliseconds that a process has to exit before it is killed. */
-const LEAVE_MS = 1000;
-const LOOK_MS = 10;
-
-/** Resolves when a process of ours has ended, by a signal if necessary. */
-async function ended(pid: number): Promise<void> {
-  if (!signal(pid, "SIGTERM")) return;
-  const deadline = performance.now() + LEAVE_MS;
-  while (signal(pid, 0)) {
-    if (performance.now() > deadline) signal(pid, "SIGKILL");
-    await Bun.sleep(LOOK_MS);
-  }
-}
-
-/** @returns whether the process exists */
-function signal(pid: number, name: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, name);
-  } catch {
-    return false;
-  }
 }
 
 const CONNECTION_CLOSED = -32_000;

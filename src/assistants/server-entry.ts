@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isJsonObject } from "../lib/json.ts";
 import type { ConfigForm } from "./catalogue.ts";
 
 /** How an assistant starts the memory server. */
@@ -106,13 +107,64 @@ export class ConfigTextError extends Error {
   override readonly name = "ConfigTextError";
 }
 
+/** How the texts of one language are read and changed. Each throws ConfigTextError. */
+export type Language<Parsed> = {
+  readonly parse: (body: string) => Parsed;
+  /** The members of the root by name. */
+  readonly members: (parsed: Parsed) => Members;
+  /** Says that the member with the entries is something else. */
+  readonly noSection: string;
+  readonly put: (body: string, parsed: Parsed, name: string, entry: Members) => string;
+  readonly take: (body: string, parsed: Parsed, name: string) => string;
+  /** Says why a change would touch more than the entry. */
+  readonly unfit: string;
+  readonly create: Editor["create"];
+};
+
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/** A text and its byte order mark, which parsers do not expect. */
-export function splitMark(text: string): { readonly mark: string; readonly body: string } {
-  return text.startsWith(BYTE_ORDER_MARK)
-    ? { mark: BYTE_ORDER_MARK, body: text.slice(1) }
-    : { mark: "", body: text };
+/** The editor of a language. @param section the member of the root that holds the entries */
+export function editorOf<Parsed>(section: string, language: Language<Parsed>): Editor {
+  const entriesOf = (parsed: Parsed): Members => {
+    const { [section]: entries = {} } = language.members(parsed);
+    if (isJsonObject(entries)) return { ...entries };
+    throw new ConfigTextError(language.noSection);
+  };
+  /** Proves that a change had exactly the intended effect: a member may be there twice. */
+  const proven = (changed: string, before: Parsed, entries: Members): string => {
+    const expected = { ...language.members(before), [section]: entries };
+    try {
+      const found = { [section]: {}, ...language.members(language.parse(changed)) };
+      if (isSameEntry(found, expected)) return changed;
+    } catch (error) {
+      if (!(error instanceof ConfigTextError)) throw error;
+    }
+    throw new ConfigTextError(language.unfit);
+  };
+  const edit = (text: string, change: (body: string, parsed: Parsed) => string): string => {
+    const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
+    const body = text.slice(mark.length);
+    return mark + change(body, language.parse(body));
+  };
+  return {
+    read: (text) => {
+      const body = text.replace(BYTE_ORDER_MARK, "");
+      return new Map(Object.entries(entriesOf(language.parse(body))));
+    },
+    set: (text, name, members) =>
+      edit(text, (body, parsed) => {
+        const entries = entriesOf(parsed);
+        const entry = withMembers(entries[name], members);
+        const changed = language.put(body, parsed, name, entry);
+        return proven(changed, parsed, { ...entries, [name]: entry });
+      }),
+    remove: (text, name) =>
+      edit(text, (body, parsed) => {
+        const { [name]: entry, ...left } = entriesOf(parsed);
+        return entry === undefined ? body : proven(language.take(body, parsed, name), parsed, left);
+      }),
+    create: language.create,
+  };
 }
 
 /** The line ending of a text: that of its first line. */

@@ -1,38 +1,25 @@
-import { isDeepStrictEqual } from "node:util";
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from "toml-eslint-parser";
 import {
   ConfigTextError,
   type Editor,
+  editorOf,
   lineEndingOf,
   type Members,
-  splitMark,
-  withMembers,
 } from "./server-entry.ts";
 
 /** Edits TOML: an entry is the table `[section.name]` with the tables below it. @param section a bare key */
 export function tomlEditor(section: string): Editor {
-  return {
-    read: (text) => new Map(Object.entries(entriesIn(parse(splitMark(text).body), section))),
-    set: (text, name, members) => {
-      const { mark, body } = splitMark(text);
-      const parsed = parse(body);
-      const entries = entriesIn(parsed, section);
-      const entry = withMembers(entries[name], members);
-      const changed = appended(without(body, parsed, [section, name]), section, name, entry);
-      requireValue(changed, parsed, section, { ...entries, [name]: entry });
-      return mark + changed;
-    },
-    remove: (text, name) => {
-      const { mark, body } = splitMark(text);
-      const parsed = parse(body);
-      const { [name]: entry, ...left } = entriesIn(parsed, section);
-      if (entry === undefined) return text;
-      const changed = without(body, parsed, [section, name]);
-      requireValue(changed, parsed, section, left);
-      return mark + changed;
-    },
+  const unfit = `writes ${section} in a form that cannot be changed without touching more than the entry; give the entry a table of its own, or take it out`;
+  return editorOf<Parsed>(section, {
+    parse,
+    members: ({ value }) => value,
+    noSection: `has a ${section} that is no table`,
+    put: (body, parsed, name, entry) =>
+      appended(without(body, parsed, [section, name]), section, name, entry),
+    take: (body, parsed, name) => without(body, parsed, [section, name]),
+    unfit,
     create: (name, members) => tableText(section, name, members, "\n"),
-  };
+  });
 }
 
 type Table = AST.TOMLTable;
@@ -52,41 +39,6 @@ function parse(body: string): Parsed {
     throw new ConfigTextError(
       `is not TOML at line ${lineNumber}, column ${column + 1} (${message})`,
     );
-  }
-}
-
-function entriesIn({ value }: Parsed, section: string): Readonly<Record<string, unknown>> {
-  const entries = value[section];
-  if (entries === undefined) return {};
-  if (typeof entries === "object" && entries !== null && !Array.isArray(entries)) {
-    return { ...entries };
-  }
-  throw new ConfigTextError(`has a ${section} that is no table`);
-}
-
-/** @throws ConfigTextError if a change did not have exactly the intended effect */
-function requireValue(
-  body: string,
-  before: Parsed,
-  section: string,
-  entries: Readonly<Record<string, unknown>>,
-): void {
-  const { [section]: _entries, ...others } = before.value;
-  const found = tryParse(body);
-  const { [section]: now = {}, ...rest } = found ?? {};
-  const isRight = found !== undefined && isDeepStrictEqual(now, entries);
-  if (isRight && isDeepStrictEqual(rest, others)) return;
-  throw new ConfigTextError(
-    `writes ${section} in a form that cannot be changed without touching more than the entry; give the entry a table of its own, or take it out`,
-  );
-}
-
-function tryParse(body: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return parse(body).value;
-  } catch (error) {
-    if (error instanceof ConfigTextError) return undefined;
-    throw error;
   }
 }
 
