@@ -44,35 +44,25 @@ function unset<T>(read: Read, schema: z.ZodType<T>, byDefault: T | undefined, me
   return filled.register(META, described({ defaultText: byDefault?.toString(), ...meta }));
 }
 
+const numeric =
+  (type: string, schema: z.ZodNumber) =>
+  (options: Default<number> & Bounds, description: string) => {
+    const meta = { type, bounds: boundsText(options), description };
+    return set(numberFromText, bounded(schema, options), options.default, meta);
+  };
+const optionalNumeric =
+  (type: string, schema: z.ZodNumber) =>
+  (options: Default<number | undefined> & Bounds, description: string) => {
+    const meta = { type: `${type} or unset`, bounds: boundsText(options), description };
+    return unset(numberOrUnset, bounded(schema, options), options.default, meta);
+  };
+
 /** A whole number; text such as `10` and `10.0` is read, `10.5` is not. */
-export function integer(options: Default<number> & Bounds, description: string) {
-  const meta = { type: "integer", bounds: boundsText(options), description };
-  return set(numberFromText, bounded(z.number().int(), options), options.default, meta);
-}
-
+export const integer = numeric("integer", z.number().int());
 /** A finite number. */
-export function decimal(options: Default<number> & Bounds, description: string) {
-  const meta = { type: "number", bounds: boundsText(options), description };
-  return set(numberFromText, bounded(z.number(), options), options.default, meta);
-}
-
-/** A whole number, or unset. */
-export function optionalInteger(
-  options: Default<number | undefined> & Bounds,
-  description: string,
-) {
-  const meta = { type: "integer or unset", bounds: boundsText(options), description };
-  return unset(numberOrUnset, bounded(z.number().int(), options), options.default, meta);
-}
-
-/** A finite number, or unset. */
-export function optionalDecimal(
-  options: Default<number | undefined> & Bounds,
-  description: string,
-) {
-  const meta = { type: "number or unset", bounds: boundsText(options), description };
-  return unset(numberOrUnset, bounded(z.number(), options), options.default, meta);
-}
+export const decimal = numeric("number", z.number());
+export const optionalInteger = optionalNumeric("integer", z.number().int());
+export const optionalDecimal = optionalNumeric("number", z.number());
 
 /** 1/0, true/false, t/f, yes/no, y/n, on/off in any case. */
 export function flag(byDefault: boolean, description: string) {

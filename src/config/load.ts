@@ -3,6 +3,7 @@ import { inspect, isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { withoutPassword } from "../domain/addresses.ts";
 import { SvcError } from "../domain/errors.ts";
+import { isJsonObject } from "../lib/json.ts";
 import { Secret } from "../lib/secret.ts";
 import { type Given, isKnown, readVariables } from "./environment.ts";
 import { directorySettings, isFolder, workingFolder } from "./path.ts";
@@ -102,10 +103,9 @@ function explicitValues(explicit: ConfigInput): ReadonlyMap<string, Given> {
       take(name, value);
       continue;
     }
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new SvcError("invalid_config", `${name}: must be an object of settings`, {
-        setting: name,
-      });
+    if (!isJsonObject(value)) {
+      const message = `${name}: must be an object of settings`;
+      throw new SvcError("invalid_config", message, { setting: name });
     }
     for (const [member, inner] of Object.entries(value)) take(`${name}.${member}`, inner);
   }

@@ -404,10 +404,8 @@ function keysWithin(
   map: Readonly<Record<string, unknown>>,
   known: readonly string[],
 ): readonly Complaint[] {
-  return Object.keys(map)
-    .filter((key) => !known.includes(key))
-    .map((key) => ({
-      setting,
-      reason: `${JSON.stringify(key)} is not one of ${known.join(", ")}`,
-    }));
+  const all = known.join(", ");
+  return Object.keys(map).flatMap((key) =>
+    when(!known.includes(key), setting, `${JSON.stringify(key)} is not one of ${all}`),
+  );
 }
