@@ -1,5 +1,5 @@
-import { asInstant, type Instant, parseInstant } from "./instant.ts";
-import type { Json, JsonObject } from "./json.ts";
+import { type Instant, parseInstant } from "./instant.ts";
+import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 import { snakeCase } from "./text.ts";
 import { parseUuid, type Uuid } from "./uuid.ts";
 
@@ -131,52 +131,55 @@ const AS_IS = {
   json: <T extends Json>(value: T): T => value,
 };
 
-export const text: Form<string> = {
-  ...AS_IS,
-  shape: { kind: "text" },
-  read: (json, path) => {
-    if (typeof json !== "string") throw refuse(path, json, "text");
-    return json;
-  },
-};
+/** A value that is the same in memory and in JSON. @param wanted completes "instead of" */
+function plain<T extends Json>(
+  shape: Shape,
+  is: (json: Json) => json is T,
+  wanted: string,
+): Form<T> {
+  return {
+    ...AS_IS,
+    shape,
+    read: (json, path) => {
+      if (!is(json)) throw refuse(path, json, wanted);
+      return json;
+    },
+  };
+}
 
-export const flag: Form<boolean> = {
-  ...AS_IS,
-  shape: { kind: "flag" },
-  read: (json, path) => {
-    if (typeof json !== "boolean") throw refuse(path, json, "true or false");
-    return json;
-  },
-};
+const isText = (json: Json): json is string => typeof json === "string";
+const isNumber = (json: Json): json is number => typeof json === "number";
+
+export const text: Form<string> = plain({ kind: "text" }, isText, "text");
+export const flag: Form<boolean> = plain(
+  { kind: "flag" },
+  (json) => typeof json === "boolean",
+  "true or false",
+);
+
+/** A number that was checked before. */
+export const number: Form<number> = plain({ kind: "number" }, isNumber, "a number");
 
 /** A finite number. */
 export const decimal: Form<number> = {
-  shape: { kind: "number" },
+  ...number,
   json: (value) => {
     if (!Number.isFinite(value)) throw new FormError(`${value} is not a JSON number`);
     return value;
   },
-  read: (json, path) => {
-    if (typeof json !== "number") throw refuse(path, json, "a number");
-    return json;
-  },
 };
+
+/** As `count`, checked before. */
+export const natural: Form<number> = { ...number, shape: { kind: "count" } };
 
 /** A whole number from 0. */
 export const count: Form<number> = {
-  shape: { kind: "count" },
+  ...plain({ kind: "count" }, isCount, "a whole number from 0"),
   json: (value) => {
     if (!isCount(value)) throw new FormError(`${value} is not a whole number from 0`);
     return value;
   },
-  read: (json, path) => {
-    if (!isCount(json)) throw refuse(path, json, "a whole number from 0");
-    return json;
-  },
 };
-
-/** A number that was checked before. */
-export const number: Form<number> = { ...AS_IS, shape: { kind: "number" }, read: decimal.read };
 
 /** As `number`, from 0. */
 export const nonNegative: Form<number> = { ...number, shape: { kind: "nonNegative" } };
@@ -186,9 +189,6 @@ export const unit: Form<number> = { ...number, shape: { kind: "unit" } };
 
 /** As `number`, whole. */
 export const integer: Form<number> = { ...number, shape: { kind: "integer" } };
-
-/** As `count`, checked before. */
-export const natural: Form<number> = { ...number, shape: { kind: "count" } };
 
 /** A decimal number as exact text. */
 export const decimalText: Form<string> = { ...text, shape: { kind: "decimal" } };
@@ -201,62 +201,39 @@ export const nothing: View<undefined | null> = {
 /** Whatever JSON holds. */
 export const anyJson: View<Json> = { ...AS_IS, shape: { kind: "json" } };
 
-function isCount(value: unknown): value is number {
+function isCount(value: Json): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-export const instant: Form<Instant> = {
-  ...AS_IS,
-  shape: { kind: "instant" },
-  read: (json, path) => {
-    const parsed = typeof json === "string" ? parseInstant(json) : undefined;
-    if (typeof parsed !== "object" || parsed.instant !== json) {
-      throw refuse(path, json, "an instant");
-    }
-    return asInstant(json);
+export const instant: Form<Instant> = plain(
+  { kind: "instant" },
+  (json): json is Instant => {
+    const parsed = isText(json) ? parseInstant(json) : undefined;
+    return typeof parsed === "object" && parsed.instant === json;
   },
-};
+  "an instant",
+);
 
-export const uuid: Form<Uuid> = {
-  ...AS_IS,
-  shape: { kind: "uuid" },
-  read: (json, path) => {
-    const parsed = typeof json === "string" ? parseUuid(json) : undefined;
-    if (parsed === undefined || parsed !== json) throw refuse(path, json, "a UUID");
-    return parsed;
-  },
-};
+export const uuid: Form<Uuid> = plain(
+  { kind: "uuid" },
+  (json): json is Uuid => isText(json) && parseUuid(json) === json,
+  "a UUID",
+);
 
 /** 64 lower-case hex digits. */
-export const sha256: Form<string> = {
-  ...AS_IS,
-  shape: { kind: "sha256" },
-  read: (json, path) => {
-    if (typeof json !== "string" || !/^[0-9a-f]{64}$/.test(json)) {
-      throw refuse(path, json, "a SHA-256");
-    }
-    return json;
-  },
-};
+export const sha256: Form<string> = plain(
+  { kind: "sha256" },
+  (json): json is string => isText(json) && /^[0-9a-f]{64}$/.test(json),
+  "a SHA-256",
+);
 
 /** A JSON object of whatever content, its keys in their order. */
-export const anyObject: Form<JsonObject> = {
-  ...AS_IS,
-  shape: { kind: "anyObject" },
-  read: (json, path) => asObject(json, path),
-};
+export const anyObject: Form<JsonObject> = plain({ kind: "anyObject" }, isJsonObject, "an object");
 
 /** One of a closed set of texts. */
 export function member<const T extends string>(members: readonly T[]): Form<T> {
-  return {
-    ...AS_IS,
-    shape: { kind: "member", members },
-    read: (json, path) => {
-      const found = members.find((candidate) => candidate === json);
-      if (found === undefined) throw refuse(path, json, `one of ${members.join(", ")}`);
-      return found;
-    },
-  };
+  const is = (json: Json): json is T => members.some((one) => one === json);
+  return plain({ kind: "member", members }, is, `one of ${members.join(", ")}`);
 }
 
 /** One text, true, false or number. */
@@ -266,15 +243,8 @@ export function constant<T extends string | number | boolean>(value: T): Form<T>
 
 /** One of a few texts, truths or numbers. */
 export function oneOf<const T extends string | number | boolean>(...values: readonly T[]): Form<T> {
-  return {
-    ...AS_IS,
-    shape: { kind: "constants", values },
-    read: (json, path) => {
-      const found = values.find((value) => value === json);
-      if (found === undefined) throw refuse(path, json, values.join(" or "));
-      return found;
-    },
-  };
+  const is = (json: Json): json is T => values.some((value) => value === json);
+  return plain({ kind: "constants", values }, is, values.join(" or "));
 }
 
 /** Null while undefined. */
@@ -349,7 +319,7 @@ export function mapOf<T>(form: View<T> & Partial<Form<T>>): View<ReadonlyMap<str
 function readMap<T>(read: Form<T>["read"]): Form<ReadonlyMap<string, T>>["read"] {
   return (json, path) =>
     new Map(
-      Object.entries(asObject(json, path)).map(([key, value]) => [
+      Object.entries(anyObject.read(json, path)).map(([key, value]) => [
         key,
         read(value, `${path}.${key}`),
       ]),
@@ -390,7 +360,7 @@ export function object<T extends object>(members: Members<T>): ObjectForm<T> {
     shape: { kind: "object", members: declared },
     members: declared,
     read: (json, path) => {
-      const given = asObject(json, path);
+      const given = anyObject.read(json, path);
       for (const name of Object.keys(given)) {
         if (!names.has(name)) throw new FormError(`${path}.${name}: is not a member of this form`);
       }
@@ -448,12 +418,4 @@ export function repeated<T extends object>(form: Form<T>): Form<T> {
       return last.json;
     },
   };
-}
-
-function asObject(json: Json, path: string): JsonObject {
-  if (typeof json !== "object" || json === null || Array.isArray(json)) {
-    throw refuse(path, json, "an object");
-  }
-  // SAFETY: what is neither null, nor a list, nor plain is an object; Array.isArray does not narrow readonly lists.
-  return json as JsonObject;
 }

@@ -1,17 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 /** Waits. @throws the reason of the signal as soon as it is aborted */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-  });
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 /** Gives back at once what long texts took that nobody has any more: otherwise dozens of them pile up. */
