@@ -47,10 +47,10 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
     threads = 1,
     maxTokens = DEFAULT_MAX_TOKENS,
     modelRoot,
-    spawn,
+    spawn = startWorker,
   } = options;
   const tokens = Math.min(maxTokens, model.other?.maxTokens ?? maxTokens);
-  const thread = createModelThread({ model, threads, modelRoot, spawn, maxTokens: tokens });
+  const thread = createModelThread({ model, threads, modelRoot, maxTokens: tokens }, spawn);
   let closing: Promise<void> | undefined;
   const isClosed = () => closing !== undefined;
   const use = noUse();
@@ -76,16 +76,6 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
   };
 }
 
-/** How the thread is set up; see `LocalEmbedderOptions`. */
-type ModelThreadOptions = {
-  readonly model: EmbeddingModel;
-  readonly threads: number;
-  readonly maxTokens: number;
-  readonly modelRoot?: string | undefined;
-  /** Starts the thread, default {@link startWorker}. For tests that end it from outside. */
-  readonly spawn?: (() => Worker) | undefined;
-};
-
 type ModelThread = {
   /** The vector of one text. Starts the thread if there is none. @throws SvcError `embedding_failed`. */
   embed(text: string): Promise<Float32Array>;
@@ -93,7 +83,7 @@ type ModelThread = {
   close(): Promise<void>;
 };
 
-type Call = Omit<Extract<ToWorker, { kind: "embed" }>, "id">;
+type Call = Omit<Embed, "id">;
 type Answer = Exclude<FromWorker, FailedCall>;
 
 /** Starts the model's worker. It keeps the process alive only while it has work. */
@@ -102,17 +92,12 @@ export function startWorker(): Worker {
 }
 
 /** A thread for the model that starts on the first call and again after a crash. */
-function createModelThread(options: ModelThreadOptions): ModelThread {
-  const { model, threads, maxTokens, modelRoot, spawn = startWorker } = options;
+function createModelThread(
+  setup: Omit<Start, "kind" | "cacheDir">,
+  spawn: () => Worker,
+): ModelThread {
   const settled = new Set<Promise<unknown>>();
-  const start = (): ToWorker => ({
-    kind: "start",
-    cacheDir: cacheDir(),
-    model,
-    threads,
-    maxTokens,
-    modelRoot,
-  });
+  const start = (): Start => ({ kind: "start", cacheDir: cacheDir(), ...setup });
   const calls = createWorkerCalls<Call, Answer>({ spawn, start, failed });
   return {
     embed: (text) => {
@@ -134,18 +119,17 @@ function failed(reason: string, cause?: unknown): SvcError {
 
 function noop(): void {}
 
-/** What the embedder sends to its worker. `start` comes first, once. */
-export type ToWorker =
-  | {
-      readonly kind: "start";
-      readonly cacheDir: string;
-      readonly model: EmbeddingModel;
-      readonly threads: number;
-      readonly maxTokens: number;
-      /** Folder with the model's files; absent: the ones shipped with the program. */
-      readonly modelRoot?: string | undefined;
-    }
-  | { readonly kind: "embed"; readonly id: number; readonly text: string };
+/** What the embedder sends to its worker first, once. */
+export type Start = {
+  readonly kind: "start";
+  readonly cacheDir: string;
+  readonly model: EmbeddingModel;
+  readonly threads: number;
+  readonly maxTokens: number;
+  /** Folder with the model's files; absent: the ones shipped with the program. */
+  readonly modelRoot?: string | undefined;
+};
+export type Embed = { readonly kind: "embed"; readonly id: number; readonly text: string };
 
 /** What the worker answers, once for each `embed`. `reason` never holds the text. */
 export type FromWorker =

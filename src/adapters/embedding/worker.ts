@@ -4,19 +4,14 @@
  */
 import { answerCalls } from "../native/worker-calls.ts";
 import { type Inference, loadInference } from "./inference.ts";
-import type { FromWorker, ToWorker } from "./local-embedder.ts";
+import type { Embed, FromWorker, Start } from "./local-embedder.ts";
 import { modelRoot } from "./model-files.ts";
 
-type Start = Extract<ToWorker, { kind: "start" }>;
-type Embed = Extract<ToWorker, { kind: "embed" }>;
-
-function rootOf(model: Start["model"]): string {
-  return model.other === undefined ? modelRoot(model) : "";
-}
-
 answerCalls<Start, Embed, Inference, FromWorker>({
-  load: ({ model, modelRoot: root = rootOf(model), threads, maxTokens }) =>
-    loadInference({ model, root, threads, maxTokens }),
+  load: ({ model, modelRoot: root, ...setup }) => {
+    const isOwn = root === undefined && model.other === undefined;
+    return loadInference({ model, root: isOwn ? modelRoot(model) : (root ?? ""), ...setup });
+  },
   answer: async (inference, { id, text }) => ({
     kind: "vector",
     id,

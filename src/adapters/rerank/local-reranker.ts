@@ -31,27 +31,31 @@ export function createLocalReranker(options: LocalRerankerOptions): Reranker {
   const files = createModelFiles(options);
   const closed = new AbortController();
   const folder = createPreparation(() => files.folder(closed.signal));
-  let thread: ModelThread | undefined;
+  let path = "";
+  const calls = createWorkerCalls<Omit<Judge, "id">, Exclude<FromWorker, FailedCall>>({
+    spawn: options.spawn ?? startWorker,
+    start: (): Start => ({
+      kind: "start",
+      cacheDir: cacheDir(),
+      folder: path,
+      threads: options.threads ?? 1,
+      maxTokens: options.maxTokens ?? DEFAULT_MAX_TOKENS,
+    }),
+    // The thrown error is not passed on: it could hold a text.
+    failed: (reason) => new SvcError("model_failed", `${reason}; the call may be repeated`),
+  });
 
   const scoreAll = async (
     question: string,
     texts: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly number[]> => {
-    const path = await folder();
+    path = await folder();
     const scores: number[] = [];
     for (const text of texts) {
       signal.throwIfAborted();
-      thread ??= createModelThread({
-        start: {
-          cacheDir: cacheDir(),
-          folder: path,
-          threads: options.threads ?? 1,
-          maxTokens: options.maxTokens ?? DEFAULT_MAX_TOKENS,
-        },
-        spawn: options.spawn,
-      });
-      scores.push(await thread.judge(question, text));
+      const { relevance } = await calls.call({ kind: "judge", first: question, second: text });
+      scores.push(relevance);
     }
     return scores;
   };
@@ -62,8 +66,9 @@ export function createLocalReranker(options: LocalRerankerOptions): Reranker {
       return untilAborted(scoreAll(question, texts, stop), stop);
     },
     close: async () => {
-      closed.abort(new SvcError("engine_closed", "the model was closed"));
-      await thread?.close();
+      const error = new SvcError("engine_closed", "the model was closed");
+      closed.abort(error);
+      await calls.end(error);
     },
   };
 }
@@ -84,37 +89,9 @@ function createPreparation(prepare: () => Promise<string>): () => Promise<string
   };
 }
 
-/** How the thread is set up. */
-type ModelThreadOptions = {
-  readonly start: Omit<Start, "kind">;
-  /** Starts the thread, default {@link startWorker}. For tests that end it from outside. */
-  readonly spawn?: (() => Worker) | undefined;
-};
-
-type ModelThread = {
-  /** The relevance of the second text, 0 to 1. Starts the thread if there is none. @throws SvcError model_failed */
-  judge(first: string, second: string): Promise<number>;
-  /** Rejects pending calls with engine_closed, then ends the thread after the pair it is reading. */
-  close(): Promise<void>;
-};
-
 /** Starts the models' worker. It keeps the process alive only while it has work. */
 export function startWorker(): Worker {
   return new Worker(workerUrl());
-}
-
-/** A thread for a model that starts on the first call and again after a crash. */
-function createModelThread({ start, spawn = startWorker }: ModelThreadOptions): ModelThread {
-  const calls = createWorkerCalls<Omit<Judge, "id">, Exclude<FromWorker, FailedCall>>({
-    spawn,
-    start: () => ({ kind: "start", ...start }) satisfies Start,
-    // The thrown error is not passed on: it could hold a text.
-    failed: (reason) => new SvcError("model_failed", `${reason}; the call may be repeated`),
-  });
-  return {
-    judge: async (first, second) => (await calls.call({ kind: "judge", first, second })).relevance,
-    close: () => calls.end(new SvcError("engine_closed", "the model was closed")),
-  };
 }
 
 /** The thread's setup, sent once, before anything else. */
