@@ -134,7 +134,7 @@ export type DownloadProgress = {
   readonly totalBytes: number | undefined;
 };
 
-export type DownloadOptions = {
+export type DownloadOptions = Pick<ModelFilesOptions, "onProgress" | "optionalFiles"> & {
   /** `name` or `owner/name`. */
   readonly id: string;
   readonly revision: string;
@@ -146,10 +146,7 @@ export type DownloadOptions = {
   readonly timeoutMs: number;
   /** Milliseconds without a byte after which the host counts as silent. */
   readonly stallTimeoutMs: number;
-  readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
   readonly signal: AbortSignal;
-  /** Further files, where the model has them. Default: none. */
-  readonly optionalFiles?: readonly string[] | undefined;
 };
 
 const REQUIRED = ["config.json", "tokenizer.json", "tokenizer_config.json"] as const;
@@ -312,6 +309,8 @@ type WatchOptions = {
 class RefusedError extends Error {}
 
 const MAX_REDIRECTS = 5;
+/** Headers of the first answer that are not those of the last. */
+const ANNOUNCED = ["x-repo-commit", "x-linked-etag"];
 
 /**
  * Fetches a file and follows redirects, whose headers tell its commit and its hash. Neither a host that accepts and stays
@@ -324,24 +323,21 @@ export async function fetchWatched(url: string, options: WatchOptions): Promise<
   const announced = new Headers();
   let target = url;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-    const response = await watch.guard(
-      reach(target, {
-        redirect: "manual",
-        signal: watch.signal,
-        // The length of a compressed answer would not be that of the file.
-        headers: { "accept-encoding": "identity" },
-      }),
+    // The length of a compressed answer would not be that of the file.
+    const headers = { "accept-encoding": "identity" };
+    const response = await watch((signal) =>
+      reach(target, { redirect: "manual", signal, headers }),
     );
-    for (const name of ["x-repo-commit", "x-linked-etag"]) {
+    const { status } = response;
+    for (const name of ANNOUNCED) {
       const value = response.headers.get(name);
       if (value !== null && !announced.has(name)) announced.set(name, value);
     }
+    // Not awaited: a hanging connection would delay its own end.
+    if (status !== 200) response.body?.cancel().catch(() => {});
     const location = response.headers.get("location");
-    if (response.status < 300 || response.status > 399 || location === null) {
-      if (response.status !== 200) discard(response);
+    if (status < 300 || status > 399 || location === null)
       return watched(response, announced, watch);
-    }
-    discard(response);
     target = redirectTarget(target, location);
   }
   throw new RefusedError(`the host redirected more than ${MAX_REDIRECTS} times`);
@@ -356,58 +352,51 @@ export function redirectTarget(from: string, location: string): string {
 }
 
 function watched(response: Response, announced: Headers, watch: Watch): WatchedResponse {
-  const isPlain = (response.headers.get("content-encoding") ?? "identity") === "identity";
-  const length = isPlain ? response.headers.get("content-length") : null;
+  const { status, headers, body } = response;
+  const isPlain = (headers.get("content-encoding") ?? "identity") === "identity";
+  const length = isPlain ? headers.get("content-length") : null;
   const etag = (announced.get("x-linked-etag") ?? "").replaceAll('"', "");
   return {
-    status: response.status,
+    status,
     headers: announced,
     totalBytes: length === null ? undefined : Number(length),
     sha256: /^[0-9a-f]{64}$/.test(etag) ? etag : undefined,
-    body: pieces(response, watch),
+    body: pieces(status === 200 ? body : null, watch),
   };
 }
 
-async function* pieces(response: Response, watch: Watch): AsyncGenerator<Uint8Array> {
-  if (response.body === null || response.status !== 200) return;
-  const reader = response.body.getReader();
+async function* pieces(
+  body: ReadableStream<Uint8Array> | null,
+  watch: Watch,
+): AsyncGenerator<Uint8Array> {
+  if (body === null) return;
+  const reader = body.getReader();
   try {
     for (;;) {
-      const { done, value } = await watch.guard(reader.read());
+      const { done, value } = await watch(() => reader.read());
       if (done) return;
       yield value;
     }
   } finally {
-    // As in `discard`.
+    // Not awaited, as above.
     void reader.cancel().catch(() => {});
   }
 }
 
-/** Not awaited: a hanging connection would delay its own end. */
-function discard(response: Response): void {
-  response.body?.cancel().catch(() => {});
-}
-
-type Watch = {
-  readonly signal: AbortSignal;
-  /** The value of a step; rejects if the step takes longer than the limit, or the caller aborts. */
-  guard<T>(step: Promise<T>): Promise<T>;
-};
+/** The value of a step; rejects if the step takes longer than the limit, or the caller aborts. */
+type Watch = <T>(step: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 function createWatch({ signal, stallTimeoutMs }: WatchOptions): Watch {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
-  return {
-    signal: either,
-    guard: async (step) => {
-      const message = `the host sent nothing for ${stallTimeoutMs / 1000} seconds`;
-      const timer = setTimeout(() => stop.abort(new RefusedError(message)), stallTimeoutMs);
-      try {
-        return await untilAborted(step, either);
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+  return async (step) => {
+    const message = `the host sent nothing for ${stallTimeoutMs / 1000} seconds`;
+    const timer = setTimeout(() => stop.abort(new RefusedError(message)), stallTimeoutMs);
+    try {
+      return await untilAborted(step(either), either);
+    } finally {
+      clearTimeout(timer);
+    }
   };
 }
 
