@@ -1,8 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 /** Waits. @throws the reason of the signal as soon as it is aborted */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    await untilAborted(promise, signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Gives back at once what long texts took that nobody has any more: otherwise dozens of them pile up. */
