@@ -163,6 +163,7 @@ function describeNeighborhood(world: StoreWorld): void {
         await link(place, from, to);
       for (const userId of ["ada", "bob"]) await link(place, start, bobs, { userId });
       await link(place, start, farther, { userId: "bob" });
+      await link(place, bobs, farther);
       await link(place, start, near);
       await link(place, gone, start, { type: "supersedes", validTo: at(1) });
       await link(place, gone, far);

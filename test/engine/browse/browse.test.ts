@@ -47,6 +47,43 @@ describe("browsing", () => {
     ]);
   });
 
+  test.each<[asked: Partial<BrowseQuery>, found: string]>([
+    [{}, "fact tea"],
+    [{ lifecycleStates: ["archived"] }, "gone"],
+    [{ nodeType: "fact" }, "fact"],
+    [{ scopes: ["project"] }, "fact"],
+    [{ sourceTypes: ["tool_output"] }, "fact"],
+    [{ epistemicTypes: ["observed"] }, "fact"],
+    [{ sessionId: "s" }, "fact"],
+    [{ validAt: at(5) }, "tea"],
+    [{ timeFrom: at(1) }, "fact"],
+    [{ timeTo: at(1) }, "tea"],
+    [{ contains: "EA" }, "tea"],
+    [{ expiresBefore: at(200_000) }, "tea"],
+    [{ userId: "bob" }, "of bob"],
+  ])("by %j shows and counts what passes", async (asked, found) => {
+    const { engine, store } = await open();
+    await put(
+      store,
+      { content: "tea", ttlDays: 1 },
+      {
+        ...{ content: "fact", nodeType: "fact", scope: "project", sourceType: "tool_output" },
+        ...{ epistemicType: "observed", sessionId: "s", second: 1, validTo: at(5) },
+      },
+      { content: "gone", lifecycleState: "archived", second: 2 },
+      { content: "of bob", userId: "bob" },
+    );
+    const query = { userId: "ada", ...asked };
+    const { nodes } = await engine.browse(query);
+    expect(nodes.map(({ content }) => content).join(" ")).toBe(found);
+    const { total, lifecycleState } = await engine.facets(query);
+    expect(total).toBe(nodes.length);
+    const state = String(nodes[0]?.lifecycleState);
+    expect(lifecycleState).toContainEqual({ value: state, count: nodes.length });
+    const { buckets } = await engine.timeline(query);
+    expect(buckets.map(({ byState }) => byState)).toEqual([{ [state]: nodes.length }]);
+  });
+
   test("of an unknown owner is empty", async () => {
     const { engine } = await open();
     const userId = "nobody";

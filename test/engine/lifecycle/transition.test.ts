@@ -163,6 +163,15 @@ describe("a request id", () => {
     expect((await reread(engine, id)).lifecycleState).toBe("stable");
   });
 
+  test("serves each owner for itself", async () => {
+    const { engine } = await engines.open();
+    const { id: hers } = await remember(engine, "tea");
+    const { id: his } = await remember(engine, "coffee", { userId: "bob" });
+    await engine.promote(hers, { requestId: KEY });
+    const node = await engine.archive(his, { requestId: KEY });
+    expect(node.lifecycleState).toBe("archived");
+  });
+
   test("of a promotion serves a reinforcement and an evaluation too", async () => {
     const { engine } = await engines.open();
     const { id } = await remember(engine, "tea", {
