@@ -23,7 +23,7 @@ import { erasureHooks } from "./erasure/erasures.ts";
 import { apartFromErasing } from "./erasure/names-erased.ts";
 import { knownMemories } from "./extraction/known.ts";
 import { changeAlone } from "./graph/change.ts";
-import { moveOwner } from "./owners/move-owner.ts";
+import { handOver } from "./owners/move-owner.ts";
 import type { Parts, PostgresStoreParts } from "./parts.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { bindSearches } from "./search/bind.ts";
@@ -47,12 +47,7 @@ function storeOf(given: PostgresStoreParts): Store<number> {
   return {
     backend: "postgres",
     rebuild: createIndexRebuild(parts),
-    owners: {
-      ...bindOwners(roles),
-      // Inside the transaction: everything that others have recorded before is older.
-      move: (move) =>
-        database.writeNew([move.from, move.into], (sql) => moveOwner(sql, move, clock.now())),
-    },
+    owners: bindOwners(roles, clock, handOver),
     manifest,
     ...bindAdmission(roles, { worker, hooks, apart: apartFromErasing }),
     ...bindNodes(roles),

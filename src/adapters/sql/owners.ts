@@ -6,10 +6,12 @@ import {
   type OwnerSummary,
   type PackOwner,
   plainForms,
+  toMoveRecord,
   toOwnerRecord,
 } from "../../domain/owner.ts";
-import { asInstant } from "../../lib/instant.ts";
-import type { OwnerRecord, Owners } from "../../ports/store/store.ts";
+import { asInstant, type Instant } from "../../lib/instant.ts";
+import type { OwnerMove, OwnerRecord, Owners } from "../../ports/store/store.ts";
+import type { Clock } from "../../ports/system.ts";
 import { writeAuditRecords } from "./audit.ts";
 import { readOwnerNames } from "./owner-names.ts";
 import { addSetting, readSetting, writeSetting } from "./settings.ts";
@@ -23,9 +25,18 @@ import {
   statement,
 } from "./statement.ts";
 
-/** Who owns a store, and what each owner has; without the move of everything from one to another. */
-export function bindOwners({ read, snapshot, writeAny }: Access): Omit<Owners, "move"> {
+/** Gives the rows of one owner to another, with their entries in both indexes, in the way of a store. */
+export type HandOver = (move: OwnerMove) => Steps<void>;
+
+/** Who owns a store, and what each owner has. */
+export function bindOwners(
+  { read, snapshot, writeNew, writeAny }: Access,
+  clock: Clock,
+  handOver: HandOver,
+): Owners {
   return {
+    // Inside the transaction: everything that others have recorded before is older.
+    move: (move) => writeNew([move.from, move.into], () => moveOwner(move, clock.now(), handOver)),
     packOwner: () => snapshot(ALL_OWNERS, readPackOwner),
     claimPack: (userId, record) => writeAny(() => claimPack(userId, record)),
     usePack: (userId, record) => writeAny(() => writePackOwner(userId, record)),
@@ -35,6 +46,23 @@ export function bindOwners({ read, snapshot, writeAny }: Access): Omit<Owners, "
     names: (userId) => read(userId, () => readOwnerNames(userId)),
     previewMove: async (wish) => movable(await read(ALL_OWNERS, listOwners), wish),
   };
+}
+
+/**
+ * Gives everything of one owner to another. Runs inside a write transaction of both, which must be undone when it throws.
+ * @returns what was moved
+ * @throws SvcError invalid_argument
+ */
+function* moveOwner(move: OwnerMove, at: Instant, handOver: HandOver): Steps<OwnerSummary> {
+  const { from, into, settingId, actorId } = move;
+  const moved = movable(yield* listOwners(), move);
+  // First, since events may only change hands if the log says so.
+  yield* writeAuditRecords(0, [toMoveRecord(move, moved, at)]);
+  yield* handOver(move);
+  const whose = yield* readPackOwner();
+  if (whose.from === "set" && whose.userId === from)
+    yield* writePackOwner(into, { id: settingId, actorId, createdAt: at });
+  return moved;
 }
 
 /** The setting that names the owner of a store. */

@@ -26,7 +26,7 @@ import type { PackLayout } from "./connection/layout.ts";
 import { accessOf, run } from "./connection/run.ts";
 import { erasureHooks } from "./erasure/erasures.ts";
 import { knownMemories } from "./extraction/known.ts";
-import { moveOwner } from "./owners/move-owner.ts";
+import { handOver } from "./owners/move-owner.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
 import { searchText } from "./read/search-text.ts";
@@ -64,11 +64,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
   return {
     backend: "sqlite",
     rebuild: createIndexRebuild({ ...parts, ...access, worker }),
-    owners: {
-      ...bindOwners(roles),
-      // Inside the transaction: everything that others have recorded before is older.
-      move: (move) => access.write((database) => moveOwner(database, move, clock.now())),
-    },
+    owners: bindOwners(roles, clock, handOver),
     manifest,
     hasModel: (identity) => roles.read(ALL_OWNERS, () => isOfModel(identity)),
     ...bindAdmission(roles, { worker, hooks }),

@@ -1,15 +1,11 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import { movable, type OwnerSummary, toMoveRecord } from "../../../domain/owner.ts";
 import { fromPayload } from "../../../domain/search/turns.ts";
-import { asInstant, type Instant } from "../../../lib/instant.ts";
-
-import type { OwnerMove } from "../../../ports/store/store.ts";
-import { writeAuditRecords } from "../../sql/audit.ts";
+import { asInstant } from "../../../lib/instant.ts";
 import { moveBlobs } from "../../sql/blobs.ts";
 import { forgetWalkPlaces } from "../../sql/organizing.ts";
-import { listOwners, readPackOwner, writePackOwner } from "../../sql/owners.ts";
-import { run } from "../connection/run.ts";
+import type { HandOver } from "../../sql/owners.ts";
+import { native, run } from "../connection/run.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { mendDocuments, writeDocuments } from "../write/lexical-index.ts";
@@ -17,32 +13,22 @@ import { ownerKey } from "../write/owners.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 
 /**
- * Gives everything of one owner to another. If the target does not exist yet, only the name changes; otherwise the rows change
- * hands, and their index entries are written as if they had always belonged to the target. Runs inside a write transaction, which
- * must be rolled back when it throws.
- * @returns what was moved
- * @throws SvcError invalid_argument
+ * If the target does not exist yet, only the name changes; otherwise the rows change hands, and their index entries are written as if
+ * they had always belonged to the target.
  */
-export function moveOwner(database: Database, move: OwnerMove, at: Instant): OwnerSummary {
-  const { from, into, settingId, actorId } = move;
-  const moved = movable(run(database, listOwners()), move);
-  const key = ownerKey(database, from);
-  if (key === undefined) throw new SvcError("internal", "an owner has things and no key");
-  const target = ownerKey(database, into);
-  run(database, writeAuditRecords(0, [toMoveRecord(move, moved, at)]));
-  if (target === undefined) {
-    database.query("UPDATE owners SET user_id = ? WHERE owner = ?").run(into, key);
-  } else handOver(database, key, target);
-  database.query("UPDATE receipts SET user_id = ? WHERE user_id = ?").run(into, from);
-  const whose = run(database, readPackOwner());
-  if (whose.from === "set" && whose.userId === from) {
-    run(database, writePackOwner(into, { id: settingId, actorId, createdAt: at }));
-  }
-  return moved;
-}
+export const handOver: HandOver = ({ from, into }) =>
+  native((database) => {
+    const key = ownerKey(database, from);
+    if (key === undefined) throw new SvcError("internal", "an owner has things and no key");
+    const target = ownerKey(database, into);
+    if (target === undefined) {
+      database.query("UPDATE owners SET user_id = ? WHERE owner = ?").run(into, key);
+    } else moveRows(database, key, target);
+    database.query("UPDATE receipts SET user_id = ? WHERE user_id = ?").run(into, from);
+  });
 
 /** Gives the rows of one key to another, with their entries in both indexes. */
-function handOver(database: Database, from: number, into: number): void {
+function moveRows(database: Database, from: number, into: number): void {
   const keys = database
     .query<{ key: number }, [number]>(
       `SELECT key FROM nodes WHERE owner = ? AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`,
