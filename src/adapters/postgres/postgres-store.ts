@@ -10,6 +10,7 @@ import { bindErasures } from "../sql/erasure.ts";
 import { bindEventReads } from "../sql/events.ts";
 import { bindExtraction } from "../sql/extraction.ts";
 import { bindJobs } from "../sql/jobs.ts";
+import { knownMemories } from "../sql/known.ts";
 import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindOwners } from "../sql/owners.ts";
@@ -21,7 +22,7 @@ import { bindWork, newHolder } from "../sql/work.ts";
 import { accessOf } from "./connection/run.ts";
 import { erasureHooks } from "./erasure/erasures.ts";
 import { apartFromErasing } from "./erasure/names-erased.ts";
-import { knownMemories } from "./extraction/known.ts";
+import { knownHooks } from "./extraction/known.ts";
 import { changeAlone } from "./graph/change.ts";
 import { handOver } from "./owners/move-owner.ts";
 import type { Parts, PostgresStoreParts } from "./parts.ts";
@@ -69,7 +70,7 @@ function storeOf(given: PostgresStoreParts): Store<number> {
       ),
     ...bindExtraction(roles, worker, indexes),
     knownMemories: (lookup) =>
-      database.snapshot(lookup.event.userId, (sql) => knownMemories(sql, lookup)),
+      roles.snapshot(lookup.event.userId, () => knownMemories(lookup, knownHooks)),
     ...bindOrganizing(roles),
     ...bindReceipts(roles, apartFromErasing),
     ...bindUpkeep(roles),

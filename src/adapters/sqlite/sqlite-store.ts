@@ -14,6 +14,7 @@ import { bindErasures } from "../sql/erasure.ts";
 import { bindEventReads } from "../sql/events.ts";
 import { bindExtraction } from "../sql/extraction.ts";
 import { bindJobs } from "../sql/jobs.ts";
+import { knownMemories } from "../sql/known.ts";
 import { bindKeyed, bindNodes } from "../sql/nodes.ts";
 import { bindOrganizing } from "../sql/organizing.ts";
 import { bindOwners } from "../sql/owners.ts";
@@ -25,7 +26,7 @@ import { bindWork, newHolder } from "../sql/work.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { accessOf, run } from "./connection/run.ts";
 import { erasureHooks } from "./erasure/erasures.ts";
-import { knownMemories } from "./extraction/known.ts";
+import { knownHooks } from "./extraction/known.ts";
 import { handOver } from "./owners/move-owner.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
@@ -83,7 +84,10 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindUpkeep(roles),
     ...bindSweeps(access),
     ...bindExtraction(roles, worker, indexes),
-    knownMemories: reading(access, knownMemories),
+    knownMemories: (lookup) =>
+      access.read((database) =>
+        database.transaction(() => run(database, knownMemories(lookup, knownHooks)))(),
+      ),
     ...bindOrganizing(roles),
     ...bindBlobs(roles),
     ...bindErasures(roles, erasureHooks(access, parts.layout)),

@@ -1,0 +1,133 @@
+import type { EdgeType } from "../../domain/enums.ts";
+import {
+  isKnownEntity,
+  type KnownClaim,
+  type KnownMemories,
+  NOTHING_KNOWN,
+  ownerReferenceId,
+} from "../../domain/extraction/plan/context.ts";
+import { isActive } from "../../domain/lifecycle.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { compareUnits } from "../../lib/text.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { KnownLookup } from "../../ports/store/work.ts";
+import { readOwnerNames } from "./owner-names.ts";
+import { fromNodes, type NodeRow, toNode } from "./rows.ts";
+import {
+  all,
+  dialect,
+  get,
+  type OwnerKey,
+  ownerKey,
+  type Steps,
+  statement,
+  type Text,
+} from "./statement.ts";
+
+/** Where memories are looked for. */
+export type Place = { readonly owner: OwnerKey; readonly scope: string };
+/** What an edge calls a node. */
+type Ref = string | number;
+
+/** How each store finds what may be much. */
+export type KnownHooks = {
+  /** Entities by their names in the form of `nameKey`; some may be of others, or no longer active. */
+  readonly entities: (place: Place, names: readonly string[]) => Steps<readonly Ref[]>;
+  /** Claims about subjects that one of the values may be about; some may be no longer active. */
+  readonly claims: (
+    place: Place,
+    subjects: readonly Ref[],
+    values: readonly string[],
+  ) => Steps<readonly Ref[]>;
+};
+
+const IS_KNOWN = statement("SELECT 1 FROM owners WHERE owner = $1::bigint");
+
+/** What of an owner's memories in a scope a plan may need, as of one moment. Runs in a snapshot. */
+export function* knownMemories(lookup: KnownLookup, hooks: KnownHooks): Steps<KnownMemories> {
+  const { userId, scope } = lookup.event;
+  const owner = yield* ownerKey(userId);
+  if (owner === undefined || (yield* get(IS_KNOWN, owner)) === undefined) return NOTHING_KNOWN;
+  const place = { owner, scope };
+  const names = new Set((yield* readOwnerNames(userId)).map((name) => name.userId));
+  const self = yield* ownerReference(place, names);
+  const named = yield* readNodes(place, "end", yield* hooks.entities(place, lookup.names));
+  const entities = named.filter(({ node }) => isKnownEntity(node));
+  const subjects = [...entities, ...(self === undefined ? [] : [self])].map(({ ref }) => ref);
+  const shown = yield* readNodes(place, "id", lookup.shownIds);
+  return {
+    entities: entities.map(({ node }) => node).sort((a, b) => compareUnits(a.id, b.id)),
+    claims: yield* readClaims(place, yield* hooks.claims(place, subjects, lookup.values)),
+    owner: self?.node,
+    ownerNames: names,
+    shown: new Map(shown.map(({ node }) => [node.id, node])),
+  };
+}
+
+type Found = { readonly ref: Ref; readonly node: MemoryNode };
+
+/** The node that stands for the owner, under the newest of the owner's names that has one. */
+function* ownerReference(place: Place, names: ReadonlySet<string>): Steps<Found | undefined> {
+  const ids = [...names].map((name) => ownerReferenceId(name, place.scope));
+  const found = yield* readNodes(place, "id", ids);
+  return ids.flatMap((id) => found.find(({ node }) => node.id === id) ?? [])[0];
+}
+
+/** The active claims among some nodes. */
+function* readClaims(place: Place, refs: readonly Ref[]): Steps<readonly KnownClaim[]> {
+  const claims = (yield* readNodes(place, "end", refs)).filter(({ node }) =>
+    isActive(node.lifecycleState),
+  );
+  const found = claims.map(({ ref }) => ref);
+  const subjects = yield* farEnds(place, found, "has_fact", FAR_SOURCES);
+  const objects = yield* farEnds(place, found, "mentions", FAR_TARGETS);
+  return claims.map(({ ref, node }) => ({
+    node,
+    subjectIds: subjects.get(ref) ?? [],
+    objectIds: objects.get(ref) ?? [],
+  }));
+}
+
+const farText = (here: string, there: string): Text =>
+  statement(({ isOwnerInKeys }) =>
+    isOwnerInKeys
+      ? `SELECT e.${here} AS near, e.${there} AS far FROM edges e
+         WHERE e.owner = $1::bigint AND e.edge_type = $3 AND e.${here} = ANY ($2::uuid[]) ORDER BY e.created_at, e.id`
+      : `SELECT e.${here} AS near, n.id AS far FROM json_each($2) k CROSS JOIN edges e ON e.${here} = k.value
+         AND e.edge_type = $3 CROSS JOIN nodes n ON n.key = e.${there} ORDER BY e.key`,
+  );
+const FAR_SOURCES = farText("target", "source");
+const FAR_TARGETS = farText("source", "target");
+
+/** The other ends of the edges of one type at the nodes, by node. */
+function* farEnds(
+  { owner }: Place,
+  refs: readonly Ref[],
+  edgeType: EdgeType,
+  text: Text,
+): Steps<ReadonlyMap<Ref, readonly Uuid[]>> {
+  if (refs.length === 0) return new Map();
+  const rows = yield* all<{ near: Ref; far: Uuid }>(text, owner, refs, edgeType);
+  const byNode = Map.groupBy(rows, ({ near }) => near);
+  return new Map(Array.from(byNode, ([ref, ends]) => [ref, ends.map(({ far }) => far)]));
+}
+
+const nodesBy = (by: "id" | "end"): Text =>
+  statement((d) => {
+    const column = by === "id" ? "id" : d.end;
+    return `${fromNodes(d)} WHERE ${d.free("n.owner")} = $1::bigint AND n.scope = $2
+      AND n.${column} = ANY ($3::uuid[]) ORDER BY n.key`;
+  });
+const NODES = { id: nodesBy("id"), end: nodesBy("end") };
+
+/** Nodes of the place, in any state, in the order in which they were written. */
+function* readNodes(
+  { owner, scope }: Place,
+  by: keyof typeof NODES,
+  values: readonly Ref[],
+): Steps<readonly Found[]> {
+  if (values.length === 0) return [];
+  const { end } = yield* dialect();
+  const rows = yield* all<NodeRow>(NODES[by], owner, scope, values);
+  return rows.map((row) => ({ ref: row[end], node: toNode(row) }));
+}
