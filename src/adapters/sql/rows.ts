@@ -8,7 +8,6 @@ import {
 } from "../../domain/node.ts";
 import { auditRecordForm } from "../../domain/records/audit.ts";
 import {
-  CHANGING_COLUMNS,
   changedColumns,
   named,
   type RowOf,
@@ -105,9 +104,6 @@ export const eventValues = rowWriter(eventForm, (name) => EVENT_STORED.includes(
 export const NODE_TABLE = insertedColumns(nodeForm);
 /** Values of a node after its id. */
 export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(name));
-
-/** Updates all changeable columns of a node of a pack. Parameters: `changingValues`, then its key. */
-export const UPDATE_NODE = `UPDATE nodes SET ${CHANGING_COLUMNS.map((name) => `${name} = ?`).join(", ")} WHERE key = ?`;
 
 /**
  * Updates the columns of a node in which two records differ.

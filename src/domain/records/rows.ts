@@ -97,11 +97,11 @@ export const named = (table: string, names: readonly string[]): string =>
   names.map((name) => `${table}.${name}`).join(", ");
 
 /** The columns of a node that may change, in record order. */
-export const CHANGING_COLUMNS: readonly string[] = nodeForm.members
+const CHANGING_COLUMNS: readonly string[] = nodeForm.members
   .filter(({ key }) => !LASTING_MEMBERS.some((lasting) => lasting === key))
   .map(({ name }) => name);
 
-export const changingValues = rowWriter(nodeForm, (name) => CHANGING_COLUMNS.includes(name));
+const changingValues = rowWriter(nodeForm, (name) => CHANGING_COLUMNS.includes(name));
 
 /** A column of a node that is written, and what is written to it. */
 type ChangedColumn = { readonly name: string; readonly value: Value };
