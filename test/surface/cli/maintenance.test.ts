@@ -93,9 +93,9 @@ describe("restore-backup", () => {
 });
 
 describe("a pack with a second name", () => {
-  test.each([["--plain"], []])("is read and not written: init %s", async (...how) => {
-    const name = `twice${how.length}.pack`;
-    expect((await desk.run(["init", name, ...how])).code).toBe(0);
+  test("is read and not written", async () => {
+    const name = "twice.pack";
+    expect((await desk.run(["init", name])).code).toBe(0);
     await desk.store(name, SYSTEM_USER, FACT);
     linkSync(at(name), at(`${name}.second`));
     const before = readFileSync(at(name));
@@ -136,7 +136,7 @@ describe("a pack with a second name", () => {
 });
 
 describe("compact", () => {
-  test.each(["plain.pack", "dir", "dir/memory.db"])("of %s says what it did", async (pack) => {
+  test.each(["plain.pack", "dir"])("of %s says what it did", async (pack) => {
     const done = await json(["compact", pack]);
     const path = at(pack === "dir" ? "dir/memory.db" : pack);
     expect(done).toEqual({
@@ -262,10 +262,7 @@ describe("--encryption-key", () => {
 
   test.each([
     { args: ["info", "owned.pack"] },
-    { args: ["doctor", "owned.pack"] },
-    { args: ["search", "owned.pack", "pot"] },
     { args: ["store", "owned.pack", "another memory"] },
-    { args: ["compact", "owned.pack"] },
   ])("opens the pack for $args, and nothing opens it without", async ({ args }) => {
     const before = bytesBelow(desk.folder);
     const wrong = await desk.run([...args, "--encryption-key", NEW_SECRET]);

@@ -7,9 +7,9 @@ import { createDesk, type Desk } from "./run-svc.ts";
 // Each test starts processes that load the model.
 setDefaultTimeout(240_000);
 
-const MEMORIES = 120;
+const MEMORIES = 40;
 /** So many that their rebuild outlives some other commands. */
-const MANY = 900;
+const MANY = 450;
 const OWN = "BAAI/bge-small-en-v1.5";
 
 let desk: Desk;

@@ -111,28 +111,6 @@ test("serve on a taken port fails at once and makes no pack", async () => {
   expect(existsSync(join(desk.folder, "late.pack"))).toBeFalse();
 });
 
-test("mcp speaks protocol alone on stdout and ends with its client", async () => {
-  const hello = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "initialize",
-    params: {
-      protocolVersion: "2025-11-25",
-      capabilities: {},
-      clientInfo: { name: "test", version: "1" },
-    },
-  };
-  const stdin = `${JSON.stringify(hello)}\n`;
-  const outcome = await desk.run(["mcp", "--db-path", "mcp.pack"], { stdin });
-  expect(outcome.code).toBe(0);
-  const lines = outcome.stdout.trim().split("\n");
-  expect(lines).toHaveLength(1);
-  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
-    id: 1,
-    result: { serverInfo: { name: "svc" } },
-  });
-});
-
 test("a command that waits ends with 130 on Ctrl-C and has stored nothing", async () => {
   await desk.run(["init", "quiet.pack"]);
   const waiting = desk.start(["store", "quiet.pack", "-"]);
@@ -143,39 +121,36 @@ test("a command that waits ends with 130 on Ctrl-C and has stored nothing", asyn
   expect(JSON.parse(stdout)).toMatchObject({ event_count: 0 });
 });
 
-test.each([[[]], [["--plain"]]])(
-  "serve uses the model that another process gave its pack, without a restart (init %p)",
-  async (how) => {
-    const pack = `followed${how.length}.pack`;
-    await desk.run(["init", pack, ...how, "--owner", "anna", "--model", "english"]);
-    for (const text of ["Our dog Coco is afraid of fireworks", "Rent is due on the first"]) {
-      await desk.run(["store", pack, text]);
-    }
-    const server = desk.start(["serve", "--db-path", pack, "--port", "0"]);
-    const url = await awaitLine(server.stderr, /listening on (\S+)/);
-    const ask = async () => {
-      const answer = await fetch(`${url}/v1/retrieve`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ query: "Wovor hat unser Hund Angst?", user_id: "anna" }),
-      });
-      // SAFETY: the form of an answer, of which the test reads these members.
-      const { results, metrics } = (await answer.json()) as {
-        readonly results: readonly { readonly content: string }[];
-        readonly metrics: { readonly embedding_mismatch: boolean };
-      };
-      return { isMismatch: metrics.embedding_mismatch, first: results[0]?.content };
+test("serve uses the model that another process gave its pack, without a restart", async () => {
+  const pack = "followed.pack";
+  await desk.run(["init", pack, "--owner", "anna", "--model", "english"]);
+  for (const text of ["Our dog Coco is afraid of fireworks", "Rent is due on the first"]) {
+    await desk.run(["store", pack, text]);
+  }
+  const server = desk.start(["serve", "--db-path", pack, "--port", "0"]);
+  const url = await awaitLine(server.stderr, /listening on (\S+)/);
+  const ask = async () => {
+    const answer = await fetch(`${url}/v1/retrieve`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query: "Wovor hat unser Hund Angst?", user_id: "anna" }),
+    });
+    // SAFETY: the form of an answer, of which the test reads these members.
+    const { results, metrics } = (await answer.json()) as {
+      readonly results: readonly { readonly content: string }[];
+      readonly metrics: { readonly embedding_mismatch: boolean };
     };
-    expect((await ask()).isMismatch).toBe(false);
-    expect((await desk.run(["rebuild", pack, "--model", "multilingual"])).code).toBe(0);
-    expect((await ask()).isMismatch).toBe(true);
-    // Those that come at once wait for the model, and all get an answer.
-    const right = { isMismatch: false, first: "Our dog Coco is afraid of fireworks" };
-    expect(await Promise.all([ask(), ask(), ask()])).toEqual([right, right, right]);
-    server.kill("SIGTERM");
-    expect(await server.exited).toBe(0);
-  },
-);
+    return { isMismatch: metrics.embedding_mismatch, first: results[0]?.content };
+  };
+  expect((await ask()).isMismatch).toBe(false);
+  expect((await desk.run(["rebuild", pack, "--model", "multilingual"])).code).toBe(0);
+  expect((await ask()).isMismatch).toBe(true);
+  // Those that come at once wait for the model, and all get an answer.
+  const right = { isMismatch: false, first: "Our dog Coco is afraid of fireworks" };
+  expect(await Promise.all([ask(), ask(), ask()])).toEqual([right, right, right]);
+  server.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+});
 
 /** An assistant that has opened its session; `say` calls a tool and gives the answer. */
 async function assistant(args: readonly string[], cwd?: string) {
