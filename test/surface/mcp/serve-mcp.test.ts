@@ -75,22 +75,6 @@ describe("keys are those of the other routes", () => {
     expect(refused.json).toMatchObject({ error: "invalid_token" });
     expect((await fetch(`${server.url}/v1/nodes/${NODE_ID}`)).status).toBe(401);
   });
-
-  test("the global key makes an operator", async () => {
-    const { connect, owners, send } = await serve({ auth: { apiKey: "master" } });
-    const client = await connect("master");
-    await client.callTool(GET_NODE);
-    await client.close();
-    expect(owners).toEqual([undefined]);
-    expect((await send(PING, { key: null })).status).toBe(401);
-  });
-
-  test("without keys everybody on this machine is an operator", async () => {
-    const { owners, send } = await serve();
-    const { status } = await send(request("tools/call", GET_NODE), { key: null });
-    expect(status).toBe(200);
-    expect(owners).toEqual([undefined]);
-  });
 });
 
 describe("names and pages are those of the other routes", () => {
