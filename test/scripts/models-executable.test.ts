@@ -28,7 +28,7 @@ test("the program runs a reranker in its worker and asks a language model, with 
     await run("init", "a.pack", "--plain");
     await run("store", "a.pack", "ann likes tea");
     const asked = JSON.parse(await run("search", "a.pack", "ann tea", "--format", "json"));
-    expect(asked.result_count).toBe(1);
+    expect(asked.count).toBe(1);
     const path = ["--db-path", "a.pack", "--format", "json"];
     const explained = JSON.parse(await run("explain", asked.request_id, ...path));
     const reasons = explained.in_context[0].reasons.map(({ text }: { text: string }) => text);
