@@ -68,9 +68,12 @@ export type ChangeHooks = {
 };
 
 /** Also nodes of other owners: an id is never given twice. */
-const THERE =
-  statement(`SELECT id, owner, key, lifecycle_state IN ${ACTIVE} AS is_active FROM nodes WHERE id = ANY ($1::uuid[])
-  UNION ALL SELECT event_id, NULL, NULL, NULL FROM erasures WHERE event_id = ANY ($1::uuid[])`);
+const THERE = statement(
+  [
+    `SELECT id, owner, key, lifecycle_state IN ${ACTIVE} AS is_active FROM nodes WHERE id = ANY ($1::uuid[])`,
+    "SELECT event_id, NULL, NULL, NULL FROM erasures WHERE event_id = ANY ($1::uuid[])",
+  ].join(" UNION ALL "),
+);
 type There = {
   readonly id: Uuid;
   readonly owner: OwnerKey | null;

@@ -43,7 +43,7 @@ const WITHOUT_OWNER: Readonly<Record<string, string>> = {
  * owners are spread over servers it asks all of these.
  */
 const UNBOUND: Readonly<Record<string, string>> = {
-  "SELECT id FROM nodes WHERE id = ANY ($1::uuid[]) UNION ALL SELECT event_id FROM erasures WHERE event_id = ANY ($1::uuid[])":
+  "SELECT id, owner, key, lifecycle_state IN ('tentative', 'stable', 'contested') AS is_active FROM nodes WHERE id = ANY ($1::uuid[]) UNION ALL SELECT event_id, NULL, NULL, NULL FROM erasures WHERE event_id = ANY ($1::uuid[])":
     "an id is never given twice, to whomever",
 };
 
@@ -121,6 +121,7 @@ async function readsOf(store: Store): Promise<void> {
   const keys = hits.map(({ key }) => key);
   await store.searchText("green tea", filter, 9);
   await store.searchGraph(["Ada"], filter, { hops: 2, limit: 9 });
+  await store.keptEntries("ada", [freshId()]);
   await store.nearNodes(unit(1), { ...ADA, scope: "personal", count: 9 }, (nearest) => nearest);
   await store.readyForNear("ada");
   await store.cosines(unit(1), "ada", keys);
