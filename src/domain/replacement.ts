@@ -79,6 +79,10 @@ const SPANISH = {
     por para como le les si ha he han hay muy más`,
 } as const;
 
+/** Its words of change are not read yet: only what says nothing. */
+const FRENCH_EMPTY = `le la les l un une des du de d et ou mais est sont était suis es été être a ai as avons avez ont avoir je j me m moi mon ma mes tu te t ton ta tes il elle on nous notre nos vous
+  votre vos ils elles se s son sa ses leur leurs ce c ça cette ces cet que qu qui quoi quel quelle quels quelles quand où comment combien à au aux en dans sur chez avec pour par sans y ne n pas plus si`;
+
 const LANGUAGES = [ENGLISH, GERMAN, SPANISH];
 
 /** Phrases of change by their first word. */
@@ -91,7 +95,7 @@ for (const phrase of LANGUAGES.flatMap(({ change }) => change.split("|"))) {
 const NEGATIONS = new Set(LANGUAGES.flatMap(({ negation }) => analyse(negation)));
 /** Words that do not say what a text is about. */
 const EMPTY = new Set([
-  ...LANGUAGES.flatMap(({ empty }) => analyse(empty)),
+  ...[...LANGUAGES.map(({ empty }) => empty), FRENCH_EMPTY].flatMap(analyse),
   ...NEGATIONS,
   ...[...CHANGES.values()].flat().flatMap((words) => (words.length === 1 ? words : [])),
 ]);

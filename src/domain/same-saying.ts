@@ -44,12 +44,68 @@ export function saysTheSame(newer: Statement, older: Statement): boolean {
  * Whether a question asks for what only one of two memories says.
  * @param asked the words of the question, as the analyser gives them
  */
-export function asksFor(
+function asksFor(
   asked: ReadonlySet<string>,
   { words }: Statement,
   { words: others }: Statement,
 ): boolean {
   return words.some((word) => asked.has(word) && !isEmptyWord(word) && !others.includes(word));
+}
+
+/** How much the share of common words adds to the cosine of two texts about one thing, the lowest sum, and the lowest share. */
+const SAME_WORDS = 0.3;
+const SAME_FROM = 0.72;
+const SAME_WORDS_FROM = 0.2;
+/** How many times more words of the question the earlier one of them may have. */
+const ANSWERED = 3;
+/** As many words make a question long enough to say itself what answers it. */
+const WHOLE_QUESTION = 3;
+
+/** Words of what somebody says, of what only may come, and of what is so as well; in English, German, Spanish and French. */
+const RESERVED = new Set(
+  analyse(
+    `says said thinks think claims reckons believes according meint sagt findet glaubt behauptet laut dice dicen cree opina segun piensa dit pense
+    trouve selon apres might maybe perhaps thinking considering someday ideally vielleicht überlege überlegen würde würden irgendwann quizás
+    gustaría algún podría pensando peut aimerais aimerait pourrait also additionally auch außerdem zusätzlich también además aussi également`,
+  ),
+);
+
+/**
+ * Whether the later of two statements may stand before the earlier one in the answer to a question, by words alone. Not if it has
+ * less than a third of what the earlier one has of the question; if it only reports, plans, adds, or ends something else; or if
+ * both are alike and the question asks for what the earlier one alone says (`do I like tea?`). Without a word of change, also not
+ * if the earlier one alone has all of a longer question, or both have nothing but their subject in common, and the question asks
+ * for more (`where does Ann live?`, `Ann is a nurse`).
+ */
+export function mayComeFirst(newer: Statement, older: Statement, asked: Statement): boolean {
+  if (sharedPart(newer.stems, older.stems) < SAME_WORDS_FROM) return false;
+  if (isReserved(newer) && !isReserved(older)) return false;
+  if (!answersToo(newer, older, asked)) return false;
+  if (saysTheSame(newer, older) && asksFor(new Set(asked.words), older, newer)) return false;
+  return !(readEndings(newer).others.length === 0 && endsAnother(newer, older));
+}
+
+/** Whether the newer one may answer what the older one answers. */
+function answersToo(newer: Statement, older: Statement, { stems: asked }: Statement): boolean {
+  const [ours, theirs] = [
+    asked.intersection(newer.stems).size,
+    asked.intersection(older.stems).size,
+  ];
+  if (ANSWERED * ours < theirs) return false;
+  if (newer.negates || newer.changes.size > 0) return true;
+  if (theirs === asked.size && theirs >= WHOLE_QUESTION && ours < theirs) return false;
+  const isAlone = newer.stems.intersection(older.stems).size === 1;
+  const isOtherSide = isAlone && newer.subject === older.subject;
+  return !isOtherSide || asked.isSubsetOf(new Set([older.subject]));
+}
+
+function isReserved({ words }: Statement): boolean {
+  return words.some((word) => RESERVED.has(word));
+}
+
+/** Whether two statements are near enough to be about one thing. @param cosine of their texts, on the scale of the default model */
+export function isAboutTheSame(one: Statement, other: Statement, cosine: number): boolean {
+  return cosine + SAME_WORDS * sharedPart(one.stems, other.stems) >= SAME_FROM;
 }
 
 /** Whether two sentences begin with the same thing, and have most words in one order, and each has others. */
@@ -259,7 +315,10 @@ const read = new WeakMap<Statement, Endings>();
 function readEndings(statement: Statement): Endings {
   const known = read.get(statement);
   if (known !== undefined) return known;
-  const clauses = statement.text.split(SIGN).flatMap(clausesOf);
+  const clauses = statement.text
+    .split(SIGN)
+    .flatMap(clausesOf)
+    .filter((words) => words.length > 0);
   const endings = clauses.map(endingOf);
   const made = {
     endings: endings.filter((ending) => ending !== undefined),

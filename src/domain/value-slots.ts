@@ -110,11 +110,6 @@ export function asksOfThen(question: string): boolean {
   return NOT_NOW.test(question);
 }
 
-/** Whether a question asks for a number, an amount, a length of time or a moment. */
-export function asksNumber(question: string): boolean {
-  return ASKS.slice(0, -1).some(([asks]) => asks.test(question));
-}
-
 /** Where the name of what is asked for begins, and a word that ends it. */
 const SUBJECT =
   /(?:how many|how much|what(?:'s| is| are)|when (?:is|are|does)|what(?! (?:time|day))|which|wie ?viele?|was ist|wie (?:ist|hoch ist|lautet)|wann (?:ist|beginnt)|welche[rsnm]?|cuánt[oa]s?|cuál es|cuándo es|combien de|quel(?:le)? est|quand est) (?:(?:my|the|our|his|her|their|meine?|unsere?|der|die|das|ihre?|seine?|mi|nuestr[oa]|el|la|los|las|su|mon|ma|mes|notre|le|les|son|sa) )?(?:(?:total|current|latest|new|aktuelle?|neue?|actual|nuev[oa]) )?(.*)/iu;
@@ -296,15 +291,6 @@ const SMALL = [
   "deux trois quatre cinq six sept huit neuf dix onze douze",
 ].flatMap((list) => list.split(" ").map((each, index) => [each, String(index + 2)] as const));
 const SMALL_NUMBERS = new Map(SMALL);
-const FOLDED_NUMBERS = new Map(
-  SMALL.flatMap(([word, number]) => analyse(word).map((folded) => [folded, number] as const)),
-);
-
-/** The digits of a number from two to twelve in letters, as the analyser folds it; undefined for another word. */
-export function smallNumber(word: string): string | undefined {
-  return FOLDED_NUMBERS.get(word);
-}
-
 const COUNTED = `${NUMBER}|${[...SMALL_NUMBERS.keys()].join("|")}`;
 const ALONE = "(?<![\\p{L}\\p{N}.,$€£#/=-])";
 const CLOCK =

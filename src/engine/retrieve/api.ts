@@ -114,6 +114,8 @@ export type ResultCandidate = {
   readonly contradictsId: Uuid | undefined;
   /** A newer memory among the candidates that says what is true now about the same thing. Absent: none. */
   readonly olderThan?: OlderThan | undefined;
+  /** The later memory that was put before it, whether that outdates it or not. Absent: none. */
+  readonly behind?: Uuid | undefined;
   /** Absent for hints, which are not judged. */
   readonly strength?: Strength | undefined;
   /** Of an answer as of an earlier moment: what became of the memory since. Absent: it is active. */

@@ -1,15 +1,19 @@
 import { modelRules, onScale, unitCosine } from "../../domain/embedding-models.ts";
 import type { NodeType } from "../../domain/enums.ts";
-import { analyse } from "../../domain/lexical-analysis.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
-import { mayReplace, replaces, type Statement, statementOf } from "../../domain/replacement.ts";
-import { asksFor, endsAnother, nearnessTo, saysTheSame } from "../../domain/same-saying.ts";
-import { askedThing, onSameThing } from "../../domain/same-thing.ts";
+import {
+  mayReplace,
+  readStatement,
+  replaces,
+  type Statement,
+  statementOf,
+} from "../../domain/replacement.ts";
+import { endsAnother, isAboutTheSame, mayComeFirst } from "../../domain/same-saying.ts";
 import { movable } from "../../domain/score-replay.ts";
 import { isOfConversation } from "../../domain/search/turns.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
-import { askedValue, currentValue } from "../../domain/value-slots.ts";
+import { askedValue, asksOfThen, currentValue } from "../../domain/value-slots.ts";
 import { compareCodePoints } from "../../lib/text.ts";
 import type { NodeKey, Replacement, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -46,10 +50,7 @@ export async function newerFirst(
   const known = await replacedLinks(store, userId, best);
   const compared = statements(best);
   const worded = await wordedLinks({ store, embedder }, userId, compared);
-  const later = [
-    ...(await sameThingLinks({ store, embedder }, { userId, query }, compared)),
-    ...(await laterLinks({ store, embedder }, { userId, query }, compared)),
-  ];
+  const later = await laterLinks({ store, embedder }, { userId, query }, compared);
   return moveBehind(ranking, [...known, ...worded, ...later, ...valueLinks(query, best)], policy);
 }
 
@@ -113,68 +114,31 @@ function isMovable({ node, compositeScore }: ResultCandidate): boolean {
   return compositeScore >= 0 && isStatement(node);
 }
 
-/** Memories that differ from a later one in a value, each with the latest one; notes only if near. */
+/** Memories among the best that are about the same thing as a later one, each with the latest one. */
 async function laterLinks(
   { store, embedder }: Deps,
   { userId, query }: { readonly userId: string; readonly query: string },
   compared: readonly Compared[],
 ): Promise<readonly Link[]> {
-  const asked = new Set(analyse(query));
+  const asked = readStatement(query);
+  if (asked === undefined || asksOfThen(query)) return [];
+  const least = LATER_SHARE * (compared[0]?.candidate.compositeScore ?? 0);
   const pairs = pairsOf(
-    compared.filter(({ candidate }) => mayBeLater(candidate.node)),
-    ({ statement: newer }, { statement: older }) =>
-      saysTheSame(newer, older) && !asksFor(asked, older, newer),
+    compared
+      .slice(0, STATING)
+      .filter(
+        ({ candidate: { node, compositeScore } }) => mayBeLater(node) && compositeScore >= least,
+      ),
+    ({ statement: newer }, { statement: older }) => mayComeFirst(newer, older, asked),
   );
-  const noted = pairs.filter(({ newer, older }) => !(isClaim(newer) && isClaim(older)));
-  const cosines = await cosinesOf({ store, embedder }, userId, noted);
-  return latestLinks(
-    pairs.filter((pair) => {
-      const { newer, older } = pair;
-      const cosine = cosines.get(pair);
-      const isNear =
-        cosine !== undefined &&
-        nearnessTo(newer.candidate.node)(older.candidate.node, cosine) !== undefined;
-      return isNear || !noted.includes(pair);
-    }),
-  );
-}
-
-/** Number of best candidates that may be about the one thing that is asked for. */
-const SAME_THING = 10;
-
-/** Memories about the one thing that the question asks about, each with the latest one. */
-async function sameThingLinks(
-  { store, embedder }: Deps,
-  { userId, query }: { readonly userId: string; readonly query: string },
-  compared: readonly Compared[],
-): Promise<readonly Link[]> {
-  const asked = askedThing(query);
-  if (asked === undefined) return [];
-  const { likeQuestions } = modelRules(embedder.identity.model);
-  const best = compared.slice(0, SAME_THING).filter(({ candidate }) => mayBeLater(candidate.node));
-  const judges = new Map<Pair, NonNullable<ReturnType<typeof onSameThing>>>();
-  const pairs = pairsOf(best, () => true).filter((pair) => {
-    const judge = onSameThing(asked, pair.newer.statement, pair.older.statement);
-    if (judge !== undefined) judges.set(pair, judge);
-    return judge !== undefined;
-  });
   const cosines = await cosinesOf({ store, embedder }, userId, pairs);
-  const fits = ({ candidate }: Compared) => onScale(likeQuestions, candidate.semanticScore ?? 0);
-  return latestLinks(
-    [...cosines].flatMap(([pair, alike]) => {
-      const farther = fits(pair.older) - fits(pair.newer);
-      return judges.get(pair)?.({ alike, farther }) === true ? [pair] : [];
-    }),
-  );
-}
-
-/** Of each older memory the latest link. */
-function latestLinks(pairs: readonly Pair[]): readonly Link[] {
   const latest = new Map<NodeKey, Link>();
-  for (const { newer, older } of pairs) {
-    const link = { newer: newer.candidate, older: older.candidate, isOutdated: false };
-    const known = latest.get(link.older.key)?.newer;
-    if (known === undefined || byAge(link.newer, known) > 0) latest.set(link.older.key, link);
+  for (const [pair, cosine] of cosines) {
+    if (!isAboutTheSame(pair.newer.statement, pair.older.statement, cosine)) continue;
+    const { newer, older } = { newer: pair.newer.candidate, older: pair.older.candidate };
+    const known = latest.get(older.key)?.newer;
+    if (known !== undefined && byAge(newer, known) < 0) continue;
+    latest.set(older.key, { newer, older, isOutdated: false });
   }
   return [...latest.values()];
 }
@@ -182,6 +146,8 @@ function latestLinks(pairs: readonly Pair[]): readonly Link[] {
 /** Number of best candidates that may state the value that is asked for, and least share of the first score that they have. */
 const STATING = 10;
 const STATING_SHARE = 0.3;
+/** Least share of the first score of a memory that may be later than one before it. */
+const LATER_SHARE = 0.1;
 
 /** The hit that states the value of now, in front of the best one that states an earlier value. */
 function valueLinks(query: string, best: readonly ResultCandidate[]): readonly Link[] {
@@ -213,10 +179,6 @@ function valueLinks(query: string, best: readonly ResultCandidate[]): readonly L
 /** Turns of a conversation may be about any moment. */
 function mayBeLater(node: MemoryNode): boolean {
   return CLAIMS.has(node.nodeType) || (node.nodeType === "note" && node.sessionId === undefined);
-}
-
-function isClaim({ candidate }: Compared): boolean {
-  return CLAIMS.has(candidate.node.nodeType);
 }
 
 /** On the scale of the model; pairs without vectors are left out. */
@@ -393,7 +355,8 @@ function reordered(
       link.isOutdated && beside > 1
         ? stepped(older, beside, newer, "behind_newer")
         : stepped(older, Math.min(1, beside), newer);
-    current.set(older.key, { ...older, ...step, ...(link.isOutdated && { olderThan }) });
+    const behind = newer.node.id;
+    current.set(older.key, { ...older, ...step, behind, ...(link.isOutdated && { olderThan }) });
   }
   return [...current.values()].sort(orderOf(policy));
 }

@@ -212,15 +212,15 @@ function judgedByTime(
   return judged.some(({ strength }) => strength === "strong") ? judged : undefined;
 }
 
-/** What outdates a strong result is strong as well. */
+/** What a strong result was put behind, as newer, is strong as well. */
 function withSuccessors(results: readonly ResultCandidate[]): readonly ResultCandidate[] {
-  const olderThan = new Map(results.map((result) => [result.node.id, result.olderThan?.nodeId]));
+  const behind = new Map(results.map((result) => [result.node.id, result.behind]));
   const strong = new Set<Uuid>();
   for (const { node, strength } of results) {
     if (strength !== "strong") continue;
-    for (let id = olderThan.get(node.id); id !== undefined && !strong.has(id); ) {
+    for (let id = behind.get(node.id); id !== undefined && !strong.has(id); ) {
       strong.add(id);
-      id = olderThan.get(id);
+      id = behind.get(id);
     }
   }
   if (strong.size === 0) return results;

@@ -171,49 +171,52 @@ describe("a memory that a newer one makes outdated", () => {
   });
 });
 
-describe("of two facts that say the same with another value", () => {
+describe("of two memories that say the same with another value", () => {
   const LEEDS = "Ann lives in Leeds.";
   const BATH = "Ann lives in Bath.";
   const HOME = "Where does Ann live?";
 
-  /** Stores both, the earlier one with the vector of the question. */
-  async function openBoth(nodeType: "fact" | "note"): Promise<OpenedEngine> {
+  /** Stores both, the earlier one with the vector of the question, the later one near to it. */
+  async function openBoth(seed: Pick<Memory, "nodeType" | "sessionId">): Promise<OpenedEngine> {
     const opened = await open();
-    const { embedder } = opened.deps;
-    const vector = await embedder.embedQuery(HOME);
+    const vector = await opened.deps.embedder.embedQuery(HOME);
+    const near = vector.map((part, at) => part + (at === 0 ? 0.5 : 0));
     await put(
       opened.store,
-      { content: LEEDS, second: 1, nodeType, vector },
-      { content: BATH, second: 2, nodeType, vector: await embedder.embedDocument(BATH) },
+      { content: LEEDS, second: 1, ...seed, vector },
+      { content: BATH, second: 2, ...seed, vector: near },
     );
     return opened;
   }
 
-  test("the later one stands first, neither is marked, and the receipt has the order", async () => {
-    const opened = await openBoth("fact");
+  test.each(["fact", "note"] as const)(
+    "the later %s stands first, neither is marked, and the receipt has the order",
+    async (nodeType) => {
+      const opened = await openBoth({ nodeType });
 
-    const answer = await ask(opened.engine, HOME);
-    const off = await ask(withSettings(opened, { newerFirst: false }), HOME);
+      const answer = await ask(opened.engine, HOME);
+      const off = await ask(withSettings(opened, { newerFirst: false }), HOME);
 
-    expect(contentsOf(answer.results)).toEqual([BATH, LEEDS]);
-    expect(contentsOf(off.results)).toEqual([LEEDS, BATH]);
-    expect(answer.results.filter(({ olderThan }) => olderThan !== undefined)).toEqual([]);
-    const kept = await opened.engine.getRetrievalReceipt(answer.metadata.requestId, "ada");
-    expect(kept?.receipt.candidates.map(({ nodeId }) => nodeId)).toEqual(
-      answer.results.map(({ node }) => node.id),
-    );
-  });
+      expect(contentsOf(answer.results)).toEqual([BATH, LEEDS]);
+      expect(contentsOf(off.results)).toEqual([LEEDS, BATH]);
+      expect(answer.results.filter(({ olderThan }) => olderThan !== undefined)).toEqual([]);
+      const kept = await opened.engine.getRetrievalReceipt(answer.metadata.requestId, "ada");
+      expect(kept?.receipt.candidates.map(({ nodeId }) => nodeId)).toEqual(
+        answer.results.map(({ node }) => node.id),
+      );
+    },
+  );
 
   test("the one that the question names stands first", async () => {
-    const { engine } = await openBoth("fact");
+    const { engine } = await openBoth({ nodeType: "fact" });
 
     const { results } = await ask(engine, "Does Ann live in Leeds?");
 
     expect(contentsOf(results)).toEqual([LEEDS, BATH]);
   });
 
-  test("notes keep the places of their scores", async () => {
-    const { engine } = await openBoth("note");
+  test("turns of a conversation keep the places of their scores", async () => {
+    const { engine } = await openBoth({ nodeType: "note", sessionId: "s" });
 
     const { results } = await ask(engine, HOME);
 
