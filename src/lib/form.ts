@@ -276,10 +276,9 @@ export function omitted<T>(form: View<T>): View<T | undefined> {
 
 /** True, or left out. */
 export const trueOrOmitted: Form<boolean> = {
-  ...AS_IS,
+  ...constant<boolean>(true),
   omits: { value: false },
   shape: { kind: "omitted", of: constant(true) },
-  read: (json, path) => constant(true).read(json, path),
 };
 
 /** @param max members at most, as the schema states */
@@ -293,14 +292,12 @@ export function list<T>(form: View<T> & Partial<Form<T>>, max?: number): View<re
       ? (AS_IS as unknown as Pick<View<readonly T[]>, "json">)
       : { json: (values: readonly T[]) => values.map((value) => form.json(value)) }),
     shape: { kind: "list", of: form, max },
-    ...(read && { read: readList(read) }),
-  };
-}
-
-function readList<T>(read: Form<T>["read"]): Form<readonly T[]>["read"] {
-  return (json, path) => {
-    if (!Array.isArray(json)) throw refuse(path, json, "a list");
-    return json.map((item, index) => read(item, `${path}[${index}]`));
+    ...(read && {
+      read: (json: Json, path: string) => {
+        if (!Array.isArray(json)) throw refuse(path, json, "a list");
+        return json.map((item, index) => read(item, `${path}[${index}]`));
+      },
+    }),
   };
 }
 
@@ -312,18 +309,13 @@ export function mapOf<T>(form: View<T> & Partial<Form<T>>): View<ReadonlyMap<str
   return {
     json: (map) => Object.fromEntries(Array.from(map, ([key, value]) => [key, form.json(value)])),
     shape: { kind: "dictionary", of: form },
-    ...(read && { read: readMap(read) }),
+    ...(read && {
+      read: (json: Json, path: string) => {
+        const entries = Object.entries(anyObject.read(json, path));
+        return new Map(entries.map(([key, value]) => [key, read(value, `${path}.${key}`)]));
+      },
+    }),
   };
-}
-
-function readMap<T>(read: Form<T>["read"]): Form<ReadonlyMap<string, T>>["read"] {
-  return (json, path) =>
-    new Map(
-      Object.entries(anyObject.read(json, path)).map(([key, value]) => [
-        key,
-        read(value, `${path}.${key}`),
-      ]),
-    );
 }
 
 /** An object with free keys, in their order. */

@@ -1,14 +1,9 @@
 import { canonicalJson, type Json } from "./json.ts";
 import { asUuid, type Uuid } from "./uuid.ts";
 
-/** SHA-256 of the UTF-8 bytes of `text`, 64 lower-case hex digits. */
-export function sha256Hex(text: string): string {
-  return Bun.SHA256.hash(text, "hex");
-}
-
-/** SHA-256 of `bytes`, 64 lower-case hex digits. */
-export function sha256HexOfBytes(bytes: Uint8Array): string {
-  return Bun.SHA256.hash(bytes, "hex");
+/** SHA-256 of bytes, or of the UTF-8 bytes of a text, 64 lower-case hex digits. */
+export function sha256Hex(content: string | Uint8Array): string {
+  return Bun.SHA256.hash(content, "hex");
 }
 
 /** SHA-256 of the canonical JSON of a value. */

@@ -1,25 +1,19 @@
-/** Compares texts by code point; JavaScript's own `<` compares UTF-16 units, which sorts 😀 before ﬁ. */
-export function compareCodePoints(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let at = 0; at < length; at += 1) {
-    const left = a.charCodeAt(at);
-    const right = b.charCodeAt(at);
-    if (left === right) continue;
-    // Surrogates stand for code points above every other unit, so they sort last.
-    return Math.sign(rank(left) - rank(right));
-  }
-  return Math.sign(a.length - b.length);
-}
-
-/** Compares texts by UTF-16 units: for ASCII, such as instants and identifiers, the order of their bytes. Faster than the above. */
+/** Compares texts by UTF-16 units: for ASCII, such as instants and identifiers, the order of their bytes. */
 export function compareUnits(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
 
-function rank(unit: number): number {
-  const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
-  return isSurrogate ? unit + 0x10000 : unit;
+/** Compares texts by code point; JavaScript's own `<` compares UTF-16 units, which sorts 😀 before ﬁ. */
+export function compareCodePoints(a: string, b: string): number {
+  return compareUnits(raised(a), raised(b));
+}
+
+/** A text whose surrogates, which stand for code points above every other unit, sort last. */
+function raised(text: string): string {
+  return text.replace(/[\ud800-\uffff]/g, (unit) =>
+    String.fromCharCode(unit.charCodeAt(0) + (unit < "\ue000" ? 0x2000 : -0x800)),
+  );
 }
 
 const ASCII = /^[\0-\x7f]*$/;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { analyse } from "../../src/domain/lexical-analysis.ts";
 import { fromBase64Url, toBase64Url } from "../../src/lib/encoding.ts";
-import { sha256Hex, sha256HexOfBytes } from "../../src/lib/hashing.ts";
+import { sha256Hex } from "../../src/lib/hashing.ts";
 import { invisibleParts, withoutInvisible } from "../../src/lib/invisible.ts";
 import {
   compareCodePoints,
@@ -266,10 +266,10 @@ test("sha256Hex hashes the UTF-8 bytes", () => {
   );
 });
 
-test("sha256HexOfBytes hashes the bytes themselves", () => {
+test("sha256Hex of bytes hashes the bytes themselves", () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
-      expect(sha256HexOfBytes(bytes)).toBe(createHash("sha256").update(bytes).digest("hex"));
+      expect(sha256Hex(bytes)).toBe(createHash("sha256").update(bytes).digest("hex"));
     }),
   );
 });

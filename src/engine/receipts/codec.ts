@@ -8,7 +8,7 @@ import {
 import { type RetrievalRecord, recordForm } from "../../domain/records/retrieval-record.ts";
 import { compressText, decompressText } from "../../lib/encoding.ts";
 import { FormError } from "../../lib/form.ts";
-import { sha256Hex, sha256HexOfBytes } from "../../lib/hashing.ts";
+import { sha256Hex } from "../../lib/hashing.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { BuiltReceipt } from "./build.ts";
 
@@ -110,8 +110,5 @@ export function openReceipt(bytes: Uint8Array): Opened {
 }
 
 function digestOf(bytes: Uint8Array): Uint8Array {
-  return Uint8Array.fromHex(sha256HexOfBytes(bytes.subarray(1 + DIGEST_BYTES))).subarray(
-    0,
-    DIGEST_BYTES,
-  );
+  return Uint8Array.fromHex(sha256Hex(bytes.subarray(1 + DIGEST_BYTES))).subarray(0, DIGEST_BYTES);
 }
