@@ -121,7 +121,6 @@ const WEEKDAY_BESIDE_DATE: Refiner = {
 
 const SPAN_GAP = /^\s*(?:,|and|or|to|-|–|until|till|through)\s*$/i;
 
-/** Gives a date without a year the year of the next one, in a span or a list. */
 const SHARED_YEAR: Refiner = {
   refine: ({ text }, results) => {
     results.forEach((result, index) => {
@@ -210,7 +209,6 @@ function prefixOf(before: string): string {
   return PREFIX.exec(before)?.[0] ?? "";
 }
 
-/** A year by itself, or with the number of a month. */
 const YEAR =
   /(?<![\p{L}\p{N}_])(?<year>(?:19|20)\d\d)(?:[-/](?<month>0[1-9]|1[0-2])(?![-/.]?\d)|(?!%|\d|[.,:/]\d|[-–](?!(?:19|20)\d\d(?!\d))\d))(?![\p{L}_])/gu;
 /** Amounts of money, grouped numbers, times and paths contain four digits too. */
@@ -227,7 +225,6 @@ const BEFORE_NAME =
 const FRACTION = /^\d{1,2}\/\d{1,2}$/;
 const BEFORE_FRACTION = /\b(?:on|by|since|until|till|before|after|from|to|of|for|between|and)\s+$/i;
 
-/** A span that the reference lies in. */
 const CURRENT = /^this\s+(?:week|month|year)$/i;
 
 function isDate({ result: { text, start }, before, after }: Place): boolean {
@@ -357,7 +354,6 @@ function lastDayIfLacking(part: Parts, now: Date): Date {
     : date;
 }
 
-/** Midnight of a date. */
 function onDate(part: Parts, { result, before }: Place, now: Date): number {
   const month = known(part, "month");
   const year = known(part, "year") ?? known(result.start, "year") ?? known(result.end, "year");

@@ -1,6 +1,5 @@
 import type { Chrono, ParsingComponents } from "chrono-node/en";
 
-/** The numbers from one to nineteen in English, in lower case. */
 const NUMBER_WORDS: readonly string[] = `one two three four five six seven eight nine ten eleven
   twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen`.split(/\s+/);
 
@@ -13,7 +12,6 @@ type Shift = (
 ) => ParsingComponents;
 
 type Words = {
-  /** Days from today. */
   readonly days?: Readonly<Record<string, number>>;
   /** Words of a unit, with its length. */
   readonly units?: readonly (readonly [pattern: string, length: Duration])[];
@@ -23,11 +21,9 @@ type Words = {
   readonly numbers?: ReadonlyMap<string, number>;
   /** What may stand before a month without a day. */
   readonly beforeMonth?: string;
-  /** Words stand without blanks. */
   readonly unspaced?: boolean;
 };
 
-/** Words for the numbers from one on. */
 function counting(text: string): ReadonlyMap<string, number> {
   return new Map(
     text
@@ -151,7 +147,6 @@ export function phraseParsers(code: string, shift: Shift): PhraseParser[] {
   ];
 }
 
-/** A parser of whole words. */
 function phrase(source: string, extract: PhraseParser["extract"], unspaced = false): PhraseParser {
   const end = unspaced ? "" : String.raw`(?![\p{L}\p{N}_])`;
   const pattern = new RegExp(`(?:${source})${end}`, "iu");

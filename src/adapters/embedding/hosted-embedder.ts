@@ -8,7 +8,6 @@ import { boundedText, Oversized, reach, throughProxy } from "../network/reach.ts
 import { identityOf } from "./local-embedder.ts";
 import { type EmbedText, noUse, remembering, unitLength } from "./remember.ts";
 
-/** Settings of {@link createHostedEmbedder}. */
 export type HostedEmbedderOptions = RequestOptions & {
   /** Texts are cut to four bytes for each. Another value gives another identity, as for local models. */
   readonly maxTokens?: number | undefined;
@@ -137,7 +136,6 @@ type EmbedTexts = (texts: readonly string[]) => Promise<readonly (Float32Array |
 /** Texts and UTF-16 units in one request: few enough to be answered soon, enough to share its way. */
 const MAX_TEXTS = 64;
 const MAX_UNITS = 32_768;
-/** Requests at a time. */
 const MAX_OPEN = 2;
 
 type Waiting = {
@@ -193,7 +191,6 @@ function takeBatch(waiting: Waiting[]): Waiting[] {
   return waiting.splice(0, count);
 }
 
-/** Where a model is reached, and how long that may take. */
 type RequestOptions = {
   readonly model: HostedModel;
   /** Default: the provider's own address. */
@@ -204,7 +201,6 @@ type RequestOptions = {
   readonly pauseMs?: number | undefined;
 };
 
-/** Asks for the vectors of some texts, in one request that is repeated if need be. */
 type AskVectors = (
   texts: readonly string[],
   limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
@@ -315,7 +311,6 @@ async function untilGood(
   }
 }
 
-/** @param status undefined: there was no answer */
 function refusalOf(status: number | undefined): RequestFailure {
   if (status === undefined) {
     return new RequestFailure("cannot be reached: check the network and the address");

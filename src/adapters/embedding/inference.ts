@@ -6,7 +6,6 @@ import { forbidTelemetry } from "../native/no-telemetry.ts";
 import { unitLength } from "./remember.ts";
 import { loadUnigram } from "./unigram.ts";
 
-/** How the model is run. */
 export type InferenceOptions = {
   readonly model: EmbeddingModel;
   /** Folder that holds the models, each under its name; see `modelRoot`. */
@@ -23,7 +22,6 @@ export type Inference = {
   embed(text: string): Promise<Float32Array>;
   /** The token ids that `embed` gives to the model: at most `maxTokens`, in the model's frame. */
   tokenIds(text: string): number[];
-  /** Releases the model. */
   close(): Promise<void>;
 };
 

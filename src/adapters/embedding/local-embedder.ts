@@ -7,7 +7,6 @@ import { createWorkerCalls, type FailedCall } from "../native/worker-calls.ts";
 import { noUse, remembering } from "./remember.ts";
 import { workerUrl } from "./worker-url.ts";
 
-/** Settings of {@link createLocalEmbedder}. */
 type LocalEmbedderOptions = {
   /** Default: the first of the table. */
   readonly model?: EmbeddingModel | undefined;
@@ -17,7 +16,6 @@ type LocalEmbedderOptions = {
   readonly maxTokens?: number | undefined;
   /** Folder that holds the model below its name. Default: the files shipped with the program. */
   readonly modelRoot?: string | undefined;
-  /** Starts the model's thread. Default: the one shipped with the program. */
   readonly spawn?: (() => Worker) | undefined;
 };
 
@@ -119,7 +117,6 @@ function failed(reason: string, cause?: unknown): SvcError {
 
 function noop(): void {}
 
-/** What the embedder sends to its worker first, once. */
 export type Start = {
   readonly kind: "start";
   readonly cacheDir: string;

@@ -7,9 +7,7 @@ import { isJsonObject } from "../../lib/json.ts";
 
 /** A local model that is not part of the program. */
 export type OtherModelOptions = {
-  /** Absolute path of the folder with its files. */
   readonly folder: string;
-  /** Its name in packs. */
   readonly name: string;
   /** What its files say otherwise, or do not say. */
   readonly dimension?: number | undefined;
@@ -18,7 +16,6 @@ export type OtherModelOptions = {
   readonly questionPrefix?: string | undefined;
 };
 
-/** Places of the weights, in order of preference. */
 const WEIGHTS = [
   "onnx/model_quantized.onnx",
   "onnx/model.onnx",

@@ -4,7 +4,6 @@ import type { Embedder, EmbedderUse } from "../../ports/models.ts";
 
 const CACHED_VECTORS = 512;
 
-/** Turns one text into a vector. */
 export type EmbedText = (text: string) => Promise<Float32Array>;
 
 type Remembering = {
@@ -14,7 +13,6 @@ type Remembering = {
 
 type Counts = { -readonly [Name in keyof EmbedderUse]: EmbedderUse[Name] };
 
-/** Counts for the questions and documents of one embedder. */
 export function noUse(): Counts {
   return { asked: 0, computed: 0, failed: 0, seconds: 0 };
 }
@@ -60,7 +58,6 @@ async function counted(vector: Promise<Float32Array>, use: Counts): Promise<Floa
 
 /** The `capacity` most recently used entries. */
 type Lru<V> = {
-  /** The value, which becomes the most recent one. */
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   delete(key: string): void;
@@ -68,7 +65,6 @@ type Lru<V> = {
   deleteAll(prefix: string): void;
 };
 
-/** An empty cache of at most `capacity` entries. */
 function createLru<V>(capacity: number): Lru<V> {
   // A Map iterates in insertion order: the first key is the least recently used.
   const entries = new Map<string, V>();

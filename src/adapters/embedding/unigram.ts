@@ -19,7 +19,6 @@ const CONTROLS = /[\u0001-\u0008\u000B\u000E-\u001F\u007F\u008F\u009F]/g;
 const BLANKS =
   /[\t\n\f\r\u00A0\u1680\u2000-\u200F\u2028\u2029\u202F\u205F\u2581\u3000\uFEFF\uFFFD]/g;
 
-/** The pieces by their UTF-8 bytes. */
 type Pieces = {
   /** The piece's id plus 1 at the first free place from its hash; 0: free. The length is a power of two. */
   readonly table: Int32Array;
@@ -28,7 +27,6 @@ type Pieces = {
   readonly starts: Uint32Array;
   readonly lengths: Uint8Array;
   readonly scores: Float64Array;
-  /** Bytes of the longest piece. */
   readonly longest: number;
   readonly unknownScore: number;
 };
@@ -66,7 +64,6 @@ function wordsOf(text: string): readonly string[] {
 
 const HASH_SEED = -2_128_831_035;
 
-/** FNV-1a. */
 function hashStep(hash: number, byte: number): number {
   return Math.imul(hash ^ byte, 16_777_619);
 }

@@ -262,7 +262,6 @@ function isInYears(ms: number): boolean {
   return ms >= FIRST_MS && ms <= LAST_MS;
 }
 
-/** Variables of the process. A subset of `process.env`. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
 type AskOptions = ChildBounds & {
@@ -272,10 +271,8 @@ type AskOptions = ChildBounds & {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Milliseconds between two looks at the memory of a child. */
 const LOOK_MS = 50;
 
-/** Why nothing was read if a decoder crashed. */
 const ENDED = "what decodes it crashed";
 
 /** Variables that a child needs to find its temporary files and, on Windows, to start at all. */
@@ -319,7 +316,6 @@ async function* askChild(
 
 type Life = {
   toolPid: number | undefined;
-  /** Why it was ended. */
   readonly reason: unknown;
   end(reason: unknown): void;
   stop(): void;

@@ -4,10 +4,8 @@ import { type ExifTime, type PhotoRequest, Refusal, type Send } from "./protocol
 import { isRiff, isStillBrand, isTiff, readSource } from "./source.ts";
 import { startTool } from "./tool.ts";
 
-/** Quality of the picture that a model is shown. */
 const QUALITY = 92;
 
-/** Leading bytes that identify the format of a file. */
 const HEAD_BYTES = 64;
 
 /** How to turn a picture upright, for the orientations of EXIF: degrees to the right, then mirrored from left to right. */
@@ -189,7 +187,6 @@ const ENTRY_BYTES = 12;
 /** Values, or characters, of a wanted tag. */
 const MAX_VALUES = 64;
 
-/** What is wanted of a photo's EXIF. */
 type PhotoTags = {
   /** DateTimeOriginal and its offset. Undefined: there is none, or it is no time that has ever been. */
   readonly time: ExifTime | undefined;

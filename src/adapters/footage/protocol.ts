@@ -1,6 +1,5 @@
 import type { Verdict } from "../../domain/records/observation.ts";
 
-/** What a child may use. */
 export type ChildBounds = {
   readonly limitMs: number;
   /** Of it and the program that it starts. */
@@ -15,7 +14,6 @@ export type FootageLimits = {
     readonly edge: number;
   };
   readonly video: ChildBounds & {
-    /** Frames that are looked at. */
     readonly frames: number;
     /** Of a frame. */
     readonly pixels: number;
@@ -89,7 +87,6 @@ export type ChildAnswer =
       readonly created?: string | undefined;
       readonly durationS?: number | undefined;
     }
-  /** The photo as a JPEG in the body. */
   | { readonly kind: "picture" }
   /** A frame that was looked at; if it is kept, its JPEG in the body. */
   | ({ readonly kind: "frame"; readonly index: number; readonly timeS: number } & Verdict)
@@ -108,14 +105,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Gives an answer to the process that waits for it. */
 export type Send = (answer: ChildAnswer, body?: Uint8Array) => Promise<void>;
 
 /** What goes through a pipe between the process and its child: a message, and bytes that belong to it. */
 export type Packet<Message> = { readonly message: Message; readonly body: Uint8Array };
 
 const HEADER_BYTES = 8;
-/** The largest packet that is read. */
 const MAX_BYTES = 256 * 2 ** 20;
 
 /** The bytes that stand before the body of a packet: two lengths, and the message as JSON. */

@@ -6,7 +6,6 @@ import { shownName } from "../../lib/text.ts";
 import type { FootageInput, PhotoIdentity } from "../../ports/footage.ts";
 import { FOOTAGE_LIMITS, Refusal, tooLarge } from "./protocol.ts";
 
-/** A source, before its content is read. */
 export type Found = {
   /** Undefined: unnamed bytes. */
   readonly name: string | undefined;
@@ -15,7 +14,6 @@ export type Found = {
   /** Absolute, links resolved. */
   readonly path: string | undefined;
   readonly bytes: Uint8Array | undefined;
-  /** The first bytes. */
   readonly leading: Uint8Array;
   /** Since the Unix epoch; undefined for bytes. */
   readonly modifiedMicros: number | undefined;
@@ -116,7 +114,6 @@ const PIECE_BYTES = 2 ** 20;
 /** How a file is opened: a pipe without a writer would block forever. */
 const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** What shows whether a file has changed. */
 type FileState = { readonly size: bigint; readonly mtimeNs: bigint; readonly ino: bigint };
 
 /** The content of a file. @throws Refusal if it is none, or larger than `limit` bytes */
@@ -144,7 +141,6 @@ export async function hashSource(
   });
 }
 
-/** Whether a file is still as it was. */
 export async function isUnchanged(path: string, was: FileState): Promise<boolean> {
   return await withSource(path, async (_, is) => {
     return is.size === was.size && is.mtimeNs === was.mtimeNs && is.ino === was.ino;
@@ -168,7 +164,6 @@ async function withSource<T>(
 
 type MediaKind = "photo" | "video";
 
-/** Leading bytes that identify the kind of a file. */
 export const LEADING_BYTES = 16;
 
 const SUFFIXES: Readonly<Record<MediaKind, readonly string[]>> = {
@@ -176,7 +171,6 @@ const SUFFIXES: Readonly<Record<MediaKind, readonly string[]>> = {
   video: ["mp4", "m4v", "mov", "mkv", "webm", "avi", "mpg", "mpeg"],
 };
 
-/** Brands of ISO media files with a still picture. */
 const STILL_BRANDS = [
   "heic",
   "heix",
@@ -218,7 +212,6 @@ function kindOfContent(leading: Uint8Array): MediaKind | undefined {
   return undefined;
 }
 
-/** @param leading the first bytes, as latin-1 */
 export function isRiff(leading: string, kind: string): boolean {
   return leading.startsWith("RIFF") && leading.slice(8, 12) === kind;
 }

@@ -8,7 +8,6 @@ import { removeFile } from "../native/system-files.ts";
 
 /** Pictures that wait until they are described, by number. */
 export type FrameStore = {
-  /** Bytes of all of them. */
   readonly bytes: number;
   /** @throws SvcError disk_full */
   add(index: number, picture: Uint8Array): void;

@@ -1,7 +1,6 @@
 import type { Subprocess } from "bun";
 import type { Send } from "./protocol.ts";
 
-/** Characters of what a program complains about that are kept. */
 const MAX_COMPLAINT = 4096;
 
 /** A program that was started: what it writes, and how it ends. */
@@ -14,7 +13,6 @@ export type Tool = {
 
 let running: Subprocess | undefined;
 
-/** Ends the program that runs. */
 export function killTool(): void {
   running?.kill("SIGKILL");
 }

@@ -14,15 +14,12 @@ import {
 import { hashSource, isUnchanged } from "./source.ts";
 import { startTool } from "./tool.ts";
 
-/** The largest picture of a frame, in bytes. */
 const MAX_PICTURE_BYTES = 256 * 2 ** 20;
-/** Quality of the pictures that are kept. */
 const QUALITY = 90;
 const NO_CONTAINER = "its content is none of MP4, MOV, Matroska, WebM, AVI and MPEG";
 const NO_INDEX = "it is no MP4 or MOV, or one that is cut off";
 /** What ffmpeg says of an MP4, a Matroska or a WebM that ends too early. */
 const CUT_OFF = /partial file|File ended prematurely/;
-/** Characters of a complaint of ffmpeg that are shown. */
 const MAX_TOLD = 200;
 
 /** Reads a video: its hash, its time, the frames that were looked at and the pictures of those that are kept. @throws Refusal */
@@ -38,7 +35,6 @@ export async function runVideoJob(request: VideoRequest, send: Send): Promise<vo
   throw undecodable("it was changed while it was read");
 }
 
-/** @returns how many frames were looked at */
 async function decode(request: VideoRequest, send: Send): Promise<number> {
   const tool = await startTool([request.ffmpeg, ...decodeArguments(request)], send);
   let count = 0;
@@ -167,12 +163,9 @@ function greysOf(bmp: Buffer): Greys {
   return sums.map((sum, cell) => sum / Math.max(1, counts[cell] ?? 0));
 }
 
-/** Milliseconds for what ffprobe finds out. */
 const LIMIT_MS = 120_000;
 
-/** What a container says of itself. */
 type Probed = {
-  /** As it stands there. */
   readonly created?: string | undefined;
   readonly durationS?: number | undefined;
 };

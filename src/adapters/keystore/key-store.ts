@@ -16,7 +16,6 @@ import { SvcError } from "../../domain/errors.ts";
 import { parseKey } from "../crypt/keys.ts";
 import { IS_WINDOWS, replaceFile } from "../native/system-files.ts";
 
-/** Where a key is kept. */
 export type KeyPlace =
   | { readonly kind: "secret-store" }
   | { readonly kind: "file"; readonly path: string };
@@ -35,7 +34,6 @@ type PlaceState = { readonly place: KeyPlace; readonly problem: string | undefin
 export type KeyStore = {
   /** @throws SvcError encryption_failed if a key file must not be used */
   find(salt: Uint8Array): Promise<KeySearch>;
-  /** Every place that holds a key of the pack. */
   places(salt: Uint8Array): Promise<readonly PlaceState[]>;
   /** Keeps a key in the secret store or, if there is none, in a key file. @throws SvcError encryption_failed */
   save(salt: Uint8Array, masterKey: Uint8Array): Promise<KeyPlace>;
@@ -159,7 +157,6 @@ export function keyFolder(environment: Environment): string {
   );
 }
 
-/** Larger than any key file. */
 const MAX_BYTES = 4096;
 
 /**
@@ -208,7 +205,6 @@ export function writeKeyFile(path: string, key: string): void {
   }
 }
 
-/** Removes a key file. @returns whether there was one */
 export function removeKeyFile(path: string): boolean {
   const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   rmSync(path, { force: true });
@@ -274,10 +270,8 @@ function unusable(path: string, reason: string, cause?: unknown): SvcError {
   );
 }
 
-/** What the system's secret store answered. */
 type SecretAnswer =
   | { readonly kind: "done"; readonly value: string | undefined }
-  /** There is no such store. */
   | { readonly kind: "absent" }
   /** It is locked or broken, or did not answer in time. */
   | { readonly kind: "silent" };

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { type Environment, folderProblem, keyFolder, readPrivate } from "./key-store.ts";
 
 const NAME = "link.secret";
-/** Hexadecimal digits. */
 const DIGITS = 64;
 
 /**

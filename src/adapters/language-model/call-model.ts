@@ -66,7 +66,6 @@ function noted({ failure, maxBytes }: Watch): CallFailure | undefined {
   return { name: "", status: failure };
 }
 
-/** What failed, without the texts that the library's errors carry. */
 async function failureOf(error: unknown) {
   const { APICallError, RetryError } = await import("ai");
   const last = RetryError.isInstance(error) ? error.lastError : error;
@@ -82,7 +81,6 @@ type ReasoningEffort = "none" | "low" | "medium" | "high";
 
 export type LanguageModelOptions = {
   readonly provider: LanguageModelProvider;
-  /** The provider's name for the model. */
   readonly model: string;
   /** If undefined, a hosted provider refuses every call without using the network; `ollama` needs none. */
   readonly apiKey?: string | undefined;

@@ -7,13 +7,10 @@ import { createWorkerCalls, type FailedCall } from "../native/worker-calls.ts";
 import { createModelFiles, type ModelFilesOptions } from "./model-files.ts";
 import { workerUrl } from "./worker-url.ts";
 
-/** Settings of a reranker that runs on this machine. */
 type LocalRerankerOptions = ModelFilesOptions & {
-  /** Threads within one run of the model. Default 1. */
   readonly threads?: number | undefined;
   /** Length limit of a pair in tokens. Default 512; the model's own limit also applies. */
   readonly maxTokens?: number | undefined;
-  /** Starts the model's thread. Default: the one shipped with the program. */
   readonly spawn?: (() => Worker) | undefined;
 };
 
@@ -89,7 +86,6 @@ function createPreparation(prepare: () => Promise<string>): () => Promise<string
   };
 }
 
-/** Starts the models' worker. It keeps the process alive only while it has work. */
 export function startWorker(): Worker {
   return new Worker(workerUrl());
 }

@@ -75,7 +75,6 @@ export function createModelFiles(options: ModelFilesOptions): ModelFiles {
   };
 }
 
-/** Where a model's files come from. */
 type ModelSource =
   | { readonly kind: "folder"; readonly path: string }
   | {
@@ -115,17 +114,14 @@ export function parseModelSource(model: string, revision: string, home: string):
   return { kind: "hub", id: model, revision };
 }
 
-/** The folder of a downloaded model below the cache folder. */
 export function downloadFolder(cacheDir: string, id: string, revision: string): string {
   return join(cacheDir, "models", ...id.split("/"), revision);
 }
 
-/** Whether a folder holds a complete download. */
 export function isDownloaded(folder: string): boolean {
   return existsSync(join(folder, RECEIPT_NAME));
 }
 
-/** Progress of a model's download. */
 export type DownloadProgress = {
   readonly model: string;
   readonly file: string;
@@ -142,7 +138,6 @@ export type DownloadOptions = Pick<ModelFilesOptions, "onProgress" | "optionalFi
   readonly hubUrl: string;
   /** Private folder below which the model is kept. */
   readonly cacheDir: string;
-  /** Milliseconds for the whole download. */
   readonly timeoutMs: number;
   /** Milliseconds without a byte after which the host counts as silent. */
   readonly stallTimeoutMs: number;

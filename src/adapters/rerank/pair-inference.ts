@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { forbidTelemetry } from "../native/no-telemetry.ts";
 
-/** How a model is run. */
 type PairInferenceOptions = {
   /** Absolute path of the folder with `config.json`, `tokenizer.json` and the weights. */
   readonly folder: string;
@@ -16,14 +15,12 @@ type PairInferenceOptions = {
 export type PairInference = {
   /** The relevance of the second text to the first, 0 to 1. Blocks the thread while the model runs. */
   judge(first: string, second: string): Promise<number>;
-  /** Releases the model. */
   close(): Promise<void>;
 };
 
 /** A token is rarely longer, so a text cut to this many characters per token is long enough. */
 const CHARS_PER_TOKEN = 64;
 
-/** Places of the weights, in order of preference. */
 const WEIGHTS = [
   { path: "onnx/model_quantized.onnx", subfolder: "onnx", dtype: "q8" },
   { path: "onnx/model.onnx", subfolder: "onnx", dtype: "fp32" },
