@@ -16,7 +16,6 @@ export type AuditedSetting = {
   readonly description: string;
 };
 
-/** What switches a setting on. */
 type Switch = {
   readonly path: string;
   readonly is: (value: unknown) => boolean;

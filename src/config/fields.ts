@@ -12,7 +12,6 @@ export type SettingMeta = {
   /** For example `0 to 1`; empty when there are none. */
   readonly bounds: string;
   readonly description: string;
-  /** Its value is never shown. */
   readonly isSecret: boolean;
   /** Whether single entries may be given as `NAME__<key>`. */
   readonly isMap: boolean;
@@ -59,7 +58,6 @@ const optionalNumeric =
 
 /** A whole number; text such as `10` and `10.0` is read, `10.5` is not. */
 export const integer = numeric("integer", z.number().int());
-/** A finite number. */
 export const decimal = numeric("number", z.number());
 export const optionalInteger = optionalNumeric("integer", z.number().int());
 export const optionalDecimal = optionalNumeric("number", z.number());
@@ -77,7 +75,6 @@ export function optionalFlag(description: string) {
 
 const TEXT = z.string().trim().min(1);
 
-/** Text that must not be blank. */
 export function text(byDefault: string, description: string) {
   return set(asGiven, TEXT, byDefault, { type: "text", bounds: "not blank", description });
 }
@@ -114,7 +111,6 @@ export function optionalPath(description: string) {
   return unset(unsetWhenBlank, schema, undefined, { type: "path or unset", description });
 }
 
-/** A text that is never shown. */
 export const secret = z.string().transform((text) => new Secret(text));
 
 /** Like `optionalText`; never shown. */
@@ -138,7 +134,6 @@ export function member<const T extends string>(
   return set(lowerCase, z.enum(members), byDefault, { type: oneOf(members), description });
 }
 
-/** A member of a closed set, or unset. */
 export function optionalMember<const T extends string>(
   members: readonly T[],
   byDefault: NoInfer<T> | undefined,
@@ -172,7 +167,6 @@ export function listOf(
   return set(jsonFromText, z.array(item).readonly(), byDefault, meta);
 }
 
-/** A list of texts, in JSON when given as text. */
 export function textList(description: string) {
   return listOf(TEXT, { default: [] }, description);
 }
@@ -202,12 +196,10 @@ export function mapOf<V extends z.ZodType>(
   return set(read, entries, byDefault, { type: "JSON map", isMap: true, description, ...rest });
 }
 
-/** Reads the values of a map of numbers. */
 export function mapNumber(bounds: Bounds = {}) {
   return z.preprocess(numberFromText, bounded(z.number(), bounds));
 }
 
-/** Reads the values of a map of whole numbers. */
 export function mapInteger(bounds: Bounds) {
   return z.preprocess(numberFromText, bounded(z.number().int(), bounds));
 }

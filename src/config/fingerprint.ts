@@ -15,11 +15,9 @@ export type FingerprintSources = {
   /** The files that are the running program. */
   readonly program: readonly string[];
   readonly version: string;
-  /** The key that was given on the command line. */
   readonly key: string | undefined;
   /** Whether the process writes nothing. Default false. */
   readonly readOnly?: boolean | undefined;
-  /** Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** The settings file. Default: none. */
   readonly file?: SettingsFile | undefined;

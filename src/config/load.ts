@@ -24,7 +24,6 @@ import { envFileIn, readSettingsFile, type SettingsFile } from "./settings-file.
 export type LoadOptions = {
   /** Values that override everything else. */
   readonly explicit?: ConfigInput | undefined;
-  /** Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** The folder whose `.env` is read if `file` is absent. Default: the working directory. */
   readonly folder?: string | undefined;
@@ -158,7 +157,6 @@ function inFolder(config: Config): Config {
     : config;
 }
 
-/** Settings of which one turns extraction on. */
 const ASKING = ["provider", "model", "api_key", "base_url"] as const;
 
 function asksForExtraction(given: ReadonlyMap<string, Given>): boolean {

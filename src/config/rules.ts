@@ -137,7 +137,6 @@ function namesOtherModel(name: string): boolean {
 /** Tokens that the models of this program read. */
 const MAX_TOKENS = 512;
 
-/** Errors in the combination of settings of embedding. */
 export function embeddingComplaints(embedding: Embedding): readonly Complaint[] {
   const hosted = hostedChoice(embedding);
   if (hosted !== undefined) return hostedComplaints(hosted, embedding);
@@ -331,7 +330,6 @@ export function batchTargetTokens(config: MessageSettings): number {
   return config.extraction_batch_target_tokens ?? whenUnset;
 }
 
-/** Errors among the settings of extraction. */
 export function extractionComplaints(config: MessageSettings): readonly Complaint[] {
   const alone = sendsAlone(config);
   const isBatched = batchTargetTokens(config) > 0;

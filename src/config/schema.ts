@@ -342,7 +342,6 @@ const ORGANIZER = {
   default_ttl_days: mapOf(mapIntegerOrNull({ min: 0, max: 1_000_000 }), { default: {}, bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0 or null` }, "Days for which a new memory of a type is kept if its caller names none; null or left out: for ever. Empty with `fading` `original`: the specification's (event 365, decision 180, task 90, summary 365, note 90)."),
 };
 
-/** Settings by group. */
 export const GROUP_SETTINGS = {
   embedding: EMBEDDING,
   extraction: EXTRACTION,
@@ -405,11 +404,9 @@ type AsGiven<T> = T extends Secret
     ? Readonly<Record<string, string>>
     : T;
 
-/** One setting as the documentation shows it. */
 export type SettingDescription = SettingMeta & {
   /** For example `packing.token_budget`. */
   readonly setting: string;
-  /** Undefined at the root. */
   readonly group: string | undefined;
   /** Names of its environment variable, the preferred one first. */
   readonly environment: readonly [string, ...string[]];

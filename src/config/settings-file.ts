@@ -14,12 +14,10 @@ import { invalid, SvcError } from "../domain/errors.ts";
 import { expandedPath, isFolder, pathArgument, workingFolder } from "./path.ts";
 import type { ConfigInput } from "./schema.ts";
 
-/** Larger than any settings file. */
 const MAX_BYTES = 1024 * 1024;
 
 /** A settings file, and how far it is trusted. */
 export type SettingsFile = {
-  /** Absolute. */
   readonly path: string;
   /**
    * `named`: by the user, so it must exist and be usable. The other two are searched for: a file that another user may have
@@ -38,7 +36,6 @@ export type FileContent = {
 
 type Read = { readonly text: string } | { readonly problem: string } | undefined;
 
-/** The file `.env` of a folder. */
 export function envFileIn(folder: string): SettingsFile {
   return { path: join(folder, ".env"), found: "working-directory" };
 }

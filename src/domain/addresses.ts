@@ -19,7 +19,6 @@ export function isAddress(text: string): boolean {
   return ADDRESS.test(text);
 }
 
-/** Whether a text is the address of a server database. */
 export function isDatabaseUrl(text: string): boolean {
   return databaseUrlProblem(text) === undefined;
 }
@@ -100,7 +99,6 @@ const DEFAULT_ADDRESSES = {
   ollama: "http://localhost:11434/v1",
 } as const;
 
-/** Who runs models for other programs. */
 export type ModelProvider = keyof typeof DEFAULT_ADDRESSES;
 
 /**

@@ -25,20 +25,20 @@ export function parseSessionId(value: unknown): string | undefined {
   return text === undefined ? undefined : nameForm(text);
 }
 
-/** An owner, or undefined when absent. */
-export function parseOptionalUserId(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : parseUserId(value);
+/** The same check for an argument that may be left out: undefined when absent. */
+function optional<T, Rest extends readonly unknown[]>(parse: (value: unknown, ...rest: Rest) => T) {
+  return (value: unknown, ...rest: Rest): T | undefined =>
+    value === undefined || value === null ? undefined : parse(value, ...rest);
 }
+
+export const parseOptionalUserId = optional(parseUserId);
+export const parseOptionalText = optional(parseText);
+export const parseOptionalContent = optional(parseContent);
+export const parseOptionalId = optional(parseId);
 
 /** An owner, or everybody when absent. */
 export function parseOwner(value: unknown): Owner {
   return toOwner(parseOptionalUserId(value));
-}
-
-/** Text, or undefined when absent. */
-export function parseOptionalText(value: unknown, field: string): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  return parseText(value, field);
 }
 
 /** Text, possibly empty. */
@@ -59,11 +59,6 @@ export function parseContent(value: unknown, field: string): string {
   const text = parseText(value, field);
   if (!isVisible(text)) throw invalid(field, "is empty; write what is to be remembered");
   return text;
-}
-
-/** The text of a memory, or undefined when absent. */
-export function parseOptionalContent(value: unknown, field: string): string | undefined {
-  return value === undefined || value === null ? undefined : parseContent(value, field);
 }
 
 /** A finite number in [min, max], or undefined when absent. */
@@ -102,11 +97,10 @@ export function parsePageLimit(value: unknown): number {
 }
 
 /** true or false, or undefined when absent. */
-export function parseOptionalBoolean(value: unknown, field: string): boolean | undefined {
-  if (value === undefined || value === null) return undefined;
+export const parseOptionalBoolean = optional((value: unknown, field: string): boolean => {
   if (typeof value !== "boolean") throw invalid(field, "must be true or false");
   return value;
-}
+});
 
 /** A list (arrays and sets; never bare text), or undefined when absent. */
 export function parseOptionalList(value: unknown, field: string): readonly unknown[] | undefined {
@@ -174,11 +168,6 @@ export function parseCursor(
 /** The error for an `after_id` at which no page has ended. */
 export function noSuchPlace(afterId: Uuid): SvcError {
   return invalid("after_id", `${afterId} is not in the list; begin again with its first page`);
-}
-
-/** An identifier, or undefined when absent. */
-export function parseOptionalId(value: unknown, field: string): Uuid | undefined {
-  return value === undefined || value === null ? undefined : parseId(value, field);
 }
 
 /** Bounds of the specification that more than one module needs. */

@@ -19,7 +19,6 @@ import {
 import { findQuote, Passages, type Span, type Turn } from "./passages.ts";
 import type { DropReason, DropTally, ExtractedClaim } from "./result.ts";
 
-/** A claim that passed, or why it did not. */
 type CheckedClaim = { readonly claim: ExtractedClaim } | { readonly reason: DropReason };
 
 /** Names that stand for a subject in a turn beside its own words, such as its speaker's. */
@@ -311,9 +310,7 @@ type Attempt = {
   readonly who: string;
   /** The word for it, such as `trying`. */
   readonly cue: string;
-  /** What is attempted. */
   readonly body: string;
-  /** The whole clause, as in the text. */
   readonly quote: string;
 };
 
@@ -321,7 +318,6 @@ type Attempt = {
 const ATTEMPT_STEM =
   /try|tried|tries|trying|attempt|plan|intend|want|need|hope|hoping|aim|look|work|seek|request|ask|propos|consider|evaluat|explor|wish|will|would|going|goal|dream|interest/i;
 
-/** UTF-16 units of a body. */
 const BODY_MAX = 400;
 const WHO = String.raw`(?<who>I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|\p{Lu}[\p{L}'’-]+(?:\s\p{Lu}[\p{L}-]+)?)`;
 const ING =
@@ -435,7 +431,6 @@ const NOT_EXCHANGED =
 /** UTF-16 units before a verb that are read. */
 const NEAR_VERB = 40;
 
-/** What a passage says was exchanged for something else. */
 function exchangesIn(passage: string): readonly Exchange[] {
   return FORMS.flatMap((form) =>
     [...passage.matchAll(form)].flatMap(({ index, groups }) => {
@@ -510,7 +505,6 @@ const TASTES =
 /** UTF-16 units around an object that are read for its verb. */
 const NEAR = 300;
 
-/** The claim whose words are looked for. */
 type Said = { readonly subject: string; readonly predicate: string; readonly object: string };
 
 /**

@@ -21,7 +21,6 @@ import {
   referenceProblem,
 } from "./result.ts";
 
-/** What of an answer is believed, and what is not, by reason. */
 export type CheckedTurn = { readonly result: ExtractionResult; readonly tally: DropTally };
 
 /**

@@ -13,7 +13,6 @@ import {
 } from "./cues.ts";
 import { sentencesOf } from "./passages.ts";
 
-/** A clause of a passage, and whether it denies what it says. */
 type Clause = {
   readonly text: string;
   readonly denies: boolean;

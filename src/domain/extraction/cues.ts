@@ -26,7 +26,6 @@ export type Cues = {
   readonly replaced: RegExp;
   readonly noMore: RegExp;
   readonly change: RegExp;
-  /** Where a clause ends. */
   readonly clauseEnd: RegExp;
   readonly listGoesOn: RegExp;
   readonly question: RegExp;
@@ -220,7 +219,6 @@ export function hasCueBeside(
 
 const LANGUAGES = ["en", "de", "es"] as const;
 
-/** Languages whose cues are known. */
 export type CueLanguage = (typeof LANGUAGES)[number];
 
 /** The language of a text. @param around that of the conversation, for a text whose words do not decide */
@@ -228,7 +226,6 @@ export function languageOf(text: string, around: CueLanguage = "en"): CueLanguag
   return likeliest(text, LANGUAGES, around);
 }
 
-/** First person singular, by language. */
 const FIRST_PERSON = {
   en: words("i me my mine myself"),
   de: words("ich mich mir mein meine meinem meinen meiner meines"),
@@ -276,7 +273,6 @@ const SPANISH_VERB = new RegExp(
 /** A token that is a word: `i.e.` has no first person. */
 const WORD = /[\p{L}\p{M}]+/gu;
 
-/** Whether a value is the first person singular. */
 export function isFirstPerson(value: string): boolean {
   return ALL_FIRST.has(value.trim().toLowerCase());
 }
@@ -331,7 +327,6 @@ const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 /** Scripts that put no blanks between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-/** Places that are looked at. */
 const MAX_LOOKS = 1000;
 
 /** Whether a text has a value as whole words, in any case: `Zoë` is not in `Zoës`, `$500` is in `$500 for`. */

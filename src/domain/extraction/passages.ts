@@ -145,7 +145,6 @@ export function shortestRun(
   return passage.slice(from, to);
 }
 
-/** A turn before another one of its conversation. */
 export type EarlierTurn = {
   readonly content: string;
   readonly speaker: string | undefined;
@@ -153,7 +152,6 @@ export type EarlierTurn = {
 
 /** What helps to read a turn that is asked alone. It supports no claim. */
 type Reading = {
-  /** Oldest first. */
   readonly window: readonly EarlierTurn[];
 };
 
@@ -165,7 +163,6 @@ export type Turn = {
   readonly speaker: string | undefined;
   /** Whether the first person of the turn is the owner of the memory. */
   readonly isOwner: boolean;
-  /** When it was said. */
   readonly at: Instant;
   readonly language: CueLanguage;
   readonly reading?: Reading;

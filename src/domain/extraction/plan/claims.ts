@@ -161,7 +161,6 @@ function metadataOf({ claim, subject, object }: Ends, stated: Stated): JsonObjec
   };
 }
 
-/** Whose first person the claim speaks in, and where. */
 function referencesOf(subject: End, object: End, { speaker, userId }: Stated): JsonObject {
   const fieldsOf = (who: End["firstPerson"]): readonly string[] => [
     ...(subject.firstPerson === who ? ["subject"] : []),
@@ -362,7 +361,6 @@ function isUpdate(claim: PlannedClaim["claim"]): boolean {
   return claim.temporalIntent === "update" && claim.condition === undefined && isKnown;
 }
 
-/** The value that an update ends. */
 function targetOf({ claim }: PlannedClaim): string | undefined {
   if (!isUpdate(claim)) return undefined;
   return claim.replacesObject ?? (claim.polarity === "negative" ? claim.object : undefined);

@@ -18,12 +18,9 @@ export type PlanSettings = {
   readonly claimMerge: boolean;
 };
 
-/** A claim that is known about a subject. */
 export type KnownClaim = {
   readonly node: MemoryNode;
-  /** Entities of its `has_fact` edges. */
   readonly subjectIds: readonly Uuid[];
-  /** Entities of its `mentions` edges. */
   readonly objectIds: readonly Uuid[];
 };
 
@@ -52,7 +49,6 @@ export type PlanContext = {
   readonly now: Instant;
 };
 
-/** Why no plan can be made. */
 export type PlanProblem = "owner_reference_changed";
 
 export const NOTHING_KNOWN: KnownMemories = {
@@ -85,12 +81,10 @@ export function ownerReferenceId(userId: string, scope: string): Uuid {
   return uuidV5("url", JSON.stringify(["svc:owner-reference:v1", userId, scope]));
 }
 
-/** The form in which names of entities are compared. */
 export function nameKey(text: string): string {
   return text.trim().toLowerCase();
 }
 
-/** What all new nodes of a plan have in common. */
 export function newNode(
   { event, turn, now }: PlanContext,
   part: Pick<MemoryNode, "id" | "nodeType" | "content"> & Partial<MemoryNode>,

@@ -84,7 +84,6 @@ function unique(nodes: readonly MemoryNode[]): readonly MemoryNode[] {
   return [...new Map(nodes.map((node) => [node.id, node])).values()];
 }
 
-/** One memory that another one stands in for from now on. */
 type Replacement = { readonly oldId: Uuid; readonly newId: Uuid };
 
 /**
@@ -115,7 +114,6 @@ function isUnchanged(node: MemoryNode, planned: MemoryNode): boolean {
   });
 }
 
-/** The plan with the owner's present name. */
 export function ownedBy(plan: DerivationPlan, userId: string): DerivationPlan {
   const owned = <T extends { readonly userId: string }>(things: readonly T[]): readonly T[] =>
     things.map((thing) => ({ ...thing, userId }));
