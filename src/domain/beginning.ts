@@ -18,7 +18,6 @@ export function wholeOf(node: MemoryNode): Whole {
   return wholes.get(node) ?? {};
 }
 
-/** Notes of a copy what the whole has. @returns the copy */
 export function asBeginning(copy: MemoryNode, whole: Whole): MemoryNode {
   wholes.set(copy, whole);
   return copy;

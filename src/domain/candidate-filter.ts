@@ -14,7 +14,6 @@ export type CandidateFilter = {
   readonly excludeNodeTypes: readonly NodeType[] | undefined;
   /** Empty: nothing is allowed. */
   readonly sourceTypes: readonly SourceType[] | undefined;
-  /** Keep memories created at or before this moment. */
   readonly knowledgeAt: Instant | undefined;
   /** Bounds of the stated time, inclusive. */
   readonly eventTimeFrom: Instant | undefined;
@@ -147,7 +146,6 @@ function worthOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {
 const WORDS_READ = 64;
 const CHARS_READ = 32_768;
 
-/** The share of the words that a text has, 0 to 1. */
 function shareOf(words: ReadonlySet<string>, whole: string): number {
   if (words.size === 0) return 0;
   const text = whole.slice(0, CHARS_READ);

@@ -47,7 +47,6 @@ export const EMBEDDING_MODELS = [
 export type EmbeddingModel = {
   /** Its name in packs, and its folder. */
   readonly name: string;
-  /** Another name for it in settings. */
   readonly alias: string;
   readonly languages: string;
   readonly isEnglish: boolean;
@@ -59,7 +58,6 @@ export type EmbeddingModel = {
   readonly questionPrefix: string;
   /** The file with its tokens, which also says how texts are split. */
   readonly tokenizer: "tokenizer.json" | "pieces.bin";
-  /** Its files that the program needs. */
   readonly files: readonly string[];
   readonly inputs: readonly ("input_ids" | "attention_mask" | "token_type_ids")[];
   readonly output: string;
@@ -97,7 +95,6 @@ type OtherFiles = {
 /** A straight line from the cosines of one model to those of another. */
 type CosineScale = { readonly scale: number; readonly shift: number };
 
-/** The model where none is configured. */
 export const DEFAULT_MODEL: EmbeddingModel = EMBEDDING_MODELS[0];
 
 /** The model of that name or alias; undefined if it is not in the table. */
@@ -112,7 +109,6 @@ export function modelRules(
   return EMBEDDING_MODELS.find((model) => model.name === name) ?? DEFAULT_MODEL;
 }
 
-/** A cosine on the scale of the default model. */
 export function onScale({ scale, shift }: CosineScale, cosine: number): number {
   return scale * cosine + shift;
 }

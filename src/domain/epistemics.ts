@@ -57,7 +57,6 @@ const CONFIDENCE_MATRIX: Readonly<
   deprecated: {},
 };
 
-/** Confidence of a pair that the matrix does not list. */
 const UNLISTED_CONFIDENCE = 0.5;
 /** The lowest initial confidence of an instruction whose confidence comes from the matrix. */
 const INSTRUCTION_FLOOR = 0.7;
@@ -117,7 +116,6 @@ const DECAY_BY_EPISTEMIC: Readonly<Record<EpistemicType, DecayProfile>> = {
   unverified: "rapid",
 };
 
-/** How fast a new memory fades. */
 export function initialDecayProfile(nodeType: NodeType, epistemic: EpistemicType): DecayProfile {
   return nodeType === "instruction" ? "slow" : DECAY_BY_EPISTEMIC[epistemic];
 }
@@ -133,7 +131,6 @@ export function epistemicWeight(
   node: MemoryNode,
   weights: Readonly<Partial<Record<EpistemicType, number>>>,
 ): number {
-  /** Weight of a type that a replacement map omits. */
   const unlisted = 0.7;
   return weights[effectiveEpistemicType(node)] ?? unlisted;
 }
@@ -145,11 +142,9 @@ function effectiveEpistemicType(node: MemoryNode): EpistemicType {
   return state === "unknown" ? "hypothetical" : "deprecated";
 }
 
-/** What the default mode excludes. */
 type EpistemicLimits = {
   /** Unverified memories with less confidence are excluded, 0 to 1. */
   readonly unverifiedThreshold: number;
-  /** Whether those with exactly that confidence are excluded too. */
   readonly excludesThreshold: boolean;
 };
 

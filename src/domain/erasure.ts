@@ -104,7 +104,6 @@ const BITS = 20;
 
 /** Needles that can be looked for in one piece of memory after the other. */
 export type Needles = {
-  /** Bytes of the longest. */
   readonly longest: number;
   /**
    * Adds to `found` the places, in the list of texts, of those that the bytes contain. Each byte costs at most as many steps as the

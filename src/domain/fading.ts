@@ -157,7 +157,6 @@ export function expiredAt(
   };
 }
 
-/** How fast a memory fades, per day. */
 export const DECAY_RATES: Readonly<Record<DecayProfile, number>> = {
   permanent: 0,
   slow: 0.005,

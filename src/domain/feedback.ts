@@ -57,7 +57,6 @@ export function tuned(weights: ScoringWeights, signals: readonly FeedbackSignal[
   };
 }
 
-/** The first of the largest. */
 function largest(weights: Readonly<Record<Additive, number>>): Additive {
   return ADDITIVE.reduce((most, name) => (weights[name] > weights[most] ? name : most));
 }
@@ -111,12 +110,9 @@ const TENTHS_PER_CYCLE = 1;
 const TENTHS_MAX = 3;
 /** Shortest chain of memories that can go back and forth. */
 const CHAIN_MIN = 3;
-/** Keywords that name a topic. */
 const TOPIC_WORDS = 5;
 
-/** What is remembered about a topic goes back and forth. */
 type Oscillation = {
-  /** At least 1. */
   readonly cycleCount: number;
   /** To subtract from the confidence of the newest memory: 0.1 to 0.3. */
   readonly penalty: number;

@@ -4,7 +4,6 @@ import { sha256Hex } from "../lib/hashing.ts";
 export const EMBEDDING_PROVIDERS = ["openai", "ollama"] as const;
 export type EmbeddingProvider = (typeof EMBEDDING_PROVIDERS)[number];
 
-/** An embedding model that another program runs, and how it is used. */
 export type HostedModel = {
   readonly provider: EmbeddingProvider;
   /** The provider's name for it, which is also its name in packs. */
@@ -64,7 +63,6 @@ const KNOWN: Readonly<Record<EmbeddingProvider, Readonly<Record<string, Known>>>
   },
 };
 
-/** The model of a provider when only the provider is set. */
 const DEFAULT_NAMES: Readonly<Record<EmbeddingProvider, string | undefined>> = {
   openai: "text-embedding-3-small",
   ollama: undefined,

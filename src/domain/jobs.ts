@@ -33,7 +33,6 @@ export const processingStatusForm = named(
   },
 );
 
-/** How far extraction from one event has come. */
 const extractionJobForm = object({
   eventId: uuid,
   /** `running`: it has a lease. `failed`: it is not tried again unasked. */
@@ -130,11 +129,9 @@ function later(at: Instant, seconds: number): Instant {
 export type PlannedStore = {
   readonly event: MemoryEvent;
   readonly node: MemoryNode;
-  /** The memories that the node replaces. */
   readonly supersedes: readonly Uuid[];
 };
 
-/** The id of the audit record that keeps the plan of an event. */
 export function planRecordId(eventId: Uuid): Uuid {
   return uuidV5(eventId, "svc:direct-store:v1");
 }

@@ -16,7 +16,6 @@ const LETTERS: Readonly<Record<StemmedLanguage, RegExp>> = {
   nl: /[ëï]/i,
   ru: /[а-яё]/i,
 };
-/** Cyrillic letters that Russian lacks. */
 const NOT_RUSSIAN = /[іїєґўјљњђћџќѓѕ]/i;
 /**
  * What such a letter says, if a function word that only one language has says 1. Cyrillic without letters that Russian lacks is
@@ -78,7 +77,6 @@ export function isFunctionWord(language: StemmedLanguage, word: string): boolean
 
 type Known = Readonly<Record<Language, number>>;
 
-/** How much speaks for each language. */
 function known(text: string, terms: readonly string[]): Known {
   const found = { en: 0, de: 0, fr: 0, es: 0, it: 0, pt: 0, nl: 0, ru: 0 };
   const seen = new Set<string>();

@@ -7,7 +7,6 @@ import { normalForm } from "../lib/text.ts";
  */
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
-/** Scripts written without spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu;
 const ACCENT = /[\u0300-\u036f]/g;
@@ -139,7 +138,6 @@ function pushPairs(terms: string[], run: string): void {
   if (last !== undefined) terms.push(last);
 }
 
-/** A word to search for. */
 export type Term = {
   readonly term: string;
   /** Whether it is one unspaced character, which is the beginning of pairs. */

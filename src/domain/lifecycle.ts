@@ -63,7 +63,6 @@ export function isActive(state: LifecycleState): boolean {
   return ACTIVE_STATES.some((active) => active === state);
 }
 
-/** Whether a memory in this state may replace another one. */
 export function canReplace(state: LifecycleState): boolean {
   return state === "tentative" || state === "stable";
 }

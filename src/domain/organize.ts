@@ -64,7 +64,6 @@ export function isDuplicate(one: MemoryNode, other: MemoryNode): boolean {
   return areOpen(one, other) && isCompatible(one, other) && sameness(one) === sameness(other);
 }
 
-/** Whether both are tentative or stable. */
 export function areOpen(one: MemoryNode, other: MemoryNode): boolean {
   return canReplace(one.lifecycleState) && canReplace(other.lifecycleState);
 }
@@ -84,7 +83,6 @@ export function namesMatch(
   return key === otherKey ? "case_variation" : undefined;
 }
 
-/** Why two memories are merged. */
 export type MergeKind = "duplicate" | "alias";
 
 /** The two memories of a merge, the one that is kept first: of duplicates the one that was said last. */
@@ -185,7 +183,6 @@ export type SummaryDraft = Pick<
   /** What it is made from; equal as long as another one would be the same. */
   readonly requestHash: string;
   readonly metadata: JsonObject;
-  /** The memories whose texts it shows. */
   readonly selected: readonly MemoryNode[];
   readonly edge: { readonly confidence: number; readonly metadata: JsonObject | undefined };
 };
@@ -201,7 +198,6 @@ export function weekOf(day: string): string {
 
 const DAY_MS = 86_400_000;
 
-/** What decides the order of the sources of a period. */
 export type Ranked = {
   readonly id: Uuid;
   readonly at: Instant;
@@ -346,7 +342,6 @@ function coverageOf(excerpts: readonly Excerpt[]): JsonObject {
   return Object.fromEntries(covered.map(({ source }) => [source.id, sourceHash(source)]));
 }
 
-/** The facts about a source of a group or a profile. */
 function sourceLine(node: MemoryNode): string {
   const { event_time: event, valid_from: from, valid_to: to, ...quoted } = quotedMembers(node);
   const { source_id: id, epistemic_type: epistemic, source_type: type } = quoted;
@@ -362,7 +357,6 @@ function mean(values: readonly number[]): number {
   return withoutNoise(values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length));
 }
 
-/** Capitalised words that are no names. */
 const NO_NAMES: ReadonlySet<string> = new Set(
   `This That What When Where How Who Why Does Did Has Have Was Will Can Could Would Should May Also Just Very Really Some Most Each
   Every After Before Since Until About From Into Over With Note Image Observation Known Facts`.split(

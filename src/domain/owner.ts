@@ -110,10 +110,8 @@ export type PackOwner =
   /** Not recorded, and the pack has something of several owners, or nothing. */
   | { readonly from: "several" | "nobody" };
 
-/** An owner who has memories in a pack. */
 export type OwnerMemories = {
   readonly userId: string;
-  /** In any state. */
   readonly memories: number;
 };
 
@@ -133,7 +131,6 @@ export const PACK_OWNER_SET = "PACK_OWNER_SET";
 export const OWNER_RENAMED = "OWNER_RENAMED";
 export const OWNERS_JOINED = "OWNERS_JOINED";
 
-/** The target of such an operation. */
 export function ownerTarget(userId: string): string {
   return `owner:${userId}`;
 }

@@ -168,7 +168,6 @@ export type Turn = {
   readonly reading?: Reading;
 };
 
-/** A turn as another one is shown it. */
 export function earlierTurnOf({ content, metadata }: MemoryEvent): EarlierTurn {
   return { content, speaker: storedSpeaker(metadata) };
 }

@@ -18,7 +18,6 @@ import {
 /** UTF-16 units of an answer; a longer one is not read. */
 export const ANSWER_MAX_CHARS = 2 * 1024 * 1024;
 
-/** What an answer to several turns holds. */
 export type BatchAnswer = {
   /** By the index of the turn; turns without an entry are absent. */
   readonly turns: ReadonlyMap<number, ReadTurn>;
@@ -73,7 +72,6 @@ function readBatch(json: JsonObject, count: number): BatchAnswer | undefined {
   return { turns, leftOut: leftOut(turns, count), tally, response: { turns: kept } };
 }
 
-/** Entries of one answer that are read. */
 const MAX_ENTRIES = 4096;
 
 /** None if no turn has an entry: a model that left out all of them found nothing. */
@@ -146,7 +144,6 @@ function numberOf(value: Json | undefined): number | undefined {
 
 /** Claims, and entities, that one turn may state; what follows is dropped. */
 export const CLAIMS_MAX = 500;
-/** UTF-16 units of one text in an answer. */
 const TEXT_MAX = 32_768;
 
 const LISTS = ["entities", "facts", "relationships"] as const;
@@ -158,7 +155,6 @@ type ReadRules = {
   readonly isCustom?: boolean;
 };
 
-/** What an answer holds for one turn. */
 export type ReadTurn = {
   readonly result: ExtractionResult;
   readonly tally: DropTally;
@@ -276,7 +272,6 @@ function readRelationship(item: JsonObject, rules: ReadRules): ExtractedClaim | 
   };
 }
 
-/** What facts and relationships have in common. */
 function readShared(item: JsonObject, { isCustom = false }: ReadRules) {
   const given = item["polarity"];
   const isOpen = isCustom && (given === undefined || given === null);

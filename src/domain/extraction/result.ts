@@ -32,7 +32,6 @@ type StatedType = (typeof STATED_TYPES)[number];
 
 /** Somebody or something that a text names. */
 export type ExtractedEntity = {
-  /** As in the text. */
   readonly name: string;
   /** Free text, such as `person`. */
   readonly entityType: string;
@@ -70,17 +69,14 @@ export type ExtractedClaim = {
   readonly temporalRef: string | undefined;
   /** Only `update` has an effect. */
   readonly temporalIntent: string | undefined;
-  /** The value that an update replaces. */
   readonly replacesObject: string | undefined;
   readonly scope: string | undefined;
   readonly quantity: ExtractedQuantity | undefined;
   /** The label of an earlier memory that the text corrects; undefined once it is resolved. */
   readonly replacesMemory: string | undefined;
-  /** That memory. */
   readonly replacesNodeId: Uuid | undefined;
 };
 
-/** What came out of one turn. */
 export type ExtractionResult = {
   readonly entities: readonly ExtractedEntity[];
   /** Facts in their order, then relationships in theirs. */
@@ -260,7 +256,6 @@ export type RemovedPart = (typeof REMOVED_PARTS)[number];
 /** How often each reason occurred. Reasons that did not occur are absent. */
 export type DropCounts = Readonly<Partial<Record<DropReason | RemovedPart, number>>>;
 
-/** Counts reasons. */
 export class DropTally {
   readonly #counts = new Map<DropReason | RemovedPart, number>();
 

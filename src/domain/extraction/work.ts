@@ -14,7 +14,6 @@ import { type DropCounts, type ExtractionResult, resultForm } from "./result.ts"
 /** The last try is this one. */
 const TRIES = 4;
 
-/** Work of extraction from an event, as its row has it. */
 export type ExtractionWork = {
   readonly event_id: Uuid;
   readonly status: "pending" | "complete" | "failed";
@@ -153,7 +152,7 @@ export function toExtractionRecord(
 ) {
   const { provider, model, promptVersion, at } = by;
   return {
-    ...operationOn(event, at),
+    ...operationOn(event, at, "extraction"),
     id: extractionRecordId(event.id),
     opType: EXTRACTION_OPERATION,
     payload: checksummed({
@@ -174,11 +173,9 @@ export function toExtractionRecord(
   };
 }
 
-/** A request about several turns and its answer. */
 type AnsweredRequest = {
   /** The event whose work it was sent for; not always one of the turns. */
   readonly head: MemoryEvent;
-  /** In the order of the request. */
   readonly events: readonly MemoryEvent[];
   /** SHA-256 of what was sent. */
   readonly requestSha256: string;
@@ -190,7 +187,6 @@ type AnsweredRequest = {
   readonly shown: readonly ShownMemory[];
 };
 
-/** A memory that a request showed. */
 export type ShownMemory = {
   /** `m1`, `m2`, ... */
   readonly label: string;
@@ -210,7 +206,7 @@ export function toBatchRecord(request: AnsweredRequest, by: ExtractedBy) {
   const { head, events, requestSha256, response, turnsAskedAgain, shown } = request;
   const { provider, model, promptVersion, at } = by;
   return {
-    ...operationOn(head, at),
+    ...operationOn(head, at, "extraction"),
     id: batchIdOf(request),
     opType: BATCH_OPERATION,
     payload: {
@@ -247,21 +243,15 @@ export function toBatchRecord(request: AnsweredRequest, by: ExtractedBy) {
   };
 }
 
-function operationOn(event: MemoryEvent, at: Instant) {
-  return {
-    targetId: event.id,
-    actorId: "extraction",
-    namespaceId: event.scope,
-    createdAt: at,
-  };
+/** The members of an operation about an event that say who did it, and when. */
+export function operationOn(event: MemoryEvent, at: Instant, actorId: string) {
+  return { targetId: event.id, actorId, namespaceId: event.scope, createdAt: at };
 }
 
 /** A turn that waits to be extracted, as far as its place in a request depends on it. */
 export type Waiting = {
-  /** Tokens of its text alone. */
   readonly tokens: number;
   readonly sessionId: string | undefined;
-  /** Whether its extraction is saved already. */
   readonly isRecorded: boolean;
 };
 
@@ -315,7 +305,6 @@ const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
-/** Causes of causes that are looked at. */
 const MAX_CAUSES = 32;
 const MAX_CODE_CHARS = 100;
 

@@ -262,7 +262,6 @@ function hasOnly(ids: readonly Uuid[], id: Uuid | undefined): boolean {
   return id === undefined ? ids.length === 0 : ids.length === 1 && ids[0] === id;
 }
 
-/** What two statements of the same claim have in common. */
 function keyOf(node: MemoryNode, objectId: Uuid | undefined): string {
   const metadata = node.metadata ?? {};
   const textOf = (name: string): string => {

@@ -14,7 +14,6 @@ export type PlanSettings = {
   readonly speakerReferences: boolean;
   /** Whether a claim's text is its sentences and not the whole paragraph. */
   readonly claimSentenceText: boolean;
-  /** Whether the same claim of several turns becomes one. */
   readonly claimMerge: boolean;
 };
 
@@ -107,7 +106,6 @@ export function newNode(
   });
 }
 
-/** Of entities and edges that come out of a text. */
 const EXTRACTED_CONFIDENCE = 0.5;
 
 /** An edge of a plan. Two nodes have at most one of each type. */

@@ -12,6 +12,7 @@ import {
   nodeRecord,
 } from "../../node.ts";
 import type { ExtractionResult } from "../result.ts";
+import { operationOn } from "../work.ts";
 import {
   correctedBy,
   type MergedClaim,
@@ -125,7 +126,6 @@ export function ownedBy(plan: DerivationPlan, userId: string): DerivationPlan {
   };
 }
 
-/** What carrying out a plan writes. */
 export type Publication = {
   readonly nodes: readonly MemoryNode[];
   /** Existing nodes in their new form. They leave the indexes. */
@@ -217,7 +217,6 @@ export function planProblem(plan: DerivationPlan): string | undefined {
   return vectorTexts.length === nodes.length ? undefined : "a node has no text to embed";
 }
 
-/** The plan as the journal keeps it. */
 export function toPlanPayload(plan: DerivationPlan): ChecksummedPayload {
   return checksummed({
     schema_version: 1,
@@ -266,13 +265,12 @@ export function fromPlanPayload(payload: JsonObject): DerivationPlan {
 /** The kind of operation that discards a plan and requests another. */
 export const REPLAN_OPERATION = "DERIVATION_REPLAN_REQUESTED";
 
-/** The kind of operation that keeps a plan. */
 export const PLAN_OPERATION = "DERIVATION_PREPARED";
 
 /** The plan as the audit log keeps it, under its own id. */
 export function toPreparedRecord(plan: DerivationPlan, event: MemoryEvent, at: Instant) {
   return {
-    ...derivationOf(event, at),
+    ...operationOn(event, at, "derivation"),
     id: plan.id,
     opType: PLAN_OPERATION,
     payload: toPlanPayload(plan),
@@ -292,7 +290,7 @@ export function toCommittedRecord(
   }: { readonly event: MemoryEvent; readonly generation: number; readonly at: Instant },
 ) {
   return {
-    ...derivationOf(event, at),
+    ...operationOn(event, at, "derivation"),
     id: uuidV5(plan.id, "svc:derivation-committed:v1"),
     opType: "DERIVATION_COMMITTED",
     payload: {
@@ -308,7 +306,6 @@ export function toCommittedRecord(
   };
 }
 
-/** That the plan of an event was given up. */
 export function toReplanRecord(
   event: MemoryEvent,
   {
@@ -319,7 +316,7 @@ export function toReplanRecord(
   at: Instant,
 ) {
   return {
-    ...derivationOf(event, at),
+    ...operationOn(event, at, "derivation"),
     id: uuidV5(planId, "svc:replan:v1"),
     opType: REPLAN_OPERATION,
     payload: {
@@ -329,14 +326,5 @@ export function toReplanRecord(
       revision,
       generation,
     },
-  };
-}
-
-function derivationOf(event: MemoryEvent, at: Instant) {
-  return {
-    targetId: event.id,
-    actorId: "derivation",
-    namespaceId: event.scope,
-    createdAt: at,
   };
 }

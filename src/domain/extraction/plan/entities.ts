@@ -28,7 +28,6 @@ export type End = {
   readonly status: Reference;
   /** Undefined unless resolved. */
   readonly entityId: Uuid | undefined;
-  /** Who the first person of the claim is. */
   readonly firstPerson: "owner" | "speaker" | undefined;
 };
 
@@ -52,7 +51,6 @@ export function namesToFind(
   return [...new Set(speaker === undefined ? names : [...names, nameKey(speaker)])];
 }
 
-/** Finds or makes the entities of a result. */
 export function planEntities(
   result: ExtractionResult,
   context: PlanContext,
@@ -95,9 +93,7 @@ class EntityPlanning {
   readonly #created = new Map<Uuid, MemoryNode>();
   readonly #used = new Map<Uuid, MemoryNode>();
   readonly #texts = new Map<Uuid, string>();
-  /** By name and type. */
   readonly #byIdentity = new Map<string, Uuid>();
-  /** By personal word. */
   readonly #byWord = new Map<string, Uuid>();
 
   constructor(context: PlanContext) {
@@ -238,7 +234,6 @@ function firstPersonOf(
   return settings.speakerReferences && turn.speaker !== undefined ? "speaker" : undefined;
 }
 
-/** The first known entity of that name and type. */
 function findKnown(
   { name, entityType }: ExtractedEntity,
   { entities }: KnownMemories,
