@@ -154,11 +154,13 @@ export function accessOf(pack: {
   write<T>(work: (database: Database) => T): Promise<T>;
 }): Access {
   const read: Access["read"] = (_owner, work) => pack.read((database) => run(database, work()));
+  const snapshot: Access["snapshot"] = (_owner, work) =>
+    pack.read((database) => database.transaction(() => run(database, work()))());
   const write: Access["write"] = (_owners, work) => pack.write((database) => run(database, work()));
   return {
     dialect: SQLITE,
     read,
-    snapshot: read,
+    snapshot,
     write,
     writeNew: write,
     writeAny: (work) => write([], work),
