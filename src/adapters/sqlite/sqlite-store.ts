@@ -1,7 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { ALL_OWNERS } from "../../domain/owner.ts";
+import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
 import type { EmbeddingIdentity } from "../../ports/models.ts";
+import type { StoreState } from "../../ports/store/graph.ts";
 import type { PackLock, Store } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { bindAdmission } from "../sql/admission.ts";
@@ -11,7 +12,7 @@ import { bindBrowse } from "../sql/browse.ts";
 import { addNodes, change } from "../sql/change.ts";
 import { bindEdges } from "../sql/edges.ts";
 import { bindErasures } from "../sql/erasure.ts";
-import { bindEventReads } from "../sql/events.ts";
+import { bindEventReads, readStates } from "../sql/events.ts";
 import { bindExtraction } from "../sql/extraction.ts";
 import { bindJobs } from "../sql/jobs.ts";
 import { knownMemories } from "../sql/known.ts";
@@ -23,6 +24,7 @@ import { bindTableSearches } from "../sql/searches.ts";
 import { isOfModel, requireManifest, requireModel } from "../sql/settings.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
+import { ask } from "./connection/ask.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { accessOf, run } from "./connection/run.ts";
 import { erasureHooks } from "./erasure/erasures.ts";
@@ -32,7 +34,6 @@ import type { PackAccess } from "./pack-access.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
 import { searchText } from "./read/search-text.ts";
 import { cosines, keptEntries, ownVectors, searchVectors } from "./read/search-vectors.ts";
-import { readStoreState } from "./read/store-state.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
 import { indexWrites } from "./write/change.ts";
@@ -159,4 +160,48 @@ function bindSweeps({ read, write }: PackAccess) {
       return { found: stale.length, removed };
     },
   } satisfies Partial<Store>;
+}
+
+/** Numbers of the connections that were asked, so that two of them never give the same sequence. */
+const connections = new WeakMap<Database, number>();
+let connected = 0;
+
+/**
+ * A text that changes with every commit of another connection, in this process or elsewhere. The writer is another connection
+ * than the one that reads.
+ * @param opening differs for each process
+ */
+function changeSequence(database: Database, opening: string): string {
+  let number = connections.get(database);
+  if (number === undefined) {
+    connected += 1;
+    number = connected;
+    connections.set(database, number);
+  }
+  return `${opening}-${number}-${ask<number>(database, "PRAGMA data_version") ?? 0}`;
+}
+
+/** The files of a pack, and what an owner has in it. */
+function readStoreState(
+  database: Database,
+  of: Owner,
+  given: { readonly isEncrypted: boolean; readonly opening: string },
+): StoreState {
+  return {
+    changeSequence: changeSequence(database, given.opening),
+    bytes: bytesOf(database),
+    isEncrypted: given.isEncrypted,
+    ...run(database, readStates(of)),
+  };
+}
+
+/** Of all files of the pack. */
+function bytesOf(database: Database): number {
+  const files = database.query<{ name: string }, []>("PRAGMA database_list").all();
+  return files
+    .map(({ name }) => {
+      const pages = ask<number>(database, `PRAGMA ${name}.page_count`) ?? 0;
+      return pages * (ask<number>(database, `PRAGMA ${name}.page_size`) ?? 0);
+    })
+    .reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -2,34 +2,30 @@ import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import {
   anyOf,
+  BOUND,
   bestFirst,
+  COLUMN_WEIGHTS,
   COUNTED_MAX,
   type Postings,
   RANKED_WORDS_MAX,
   rarestWords,
+  rarity,
+  share,
+  type Weighed,
   weighted,
+  weighWords,
   withCoverage,
 } from "../../../domain/search/bm25.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
-import type { TextHit } from "../../../ports/store/search-index.ts";
-import type { Kernel } from "../../native/kernel.ts";
+import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
+import type { Bounds, Kernel } from "../../native/kernel.ts";
 import { snowball } from "../../stemming/stem.ts";
-import { ask, countRows, hasRow } from "../connection/ask.ts";
+import { ask, countRows, hasRow, type Parameter } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
 import { ACTIVE } from "../write/turns.ts";
-import { allowedKeys, type Condition, candidateCondition } from "./filter-sql.ts";
-import { readNumbers } from "./index-numbers.ts";
-import {
-  anyForm,
-  countHolding,
-  type MatchedForm,
-  matchTexts,
-  OF_OWNER,
-  weightsOf,
-} from "./match-texts.ts";
-import { rankTexts } from "./rank-texts.ts";
+import { activeOf, allowedKeys, type Condition, candidateCondition } from "./filter-sql.ts";
 
 export type TextSearch = {
   /** Hits wanted. */
@@ -204,4 +200,238 @@ function lengthsOf(
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, value) => total + value, 0);
+}
+
+/** A sequence of SQLite varints, as FTS5 stores its totals: seven bits a byte, highest first, the last byte below 128. */
+function readNumbers(bytes: Uint8Array): number[] {
+  const numbers: number[] = [];
+  let value = 0;
+  for (const byte of bytes) {
+    value = value * 128 + (byte & 127);
+    if (byte >= 128) continue;
+    numbers.push(value);
+    value = 0;
+  }
+  return numbers;
+}
+
+/** Weight of an occurrence in each column, as SQL. @param factor of the form */
+function weightsOf(factor: number): string {
+  return [COLUMN_WEIGHTS.own, COLUMN_WEIGHTS.previous, COLUMN_WEIGHTS.next]
+    .map((weight) => (weight * factor).toFixed(2))
+    .join(", ");
+}
+
+/** A form of a word: an expression of FTS5, and what an occurrence counts. */
+type MatchedForm = { readonly match: string; readonly weight: number };
+
+/** The expression that any of the forms matches. */
+function anyForm(forms: readonly MatchedForm[]): string {
+  return forms.map(({ match }) => match).join(" OR ");
+}
+
+/** The documents of an owner, as SQL; its key is both parameters. */
+const OF_OWNER = `rowid BETWEEN ${documentNumber("?", "0")} AND ${documentNumber("?", String(KEY_MASK))}`;
+
+type Sizes = { readonly pack: number; readonly owner: number };
+
+/**
+ * The score of every document of an owner that matches and passes, computed by FTS5. FTS5 weighs a word by its rarity in the
+ * whole pack. If several owners share one, or a word has several forms, each is searched separately, and its share is reweighted
+ * to the rarity of the word among the owner's documents.
+ * @param words for each word, its forms
+ */
+function matchTexts(
+  database: Database,
+  words: readonly (readonly MatchedForm[])[],
+  narrowed: Condition | undefined,
+  owner: number,
+  sizes: Sizes,
+): Hit<number>[] {
+  if (sizes.pack === sizes.owner && words.every(({ length }) => length === 1)) {
+    const any = { match: anyForm(words.flat()), weight: 1 };
+    return matching(database, any, narrowed, owner).filter(isAllowed);
+  }
+  const scores = new Map<number, number>();
+  for (const forms of words) {
+    const found = forms.map((form) => matchForm(database, form, narrowed, owner));
+    const holding = new Set(found.flatMap(({ hits }) => hits.map(({ key }) => key))).size;
+    const best = new Map<number, number>();
+    for (const { hits, inPack } of found) {
+      const factor = rarity(sizes.owner, holding) / rarity(sizes.pack, inPack);
+      for (const { key, score } of hits.filter(isAllowed)) {
+        best.set(key, Math.max(best.get(key) ?? 0, score * factor));
+      }
+    }
+    for (const [key, score] of best) scores.set(key, (scores.get(key) ?? 0) + score);
+  }
+  return [...scores].map(([key, score]) => ({ key, score }));
+}
+
+/** The number of an owner's documents that contain a word in any of its forms, before any filter. */
+function countHolding(database: Database, forms: readonly MatchedForm[], owner: number): number {
+  return matching(database, { match: anyForm(forms), weight: 1 }, undefined, owner).length;
+}
+
+type Matched = {
+  readonly hits: readonly OwnedHit[];
+  /** Documents of all owners that match. */
+  readonly inPack: number;
+};
+
+function matchForm(
+  database: Database,
+  form: MatchedForm,
+  narrowed: Condition | undefined,
+  owner: number,
+): Matched {
+  const hits = matching(database, form, narrowed, owner);
+  if (hits.length === 0) return { hits, inPack: 0 };
+  const inPack = countRows(
+    database,
+    "lexical_documents WHERE lexical_documents MATCH ?",
+    form.match,
+  );
+  return { hits, inPack };
+}
+
+type OwnedHit = Hit<number> & { readonly allowed: number };
+
+function isAllowed({ allowed }: OwnedHit): boolean {
+  return allowed === 1;
+}
+
+/** The owner's active nodes that match an expression, and whether each passes the filter. */
+function matching(
+  database: Database,
+  { match, weight }: MatchedForm,
+  narrowed: Condition | undefined,
+  owner: number,
+): OwnedHit[] {
+  const active = activeOf(owner);
+  return database
+    .query<OwnedHit, Parameter[]>(
+      // CROSS JOIN makes the index the outer loop: looking hits up in `nodes` is cheap, the reverse is not.
+      `SELECT n.key, -bm25(lexical_documents, ${weightsOf(weight)}) AS score, ${narrowed?.sql ?? "1"} AS allowed
+       FROM lexical_documents f CROSS JOIN nodes n ON n.key = f.rowid & ${KEY_MASK}
+       WHERE lexical_documents MATCH ? AND f.${OF_OWNER} AND ${active.sql}`,
+    )
+    .all(...(narrowed?.parameters ?? []), match, owner, owner, ...active.parameters);
+}
+
+/** Documents examined in the first round per hit wanted, and the growth of each further round. */
+const FIRST_LOOK = 4;
+const WIDER = 4;
+
+/** The statistics that BM25 compares documents with. */
+type Collection = {
+  /** Documents of the owner. */
+  readonly documents: number;
+  /** Words in a document of the pack, on average; above 0. */
+  readonly meanLength: number;
+};
+
+type Ranking = {
+  /** Hits wanted. */
+  readonly k: number;
+  /** Keys whose scores are wanted too. */
+  readonly others: readonly number[];
+  /** The number of words in each document. */
+  readonly lengthsOf: (keys: readonly number[]) => ReadonlyMap<number, number>;
+  /** The keys that pass the filter. */
+  readonly allowedOf: (keys: readonly number[]) => readonly number[];
+};
+
+/**
+ * The best documents by BM25, followed by those of `others` that match and pass. The upper bound of a document follows from how
+ * often it contains the words; its length is looked up, and the filter applied, only if the bound may be enough.
+ * @param words the owner's documents that contain each word of the question, by ascending key
+ */
+function rankTexts(
+  kernel: Kernel,
+  words: readonly Postings[],
+  collection: Collection,
+  ranking: Ranking,
+): Hit<number>[] {
+  const weighed = weighWords(words, collection.documents);
+  const score = (keys: readonly number[]): Hit<number>[] =>
+    scoreAll(weighed, collection, ranking, ranking.allowedOf(keys));
+  const best = findBest(kernel, boundAll(kernel, weighed), score, ranking.k);
+  const isBest = new Set(best.map(({ key }) => key));
+  const others = ranking.others.filter(
+    (key) => !isBest.has(key) && weighed.some((word) => frequencyIn(word, key) > 0),
+  );
+  return [...best, ...score(others).sort(bestFirst)];
+}
+
+type Word = Weighed<Postings>;
+
+/** Scores the documents with the highest upper bounds first, then all whose bound reaches the score of the k-th best. */
+function findBest(
+  kernel: Kernel,
+  bounds: Bounds,
+  score: (keys: readonly number[]) => Hit<number>[],
+  k: number,
+): Hit<number>[] {
+  if (k === 0) return [];
+  const count = bounds.keys.length;
+  const reachedBy = (wanted: number): number =>
+    kernel.select(bounds.most, undefined, { slack: 0, count, wanted }).threshold;
+  let hits: Hit<number>[] = [];
+  let seenTo = Number.POSITIVE_INFINITY;
+  let from = reachedBy(k * FIRST_LOOK);
+  for (let wanted = k * FIRST_LOOK; ; ) {
+    hits = [...hits, ...score(keysBetween(bounds, from, seenTo))].sort(bestFirst);
+    const last = hits[k - 1]?.score;
+    const isEnough = last !== undefined && last >= from;
+    if (isEnough || from === Number.NEGATIVE_INFINITY) return hits.slice(0, k);
+    seenTo = from;
+    wanted *= WIDER;
+    from = last ?? reachedBy(wanted);
+  }
+}
+
+/** The documents with an upper bound of at least `from` but below `to`. */
+function keysBetween({ keys, most }: Bounds, from: number, to: number): readonly number[] {
+  const between: number[] = [];
+  for (let position = 0; position < keys.length; position += 1) {
+    const bound = most[position] ?? 0;
+    if (bound >= from && bound < to) between.push(keys[position] ?? 0);
+  }
+  return between;
+}
+
+/** The upper bound of each document, whatever its length. */
+function boundAll(kernel: Kernel, words: readonly Word[]): Bounds {
+  let all: Bounds = { keys: new Float64Array(0), most: new Float32Array(0) };
+  for (const word of words) {
+    all = kernel.join(all, word, { rarity: word.rarity, ...BOUND });
+  }
+  return all;
+}
+
+function scoreAll(
+  words: readonly Word[],
+  { meanLength }: Collection,
+  { lengthsOf }: Ranking,
+  keys: readonly number[],
+): Hit<number>[] {
+  const lengths = lengthsOf(keys);
+  return keys.map((key) => {
+    const length = (lengths.get(key) ?? 0) / meanLength;
+    let score = 0;
+    for (const word of words) score += word.rarity * share(frequencyIn(word, key), length);
+    return { key, score };
+  });
+}
+
+/** How often a document contains a word; 0 if it does not. */
+function frequencyIn({ keys, frequencies }: Word, key: number): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? 0) < key) low = middle + 1;
+    else high = middle;
+  }
+  return keys[low] === key ? (frequencies[low] ?? 0) : 0;
 }
