@@ -315,12 +315,12 @@ function poolFactors(
     const values = FORMULAS[name](input);
     return values === undefined ? [] : [{ name, values }];
   });
-  // SAFETY: the formulas of those that are always there give values.
-  return (index) =>
-    Object.fromEntries(factors.map(({ name, values }) => [name, values[index] ?? 0])) as Omit<
-      PoolFactors,
-      "tieBreak"
-    >;
+  return (index) => {
+    const record: Partial<Record<FactorName, number>> = {};
+    for (const { name, values } of factors) record[name] = values[index] ?? 0;
+    // SAFETY: the formulas of those that are always there give values.
+    return record as Omit<PoolFactors, "tieBreak">;
+  };
 }
 
 /** What is not of the time that a question asks for has at most this, and this share of it for each day that it is away. */
