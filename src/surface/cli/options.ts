@@ -315,11 +315,11 @@ async function wordsWithPack(
   const [first = ""] = given;
   const isFixed = !hasMany && names.every(([word]) => word.startsWith("<"));
   const least = names.filter(([word]) => word.startsWith("<")).length;
-  // What looks like a path may be a text of its own, and files are no pack.
+  // What looks like a path, or a mistyped pack, may be a text of its own, and files are no pack.
   const mayBePath = given.length > least && !names.some(([word]) => word.includes("file"));
   const isFirst = isFixed
     ? given.length > names.length
-    : isPack(first) || (mayBePath && /^(?:\.{0,2}|~)\/\S*$/.test(first));
+    : isPack(first) || (mayBePath && /^(?:(?:\.{0,2}|~)\/\S*|\S+\.pac?k)$/i.test(first));
   const words = isFirst ? given.slice(1) : given;
   const lacking = names.findIndex(([word], at) => word.startsWith("<") && at >= words.length);
   if (lacking >= 0) {

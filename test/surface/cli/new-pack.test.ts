@@ -50,9 +50,9 @@ const keys = (): readonly string[] => readdirSync(join(desk.folder, ".config/svc
 
 test("the two commands that init shows find for certain what they store", async () => {
   const { stdout } = await desk.run(["init", "tried.pack"]);
-  const shown = [...stdout.matchAll(/^ {2}svc (store|search) (\S+) "(.+)"$/gm)];
+  const shown = [...stdout.matchAll(/^ {2}svc (store|find) (\S+) "(.+)"$/gm)];
   const [store = [], search = []] = shown.map(([, ...words]) => words);
-  expect([store[0], search[0]]).toEqual(["store", "search"]);
+  expect([store[0], search[0]]).toEqual(["store", "find"]);
   expect((await desk.run(store)).code).toBe(0);
   const found = await desk.run(search);
   expect(found.stdout).toContain(store[2] ?? "");
