@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonObject } from "./json.ts";
+import { canonicalJson, isJsonObject, type JsonObject } from "./json.ts";
 
 /** Signatures of JSON, and commitments to texts. */
 
@@ -30,9 +30,8 @@ export async function signed(object: JsonObject, privateKey: string): Promise<Js
 
 /** The public key whose signature of an object is valid; undefined if none is. */
 export async function signerOf({ signature, ...rest }: JsonObject): Promise<string | undefined> {
-  if (typeof signature !== "object" || signature === null) return undefined;
-  const publicKey: unknown = Reflect.get(signature, "public_key");
-  const value: unknown = Reflect.get(signature, "value");
+  if (!isJsonObject(signature)) return undefined;
+  const { public_key: publicKey, value } = signature;
   if (typeof publicKey !== "string" || typeof value !== "string") return undefined;
   try {
     const jwk = { kty: "OKP", crv: ED25519, x: publicKey };
@@ -61,10 +60,9 @@ export function commitTo(texts: ReadonlyMap<string, string>): JsonObject {
 
 /** The ids under which a commitment has a text. */
 export function committedTo(commitment: unknown, text: string): readonly string[] {
-  if (typeof commitment !== "object" || commitment === null) return [];
-  const nonce: unknown = Reflect.get(commitment, "nonce");
-  const values: unknown = Reflect.get(commitment, "values");
-  if (typeof nonce !== "string" || typeof values !== "object" || values === null) return [];
+  if (!isJsonObject(commitment)) return [];
+  const { nonce, values } = commitment;
+  if (typeof nonce !== "string" || !isJsonObject(values)) return [];
   const mac = macOf(Uint8Array.fromBase64(nonce), text);
   return Object.entries(values).flatMap(([id, value]) => (value === mac ? [id] : []));
 }

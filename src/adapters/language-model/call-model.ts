@@ -51,26 +51,18 @@ export function createCaller(options: LanguageModelOptions, maxBytes = MAX_BYTES
     } catch (error) {
       bounds.signal?.throwIfAborted();
       if (error instanceof SvcError) throw error;
-      const known = noted(watch);
-      if (deadline.aborted) throw timedOut(options, bounds.timeoutMs, known);
-      throw callFailed(options, known ?? (await failureOf(error)));
+      const known = watch.failure;
+      if (deadline.aborted) throw timedOut(options, bounds.timeoutMs, known, maxBytes);
+      throw callFailed(options, known ?? (await failureOf(error)), maxBytes);
     }
   };
 }
 
-/** What a watch has noted that the library does not report; undefined: it does. */
-function noted({ failure, maxBytes }: Watch): CallFailure | undefined {
-  if (failure === undefined) return undefined;
-  if (failure === "oversized") return { name: OVERSIZED, status: undefined, maxBytes };
-  if (failure === "unreachable") return { name: UNREACHABLE, status: undefined };
-  return { name: "", status: failure };
-}
-
-async function failureOf(error: unknown) {
+async function failureOf(error: unknown): Promise<CallFailure> {
   const { APICallError, RetryError } = await import("ai");
   const last = RetryError.isInstance(error) ? error.lastError : error;
-  const name = last instanceof Error ? last.name : "unknown failure";
-  return { name, status: APICallError.isInstance(last) ? last.statusCode : undefined };
+  if (APICallError.isInstance(last)) return last.statusCode ?? "unreachable";
+  return { name: last instanceof Error ? last.name : "unknown failure" };
 }
 
 /** The hosted services, or a server on this network with the OpenAI protocol, such as Ollama. */
@@ -155,6 +147,8 @@ type Watch = {
 
 /** An HTTP status that is no success; a connection that failed; an answer that is larger than it may be. */
 type RequestFailure = number | "unreachable" | "oversized";
+/** Why a call failed, without the texts that the library's errors carry: else the name of its error. */
+type CallFailure = RequestFailure | { readonly name: string };
 
 const watches = new AsyncLocalStorage<Watch>();
 
@@ -192,31 +186,18 @@ const boundedFetch: typeof fetch = Object.assign(
   { preconnect: fetch.preconnect },
 );
 
-/** What the client library reports about a failed call, without the texts that its errors carry. */
-type CallFailure = {
-  /** HTTP status; undefined if there was no answer. */
-  readonly status: number | undefined;
-  /** The name of the library's error. */
-  readonly name: string;
-  /** Bytes that the answer might have had, where it had more. */
-  readonly maxBytes?: number | undefined;
-};
-
-/** The name of the library's error where a server cannot be reached. */
-const UNREACHABLE = "AI_APICallError";
-/** The name of a failure because of an answer that is larger than any useful one. */
-const OVERSIZED = "OversizedAnswer";
-
-/**
- * The error of a failed call. The library's own one is left out: it carries prompt, answer and headers.
- */
-function callFailed(options: LanguageModelOptions, failure: CallFailure): SvcError {
+/** The error of a failed call. The library's own one is left out: it carries prompt, answer and headers. */
+function callFailed(
+  options: LanguageModelOptions,
+  failure: CallFailure,
+  maxBytes: number,
+): SvcError {
   const { provider, model } = options;
-  const { status } = failure;
+  const status = typeof failure === "number" ? { status: failure } : {};
   return new SvcError(
     "model_failed",
-    `${provider} (${model}) ${explain(failure)}`,
-    { provider, model, ...(status === undefined ? {} : { status }) },
+    `${provider} (${model}) ${explain(failure, maxBytes)}`,
+    { provider, model, ...status },
     { cause: causeOf(failure) },
   );
 }
@@ -226,22 +207,17 @@ function named(name: FailureCode): Error {
   return Object.assign(new Error(name), { name });
 }
 
-function causeOf({ status, name }: CallFailure): Error | undefined {
-  if (status !== undefined) return named(failureOfStatus(status) ?? "ValidationError");
-  if (name === OVERSIZED) return named("ValidationError");
-  return name === UNREACHABLE ? named("APIConnectionError") : undefined;
+function causeOf(failure: CallFailure): Error | undefined {
+  if (typeof failure === "number") return named(failureOfStatus(failure) ?? "ValidationError");
+  if (failure === "oversized") return named("ValidationError");
+  return failure === "unreachable" ? named("APIConnectionError") : undefined;
 }
 
-function explain({ status, name, maxBytes = 0 }: CallFailure): string {
-  if (name === OVERSIZED) {
-    return `answered with far more than was asked for (more than ${maxBytes} bytes, or too many lists); what it sent was not read`;
-  }
-  if (status === undefined) {
-    return name === UNREACHABLE
-      ? "cannot be reached: check the network and the address"
-      : `could not answer (${name})`;
-  }
-  return statusInWords(status);
+function explain(failure: CallFailure, maxBytes: number): string {
+  if (typeof failure === "number") return statusInWords(failure);
+  if (failure === "unreachable") return "cannot be reached: check the network and the address";
+  if (failure !== "oversized") return `could not answer (${failure.name})`;
+  return `answered with far more than was asked for (more than ${maxBytes} bytes, or too many lists); what it sent was not read`;
 }
 
 function keyMissing({ provider, model }: LanguageModelOptions): SvcError {
@@ -272,13 +248,16 @@ function timedOut(
   { provider, model }: LanguageModelOptions,
   timeoutMs: number,
   failure: CallFailure | undefined,
+  maxBytes: number,
 ): SvcError {
   const what =
-    failure === undefined ? `did not answer within ${timeoutMs / 1000} seconds` : explain(failure);
+    failure === undefined
+      ? `did not answer within ${timeoutMs / 1000} seconds`
+      : explain(failure, maxBytes);
   return new SvcError(
     "model_timeout",
     `${provider} (${model}) ${what}`,
     { provider, model },
-    { cause: (failure && causeOf(failure)) ?? named("TimeoutError") },
+    { cause: (failure === undefined ? undefined : causeOf(failure)) ?? named("TimeoutError") },
   );
 }
