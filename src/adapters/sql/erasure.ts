@@ -7,6 +7,7 @@ import type { Erasure, ErasureCounts, ErasureScope, Erasures } from "../../ports
 import type { AuditRecord } from "../../ports/store/records.ts";
 import { readAuditRecord, writeAuditRecords } from "./audit.ts";
 import { countBlobsOf, removeBlobsOf } from "./blobs.ts";
+import type { IndexWrites } from "./change.ts";
 import { askedBy, Params } from "./conditions.ts";
 import type { Dialect } from "./dialect.ts";
 import { fromNodes, type NodeRow, toNode } from "./rows.ts";
@@ -37,8 +38,6 @@ export type ErasureHooks = {
   /** Counts memories of an owner with a vector, and with a document in the word index. `$1` is the owner, `$2` their ids. */
   readonly vectors: Text;
   readonly documents: Text;
-  /** Takes memories out of both indexes, and rewrites what is indexed for the turns around them. */
-  readonly evict: (owner: OwnerKey, keys: readonly number[]) => Steps<void>;
   /** Removes what else is kept under the keys of memories that go. */
   readonly release: (owner: OwnerKey, keys: readonly number[]) => Steps<unknown>;
   /** Overwrites what was erased, and says so with `noteSettled`. @returns false if that was not possible in time */
@@ -49,7 +48,9 @@ export type ErasureHooks = {
 /** The setting with the private key that signs what is said of erasures. */
 const SIGNING_KEY = "forget_signing_key";
 
-export function bindErasures(access: Access, hooks: ErasureHooks): Erasures {
+type Hooks = ErasureHooks & { readonly indexes: Pick<IndexWrites, "evict"> };
+
+export function bindErasures(access: Access, hooks: Hooks): Erasures {
   const { read, writeAny } = access;
   const unsettled = () => read(ALL_OWNERS, readUnsettled);
   return {
@@ -142,7 +143,7 @@ const DROP_NODES = statement((d) => `DELETE FROM nodes WHERE ${ofOwner(d, "")}`)
  * Erases in the caller's transaction, which has the lock of the owner and must be undone when it throws.
  * @throws SvcError request_conflict
  */
-function* erase(erasure: Erasure, told: Told, hooks: ErasureHooks): Steps<AuditRecord> {
+function* erase(erasure: Erasure, told: Told, hooks: Hooks): Steps<AuditRecord> {
   const { forgetId, actorId, at, userId, events, nodes } = erasure;
   const earlier = yield* readAuditRecord(forgetId);
   if (earlier !== undefined) return earlier;
@@ -164,7 +165,7 @@ function* erase(erasure: Erasure, told: Told, hooks: ErasureHooks): Steps<AuditR
   yield* run(DROP_RECEIPTS, owner, receipts);
   // As if they had been retired first: what is indexed for the turns around them is written again.
   const keys = (yield* all<{ key: number }>(RETIRE, owner, nodes)).map(({ key }) => key);
-  yield* hooks.evict(owner, keys);
+  yield* hooks.indexes.evict(owner, keys);
   yield* hooks.release(owner, keys);
   // Edges go with them.
   yield* run(DROP_NODES, owner, nodes);

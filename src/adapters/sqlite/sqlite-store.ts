@@ -91,7 +91,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
       ),
     ...bindOrganizing(roles),
     ...bindBlobs(roles),
-    ...bindErasures(roles, erasureHooks(access, parts.layout)),
+    ...bindErasures(roles, { ...erasureHooks(access, parts.layout), indexes }),
     addNodes: (items) => roles.writeAny(() => addNodes(items, indexes)),
     ...bindReceipts(roles),
     ...bindAudit(roles),

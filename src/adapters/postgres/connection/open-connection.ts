@@ -1,16 +1,15 @@
 import { databasePlace } from "../../../domain/addresses.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import { ALL_OWNERS, type Owner } from "../../../domain/owner.ts";
+import { ALL_OWNERS, isEverybody, type Owner } from "../../../domain/owner.ts";
 import { isList } from "../../sql/statement.ts";
-import { isConflict, isLost, toSvcError } from "./failures.ts";
-import { OwnerNames } from "./owner-names.ts";
+import { ownerKey } from "../owner-key.ts";
+import { isConflict, isLost, isUnnamed, toSvcError } from "./failures.ts";
 import { type Bound, CONNECT_LIMIT_MS, type Connection, Pool } from "./pool.ts";
 import { APPLICATION, SEE, visible } from "./row-security.ts";
-import { Sight } from "./sight.ts";
 import type { Database, Sql, SqlValue, Statements } from "./sql.ts";
 import { fromStored, toStored } from "./text.ts";
 import { listText } from "./values.ts";
-import { WriteGroups } from "./write-groups.ts";
+import { sharedKey, WriteGroups } from "./write-groups.ts";
 
 export type ConnectionOptions = {
   /** `postgres://user:password@host:port/database`. */
@@ -260,4 +259,52 @@ function decoded<Row>(row: Row): Row {
     if (text !== value) Object.assign(read, { [name]: text });
   }
   return row;
+}
+
+/** Whose rows the transactions of a pool ask to see. Once the server says that row-level security is on, they name their owners. */
+class Sight {
+  #isWalled: boolean;
+
+  constructor(isWalled = false) {
+    this.#isWalled = isWalled;
+  }
+
+  /** What `SEE` is given; undefined where the server hides nothing. */
+  of(owners: Owner | readonly string[]): string | undefined {
+    return this.#isWalled ? visible(owners) : undefined;
+  }
+
+  /** Adapts to a wall that a statement met. @returns whether it was that */
+  adapts(error: unknown): boolean {
+    const isNew = isUnnamed(error);
+    this.#isWalled ||= isNew;
+    return isNew;
+  }
+}
+
+/** Owners whose names are known to be those of their numbers. */
+const KNOWN_MAX = 10_000;
+
+/** Reads for owners whose numbers are theirs: a number alone is no owner, since another user id may have it. */
+class OwnerNames {
+  readonly #known = new Set<string>();
+
+  /** @throws SvcError internal if the number is that of another user id */
+  reading<T>(owner: Owner, work: (sql: Sql) => Promise<T>): (sql: Sql) => Promise<T> {
+    return async (sql) => {
+      if (!isEverybody(owner) && !this.#known.has(owner)) await this.#ask(sql, owner);
+      return await work(sql);
+    };
+  }
+
+  async #ask(sql: Sql, owner: string): Promise<void> {
+    const row = await sql.get<{ user_id: string }>(
+      "SELECT user_id FROM owners WHERE owner = $1::bigint",
+      ownerKey(owner),
+    );
+    if (row === undefined) return;
+    if (row.user_id !== owner) throw sharedKey(owner);
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear();
+    this.#known.add(owner);
+  }
 }

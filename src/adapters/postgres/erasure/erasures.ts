@@ -3,10 +3,9 @@ import { sharedPasses } from "../../../lib/pause.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { type ErasureHooks, noteSettled, readUnsettled } from "../../sql/erasure.ts";
 import { run as runStep, statement } from "../../sql/statement.ts";
-import { native, run } from "../connection/run.ts";
+import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";
-import { evict } from "../search/index-writes.ts";
 import { keepFromErasing } from "./names-erased.ts";
 
 /** The tables that had what was erased. */
@@ -42,7 +41,6 @@ export function erasureHooks(database: Database): ErasureHooks {
       }),
     vectors: VECTORS,
     documents: DOCUMENTS,
-    evict: (owner, keys) => native((sql) => evict(sql, String(owner), keys)),
     release: (owner, keys) => runStep(UNSTAGE, owner, keys),
     // Where it may not, the server only warns and does nothing.
     settle: async (waitMs) => (await read(ALL_OWNERS, mayVacuum)) && (await pass(waitMs)),

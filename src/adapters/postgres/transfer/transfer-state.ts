@@ -2,13 +2,14 @@ import { invalid, SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { RecordKind } from "../../../domain/records/rows.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
+import { sqlList } from "../../sql/dialect.ts";
 import { readSetting, writeSetting } from "../../sql/settings.ts";
 import { IN_USE } from "../connection/failures.ts";
+import { quoted } from "../connection/open-connection.ts";
 import { run as steps } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { FUNCTIONS, lockSetUp } from "../schema/migrate.ts";
-import { dropIndexes } from "./late-indexes.ts";
 import { DATABASE_TABLES } from "./record-tables.ts";
 
 /** How connections of a transfer call themselves. */
@@ -175,3 +176,22 @@ export async function failureOf(database: Database, run: string, error: unknown)
 
 /** SQLSTATE of a statement about a table that is not there. */
 const UNDEFINED_TABLE = "42P01";
+
+/** Indexes by which records that are taken find others. */
+const NEEDED = ["nodes_by_id", "events_by_id", "nodes_in_session", "work_by_event"];
+
+/**
+ * Removes the indexes that nothing asks while a database is filled: made at once, when all rows are there, they take a part of the
+ * time. Runs inside a transaction.
+ * @returns the statements that make them again
+ */
+async function dropIndexes(sql: Sql): Promise<readonly string[]> {
+  const found = await sql.all<{ name: string; made: string }>(
+    `SELECT c.relname::text AS name, pg_get_indexdef(c.oid) AS made
+     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
+     WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind = 'r' AND NOT t.relispartition
+       AND NOT i.indisunique AND c.relname NOT IN ${sqlList(NEEDED)} ORDER BY name`,
+  );
+  for (const { name } of found) await sql.run(`DROP INDEX ${quoted(name)}`);
+  return found.map(({ made }) => made);
+}
