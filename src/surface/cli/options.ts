@@ -319,7 +319,7 @@ async function wordsWithPack(
   const mayBePath = given.length > least && !names.some(([word]) => word.includes("file"));
   const isFirst = isFixed
     ? given.length > names.length
-    : isPack(first) || (mayBePath && /^(?:(?:\.{0,2}|~)\/\S*|\S+\.pac?k)$/i.test(first));
+    : isPack(first) || (mayBePath && /^(?:(?:\.{0,2}|~)\/\S*|[^:]+\.pac?k)$/i.test(first));
   const words = isFirst ? given.slice(1) : given;
   const lacking = names.findIndex(([word], at) => word.startsWith("<") && at >= words.length);
   if (lacking >= 0) {
