@@ -3,7 +3,7 @@ import { LEASE_SECONDS } from "../domain/jobs.ts";
 /** Seconds between renewals at most. */
 const LONGEST_PAUSE = 30;
 
-/** Does claimed work and renews its lease three times per term; a failed renewal is ignored. */
+/** Runs claimed work and renews its lease three times per term; a failed renewal is ignored. */
 export async function whileHeld<T>(
   renew: () => Promise<void>,
   work: () => Promise<T>,

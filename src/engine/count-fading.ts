@@ -10,7 +10,7 @@ import type { EngineSettings } from "./settings.ts";
 const SOON_DAYS = 30;
 const PAGE = 500;
 
-/** What age archives within 30 days, and what can be restored (`restoreFaded`), of all owners. */
+/** What ageing will archive within 30 days, and what `restoreFaded` can restore, for all owners. */
 export type FadingCounts = {
   /** Active memories archived within 30 days unless used. */
   readonly soon: number;

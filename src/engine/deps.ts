@@ -14,7 +14,7 @@ import type { Clock, IdSource } from "../ports/system.ts";
 import type { ExtractionProvider } from "./extract/api.ts";
 import type { EngineSettings } from "./settings.ts";
 
-/** What the engine needs; it closes store, embedder and models. A use case names the roles of the store that it uses. */
+/** What the engine needs; it closes store, embedder and models. Each use case names the store roles it uses. */
 export type EngineDeps<Roles = Store> = {
   readonly store: Roles;
   readonly packLock: PackLock;
@@ -27,9 +27,9 @@ export type EngineDeps<Roles = Store> = {
   readonly settings: EngineSettings;
   /** Absent: off. */
   readonly reranker?: Reranker | undefined;
-  /** Absent: nothing that needs one is offered. */
+  /** Absent: features that need one are off. */
   readonly languageModel?: LanguageModel | undefined;
-  /** Absent: no summaries, unless the settings do without. */
+  /** Absent: no summaries, unless they are set to need no model. */
   readonly summaryModel?: LanguageModel | undefined;
   /** Absent: nothing is extracted. */
   readonly extractionModel?: TextModel | ExtractionProvider | undefined;
@@ -44,8 +44,8 @@ export type EngineDeps<Roles = Store> = {
   readonly isReadOnly?: boolean | undefined;
   /** Milliseconds that an answer waits for its receipt. Default 1000. */
   readonly answerMs?: number | undefined;
-  /** Called before each call if owners have names of another form (`ownerName`). Never rejects. */
+  /** Called before each call if owners have names in an older form (`ownerName`). Never rejects. */
   readonly readNames?: (() => Promise<void>) | undefined;
-  /** Reports failures that fail no call; never memory text. */
+  /** Reports failures that do not fail a call; never memory text. */
   readonly warn: (message: string) => void;
 };

@@ -6,12 +6,12 @@ import type { EngineDeps } from "./deps.ts";
 
 export type PartsDeps = Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "warn">;
 
-/** Parts that wait for the model together. */
+/** Parts passed to the model together. */
 const AT_ONCE = 8;
 
 export const PARTS_FAILURE = "parts of long texts have no vectors yet";
 
-/** Embeds the parts of new long texts. What fails is left to a job at the next opening; meanwhile words and beginnings find them. */
+/** Embeds the parts of new long texts. A job retries failures at the next opening; until then words and beginnings find them. */
 export async function embedParts(deps: PartsDeps, nodes: readonly MemoryNode[]): Promise<void> {
   const long = nodes.filter((node) => partsIn(deps, node).length > 0);
   if (long.length === 0) return;
@@ -22,7 +22,7 @@ export async function embedParts(deps: PartsDeps, nodes: readonly MemoryNode[]):
   }
 }
 
-/** Turns have none: their vectors lean towards neighbours. */
+/** Turns have no parts: their vectors include their neighbours. */
 function partsIn({ embedder }: PartsDeps, node: MemoryNode): readonly string[] {
   const { maxTokens } = embedder;
   return maxTokens === undefined || isOfConversation(node) ? [] : partsOf(node.content, maxTokens);

@@ -117,7 +117,7 @@ export function createEngine(given: EngineDeps): MemoryEngine {
       life.use(async () => {
         requireInput([input]);
         const result = await write(parts, input);
-        // The text is indexed behind the call, whatever the provider does.
+        // The text is indexed in the background, even if the provider fails.
         if (isMessage && extractions !== undefined) runner.after("admission");
         runner.after(occasion, input.userId);
         return result;
@@ -139,14 +139,14 @@ export function createEngine(given: EngineDeps): MemoryEngine {
       life.use(async () => {
         requireInput([input]);
         const answer = await answerQuestion(parts, input);
-        // A question without a receipt triggers no upkeep.
+        // A question without a receipt triggers no maintenance.
         if (input.keepReceipt !== false) runner.after("retrieval", input.userId);
         return answer;
       }),
     rebuildIndexes: (input) =>
       life.use(async () => {
         const rebuilt = await rebuildIndexes(deps, input ?? {});
-        // As after an opening, parts of long texts have no vectors.
+        // As after opening: parts of long texts may have no vectors yet.
         runner.after("opening");
         return rebuilt;
       }),
@@ -167,7 +167,7 @@ export function createEngine(given: EngineDeps): MemoryEngine {
   };
 }
 
-/** What use cases work with. */
+/** Dependencies of the use cases. */
 type Parts = EngineDeps &
   ObserveDeps & {
     readonly receipts: ReceiptKeeper;
@@ -177,7 +177,7 @@ type Parts = EngineDeps &
     readonly jobs: () => Promise<readonly OrganizerJob[]>;
   };
 
-/** Methods as functions of what they work with. */
+/** Methods as functions of their dependencies. */
 type UseCases = {
   readonly [M in keyof MemoryEngine]?: MemoryEngine[M] extends (
     ...args: infer A
@@ -310,7 +310,7 @@ const USE_CASES_WITH_INPUT = {
     return listRetrievals(parts, query);
   },
   forget: async (parts, input) => {
-    // A receipt that is still being written could name what is forgotten.
+    // A receipt still being written could name what is forgotten.
     await parts.receipts.settle();
     return forget(parts, input);
   },

@@ -10,7 +10,7 @@ export class Lifetime {
   readonly #finish: () => Promise<void>;
   #closed: Promise<void> | undefined;
 
-  /** @param drain ends background work after calls are refused @param finish runs before the store closes */
+  /** @param drain ends background work once calls are refused @param finish runs before the store closes */
   constructor(
     deps: EngineDeps,
     {

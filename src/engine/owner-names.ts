@@ -27,7 +27,7 @@ export async function operationOf(
   return undefined;
 }
 
-/** The id of the recorded operation, else a new one: a retry finds the first call. */
+/** The id of the recorded operation, else a new one, so that a retry finds the first call. */
 export async function operationIdFor(
   store: NamedRecords,
   userId: string,

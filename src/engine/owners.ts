@@ -4,7 +4,7 @@ import { nameForm } from "../lib/text.ts";
 import type { Store } from "../ports/store/store.ts";
 import type { EngineDeps } from "./deps.ts";
 
-/** Everything of `from` is given to `into`. */
+/** Everything of `from` moves to `into`. */
 export type MoveOwnerInput = {
   readonly from: string;
   readonly into: string;
@@ -16,22 +16,22 @@ export type MoveOwnerInput = {
   readonly actorId: string;
 };
 
-/** Who owns the pack and what is in it. */
+/** The owners of the pack and their contents. */
 export type OwnerMethods = {
   /**
-   * The owner of a person's calls that name none: the one recorded in the pack, else the only owner there is. Undefined if there
-   * are several. Methods that require an owner do not use it.
+   * The owner of calls that name none: the one recorded in the pack, else its only owner. Undefined if there are several. Methods that
+   * require an owner do not use it.
    */
   packOwner(): Promise<string | undefined>;
   /** Like `packOwner`; an unused pack records `userId`, by default the system user. */
   claimPack(userId?: string): Promise<string | undefined>;
-  /** Everyone who has anything in the pack, those with the most memories first. */
+  /** Every owner with data in the pack, those with the most memories first. */
   listOwners(): Promise<readonly OwnerSummary[]>;
   /** Sets and records the owner of the pack. */
   usePackOwner(userId: string, actorId: string): Promise<void>;
   /**
-   * Renames an owner, or joins one with another: everything of the first is given to the second, nothing stays under the old
-   * name, and the audit log records it. One transaction. The content of events never changes.
+   * Renames an owner, or merges it into another: all its data moves, nothing stays under the old name, and the audit log records it. One
+   * transaction. The content of events never changes.
    * @returns what was moved, or would be
    * @throws SvcError invalid_argument if there is nothing to move, or `into` does not match `isJoin`
    */
@@ -77,7 +77,7 @@ export async function moveOwner(
   { from, into, isJoin, isPreview = false, actorId }: MoveOwnerInput,
 ): Promise<OwnerSummary> {
   const given = { from: parseUserId(from), into: parseUserId(into) };
-  // A former name becomes its form, under which it is found too.
+  // A former name is converted to its canonical form, under which it is found too.
   const wish =
     given.into === given.from && into !== given.from
       ? { from: given.from, into: nameForm(into), isJoin }

@@ -27,13 +27,13 @@ import type { ChangeSnapshot, Decision, Graph } from "../ports/store/graph.ts";
 import type { EngineDeps } from "./deps.ts";
 import { logEntry } from "./lifecycle/change-one.ts";
 
-/** What is gathered about names. `null` and `undefined` both mean absent. */
+/** Profiles of names. `null` and `undefined` both mean absent. */
 
 export type KnowledgeInput = {
   readonly userId: string;
-  /** Absent: each scope apart. */
+  /** Absent: each scope separately. */
   readonly scope?: Scope | null | undefined;
-  /** Whom or what to gather about, not blank. Absent: words that look like names and are used often, and names with a profile. */
+  /** The name to build a profile of, not blank. Absent: frequent words that look like names, and names with a profile. */
   readonly entityNames?: readonly string[] | null | undefined;
   /** At least 0. Default 500. */
   readonly maxProfileTokens?: number | null | undefined;
@@ -41,8 +41,8 @@ export type KnowledgeInput = {
 
 export type ProfileMethods = {
   /**
-   * Gathers what stable and tentative memories say about names: a summary for each name that two memories mention, in place of the
-   * former one. Profiles published before an error stay.
+   * Builds profiles from stable and tentative memories: one summary for each name that two memories mention, replacing the former one.
+   * Profiles published before an error stay.
    * @returns how many were published
    * @throws SvcError invalid_argument; stale_profile if a memory changed meanwhile: call again; embedding_failed
    */
@@ -51,7 +51,7 @@ export type ProfileMethods = {
 
 const DEFAULT_TOKENS = 500;
 const PAGE = 500;
-/** Mentions that make a profile. */
+/** Mentions needed for a profile. */
 const LEAST = 2;
 const ACTOR = "profile";
 
@@ -147,7 +147,7 @@ type Replacement = {
   readonly wanted: Wanted;
   readonly name: string;
   readonly previous: readonly MemoryNode[];
-  /** Undefined: former profiles are archived without a successor. */
+  /** Undefined: former profiles are archived without replacement. */
   readonly text: ProfileText | undefined;
   readonly available: number;
 };
@@ -157,7 +157,7 @@ async function replace(deps: Deps, replacement: Replacement): Promise<void> {
   const { text, previous, wanted, name } = replacement;
   const vector = text && (await deps.embedder.embedDocument(text.content, wanted.userId));
   const former = previous.map((node) => node.id).sort();
-  // Two processes that replace the same profiles make the same id: the second is too late.
+  // Two processes that replace the same profiles derive the same id: the second one loses.
   const id = uuidV5(
     "url",
     JSON.stringify(["svc:profile:v1", wanted.userId, wanted.scope, name, former]),

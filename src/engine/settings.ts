@@ -17,7 +17,7 @@ export type RerankerSettings = {
   readonly policy: RerankerPolicy;
   /** Share of the previous score in the new one, 0 to 1. */
   readonly priorWeight: number;
-  /** Milliseconds after which the previous order stands and the answer says so. */
+  /** Milliseconds after which the previous order is used and the answer reports it. */
   readonly timeoutMs: number;
 };
 
@@ -33,7 +33,7 @@ export type ReformulationSettings = {
 export type StoreStepSettings = {
   /** Cosine from which similar memories are reinforced, 0 to 1; undefined: never. */
   readonly reinforceSimilarity: number | undefined;
-  /** Whether memories that a new one says were given up are retired. */
+  /** Whether memories that a new one declares ended are retired. */
   readonly supersedes: boolean;
   /** Whether a turn is also stored together with the previous one. */
   readonly pairsTurns: boolean;
@@ -62,7 +62,7 @@ export type OrganizerSettings = FadingRules & {
   readonly summarizationWeeklyMinSummaries: number;
   readonly summarizationMonthlyMinSummaries: number;
   readonly summarizationMaxItemsPerSummary: number;
-  /** Whether summaries quote whole memories and no model is asked. */
+  /** Whether summaries quote whole memories instead of asking a model. */
   readonly extractiveSummaries: boolean;
 };
 
@@ -85,14 +85,14 @@ export type EngineSettings = {
   /** 0 to 1: unverified memories below it are left out by default. */
   readonly unverifiedConfidenceThreshold: number;
   readonly queryIntentOrder: "entity_first" | "temporal_first";
-  /** Whether a newer memory goes before the one that it makes outdated. */
+  /** Whether a newer memory is ranked before the one it outdates. */
   readonly newerFirst: boolean;
   /** Languages of dates in questions; empty: all supported ones. */
   readonly temporalLanguages: readonly string[];
   /** Undefined: off. */
   readonly reranker: RerankerSettings | undefined;
   readonly reformulation: ReformulationSettings | undefined;
-  /** Days that receipts are kept; 0: none is written; undefined: for ever. */
+  /** Days that receipts are kept; 0: none is written; undefined: unlimited. */
   readonly receiptRetentionDays: number | undefined;
   readonly receiptDetail: ReceiptDetail;
   readonly confidenceOverrides: ConfidenceOverrides;

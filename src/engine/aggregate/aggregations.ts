@@ -213,7 +213,7 @@ function toSum(
   };
 }
 
-/** Answers a plain question with the sum that it asks for; an unsupported question is not scanned for. */
+/** Answers a plain question with the sum that it asks for; does not scan for an unsupported question. */
 export async function aggregateFromText(
   deps: Pick<EngineDeps<Graph>, "store" | "settings">,
   input: QuantityQuestionInput,

@@ -200,7 +200,7 @@ type Scan = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** Visits an owner's memories by scope, type and id, and holds one page. @returns how many @throws the abort reason */
+/** Visits an owner's memories by scope, type and id, one page at a time. @returns how many @throws the abort reason */
 export async function scanRecords(
   { store }: Pick<EngineDeps<Graph>, "store">,
   { userId, scopes, nodeTypes, lifecycleStates, signal }: Scan,
@@ -377,7 +377,7 @@ export type Group<T> = {
 };
 
 type Groups<T> = {
-  /** The group of these values, created if new; undefined if it is not shown. */
+  /** The group of these values, created if new; undefined if beyond the limit. */
   readonly of: (values: readonly string[], normal: readonly string[]) => T | undefined;
   /** Including those not shown. */
   readonly count: () => number;
@@ -388,7 +388,7 @@ type Groups<T> = {
 /** Groups held beyond the limit before pruning. */
 const SLACK = 1000;
 
-/** Groups of which the first `limit` are shown; of the others only keys are kept. */
+/** Groups of which the first `limit` are shown; for the others only keys are kept. */
 export function createGroups<T>(limit: number, begin: () => T): Groups<T> {
   const keys = new Set<string>();
   const held = new Map<string, Group<T>>();
@@ -464,7 +464,7 @@ export function addSample(group: Sampled, node: MemoryNode, samples: number): vo
   addCited(group, node);
 }
 
-/** The smallest ids of a set, ascending. Sorting all of a large one would hold others up. */
+/** The smallest ids of a set, ascending, without sorting all of a large one, which would block other work. */
 export function smallestIds(ids: Iterable<Uuid>, wanted: number): readonly Uuid[] {
   const smallest: Uuid[] = [];
   for (const id of ids) {

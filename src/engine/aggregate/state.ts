@@ -42,7 +42,7 @@ import {
 type Deps = Pick<EngineDeps<Graph>, "store" | "settings">;
 
 /**
- * The eligible claims about a subject at a moment and before, without judging which is true.
+ * The eligible claims about a subject at a moment, and those before; none is judged.
  * @throws SvcError invalid_argument; the abort reason
  */
 export async function assertionState(deps: Deps, input: StateQueryInput): Promise<AssertionState> {
@@ -198,7 +198,7 @@ type FoundClaim = SpelledClaim & {
 
 type GatheredClaims = ReturnType<ReturnType<typeof gatherClaims>["found"]>;
 
-/** Holds the ids of all claims, and full data for those in the answer. */
+/** Holds the ids of all claims, and full data only for those in the answer. */
 function gatherClaims(query: StateQuery, exclusions: Exclusions, unverifiedThreshold: number) {
   const { knowledgeAt, limit } = query;
   const subject = normaliseText(query.subject);
@@ -300,7 +300,7 @@ function toValue({ values, normal, gathered }: Group<Sampled>): StateValue {
   };
 }
 
-/** By start of validity, time of storage, id. */
+/** Orders by start of validity, time of storage, id. */
 function byTime({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
   return (
     compareUnits(a.validFrom, b.validFrom) ||

@@ -14,13 +14,13 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { BrowseClock, CountedEntity, Session, StoreCounts } from "../../ports/store/graph.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 
-/** When a memory was stored, or when what it tells happened (else when it was stored). */
+/** When a memory was stored, or when its event happened (storage time if unknown). */
 export const CLOCKS = ["learned", "happened"] as const satisfies readonly BrowseClock[];
 export const BROWSE_ORDERS = ["newest", "oldest"] as const;
 export const CONTRADICTION_STATUSES = ["open", "resolved"] as const;
 export type ContradictionStatus = (typeof CONTRADICTION_STATUSES)[number];
 
-/** Which memories a person looks through. Null and absent do not restrict, an empty list matches nothing. */
+/** Filters of a list of memories. Null and absent do not restrict; an empty list matches nothing. */
 export type BrowseFilters = {
   readonly userId: string;
   /** Decides the order, and what `timeFrom` and `timeTo` are compared with. Default `learned`. */
@@ -37,13 +37,13 @@ export type BrowseFilters = {
   readonly timeFrom?: InstantInput | null | undefined;
   /** Exclusive. */
   readonly timeTo?: InstantInput | null | undefined;
-  /** Whose retention ends before this moment; pinned memories do not expire. */
+  /** Memories whose retention ends before this moment; pinned memories do not expire. */
   readonly expiresBefore?: InstantInput | null | undefined;
-  /** A literal part of the text, without regard to case; not blank. */
+  /** A literal part of the text, ignoring case; not blank. */
   readonly contains?: string | null | undefined;
 };
 
-/** Which page of a list, and how long. */
+/** Page of a list and its size. */
 export type PageQuery = {
   /** `nextCursor` of the page before. */
   readonly cursor?: string | null | undefined;
@@ -51,7 +51,7 @@ export type PageQuery = {
   readonly limit?: number | null | undefined;
 };
 
-/** Whether a page is followed by others, exactly, and the cursor of the next one. */
+/** Whether more pages follow, exactly, and the cursor of the next one. */
 export type PageEnd<Cursor = string> = {
   readonly hasMore: boolean;
   readonly nextCursor: Cursor | undefined;
@@ -75,7 +75,7 @@ export type TimelineQuery = BrowseFilters & {
   readonly timeZone?: string | null | undefined;
 };
 
-/** How many memories each day, week or month has; units without any are left out. */
+/** The number of memories per day, week or month; empty periods are left out. */
 export type Timeline = {
   readonly bucket: Bucket;
   readonly timeZone: string;
@@ -89,12 +89,12 @@ export type Timeline = {
   }[];
 };
 
-/** How many memories have each value of a property, most frequent first. */
+/** The number of memories for each value of a property, most frequent first. */
 export type Facet = readonly { readonly value: string; readonly count: number }[];
 
 /** Each property is counted without its own filter. */
 export type Facets = {
-  /** Of the memories that pass all filters. */
+  /** Over the memories that pass all filters. */
   readonly total: number;
   readonly nodeType: Facet;
   readonly lifecycleState: Facet;
@@ -120,7 +120,7 @@ export type ListedEdges = PageEnd<Uuid> & {
 
 export type EntityQuery = PageQuery & {
   readonly userId: string;
-  /** A literal part of the name, without regard to case; not blank. */
+  /** A literal part of the name, ignoring case; not blank. */
   readonly contains?: string | null | undefined;
 };
 
@@ -133,15 +133,15 @@ export type ContradictionQuery = Pick<PageQuery, "limit"> & {
   readonly userId: string;
   /** Absent: both. */
   readonly status?: ContradictionStatus | null | undefined;
-  /** The edge that the page before ended with. */
+  /** The last edge of the previous page. */
   readonly afterId?: string | null | undefined;
 };
 
-/** Two memories of which it was noted that not both can be true. */
+/** Two memories recorded as contradicting each other. */
 export type NotedContradiction = {
   readonly edgeId: Uuid;
   readonly notedAt: Instant;
-  /** Who noted it; undefined without a record. */
+  /** Who recorded it; undefined without a record. */
   readonly actor: string | undefined;
   /** Open while both are contested. */
   readonly status: ContradictionStatus;
@@ -159,9 +159,9 @@ export type ListedContradictions = PageEnd<Uuid> & {
 export type NodeBatch = {
   /** In the order of the ids. */
   readonly nodes: readonly MemoryNode[];
-  /** Ids of no memory of this owner. */
+  /** Ids that belong to no memory of this owner. */
   readonly missing: readonly Uuid[];
-  /** Ids that were not read, because the answer would be too long; ask for them again. */
+  /** Ids left out because the answer would be too long; ask for them again. */
   readonly leftOut: readonly Uuid[];
 };
 
@@ -203,26 +203,23 @@ export type ListedChanges = PageEnd & {
   readonly operations: readonly AuditRecord[];
 };
 
-/** Looking through what is stored; nothing changes. */
+/** Browsing what is stored; read-only. */
 export type BrowseMethods = {
   /** One page of an owner's memories by time. @throws SvcError invalid_argument, also for a malformed cursor */
   browse(query: BrowseQuery): Promise<BrowsedPage>;
-  /** @throws SvcError invalid_argument, also for a time zone that nobody knows */
+  /** @throws SvcError invalid_argument, also for an unknown time zone */
   timeline(query: TimelineQuery): Promise<Timeline>;
   facets(query: BrowseFilters): Promise<Facets>;
   /** Edges between memories of one owner, in any state. Unknown ends give an empty page. */
   getEdges(query?: EdgeQuery): Promise<ListedEdges>;
-  /** The edges at a memory, in both directions. Undefined for an unknown memory, or one of another owner. */
+  /** Edges of a memory, in both directions. Undefined for an unknown memory, or one of another owner. */
   getNodeEdges(nodeId: string, query?: EdgeQuery): Promise<ListedEdges | undefined>;
   /**
    * People and things, with how many active memories are one edge away.
    * @throws SvcError invalid_argument, also for a malformed cursor
    */
   listEntities(query: EntityQuery): Promise<ListedEntities>;
-  /**
-   * Pairs of which not both can be true, oldest first.
-   * @throws SvcError invalid_argument, also for an `afterId` that is not in the list
-   */
+  /** Pairs of contradicting memories, oldest first. @throws SvcError invalid_argument, also for an `afterId` that is not in the list */
   listContradictions(query: ContradictionQuery): Promise<ListedContradictions>;
   /** Up to 500 memories in any state by their ids. */
   getNodes(nodeIds: readonly string[], userId: string): Promise<NodeBatch>;
@@ -232,6 +229,6 @@ export type BrowseMethods = {
   listSessions(query: SessionsQuery): Promise<ListedSessions>;
   /** Changes of memories, not stores. @throws SvcError invalid_argument, also for a malformed cursor */
   listChanges(query: ChangesQuery): Promise<ListedChanges>;
-  /** Numbers of everything in all states, of one owner or of all. */
+  /** Counts of everything in all states, of one owner or of all. */
   storeCounts(userId?: string): Promise<StoreCounts>;
 };

@@ -8,23 +8,23 @@ export type ProcessExtractionsInput = {
   readonly budgetMs?: number | undefined;
 };
 
-/** What one pass over an owner's queue did, and what is left of it. */
+/** What one pass over an owner's queue did, and what remains. */
 export type ExtractionPass = {
   /** Messages that this call finished. */
   readonly processed: number;
   /** Messages that wait or are being worked on. */
   readonly pending: number;
-  /** Messages that are not tried again by themselves. */
+  /** Failed messages that are not retried automatically. */
   readonly failed: number;
 };
 
 export type RetryExtractionOptions = {
   readonly userId?: string | null | undefined;
-  /** Drops a plan that could not be carried out, and keeps what the model answered. Default false. */
+  /** Drops a plan that could not be applied, and keeps the model's answer. Default false. */
   readonly replan?: boolean | null | undefined;
 };
 
-/** A turn as a custom provider gets it. */
+/** A turn as passed to a custom provider. */
 export type ProviderTurn = {
   /** From 1. */
   readonly index: number;
@@ -40,9 +40,9 @@ export type ProviderTurn = {
 export type ProviderMemory = {
   readonly label: string;
   readonly text: string;
-  /** From when it counts: ISO 8601, UTC. */
+  /** Start of its validity: ISO 8601, UTC. */
   readonly time: string;
-  /** Indices of the turns that it is near to. */
+  /** Indices of the turns that it is similar to. */
   readonly turns: readonly number[];
 };
 
@@ -80,16 +80,16 @@ export type ExtractionProvider = {
 export type ExtractionSettings = {
   /** Tokens of messages that are sent together; 0: each alone. */
   readonly batchTargetTokens: number;
-  /** Earlier messages of a session that are shown with one that is asked alone. */
+  /** Earlier messages of the session shown with one that is sent alone. */
   readonly windowTurns: number;
-  /** Whether memories are shown to be corrected; only with messages that are sent together. */
+  /** Whether memories are shown for correction; only with batched messages. */
   readonly corrections: boolean;
   /** Requests at a time. */
   readonly maxConcurrent: number;
   readonly leaseSeconds: number;
-  /** Milliseconds from the first message that waits until the queue of its owner and scope is extracted. */
+  /** Milliseconds from the first waiting message until the queue of its owner and scope is extracted. */
   readonly delayMs: number;
-  /** Milliseconds for one message asked alone, and for a request of several. */
+  /** Milliseconds for one message sent alone, and for a batch. */
   readonly timeoutMs: number;
   readonly batchTimeoutMs: number;
   readonly maxRetries: number;

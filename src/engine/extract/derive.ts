@@ -49,7 +49,7 @@ import { batchRequest, requestSha256 } from "./request.ts";
 /** The language of relative dates. */
 const DATE_LANGUAGES = ["en"];
 
-/** Brings a claimed event as far as it gets: ask, plan, publish. @returns why it is not published; undefined: it is */
+/** Processes a claimed event: ask, plan, publish. @returns why it is not published; undefined: it is */
 export async function derive(
   deps: ExtractDeps,
   claim: ExtractionClaim,
@@ -71,7 +71,7 @@ export async function derive(
   if (typeof plan === "string") return plan;
   const vectors = await vectorsOf(deps, plan, claim.event.userId, options.signal);
   const at = clock.now();
-  // Overlapping calls are committed together in order: the plan is kept even if it is not carried out.
+  // Overlapping calls commit together in order: the plan is kept even if it is not applied.
   const [, stale] = await Promise.all([
     store.savePlan(claim, plan, at),
     store.publishPlan(claim, { plan, vectors, at }),
@@ -87,7 +87,7 @@ function resultOf({ payload }: AuditRecord): ExtractionResult {
   return resultForm.read(openChecksummed(payload)["result"] ?? null, "result");
 }
 
-/** The plan for the memories as they are now, or why there is none. */
+/** The plan against the current memories, or why there is none. */
 async function planFor(
   { store, clock, dates, settings }: ExtractDeps,
   claim: ExtractionClaim,
@@ -138,7 +138,7 @@ async function vectorsOf(
 
 type Extracted = { readonly record: AuditRecord } | { readonly failure: string };
 
-/** Asks about a claimed event together with turns that wait behind it; saves each answer at once. */
+/** Asks about a claimed event together with turns queued after it; saves each answer at once. */
 async function extractTurns(
   deps: ExtractDeps,
   claim: ExtractionClaim,
@@ -234,7 +234,7 @@ function recordsOf(
   };
   const batchId = batchIdOf(request);
   const records = new Map<string, AuditRecord>([[batchId, toBatchRecord(request, by)]]);
-  // What belongs to no turn is counted with the first.
+  // Counts that belong to no turn are added to the first.
   let unassigned = answer.tally.counts;
   for (const [{ event, turn }, { result, tally }] of results) {
     const checked = checkTurn(result, turn, deps.settings);
@@ -376,7 +376,7 @@ async function eventsFor(
   return [claim.event];
 }
 
-/** Counts each text once, and one that is surely too long not at all. */
+/** Counts each text once, and skips one that is surely too long. */
 function countUpTo(tokenizer: Tokenizer, target: number): (event: MemoryEvent) => number {
   const counted = new Map<string, number>();
   return ({ id, content }) => {
@@ -389,17 +389,17 @@ function countUpTo(tokenizer: Tokenizer, target: number): (event: MemoryEvent) =
   };
 }
 
-/** @param turns at least one @throws what `failureCode` names */
+/** @param turns at least one @throws errors that `failureCode` names */
 type AskModel<T> = (turns: readonly T[]) => Promise<BatchAnswer>;
 
-/** What one answer gave, to be saved as a whole. */
+/** The results of one answer, saved as a whole. */
 export type AnsweredBatch<T> = {
   /** All turns of the request, in order. */
   readonly turns: readonly T[];
   /** Without turns that are asked again. */
   readonly results: ReadonlyMap<T, ReadTurn>;
   readonly answer: BatchAnswer;
-  /** Indices from 1, ascending. */
+  /** Turn indices from 1, ascending. */
   readonly turnsAskedAgain: readonly number[];
   /** Turns asked twice without an answer: they count as stating nothing. */
   readonly silent: readonly T[];
@@ -411,7 +411,7 @@ type FailedTurns<T> = { readonly turns: readonly T[]; readonly code: string };
 type Saving<T> = { readonly save: (batch: AnsweredBatch<T>) => Promise<void> };
 
 /**
- * Asks about turns in one request, and in halves after failures that a smaller one may avoid. Turns left out are asked once more.
+ * Asks about turns in one request, and in halves after failures that a smaller one may avoid. Omitted turns are asked once more.
  * @returns the turns without a result
  */
 export async function askTurns<T>(

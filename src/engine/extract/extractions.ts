@@ -103,13 +103,13 @@ export class Extractions {
       const goesOn = () => performance.now() < end;
       return this.#run({ userId, upTo, isDueOnly: true, limit, goesOn });
     });
-    // What a pass had no room for waits as if it had just been queued.
+    // What a pass had no room for waits as if newly queued.
     const { delayMs } = this.#deps.settings;
     for (const lane of await store.extractionLanes(userId)) this.#armRest(lane, delayMs);
     return [...done.values()].filter(({ kind }) => kind === "complete").length;
   }
 
-  /** Stops work, which is retried later, until events are admitted again. */
+  /** Stops work until events are admitted again; it is retried then. */
   async pause(): Promise<void> {
     this.#lanes.disarm();
     this.#stop.abort(new SvcError("pack_locked", "the pack is being locked"));
@@ -117,7 +117,7 @@ export class Extractions {
     this.#stop = new AbortController();
   }
 
-  /** Finishes what is due, within a limit. */
+  /** Finishes due work within a time limit. */
   async close(): Promise<void> {
     this.#closing.begin(() => this.#stop.abort(closed()));
     for (const lane of this.#lanes.disarm()) this.#background(lane);
@@ -130,7 +130,7 @@ export class Extractions {
     this.#lanes.arm(lane, "flush", delayMs, () => this.#background(lane));
   }
 
-  /** Schedules the rest of a lane. @param overdueMs delay of what is due already */
+  /** Schedules the rest of a lane. @param overdueMs delay for work already due */
   #armRest(
     rest: LaneName & { readonly due: Parameters<typeof toEpochMillis>[0] | undefined },
     overdueMs = 0,
@@ -182,7 +182,7 @@ export class Extractions {
   }
 }
 
-/** An event that was not tried has no code of its own. */
+/** The code for an event that was not tried. */
 function codeOf(end: JobEnd | undefined): string {
   if (end === undefined || end.kind === "lost") return "ExtractionError";
   if (end.kind === "cancelled") return "Cancelled";
@@ -218,7 +218,7 @@ type Lane = {
   retryTimer: Timer | undefined;
 };
 
-/** Active lanes and their timers. Work on one lane never overlaps. */
+/** Active lanes and their timers. Work within a lane never overlaps. */
 class Lanes {
   readonly #lanes = new Map<string, Lane>();
 
@@ -306,7 +306,7 @@ class Lanes {
   }
 }
 
-/** Longer timers would fire at once. */
+/** Longer timeouts would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function keyOf({ userId, scope }: LaneName): string {
@@ -452,7 +452,7 @@ export async function flush(
   return done;
 }
 
-/** A lost job is claimed again, once. */
+/** A lost job is claimed once more. */
 async function runHeld(
   deps: ExtractDeps,
   claim: ExtractionClaim,

@@ -56,13 +56,13 @@ type ExtractorSettings = {
   readonly temperature: number;
 };
 
-/** Asks what turns state. The answer is read, and not yet believed. */
+/** Asks the model what turns state. The answer is parsed, not yet checked. */
 export type Extractor = {
   /** Named in records. */
   readonly provider: string;
   readonly model: string;
   readonly promptVersion: string;
-  /** Whether answers about one turn are only grounded, not checked by all rules. */
+  /** Whether answers about one turn are only checked for grounding, not by all rules. */
   readonly isTrusted: boolean;
   /** @throws SvcError model_failed; model_timeout */
   one(turn: Turn, signal?: AbortSignal): Promise<ReadTurn>;
@@ -101,7 +101,7 @@ export function createExtractor(model: TextModel, settings: ExtractorSettings): 
   };
 }
 
-/** Told to a model about an unreadable answer. */
+/** Sent to the model after an unreadable answer. */
 const UNREADABLE = "it is not one complete JSON object of the stated form";
 
 function reading<T>(read: (text: string) => T | undefined): ReadAnswer<T> {
@@ -122,7 +122,7 @@ type CustomSettings = Pick<
   | "corrections"
 >;
 
-/** Asks a provider of the embedding program; its answers are read from JSON text like all others. @throws SvcError invalid_config */
+/** Asks a provider of the host program; its answers are parsed from JSON text like all others. @throws SvcError invalid_config */
 export function createCustomExtractor(
   provider: ExtractionProvider,
   settings: CustomSettings,
@@ -188,7 +188,7 @@ async function firstRead<T>(
   throw failed("ValidationError", "the provider's answers have not the stated form");
 }
 
-/** Unreadable for what has no JSON text, such as a cycle. */
+/** Unreadable if it has no JSON form, such as a cycle. */
 function textOf(answer: unknown): string {
   try {
     return JSON.stringify(answer) ?? "";
@@ -235,7 +235,7 @@ function toProviderMemory({ label, text, at, turns }: ShownText): ProviderMemory
   return { label, text, time: at, turns };
 }
 
-/** What is told about a turn that is asked alone. */
+/** The message for a turn that is asked alone. */
 function aboutOf(
   { role, speaker, reading }: Turn,
   { speakerGrounding, windowTurns }: CustomSettings,

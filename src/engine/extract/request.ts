@@ -13,7 +13,7 @@ export const PROMPT_VERSION: string = PROMPTS.version;
 export type ExtractionRequest = {
   /** The task; never words of a turn. */
   readonly system: string;
-  /** Messages before the prompt that help to read it. */
+  /** Context messages before the prompt. */
   readonly references: readonly string[];
   /** The turns, verbatim. */
   readonly prompt: string;
@@ -93,7 +93,7 @@ function policyOf(role: string): string {
   }
 }
 
-/** All examples in the language of the turns; of several languages the first each. */
+/** All examples in the language of the turns; if there are several languages, the first of each. */
 function examplesFor(turns: readonly Turn[]): string {
   const languages = new Set<string>(turns.map(({ language }) => language));
   const { examples } = PROMPTS;
@@ -113,7 +113,7 @@ export function spoken({ content, speaker }: EarlierTurn): string {
   return isNamed ? content : `${speaker}: ${content}`;
 }
 
-/** A turn in a tag with what is known about it. */
+/** A turn in a tag with its attributes. */
 function tagged({ role, at, speaker, content }: Turn, index: number, tag: string): string {
   const attributes = [
     `index="${index}"`,
@@ -129,7 +129,7 @@ const TEXT_OR_NULL: JsonObject = { anyOf: [{ type: "string" }, { type: "null" }]
 const POLARITY: JsonObject = { type: "string", enum: ["positive", "negative"] };
 const KNOWLEDGE: JsonObject = { type: "string", enum: [...STATED_TYPES] };
 
-/** All members are required, as servers with schema-bound models demand. */
+/** All members are required, as servers with strict schemas demand. */
 function closed(properties: JsonObject): JsonObject {
   return {
     type: "object",
@@ -180,7 +180,7 @@ function stated(more: JsonObject): JsonObject {
   };
 }
 
-/** Answers are read more leniently than this. */
+/** Answers are parsed more leniently than this. */
 function singleSchema(): JsonObject {
   return closed({ ...stated({}), summary: TEXT_OR_NULL });
 }
@@ -195,7 +195,7 @@ function batchSchema(labels: readonly string[]): JsonObject {
 /** Hexadecimal digits. */
 const SUFFIX_CHARS = 6;
 
-/** A tag name that no text can close or open: the plain one, unless a text looks like it; then with a suffix. Deterministic. */
+/** A tag name that no text can open or close: the plain one, or one with a suffix if a text resembles it. Deterministic. */
 function tagFor(name: string, texts: readonly string[]): string {
   const plain = texts.map(readable);
   const looksLikeTag = new RegExp(`[<‹〈《«]\\s*[/\\\\]?\\s*${name}`, "i");
@@ -207,7 +207,7 @@ function tagFor(name: string, texts: readonly string[]): string {
   }
 }
 
-/** As a model may read a text: compatibility forms, no invisible characters. */
+/** Text as a model may read it: compatibility forms, no invisible characters. */
 function readable(text: string): string {
   return text.normalize("NFKC").replace(/\p{Cf}/gu, "");
 }

@@ -25,7 +25,7 @@ import {
   toForgetting,
 } from "./receipt.ts";
 
-/** Milliseconds that a call waits for other processes; a job does the rest. */
+/** Milliseconds that a call waits for other processes; after that a job finishes. */
 const SETTLE_MS = 5000;
 
 type ForgetDeps = ReceiptDeps &
@@ -56,10 +56,10 @@ export async function forget(deps: ForgetDeps, input: ForgetInput): Promise<Forg
   return await inTurn(forgetIdOf(plan.userId, confirm), () => erase(deps, plan, actor));
 }
 
-/** Forgettings in progress in this process. They never reject. */
+/** Forgettings in progress in this process; the promises never reject. */
 const underWay = new Map<Uuid, Promise<void>>();
 
-/** Runs calls on one forgetting one after the other. */
+/** Runs calls for one forgetting one after another. */
 async function inTurn(id: Uuid, work: () => Promise<ForgetAnswer>): Promise<ForgetAnswer> {
   while (underWay.has(id)) await underWay.get(id);
   const done = Promise.withResolvers<void>();
@@ -104,7 +104,7 @@ async function erase(deps: ForgetDeps, plan: ForgetPlan, actorId: string): Promi
   await settleUnopposed(deps, opponents);
   deps.embedder.forget?.(userId);
   deps.tokenizer.forget?.(userId);
-  // A parallel call was first, and makes the receipt.
+  // A parallel call came first, and makes the receipt.
   if (record.createdAt !== at) return repeated(deps, record, false);
   const stage = (await settle(deps)) ? "physical" : "logical";
   const { counts } = toErased(record);
@@ -112,7 +112,7 @@ async function erase(deps: ForgetDeps, plan: ForgetPlan, actorId: string): Promi
   return { ...answerOf(deps, plan, counts), mode: "erase", forgetId, stage, receipt };
 }
 
-/** A failure is left to a job: the erasure has succeeded. */
+/** A job retries after a failure: the erasure itself has succeeded. */
 async function settle({ store }: ForgetDeps): Promise<boolean> {
   try {
     return await store.settleErasures(SETTLE_MS);
@@ -121,7 +121,7 @@ async function settle({ store }: ForgetDeps): Promise<boolean> {
   }
 }
 
-/** @param isEnded whether nobody works on it: then a missing receipt is made */
+/** @param isEnded whether no call is working on it: then a missing receipt is made */
 async function repeated(
   deps: ForgetDeps,
   record: AuditRecord,

@@ -20,7 +20,7 @@ import type { Activity, Graph } from "../../ports/store/graph.ts";
 import { questionIn, toldByReceipt } from "../receipt-check.ts";
 import type { ForgetInput, ForgottenMemory, Staying } from "./api.ts";
 
-/** Events, and memories, per forgetting. */
+/** Maximum events, and memories, per forgetting. */
 const FORGET_MAX = 1000;
 const EXCERPT_CHARS = 120;
 /** Shorter texts do not identify a question. */
@@ -125,7 +125,7 @@ async function choose(store: PlanStore, userId: string, input: ForgetInput): Pro
   for (const name of sessions) await addEvents(store, { userId, sessionId: name }, events);
   if (containing !== undefined) {
     await addContaining(store, userId, containing, nodes);
-    // A memory may have another text than its message, and a message no memory yet.
+    // A memory's text may differ from its message's, and a message may have no memory yet.
     const said = containing.toLowerCase();
     await addEvents(store, { userId }, events, (event) =>
       event.content.toLowerCase().includes(said),
@@ -134,7 +134,7 @@ async function choose(store: PlanStore, userId: string, input: ForgetInput): Pro
   return { events, nodes };
 }
 
-/** A session id, and its form before names had one. */
+/** A session id, and its form in older versions. */
 function sessionNames(given: unknown): readonly string[] {
   const name = parseSessionId(given);
   return name === undefined ? [] : [...new Set([name, parseText(given, "session_id")])];
@@ -180,7 +180,7 @@ async function addContaining(
   }
 }
 
-/** Adds the events behind the memories. A summary's texts belong to others, which stay. */
+/** Adds the events behind the memories. Events behind a summary stay: other memories cite them. */
 async function addEvidence(store: PlanStore, userId: string, chosen: Chosen): Promise<void> {
   const refs = new Set<Uuid>();
   for (const node of chosen.nodes.values()) {
@@ -215,12 +215,12 @@ function whyGone(
 ): ForgottenMemory["why"] | undefined {
   if (evidenceRefs.every((id) => gone.has(id))) return "evidence";
   if (nodeType === "summary") return "summary";
-  // A name that others mention tells nothing of what is erased.
+  // An entity that others mention reveals nothing about what is erased.
   if (keepsDerived || nodeType === "entity") return undefined;
   return "may_repeat";
 }
 
-/** Whether a receipt names one of the memories or asks with one of the texts. */
+/** Whether a receipt names one of the memories or quotes one of the texts. */
 function teller(nodes: readonly Uuid[], texts: readonly string[]): ErasureScope["isTold"] {
   const ids = new Set<string>(nodes);
   const telling = texts
@@ -262,12 +262,12 @@ async function staying(
   return [...stays.values()];
 }
 
-/** Bytes of each piece that is searched for, and their least distance. */
+/** Bytes of each search window, and the minimum distance between windows. */
 const WINDOW = 24;
 const STEP = 8;
 /** Shorter texts are too common to search for. */
 const LEAST = 6;
-/** Pieces searched for; of more, evenly spread ones. */
+/** Windows searched for; of more, an evenly spaced subset. */
 const PIECES_MAX = 20_000;
 
 function piecesOf(texts: readonly string[]): readonly string[] {
@@ -281,7 +281,7 @@ function piecesOf(texts: readonly string[]): readonly string[] {
   return [...pieces];
 }
 
-/** Whole characters of at least a window of bytes each. */
+/** Whole characters of at least one window of bytes. */
 function windowsOf(text: string, step: number): readonly string[] {
   const bytes = Buffer.from(text);
   if (bytes.length < WINDOW) return bytes.length < LEAST ? [] : [text];
@@ -294,7 +294,7 @@ function windowsOf(text: string, step: number): readonly string[] {
   return [...windows, bytes.toString("utf8", last)];
 }
 
-/** The next start of a character. */
+/** The start of the next character. */
 function letterFrom(bytes: Uint8Array, at: number): number {
   let next = at;
   while (isInsideLetter(bytes, next)) next += 1;
@@ -305,7 +305,9 @@ function isInsideLetter(bytes: Uint8Array, at: number): boolean {
   return ((bytes[at] ?? 0) & 0xc0) === 0x80;
 }
 
-/** Searches every page and an owner's records. Null: the store cannot search pages. Pages with other owners' data are not reported. */
+/**
+ * Searches every page and an owner's records. Null: the store cannot search pages. Pages that hold data of other owners are not reported.
+ */
 export async function lookFor(
   store: Pick<Erasures, "scan">,
   texts: readonly string[],

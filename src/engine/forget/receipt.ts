@@ -29,7 +29,7 @@ const RECEIPT_VERSION = 1;
 type ReceiptStore = AuditLog & Erasures & Pick<Store, "backend" | "admit">;
 export type ReceiptDeps = Pick<EngineDeps<ReceiptStore>, "store" | "clock" | "features">;
 
-/** Copies out of reach of every store. */
+/** Copies that no store can reach. */
 const ELSEWHERE = [
   "exports and backups made before",
   "transcripts of assistants, and what a model was told already",
@@ -48,7 +48,7 @@ export const NOT_REACHED: Readonly<Record<Store["backend"], readonly string[]>> 
   ],
 };
 
-/** Makes the receipt and records its hash. Without a plan it commits to no text. Undefined: there is one already. */
+/** Makes the receipt and records its hash. Without a plan it commits to no text. Undefined: there already is one. */
 export async function issue(
   deps: ReceiptDeps,
   given: {
@@ -176,7 +176,7 @@ export function toErased({
   };
 }
 
-/** Under whatever name the owner had. */
+/** Under any name the owner has had. */
 export async function recordOf(
   store: NamedRecords,
   id: Uuid,
@@ -293,7 +293,7 @@ function idsIn(receipt: JsonObject, name: string): readonly Uuid[] {
   return Array.isArray(list) ? list.flatMap((id) => parseUuid(String(id)) ?? []) : [];
 }
 
-/** What a receipt says is gone, and is not. */
+/** What a receipt claims is gone but is not. */
 async function leftOf(store: VerifyStore, receipt: JsonObject): Promise<readonly string[]> {
   const left: string[] = [];
   for (const id of idsIn(receipt, "events")) {

@@ -22,7 +22,7 @@ export type NodeQuery = {
   readonly minSalience?: number | null | undefined;
   readonly contentContainsAny?: readonly string[] | null | undefined;
   readonly createdBefore?: InstantInput | null | undefined;
-  /** Only memories older than this one; ties by id. Use it to read a list page by page, newest first. */
+  /** Only memories older than this one; ties by id. Pages through a list, newest first. */
   readonly olderThan?: { readonly createdAt: InstantInput; readonly id: string } | null | undefined;
   readonly oldestFirst?: boolean | undefined;
   /** Integer 0 to 1000. Default 100. */
@@ -87,10 +87,10 @@ export type ProvenanceOptions = {
   readonly operationLimit?: number | null | undefined;
 };
 
-/** Where a memory comes from and what was done to it. */
+/** The evidence of a memory and its history. */
 export type Provenance = {
   readonly node: MemoryNode;
-  /** In the order of their first citation; those beyond `LIMITS.pageChars` of text are left out. */
+  /** In order of first citation; beyond `LIMITS.pageChars` of text they are left out. */
   readonly evidenceEvents: readonly MemoryEvent[];
   /** Cited events that are missing, or belong to another owner or scope. */
   readonly missingEvidenceRefs: readonly Uuid[];
@@ -111,7 +111,7 @@ export type ExtractionRecord = {
   readonly contentHash: string;
   readonly provider: string;
   readonly model: string;
-  /** Of what the model was told; undefined in records of earlier programs. */
+  /** Of the prompt; undefined in records of earlier versions. */
   readonly promptVersion: string | undefined;
   readonly result: Json;
   /** What the model said and is not believed, by reason. */
@@ -128,41 +128,41 @@ export type Stats = {
   readonly nodeCount: number;
   readonly eventCount: number;
   readonly backend: StoreBackend;
-  /** Undefined if they could not be read. */
+  /** Undefined if unreadable. */
   readonly details: StatsDetails | undefined;
 };
 
-/** The pack, and what an owner has in it, or everybody. */
+/** Totals of the pack, or of one owner in it. */
 export type StatsDetails = {
-  /** Another text after every change of the pack, by whatever process; compare it for equality only. */
+  /** Changes after every write to the pack, by any process; compare for equality only. */
   readonly changeSequence: string;
-  /** Size of its files, without what waits in a log; undefined where an owner was named. */
+  /** Size of its files, excluding the log; undefined for a single owner. */
   readonly bytes: number | undefined;
-  /** Undefined for a database: its server decides, and does not tell. */
+  /** Undefined for a database, whose server decides. */
   readonly encrypted: boolean | undefined;
   readonly readOnly: boolean;
   /** The embedding model of the pack. */
   readonly model: EmbeddingIdentity;
-  /** Memories in each state; states without any are left out. */
+  /** Memories per state; empty states are left out. */
   readonly states: Readonly<Partial<Record<LifecycleState, number>>>;
-  /** Work on stored texts that is not done yet, and how much of it has failed before. */
+  /** Pending work on stored texts, and how much of it has failed before. */
   readonly jobs: { readonly pending: number; readonly failed: number };
-  /** Extraction from messages that is not done yet, and how much of it ended in failure. */
+  /** Pending extractions, and how many failed for good. */
   readonly extractions: { readonly pending: number; readonly failed: number };
-  /** The work of the embedding model in this process; undefined where it is not counted, and for one owner. */
+  /** Load of the embedding model in this process; undefined where it is not counted, and for one owner. */
   readonly embeddings: EmbedderUse | undefined;
   /** Receipts that are kept. */
   readonly receipts: number;
-  /** Pictures of events that are kept. */
+  /** Stored pictures of events. */
   readonly blobs: BlobTotals;
 };
 
-/** Reading what is stored; nothing changes. */
+/** Reading what is stored; read-only. */
 export type InspectMethods = {
   getEvent(eventId: string, userId?: string): Promise<MemoryEvent | undefined>;
   /** A blob such as `metadata.thumbnail`; null for an unknown key, or one of another owner. @throws SvcError invalid_argument */
   getBlob(key: string, options?: BlobOptions): Promise<Uint8Array | null>;
-  /** The same with its media type. Undefined in place of null. */
+  /** The same with its media type; undefined instead of null. */
   readBlob(key: string, options?: BlobOptions): Promise<KeptBlob | undefined>;
   /** Newest first. */
   getEvents(query: EventQuery): Promise<readonly MemoryEvent[]>;
@@ -189,15 +189,15 @@ export type InspectMethods = {
   getEventNodes(eventId: string, userId?: string): Promise<readonly MemoryNode[] | undefined>;
   /** What was extracted from an event. Undefined for an unknown event, one of another owner, or one without an extraction. */
   getExtraction(eventId: string, userId?: string): Promise<ExtractionRecord | undefined>;
-  /** How far extraction from an event has come. Undefined as for `getExtraction`, and if there is no such work. */
+  /** How far extraction from an event has come. Undefined as for `getExtraction`, or without such work. */
   extractionStatus(eventId: string, userId?: string): Promise<ExtractionStatus | undefined>;
-  /** A failed count is 0; without details that could not be read. @throws SvcError storage_unavailable, pack_locked */
+  /** A failed count is 0; details that could not be read are missing. @throws SvcError storage_unavailable, pack_locked */
   stats(userId?: string): Promise<Stats>;
   /**
    * Resolves if store and model can answer.
    * @throws SvcError storage_unavailable; pack_locked; embedding_failed; or what else is wrong
    */
   ready(): Promise<void>;
-  /** Whether nothing can be written: changes fail with pack_read_only. */
+  /** Whether the store is read-only: changes fail with pack_read_only. */
   isReadOnly(): Promise<boolean>;
 };

@@ -244,7 +244,7 @@ type StatsDeps = Pick<
   "store" | "warn" | "isReadOnly" | "embedder"
 >;
 
-/** Failures that concern all counts. */
+/** Failures that affect all counts. */
 const OF_ALL: ReadonlySet<string> = new Set(["pack_locked", "storage_unavailable"]);
 
 /** A count that fails reads 0 and is reported. @throws SvcError pack_locked; storage_unavailable */
@@ -293,7 +293,7 @@ async function readDetails(
   };
 }
 
-/** Whether questions can be answered; overlapping calls share one check. */
+/** Whether queries can be answered; overlapping calls share one check. */
 export function createReadiness({
   store,
   embedder,

@@ -29,10 +29,10 @@ import type { NamedRecords } from "../owner-names.ts";
 import type { ExtractionRecord, ExtractionStatus, Provenance, ProvenanceOptions } from "./api.ts";
 
 const DEFAULT_PAGE = 100;
-/** Operations read to see whether there is another page. */
+/** Operations read to find out whether there is another page. */
 const LOOK_AHEAD = 10;
 
-/** Callers choose the ids of these targets: an equal memory id means nothing. */
+/** Callers choose the ids of these targets: an equal memory id proves nothing. */
 const ON_CALLERS_IDS: ReadonlySet<string> = new Set([
   "FAST_INGEST_BATCH",
   "ANSWER_CITATIONS_RECORDED",

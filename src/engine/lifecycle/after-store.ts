@@ -40,7 +40,7 @@ const NEAREST = 5;
 const RETIRABLE = 10;
 const REPEATABLE: readonly EpistemicType[] = ["observed", "asserted"];
 
-/** Steps around a store: reinforcing, superseding, pairing turns. Nothing is searched for a step that is off or has nothing to do. */
+/** Steps around a store: reinforcing, superseding, pairing turns. Disabled steps search for nothing. */
 export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
   const { pairsTurns } = deps.settings.storeSteps;
   const pairs = pairsTurns ? createTurnPairs(deps) : undefined;
@@ -157,9 +157,9 @@ async function retireNamed(
 }
 
 const NAMED = 3;
-/** Neighbours examined: some of them cannot be replaced by the new memory. */
+/** Neighbours examined; some of them cannot be replaced. */
 const LOOKED_AT = 8;
-/** Slack of approximate cosines; those of the few that matter are computed exactly. */
+/** Slack of approximate cosines; the few that matter are computed exactly. */
 const MARGIN = 0.01;
 
 /** The memories that a new one may replace or repeat, nearest first. Never rejects. */
@@ -234,7 +234,7 @@ const OPERATION = "PENALTY";
 /** Superseded memories to examine, newest first. */
 const CHAIN_STEPS = 10;
 
-/** Lowers the confidence of a memory once if the opinion on its topic goes back and forth. @returns whether it did */
+/** Lowers the confidence of a memory once if its chain alternates between opinions. @returns whether it did */
 export async function penaliseOscillation(
   deps: Pick<EngineDeps<Graph>, "store">,
   newest: Pick<MemoryNode, "id" | "userId">,
@@ -256,7 +256,7 @@ export async function penaliseOscillation(
   );
 }
 
-/** Undefined unless the chain is unchanged and goes back and forth. */
+/** Undefined unless the chain is unchanged and alternates. */
 function decidePenalty(
   snapshot: ChangeSnapshot,
   ids: readonly Uuid[],
@@ -313,9 +313,9 @@ function linksOf(chain: readonly MemoryNode[], edges: readonly Edge[]): readonly
   });
 }
 
-/** A pair is shorter than this. */
+/** A pair is at most this long. */
 const PAIR_CHARS = 1000;
-/** Conversations whose last turn is kept, least recently used first to go. */
+/** Conversations whose last turn is remembered; the least recently used is dropped first. */
 const CONVERSATIONS = 10_000;
 
 type Turn = {
@@ -325,7 +325,7 @@ type Turn = {
   readonly text: string;
 };
 
-/** Joins a turn with the previous one of its conversation as an extra memory, so that a question and its answer are found together. */
+/** Joins a turn with the previous one of its conversation in an extra memory, so that question and answer are found together. */
 function createTurnPairs(deps: Pick<EngineDeps<Graph>, "store" | "embedder" | "clock" | "ids">) {
   const last = new Map<string, Turn>();
   /** @returns the previous turn */
@@ -348,7 +348,7 @@ function createTurnPairs(deps: Pick<EngineDeps<Graph>, "store" | "embedder" | "c
     const vector = await deps.embedder.embedDocument(pair.content, node.userId);
     const nodeIds = [previous.nodeId, turn.nodeId];
     await deps.store.change({ nodeIds, auditRecordIds: [], eventIds: [] }, ({ at, nodes }) => {
-      // A turn that was retired or forgotten meanwhile must not come back in a pair.
+      // A turn that was retired or forgotten meanwhile must not reappear in a pair.
       const isThere = nodeIds.every((id) => {
         const found = nodes.get(id);
         return found !== undefined && isActive(found.lifecycleState);
@@ -376,7 +376,7 @@ function belongTogether(one: Turn, other: Turn): boolean {
   return !isSame && [...one.text, ...other.text].length < PAIR_CHARS;
 }
 
-/** Without a session, or its neighbours would be its own two turns. */
+/** Stored without a session: its neighbours there would be its own two turns. */
 function pairOf(
   node: MemoryNode,
   turns: readonly Turn[],

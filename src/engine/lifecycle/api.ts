@@ -2,9 +2,9 @@ import type { ConditionState } from "../../domain/enums.ts";
 import type { InstantInput } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 
-/** Input and output of changing memories and of walking among them. `null` and `undefined` both mean absent. */
+/** Input and output of changing and traversing memories. `null` and `undefined` both mean absent. */
 
-/** The owner whose memories a change may touch, and the actor under whose name it is recorded. */
+/** The owner whose memories a change may affect, and the actor recorded for it. */
 export type ChangeCaller = {
   /** If given, memories of other owners are treated as missing. */
   readonly userId?: string | null | undefined;
@@ -18,16 +18,16 @@ export type TransitionOptions = ChangeCaller & {
 };
 
 export type RestoreOptions = TransitionOptions & {
-  /** Why, for the record. Not blank, at most 4000 characters. */
+  /** The reason recorded. Not blank, at most 4000 characters. */
   readonly reason?: string | null | undefined;
 };
 
 export type RestoreFadedInput = ChangeCaller & {
-  /** Only counts. Default false. */
+  /** Counts only. Default false. */
   readonly dryRun?: boolean | null | undefined;
 };
 
-/** Memories that are back, those that lost a retention which nobody chose, and those that could not be changed. */
+/** Restored memories, those that lost a default retention, and those that could not be changed. */
 export type RestoredMany = Readonly<Record<"restored" | "kept" | "failed", number>>;
 
 export type ReinforceOptions = {
@@ -74,7 +74,7 @@ export type LifecycleMethods = {
    * @throws SvcError not_found, also if it was forgotten; memory_replaced; invalid_transition; request_conflict; embedding_failed
    */
   restore(nodeId: string, options?: RestoreOptions): Promise<MemoryNode>;
-  /** Restores what age archived, of an owner or of everybody, and lifts retentions that are former defaults. */
+  /** Restores memories archived by ageing, of one owner or of all, and lifts former default retentions. */
   restoreFaded(input?: RestoreFadedInput): Promise<RestoredMany>;
   /** A pinned memory is a candidate for every question and does not expire. @throws SvcError not_found; request_conflict */
   pin(nodeId: string, isPinned: boolean, options?: TransitionOptions): Promise<MemoryNode>;

@@ -22,7 +22,7 @@ type Keyed = {
   readonly requestId: Uuid | undefined;
 };
 
-/** The id of an operation: derived from kind, owner and request id if there is one. The owner's name is that of the first call. */
+/** The id of an operation, derived from kind, owner and request id if there is one. A retry uses the owner's name at the first call. */
 export async function operationIdOf(
   { store, ids }: ChangeDeps,
   kind: string,
@@ -41,7 +41,7 @@ type OneKind = {
   readonly idKind: string;
   /** Whether a recorded change had the same input. */
   readonly isSame: (record: JsonObject, earlier: AuditRecord, before: MemoryNode) => boolean;
-  /** @returns undefined if there is nothing to change */
+  /** @returns undefined if nothing changes */
   readonly decide: (before: MemoryNode, snapshot: ChangeSnapshot) => Changed | undefined;
 };
 type Changed = {
@@ -52,7 +52,7 @@ type Changed = {
   readonly added?: readonly IndexedNode[];
 };
 
-/** Changes one memory. A retry with the same request id returns it as it is now. @throws SvcError not_found; request_conflict */
+/** Changes one memory. A retry with the same request id returns its current form. @throws SvcError not_found; request_conflict */
 export async function changeOne(
   deps: ChangeDeps,
   { opType, idKind, isSame, decide }: OneKind,
@@ -113,7 +113,7 @@ export function isRetry(
   );
 }
 
-/** Whether an actor is that of a record; an owner is known by the present name and by the recorded one (`userId` of `part`). */
+/** Whether an actor matches that of a record; an owner matches under the current name and the recorded one (`userId` of `part`). */
 export function isSameActor(
   { actorId, owner }: { readonly actorId: string; readonly owner: Owner },
   actor: Json | undefined,

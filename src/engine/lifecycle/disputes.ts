@@ -32,7 +32,7 @@ export async function opponentsOf(
   return [...found.values()];
 }
 
-/** Makes contested memories stable whose other side was archived, deprecated or forgotten. @returns those */
+/** Makes contested memories stable once the other side was archived, deprecated or forgotten. @returns those */
 export async function settleUnopposed(
   { store, ids }: Deps,
   sides: readonly Side[],
@@ -129,7 +129,7 @@ function decisionsOf(one: Uuid, other: Uuid): readonly Uuid[] {
   return [operationId, reverseId];
 }
 
-/** Contested memories without an opponent, as an import can bring them. */
+/** Contested memories without an opponent, as an import can create them. */
 export async function* unopposedOf(
   store: Pick<Graph, "contradictionsOf" | "scanNodes" | "node">,
   userId: string,

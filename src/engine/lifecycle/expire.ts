@@ -21,7 +21,7 @@ type Target = {
   readonly isNew?: true;
 };
 
-/** How many memories are changed. */
+/** How many memories change. */
 type EachRun = {
   readonly change: Graph["change"];
   /** Memories per transaction, at least 1. */
@@ -44,7 +44,7 @@ type DecideOne = (
 
 export type Tally = { readonly changed: number; readonly failed: number };
 
-/** Whether the error concerns every memory. */
+/** Whether the error affects every memory. */
 export function isOutOfReach(error: unknown): boolean {
   return (
     error instanceof SvcError &&
@@ -52,7 +52,7 @@ export function isOutOfReach(error: unknown): boolean {
   );
 }
 
-/** Changes memories in batches, one transaction each. One that fails is reported; the others are changed. */
+/** Changes memories in batches, one transaction each. Failures are reported; the others are changed. */
 export async function changeEach(
   run: EachRun,
   targets: readonly Target[],
@@ -84,7 +84,7 @@ async function changeBatch(
     return { changed, failed: 0 };
   } catch (error) {
     if (isOutOfReach(error)) throw error;
-    // One bad memory must not hold up the others: each is tried alone.
+    // One bad memory must not block the others: each is tried alone.
     if (targets.length > 1) return changeEach({ ...run, batchSize: 1 }, targets, decide);
     for (const { id } of targets) run.report(id, reasonCode(error));
     return { changed: 0, failed: 1 };
@@ -124,7 +124,7 @@ type Expiry = { readonly archived: number; readonly failed: number };
 
 type ExpireDeps = Pick<EngineDeps<Graph>, "store" | "clock" | "warn" | "ids">;
 
-/** Archives memories whose retention has ended, earliest first, each in a transaction of its own. */
+/** Archives memories whose retention has ended, earliest first, one transaction each. */
 export async function expireMemories(
   deps: ExpireDeps,
   { owner, limit, budgetMs, signal, claim }: ExpireOptions,
@@ -145,7 +145,7 @@ export async function expireMemories(
   return { archived: changed, failed };
 }
 
-/** Archives memories whose retention has ended, earliest first, with one record each, whoever else does it meanwhile. */
+/** Archives memories whose retention has ended, earliest first, with one record each even if other processes do the same. */
 export async function expireSome(
   deps: Pick<ExpireDeps, "store" | "warn" | "ids">,
   read: ExpiredRead,

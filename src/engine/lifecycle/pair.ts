@@ -28,7 +28,7 @@ import {
   requireNode,
 } from "./change-one.ts";
 
-/** Two memories in the order of the call. */
+/** Two memories in the order of the arguments. */
 type Pair = readonly [MemoryNode, MemoryNode];
 
 /** A change of two memories: its name, the names of its arguments, the base of its ids. */
@@ -36,7 +36,7 @@ type PairChange = {
   readonly action: "supersede" | "contradict" | "resolve";
   readonly fields: readonly [string, string];
   readonly idKind: string;
-  /** Whether it was done before and stands. @throws SvcError invalid_transition */
+  /** Whether it was done before and still holds. @throws SvcError invalid_transition */
   readonly isRepeated: (snapshot: ChangeSnapshot, pair: Pair, request: PairRequest) => boolean;
   readonly decide: (
     snapshot: ChangeSnapshot,
@@ -51,7 +51,7 @@ type PairRequest = {
   readonly actorId: string;
   readonly evidenceId: Uuid | undefined;
   readonly requestId: Uuid | undefined;
-  /** Derived from both ids, so that of parallel calls only one records. */
+  /** Derived from both ids, so that only one of several parallel calls records it. */
   readonly operationId: Uuid;
   /** With the two swapped. */
   readonly reverseId: Uuid;
@@ -60,7 +60,7 @@ type PairRequest = {
 type DatedPairRequest = PairRequest & { readonly at: Instant };
 
 /**
- * Changes two memories of an owner. Repeating it changes nothing while it stands.
+ * Changes two memories of an owner. Repeating it changes nothing while it holds.
  * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
  */
 export async function changePair(
@@ -191,7 +191,7 @@ function requireKinship(
   }
 }
 
-/** Whether it was recorded in this order with the same input, and stands. @throws SvcError invalid_transition if recorded otherwise */
+/** Whether it was recorded in this order with the same input, and holds. @throws SvcError invalid_transition if recorded otherwise */
 function isRecorded(
   kind: Pick<PairChange, "action">,
   { auditRecords }: ChangeSnapshot,
@@ -253,7 +253,7 @@ function contradictionBetween({ edges }: ChangeSnapshot, [first, second]: Pair):
   );
 }
 
-/** Replaces the first with the second. */
+/** Supersedes the first with the second. */
 export const SUPERSEDE: PairChange = {
   action: "supersede",
   fields: ["old_node_id", "new_node_id"],
@@ -267,7 +267,7 @@ export const SUPERSEDE: PairChange = {
   decide: decideSupersede,
 };
 
-/** Replaces memories with one that the same transaction writes: all, or none. @throws SvcError invalid_argument */
+/** Supersedes memories with one written in the same transaction: all, or none. @throws SvcError invalid_argument */
 export function planSupersedes(
   nodeIds: readonly Uuid[],
   replacement: MemoryNode,
@@ -297,7 +297,7 @@ export function planSupersedes(
   };
 }
 
-/** Does not name the new memory, whose id nobody has seen. */
+/** Omits the new memory's id, which no caller knows yet. */
 function requireScopeOf({ scope }: MemoryNode, old: MemoryNode): void {
   if (old.scope === scope) return;
   throw invalid(
@@ -364,7 +364,7 @@ function stillStands(
   );
 }
 
-/** Owners may have been renamed or joined since. */
+/** Owners may have been renamed or merged since. */
 function withoutOwner(edge: JsonObject): string {
   return canonicalJson({ ...edge, userId: null });
 }

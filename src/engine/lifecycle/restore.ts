@@ -105,7 +105,7 @@ async function requireUnreplaced(
   );
 }
 
-/** The memory as before it was retired. @param last the recorded step that retired it @throws SvcError invalid_transition */
+/** The memory before it was retired. @param last the recorded step that retired it @throws SvcError invalid_transition */
 function restored(before: MemoryNode, last: AuditRecord | undefined, at: Instant): MemoryNode {
   const { id, lifecycleState: from } = before;
   const was = last && pastOf(last);
@@ -126,13 +126,13 @@ function restored(before: MemoryNode, last: AuditRecord | undefined, at: Instant
     supersededBy: undefined,
     ttlDays: end !== undefined && end < at ? undefined : before.ttlDays,
     lastReinforcedAt: at,
-    // Ranking takes the last change for the age of a memory; time in the archive does not make it younger.
+    // Ranking takes the last change as the age of a memory; restoring must not make it look newer.
     updatedAt: typeof updatedAt === "string" ? asInstant(updatedAt) : before.updatedAt,
   };
 }
 
 function pastOf({ payload }: AuditRecord) {
-  // SAFETY: each such record has both, and those of the organizer the third.
+  // SAFETY: each such record has both, and the organizer's have the third.
   return openChecksummed(payload) as Readonly<
     Record<"before" | "after", JsonObject> & { organizer?: JsonObject }
   >;
@@ -143,13 +143,10 @@ export type FadedDeps = {
   readonly settings: Pick<EngineSettings, "ttlDefaults">;
 };
 
-/** Without `last` it is active, with a retention that nobody chose. */
+/** Without `last`: it is active, but has a default retention. */
 type Faded = { readonly node: MemoryNode; readonly last: AuditRecord | undefined };
 
-/**
- * What age archived without anybody asking (faded, or past the default retention of its type), then active memories with a former
- * default.
- */
+/** Memories archived automatically (faded, or past the default retention of their type), then active memories with a former default. */
 export async function* fadedMemories(
   { store, settings: { ttlDefaults } }: FadedDeps,
   owner: Owner,
@@ -197,7 +194,7 @@ async function* pagesOf(
   }
 }
 
-/** Restores faded memories, each in its own transaction, and lifts former default retentions. What fails is reported. */
+/** Restores faded memories, one transaction each, and lifts former default retentions. Failures are reported. */
 export async function restoreFaded(
   deps: RestoreDeps,
   input: RestoreFadedInput,

@@ -209,7 +209,7 @@ function evaluate(
     evidence_id: evidenceId ?? null,
     triggered_by: actorId,
   };
-  // Optional members of an earlier evaluation go.
+  // Optional members of an earlier evaluation are dropped.
   const {
     condition_evaluation_reason: _reason,
     condition_evaluation_evidence_id: _evidence,

@@ -8,19 +8,19 @@ export type ObserveInput = {
   /** The path of the file, or its bytes. */
   readonly source: string | Uint8Array;
   readonly userId: string;
-  /** When it was taken or begun. Default: what the file says of it, else the time of the file; for bytes now. */
+  /** When it was taken or begun. Default: the time in the file, else the file's own; for bytes, now. */
   readonly capturedAt?: InstantInput | null | undefined;
   /** Default: the name of the file; for bytes `bytes:` and the beginning of their SHA-256. */
   readonly sourceName?: string | null | undefined;
   /** Default: `photo:` or `video:` and the name. */
   readonly sessionId?: string | null | undefined;
-  /** Kept with every description, except under the names that say where it is from. */
+  /** Stored with every description, except keys that describe the source. */
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
   /** Default `personal`. */
   readonly scope?: Scope | null | undefined;
-  /** Ends the call before the next frame, with the reason of the signal; what was admitted stays. */
+  /** Ends the call before the next frame with the signal's reason; admitted frames stay. */
   readonly signal?: AbortSignal | null | undefined;
-  /** Called after each frame that was kept, with how many are done, and how many there are. */
+  /** Called after each frame, with the number done and the total. */
   readonly onFrame?:
     | ((frame: FrameObservation, done: number, keyframes: number) => void)
     | null
@@ -43,7 +43,7 @@ export type ObservationSettings = {
   readonly keepThumbnails: boolean;
 };
 
-/** Memories of what was seen. */
+/** Memories from pictures. */
 export type ObserveMethods = {
   /**
    * Describes a photo, or the new frames of a video, and stores an event for each; a repeated call continues. One call runs at a

@@ -107,9 +107,9 @@ function parseName(value: unknown, field: string): string | undefined {
 
 type FrameStep = {
   readonly observation: FrameObservation;
-  /** Compared with the next description; undefined: unchanged. */
+  /** The description to compare the next one with; undefined: unchanged. */
   readonly shown: string | undefined;
-  /** Why no further frame is tried. */
+  /** Why no further frames are tried. */
   readonly stop: SvcError | undefined;
 };
 
@@ -183,7 +183,7 @@ type Said = {
   readonly failure: SvcError | undefined;
 };
 
-/** A failure here would recur with the next frame. */
+/** A failure here would recur with every frame. */
 async function describe(
   deps: ObserveDeps,
   { footage, vision, signal, wish: { userId } }: Scene,
@@ -332,11 +332,11 @@ type FrameKey = {
 /** The event of a frame, or the id for it. */
 type FrameSlot = {
   readonly id: Uuid;
-  /** Undefined: not observed yet. A forgotten one remains, without text. */
+  /** Undefined: not observed yet. A forgotten frame keeps its event, without text. */
   readonly event: MemoryEvent | undefined;
 };
 
-/** The id of an event follows from its frame, so that two processes cannot both admit it. */
+/** The id of an event derives from its frame, so that two processes cannot both admit it. */
 export async function findFrame(
   store: Pick<EventLog, "event"> & Pick<NamedRecords, "owners">,
   key: FrameKey,
@@ -346,7 +346,7 @@ export async function findFrame(
     const event = await store.event(idOf(key, name, 0), userId);
     if (event !== undefined) return { id: event.id, event };
   }
-  // A former owner of the name may have observed it.
+  // The owner may have observed it under a former name.
   for (let others = 0; ; others += 1) {
     const id = idOf(key, userId, others);
     const event = await store.event(id, ALL_OWNERS);
@@ -439,7 +439,7 @@ async function admitFrame(
   return { extraction: await settled(deps, kept.eventId, memory.userId, signal) };
 }
 
-/** The event is durable; its work is done later. */
+/** The event is durable; indexing happens later. */
 async function orIndexedLater(step: Promise<unknown>): Promise<void> {
   await step.catch((error: unknown) => {
     if (!(error instanceof SvcError && error.code === "materialization_failed")) throw error;

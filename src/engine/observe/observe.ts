@@ -24,7 +24,7 @@ import {
   type Wish,
 } from "./observe-frame.ts";
 
-/** As `observeSource`; fails at the end if a frame could not be stored. @returns the ids of the admitted events */
+/** Like `observeSource`, but fails at the end if a frame could not be stored. @returns the ids of the admitted events */
 export async function observe(deps: ObserveDeps, input: ObserveInput): Promise<readonly Uuid[]> {
   const report = await observeSource(deps, input);
   if (report.failed > 0) throw incomplete(report);
@@ -72,7 +72,7 @@ export async function observeSource(
   }
 }
 
-/** The report of a photo that was observed before and need not be decoded. */
+/** The report for a photo already observed, which need not be decoded. */
 async function knownPhoto(
   deps: ObserveDeps,
   wish: Wish,

@@ -33,17 +33,17 @@ export type RebuildResult = {
   readonly nodesEmbedded: number;
 };
 
-/** The entry of `perJob` about work that stores had left. */
+/** The entry of `perJob` for work left pending by stores. */
 export const MATERIALIZATION_DRAIN = "materialization_drain";
 
 export type OrganizeInput = {
-  /** Absent or null: the memories of all owners, each owner's apart. */
+  /** Absent or null: all owners, each separately. */
   readonly userId?: string | null | undefined;
   /** Names of jobs, run in this order, a repeated one again. Absent or null: all but `feedback_apply`; empty: none. */
   readonly jobs?: readonly string[] | null | undefined;
-  /** Milliseconds for all jobs together; without any left a job is skipped. Default 5000 (a setting). */
+  /** Milliseconds for all jobs together; jobs are skipped once they are spent. Default 5000 (a setting). */
   readonly budgetMs?: number | null | undefined;
-  /** Writes nothing and lists what would be changed now. Default false. */
+  /** Writes nothing and lists the changes. Default false. */
   readonly dryRun?: boolean | null | undefined;
 };
 
@@ -51,7 +51,7 @@ export type JobResult = {
   readonly job: string;
   readonly nodesProcessed: number;
   readonly nodesModified: number;
-  /** Memories or groups that failed; the others were done. */
+  /** Memories or groups that failed; the others were processed. */
   readonly errors: number;
   readonly durationMs: number;
   readonly details: JsonObject;
@@ -62,25 +62,25 @@ export type WouldChange = {
   readonly job: string;
   /** Kind of the operation that would be recorded. */
   readonly operation: string;
-  /** What it would be about, mostly a memory. */
+  /** Its target, usually a memory. */
   readonly targetId: string;
-  /** Of that memory, as it is or would be made; undefined if it is none. */
+  /** State of that memory, current or planned; undefined if it is not a memory. */
   readonly userId: string | undefined;
   readonly content: string | undefined;
-  /** Undefined for a new memory, and like `to` for one that would stay as it is. */
+  /** Undefined for a new memory, and like `to` if unchanged. */
   readonly from: LifecycleState | undefined;
   readonly to: LifecycleState | undefined;
 };
 
 export type OrganizeResult = {
   readonly jobsRun: readonly string[];
-  /** Unknown jobs, those that failed, and those for which no time was left. */
+  /** Unknown jobs, failed ones, and those that ran out of time. */
   readonly jobsSkipped: readonly string[];
-  /** Why: `unknown`, `no_budget`, an error code, or what the job lacks. */
+  /** Why: `unknown`, `no_budget`, an error code, or what the job needs. */
   readonly skippedBecause: Readonly<Record<string, string>>;
   readonly durationMs: number;
   readonly budgetRemainingMs: number;
-  /** By name; the last run of each. With `materialization_drain` if stores had left work. */
+  /** By name; the last run of each. With `materialization_drain` if work was pending. */
   readonly perJob: Readonly<Record<string, JobResult>>;
   /** Of a dry run: the first 1000, and how many more. */
   readonly wouldChange:
@@ -91,11 +91,11 @@ export type OrganizeResult = {
 export type SnapshotOptions = {
   /** Absent: any owner. */
   readonly userId?: string | null | undefined;
-  /** Leaves out what was stored later, or did not hold then. Absent: everything that is there now. */
+  /** Excludes what was stored later, or was not valid then. Absent: everything current. */
   readonly atTime?: InstantInput | null | undefined;
 };
 
-/** What is known about an entity: the tentative and stable memories one edge away, by their types. */
+/** What is known about an entity: the tentative and stable memories one edge away, by type. */
 export type EntitySnapshot = {
   readonly entityNode: MemoryNode;
   readonly facts: readonly MemoryNode[];
@@ -109,19 +109,19 @@ export type EntitySnapshot = {
   readonly summaryText: string;
 };
 
-/** What became of an answer. */
+/** The outcome of an answer. */
 export type FeedbackInput = {
   readonly query: string;
   /** Memories that were shown. */
   readonly surfacedNodeIds?: readonly string[] | null | undefined;
   readonly signalType: FeedbackSignal;
-  /** What would have been right. */
+  /** The correct answer. */
   readonly correctionContent?: string | null | undefined;
   /** Default now. */
   readonly timestamp?: InstantInput | null | undefined;
 };
 
-/** Putting memories in order, and work on the indexes. */
+/** Organizing memories, and index maintenance. */
 export type OrganizeMethods = {
   /**
    * Runs jobs that promote, archive, merge and summarize; nothing is deleted, every change is recorded, a failed job is skipped.
@@ -132,10 +132,10 @@ export type OrganizeMethods = {
   feedback(signal: FeedbackInput): Promise<void>;
   /** @throws SvcError invalid_argument unless it is an active memory of type entity */
   snapshot(entityId: string, options?: SnapshotOptions): Promise<EntitySnapshot>;
-  /** Promotes what is due of an owner, as at the end of a conversation: `organize` with that job alone, for a second at most. */
+  /** Promotes an owner's due memories, as at the end of a conversation: `organize` with that job alone, for at most a second. */
   endSession(userId: string, sessionId?: string | null): Promise<OrganizeResult>;
   /**
-   * Rebuilds the indexes; other processes keep working, and the next call continues an interrupted one.
+   * Rebuilds the indexes while other processes keep working; the next call continues an interrupted one.
    * @throws SvcError storage_busy while another process rebuilds; the abort reason
    */
   rebuildIndexes(input?: RebuildInput): Promise<RebuildResult>;

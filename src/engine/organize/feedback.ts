@@ -19,15 +19,15 @@ import type { EngineSettings } from "../settings.ts";
 import type { FeedbackInput } from "./api.ts";
 import type { OrganizerJob } from "./organizer/job.ts";
 
-/** Days that a signal counts. */
+/** Days for which a signal counts. */
 const DAYS = 30;
 /** Signals kept; the oldest go first. */
 const SIGNALS_MAX = 10_000;
 
-/** Feedback on answers, in the memory of this process. */
+/** Feedback on answers, held in this process. */
 export type Feedback = {
   note(input: FeedbackInput): void;
-  /** With the weights that feedback led to. */
+  /** Includes the weights derived from feedback. */
   settings(): EngineSettings;
   readonly job: OrganizerJob;
 };

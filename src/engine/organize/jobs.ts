@@ -13,7 +13,7 @@ import { agingFaded, decaySweep, promote } from "./organizer/aging.ts";
 import { runOf, trusting, trustsClock } from "./organizer/job.ts";
 import type { Job } from "./runner.ts";
 
-/** Background jobs. A rebuild uses the same queue, but is started by a call. */
+/** Background jobs. A rebuild uses the same queue, but only a call starts it. */
 export function jobsOf(deps: EngineDeps): readonly Job[] {
   if (deps.isReadOnly === true) return [];
   const { upkeep, receiptRetentionDays: days } = deps.settings;
@@ -29,7 +29,7 @@ export function jobsOf(deps: EngineDeps): readonly Job[] {
 /** Milliseconds of one step before it yields. */
 const STEP_MS = 250;
 
-/** Indexes what earlier processes or admissions left pending. */
+/** Indexes work left pending by earlier processes or admissions. */
 export function materialize(deps: ProcessingDeps): Job {
   return {
     kind: "materialization",
@@ -47,10 +47,10 @@ export function materialize(deps: ProcessingDeps): Job {
   };
 }
 
-/** Texts per step: some have many parts. */
+/** Texts per step; some have many parts. */
 const TEXTS_A_STEP = 4;
 
-/** Embeds the parts of texts that an earlier version stored or an import brought. */
+/** Embeds the parts of texts stored by an earlier version or imported. */
 function embedOlderParts(deps: PartsDeps): Job {
   const { maxTokens } = deps.embedder;
   const next = async (limit: number) =>
@@ -80,10 +80,10 @@ function embedOlderParts(deps: PartsDeps): Job {
   };
 }
 
-/** Milliseconds that one try waits for other processes. */
+/** Milliseconds that one attempt waits for other processes. */
 const WAIT_MS = 60_000;
 
-/** Erases forgotten bytes where the call could not, as another process was reading or the program ended. */
+/** Erases forgotten bytes if the call could not, because another process was reading or the program ended. */
 function settleErasures({ store }: Pick<EngineDeps<Erasures>, "store">): Job {
   return {
     kind: "settle-erasures",
@@ -98,7 +98,7 @@ function settleErasures({ store }: Pick<EngineDeps<Erasures>, "store">): Job {
   };
 }
 
-/** Archives memories whose retention has ended until none is left: they take the places of others in searches. */
+/** Archives memories whose retention has ended until none is left: they would crowd out others in searches. */
 function expire(
   deps: Pick<EngineDeps, "store" | "clock" | "ids" | "settings" | "warn">,
   { cooldownSeconds, budgetMs, batchSize: limit }: UpkeepSettings,
@@ -131,7 +131,7 @@ const DRAIN_MS = 100;
 const BATCH = 4;
 const PAGE = 250;
 
-/** Some of the organizer's work after a call of an owner: pending work, promotion, fading. */
+/** Maintenance after an owner's call: pending work, promotion, fading. */
 function opportunistic(
   deps: EngineDeps,
   { cooldownSeconds, budgetMs, batchSize: most }: UpkeepSettings,

@@ -26,12 +26,12 @@ import {
 } from "./organizer/job.ts";
 
 const END_BUDGET_MS = 1000;
-/** Memories per transaction: few enough that calls do not wait long. */
+/** Memories per transaction: few enough that calls wait only briefly. */
 const BATCH = 256;
 
 type Request = {
   readonly owner: Owner;
-  /** In execution order. */
+  /** Runs jobs in order, each with the remaining budget. */
   readonly names: readonly string[];
   readonly budgetMs: number | undefined;
   readonly isDryRun: boolean;

@@ -30,7 +30,7 @@ type Run = {
 };
 
 /**
- * Rebuilds vectors and word entries from the graph where needed; when aborted, the next call continues.
+ * Rebuilds vectors and word entries from the graph where needed; if aborted, the next call continues.
  * @throws SvcError storage_busy; embedding_failed
  */
 export async function rebuildIndexes(
@@ -79,7 +79,7 @@ async function renewVectors(deps: EngineDeps<Roles>, plan: RebuildPlan, run: Run
         run.signal?.throwIfAborted();
         const some = stale.nodes.slice(from, from + EMBEDDED_AT_ONCE);
         const vectors = Promise.all(some.map((node) => embed(deps, node)));
-        // A model that hangs must not prevent stopping.
+        // A hanging model must not prevent stopping.
         await rebuild.put(plan, await untilAborted(vectors, run.signal));
       }
       embedded += stale.nodes.length;

@@ -14,7 +14,7 @@ export type Job = {
   /** Its kind in the queue. */
   readonly kind: string;
   readonly after: readonly Occasion[];
-  /** Work that one process does at a time, for an owner or for all, after its cooldown. Absent: the queue holds single jobs. */
+  /** Work that one process does at a time, for one owner or all, after its cooldown. Absent: the queue holds single jobs. */
   readonly whole?: {
     readonly isByOwner: boolean;
     readonly cooldownSeconds: number;
@@ -48,7 +48,7 @@ export type RunnerDeps = {
 /** Runs jobs in the background, each once at a time. Never throws, never delays a call. */
 export type Runner = {
   after(occasion: Occasion, owner?: Owner): void;
-  /** Stops running jobs, releases their work, and starts none until the next opening. */
+  /** Stops running jobs, releases their work, and starts no more until the next opening. */
   stop(): Promise<void>;
 };
 
@@ -141,7 +141,7 @@ async function doClaimed(
   }
 }
 
-/** Cooldowns known to this process. A clock set back ends them. */
+/** Cooldowns known to this process; cleared if the clock is set back. */
 function createRests(clock: Clock) {
   const rests = new Map<string, { readonly from: number; readonly to: number }>();
   const keyOf = ({ kind }: Job, owner: Owner) => JSON.stringify([kind, owner]);

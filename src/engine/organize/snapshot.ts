@@ -29,7 +29,7 @@ export async function snapshot(
   return snapshotOf(deps, entity, at);
 }
 
-/** @param at leaves out what was stored later or did not hold then */
+/** @param at excludes what was stored later or was not valid then */
 export async function snapshotOf(
   { store, clock }: SnapshotDeps,
   entity: MemoryNode,

@@ -21,20 +21,17 @@ import type {
   RetrievalMetadata,
 } from "../retrieve/api.ts";
 
-/** What is kept about an answer. No part of it contains the text of a memory. */
+/** Receipts of answers. They never contain the text of a memory. */
 
-/**
- * What a retrieval passes on once its answer is ready: references to existing objects, nothing copied. Nobody modifies them
- * afterwards.
- */
+/** What a retrieval passes on once its answer is ready: references to existing objects, not copies, which must not be modified. */
 export type ReceiptMaterial = {
   readonly userId: string;
   readonly query: string;
-  /** The program that asked, if it said so. */
+  /** The requesting program, if it named itself. */
   readonly client?: string | undefined;
   /** How long the answer took, in milliseconds. */
   readonly timingMs?: number | undefined;
-  /** How many forgettings of the owner there were when the question began. */
+  /** The owner's number of forgettings when the question began. */
   readonly forgettings?: number | undefined;
   /** What the caller asked for, besides the metadata. */
   readonly filter: CandidateFilter;
@@ -42,10 +39,10 @@ export type ReceiptMaterial = {
   /** Whether the request asks for an explanation, and so for the full receipt. */
   readonly explain: boolean;
   readonly includeCrossScope: boolean;
-  /** The time that the question names, as far as scoring used it. */
+  /** The time that the question names, if scoring used it. */
   readonly queryTimeFrom: Instant | undefined;
   readonly queryTimeTo: Instant | undefined;
-  /** As configured or as given with the request; before any shift due to the question. */
+  /** As configured or requested, before any shift due to the question. */
   readonly scoring: ScoringWeights;
   /** The configured settings with the token budget and the fidelity of the request. */
   readonly packing: PackingSettings;
@@ -54,16 +51,16 @@ export type ReceiptMaterial = {
   /** In rank order, as passed to packing. */
   readonly results: readonly ResultCandidate[];
   readonly bundle: MemoryBundle;
-  /** What filters and selection excluded. */
+  /** Excluded by filters and selection. */
   readonly excluded: readonly Exclusion[];
   readonly crossScopeHintCount: number;
   readonly temporalRelation: JsonObject | undefined;
   readonly metadata: Omit<RetrievalMetadata, "receiptPersisted" | "timingMs" | "stages">;
 };
 
-/** A report on which memories an answer was made from. */
+/** A report of the memories that an answer was made from. */
 export type AnswerCitationsInput = {
-  /** UUID; makes a retry return the first record. Default: a new one. */
+  /** UUID; a retry with it returns the first record. Default: a new one. */
   readonly citationId?: string | null | undefined;
   /** Of the retrieval that the answer was made from. */
   readonly requestId: string;
@@ -89,7 +86,7 @@ export type RetrievalsQuery = {
   readonly userId: string;
   /** Only of this program. */
   readonly client?: string | null | undefined;
-  /** True: only those in which a search failed; false: only the others. */
+  /** True: only those with a failed search; false: only those without. */
   readonly failed?: boolean | null | undefined;
   /** Inclusive. */
   readonly timeFrom?: InstantInput | null | undefined;
@@ -111,9 +108,9 @@ export type ListedRetrieval = {
   readonly resultCount: number;
   readonly contextCount: number;
   readonly tokensUsed: number;
-  /** How long the answer took, in milliseconds; undefined where an earlier version of the program gave it. */
+  /** How long the answer took, in milliseconds; undefined for answers of earlier versions. */
   readonly timingMs: number | undefined;
-  /** Anything unusual, in plain words. */
+  /** Anything unusual, as plain text. */
   readonly notes: readonly string[];
   /** Searches that failed, with the category of the failure. */
   readonly failures: Readonly<Record<string, string>>;
@@ -135,13 +132,13 @@ export type UsesQuery = {
   readonly limit?: number | null | undefined;
 };
 
-/** An answer in whose context a memory was. */
+/** An answer whose context contained a memory. */
 export type ListedUse = Pick<ListedRetrieval, "requestId" | "createdAt" | "client" | "query"> & {
-  /** Of the memory among the results, from 1. */
+  /** Rank of the memory among the results, from 1. */
   readonly rank: number;
-  /** In which form it was shown, for example `full`. */
+  /** The form shown, for example `full`. */
   readonly representation: string;
-  /** Whether a report about an answer made from it cites the memory. */
+  /** Whether a citation report for that answer names the memory. */
   readonly cited: boolean;
 };
 
@@ -155,8 +152,7 @@ export type ListedUses = {
 /** What is kept of answers. */
 export type ReceiptMethods = {
   /**
-   * The receipt of a retrieval, checked again. Undefined for an unknown request, one of another owner, and once it is no longer
-   * kept.
+   * The receipt of a retrieval, checked again. Undefined for an unknown request, one of another owner, and after its retention.
    * @throws SvcError storage_failed naming the retrieval if the receipt is damaged
    */
   getRetrievalReceipt(requestId: string, userId?: string): Promise<KeptReceipt | undefined>;
@@ -170,9 +166,8 @@ export type ReceiptMethods = {
    */
   listRetrievals(query: RetrievalsQuery): Promise<ListedRetrievals>;
   /**
-   * The retrievals in whose context a memory was, newest first, as far as their receipts are kept; those of earlier versions of the
-   * program come in the background. A damaged receipt is left out with a warning. Undefined for an unknown memory, or one of
-   * another owner.
+   * The retrievals whose context contained a memory, newest first, for all receipts kept; those of earlier versions are added in the
+   * background. A damaged receipt is left out with a warning.
    * @throws SvcError invalid_argument, also for a malformed cursor
    */
   nodeRetrievals(nodeId: string, query?: UsesQuery): Promise<ListedUses | undefined>;

@@ -30,14 +30,14 @@ export type BuiltReceipt<R extends AnyReceipt = RetrievalReceipt> = {
   readonly record: RetrievalRecord;
 };
 
-/** Results that a lean receipt explains; of the others it only keeps what reached the context. */
+/** Results that a lean receipt explains; for the others it keeps only whether they reached the context. */
 const EXPLAINED = 20;
 /** Digits of a score in a lean receipt. */
 const SCORE_DIGITS = 6;
 
 /** Values of settings that are accepted but never read. */
 const INERT = { charsPerToken: 4.2, crossScopeTokenBudget: 512 } as const;
-/** The prior weight of a reranker that a receipt does not state. */
+/** The default prior weight of a reranker, for receipts that do not state one. */
 const DEFAULT_PRIOR_WEIGHT = 0.3;
 /** Levels at which a record shows the text of its memory. */
 export const CONTENT_LEVELS: ReadonlySet<RepresentationLevel> = new Set([
@@ -54,7 +54,7 @@ function contentDigest(node: MemoryNode): string {
   return known;
 }
 
-/** Computes the digests of long texts ahead, so that others are served in between. */
+/** Hashes long texts ahead of time, yielding in between. */
 export async function digestLongTexts(results: readonly ResultCandidate[]): Promise<void> {
   for (const { node } of results) {
     if (node.content.length <= LIMITS.wordingChars) continue;
@@ -63,7 +63,7 @@ export async function digestLongTexts(results: readonly ResultCandidate[]): Prom
   }
 }
 
-/** Makes the receipt of a retrieval and the record stored with it. Pure. */
+/** Makes the receipt of a retrieval and the index record stored with it. Pure. */
 export function buildReceipt(
   material: ReceiptMaterial,
   surroundings: ReceiptSurroundings,
@@ -109,7 +109,7 @@ export function buildReceipt(
   return { receipt, record: toRecord(material, packed) };
 }
 
-/** Makes a lean receipt and the record stored with it. Pure. */
+/** Makes a lean receipt and the index record stored with it. Pure. */
 export function buildLean(material: ReceiptMaterial): BuiltReceipt<LeanReceipt> {
   const { metadata, results, filter, packing } = material;
   const packed = packedRecords(material);
@@ -193,7 +193,7 @@ function toCandidate(
   };
 }
 
-/** How a result stands in the context. */
+/** How a result appears in the context. */
 function shownAs(node: MemoryNode, packed: PackedRecord | undefined) {
   const level = packed?.representation;
   return {
@@ -204,7 +204,7 @@ function shownAs(node: MemoryNode, packed: PackedRecord | undefined) {
   };
 }
 
-/** What the request restricted, besides what stands beside the question. */
+/** The filters of the request, besides those stored with the question. */
 function askedFor({ metadata, filter, includeCrossScope }: ReceiptMaterial) {
   return {
     rankingMultipliers: metadata.rankingMultipliers,
@@ -320,7 +320,7 @@ export type ReceiptSurroundings = {
 };
 
 type VersionBasis = Pick<RetrievalReceipt, "scoring" | "minScoreSkipped"> & {
-  /** Whether a newer memory was put before one that it makes outdated. */
+  /** Whether a newer memory was ranked before the one it outdates. */
   readonly marksOlder: boolean;
   readonly packing: Pick<
     RetrievalReceipt["packing"],
@@ -332,13 +332,13 @@ type VersionBasis = Pick<RetrievalReceipt, "scoring" | "minScoreSkipped"> & {
   readonly rerankerPolicy: string | undefined;
 };
 
-/** The first version that states whether the context shows references. */
+/** The first version that records whether the context shows references. */
 const CITATIONS_STATED_FROM = 14;
 
 /**
- * The version of a new receipt; the first rule that applies wins. 25: adaptive fusion. 24: a newer memory was put before an
- * outdated one. 23: relative fusion. 22: repeated text is folded. 21: neighbours are packed with what brought them in. 16 to 19:
- * rank fusion, by what it uses. 20: weighted by stated times. 12 to 14: other weighted ones.
+ * The version of a new receipt; the first rule that applies wins. 25: adaptive fusion. 24: a newer memory was ranked before an outdated
+ * one. 23: relative fusion. 22: repeated text is folded. 21: neighbours are packed with what brought them in. 16 to 19: rank fusion, by
+ * what it uses. 20: weighted by stated times. 12 to 14: other weighted ones.
  */
 export function receiptVersion(basis: VersionBasis): number {
   const { packing, scoring } = basis;
@@ -372,7 +372,7 @@ function weightedVersion(
   return rerankerPolicy === undefined || rerankerPolicy === "legacy" ? 12 : 13;
 }
 
-/** Whether receipts of a version say if the context shows references. */
+/** Whether receipts of a version record if the context shows references. */
 export function statesCitations(version: number): boolean {
   return version >= CITATIONS_STATED_FROM;
 }
@@ -395,7 +395,7 @@ function effectiveOptions(
   };
 }
 
-/** Whether one of the scores was adjusted so that a newer memory comes before an outdated one. */
+/** Whether a score was adjusted to rank a newer memory before an outdated one. */
 export function marksOlder(provenances: Iterable<ScoreProvenance>): boolean {
   return Iterator.from(provenances).some(({ adjustments }) =>
     adjustments.some(({ kind }) => kind === "newer_first" || kind === "behind_newer"),

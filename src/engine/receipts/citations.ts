@@ -41,7 +41,7 @@ export type CitationDeps = {
   readonly ids: IdSource;
 };
 
-/** What identifies equal reports. */
+/** The identity of equal reports. */
 type Submission = Pick<
   AnswerCitations,
   "citationId" | "requestId" | "answerId" | "citedNodeIds" | "answerSha256" | "method"
@@ -99,7 +99,7 @@ export async function recordAnswerCitations(
     namespaceId: owner,
     createdAt: record.recordedAt,
   };
-  // What was cited may have been forgotten since the receipt was read, and the receipt with it.
+  // The cited memory may have been forgotten since the receipt was read, and the receipt with it.
   const named = { userId: owner, ids: submission.citedNodeIds, refusal: noReceipt(submission) };
   const other = await deps.store.admitOnce(
     { events: [], auditRecords: [operation], named, leaseJobs: false },
@@ -225,7 +225,7 @@ function parseId(value: unknown, field: string): Uuid {
   return id;
 }
 
-/** Retries result in one operation, and owners cannot collide. */
+/** Retries yield one operation, and owners cannot collide. */
 function operationId(userId: string, citationId: Uuid): Uuid {
   return uuidV5("url", JSON.stringify(["svc:answer-citations:v1", userId, citationId]));
 }

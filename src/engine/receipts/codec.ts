@@ -46,10 +46,10 @@ const ENCODING = 1;
 const DIGEST_BYTES = 8;
 const CHECKSUM_BYTES = 32;
 const TEXT_AT = 1 + DIGEST_BYTES + CHECKSUM_BYTES;
-/** Receipts are mostly hashes and numbers, on which slower levels save next to nothing more. */
+/** Receipts are mostly hashes and numbers: higher levels save next to nothing. */
 const LEVEL = 1;
 
-/** The parts of a stored receipt: its canonical text, the checksum of that, and the record beside it. */
+/** The parts of a stored receipt: its canonical text, the checksum of that, and the index record. */
 export type StoredParts = {
   readonly text: string;
   readonly checksum: string;
@@ -59,8 +59,8 @@ export type StoredParts = {
 export type StoredForm = BuiltReceipt<AnyReceipt> & StoredParts;
 
 /**
- * The stored form of a receipt: encoding, digest, checksum, and in Zstandard the canonical text, a line feed, and the record beside
- * it in the same form. Lossless.
+ * The stored form of a receipt: encoding, digest, checksum, then Zstandard of the canonical text, a line feed, and the index record in the
+ * same form. Lossless.
  */
 export function encodeReceipt({ text, checksum, record }: StoredParts): Uint8Array {
   const both = `${text}\n${JSON.stringify(recordForm.json(record))}`;
@@ -73,7 +73,7 @@ export function encodeReceipt({ text, checksum, record }: StoredParts): Uint8Arr
   return bytes;
 }
 
-/** @throws RangeError, FormError for bytes that `encodeReceipt` did not write, or that have changed since */
+/** @throws RangeError, FormError for bytes not written by `encodeReceipt`, or changed since */
 export function decodeReceipt(bytes: Uint8Array): StoredForm {
   const { text, told, checksum, record } = openReceipt(bytes);
   const form = "detail" in told ? leanForm : receiptForm;
@@ -90,13 +90,13 @@ type Opened = Pick<StoredParts, "text" | "checksum"> & {
       readonly reasons?: Json;
     })[];
   };
-  /** The record beside it as JSON. */
+  /** The index record as JSON. */
   readonly record: JsonObject;
   /** Of the record. */
   readonly client: string | undefined;
 };
 
-/** A stored receipt as JSON: several times as fast as `decodeReceipt`. @throws RangeError */
+/** A stored receipt as JSON, several times as fast as `decodeReceipt`. @throws RangeError */
 export function openReceipt(bytes: Uint8Array): Opened {
   if (bytes[0] !== ENCODING) throw new RangeError(`encoding ${bytes[0]} is not known`);
   if (bytes.length < TEXT_AT) throw new RangeError("the bytes end too early");
@@ -104,7 +104,7 @@ export function openReceipt(bytes: Uint8Array): Opened {
   if (digestOf(bytes).toHex() !== written) throw new RangeError("the bytes were changed");
   const [text = "", record = ""] = decompressText(bytes.subarray(TEXT_AT)).split("\n");
   const checksum = bytes.subarray(1 + DIGEST_BYTES, TEXT_AT).toHex();
-  // The digest says that `encodeReceipt` wrote both.
+  // The digest proves that `encodeReceipt` wrote both.
   const beside: JsonObject & { readonly client?: string } = JSON.parse(record);
   return { text, told: JSON.parse(text), checksum, record: beside, client: beside.client };
 }

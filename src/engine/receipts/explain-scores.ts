@@ -4,12 +4,12 @@ import type { Adjustment, ScoreProvenance, ScoreTrace } from "../../domain/recor
 import { adaptedShare } from "../../domain/score-replay.ts";
 import { FACTORS, type FusionRecord, type ScoringWeights } from "../../domain/scoring.ts";
 
-/** A number for a person: at most four digits. */
+/** A number for display: at most four digits. */
 export function shortNumber(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
-/** Why a candidate has its score: what found it, what raised or lowered it, what it was inherited from. */
+/** Why a candidate has its score: what found it, what raised or lowered it, where it was inherited from. */
 export function scoreReasons(
   { nodeId }: Pick<ReceiptCandidate, "nodeId">,
   provenance: ScoreProvenance,
@@ -27,7 +27,7 @@ export function scoreReasons(
   ];
 }
 
-/** The findings of the searches for a candidate with its own score. */
+/** The search results behind a candidate's own score. */
 function ownSignals(
   { trace, weights, fusion }: ScoreProvenance,
   paths: readonly CandidatePath[],
@@ -81,7 +81,7 @@ function fusedWords(
   return [...semantic, ...lexical];
 }
 
-/** How much the words count under adaptive fusion, which is the same for all candidates. */
+/** The weight of words under adaptive fusion, the same for all candidates. */
 function coverageWords(record: FusionRecord, { fusion }: ScoringWeights): readonly string[] {
   if (record.kind !== "adaptive" || fusion.kind !== "adaptive") return [];
   const share = shortNumber(1 - adaptedShare(record, fusion));

@@ -51,7 +51,7 @@ function searchesOf({ record }: KeptReceipt): Explanation["searches"] {
   }));
 }
 
-/** The candidates by id, with their ranks from 1 and what is known of why they have their scores. */
+/** Candidates by id, with ranks from 1 and the reasons for their scores. */
 function ranked({ receipt, record }: KeptReceipt) {
   if (isLean(receipt)) return new Map(receipt.candidates.map((one) => [one.nodeId, one]));
   return new Map(
@@ -106,7 +106,7 @@ function explainedExclusions(kept: KeptReceipt): readonly ExplainedExclusion[] {
       reason: { text: reasonWords(item.reason, receipt, item), memory: undefined },
     }),
   );
-  // A candidate excluded by one filter may have come back another way, and be excluded twice.
+  // A candidate excluded by one filter may return another way, and be excluded twice.
   const left = new Map(record.filteredOut.map((item) => [item.nodeId, item]));
   const filters = [...left.values()]
     .filter(({ nodeId }) => !candidates.has(nodeId))

@@ -27,7 +27,7 @@ import { receiptProblems } from "./validate.ts";
 const QUEUE_SIZE = 256;
 const SETTLE_MS = 5000;
 const ANSWER_MS = 1000;
-/** Milliseconds until it is noted what an answer showed, and answers for which that is done at once. */
+/** Milliseconds before shown memories are recorded, and answers after which this happens at once. */
 const NOTE_MS = 1000;
 const NOTED_AT_ONCE = 16;
 
@@ -52,21 +52,21 @@ export type ReceiptKeeperDeps = {
 export type ReceiptKeeper = {
   /**
    * Makes and writes a receipt. Never rejects.
-   * @returns whether it is durable. False if none is kept (retention of 0 days), if anything of the owner was forgotten meanwhile, while too many are waiting (this one is
-   *   dropped), after `close`, if it could not be written, and if that takes longer than `answerMs`: it may be written later
+   * @returns whether it is durable. False: retention is 0 days, the owner forgot something meanwhile, too many are waiting (it is dropped),
+   * after `close`, the write failed, or it took longer than `answerMs` (it may still be written)
    */
   keep(material: ReceiptMaterial): Promise<boolean>;
   /** The receipt as `keep` would write it, checked. @throws SvcError storage_failed for an inconsistent one */
   make(material: ReceiptMaterial): Promise<KeptReceipt>;
   /**
-   * A receipt, checked again; waits for receipts that this process is still writing. Undefined for an unknown request, or one of
-   * another owner.
-   * @throws SvcError storage_failed naming the retrieval if the stored receipt is not what was written
+   * A receipt, checked again; waits for receipts that this process is still writing. Undefined for an unknown request, or one of another
+   * owner.
+   * @throws SvcError storage_failed naming the retrieval if the stored receipt was damaged
    */
   read(requestId: Uuid, owner: Owner): Promise<KeptReceipt | undefined>;
-  /** Resolves when everything passed on so far is written, or after the time to settle. */
+  /** Resolves when all pending receipts are written, or on timeout. */
   settle(): Promise<void>;
-  /** Like `settle`; anything passed on later is not kept. Idempotent. */
+  /** Like `settle`; later receipts are not kept. Idempotent. */
   close(): Promise<void>;
 };
 
@@ -76,10 +76,10 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   const surroundings = { settings, features, languageModel: deps.languageModel };
   const waiting = new Map<Uuid, Promise<boolean>>();
   let isClosed = false;
-  /** Receipts whose answers stopped waiting for them. */
+  /** Receipts whose answers no longer wait for them. */
   let late = 0;
 
-  /** What answers showed, noted for several at once: each memory has its place among all answers, far from the others. */
+  /** Usage of shown memories, recorded for several answers at once: their rows are far apart. */
   const shown: AnswerContext[] = [];
   let noted = Promise.resolve();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -146,7 +146,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       // One turn later: receipts of answers that end together share a transaction.
       const end = Promise.resolve().then(() => write(material, now));
       waiting.set(requestId, end);
-      // A hanging store delays one answer, not every one.
+      // A hanging store delays one answer, not all.
       const isDurable = late > 0 ? undefined : await within(answerMs, end);
       if (isDurable !== undefined) return isDurable;
       late += 1;

@@ -33,7 +33,7 @@ import { noteWords } from "./explain.ts";
 
 type ListDeps = Pick<EngineDeps<Pick<ReceiptLog, "receipts">>, "store" | "warn">;
 
-/** Receipts that are read at once: others are served in between. */
+/** Receipts read between two yields. */
 const READ_AT_ONCE = 25;
 
 /** One page of the retrievals whose receipts are kept, newest first; ends early at `LIMITS.pageChars` of questions. @throws SvcError invalid_argument */
@@ -55,7 +55,7 @@ export async function listRetrievals(
     (client ?? one.client) === one.client &&
     (failed === undefined || failed === Object.keys(one.failures).length > 0);
   const found: ListedRetrieval[] = [];
-  // The filters look into the receipts, so several pages may be read for one.
+  // The filters look into the receipts, so one page may need several reads.
   for (;;) {
     const stored = await store.receipts(page);
     found.push(...stored.flatMap((receipt) => toListed(receipt, warn) ?? []).filter(isWanted));
@@ -75,7 +75,7 @@ export async function listRetrievals(
   };
 }
 
-/** As many as a page has room for, at least one. */
+/** As many as fit on a page, at least one. */
 function pageOf(found: readonly ListedRetrieval[], limit: number): readonly ListedRetrieval[] {
   let chars = 0;
   const end = found.findIndex(({ query }, index) => {
@@ -115,10 +115,7 @@ function toListed(
 type UseStore = Pick<ReceiptLog, "usesOf"> & Pick<Graph, "node"> & Pick<AuditLog, "auditRecordsOf">;
 type UseDeps = Pick<EngineDeps<UseStore>, "store" | "warn">;
 
-/**
- * One page of the answers in whose context a memory was. Undefined for an unknown memory, or one of another owner.
- * @throws SvcError invalid_argument
- */
+/** One page of the answers whose context contained a memory. @throws SvcError invalid_argument */
 export async function listUses(
   { store, warn }: UseDeps,
   nodeId: string,

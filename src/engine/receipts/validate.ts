@@ -22,9 +22,9 @@ import {
 type Scored = { readonly candidate: ReceiptCandidate; readonly provenance: ScoreProvenance };
 
 /**
- * Recomputes a receipt from itself: every score, the order, the relevances, the version. Also checks that the record stored with
- * it covers the same candidates.
- * @returns why it cannot be right, one sentence each; empty if it is
+ * Recomputes a receipt from itself: every score, the order, the relevances, the version. Also checks that the index record covers the same
+ * candidates.
+ * @returns the inconsistencies, one sentence each; empty if none
  */
 export function receiptProblems({ receipt, record }: BuiltReceipt<AnyReceipt>): readonly string[] {
   const ids = receipt.candidates.map(({ nodeId }) => nodeId);
@@ -50,7 +50,7 @@ export function receiptProblems({ receipt, record }: BuiltReceipt<AnyReceipt>): 
   ];
 }
 
-/** What can be checked of a lean receipt: its order, and that it covers the context. */
+/** What can be checked in a lean receipt: its order, and that it covers the context. */
 function leanProblems({ candidates }: LeanReceipt, { context }: RetrievalRecord): string[] {
   const at = candidates.findIndex(({ rank }, index) => rank <= (candidates[index - 1]?.rank ?? 0));
   return [
@@ -64,7 +64,7 @@ function leanProblems({ candidates }: LeanReceipt, { context }: RetrievalRecord)
 function settingProblems(receipt: RetrievalReceipt): string[] {
   const { schemaVersion, packing } = receipt;
   const problems: string[] = [];
-  // The policy of the reranker distinguishes two versions and is recorded nowhere else.
+  // The reranker's policy distinguishes two versions and is recorded nowhere else.
   const policy = schemaVersion === 13 ? "score_envelope" : undefined;
   const expected = receiptVersion({
     ...receipt,
@@ -110,7 +110,7 @@ function scoreProblems(recordProblemsOf: typeof provenanceProblems): (one: Score
   };
 }
 
-/** The same check, which checks the neighbours of one memory once: they share its trace and differ in nothing that matters. */
+/** The same check, done once for the neighbours of one memory: they share its trace. */
 function checkedOnce(check: typeof provenanceProblems): typeof provenanceProblems {
   const sound = new Map<ScoreProvenance["trace"], ScoreProvenance[]>();
   return (provenance) => {
@@ -143,7 +143,7 @@ function isSameSteps(one: readonly Adjustment[], other: readonly Adjustment[]): 
   );
 }
 
-/** What the candidate's score must have in common with the settings of the retrieval. */
+/** What the candidate's score must share with the settings of the retrieval. */
 function fusionProblems(receipt: RetrievalReceipt, { candidate, provenance }: Scored): string[] {
   const { nodeId, semanticRelevance: relevance } = candidate;
   const recorded = receipt.scoring.fusion;
@@ -198,14 +198,14 @@ function orderProblems({ candidates, rankingPolicy }: RetrievalReceipt): string[
   return [`${candidates[at]?.nodeId}: stands too low for ${rankingPolicy}`];
 }
 
-/** A memory that was moved behind a newer one must be behind it, unless selection excluded the newer one. */
+/** A memory moved behind a newer one must follow it, unless selection excluded the newer one. */
 function ageProblems({ candidates, scoreProvenance }: RetrievalReceipt): string[] {
   const places = new Map(candidates.map(({ nodeId }, index) => [nodeId, index]));
   return [...scoreProvenance].flatMap(([nodeId, { adjustments }], place) =>
     adjustments.flatMap(({ kind, coefficient, sourceNodeId }) => {
       if (kind !== "newer_first" && kind !== "behind_newer") return [];
       if (sourceNodeId === undefined) return [`${nodeId}: ${kind} without the other memory`];
-      // Above 1 it was itself raised, to the place of the memory that it makes outdated.
+      // Above 1 it was raised itself, to the place of the memory it outdates.
       const isOlder = kind === "behind_newer" || coefficient <= 1;
       const newer = places.get(sourceNodeId) ?? -1;
       return isOlder && newer >= place
@@ -241,7 +241,7 @@ function packingProblems(candidate: Packed): string[] {
   return problems;
 }
 
-/** Whether the record stored with a receipt covers all its candidates, each once. */
+/** Whether the index record covers all candidates of a receipt, each once. */
 function recordProblems(
   { paths, context, notPacked }: RetrievalRecord,
   candidates: readonly ReceiptCandidate[],
@@ -273,7 +273,7 @@ function isSame(one: readonly Uuid[], other: readonly Uuid[]): boolean {
 
 type Ranked = Pick<ReceiptCandidate, "nodeId" | "score" | "trace" | "rerankerScore">;
 
-/** The order of the results under each policy; no two candidates are equal in it. */
+/** The order of the results under each policy; it has no ties. */
 export function rankingOrder(policy: RankingPolicy): (a: Ranked, b: Ranked) => number {
   switch (policy) {
     case "score_path_id":

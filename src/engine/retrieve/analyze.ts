@@ -10,10 +10,10 @@ import { asInstant, daysBetween, type Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/models.ts";
 import type { EngineSettings } from "../settings.ts";
 
-/** The time that a question asks for, without asking for anything else; `until` is not part of it. */
+/** The time that a question asks for and nothing else; `until` is exclusive. */
 export type AskedTime = { readonly from: Instant; readonly until: Instant };
 
-/** How far a moment is from a time, in days; 0 within it. */
+/** Distance of a moment from a time range, in days; 0 within it. */
 export function daysFrom({ from, until }: AskedTime, moment: Instant): number {
   if (moment < from) return daysBetween(moment, from);
   return moment < until ? 0 : Math.max(daysBetween(until, moment), Number.MIN_VALUE);
@@ -21,7 +21,7 @@ export function daysFrom({ from, until }: AskedTime, moment: Instant): number {
 
 export type QueryAnalysis = {
   readonly query: string;
-  /** What a long question asks, without what was pasted around it. */
+  /** The actual question of a long text, without what was pasted around it. */
   readonly asked: readonly string[];
   readonly intent: QueryIntent;
   /** Names and quoted texts in order, without repeats; at most 64. */
@@ -33,11 +33,11 @@ export type QueryAnalysis = {
   readonly timeFrom: Instant | undefined;
   readonly timeTo: Instant | undefined;
   readonly retrievalMode: RetrievalMode;
-  /** The time that it asks for, where it says nothing else. */
+  /** The requested time, if the question says nothing else. */
   readonly askedTime?: AskedTime | undefined;
 };
 
-/** What decides how a question is read besides its words. */
+/** What determines how a question is read besides its words. */
 export type AnalysisContext = {
   readonly dates: DateReader;
   readonly intentOrder: EngineSettings["queryIntentOrder"];
@@ -92,7 +92,7 @@ export function analyze(whole: string, context: AnalysisContext): QueryAnalysis 
   };
 }
 
-/** What one does on a day, in the words of eight languages: a question of these and a time asks for the time. */
+/** Verbs for spending a day, in eight languages: a question of only these and a time asks for the time. */
 const DOING = new Set(
   analyse(
     `do did does doing done happen happened happening go going went gone say said talk talked tell told mention mentioned write wrote
@@ -181,22 +181,22 @@ function asksForAll(query: string): boolean {
   return COUNTS.test(query) && !ELAPSED.test(query);
 }
 
-/** UTF-16 units up to which a question is searched for as it is. */
+/** UTF-16 units up to which a question is searched for unchanged. */
 const SHORT_CHARS = 600;
 /** UTF-16 units read at either end of a longer one. */
 const END_CHARS = 1000;
-/** A shorter sentence is joined with the one before. */
+/** A shorter sentence is joined with the previous one. */
 const TELLING = 16;
 const MOST_CHARS = 400;
 
 const BREAK = /\n+|(?<=[.!?…]["')\]]?)\s+|(?<=[。！？])/u;
 const ASKS = /[?？؟]["')\]]?$/u;
 
-/** What a long question asks. */
+/** The question in a long text. */
 type Asked = {
-  /** Searched for besides the whole question; empty for a short one. */
+  /** Searched for in addition to the whole question; empty for a short one. */
   readonly parts: readonly string[];
-  /** The sentence that asks, if one does at either end. */
+  /** The sentence that asks, at either end. */
   readonly sentence: string | undefined;
 };
 
@@ -223,7 +223,7 @@ function sentencesOf(text: string): readonly string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** A sentence, joined with those before if it is short. */
+/** A sentence, joined with the previous ones if it is short. */
 function upTo(sentences: readonly string[], end: number): string {
   let text = sentences[end] ?? "";
   for (let at = end - 1; at >= 0 && text.length < TELLING; at -= 1) {
@@ -237,7 +237,7 @@ function cut(text: string): string {
 }
 
 const WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday";
-/** Without `may`, an ordinary word. */
+/** Without `may`, also a common verb. */
 const MONTHS = "january february march april june july august september october november december";
 const SHORT = "jan feb mar apr jun jul aug sep oct nov dec mon tue wed thu fri sat sun";
 const HINTS =
@@ -273,17 +273,17 @@ function readableDates(query: string): string {
   return `${head}\n${tail}`;
 }
 
-/** Shorter words of other languages have other meanings too: `mar` is Tuesday and sea. */
+/** Shorter words are ambiguous in other languages: `mar` is Tuesday and sea. */
 const FOREIGN_CHARS = 4;
 
-/** Whether an expression is a date by itself: digits, several words, or one unambiguous word. */
+/** Whether an expression alone is a date: digits, several words, or one unambiguous word. */
 function keepsAlone(value: string, isEnglish: boolean): boolean {
   if (/[\d\s]/.test(value)) return true;
   if (!isEnglish) return value.length >= FOREIGN_CHARS || /^hoy$|\P{ASCII}/iu.test(value);
   return ALONE.has(value.toLowerCase().replace(/[^a-z]+$/, ""));
 }
 
-/** Whether a date is rather a name: one capitalized word of an entity. */
+/** Whether a date is more likely a name: one capitalized word of an entity. */
 function isName(value: string, entities: readonly string[]): boolean {
   return (
     /^\p{Lu}[^\s\d]*$/u.test(value) &&

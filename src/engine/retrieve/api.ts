@@ -38,7 +38,7 @@ export type RetrieveInput = {
   readonly timeTo?: InstantInput | null | undefined;
   /** Clock for recency; never a knowledge cutoff. Default: `asOf`, else now. */
   readonly referenceTime?: InstantInput | null | undefined;
-  /** Answers as at this moment: what was known and valid then, retired memories included, in the state and order of then. */
+  /** Answers as of this moment: what was known and valid then, including memories retired since, with the state and order of then. */
   readonly asOf?: InstantInput | null | undefined;
   /** The specification's name of `asOf`. */
   readonly knowledgeAt?: InstantInput | null | undefined;
@@ -68,11 +68,11 @@ export type RetrieveInput = {
   readonly sourceTypes?: readonly SourceType[] | null | undefined;
   readonly minFidelity?: RepresentationLevel | null | undefined;
   readonly retrievalMode?: RetrievalMode | undefined;
-  /** False: no receipt is kept of this answer. Default true. */
+  /** False: no receipt of this answer is kept. Default true. */
   readonly keepReceipt?: boolean | null | undefined;
-  /** True: the answer brings its receipt and its explanation, whether the receipt is kept or not. Default false. */
+  /** True: the answer includes its receipt and explanation, whether or not the receipt is kept. Default false. */
   readonly explain?: boolean | null | undefined;
-  /** The program that asks, kept beside the receipt; cut after 100 characters. */
+  /** The requesting program, kept with the receipt; cut after 100 characters. */
   readonly client?: string | null | undefined;
   /** Stops the work between stages when aborted. */
   readonly signal?: AbortSignal | undefined;
@@ -86,7 +86,7 @@ export type SessionLink = {
 };
 
 export type ResultCandidate = {
-  /** Identifies the memory in the indexes of one store; never on the wire. */
+  /** Identifies the memory in the indexes of one store; never sent to clients. */
   readonly key: NodeKey;
   readonly node: MemoryNode;
   readonly paths: readonly CandidatePath[];
@@ -99,9 +99,9 @@ export type ResultCandidate = {
   /** 1, 0.7 or 0.4 by hops from an entity of the question; 0 elsewhere. */
   readonly graphProximity: number;
   readonly compositeScore: number;
-  /** min(pathCount / 3, 1) when it was scored; breaks ties only. */
+  /** min(pathCount / 3, 1) at scoring time; breaks ties only. */
   readonly pathScore: number;
-  /** Cosine of this memory, or of the one that brought it in if that is larger, 0 to 1. */
+  /** Cosine of this memory, or of the one it came with if larger, 0 to 1. */
   readonly semanticRelevance: number;
   /** Absent for an inherited score. */
   readonly trace: ScoreTrace | undefined;
@@ -112,20 +112,20 @@ export type ResultCandidate = {
   /** Its claim is contested. */
   readonly conflictFlag: boolean;
   readonly contradictsId: Uuid | undefined;
-  /** A newer memory among the candidates that says what is true now about the same thing. Absent: none. */
+  /** A newer memory among the candidates that states the current fact about the same thing. Absent: none. */
   readonly olderThan?: OlderThan | undefined;
-  /** The later memory that was put before it, whether that outdates it or not. Absent: none. */
+  /** The later memory ranked before it, whether or not it outdates this one. Absent: none. */
   readonly behind?: Uuid | undefined;
-  /** Absent for hints, which are not judged. */
+  /** Absent for hints, which are not rated. */
   readonly strength?: Strength | undefined;
-  /** Of an answer as of an earlier moment: what became of the memory since. Absent: it is active. */
+  /** In an answer as of an earlier moment: what happened to the memory since. Absent: it is active. */
   readonly became?: Became | undefined;
 };
 
-/** The memory that makes another one outdated, and the time it speaks of. */
+/** The memory that outdates another one, and the time it refers to. */
 export type OlderThan = { readonly nodeId: Uuid; readonly at: Instant };
 
-/** A record in the context, at the highest fidelity that fitted. */
+/** A record in the context, at the highest fidelity that fits. */
 export type PackedRecord = {
   readonly candidate: ResultCandidate;
   readonly representation: RepresentationLevel;
@@ -133,11 +133,11 @@ export type PackedRecord = {
   readonly tokenCost: number;
   /** Its own line. */
   readonly renderedText: string;
-  /** What the line shows as the text of the memory, before it is written as JSON. */
+  /** The text of the memory on the line, before JSON encoding. */
   readonly text: string;
-  /** How many of the results have its text, which stands in the context once; undefined for one. */
+  /** How many results share its text, which appears once in the context; undefined for one. */
   readonly repeats?: number | undefined;
-  /** `m1`, `m2`, ...; undefined if the format shows none. */
+  /** `m1`, `m2`, ...; undefined if the format has no references. */
   readonly reference: string | undefined;
 };
 
@@ -147,13 +147,13 @@ export type MemoryBundle = {
   readonly includedCount: number;
   /** Best first. */
   readonly excludedIds: readonly Uuid[];
-  /** The excluded ids whose memories have no text; never on the wire. */
+  /** Excluded ids whose memories have no text; never sent to clients. */
   readonly blankIds: readonly Uuid[];
-  /** The excluded ids that would have fitted, but not with the other side of their dispute; never on the wire. */
+  /** Excluded ids that would fit, but not with the other side of their dispute; never sent to clients. */
   readonly oneSidedIds: readonly Uuid[];
-  /** The excluded ids whose text is part of a record in the context, with that record; never on the wire. */
+  /** Excluded ids whose text is part of a record in the context, with that record; never sent to clients. */
   readonly folded: ReadonlyMap<Uuid, Uuid>;
-  /** The least `tokenBudget` that holds a record; undefined unless something was found and none fits. */
+  /** The least `tokenBudget` that holds a record; undefined unless there were results and none fits. */
   readonly neededTokens?: number | undefined;
   /** Tokens of `renderedContext`, counted exactly. */
   readonly tokensUsed: number;
@@ -163,13 +163,13 @@ export type MemoryBundle = {
   readonly renderedContext: string;
   readonly tokenizer: string;
   readonly contextFormat: ContextFormat;
-  /** The line that tells the model how to read the records; undefined without records. Never on the wire. */
+  /** The line explaining the record format to the model; undefined without records. Never sent to clients. */
   readonly header: string | undefined;
   /** What the records do not cover, placed before them; undefined without such a line. */
   readonly coverageNotice: string | undefined;
-  /** How to read the records for this kind of question; undefined without such guidance. */
+  /** Reading guidance for this kind of question; undefined if none. */
   readonly contextGuidance: string | undefined;
-  /** `m1`, `m2`, ... of the packed records, in packing order of their sections; empty if the format shows none. */
+  /** `m1`, `m2`, ... of the packed records, in packing order; empty if the format has no references. */
   readonly contextReferences: ReadonlyMap<string, Uuid>;
 };
 
@@ -182,7 +182,7 @@ export type Exclusion = {
   readonly semanticRelevance?: number | undefined;
 };
 
-/** In their order. A retrieval without reformulation, expired memories in the way or a reranker has no such stage. */
+/** In order. Absent: stages without reformulation, expired memories in the way, or a reranker. */
 export type StageName =
   | "past"
   | "analyze"
@@ -225,7 +225,7 @@ export type RetrievalMetadata = {
   readonly maxPerSource: number | undefined;
   readonly maxPerEvidence: number | undefined;
   readonly rankingMultipliers: RankingMultipliers | undefined;
-  /** Whether a receipt of this retrieval is durable. */
+  /** Whether the receipt of this retrieval is durable. */
   readonly receiptPersisted: boolean;
   readonly aggregationCoverage: Coverage | undefined;
   readonly historicalCoverage: HistoricalCoverage | undefined;
@@ -244,7 +244,7 @@ export type FilterMetadata = {
   readonly retrievalMode: RetrievalMode;
 };
 
-/** A value binding whose short form is visible in the context. */
+/** A value binding whose short form appears in the context. */
 export type VisibleBinding = {
   readonly contextRef: string;
   readonly nodeId: Uuid;
@@ -262,9 +262,9 @@ export type RetrievalResponse = {
   readonly metadata: RetrievalMetadata;
   readonly filterMetadata: FilterMetadata;
   readonly excluded: readonly Exclusion[];
-  /** The best memories of the scopes that were not asked for; never in results or context. */
+  /** The best memories of the other scopes; never in results or context. */
   readonly crossScopeHints: readonly ResultCandidate[];
-  /** Of the results that were scored on their own, in order. */
+  /** Number of results scored on their own, in order. */
   readonly scoreTraces: readonly ScoreTrace[];
   /** If it was asked for. */
   readonly explained?: ExplainedAnswer | undefined;

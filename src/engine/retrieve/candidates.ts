@@ -42,7 +42,7 @@ type SearchedText = {
 };
 
 export type Question = {
-  /** The question, and what a long one asks; a memory counts by its best match. */
+  /** The question, and its core if it is long; a memory counts by its best match. */
   readonly texts: readonly SearchedText[];
   readonly entities: readonly string[];
   readonly isAggregation: boolean;
@@ -58,7 +58,7 @@ export type CandidateSets = {
   };
   /** Found only by single words of a question for a count or list. */
   readonly scanned: readonly NodeKey[];
-  /** Scores of what only other searches found. */
+  /** Scores of memories that only other searches found. */
   readonly completed: {
     readonly VECTOR: readonly Hit[];
     readonly LEXICAL: readonly TextHit[];
@@ -85,7 +85,7 @@ export function limitsOf(settings: PackingSettings, isAggregation: boolean): Sea
   };
 }
 
-/** Stage 2: searches graph, vectors, words and pins; what one search found is scored by the others too. A failed search is reported. */
+/** Stage 2: searches graph, vectors, words and pins; what one search finds is scored by the others too. A failed search is reported. */
 export async function generateCandidates(
   deps: EngineDeps<SearchIndex>,
   question: Question,
@@ -198,7 +198,7 @@ async function searchVectors(
   return store.searchVectors(await vector(), question.filter, vectorK);
 }
 
-/** The memories of the time that a question asks for: there may be too many others that are as near to its few words. */
+/** The memories of the time that a question asks for: too many others may match its few words as well. */
 async function searchTime(
   deps: EngineDeps<SearchIndex>,
   question: Question,
@@ -265,7 +265,7 @@ async function searchTexts(
 type Scan = { readonly hits: readonly Hit[]; readonly most: number };
 const NO_SCAN: Scan = { hits: [], most: 0 };
 
-/** Searches for single words: what is to be counted need not resemble the question. */
+/** Searches for single words: items to be counted need not resemble the question. */
 async function scanWords(
   { store }: EngineDeps<SearchIndex>,
   question: Question,
@@ -291,7 +291,7 @@ function unique(lists: readonly (readonly Hit[])[]): NodeKey[] {
   return [...new Set(lists.flat().map(({ key }) => key))];
 }
 
-/** Words that say nothing about what is counted. */
+/** Words that do not describe what is counted. */
 const EMPTY_WORDS: ReadonlySet<string> = new Set(
   `how many much total did do does have has the and or in on at to of for with from last past all what list count
   number been was were are is my me few spend spent any some each every a an that this those these it its`.split(
@@ -309,7 +309,7 @@ function scanTerms(question: string): readonly string[] {
   return [...new Set([...words, ...pairs])];
 }
 
-/** The numbers that searches give a candidate: of several questions the largest counts. */
+/** A candidate's search scores: of several questions the largest counts. */
 export const CANDIDATE_SIGNALS = [
   "semantic",
   "lexical",
@@ -329,7 +329,7 @@ export type Candidate = {
   readonly lexical: number | undefined;
   /** BM25 as a share of the rarity of all words of the question, 0 to 1. */
   readonly coverage: number | undefined;
-  /** How surely the words point to a few memories, 0 to 1. */
+  /** How specifically the words point to a few memories, 0 to 1. */
   readonly certainty: number | undefined;
   /** 1, 0.7 or 0.4 by hops from an entity of the question; else 0. */
   readonly graph: number;
@@ -380,7 +380,7 @@ function certaintyOf(hits: readonly TextHit[]): number {
   return Math.fround(beyondHalf(hits[0]?.known ?? 0) * beyondHalf(lead));
 }
 
-/** 0 up to a half, 1 from four fifths, linear between them. */
+/** 0 up to a half, 1 from four fifths, linear in between. */
 function beyondHalf(share: number): number {
   return Math.min(1, Math.max(0, (share - 0.5) / 0.3));
 }
@@ -444,7 +444,7 @@ export type CoverageFacts = {
   readonly bundle: Pick<MemoryBundle, "includedCount" | "excludedIds" | "blankIds" | "folded">;
 };
 
-/** How complete the answer to a question for a count or list can be. */
+/** How complete the answer to a count or list question can be. */
 export function aggregationCoverage(facts: CoverageFacts): Coverage {
   const { bundle, candidateLimitPaths } = facts;
   const dropped = (reason: string) => facts.excluded.some((one) => one.reason === reason);

@@ -115,7 +115,7 @@ type MaxSignals =
   | { readonly candidates: readonly Candidate[] }
   | { readonly problem: "signal_not_finite" | "node_changed" };
 
-/** Each candidate once, with all paths and the largest of each signal. Pools with two states of one memory are not joined. */
+/** Each candidate once, with all paths and the largest of each signal. Pools that saw different states of a memory are not joined. */
 export function mergeMaxSignals(
   pool: readonly Candidate[],
   alternativePools: readonly (readonly Candidate[])[],
@@ -173,7 +173,7 @@ type RerankDeps = {
 type RerankRules = Pick<RerankerSettings, "policy" | "priorWeight">;
 
 /**
- * Ranks the best candidates again by a model; changes nothing if it fails, is too slow or answers wrongly.
+ * Reranks the best candidates with a model; changes nothing if it fails, is too slow or returns invalid scores.
  * @throws the caller's abort reason
  */
 export async function rerank(
@@ -206,8 +206,8 @@ function parseScores(scores: readonly number[], count: number): readonly number[
 }
 
 /**
- * `legacy` takes the mean of both scores. The envelopes reassign the previous scores in the model's order; `anchored` keeps the best
- * candidate of several searches in front.
+ * `legacy` averages both scores. The envelopes reassign the previous scores in the model's order; `anchored` keeps the best candidate found
+ * by several searches in front.
  */
 export function mergeNeuralScores(
   ranking: readonly ResultCandidate[],

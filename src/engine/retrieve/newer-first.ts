@@ -22,7 +22,7 @@ import { adjusted, adjustment, byScore, byScoreThenPath } from "./score/score.ts
 
 /** Best candidates that are compared. */
 const COMPARED = 20;
-/** Types that state what is so; notes and turns may be about any moment. */
+/** Types that state current facts; notes and turns may refer to any time. */
 const CLAIMS: ReadonlySet<NodeType> = new Set<NodeType>(["fact", "preference", "decision"]);
 
 type Compared = {
@@ -37,8 +37,8 @@ type Deps = Pick<
 >;
 
 /**
- * Ranks a newer memory above the one that it outdates, and marks that one; likewise, unmarked, of two that differ in a value the
- * question does not name. The scores are adjusted, so that a receipt reproduces the order.
+ * Ranks a newer memory above the one it outdates, and marks that one; the same, unmarked, for two that differ in a value the question does
+ * not name. The scores are adjusted, so that a receipt reproduces the order.
  */
 export async function newerFirst(
   { store, embedder }: Deps,
@@ -54,7 +54,7 @@ export async function newerFirst(
   return moveBehind(ranking, [...known, ...worded, ...later, ...valueLinks(query, best)], policy);
 }
 
-/** Notes that the store knows to be replaced, each with the best replacement. */
+/** Notes recorded as replaced, each with the best replacement. */
 async function replacedLinks(
   store: Pick<SearchIndex, "replacedNotes">,
   userId: string,
@@ -73,7 +73,7 @@ async function replacedLinks(
   });
 }
 
-/** Whether a candidate replaced a note, or is a later note with the evidence of what did. */
+/** Whether a candidate replaced a note, or is a later note citing the same evidence as its replacement. */
 function hasReplaced(
   by: readonly Replacement[],
   candidate: ResultCandidate,
@@ -88,7 +88,7 @@ function hasReplaced(
   );
 }
 
-/** Memories that a newer one outdates by its words, each with the nearest one. */
+/** Memories outdated by the words of a newer one, each with the nearest one. */
 async function wordedLinks(
   { store, embedder }: Deps,
   userId: string,
@@ -114,7 +114,7 @@ function isMovable({ node, compositeScore }: ResultCandidate): boolean {
   return compositeScore >= 0 && isStatement(node);
 }
 
-/** Memories among the best that are about the same thing as a later one, each with the latest one. */
+/** Top memories about the same thing as a later one, each with the latest one. */
 async function laterLinks(
   { store, embedder }: Deps,
   { userId, query }: { readonly userId: string; readonly query: string },
@@ -143,13 +143,13 @@ async function laterLinks(
   return [...latest.values()];
 }
 
-/** Number of best candidates that may state the value that is asked for, and least share of the first score that they have. */
+/** How many top candidates may state the requested value, and their minimum share of the first score. */
 const STATING = 10;
 const STATING_SHARE = 0.3;
-/** Least share of the first score of a memory that may be later than one before it. */
+/** Minimum share of the first score for a memory that may be later than one before it. */
 const LATER_SHARE = 0.1;
 
-/** The hit that states the value of now, in front of the best one that states an earlier value. */
+/** The hit that states the current value, ranked before the best one with an earlier value. */
 function valueLinks(query: string, best: readonly ResultCandidate[]): readonly Link[] {
   const asked = askedValue(query);
   const [first] = best;
@@ -176,12 +176,12 @@ function valueLinks(query: string, best: readonly ResultCandidate[]): readonly L
   return [{ newer: found.current.candidate, older: found.earlier.candidate, isOutdated: false }];
 }
 
-/** Turns of a conversation may be about any moment. */
+/** Turns of a conversation may refer to any moment. */
 function mayBeLater(node: MemoryNode): boolean {
   return CLAIMS.has(node.nodeType) || (node.nodeType === "note" && node.sessionId === undefined);
 }
 
-/** On the scale of the model; pairs without vectors are left out. */
+/** On the model's scale; pairs without vectors are left out. */
 async function cosinesOf(
   { store, embedder }: Deps,
   userId: string,
@@ -267,7 +267,7 @@ function nearestLinks(links: readonly WordedLink[]): readonly Link[] {
   return [...nearest.values()];
 }
 
-/** The score of an older memory as a share of the newer one's: less apart than the tie breaks of scores. */
+/** The score of an older memory as a share of the newer one's: closer than tie breaks of scores. */
 const BEHIND = 1 - 1e-13;
 
 type Link = {
@@ -278,8 +278,8 @@ type Link = {
 };
 
 /**
- * Moves each newer memory to the place of the older one, which follows it, an outdated one directly. The first link of an older
- * memory counts.
+ * Moves each newer memory to the place of the older one, which then follows it; an outdated one follows directly. The first link of an
+ * older memory counts.
  */
 function moveBehind(
   ranking: readonly ResultCandidate[],
@@ -335,7 +335,7 @@ function reordered(
   const now = (candidate: ResultCandidate) => current.get(candidate.key) ?? candidate;
   const newerOf = new Map(links.map((link) => [link.older.key, link]));
   const stepsOf = ({ older }: Link) => wayFrom(newerOf, older.key).length;
-  // Chains decide the order, even against the order of events.
+  // Chains decide the order, even against event times.
   const oldestFirst = links
     .toSorted((a, b) => byAge(a.older, b.older))
     .sort((a, b) => stepsOf(b) - stepsOf(a));
@@ -350,7 +350,7 @@ function reordered(
     const [newer, older] = [now(link.newer), now(link.older)];
     const beside = (newer.compositeScore * BEHIND) / movable(older.compositeScore);
     const olderThan = { nodeId: newer.node.id, at: statedTime(newer.node) };
-    // What is shown as outdated stands directly behind what makes it so.
+    // An outdated memory directly follows what outdates it.
     const step =
       link.isOutdated && beside > 1
         ? stepped(older, beside, newer, "behind_newer")

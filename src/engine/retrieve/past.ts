@@ -23,13 +23,13 @@ type PastDeps = Pick<EngineDeps<PastRoles>, "store" | "embedder" | "clock" | "pa
 
 export type Past = {
   readonly index: PastIndex;
-  /** What became since of what was active then and is no longer. */
+  /** What happened since to memories that were active then. */
   readonly became: ReadonlyMap<Uuid, Became>;
 };
 
 /**
- * The memories of an owner at a moment, made from what they are and from what was recorded of their changes since. Retired ones are
- * there; what was forgotten is not.
+ * An owner's memories at a moment, reconstructed from their present form and their recorded changes. Includes memories retired since, but
+ * not forgotten ones.
  * @param comparable false: without vectors, which are of another model
  */
 export async function openPast(
@@ -97,7 +97,7 @@ async function* scanEdges(store: PastRoles, userId: string): AsyncGenerator<read
   }
 }
 
-/** Each memory that changed after a moment, as it was before the first of these changes. */
+/** Each memory changed after a moment, as it was before the first of these changes. */
 async function changedSince(
   store: PastRoles,
   userId: string,
@@ -105,7 +105,7 @@ async function changedSince(
 ): Promise<ReadonlyMap<Uuid, MemoryNode>> {
   const found = new Map<Uuid, MemoryNode>();
   for (let before: { at: Instant; id: Uuid } | undefined; ; ) {
-    // Newest first: an earlier one takes the place of a later one.
+    // Newest first: earlier ones overwrite later ones.
     const page = await store.changesOf({ userId, timeFrom: at, before, limit: PAGE });
     for (const record of page.items) {
       if (record.createdAt <= at) continue;
@@ -117,7 +117,7 @@ async function changedSince(
   }
 }
 
-/** The memories that a change names as they were before it; none of a record that was erased. */
+/** The memories that a change affected, in their form before it; none for an erased record. */
 function statesBefore({ payload }: AuditRecord): readonly MemoryNode[] {
   if (payload["sha256"] === undefined || payload["erased"] !== undefined) return [];
   return Object.entries(openChecksummed(payload)).flatMap(([name, value]) =>
@@ -135,12 +135,12 @@ function isRecord(value: object): value is JsonObject {
   return "lifecycleState" in value && "evidenceRefs" in value;
 }
 
-/** A memory at a moment. @param recorded before its first recorded change since */
+/** A memory at a moment. @param recorded its form before the first recorded change since */
 function stateThen(now: MemoryNode, recorded: MemoryNode | undefined, at: Instant): MemoryNode {
-  // Text, place and owner never change, though the owner may have another name now.
+  // Text, place and owner never change, but the owner may have been renamed.
   const then = { ...(recorded ?? now), userId: now.userId };
   if (isActive(then.lifecycleState) || then.updatedAt <= at) return then;
-  // An extraction replaced it, whose record does not say what it was.
+  // Replaced by an extraction, whose record lacks the former state.
   const { supersededBy: _, validTo: __, ...rest } = then;
   return {
     ...rest,

@@ -150,7 +150,7 @@ function onceEach(excluded: readonly Exclusion[]): readonly Exclusion[] {
   return [...first.values()];
 }
 
-/** Unchanged if this is turned off or fails. */
+/** Unchanged if this is off or fails. */
 async function inOrderOfAge(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
@@ -169,7 +169,7 @@ async function inOrderOfAge(
   }
 }
 
-/** The results with their strength. @param ranking all that was found */
+/** The results with their strength. @param ranking all candidates */
 function judged(
   { embedder }: Pick<EngineDeps, "embedder">,
   query: string,
@@ -199,7 +199,7 @@ function judged(
   );
 }
 
-/** Strong is what is of the time that alone a question asks for; undefined for another question, or if nothing is of that time. */
+/** If a question asks for a time alone, results of that time are strong; undefined for another question, or if there are none. */
 function judgedByTime(
   { askedTime }: QueryAnalysis,
   results: readonly ResultCandidate[],
@@ -212,7 +212,7 @@ function judgedByTime(
   return judged.some(({ strength }) => strength === "strong") ? judged : undefined;
 }
 
-/** What a strong result was put behind, as newer, is strong as well. */
+/** A newer result ranked ahead of a strong one is strong too. */
 function withSuccessors(results: readonly ResultCandidate[]): readonly ResultCandidate[] {
   const behind = new Map(results.map((result) => [result.node.id, result.behind]));
   const strong = new Set<Uuid>();

@@ -297,7 +297,7 @@ type SearchedPool = {
   readonly pool: readonly Candidate[];
 };
 
-/** Stage 3. If expired memories took places in a search at its limit, searches again without them; they stay as excluded candidates. */
+/** Stage 3. If expired memories crowded a search at its limit, searches again without them; they stay as excluded candidates. */
 async function mergeSearch(
   deps: EngineDeps<SearchIndex>,
   { question, limits, sets }: Search,
@@ -345,7 +345,7 @@ export class StageLog {
     return this.#traces;
   }
 
-  /** Milliseconds since the start, between stages included. */
+  /** Milliseconds since the start, including between stages. */
   get totalMs(): number {
     return Math.round((performance.now() - this.#start) * 100) / 100;
   }

@@ -44,7 +44,7 @@ export type RetrievalRequest = {
   readonly query: string;
   readonly filter: CandidateFilter;
   readonly mode: RetrievalMode;
-  /** Now, or the earlier moment as of which it is asked; regardless of `referenceTime`. */
+  /** Now, or the earlier moment asked about; independent of `referenceTime`. */
   readonly askedAt: Instant;
   readonly referenceTime: Instant;
   readonly tokenBudget: number;
@@ -141,7 +141,7 @@ const CLIENT_CHARS = 100;
 
 /** One line; undefined if blank. */
 function parseClient(value: unknown): string | undefined {
-  // A malformed name is no reason to refuse a question.
+  // A malformed program name must not fail a question.
   const given = typeof value === "string" ? value.toWellFormed() : value;
   const name = (parseOptionalText(given, "client") ?? "").replace(/[\p{Cc}\s]+/gu, " ").trim();
   return name === "" ? undefined : [...name].slice(0, CLIENT_CHARS).join("");
@@ -198,7 +198,7 @@ const FUSION_MEMBERS = [
   "tieBreak",
 ];
 
-/** Missing members have the defaults; members that the fusion does not read are dropped. @throws SvcError invalid_argument */
+/** Missing members get the defaults; members that the fusion does not read are dropped. @throws SvcError invalid_argument */
 function parseWeights(value: unknown): ScoringWeights | undefined {
   const given = parseObject(value, "weights", Object.keys(DEFAULT_SCORING));
   if (given === undefined) return undefined;
@@ -284,7 +284,7 @@ function parseFinite(value: unknown, field: string): number | undefined {
   throw invalid(field, `${String(value)} is not a finite number`);
 }
 
-/** Refuses other members; undefined when absent. */
+/** Rejects other members; undefined when absent. */
 function parseObject(value: unknown, field: string, members: readonly string[]): Given | undefined {
   if (isAbsent(value)) return undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

@@ -10,9 +10,9 @@ export type SelectionRules = {
   /** Inclusive; undefined and 0 drop nothing. */
   readonly minScore: number | undefined;
   readonly limit: number | undefined;
-  /** Results with the same evidence and text, at least 1. */
+  /** Maximum results with the same evidence and text, at least 1. */
   readonly maxPerSource: number | undefined;
-  /** Results with the same evidence, at least 1. */
+  /** Maximum results with the same evidence, at least 1. */
   readonly maxPerEvidence: number | undefined;
   /** No relevance is known. */
   readonly vectorFailed: boolean;
@@ -50,7 +50,7 @@ function skipsFloor(
   );
 }
 
-/** Keeps what reaches the floor, up to the caps and the limit; the first reason wins. Both sides of a dispute are kept, or neither; what is outdated only with what makes it so. */
+/** Keeps what reaches the floor, up to the caps and the limit. Both sides of a dispute are kept, or neither; an outdated memory only with what outdates it. */
 export function select(given: readonly ResultCandidate[], rules: SelectionRules): Selection {
   const minScoreSkipped = skipsFloor(given, rules);
   const isFloored = (rules.minScore ?? 0) > 0 && rules.fusion !== "weighted";
@@ -69,7 +69,7 @@ export function select(given: readonly ResultCandidate[], rules: SelectionRules)
       .flatMap((id) => byId.get(id) ?? [])
       .filter((other) => !kept.has(other));
     const { olderThan } = candidate;
-    // What is outdated stands nowhere without what makes it so.
+    // An outdated memory is never kept without what outdates it.
     const isAlone = olderThan && excluded.some(({ nodeId }) => nodeId === olderThan.nodeId);
     const reason =
       kept.refusal(candidate) ??
@@ -79,10 +79,10 @@ export function select(given: readonly ResultCandidate[], rules: SelectionRules)
   return { results: ranking.filter((candidate) => kept.has(candidate)), excluded, minScoreSkipped };
 }
 
-/** What outdates another result gets at least its relevance, so that the floor does not separate them. */
+/** A memory that outdates another gets at least its relevance, so that the floor does not separate them. */
 function withRelevanceOfOlder(ranking: readonly ResultCandidate[]): readonly ResultCandidate[] {
   const relevances = new Map<Uuid, number>();
-  // The oldest of a chain stands last.
+  // The oldest of a chain comes last.
   for (const { node, olderThan, semanticRelevance } of ranking.toReversed()) {
     if (olderThan === undefined) continue;
     const { nodeId } = olderThan;
@@ -124,7 +124,7 @@ class Kept {
     return this.#kept.size >= limit ? "result_limit" : undefined;
   }
 
-  /** All of these or none. @returns whether they are kept */
+  /** Keeps all of these or none. @returns whether they are kept */
   add(candidates: readonly ResultCandidate[]): boolean {
     const added: ResultCandidate[] = [];
     for (const candidate of candidates) {
@@ -147,7 +147,7 @@ class Kept {
     this.#evidence.count(kind.evidence, by);
   }
 
-  /** Undefined where no kind is capped: its name is not made for nothing. */
+  /** Undefined if no kind is capped, to avoid building a name. */
   #kindOf(candidate: ResultCandidate): ReturnType<typeof kindOf> | undefined {
     const { maxPerSource, maxPerEvidence } = this.#rules;
     return (maxPerSource ?? maxPerEvidence) === undefined ? undefined : kindOf(candidate);
@@ -170,7 +170,7 @@ function exclusion(
   return fusion === "weighted" ? scored : { ...scored, semanticRelevance };
 }
 
-/** Counts per kind, up to a cap; the blank kind is not counted. */
+/** Counts per kind, up to a cap; the empty kind is not counted. */
 class Tally {
   readonly #kept = new Map<string, number>();
   readonly #cap: number | undefined;
@@ -184,7 +184,7 @@ class Tally {
   }
 
   count(name: string, by: 1 | -1): void {
-    // Hashing a long text for nothing is not worth it.
+    // Avoids hashing a long text needlessly.
     if (this.#cap !== undefined) this.#kept.set(name, (this.#kept.get(name) ?? 0) + by);
   }
 }
@@ -193,7 +193,7 @@ export function contested(ranking: readonly ResultCandidate[]): readonly ResultC
   return ranking.filter(({ node }) => node.lifecycleState === "contested");
 }
 
-/** The present other side of each contested candidate: what it contradicts, else what contradicts it. */
+/** The other side of each contested candidate, if present: what it contradicts, else what contradicts it. */
 export function otherSides(
   candidates: readonly Pick<ResultCandidate, "node" | "contradictsId">[],
 ): ReadonlyMap<Uuid, Uuid> {
@@ -209,7 +209,7 @@ export function otherSides(
   return new Map([...contradicted, ...pairs]);
 }
 
-/** A candidate and all sides that belong to it, itself first. */
+/** A candidate and all its other sides, itself first. */
 export function withOtherSides(id: Uuid, sides: ReadonlyMap<Uuid, Uuid>): readonly Uuid[] {
   const group = new Set<Uuid>();
   for (let next: Uuid | undefined = id; next !== undefined && !group.has(next); ) {

@@ -6,17 +6,17 @@ import { foldCase } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { MemoryBundle, PackedRecord } from "./api.ts";
 
-/** What an answer refers to, with the state and dates of the memory. */
+/** What an answer cites, with state and dates of the memory. */
 export type VerifiedCitation = {
   /** As in the answer: `m3`, or the id of a memory. */
   readonly reference: string;
-  /** Undefined: the context has no such record, and no member below is known. */
+  /** Undefined: the context has no such record, and the members below are unset. */
   readonly memoryId: Uuid | undefined;
   readonly lifecycleState: LifecycleState | undefined;
   readonly epistemicType: EpistemicType | undefined;
   /** Its claim is contested. */
   readonly isContested: boolean;
-  /** When a newer record among the results says otherwise: the time that it speaks of. */
+  /** If a newer record among the results contradicts it: the time that one refers to. */
   readonly outdatedBy: Instant | undefined;
   readonly eventTime: Instant | undefined;
   readonly validFrom: Instant | undefined;
@@ -28,12 +28,12 @@ export type VerifiedPassage = {
   readonly kind: "quote" | "date";
   /** Without quotation marks. */
   readonly text: string;
-  /** The records in which it stands; empty: it is not in those that its line cites, nor, without a citation, in any. */
+  /** The records that contain it; empty: none of those cited on its line does or, without a citation, none at all. */
   readonly memoryIds: readonly Uuid[];
 };
 
 export type BundleVerification = {
-  /** Every citation names a record of the context, and every quote and date stands in one. */
+  /** Whether every citation names a record of the context, and every quote and date stands in one. */
   readonly ok: boolean;
   /** In order of first use. */
   readonly citations: readonly VerifiedCitation[];
@@ -52,10 +52,9 @@ const QUOTE = /"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|»
 const DATE = /(?<![\d.,:/-])[12]\d{3}(?:-\d\d(?:-\d\d)?)?(?![\d/]|[-.,:]\d)/g;
 
 /**
- * Compares an answer with the context that it was made from, by its letters: whether each citation names a record, and whether
- * quoted words and dates in digits stand in the records that their line cites, or in any if it cites none. It says nothing about
- * whether the answer is right. Quotes are compared without regard to case, white space, the form of apostrophes and a final
- * punctuation mark; an ellipsis stands for any words.
+ * Checks an answer against its context literally: each citation must name a record; quoted words and dates in digits must occur in the
+ * records cited on their line, or in any if it cites none. It does not judge whether the answer is right. Quotes are compared ignoring
+ * case, white space, the form of apostrophes and a final punctuation mark; an ellipsis stands for any words.
  *
  * @example verifyBundle('She said "green tea" [m1].', bundle).ok
  * @throws SvcError invalid_argument for a blank answer, and for a reader context with records and without references
@@ -84,7 +83,7 @@ export function verifyBundle(answer: string, bundle: MemoryBundle): BundleVerifi
   };
 }
 
-/** The records of a context by what they may be cited as: their reference and their id. */
+/** The records of a context by reference and by id. */
 function citableRecords(bundle: MemoryBundle): ReadonlyMap<string, PackedRecord> {
   const records = [...bundle.sections.values()].flat();
   const isUncitable = bundle.contextFormat === "reader" && bundle.contextReferences.size === 0;

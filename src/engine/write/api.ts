@@ -8,7 +8,7 @@ import type { ChangeCaller } from "../lifecycle/api.ts";
 
 /** For optional members `undefined` and `null` both mean absent, except for `ttlDays`. */
 export type StoreInput = {
-  /** Exact source text; the event keeps it for ever. */
+  /** Exact source text; the event keeps it permanently. */
   readonly content: string;
   readonly userId: string;
   /** Compact text that is indexed, ranked and packed instead of `content`. */
@@ -33,11 +33,11 @@ export type StoreInput = {
   readonly validFrom?: InstantInput | null | undefined;
   /** Exclusive; needs an explicit earlier `validFrom`. */
   readonly validTo?: InstantInput | null | undefined;
-  /** Integer >= 0; absent: the type's default; null: kept for ever. */
+  /** Integer >= 0; absent: the type's default; null: unlimited. */
   readonly ttlDays?: number | null | undefined;
   /** Memories of the owner and scope that this one replaces, at most 16, in the same transaction. */
   readonly supersedes?: readonly string[] | null | undefined;
-  /** Not blank. The actor under whose name the replacement is recorded. Default: `userId`. */
+  /** Not blank. The actor recorded for the replacement. Default: `userId`. */
   readonly actorId?: string | null | undefined;
   /** UUID; a retry with it returns the memory of the first call. */
   readonly requestId?: string | null | undefined;
@@ -96,15 +96,15 @@ export type IngestBatchInput = {
   readonly userId: string;
   readonly sessionId?: string | null | undefined;
   readonly scope?: Scope | null | undefined;
-  /** Whether to wait until the claims of all of them are there. Default false. */
+  /** Whether to wait until all their claims are stored. Default false. */
   readonly waitForExtraction?: boolean | undefined;
 };
 
-/** What happens with messages that were admitted to be extracted. */
+/** What happens to messages admitted for extraction. */
 export type ExtractionStart = {
-  /** Nobody waits for them, and more may follow. */
+  /** The caller does not wait, and more may follow. */
   queued(lane: Pick<MemoryEvent, "userId" | "scope">): void;
-  /** Nobody waits for them, and they are complete. */
+  /** The caller does not wait, and no more follow. */
   soon(lane: Pick<MemoryEvent, "userId" | "scope">): void;
   /** Events of one owner and scope. @throws SvcError extraction_failed */
   waitFor(events: readonly MemoryEvent[]): Promise<void>;
@@ -134,28 +134,28 @@ export type StoredMemory = {
   readonly node: MemoryNode;
   /** Undefined: its text is blank, or has no vector yet. */
   readonly vector: Float32Array | undefined;
-  /** The memories that it replaced when it was stored. */
+  /** The memories it replaced when it was stored. */
   readonly supersedes: readonly Uuid[];
 };
 
-/** Steps of a store besides storing. No step ever rejects: a failed step is reported and skipped. */
+/** Steps of a store besides storing. They never reject: a failed step is reported and skipped. */
 export type StoreSteps = {
-  /** The replacements of the memory, as a change in the transaction that writes it. */
+  /** The replacements of the memory, applied in the transaction that writes it. */
   readonly replace: (
     nodeIds: readonly Uuid[],
     node: MemoryNode,
     caller: ChangeCaller,
   ) => PlannedChange;
-  /** Searches memories that a new one may replace, nearest first, once its vector is there. Undefined: unknown. */
+  /** Searches for memories that a new one may replace, nearest first, once its vector exists. Undefined: unknown. */
   readonly near: (
     node: MemoryNode,
   ) => (vector: Float32Array | undefined) => Promise<readonly NearMemory[] | undefined>;
   readonly after: (stored: StoredMemory) => Promise<void>;
-  /** Drops every text that is kept between stores. */
+  /** Drops all texts cached between stores. */
   readonly forget: () => void;
 };
 
-/** Taking in memories and texts. */
+/** Storing memories and texts. */
 export type WriteMethods = {
   /** Stores one memory and waits until it can be found. Returns the event's id. */
   store(input: StoreInput): Promise<Uuid>;
@@ -173,7 +173,7 @@ export type WriteMethods = {
    * @throws SvcError invalid_argument, invalid_speaker (message begins with `messages[i]`); extraction_failed if the caller waits
    */
   ingestBatch(input: IngestBatchInput): Promise<readonly Uuid[]>;
-  /** Admits one event durably, without embedding it; `processPending` makes it findable. Returns the event's id. */
+  /** Admits one event durably without embedding it; `processPending` makes it searchable. Returns the event's id. */
   ingestFast(input: FastIngestInput): Promise<Uuid>;
   /** In one transaction; ids in input order. @throws SvcError request_conflict if `requestId` was used with different items */
   ingestFastMany(input: FastIngestManyInput): Promise<readonly Uuid[]>;

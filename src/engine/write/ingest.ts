@@ -141,7 +141,7 @@ function entryOf(value: unknown, path: string, keys: ReadonlySet<string>, kind: 
   return value;
 }
 
-/** Names the entry of a list in its errors, unless they are about fields that all entries share. */
+/** Prefixes errors with the list entry, unless they concern fields shared by all entries. */
 function at<T>(path: string, check: () => T, shared?: ReadonlySet<unknown>): T {
   try {
     return check();

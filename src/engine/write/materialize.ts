@@ -61,7 +61,7 @@ export type DrainOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Indexes pending jobs in groups, within budget and pass size. A failed job is tried once per pass. */
+/** Indexes pending jobs in groups, within budget and batch size. A failed job is tried once per pass. */
 export async function drain(
   deps: ProcessingDeps,
   options: DrainOptions,
@@ -117,7 +117,7 @@ async function runGroup(
   try {
     await deps.store.materialize(items);
   } catch {
-    // One bad item must not hold up the others: each is tried alone.
+    // One bad item must not block the others: each is tried alone.
     return runAlone(deps, items);
   }
   await embedParts(
@@ -173,7 +173,7 @@ export function processPending(
   });
 }
 
-/** Indexes an owner's fresh work before a question; failed work waits. */
+/** Indexes an owner's new pending work before a question; failed work waits. */
 export async function drainBefore(
   deps: ProcessingDeps,
   userId: string,
@@ -185,7 +185,7 @@ export async function drainBefore(
     const budgetMs = deps.settings.materializationBudgetMs;
     const end = performance.now() + budgetMs;
     let left = await drain(deps, { owner: userId, budgetMs, isDueOnly: true, signal });
-    // What is left is held by another job or process.
+    // Another job or process holds the rest.
     while (left.pending > left.failed && performance.now() < end && signal?.aborted !== true) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       left = { ...left, ...(await deps.store.countJobs(userId)) };

@@ -200,7 +200,7 @@ export type EventDraft = {
   readonly eventTime: Instant | undefined;
 };
 
-/** @param extra reserved metadata of the engine @throws SvcError invalid_argument; invalid_speaker */
+/** @param extra reserved metadata set by the engine @throws SvcError invalid_argument; invalid_speaker */
 export function draftEvent(
   input: FastIngestItem & { readonly scope?: Scope | null | undefined },
   userId: unknown,
@@ -227,10 +227,10 @@ export function toEvent(draft: EventDraft, id: Uuid, timestamp: Instant): Memory
   return { ...draft, id, contentHash: sha256Hex(draft.content), timestamp };
 }
 
-/** By store and owner: the last moment given out ahead of the clock. */
+/** By store and owner: the last moment issued ahead of the clock. */
 const ahead = new WeakMap<object, Map<string, Instant>>();
 
-/** Moments for an owner's next events, later than all that the owner has, even if the clock was set back. */
+/** Timestamps for an owner's next events, later than all existing ones, even if the clock was set back. */
 export async function stampsFor(
   { store, clock }: Pick<EngineDeps<EventLog>, "store" | "clock">,
   userId: string,

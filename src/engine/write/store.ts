@@ -38,7 +38,7 @@ export type StoreOptions = {
   readonly blobs?: readonly KeptBlob[] | undefined;
   /** Default: a new one; not with a request id. */
   readonly eventId?: Uuid | undefined;
-  /** Whether the answer names near memories. Default false. */
+  /** Whether the answer includes similar memories. Default false. */
   readonly near?: boolean;
 };
 
@@ -67,7 +67,7 @@ export async function store(
   const nodeId = options.isRawNote === true ? eventId : deps.ids.next();
   const context = { extra: options.extra, eventId, nodeId, settings: deps.settings };
   const draft = planStore(input, { ...context, now: deps.clock.now() });
-  // The model works while the disk does.
+  // The model runs while the disk syncs.
   const embedding = embed(deps, draft.node);
   const stamp = await stampsFor(deps, draft.event.userId);
   const now = stamp(draft.event.timestamp);
@@ -197,7 +197,7 @@ async function unfinished(
   try {
     await deps.store.failJobs([eventId], reason, deps.clock.now(), generation);
   } catch {
-    // The job keeps its lease; after that any process may take it.
+    // The job keeps its lease; once it ends any process may take it.
     deps.warn(`the failed try of event ${eventId} could not be recorded`);
   }
   return new SvcError(

@@ -19,7 +19,7 @@ import {
 import { changeEach, expireSome, type Tally } from "../../lifecycle/expire.ts";
 import { eachOwner, type JobCounts, type JobRun, type OrganizerJob } from "./job.ts";
 
-/** Makes tentative memories stable that are old enough and have enough evidence, oldest first. */
+/** Makes tentative memories stable once they are old enough and have enough evidence, oldest first. */
 export function promote(
   deps: Pick<EngineDeps<Graph & Upkeep>, "store" | "ids" | "warn" | "settings">,
 ): OrganizerJob {
@@ -53,7 +53,7 @@ export function decaySweep(deps: FadeDeps): OrganizerJob {
   return fade(deps, SWEEP, deps.settings.organizer);
 }
 
-/** Archives only what has hardly any salience. */
+/** Archives memories with hardly any salience. */
 export function archive(deps: FadeDeps): OrganizerJob {
   const { fading, forceArchiveSalienceThreshold } = deps.settings.organizer;
   const rules = {
@@ -68,7 +68,7 @@ export function archive(deps: FadeDeps): OrganizerJob {
   return { name, work: async (run) => leftBySweep(run) ?? work(run) };
 }
 
-/** A sweep right before has done it, unless it left some. */
+/** Skipped if a sweep just ran, unless it left some. */
 function leftBySweep({ before, isDryRun }: JobRun): JobCounts | undefined {
   if (before?.job !== SWEEP || isDryRun) return undefined;
   const { isWhole, nodesProcessed, nodesModified, errors } = before.counts;
@@ -76,7 +76,7 @@ function leftBySweep({ before, isDryRun }: JobRun): JobCounts | undefined {
   return { nodesProcessed: nodesProcessed - nodesModified, nodesModified: 0, errors: 0 };
 }
 
-/** Where a walk stops: a superset of what the rules are about. */
+/** Where a walk stops: a superset of the memories that the rules affect. */
 export function agingFaded(rules: FadingRules, now: Instant): Aging {
   const salience = Math.max(rules.archiveSalienceThreshold, rules.forceArchiveSalienceThreshold);
   return {
@@ -140,7 +140,7 @@ export function tombstoneSweep(deps: SweepDeps): OrganizerJob {
         const { changed, failed } = await expireSome(deps, read, run);
         nodesModified += changed;
         errors += failed;
-        // A dry run, and one that fails, would find the same again.
+        // A dry run, or a failed one, would find the same again.
         if (run.isDryRun || changed === 0 || !(await run.pause())) break;
       }
       nodesModified += await settleLeft(deps, run);
@@ -163,7 +163,7 @@ async function settleLeft({ store, ids }: SweepDeps, run: JobRun): Promise<numbe
   return settled;
 }
 
-/** Walks over memories page by page within the budget and passes those at which the walk stops to `change`, `most` at most. */
+/** Walks over memories page by page within the budget and passes matching ones to `change`, at most `most`. */
 async function walkAging(
   { store }: { readonly store: Upkeep },
   run: JobRun,
@@ -188,7 +188,7 @@ async function walkAging(
   }
 }
 
-/** The actor of changes that nobody asked for. */
+/** The actor for automatic changes. */
 const ACTOR = "system";
 
 type NextStep = {
@@ -199,7 +199,7 @@ type NextStep = {
 /** Decides inside the transaction. Undefined: no change. */
 type ChooseStep = (node: MemoryNode, at: Instant) => NextStep | undefined;
 
-/** Changes states, each with a record that says why. */
+/** Changes states, each with a recorded reason. */
 export function stepEach(
   { ids, warn }: Pick<EngineDeps, "ids" | "warn">,
   run: JobRun,
@@ -214,7 +214,7 @@ export function stepEach(
     const next = choose(before, at);
     const state = next && nextState(next.step, before.lifecycleState);
     if (next === undefined || state === undefined) return undefined;
-    // Ranking takes the last change for the age of a memory; a promotion makes nothing newer.
+    // Ranking takes the last change as the age of a memory; a promotion must not make it newer.
     const updatedAt = next.step === "promote" ? before.updatedAt : at;
     const after: MemoryNode = { ...before, lifecycleState: state, updatedAt };
     const record = {

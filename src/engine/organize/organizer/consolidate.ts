@@ -45,7 +45,7 @@ type Deps = Pick<
   "store" | "embedder" | "ids" | "settings" | "summaryModel" | "warn"
 >;
 
-/** Summarizes groups of memories that mean nearly the same; old, doubtful members that are quoted whole are superseded. */
+/** Summarizes groups of near-identical memories; old, doubtful members that are quoted in full are superseded. */
 export function consolidate(deps: Deps): OrganizerJob {
   return {
     name: JOB,
@@ -74,7 +74,7 @@ type Counts = Record<"groups" | "members" | "retired" | "summaries" | "errors", 
 type Candidate = KeyedNode & { readonly vector: Float32Array };
 
 class Groups extends OwnerWalk<Deps, Counts> {
-  /** Groups memories that are new since the last run with those that no summary covers. */
+  /** Groups memories added since the last run with those that no summary covers. */
   async go(): Promise<void> {
     const { store } = this.deps;
     await this.#renewOutdated();
@@ -83,14 +83,14 @@ class Groups extends OwnerWalk<Deps, Counts> {
     const newest = await store.newestKey(this.userId);
     const { errors } = this.counts;
     const isDone = newest <= seen || (await this.#group(await this.#candidates(), seen));
-    // The next run tries again what failed.
+    // The next run retries failures.
     const reached = isDone && this.counts.errors === errors ? newest : seen;
     const aged = await this.#retireAged(agedIn(place));
     if (!this.run.isDryRun && (reached > seen || aged > agedIn(place)))
       await store.saveWalkPlace(JOB, this.userId, { seen: reached, aged });
   }
 
-  /** Supersedes members that were too new when summarized. @param after key of the newest summary that is done @returns it afterwards */
+  /** Supersedes members that were too new when summarized. @param after key of the newest summary already done @returns it afterwards */
   async #retireAged(after: number): Promise<number> {
     const { store } = this.deps;
     const cutoff = this.#cutoff();
@@ -130,13 +130,13 @@ class Groups extends OwnerWalk<Deps, Counts> {
     return aged;
   }
 
-  /** What was stored by then is old. */
+  /** Memories stored before this are old. */
   #cutoff(): Instant | undefined {
     const { consolidationPreserveRecentDays: days } = this.deps.settings.organizer;
     return addDays(this.run.now, -days);
   }
 
-  /** In the order in which groups begin. */
+  /** In the order of their first members. */
   async #candidates(): Promise<readonly Candidate[]> {
     const { store } = this.deps;
     const userId = this.userId;
@@ -252,7 +252,7 @@ class Groups extends OwnerWalk<Deps, Counts> {
     };
   }
 
-  /** Renews summaries that show something inactive. */
+  /** Renews summaries that show an inactive memory. */
   async #renewOutdated(): Promise<void> {
     const { store } = this.deps;
     const all = await store.publishedSummaries(this.userId);
@@ -291,13 +291,13 @@ class Groups extends OwnerWalk<Deps, Counts> {
   }
 }
 
-/** Key of the newest summary whose members need no further look. */
+/** Key of the newest summary whose members are all handled. */
 function agedIn(place: JsonObject | undefined): number {
   const aged = place?.["aged"];
   return typeof aged === "number" ? aged : 0;
 }
 
-/** Seeds between two pauses. */
+/** Seeds between two yields. */
 const SEEDS_PER_TURN = 16;
 
 function mayRetire(node: MemoryNode, cutoff: Instant | undefined, preserved: number): boolean {

@@ -11,13 +11,13 @@ import type { WouldChange } from "../api.ts";
 
 export type OrganizerJob = {
   readonly name: string;
-  /** Changes what all owners share: runs only if named, and never for one owner. */
+  /** Changes state shared by all owners: runs only if named, and never for one owner. */
   readonly isGlobal?: true;
-  /** May be stopped between two transactions; the next run continues. What it throws makes the job count as skipped. */
+  /** May stop between transactions; the next run continues. If it throws, the job counts as skipped. */
   readonly work: (run: JobRun) => Promise<JobCounts | Skipped>;
 };
 
-/** Failures that concern one memory or group count as errors. */
+/** Failures of one memory or group count as errors. */
 export type JobCounts = {
   readonly nodesProcessed: number;
   readonly nodesModified: number;
@@ -32,9 +32,9 @@ export type JobCounts = {
 export type Skipped = { readonly skipped: string };
 
 export type JobRun = {
-  /** A job never joins memories of two owners. */
+  /** A job never merges memories of two owners. */
   readonly owner: Owner;
-  /** Whether nothing may be written. `change` obeys by itself. */
+  /** Dry run: nothing may be written. `change` enforces this. */
   readonly isDryRun: boolean;
   /** When the run began. */
   readonly now: Instant;
@@ -42,9 +42,9 @@ export type JobRun = {
   readonly before: { readonly job: string; readonly counts: JobCounts } | undefined;
   /** Memories per transaction. */
   readonly batchSize: number;
-  /** Memories examined between two pauses. */
+  /** Memories examined between two yields. */
   readonly pageSize: number;
-  /** Memories changed at most, about. */
+  /** Approximate maximum of memories changed. */
   readonly most: number;
   /** What is left of the budget. */
   readonly leftMs: () => number;
@@ -54,7 +54,7 @@ export type JobRun = {
   readonly pause: () => Promise<boolean>;
   /** As `Graph.change`; a dry run lists the change and writes nothing. */
   readonly change: Graph["change"];
-  /** Lists a change in a dry run. */
+  /** Records a change of a dry run. */
   readonly show: (change: Change, snapshot: Pick<ChangeSnapshot, "nodes">) => void;
 };
 
@@ -62,7 +62,7 @@ const PAGE = 1000;
 
 export type RunOptions = {
   readonly owner: Owner;
-  /** In the time of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   readonly endsAt: number;
   readonly batchSize: number;
   /** Default: about a millisecond of work. */
@@ -150,7 +150,7 @@ export async function ownersOf(
   return (await store.owners.list()).map(({ userId }) => userId);
 }
 
-/** The owners of a run, until it is over. */
+/** The owners of a run, kept until it ends. */
 export async function* eachOwner(
   store: Pick<Store, "owners">,
   { owner, isOver }: Pick<JobRun, "owner" | "isOver">,
@@ -182,16 +182,16 @@ export function seenIn(place: JsonObject | undefined): number {
   return typeof seen === "number" ? seen : 0;
 }
 
-/** Days that a doubted clock reading counts. */
+/** Days for which a doubted clock reading counts. */
 const REMEMBERED_DAYS = 35;
 
 type TrustDeps = Pick<EngineDeps, "store" | "settings">;
 
 /**
- * Whether work that depends on the age of things may believe a reading of the clock. It may if the pack is younger than a day, if
- * something in it is dated between two days and one day before, or if another pass had a like reading at least a day before: a clock
- * that was set wrong has none of that. A reading that it doubts is kept for that.
- * @param mayWrite whether it is; default true
+ * Whether age-dependent work may trust a clock reading. It may if the pack is younger than a day, if something in it is dated between two
+ * days and one day earlier, or if another pass had a similar reading at least a day before: a clock set wrong has none of these. Doubted
+ * readings are stored for that comparison.
+ * @param mayWrite default true
  */
 export async function trustsClock(
   { store }: Pick<TrustDeps, "store">,
@@ -216,7 +216,7 @@ export async function trustsClock(
   return isLike && doubted <= dayBefore;
 }
 
-/** A job that waits while the clock is in doubt. In the specification's profile it does not. */
+/** A job that waits while the clock is in doubt, except in the specification's profile. */
 export function trusting(deps: TrustDeps, job: OrganizerJob): OrganizerJob {
   if (deps.settings.organizer.fading === "original") return job;
   return {

@@ -29,7 +29,7 @@ export function organizerJobs(
   ];
 }
 
-/** Removes index entries without an active memory. There are none unless a file lost a commit. */
+/** Removes index entries without an active memory. They exist only if a file lost a commit. */
 function indexCompaction({ store }: Pick<EngineDeps<Upkeep>, "store">): OrganizerJob {
   return {
     name: "index_compaction",

@@ -46,7 +46,7 @@ const NODES = 200;
 /** New memories, and neighbours of each, that are compared. */
 const COMPARED = 100;
 const NEIGHBOURS = 10;
-/** Pack size up to which similar pairs are counted; they are never merged. */
+/** Pack size up to which similar pairs are counted; these are never merged. */
 const SEARCHED_MAX = 10_000;
 
 type Deps = Pick<
@@ -82,7 +82,7 @@ export function deduplicate(deps: Deps): OrganizerJob {
 type Alike = Map<string, Map<string, MemoryNode>>;
 type DuplicateCounts = { found: number; merged: number; refused: number };
 
-/** Everything older than `seen` is done; of newer ones up to `upTo`, texts up to the hash `after`. */
+/** Everything older than `seen` is done; of newer memories up to `upTo`, texts up to the hash `after`. */
 type Place = { readonly seen: number; readonly upTo: number; readonly after: string };
 
 class Deduplication extends OwnerWalk<Deps, DuplicateCounts> {
@@ -134,7 +134,7 @@ class Deduplication extends OwnerWalk<Deps, DuplicateCounts> {
     return true;
   }
 
-  /** Merges memories with one text that are equal in everything else. */
+  /** Merges memories with equal text that are equal in everything else. */
   async #mergeGroup(
     keys: readonly NodeKey[],
     isMeant: (node: MemoryNode) => boolean,
@@ -169,7 +169,7 @@ class Deduplication extends OwnerWalk<Deps, DuplicateCounts> {
     return done?.kept ?? other;
   }
 
-  /** Counts pairs that mean nearly the same and are kept apart. */
+  /** Counts near-identical pairs that are kept apart. */
   async #alike(newerThan: number): Promise<void> {
     const { store } = this.deps;
     const userId = this.userId;
@@ -208,7 +208,7 @@ class Deduplication extends OwnerWalk<Deps, DuplicateCounts> {
 
 /** Sorts after every hash. */
 const LAST = "~";
-/** Version of the merge rule; what an earlier one examined is examined again. */
+/** Version of the merge rule; memories examined under an earlier one are examined again. */
 const RULE = 2;
 
 function placeOf(found: JsonObject | undefined, newest: number): Place {
@@ -226,7 +226,7 @@ const PAGE = 200;
 
 type Names = Organizing & Pick<Store, "owners" | "nodesByKey">;
 
-/** Merges entities whose names surely match. */
+/** Merges entities whose names certainly match. */
 export function aliasResolve(deps: { readonly store: Names }): OrganizerJob {
   return {
     name: ALIAS_RESOLVE,
@@ -311,7 +311,7 @@ class AliasResolution extends OwnerWalk<{ readonly store: Names }, AliasCounts> 
     }
   }
 
-  /** Whether two entities are compatible and were not compared yet. */
+  /** Whether two entities are compatible and not yet compared. */
   #isNew(one: MemoryNode, other: MemoryNode): boolean {
     const pair = [one.id, other.id].sort().join(" ");
     const isOpen = canReplace(one.lifecycleState) && canReplace(other.lifecycleState);
@@ -369,7 +369,7 @@ async function merge(run: JobRun, { kind, pair, score }: Merge): Promise<Merged 
       const isDone = snapshot.auditRecords.has(operationId);
       if (one === undefined || other === undefined || isDone) return NOTHING;
       const [kept, gone] = keptFirst(kind, one, other);
-      // The order may have changed; the next run looks again.
+      // The order may have changed; the next run checks again.
       if (gone.id !== retired.id || !mayMerge(kind, one, other)) return NOTHING;
       return mergeDecision(snapshot, { kind, score, operationId, kept, retired: gone });
     },

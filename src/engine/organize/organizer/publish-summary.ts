@@ -37,7 +37,7 @@ export function methodOf({ summaryModel, settings }: Deps): SummaryMethod | unde
 
 export const NO_MODEL = { skipped: "no_language_model" } as const;
 
-/** What decides the text of a summary besides its sources. */
+/** What determines the text of a summary besides its sources. */
 export function methodIdentity(deps: Deps & Pick<EngineDeps, "embedder">): JsonObject {
   const { model, version } = deps.embedder.identity;
   const method = methodOf(deps);
@@ -53,7 +53,7 @@ export function methodIdentity(deps: Deps & Pick<EngineDeps, "embedder">): JsonO
 }
 
 /**
- * The texts of the sources, or the sentences that a model chose; ungrounded ones are dropped.
+ * The texts of the sources, or the sentences chosen by a model; ungrounded ones are dropped.
  * @throws SvcError model_failed; model_timeout
  */
 export async function excerptsOf(
@@ -61,7 +61,7 @@ export async function excerptsOf(
   run: Pick<JobRun, "isDryRun">,
   sources: readonly MemoryNode[],
 ): Promise<readonly Excerpt[]> {
-  // A dry run asks no model.
+  // A dry run does not ask a model.
   if (settings.organizer.extractiveSummaries || summaryModel === undefined || run.isDryRun) {
     return sources.map((source) => ({ source, text: source.content }));
   }
@@ -137,7 +137,7 @@ type Publication = {
   readonly scope: Scope;
   readonly draft: SummaryDraft;
   readonly previous: readonly PublishedSummary[];
-  /** Further changes of its sources. */
+  /** Further changes to its sources. */
   readonly retire?: (sources: readonly MemoryNode[], summary: MemoryNode) => Change;
 };
 
@@ -310,7 +310,7 @@ function recordsOf(
   ];
 }
 
-/** What happens to a memory that a summary quotes whole. */
+/** What happens to a memory that a summary quotes in full. */
 export function replacedBy(summary: MemoryNode, before: MemoryNode, at: Instant): Change {
   const operationId = uuidV5(before.id, `svc:consolidation-retired:v1:${summary.id}`);
   const lifecycleState = requireStep("supersede", before);

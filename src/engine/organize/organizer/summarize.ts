@@ -33,7 +33,7 @@ import {
 } from "./publish-summary.ts";
 
 const JOB = "summarize";
-/** The share of the budget that is spent when a level ends. */
+/** The share of the budget at which a level ends. */
 const LEVELS = [
   ["daily", 0.5],
   ["weekly", 0.8],
@@ -100,7 +100,7 @@ class Level {
   readonly #deps: Deps;
   readonly #run: JobRun;
   readonly #level: LevelRun;
-  /** The method; with another one a summary is renewed once a source changes. */
+  /** The method; with a different one a summary is renewed once a source changes. */
   readonly #how: Json;
 
   constructor(deps: Deps, run: JobRun, level: LevelRun) {
@@ -110,7 +110,7 @@ class Level {
     this.#how = methodIdentity(deps);
   }
 
-  /** A failure ends this level only. */
+  /** A failure ends only this level. */
   async go(): Promise<void> {
     const { level, counts } = this.#level;
     try {
@@ -122,7 +122,7 @@ class Level {
     }
   }
 
-  /** Days of new memories, and of summaries that show something inactive. */
+  /** Days of new memories, and of summaries that show an inactive one. */
   async #days(): Promise<void> {
     const { store } = this.#deps;
     const { userId, isOver, counts } = this.#level;
@@ -143,7 +143,7 @@ class Level {
       const sources = await store.periodSources(userId, others.slice(at, at + DAYS));
       await this.#periods(sources, ({ day }) => day, published);
     }
-    // The next run tries again what failed.
+    // The next run retries failures.
     if (isOver() || this.#run.isDryRun || counts.errors > errors) return;
     await store.saveWalkPlace(JOB, userId, { seen: newest, at: this.#run.now });
   }
@@ -238,7 +238,7 @@ class Level {
   }
 }
 
-/** Since when memories may have been retired unseen; undefined: ever. */
+/** Memories may have been retired unnoticed since then; undefined: always. */
 function lookedAt(place: JsonObject | undefined, now: Instant): Instant | undefined {
   const at = place?.["at"];
   if (typeof at !== "string" || at > now) return undefined;

@@ -32,8 +32,8 @@ export type ExpandedRanking = {
 };
 
 /**
- * Adds neighbours of sessions, episodes and sources of claims, each filtered, and flags contested claims. A failed step is left out
- * with a warning.
+ * Adds session neighbours, episodes and sources of claims, each filtered, and flags contested claims. A failed step is skipped with a
+ * warning.
  */
 export async function expandContext(
   deps: ContextDeps,
@@ -140,7 +140,7 @@ async function withConflicts(
     : flagConflicts(ranking, await store.contradictions(userId, keys));
 }
 
-/** Without `reason`, nothing is reported. */
+/** Reports nothing without `reason`. */
 type Visibility =
   | { readonly visible: true }
   | { readonly visible: false; readonly reason: string | undefined };
@@ -161,7 +161,7 @@ function typeReason(node: MemoryNode, filter: CandidateFilter): string | undefin
   return isAllowed ? undefined : `source_type_filtered:${node.sourceType}`;
 }
 
-/** Searches by vector and words with a filter, `k` candidates each, and scores those that `keep` lets pass. */
+/** Searches by vector and words with a filter, `k` candidates each, and scores those that `keep` accepts. */
 export type HintSearch = (
   filter: CandidateFilter,
   k: number,
@@ -175,12 +175,12 @@ export type HintRules = {
   readonly floorSkipped: boolean;
 };
 
-/** Undefined: the filter has all scopes. */
+/** Undefined: the filter covers all scopes. */
 function otherScopes({ scopes }: CandidateFilter): CandidateFilter["scopes"] {
   return scopes && SCOPES.filter((scope) => !scopes.includes(scope));
 }
 
-/** The best memories of scopes that were not asked for; none if no scope was named. A failed search gives none, with a warning. */
+/** The best memories of the other scopes; none if no scope was named. A failed search yields none, with a warning. */
 export async function crossScopeHints(
   warn: (message: string) => void,
   request: RetrievalRequest,

@@ -13,7 +13,7 @@ export type Step = {
   readonly changed: boolean;
 };
 
-/** A memory that no search found, with a share of the score of its source. */
+/** A memory that no search found, with a share of its source's score. */
 function addedBy(
   source: ResultCandidate,
   { key, node }: KeyedNode,
@@ -39,7 +39,7 @@ function addedBy(
   };
 }
 
-/** A candidate with the larger of its own score and a share of another's; likewise for relevance. */
+/** A candidate with the larger of its own score and a share of another's; the same for relevance. */
 function raisedBy(
   source: ResultCandidate,
   candidate: ResultCandidate,
@@ -99,8 +99,8 @@ export function neighbours({ before, after }: SessionWindow): readonly Neighbour
 }
 
 /**
- * Adds the turns around the best hits, since an answer is often next to the matching words. Scores are inherited once, never from
- * neighbour to neighbour.
+ * Adds the turns around the best hits, since an answer is often next to the matching words. Scores are inherited once, not from neighbour
+ * to neighbour.
  */
 export function expandSessions(
   ranking: readonly ResultCandidate[],
@@ -146,7 +146,7 @@ function decayOf({ provenance }: ResultCandidate, rules: SessionRules): number {
   return own ?? rules.sessionContextScoreDecay;
 }
 
-/** The highest-ranked trigger's link stays. */
+/** The link to the highest-ranked trigger stays. */
 function linked(
   candidate: ResultCandidate,
   trigger: ResultCandidate,
@@ -165,7 +165,7 @@ export type EpisodeRules = Pick<
 /** Candidates of one session, in rank order. */
 type Episode = { readonly name: string; readonly members: readonly ResultCandidate[] };
 
-/** Raises the best members of the sessions that match best to nearly the score of their best one. Adds nothing. */
+/** Raises the best members of the best matching sessions to nearly the score of their best one. Adds nothing. */
 export function routeEpisodes(
   ranking: readonly ResultCandidate[],
   query: string,
@@ -331,8 +331,8 @@ export function evidenceGroups(
 }
 
 /**
- * Replaces claims with the memories that they were drawn from, or adds these (`augmentation`). A source inherits a share of the
- * first member's score and the largest relevance.
+ * Replaces claims with the memories they were extracted from, or adds these (`augmentation`). A source inherits a share of the first
+ * member's score and the largest relevance.
  */
 export function addEvidence(
   ranking: readonly ResultCandidate[],

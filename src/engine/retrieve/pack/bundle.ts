@@ -25,12 +25,12 @@ import { type ContextMeter, type MeteredLine, STORED_TEXTS, sectionHeading } fro
 export type PackRules = {
   /** The whole budget in tokens. */
   readonly tokenBudget: number;
-  /** The lowest level that may be shown. */
+  /** The lowest level allowed. */
   readonly minFidelity: RepresentationLevel;
   readonly settings: PackingSettings;
-  /** What the records do not cover; comes first, and without room for it there is no context. */
+  /** What the records do not cover; comes first. Without room for it the context is empty. */
   readonly notice: string | undefined;
-  /** How to read the records; left out if it does not fit. */
+  /** Reading guidance; left out if it does not fit. */
   readonly guidance: string | undefined;
 };
 
@@ -38,7 +38,7 @@ export type PlacedRecord = MeteredLine & {
   readonly candidate: ResultCandidate;
   readonly reference: string;
   readonly form: LevelForm;
-  /** Memories with its text; undefined for one. */
+  /** Number of memories with its text; undefined for one. */
   readonly repeats: number | undefined;
 };
 
@@ -51,11 +51,11 @@ type PackingOutcome = {
   readonly available: number;
   /** Undefined: the notice did not fit. */
   readonly meter: ContextMeter<PlacedRecord> | undefined;
-  /** Left out for lack of text. */
+  /** Left out because they have no text. */
   readonly blank?: ReadonlySet<Uuid>;
   /** Left out because another record contains its text, with that record. */
   readonly folded?: ReadonlyMap<Uuid, Uuid>;
-  /** The least budget for one record, if there is none. */
+  /** The least budget for one record, if none fits. */
   readonly neededTokens?: number | undefined;
   /** Left out because the other side of the dispute did not fit. */
   readonly oneSided?: ReadonlySet<Uuid>;
@@ -111,7 +111,7 @@ export function toBundle(outcome: PackingOutcome): MemoryBundle {
   };
 }
 
-/** A host may itself have been folded. */
+/** A containing record may itself have been folded. */
 function lastHost(host: Uuid, folded: ReadonlyMap<Uuid, Uuid> | undefined): Uuid {
   const next = folded?.get(host);
   return next === undefined ? host : lastHost(next, folded);
@@ -146,7 +146,7 @@ function toPackedRecord(
 const AGGREGATION =
   "Aggregation coverage: a relevance search chose these records and others may be missing; give no total and no complete list on their strength.";
 
-/** One line each: for questions for a count or list, and for an earlier moment. */
+/** One line each: for count or list questions, and for an earlier moment. */
 export function coverageNotice({
   isAggregation,
   knowledgeAt,
@@ -238,7 +238,7 @@ function oneLine(text: string): string {
   return text.replace(/[\s\u0085]*[\n\r\v\f\u0085\u2028\u2029][\s\u0085]*/g, " ").trim();
 }
 
-/** What a question is about, as far as it affects how its records are to be read. */
+/** Properties of a question that affect how its records are read. */
 type QuestionKind = "temporal" | "aggregation" | "current_state" | "default";
 
 type Question = {

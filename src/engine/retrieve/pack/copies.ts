@@ -21,7 +21,7 @@ type WithoutCopies = {
   readonly folded: ReadonlyMap<Uuid, Uuid>;
 };
 
-/** Keeps the best of candidates whose lines would be equal at the same place. Sides of a dispute and members of windows stay. */
+/** Keeps the best of candidates whose lines would be equal in the same place. Sides of a dispute and members of windows stay. */
 export function withoutCopies(
   candidates: readonly ResultCandidate[],
   ranks: ReadonlyMap<Uuid, number>,
@@ -69,7 +69,7 @@ function textOf({ node }: ResultCandidate): string {
 /** Best candidates that are compared. */
 const COMPARED = 20;
 
-/** When memories were stored that differ in a value from one that shows no time either; a reader can decide by it. */
+/** When memories were stored that differ in a value and show no time; the reader can decide by it. */
 export function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap<Uuid, Instant> {
   const compared = candidates
     .filter(({ node }) => node.lifecycleState !== "contested" && !isOfConversation(node))
@@ -116,7 +116,7 @@ function sameOrNone(inner: string | undefined, outer: string | undefined): boole
   return inner === undefined || inner === outer;
 }
 
-/** Records by event: only records of one event can fold. */
+/** Records by event: only records of one event can contain each other. */
 export class FoldIndex<R extends { readonly node: MemoryNode }> {
   readonly #byEvent = new Map<Uuid, Set<R>>();
 
@@ -135,7 +135,7 @@ export class FoldIndex<R extends { readonly node: MemoryNode }> {
     return this.#sharing(node).find((record) => foldsInto(node, record.node));
   }
 
-  /** Other records of which the memory shows all. */
+  /** Other records that the memory contains. */
   heldBy(node: MemoryNode): readonly R[] {
     return this.#sharing(node).filter(
       (record) => record.node.id !== node.id && foldsInto(record.node, node),

@@ -102,7 +102,7 @@ export function pack(
   });
 }
 
-/** The budget of the shortest record; undefined if none suffices. */
+/** The budget of the shortest record; undefined if no budget suffices. */
 function leastBudget(
   meter: ContextMeter<Placed>,
   items: readonly PackItem[],
@@ -138,7 +138,7 @@ type FillRules = {
   readonly windows: ReadonlyMap<Uuid, WindowPlace>;
   /** What outdates an item, by the id of the outdated. */
   readonly newerOf: ReadonlyMap<Uuid, PackItem>;
-  /** Whether records within another one are left out. */
+  /** Whether records contained in another are left out. */
   readonly folds: boolean;
 };
 
@@ -154,7 +154,7 @@ function disputedItems(items: readonly PackItem[]): Disputed {
   return { sides, items: new Map(disputed.map((item) => [item.candidate.node.id, item])) };
 }
 
-/** Left out although they would have fitted: contained in another record, or without room for the other side. */
+/** Left out although they would fit: contained in another record, or no room for the other side. */
 type LeftOut = { readonly folded: ReadonlyMap<Uuid, Uuid>; readonly oneSided: ReadonlySet<Uuid> };
 
 class Filling implements LeftOut {
@@ -164,7 +164,7 @@ class Filling implements LeftOut {
   readonly #queue: PackingQueue;
   readonly #rules: FillRules;
   readonly #packed = new FoldIndex<Placed>();
-  /** Taken before their turn: other sides, and what outdates another item. */
+  /** Taken early: other sides, and what outdates another item. */
   readonly #together = new Set<Uuid>();
 
   constructor(meter: ContextMeter<Placed>, queue: PackingQueue, rules: FillRules) {
@@ -201,7 +201,7 @@ class Filling implements LeftOut {
     for (const record of placed) this.#foldInto(record);
   }
 
-  /** Packs what outdates a memory first. @returns false if the outdated one cannot stand behind it, and so is left out */
+  /** Packs what outdates a memory first. @returns false if the outdated one cannot follow it, and is left out */
   #takeNewer(node: MemoryNode): boolean {
     const newer = this.#rules.newerOf.get(node.id);
     if (newer === undefined) return true;
@@ -228,7 +228,7 @@ class Filling implements LeftOut {
     return place(this.#meter, item, { window: windows.get(node.id), behind }, available);
   }
 
-  /** Packs the other sides next to a record, all with their text or all without, at lower levels if need be. Empty: they do not fit. */
+  /** Packs the other sides next to a record, all with text or all without, at lower levels if needed. Empty: they do not fit. */
   #withOthers(alone: Placed, item: PackItem): readonly Placed[] {
     const { items, sides } = this.#rules.disputed;
     const others = withOtherSides(item.candidate.node.id, sides)
@@ -286,7 +286,7 @@ function place(
   available: number,
 ): Placed | undefined {
   const own = sectionOf(item.candidate.node);
-  // Only an outdated instruction follows one that outdates it.
+  // Only an outdated instruction follows the one that outdates it.
   const section =
     behind === undefined || behind.section === "system_instructions" ? own : behind.section;
   const lines = meter.sections.get(section) ?? [];
@@ -320,7 +320,7 @@ function placed(item: PackItem, form: LevelForm): Placed {
   };
 }
 
-/** The index behind a record and what it outdates. */
+/** The index after a record and what it outdates. */
 function placeBehind(lines: readonly Placed[], behind: Placed | undefined): number | undefined {
   const at = behind === undefined ? -1 : lines.indexOf(behind);
   if (at < 0) return undefined;
@@ -341,12 +341,12 @@ function referencesOf(results: readonly ResultCandidate[]): ReadonlyMap<Uuid, st
 type Valued = { readonly item: PackItem; readonly worth: number };
 
 /**
- * Items in packing order: by rank, then by score, or score per token to a power. Counting is expensive, so an item is counted only
- * when its bound makes it a candidate for the next place; what exceeds the budget is set aside until that grows.
+ * Items in packing order: by rank, then by score, or score per token to a power. Counting is expensive, so an item is counted only once its
+ * bound makes it a candidate for the next place; items over the budget are set aside until it grows.
  */
 class PackingQueue {
   readonly #ordering: MultipathOrdering;
-  /** Items that need no count for their order. */
+  /** Items whose order needs no token count. */
   readonly #first: PackItem[];
   /** Uncounted, most promising first, starting at `#at`. */
   #open: Valued[];
@@ -388,7 +388,7 @@ class PackingQueue {
     }
   }
 
-  /** Items that were set aside may fit now. */
+  /** Items set aside may fit now. */
   budgetGrew(): void {
     if (this.#tooLarge.length === 0) return;
     this.#open = [...this.#open.slice(this.#at), ...this.#tooLarge].sort(compareWorth);
@@ -400,7 +400,7 @@ class PackingQueue {
     const { full } = item;
     const tokens = Number.isFinite(full.least) ? full.line().tokens.alone : full.text.length;
     const valued = { item, worth: this.#worth(item, Math.max(1, tokens)) };
-    // It was too large when its turn came.
+    // It was too large at its turn.
     if (this.#passed !== undefined && compareWorth(valued, this.#passed) < 0) return;
     const place = this.#counted.findIndex((other) => compareWorth(valued, other) < 0);
     this.#counted.splice(place < 0 ? this.#counted.length : place, 0, valued);
@@ -411,7 +411,7 @@ class PackingQueue {
     return candidate.compositeScore / tokens ** exponent;
   }
 
-  /** A negative score gains from length, so the lowest cost is no bound. */
+  /** A negative score gains from length, so the lowest cost is not a bound. */
   #mostWorth(item: PackItem): number {
     if (item.candidate.compositeScore < 0) return 0;
     return this.#worth(item, Math.max(1, item.full.least));

@@ -23,15 +23,15 @@ type Shown = {
   readonly olderThan?: OlderThan | undefined;
   /** What became of it since, in an answer as of an earlier moment. */
   readonly became?: Became | undefined;
-  /** Memories with the text; undefined for one. */
+  /** Number of memories with the text; undefined for one. */
   readonly repeats?: number | undefined;
-  /** When it was stored, if a reader has to know. */
+  /** When it was stored, if shown. */
   readonly stored?: Instant | undefined;
 };
 
 /** `head` followed by `body`. */
 type RecordLine = {
-  /** Depends on other records: the reference. */
+  /** Set when other records are known: the reference. */
   readonly head: string;
   readonly body: string;
   readonly namesSpeaker: boolean;
@@ -155,7 +155,7 @@ type ShownTags = {
   readonly stored?: Instant | undefined;
 };
 
-/** Written before it is known which records are shown. */
+/** Written before the set of shown records is known. */
 function shownTags({ olderThan, became, repeats, stored }: ShownTags): readonly string[] {
   return [
     ...(olderThan === undefined ? [] : [`older than a record of ${shortTime(olderThan.at)}`]),
@@ -235,14 +235,14 @@ const MONTHS = [
   "dec(?:ember)?",
 ] as const;
 
-/** Characters within which a leading date ends. */
+/** Characters within which a leading date must end. */
 const DATE_REACH = 120;
 
 /** Whether a text begins with a date, bare or in brackets. */
 function statesDate(text: string, instant: Instant): boolean {
   const [year, month, day] = instant.slice(0, 10).split("-").map(Number);
   const begin = text.search(/[^\s([]/);
-  // Every notation contains the year; most texts do not, and need no regular expression.
+  // Every notation contains a year; most texts do not, and skip the regular expressions.
   if (begin < 0 || !text.slice(begin, begin + DATE_REACH).includes(`${year}`)) return false;
   const name = MONTHS[(month ?? 1) - 1] ?? "";
   const forms = [
@@ -287,7 +287,7 @@ function shortTime(instant: Instant): string {
 
 type LevelRules = {
   readonly format: ContextFormat;
-  /** The lowest level that may be shown. */
+  /** The lowest level allowed. */
   readonly minFidelity: RepresentationLevel;
 };
 
@@ -362,7 +362,7 @@ export type PackItem = {
   readonly least: number;
 };
 
-/** Writes and counts nothing yet. */
+/** Writes and counts lazily. */
 export function packItem(
   given: Pick<PackItem, "candidate" | "reference" | "rank" | "repeats" | "stored">,
   rules: Omit<LevelRules, "format"> & {
@@ -427,7 +427,7 @@ export type LineTokens = {
 
 type LineCounter = (line: RecordLine) => LineTokens;
 
-/** Remembers short parts that lines share: heads end at a split, and a line break adds tokens only after the last split. */
+/** Caches short parts shared by lines: heads end at a split, and a line break adds tokens only after the last split. */
 export function createLineCounter(tokenizer: Tokenizer): LineCounter {
   const heads = new Map<string, number>([["", 0]]);
   const breaks = new Map<string, number>();
@@ -449,7 +449,7 @@ function remembered(known: Map<string, number>, text: string, count: () => numbe
 
 /**
  * Lower bound of the tokens of a text anywhere: its runs of ASCII letters and digits; a token has at most one.
- * @param enough above it any larger bound will do
+ * @param enough stops counting above this
  */
 export function leastTokens(text: string, enough = Number.POSITIVE_INFINITY): number {
   // The first and the last token may be shared with the surroundings.

@@ -12,8 +12,8 @@ const ORDINARY = 3;
 export const ORDINARY_RANK = 2 * ORDINARY;
 
 /**
- * Packing order: own instructions, pinned memories and open tasks, episodes and evidence, the rest. Session neighbours of the first
- * three may follow their tier.
+ * Packing order: own instructions, pinned memories and open tasks, episodes and evidence, the rest. Session neighbours of the first three
+ * may follow them.
  */
 export function packingRanks(
   candidates: readonly ResultCandidate[],
@@ -83,8 +83,7 @@ type ContextFrame = {
 };
 
 /**
- * The exact token count of a context at every step, without counting its text: no token spans two lines, so lines are summed with
- * their line breaks, the last one without.
+ * The exact token count of a context at every step, without counting its text: no token spans two lines, so the counts of lines are summed.
  */
 export class ContextMeter<L extends MeteredLine> {
   readonly #tokenizer: Tokenizer;

@@ -44,11 +44,11 @@ export type Pool = {
   readonly context: ScoreContext;
   readonly entries: readonly Entry[];
   readonly question: QuestionTime;
-  /** Undefined: the question names no speaker of the pool. */
+  /** Undefined: the question names no speaker among the candidates. */
   readonly isSpokenByNamed: ((entry: Entry) => boolean) | undefined;
-  /** Whether the question asks for the present state. */
+  /** Whether the question asks for the current state. */
   readonly isCurrentState: boolean;
-  /** Whether a text speaks of a change; read at most once. */
+  /** Whether a text mentions a change; computed at most once. */
   readonly isUpdate: (entry: Entry) => boolean;
 };
 
@@ -57,7 +57,7 @@ export type Base = Pick<ScoreProvenance, "formulaVersion" | "trace" | "weights" 
 
 export type Formula = (entry: Entry, index: number) => Base;
 
-/** Paths for the full path score. */
+/** Paths needed for the full path score. */
 const FULL_PATHS = 3;
 
 export function toPool(candidates: readonly Candidate[], context: ScoreContext): Pool {
@@ -125,7 +125,7 @@ function momentOf(node: MemoryNode, { fusion }: ScoringWeights): Instant {
   return byEvent ? statedTime(node) : (node.eventTime ?? node.updatedAt);
 }
 
-/** Ranks from 1, largest first, ties share the better rank: 1, 2, 2, 4. Instants rank newest first. */
+/** Ranks from 1, largest first; ties share the better rank: 1, 2, 2, 4. Instants rank newest first. */
 export function competitionRanks<T extends number | string>(
   values: readonly (T | undefined)[],
 ): readonly (number | undefined)[] {
@@ -220,7 +220,7 @@ function proximity(wording: number, stated: Instant, { timeFrom, timeTo }: TimeW
   return Math.exp(-WINDOW_LAMBDA * (late === 0 ? early : Math.min(early, late)));
 }
 
-/* The wording of questions and memories about time. Every pattern is linear in the length of its text. */
+/* Wording of questions and memories about time. Every pattern runs in linear time. */
 
 export type QuestionTime = {
   /** Asks for the present state explicitly. */

@@ -138,7 +138,7 @@ function changeTime(node: MemoryNode, { stated }: Entry, { fusion }: ScoringWeig
 }
 
 type WeightShifts = {
-  /** Words do not tell the candidates apart. */
+  /** Words do not distinguish the candidates. */
   readonly ignoresWords: boolean;
   readonly favours: "newest" | "recent" | undefined;
   readonly multipliers: RankingMultipliers | undefined;
@@ -195,7 +195,7 @@ export function eachMultiplied(of: (name: keyof RankingMultipliers) => number): 
 
 /** The least decay per day. */
 const BOOST_LAMBDA = 0.05;
-/** For candidates by a speaker whom the question names; measured in docs/retrieval.md. */
+/** For candidates by a speaker named in the question; measured in docs/retrieval.md. */
 const SPEAKER_BOOST = 0.15;
 
 /** Semantic and lexical channel fused, times factors relative to the pool. */
@@ -285,7 +285,7 @@ type FactorInput = Pool & {
   readonly shares: Shares;
 };
 
-/** The formula of each factor, for all candidates; undefined: the question has none. */
+/** Each factor's formula, for all candidates; undefined: it does not apply to the question. */
 const FORMULAS: Readonly<Record<FactorName, (of: FactorInput) => readonly number[] | undefined>> = {
   epistemicFactor: ({ shares }) => shares(({ signals }) => signals.epistemicWeight),
   nodeTypeFactor: ({ shares }) => shares(({ signals }) => signals.nodeTypeBoost),
@@ -323,11 +323,11 @@ function poolFactors(
   };
 }
 
-/** What is not of the time that a question asks for has at most this, and this share of it for each day that it is away. */
+/** The maximum score of memories outside the requested time, and the factor per day of distance. */
 const OTHER_TIME = 0.4;
 const OTHER_TIME_DAILY = 0.98;
 
-/** How near each candidate is to the time that alone the question asks for; undefined if it asks for more, or none is of that time. */
+/** How near each candidate is to the requested time, if the question asks for nothing else; undefined otherwise, or if none is of it. */
 function timeFactors(
   entries: Pool["entries"],
   { analysis: { askedTime } }: Pool["context"],
@@ -345,7 +345,7 @@ function withTieBreak(record: FusionRecord, fusion: ChannelFusion, place: number
   return { ...record, tieBreak: scored ? place * TIE_BREAK_WIDTH : 0 };
 }
 
-/** Raises the newest candidate if the question asks for the present state and its text speaks of a change. Undefined: no step. */
+/** Raises the newest candidate if the question asks for the current state and its text mentions a change. Undefined: no step. */
 function currentUpdates(pool: Pool): (entry: Entry, base: Base) => Adjustment | undefined {
   const { context, entries, isCurrentState, isUpdate } = pool;
   const { currentUpdateMultiplier: multiplier } = context.weights;
@@ -360,7 +360,7 @@ function currentUpdates(pool: Pool): (entry: Entry, base: Base) => Adjustment | 
   };
 }
 
-/** Below the relevance floor a fused score stays, and a weighted one rises to its relevance at most. */
+/** Below the relevance floor a fused score stays; a weighted one rises at most to its relevance. */
 function boundedCoefficient({ trace, weights }: Base, multiplier: number): number {
   const limit = relevanceLimit(trace, weights);
   if (limit === undefined) return multiplier;
