@@ -9,9 +9,11 @@ import { runConformance } from "./conformance/run.ts";
 
 const [executable] = process.argv.slice(2);
 const results = await runConformance(executable === undefined ? undefined : [resolve(executable)]);
-for (const { revision, applied, passed, problems } of results) {
+for (const { revision, tools, applied, passed, problems } of results) {
   const listed = NOT_APPLICABLE[revision] ?? [];
-  console.log(`${revision}: ${passed} checks of ${applied.length} scenarios passed`);
+  console.log(
+    `${revision}, ${tools} tools: ${passed} checks of ${applied.length} scenarios passed`,
+  );
   console.log(`  ${applied.join(", ")}`);
   for (const reason of new Set(listed.map((entry) => entry.reason))) {
     const names = listed.filter((entry) => entry.reason === reason).map(({ name }) => name);

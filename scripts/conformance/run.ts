@@ -4,6 +4,8 @@ import { join, resolve } from "node:path";
 import { startServer } from "../bench/server.ts";
 import { NOT_APPLICABLE, type NotApplicable } from "./not-applicable.ts";
 
+const TOOL_SETS = ["full", "core"] as const;
+
 const PACKAGE = resolve(import.meta.dir, "../../node_modules/@modelcontextprotocol/conformance");
 /** Milliseconds for all scenarios of a revision; they take a few seconds. */
 const LIMIT_MS = 120_000;
@@ -14,6 +16,8 @@ const SCHEMA_CHECK = "wire-schema-valid";
 /** What came of one revision. */
 export type Conformance = {
   readonly revision: string;
+  /** The offered set of tools. */
+  readonly tools: string;
   /** Scenarios that apply, by name. */
   readonly applied: readonly string[];
   /** Checks that passed, those of scenarios that do not apply not counted. */
@@ -29,7 +33,7 @@ type Check = {
 };
 
 /**
- * Runs the scenarios that the official suite requires of a server, in each revision that it knows, against `svc serve --mcp`
+ * Runs the scenarios that the official suite requires of a server, in each revision that it knows and with each set of tools, against `svc serve --mcp`
  * on a pack of its own. Uses no network but this machine's own.
  * @param command what runs the program; default: SVC_EXE, else dist/svc, else src/main.ts under Bun
  */
@@ -47,8 +51,12 @@ export async function runConformance(
     });
     try {
       const results: Conformance[] = [];
-      for (const revision of Object.keys(NOT_APPLICABLE)) {
-        results.push(await runRevision(revision, `${server.url}/mcp`, join(folder, revision)));
+      for (const tools of TOOL_SETS) {
+        for (const revision of Object.keys(NOT_APPLICABLE)) {
+          const url = `${server.url}/mcp?tools=${tools}`;
+          const judged = await runRevision(revision, url, join(folder, tools, revision));
+          results.push({ ...judged, tools });
+        }
       }
       return results;
     } finally {
@@ -59,7 +67,11 @@ export async function runConformance(
   }
 }
 
-async function runRevision(revision: string, url: string, output: string): Promise<Conformance> {
+async function runRevision(
+  revision: string,
+  url: string,
+  output: string,
+): Promise<Omit<Conformance, "tools">> {
   const suite = join(PACKAGE, "dist/index.js");
   if (!existsSync(suite)) throw new Error(`${suite} is missing; run bun install`);
   const child = Bun.spawn(
@@ -94,7 +106,7 @@ export function judge(
   revision: string,
   scenarios: ReadonlyMap<string, readonly Check[]>,
   notApplicable: readonly NotApplicable[],
-): Conformance {
+): Omit<Conformance, "tools"> {
   const listed = new Set(notApplicable.map(({ name }) => name));
   const problems: string[] = [];
   const applied: string[] = [];

@@ -17,6 +17,7 @@ export type AssistantCommandInput = {
   readonly pack: string;
   /** The owner of everything on the connection; absent: each call names one. */
   readonly userId?: string | undefined;
+  /** Default core: a model pays for each tool in the list. */
   readonly tools?: "core" | "full" | undefined;
 };
 
@@ -25,15 +26,14 @@ export type AssistantCommandInput = {
  * no second memory. @param key what is known about its key, if there is one
  */
 export function assistantCommand(
-  { pack, userId, tools }: AssistantCommandInput,
+  { pack, userId, tools = "core" }: AssistantCommandInput,
   key: KeyStatus | undefined,
   here: Surroundings = surroundings(),
 ): ServerCommand {
   const [command, ...rest] = SELF;
-  const set = tools === "core" ? ["--tools", tools] : [];
   return {
     command,
-    args: [...rest, "mcp", "--db-path", pack, NO_CREATE, ...set],
+    args: [...rest, "mcp", "--db-path", pack, NO_CREATE, "--tools", tools],
     env: {
       ...(userId !== undefined && { [OWNER_VARIABLE]: userId }),
       ...keyFolderVariable(key, here),

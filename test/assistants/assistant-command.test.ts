@@ -11,5 +11,7 @@ test("an assistant starts the program with the pack, which it does not make", ()
     "--db-path",
     "/home/ada/m.pack",
     "--no-create",
+    "--tools",
+    "core",
   ]);
 });

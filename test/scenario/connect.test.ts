@@ -167,7 +167,14 @@ test("every client is connected, gets an answer, finds what another one stored, 
     // SAFETY: what was found is compared with what is expected right below.
     const server = (root as Record<string, Record<string, Server>>)[path]!["memory"]!;
     expect(server.command).toBe(EXECUTABLE);
-    expect(server.args).toEqual(["mcp", "--db-path", join(folder, "memory.pack"), "--no-create"]);
+    expect(server.args).toEqual([
+      "mcp",
+      "--db-path",
+      join(folder, "memory.pack"),
+      "--no-create",
+      "--tools",
+      "core",
+    ]);
     const found = await session(server, async (one) => {
       if (client === CLIENTS[0].client) {
         await call(one, "memory_store", { content: FACT, user_id: "ada" });

@@ -150,8 +150,10 @@ export const forgetOperation = defineOperation({
     tool: "memory_forget",
     title: "Erase memories",
     description:
-      "Erase memories and their messages for ever. First preview; if the user agrees to all that would go, " +
-      'call with `mode` "erase" and its `confirm`.',
+      "Erase memories and their messages for ever; memory_archive_node only stops using them. " +
+      'First preview; if the user agrees to all that would go, call with `mode` "erase" and its `confirm`.',
+    toolSet: "core",
+    coreArguments: ["ids", "mode", "confirm"],
     silentArguments: ["session_id", "containing", "keep_derived"],
     annotations: RETIRES,
     says: ({ confirm, stage, forgottenBefore }) => {

@@ -68,7 +68,8 @@ export const archiveOperation = defineOperation({
   mcp: {
     tool: "memory_archive_node",
     title: "Retire, restore or pin",
-    description: "Retire a memory, restore or pin it. If it has changed use memory_supersede.",
+    description:
+      "Stop using a memory (its text stays; memory_forget erases), bring one back, or pin it. If it has changed use memory_supersede.",
     toolSet: "core",
     coreArguments: ["node_id", "restore", "pinned"],
     annotations: RETIRES,

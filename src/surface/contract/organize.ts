@@ -126,6 +126,8 @@ export const organizeOperation = defineOperation({
     title: "Put memories in order",
     description:
       "Run upkeep, when the user asks to tidy up: promote, archive what has faded, merge duplicates, sum up.",
+    toolSet: "core",
+    coreArguments: ["dry_run"],
     annotations: RETIRES,
     output: organizeToolView,
     says: ({ wouldChange }) => wouldChange && "Nothing was changed. Without dry_run:",

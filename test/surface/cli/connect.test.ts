@@ -170,10 +170,11 @@ describe("svc connect", () => {
     expect(stderr).toContain("SVC_DEFAULT_TOKEN_BUDGET");
     expect(stderr).toContain(`make it with: svc init ${at("new.pack")}`);
     expect(stderr).not.toMatch(/2000|raw_key/);
-    expect(JSON.parse(stdout).mcpServers.memory.args.slice(-3)).toEqual([
+    expect(JSON.parse(stdout).mcpServers.memory.args.slice(-5)).toEqual([
       "--db-path",
       at("new.pack"),
       "--no-create",
+      ...["--tools", "core"],
     ]);
     expect(existsSync(at("new.pack"))).toBeFalse();
   });
@@ -208,13 +209,13 @@ describe("svc connect", () => {
     { client: "any-other", path: ["mcpServers", "notes", "env", "SVC_MCP_USER_ID"], value: "ada" },
   ])("prints what $client reads, and changes nothing", async ({ client, path, value }) => {
     const { code, stdout } = await run(
-      `connect ${client} --print --name notes --user-id ada --tools core --db-path plain.pack`,
+      `connect ${client} --print --name notes --user-id ada --tools full --db-path plain.pack`,
     );
     expect(code).toBe(0);
     let found: unknown = JSON.parse(stdout);
     for (const key of path) found = Object(found)[key];
     expect(found).toBe(value);
-    expect(stdout).toMatch(/"--tools",\s+"core"/);
+    expect(stdout).toMatch(/"--tools",\s+"full"/);
     expect(inHome()).toEqual([]);
   });
 

@@ -97,7 +97,7 @@ test("the steps lead from looking to doing, and ask before what cannot be undone
       "memory_resolve_contradiction",
     ]);
     const forget = await text("forget");
-    expect(order(forget)).toEqual(["memory_retrieve", "memory_archive_node"]);
+    expect(order(forget)).toEqual(["memory_retrieve", "memory_archive_node", "memory_forget"]);
     expect(forget.indexOf("Wait until I say")).toBeLessThan(forget.indexOf("memory_archive_node"));
   }));
 

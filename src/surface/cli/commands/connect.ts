@@ -11,7 +11,7 @@ import type { Config } from "../../../config/schema.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { ToolSet } from "../../contract/core/operation.ts";
 import type { CliContext } from "../context.ts";
-import { DEFAULT_TOOLS, TOOL_SETS } from "../mcp-options.ts";
+import { TOOL_SETS } from "../mcp-options.ts";
 import { configOfPack, formatOption, packOf } from "../options.ts";
 import type { Format } from "../output.ts";
 import { confirm, isTerminal } from "../terminal.ts";
@@ -43,9 +43,9 @@ export function connectCommand(context: CliContext): Command {
       ownerName,
     )
     .addOption(
-      new Option("--tools <set>", "which tools to offer; core costs the model fewer tokens")
+      new Option("--tools <set>", "which tools to offer: those of every day, or all")
         .choices(TOOL_SETS)
-        .default(DEFAULT_TOOLS),
+        .default("core" satisfies ToolSet),
     )
     .addOption(new Option("--dry-run", "show what would change, and stop").conflicts("print"))
     .option("--yes", "do not ask")

@@ -83,7 +83,7 @@ async function init(
   const file = packOf(main);
   output.line();
   const { assistantOf } = await import("../../../assistants/assistant-command.ts");
-  const wish = { pack: resolve(file), userId: config.mcp.user_id, tools: "full" } as const;
+  const wish = { pack: resolve(file), userId: config.mcp.user_id };
   const { server } = await assistantOf(config, wish);
   for (const line of assistantLines(file, server)) output.line(line);
   output.line();
