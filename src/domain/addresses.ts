@@ -4,8 +4,8 @@ export const STORE_BACKENDS = ["sqlite", "postgres"] as const;
 export type StoreBackend = (typeof STORE_BACKENDS)[number];
 
 /**
- * What is meant as an address and so is never taken for a path: `scheme://` anywhere (in quotes, behind `NAME=`), the scheme of
- * PostgreSQL even where its slashes are wrong, and `name=value` pairs as `psql` takes them. One letter before the colon is a drive.
+ * Texts treated as addresses and never as paths: `scheme://` anywhere (in quotes, after `NAME=`), the scheme of PostgreSQL even with wrong
+ * slashes, and `name=value` pairs as `psql` accepts them. One letter before the colon is a drive.
  */
 const ADDRESS =
   /(?:[a-z][a-z0-9+.-]+:)+\/\/|^[\s"'`]*(?:(?:jdbc:)?postgres(?:ql)?:|\w+\s*=.*\s(?:host|hostaddr|port|dbname|user|password)\s*=)/i;
@@ -14,7 +14,7 @@ const TLS_MODE = /^(?:disable|allow|prefer|require|verify-ca|verify-full)$/;
 const FORM =
   "it looks like postgres://user:password@host:5432/database, and a password has %23 for #, %25 for %, %2F for /, %3A for :, %3F for ? and %40 for @";
 
-/** Whether a text is meant as an address, usable or not. */
+/** Whether a text is intended as an address, usable or not. */
 export function isAddress(text: string): boolean {
   return ADDRESS.test(text);
 }
@@ -23,7 +23,7 @@ export function isDatabaseUrl(text: string): boolean {
   return databaseUrlProblem(text) === undefined;
 }
 
-/** Why a text is no address of a server database, as the rest of a sentence without any part of it; undefined if it is one. */
+/** Why a text is not an address of a server database, as the rest of a sentence that repeats no part of it; undefined if it is one. */
 export function databaseUrlProblem(text: string): string | undefined {
   const reason = problemOf(text);
   return reason && `is no address of a database that can be used: ${reason}; ${FORM}`;
@@ -31,9 +31,9 @@ export function databaseUrlProblem(text: string): string | undefined {
 
 function problemOf(text: string): string | undefined {
   if (!OURS.test(text)) return "it does not begin with postgres://";
-  // A parser takes control characters out, so that another address would be asked.
+  // A parser drops control characters, so that another address would be used.
   if (/\p{Cc}/u.test(text)) return "it has a control character";
-  // Of a password with such a character the rest would pass for the database, or be dropped; its beginning for the port.
+  // With such a character in a password, the rest would be read as the database or dropped, and the beginning as the port.
   const behindHost = text.replace(OURS, "").replace(/^[^/?#]*/, "");
   if (behindHost.includes("#")) return "it has a # that is not written %23";
   if (behindHost.includes("@")) return "it has a / or a ? before the last @";
@@ -52,14 +52,14 @@ function isDecodable(part: string): boolean {
   }
 }
 
-/** The address of a database without user, password and parameters, as errors may show it. */
+/** The address of a database without user, password and parameters, for error messages. */
 export function databasePlace(url: string): string {
   if (!isDatabaseUrl(url)) return "the database";
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
 }
 
-/** A path as it was typed; of an address what a command needs beside the password: the user too, and how TLS is used. */
+/** A path as typed; for an address, what a command needs besides the password: also the user and the TLS mode. */
 export function shownPlace(text: string): string {
   return isAddress(text) ? addressWithoutPassword(text) : text;
 }
@@ -68,20 +68,20 @@ function addressWithoutPassword(url: string): string {
   const place = databasePlace(url);
   if (!isDatabaseUrl(url)) return place;
   const { username, searchParams } = new URL(url);
-  // Behind an encoded colon, what passes for the user is a password.
+  // After an encoded colon, what looks like the user is a password.
   const user = username === "" || /%3a/i.test(username) ? "" : `${username}@`;
   const tls = TLS_MODE.exec(searchParams.get("sslmode") ?? "");
   const shown = tls === null ? place : `${place}?sslmode=${tls[0]}`;
   return shown.replace("://", () => `://${user}`);
 }
 
-/** The error for an address that cannot be used in place of a pack. */
+/** The error for an address that cannot be used as a pack. */
 export function unusableAddress(text: string): SvcError {
   const message = `${shownAddress(text)} ${databaseUrlProblem(text) ?? "is an address"}`;
   return new SvcError("invalid_config", message, { setting: "database_url" });
 }
 
-/** A text as a message may repeat it: of an address without what may be a password. */
+/** A text for use in messages: an address loses whatever may be a password. */
 export function withoutPassword(text: string): string {
   if (!isAddress(text)) return text;
   return text.replace(/:(\/*).*@/s, ":$1…@").replace(/(password\s*=).*/is, "$1…");
@@ -101,10 +101,7 @@ const DEFAULT_ADDRESSES = {
 
 export type ModelProvider = keyof typeof DEFAULT_ADDRESSES;
 
-/**
- * The address below which a provider's interface lies, without a slash at the end.
- * @param baseUrl as it is set. Default: the provider's own
- */
+/** The base address of a provider's interface, without a trailing slash. @param baseUrl the setting. Default: the provider's own */
 export function providerAddress(provider: ModelProvider, baseUrl: string | undefined): string {
   const url = (baseUrl ?? DEFAULT_ADDRESSES[provider]).replace(/\/+$/, "");
   // Users know the server by its bare address.
@@ -117,8 +114,8 @@ export function isWebAddress(text: string): boolean {
 }
 
 /**
- * The address that the variable of Ollama's own tools means: `host`, `host:port` or a whole address. Where its server listens on
- * all addresses, the one of this machine is meant.
+ * The address in the variable of Ollama's own tools: `host`, `host:port` or a whole address. If its server listens on all addresses, this
+ * machine's is used.
  */
 export function ollamaAddress(host: string): string {
   const given = /^https?:\/\//i.test(host) ? host : `http://${host}`;
@@ -130,7 +127,7 @@ export function ollamaAddress(host: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/** The host that gets what is sent to a provider, as a person knows it. */
+/** The host that receives what is sent to a provider, as shown to a person. */
 export function providerHost(provider: ModelProvider, baseUrl: string | undefined): string {
   const address = providerAddress(provider, baseUrl);
   return URL.canParse(address) ? new URL(address).host : "an unknown host";
@@ -157,7 +154,7 @@ const PRIVATE_V4 = /^(?:0|10|127|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168)\./
 /** The unspecified address, ::1, fc00::/7, fe80::/10. */
 const PRIVATE_V6 = /^\[(?:::1?\]|f[cd][\da-f]{2}:|fe[89ab][\da-f]:)/;
 
-/** Whether an address is on this machine or its network, by its name. */
+/** Whether an address is on this machine or its network, judging by its name. */
 export function isPrivateAddress(url: URL): boolean {
   const host = hostOf(url);
   const mapped = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/.exec(host);
@@ -169,7 +166,7 @@ export function isPrivateAddress(url: URL): boolean {
   return isV4 ? PRIVATE_V4.test(host) : PRIVATE_V6.test(host) || PRIVATE_NAME.test(host);
 }
 
-/** The host of an address, in lower case and without a dot at its end. */
+/** The host of an address, in lower case and without a trailing dot. */
 export function hostOf({ hostname }: URL): string {
   return hostname.toLowerCase().replace(/\.$/, "");
 }

@@ -10,7 +10,7 @@ const VISIBLE = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u
 
 /** Checks of arguments that several calls share. Each throws SvcError invalid_argument naming the field. */
 
-/** An owner: text that is not blank, in one form. */
+/** An owner: not blank, in canonical form. */
 export function parseUserId(value: unknown): string {
   if (typeof value !== "string" || value.trim() === "") {
     throw invalid("user_id", "must be non-blank text");
@@ -25,7 +25,7 @@ export function parseSessionId(value: unknown): string | undefined {
   return text === undefined ? undefined : nameForm(text);
 }
 
-/** The same check for an argument that may be left out: undefined when absent. */
+/** The same check for an optional argument: undefined when absent. */
 function optional<T, Rest extends readonly unknown[]>(parse: (value: unknown, ...rest: Rest) => T) {
   return (value: unknown, ...rest: Rest): T | undefined =>
     value === undefined || value === null ? undefined : parse(value, ...rest);
@@ -36,7 +36,7 @@ export const parseOptionalText = optional(parseText);
 export const parseOptionalContent = optional(parseContent);
 export const parseOptionalId = optional(parseId);
 
-/** An owner, or everybody when absent. */
+/** An owner, or all owners when absent. */
 export function parseOwner(value: unknown): Owner {
   return toOwner(parseOptionalUserId(value));
 }
@@ -49,12 +49,12 @@ export function parseText(value: unknown, field: string): string {
   return value;
 }
 
-/** Whether a text can be that of a memory: there is something visible in it. */
+/** Whether a text can be that of a memory: it has a visible character. */
 export function isVisible(text: string): boolean {
   return VISIBLE.test(text);
 }
 
-/** The text of a memory: it must contain something visible, so that it can be read and found. */
+/** The text of a memory: it must have a visible character, so that it can be read and found. */
 export function parseContent(value: unknown, field: string): string {
   const text = parseText(value, field);
   if (!isVisible(text)) throw invalid(field, "is empty; write what is to be remembered");
@@ -91,7 +91,7 @@ export function parseOptionalInteger(
   return value;
 }
 
-/** The most entries of a page: 1 to 1000, 100 when absent. */
+/** The maximum size of a page: 1 to 1000, 100 when absent. */
 export function parsePageLimit(value: unknown): number {
   return parseOptionalInteger(value, "limit", 1, LIMITS.nodeQueryMax) ?? 100;
 }
@@ -126,7 +126,7 @@ export function parseOptionalMembers<T extends string>(
   field: string,
 ): readonly T[] | undefined {
   const list = parseOptionalList(value, field);
-  // However often they are named: each becomes a parameter of a statement.
+  // Repeats are dropped: each entry becomes a parameter of a statement.
   return list && [...new Set(list.map((item) => parseMember(members, item, field)))];
 }
 
@@ -145,12 +145,12 @@ export function parseId(value: unknown, field: string): Uuid {
   throw invalid(field, `${shown} is not a UUID`);
 }
 
-/** A place in an order by time and id, as text for callers. */
+/** A position in an order by time and id, as text for callers. */
 export function cursorOf({ at, id }: { readonly at: Instant; readonly id: Uuid }): string {
   return `${at}_${id}`;
 }
 
-/** The place behind which a page begins, or undefined when absent. */
+/** The position after which a page begins, or undefined when absent. */
 export function parseCursor(
   value: unknown,
 ): { readonly at: Instant; readonly id: Uuid } | undefined {
@@ -165,12 +165,12 @@ export function parseCursor(
   return { at: at.instant, id };
 }
 
-/** The error for an `after_id` at which no page has ended. */
+/** The error for an `after_id` that does not end any page. */
 export function noSuchPlace(afterId: Uuid): SvcError {
   return invalid("after_id", `${afterId} is not in the list; begin again with its first page`);
 }
 
-/** Bounds of the specification that more than one module needs. */
+/** Limits of the specification that several modules need. */
 export const LIMITS = {
   /** Code points of a speaker's name after trimming. */
   speakerMaxChars: 200,
@@ -184,12 +184,12 @@ export const LIMITS = {
   contextTokensMax: 131_072,
   /** UTF-16 units of the longest text that enters a context whole: 8 for each token. */
   contextTextChars: 8 * 131_072,
-  /** UTF-16 units of long texts that one question holds, but for their first 64 Ki. */
+  /** UTF-16 units of long texts that one question holds, beyond the first 64 Ki. */
   questionChars: 32 * 1024 * 1024,
   /** UTF-16 units of a text that are read for its wording: dates, updates, the words of an episode. */
   wordingChars: 64 * 1024,
   valueBindings: 256,
-  /** Memories that a new one may replace at once. */
+  /** Memories that a new one may replace in one call. */
   supersedesMax: 16,
   /** UTF-16 units of text in a page of memories, events or operations; one item may be larger. */
   pageChars: 8 * 1024 * 1024,
@@ -198,7 +198,7 @@ export const LIMITS = {
   scanPageMax: 1000,
   eventPageMax: 1000,
   operationPageMax: 1000,
-  /** Nodes that cite an event, in one answer. */
+  /** Nodes citing an event, in one answer. */
   citingNodesMax: 1000,
   /** Edges between a node and the farthest node of its neighborhood. */
   neighborhoodHops: 5,

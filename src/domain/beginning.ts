@@ -4,7 +4,7 @@ import { LIMITS } from "./arguments.ts";
 import type { MemoryNode } from "./node.ts";
 import { SEARCH_READ } from "./search/pages.ts";
 
-/** What a memory has of which only the beginning is here: lengths in UTF-16 units, and the hash of its text. */
+/** Properties of the whole text of a shortened memory: lengths in UTF-16 units, and its hash. */
 export type Whole = {
   readonly content?: number | undefined;
   readonly metadata?: number | undefined;
@@ -13,7 +13,7 @@ export type Whole = {
 
 const wholes = new WeakMap<MemoryNode, Whole>();
 
-/** Of a copy with shorter texts: what the whole has; empty for any other memory. */
+/** For a copy with a shortened text: properties of the whole text; empty for any other memory. */
 export function wholeOf(node: MemoryNode): Whole {
   return wholes.get(node) ?? {};
 }
@@ -23,14 +23,14 @@ export function asBeginning(copy: MemoryNode, whole: Whole): MemoryNode {
   return copy;
 }
 
-/** The first UTF-16 units of a text, without half a character at its end. It keeps nothing of the rest in memory. */
+/** The first UTF-16 units of a text, without half a character at its end. Does not keep the rest in memory. */
 export function beginning(text: string, chars: number): string {
   const last = text.charCodeAt(chars - 1);
   const end = last >= 0xd800 && last < 0xdc00 ? chars - 1 : chars;
   return Buffer.from(text.slice(0, end)).toString();
 }
 
-/** Whether a memory cannot stand in a context: its text is too long for every budget, or not all here. */
+/** Whether a memory cannot appear in a context: its text exceeds every budget, or is shortened. */
 export function isTooLongForContext(node: MemoryNode): boolean {
   return node.content.length > LIMITS.contextTextChars || wholeOf(node).content !== undefined;
 }
@@ -38,8 +38,8 @@ export function isTooLongForContext(node: MemoryNode): boolean {
 type Row = { readonly content: string; readonly metadata: string | null };
 
 /**
- * How a question reads memories with long texts, one by one: of a text that no context could show, only so much as to see that; and
- * beyond `LIMITS.questionChars` in all, of each only what is read for its wording.
+ * Reads memories with long texts for a question, one by one. A text too long for any context is read only far enough to know that; beyond
+ * `LIMITS.questionChars` in total, only what is needed for its wording.
  */
 export function beginnings<R extends Row>(toNode: (row: R) => MemoryNode): (row: R) => MemoryNode {
   let room: number = LIMITS.questionChars;

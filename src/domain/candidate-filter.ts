@@ -26,7 +26,7 @@ export type CandidateFilter = {
   readonly aliveAt?: Instant;
 };
 
-/** What an owner may find if nothing else is asked for: everything. */
+/** The default filter of an owner: everything. */
 export function everythingOf(userId: string): CandidateFilter {
   return {
     userId,
@@ -42,8 +42,8 @@ export function everythingOf(userId: string): CandidateFilter {
 }
 
 /**
- * Whether a memory passes a filter, apart from its lifecycle state. The stores evaluate the same rules inside their searches;
- * this form serves memories found in other ways, and the tests that compare the two.
+ * Whether a memory passes a filter, lifecycle state aside. The stores evaluate the same rules inside their searches; this form serves
+ * memories found in other ways, and the tests that compare the two.
  */
 export function passesFilter(node: MemoryNode, filter: CandidateFilter): boolean {
   return (
@@ -73,7 +73,7 @@ function withinKnowledge(node: MemoryNode, filter: CandidateFilter): boolean {
   );
 }
 
-/** Whether a hit answers a question, as far as can be judged, or is merely the nearest there is. */
+/** Whether a hit likely answers a question, or is merely the nearest one. */
 export const STRENGTHS = ["strong", "weak"] as const;
 export type Strength = (typeof STRENGTHS)[number];
 
@@ -85,24 +85,24 @@ type Judged = {
 };
 
 /*
- * Tuned for bge-small-en-v1.5 with scripts/quality: its cosines hardly fall below 0.45 for English and 0.6 for other languages,
- * so that a cosine alone does not distinguish an answer from a text that is merely in the same language. See docs/retrieval.md.
+ * Tuned for bge-small-en-v1.5 with scripts/quality: its cosines hardly fall below 0.45 for English and 0.6 for other languages, so a cosine
+ * alone does not distinguish an answer from a text in the same language. See docs/retrieval.md.
  */
 /** How much the share of the question's words in a text adds to the cosine. */
 const WORDS_SHARE = 0.3;
-/** From here on the best hit answers the question. */
+/** At or above this the best hit answers the question. */
 const ANSWERS_FROM = 0.73;
-/** So does a lower first hit whose cosine is at least this, and this far ahead of all others. */
+/** So does a lower first hit with at least this cosine, and this lead over all others. */
 const AHEAD_FROM = 0.58;
 const AHEAD_BY = 0.07;
-/** From here on another hit belongs to the answer, */
+/** At or above this another hit is part of the answer, */
 const BELONGS_FROM = 0.58;
 /** unless it is this much worse than the best one. */
 const BEHIND_BEST = 0.35;
-/** Share of the words from which a text without a vector is an answer. */
+/** Share of the question's words from which a text without a vector is an answer. */
 const ANSWERS_WITHOUT_VECTOR = 0.5;
 
-/** Words of questions in languages other than English that say nothing about their topic. */
+/** Words of questions in languages other than English that carry no topic. */
 const EMPTY: ReadonlySet<string> = new Set(
   analyse(
     `der die das den dem des ein eine einen einem einer eines und oder ist sind war waren wird werden wurde im in am an auf bei zu zum
@@ -113,9 +113,9 @@ const EMPTY: ReadonlySet<string> = new Set(
 );
 
 /**
- * The strength of each hit of one question. Hits are strong if the best of them answers the question and they are not much worse.
- * If none answers it, the first one is strong that is far ahead of all others. Pure.
- * @param next the highest cosine of whatever was found besides the first hit; undefined if there is nothing
+ * The strength of each hit of one question. If the best hit answers the question, it and those not much worse are strong. Otherwise only a
+ * first hit far ahead of all others is. Pure.
+ * @param next the highest cosine of anything found besides the first hit; undefined if nothing
  */
 export function strengthsOf(
   question: string,
@@ -125,7 +125,7 @@ export function strengthsOf(
   const terms = questionTerms(question).flatMap(({ term }) =>
     EMPTY.has(term) ? [] : [stem(term)],
   );
-  // What is asked stands at the end, or at the beginning.
+  // The actual question is at the end, or at the beginning.
   const words = new Set([...terms.slice(-WORDS_READ / 2), ...terms.slice(0, WORDS_READ / 2)]);
   const values = hits.map((hit) => worthOf(words, hit));
   const best = values.reduce((most, value) => Math.max(most, value), 0);
@@ -142,7 +142,7 @@ function worthOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {
   return cosine + WORDS_SHARE * share;
 }
 
-/** Words of a question that are looked for in texts, and UTF-16 units of a text in which they are. */
+/** Words of a question that are looked up in texts, and UTF-16 units of a text that are searched. */
 const WORDS_READ = 64;
 const CHARS_READ = 32_768;
 
@@ -155,7 +155,7 @@ function shareOf(words: ReadonlySet<string>, whole: string): number {
   return found / words.size;
 }
 
-/** Whether a folded text has a word with this stem. Texts are many, and splitting them into words costs ten times as much. */
+/** Whether a folded text has a word with this stem. Texts are many, and splitting them into words would cost ten times as much. */
 function hasWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
     const begins = at === 0 || !isWordCharacter(text.charCodeAt(at - 1));
@@ -166,7 +166,7 @@ function hasWord(text: string, word: string): boolean {
   return false;
 }
 
-/** Everything beyond ASCII counts: folded text has blanks between its words. At the end of a text there is none (NaN). */
+/** Any non-ASCII character counts as a letter: folded text has blanks between its words. The end of a text gives NaN. */
 function isWordCharacter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code > 127;
 }

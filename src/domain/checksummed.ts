@@ -2,7 +2,7 @@ import { sha256Hex } from "../lib/hashing.ts";
 import { canonicalJson, type JsonObject } from "../lib/json.ts";
 import { SvcError } from "./errors.ts";
 
-/** An audit payload with its own checksum: `record` is JSON text, `sha256` the hash of that text. */
+/** An audit payload with a checksum: `record` is JSON text, `sha256` its hash. */
 export type ChecksummedPayload = { readonly record: string; readonly sha256: string };
 
 export function checksummed(record: JsonObject): ChecksummedPayload {
@@ -22,6 +22,6 @@ export function openChecksummed(payload: JsonObject): JsonObject {
       "an audit record does not match its checksum; run: svc doctor",
     );
   }
-  // SAFETY: checksummed() only ever wraps objects, and the hash shows that it wrote this text.
+  // SAFETY: checksummed() only wraps objects, and the hash proves that it wrote this text.
   return JSON.parse(record) as JsonObject;
 }

@@ -1,8 +1,8 @@
 import { MULTILINGUAL_CENTRE } from "./embedding-centre.ts";
 
 /**
- * The embedding models that are part of the program, with everything in which they differ. One more model is one more row and its
- * files in `src/adapters/embedding/models/<name>/`.
+ * The built-in embedding models and all their differences. Adding a model takes one row, and its files in
+ * `src/adapters/embedding/models/<name>/`.
  */
 export const EMBEDDING_MODELS = [
   {
@@ -45,36 +45,36 @@ export const EMBEDDING_MODELS = [
 ] as const satisfies readonly [EmbeddingModel, ...EmbeddingModel[]];
 
 export type EmbeddingModel = {
-  /** Its name in packs, and its folder. */
+  /** Name in packs, and of its folder. */
   readonly name: string;
   readonly alias: string;
   readonly languages: string;
   readonly isEnglish: boolean;
-  /** Names weights and pooling in packs. Another one whenever a vector changes. */
+  /** Identifies weights and pooling in packs. Changes whenever a vector changes. */
   readonly recipe: string;
   readonly dimension: number;
-  /** Precede every text that is embedded. */
+  /** Prefixes for every embedded text. */
   readonly documentPrefix: string;
   readonly questionPrefix: string;
-  /** The file with its tokens, which also says how texts are split. */
+  /** The tokenizer file, which also says how texts are split. */
   readonly tokenizer: "tokenizer.json" | "pieces.bin";
   readonly files: readonly string[];
   readonly inputs: readonly ("input_ids" | "attention_mask" | "token_type_ids")[];
   readonly output: string;
   /** The vector is the output's row of the first or the last token, their mean, or (`none`) the output. */
   readonly pooling: Pooling;
-  /** A model that is not part of the program: then its weights say what they take and give. */
+  /** A model that is not built in: its weights determine input and output. */
   readonly other?: OtherFiles;
   /**
-   * Its mean vector, which is subtracted from every vector, as 16-bit numbers in base64. All vectors of some models point the same
-   * way; what they have in common says nothing and raises whatever is an average of several. Absent: nothing is subtracted.
+   * Its mean vector, which is subtracted from every vector, as 16-bit numbers in base64. The vectors of some models all lean one way; that
+   * common part carries no information and favours averages. Absent: nothing is subtracted.
    */
   readonly centre?: string;
   /** Weight of each neighbouring turn's vector in the indexed vector of a turn, 0 to 1. */
   readonly lean: number;
   /**
-   * Its cosines of two memories, and of a question and a memory, on the scale of the default model, which all thresholds are on.
-   * Measured with `scripts/quality/cosines.ts`.
+   * Maps its cosines, of two memories and of a question and a memory, to the scale of the default model, which all thresholds use. Measured
+   * with `scripts/quality/cosines.ts`.
    */
   readonly likeMemories: CosineScale;
   readonly likeQuestions: CosineScale;
@@ -82,27 +82,27 @@ export type EmbeddingModel = {
 
 export type Pooling = "first" | "last" | "mean" | "none";
 
-/** Where the files of a model lie that is not part of the program. */
+/** Location of the files of a model that is not built in. */
 type OtherFiles = {
   /** Absolute. */
   readonly folder: string;
   /** Below the folder. */
   readonly weights: string;
-  /** Tokens that it reads, the first and the last included. Undefined: unknown. */
+  /** Tokens that it reads, including the first and the last. Undefined: unknown. */
   readonly maxTokens: number | undefined;
 };
 
-/** A straight line from the cosines of one model to those of another. */
+/** A linear map from the cosines of one model to those of another. */
 type CosineScale = { readonly scale: number; readonly shift: number };
 
 export const DEFAULT_MODEL: EmbeddingModel = EMBEDDING_MODELS[0];
 
-/** The model of that name or alias; undefined if it is not in the table. */
+/** The model with that name or alias; undefined if unknown. */
 export function findModel(name: string): EmbeddingModel | undefined {
   return EMBEDDING_MODELS.find((model) => model.name === name || model.alias === name);
 }
 
-/** How vectors of a model are used. A model that is not in the table counts as the default one. */
+/** How vectors of a model are used. An unknown model is treated as the default one. */
 export function modelRules(
   name: string | undefined,
 ): Pick<EmbeddingModel, "lean" | "likeMemories" | "likeQuestions"> {
@@ -119,7 +119,7 @@ type EmbeddingIdentity = {
   readonly dimension: number;
 };
 
-/** Whether vectors of the two can be compared: all three fields are equal. */
+/** Whether vectors of the two are comparable: all three fields are equal. */
 export function isSameEmbedding(
   one: EmbeddingIdentity | undefined,
   other: EmbeddingIdentity,
@@ -129,7 +129,7 @@ export function isSameEmbedding(
   );
 }
 
-/** The cosine of two vectors of length one and equal dimension. */
+/** The cosine of two unit vectors of equal dimension. */
 export function unitCosine(one: Float32Array, other: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < one.length; at += 1) sum += (one[at] ?? 0) * (other[at] ?? 0);

@@ -47,7 +47,7 @@ export const LIFECYCLE_STATES = [
 ] as const;
 export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
-/** The states in which a node takes part in default queries and retrieval. */
+/** The states in which default queries and retrieval include a node. */
 export const ACTIVE_STATES = [
   "tentative",
   "stable",
@@ -96,7 +96,7 @@ export const REPRESENTATION_LEVELS = [
 ] as const;
 export type RepresentationLevel = (typeof REPRESENTATION_LEVELS)[number];
 
-/** `human` is a synonym of `user` in every inference and is stored as given. */
+/** `human` is a synonym of `user` in every inference, but is stored as given. */
 export const ROLES = ["user", "human", "participant", "assistant", "tool", "system"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -135,7 +135,7 @@ function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-/** Any value as text; never calls the value's own conversion, which a caller may have replaced. */
+/** Any value as text; never calls the value's own conversion, which a caller may have overridden. */
 function plain(value: unknown): string {
   if (typeof value === "object" && value !== null)
     return Array.isArray(value) ? "a list" : "an object";

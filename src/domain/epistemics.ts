@@ -11,7 +11,7 @@ import {
 } from "./enums.ts";
 import type { MemoryNode } from "./node.ts";
 
-/** How much a memory of each kind counts in ranking, 0 to 1. */
+/** The weight of a memory of each kind in ranking, 0 to 1. */
 export const EPISTEMIC_WEIGHTS: Readonly<Record<EpistemicType, number>> = {
   observed: 1.0,
   asserted: 0.9,
@@ -76,7 +76,7 @@ export function matrixConfidence(
     : { value, listed: true };
 }
 
-/** Initial confidence of a new node: as given, else from the matrix; instructions with the matrix value are raised to 0.70. */
+/** Initial confidence of a new node: as given, else from the matrix; for instructions the matrix value is raised to at least 0.70. */
 export function initialConfidence(
   input: {
     readonly nodeType: NodeType;
@@ -93,14 +93,14 @@ export function initialConfidence(
     : value;
 }
 
-/** The kind of knowledge of a direct store if the caller does not say. */
+/** The default kind of knowledge of a direct store. */
 export function inferEpistemicType(role: Role, nodeType: NodeType): EpistemicType {
   if (role === "assistant" || role === "system") return "inferred";
   if (nodeType === "summary") return "inferred";
   return nodeType === "event" || nodeType === "instruction" ? "observed" : "asserted";
 }
 
-/** The source of a direct store if the caller does not say. */
+/** The default source of a direct store. */
 export function inferSourceType(role: Role): SourceType {
   if (role === "assistant" || role === "system") return "system_inferred";
   return role === "tool" ? "tool_output" : "user_stated";
@@ -126,7 +126,7 @@ export function conditionState(node: MemoryNode): ConditionState {
   return CONDITION_STATES.find((state) => state === stored) ?? "unknown";
 }
 
-/** The weight of a memory in ranking; for a conditional one, the state of its condition decides. */
+/** The weight of a memory in ranking; for a conditional one, its condition's state decides. */
 export function epistemicWeight(
   node: MemoryNode,
   weights: Readonly<Partial<Record<EpistemicType, number>>>,
@@ -148,10 +148,7 @@ type EpistemicLimits = {
   readonly excludesThreshold: boolean;
 };
 
-/**
- * Why a memory is excluded where only what is known to be true counts: `reason:detail`. Undefined if it is not excluded. Takes
- * stored values; nothing decays here.
- */
+/** Why a memory is excluded from the default mode: `reason:detail`. Undefined if it is not. Uses stored values, without decay. */
 export function epistemicExclusion(node: MemoryNode, limits: EpistemicLimits): string | undefined {
   switch (node.epistemicType) {
     case "conditional": {
@@ -174,7 +171,7 @@ export function epistemicExclusion(node: MemoryNode, limits: EpistemicLimits): s
   }
 }
 
-/** What a memory states in parts, trimmed, as written in its metadata. None is blank. */
+/** The parts of a claim, trimmed, as written in the metadata. None is blank. */
 export type Claim = {
   readonly subject: string;
   readonly predicate: string;
@@ -183,7 +180,7 @@ export type Claim = {
   readonly polarity: string;
 };
 
-/** The polarity of a claim that names none. */
+/** The polarity of a claim that states none. */
 export const POSITIVE = "positive";
 
 /** The claim in a memory's metadata; undefined if a part is missing, blank or not text. */

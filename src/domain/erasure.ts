@@ -5,32 +5,29 @@ import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { checksummed } from "./checksummed.ts";
 import { SvcError } from "./errors.ts";
 
-/** The kind of operation that says what was forgotten, in place of it; its id and its target are the id of the forgetting. */
+/** The kind of the operation that replaces what was forgotten; its id and its target are the id of the forgetting. */
 export const FORGOTTEN = "MEMORY_FORGOTTEN";
-/** The kind of operation that keeps the SHA-256 of a receipt. Its target is the id of the forgetting. */
+/** The kind of the operation that keeps the SHA-256 of a receipt. Its target is the id of the forgetting. */
 export const RECEIPT_ISSUED = "FORGET_RECEIPT_ISSUED";
 
 export const ERASED_HASH = sha256Hex("");
 
-/**
- * How far a forgetting has come. `logical`: the store no longer returns it. `physical`: its bytes are gone as well,
- * as far as the store reaches.
- */
+/** Stages of a forgetting. `logical`: the store no longer returns it. `physical`: its bytes are gone too, as far as the store reaches. */
 export const FORGET_STAGES = ["logical", "physical"] as const;
 export type ForgetStage = (typeof FORGET_STAGES)[number];
 
-/** What stands in the place of the payload of an operation whose text was erased. */
+/** Replaces the payload of an operation whose text was erased. */
 export function erasedPayload(forgetId: Uuid): JsonObject {
   return { erased: forgetId, ...checksummed({ erased: forgetId }) };
 }
 
-/** By which forgetting a payload, or the metadata of an event, was erased; undefined: it was not. */
+/** The forgetting that erased a payload, or the metadata of an event; undefined: not erased. */
 export function erasedBy(json: JsonObject | undefined): Uuid | undefined {
   const id = json?.["erased"];
   return typeof id === "string" ? parseUuid(id) : undefined;
 }
 
-/** Whether what was stored stands in it only by its hash, or as text, of several events at once. */
+/** Whether an operation covers several events at once and keeps what was stored only as a hash, or as text. */
 const OF_SEVERAL: ReadonlySet<string> = new Set([
   "FAST_INGEST_BATCH",
   "EXTRACTION_BATCH_RECORDED",
@@ -53,7 +50,7 @@ export function namesAny(text: string, ids: ReadonlySet<string>): boolean {
 }
 
 /**
- * Whether an operation on something that stays keeps what is to be erased: it names a part of it, and has its text or its hash.
+ * Whether an operation on a remaining object keeps erased data: it names a part of it, or has its text or its hash.
  * @param ids of the events, memories and edges that are erased
  * @param texts that are erased
  */
@@ -73,12 +70,12 @@ export function keepsErased(
     (OF_SEVERAL.has(opType) || traces.some((trace) => payload.includes(trace)));
 }
 
-/** A text as it stands in JSON, without the quotes. */
+/** A text in JSON encoding, without the quotes. */
 export function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** The refusal of an erasure whose list no longer is what was shown. */
+/** Rejects an erasure whose preview is out of date. */
 export function erasureConflict(): SvcError {
   return new SvcError(
     "request_conflict",
@@ -87,7 +84,7 @@ export function erasureConflict(): SvcError {
   );
 }
 
-/** The refusal of a request that was made before, about something that was forgotten since. */
+/** Rejects a repeated request about something forgotten since. */
 export function forgottenSince(requestId: string): SvcError {
   return new SvcError(
     "request_conflict",
@@ -96,26 +93,26 @@ export function forgottenSince(requestId: string): SvcError {
   );
 }
 
-/** Finding many texts in many bytes in one pass. */
+/** Searches bytes for many texts in one pass. */
 
-/** Bytes by which the place of a needle is recognized before it is compared. */
+/** Bytes by which a needle is recognized before it is compared in full. */
 const HEAD = 4;
 const BITS = 20;
 
-/** Needles that can be looked for in one piece of memory after the other. */
+/** Needles that can be searched for in successive chunks. */
 export type Needles = {
   readonly longest: number;
   /**
-   * Adds to `found` the places, in the list of texts, of those that the bytes contain. Each byte costs at most as many steps as the
-   * longest needle has bytes, however many needles there are, and whatever they have in common.
+   * Adds to `found` the list indices of texts that the bytes contain. Each byte costs at most as many steps as the longest needle has
+   * bytes, regardless of the number of needles and their common prefixes.
    */
   look(bytes: Uint8Array, found: Set<number>): void;
 };
 
-/** Needles that are put in order before other work runs. */
+/** Needles sorted before yielding. */
 const AT_ONCE = 500;
 
-/** Lets other work run meanwhile. @param texts of at least four bytes each; shorter ones are never found */
+/** Yields to other work. @param texts of at least four bytes each; shorter ones are never found */
 export async function needlesOf(texts: readonly string[]): Promise<Needles> {
   const heads = new Uint8Array(1 << BITS);
   const tree = new Tree();
@@ -141,7 +138,7 @@ export async function needlesOf(texts: readonly string[]): Promise<Needles> {
   };
 }
 
-/** The needles by their bytes: those that begin alike share their beginning. */
+/** A trie of the needles' bytes: common prefixes are shared. */
 class Tree {
   readonly #next = new Map<number, number>();
   readonly #places = new Map<number, number[]>();

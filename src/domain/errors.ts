@@ -4,7 +4,7 @@ import { type ObservationReport, observationReportForm } from "./records/observa
 
 /** The reason in a `storage_failed` if the file was deleted, moved or replaced while it was open. Nothing was stored. */
 export const PACK_MOVED = "pack_moved";
-/** The reason in a `storage_failed` for a file beside the pack that somebody else may have made. Nothing was opened. */
+/** The reason in a `storage_failed` for a file beside the pack that another user may have made. Nothing was opened. */
 export const UNSAFE_FILE = "unsafe_file";
 /** The reason in a `storage_failed` for a log that was written for another state of the pack. Nothing was opened. */
 export const FOREIGN_LOG = "foreign_log";
@@ -13,9 +13,8 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 export type ErrorData = { readonly [key: string]: Json };
 
 /**
- * The only error that leaves the engine on purpose. Every instance is also an instance of the class of its code, so that callers
- * may branch on either. The message says what failed, which value, and how to fix it; it never holds a secret or the text of a
- * memory.
+ * The only error that the engine throws deliberately. Every instance is also an instance of the class of its code, so that callers may
+ * branch on either. The message says what failed, which value, and how to fix it; it never holds a secret or the text of a memory.
  */
 export class SvcError extends Error {
   readonly code: ErrorCode;
@@ -25,7 +24,7 @@ export class SvcError extends Error {
     super(message, options);
     this.code = code;
     this.data = data;
-    // So no code that throws has to name the class beside the code. The classes only add accessors: nothing stays undefined.
+    // Code that throws names only the code. The classes only add accessors: nothing stays undefined.
     Object.setPrototypeOf(this, ERROR_CLASSES[code].of.prototype);
   }
 
@@ -69,12 +68,12 @@ export class RequestConflictError extends InvalidArgumentError {
   declare readonly code: "request_conflict";
 }
 
-/** What a profile is made from changed while it was made. */
+/** The sources of a profile changed while it was made. */
 export class StaleProfileError extends InvalidArgumentError {
   declare readonly code: "stale_profile";
 }
 
-/** What a summary is made from changed while it was made. */
+/** The sources of a summary changed while it was made. */
 export class StaleConsolidationError extends SvcError {
   declare readonly code: "stale_consolidation";
 }
@@ -160,7 +159,7 @@ export class ModelError extends SvcError {
   declare readonly code: "model_failed" | "model_timeout";
 }
 
-/** The source is safe, but what is to come of it is not there yet. */
+/** The source is stored, but its result is not there yet. */
 class AcceptedError extends SvcError {
   /** The accepted event. */
   get eventId(): string {
@@ -173,12 +172,12 @@ class AcceptedError extends SvcError {
   }
 }
 
-/** The source is safe, but its memory has yet to be built. */
+/** The source is stored, but its memory is not built yet. */
 export class MaterializationError extends AcceptedError {
   declare readonly code: "materialization_failed";
 }
 
-/** The message is safe and can be found, but nothing was extracted from it yet. */
+/** The message is stored and can be found, but nothing was extracted from it yet. */
 export class ExtractionError extends AcceptedError {
   declare readonly code: "extraction_failed";
 }
@@ -193,22 +192,22 @@ export class VisionError extends SvcError {
     | "frame_decode_failed";
 }
 
-/** Nobody has turned observation on. */
+/** Observation is turned off. */
 export class VisionDisabledError extends VisionError {
   declare readonly code: "vision_disabled";
 }
 
-/** An observation ended before its time, or could not store every description. */
+/** An observation ended early, or could not store every description. */
 export class ObservationError extends VisionError {
   declare readonly code: "observation_failed";
 
-  /** What was done up to then. */
+  /** What was done until then. */
   get report(): ObservationReport {
     return observationReportForm.read(this.data["report"] ?? null, "report");
   }
 }
 
-/** The source is no photo or video that can be read here. */
+/** The source is not a photo or video that can be read. */
 export class UnsupportedSourceError extends VisionError {
   declare readonly code: "unsupported_source";
 }
@@ -228,7 +227,7 @@ export class UnsupportedError extends SvcError {
   declare readonly code: "unsupported";
 }
 
-/** The class of each code, and its name as text, which no minifier changes. */
+/** The class of each code, and its name as text, which survives minification. */
 const ERROR_CLASSES: Readonly<
   Record<ErrorCode, { readonly of: { readonly prototype: SvcError }; readonly name: string }>
 > = {
@@ -304,14 +303,14 @@ export function missingEvent(id: Uuid): SvcError {
   return missing("event", id, `Event '${id}' not found`);
 }
 
-/** The category under which a failure is recorded and reported: a code, never a message. 1 to 100 ASCII letters, digits, `_`. */
+/** The category under which a failure is recorded and reported: a code, not a message. 1 to 100 ASCII letters, digits, `_`. */
 export function reasonCode(error: unknown): string {
   if (error instanceof SvcError) return error.code;
   const name = error instanceof Error ? error.name : "Error";
   return /^\w{1,100}$/.test(name) ? name : "Error";
 }
 
-/** The refusal of a pack or database that a build from before the first release made. */
+/** Rejects a pack or database made by a build before the first release. */
 export function developmentPack(path: string): SvcError {
   return new SvcError(
     "pack_too_old",
@@ -336,17 +335,17 @@ export const ERROR_CATALOGUE = {
    * `data.action`, `data.id`, and if a state is the reason `data.from`, `data.to`. Nothing was changed.
    */
   invalid_transition: { retry: false },
-  /** A memory that is to be restored was replaced. `data.id`, `data.standing_id`: what stands in its place. Nothing was changed. */
+  /** The memory to restore was replaced. `data.id`, `data.standing_id`: its replacement. Nothing was changed. */
   memory_replaced: { retry: false },
-  /** What a profile is made from changed while it was made. Nothing was changed; calling again makes it from what is there now. */
+  /** The sources of a profile changed while it was made. Nothing was changed; a repeated call uses the current ones. */
   stale_profile: { retry: true },
-  /** What a summary is made from changed while it was made. Nothing was changed. */
+  /** The sources of a summary changed while it was made. Nothing was changed. */
   stale_consolidation: { retry: true },
   /** An answer cites a memory that was not in the context of its retrieval. `data.field`. Nothing was recorded. */
   bad_citation: { retry: false },
   /** No such object for this owner. `data.kind`, `data.id`. */
   not_found: { retry: false },
-  /** The caller's identity does not own what it names. */
+  /** The caller's identity does not own the named object. */
   forbidden: { retry: false },
   /** No credential, or a wrong one. */
   unauthenticated: { retry: false },
@@ -373,17 +372,20 @@ export const ERROR_CATALOGUE = {
   encryption_failed: { retry: false },
   /** The pack, or the schema of a database, is not that of the expected namespace. `data.path`, `data.expected`, `data.found`. Nothing was changed. */
   namespace_mismatch: { retry: false },
-  /** The folder or database is no workspace, or not all of it is there. `data.path`. Nothing was changed. */
+  /** The folder or database is not a workspace, or is incomplete. `data.path`. Nothing was changed. */
   workspace_damaged: { retry: false },
   /** The workspace is open elsewhere, in this process or another one. `data.path`. */
   workspace_in_use: { retry: true },
-  /** As many namespaces as may be open are held, or the workspace is to close while some are; nobody uses them. `data.namespaces`: their names. */
+  /**
+   * The maximum number of namespaces is held, or the workspace is closing while some are; none can be released. `data.namespaces`: their
+   * names.
+   */
   workspace_full: { retry: true },
   /** A namespace was used after its release, or its workspace after `close`; or a pack could not be closed. */
   workspace_closed: { retry: false },
   /** The pack is open elsewhere and cannot be shared: in another engine, or another process. `data.path`. Nothing was changed. */
   pack_in_use: { retry: true },
-  /** A page is not what was written: the disk failed, or somebody changed the file. `data.path`. */
+  /** A page differs from what was written: the disk failed, or the file was changed. `data.path`. */
   pack_damaged: { retry: false },
   /** The pack cannot be read or written: permissions, hardware, corruption. `data.path`, `data.reason`. */
   storage_failed: { retry: true },
@@ -404,28 +406,28 @@ export const ERROR_CATALOGUE = {
   model_failed: { retry: true },
   /** A model did not answer in time. */
   model_timeout: { retry: true },
-  /** The source was accepted, but its node could not be written yet. `data.event_id`, `data.reason_code`. */
+  /** The source was stored, but its node could not be written yet. `data.event_id`, `data.reason_code`. */
   materialization_failed: { retry: true },
   /**
-   * The message was accepted, but nothing could be extracted from it yet: the same call would keep it twice. `data.event_id`,
+   * The message was stored, but nothing could be extracted from it yet: repeating the call would store it twice. `data.event_id`,
    * `data.reason_code`.
    */
   extraction_failed: { retry: false },
-  /** Photos and videos cannot be observed, because nobody has turned it on. `data.setting`. Nothing was read, asked or stored. */
+  /** Observation of photos and videos is turned off. `data.setting`. Nothing was read, asked or stored. */
   vision_disabled: { retry: false },
   /** The vision model could not describe a picture. Never holds the description or a credential. */
   vision_failed: { retry: true },
   /**
-   * An observation ended before its time, or could not store every description. `data.report` says what was done; what was
-   * stored stays. The same call goes on with what is missing.
+   * An observation ended early, or could not store every description. `data.report` says what was done; what was stored stays. Repeating
+   * the call continues with the rest.
    */
   observation_failed: { retry: true },
-  /** What is to be observed is no photo or video that can be read here: `data.source`. Nothing was stored. */
+  /** The source is not a photo or video that can be read: `data.source`. Nothing was stored. */
   unsupported_source: { retry: false },
   /** The frames of a video could not be decoded. `data.source`. Nothing was stored. */
   frame_decode_failed: { retry: false },
   engine_closed: { retry: false },
-  /** The pack was locked. Unlocking it with its key makes the call possible. */
+  /** The pack was locked. Unlock it with its key and repeat the call. */
   pack_locked: { retry: true },
   /** This kind of pack, or this server, does not offer the operation. `data.path` of a pack. Nothing was changed. */
   unsupported: { retry: false },

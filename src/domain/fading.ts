@@ -2,14 +2,14 @@ import { addDays, daysBetween, type Instant } from "../lib/instant.ts";
 import type { DecayProfile, LifecycleState, NodeType } from "./enums.ts";
 import type { MemoryNode } from "./node.ts";
 
-/** Whose memories decay: `own`: only what the organizer wrote itself; `original`: all, as the specification's tables have it. */
+/** Which memories decay: `own`: only those the organizer wrote itself; `original`: all, as in the specification's tables. */
 export const FADING_PROFILES = ["own", "original"] as const;
 export type FadingProfile = (typeof FADING_PROFILES)[number];
 
-/** When a memory has faded. All thresholds 0 to 1; values below count. */
+/** When a memory has faded. All thresholds 0 to 1; values below them count. */
 export type FadingRules = {
   readonly fading: FadingProfile;
-  /** Days without any use after which a memory of a type is archived; a missing type: never. */
+  /** Days without use after which a memory of a type is archived; a missing type: never. */
   readonly fadeAfterDays: Readonly<Partial<Record<NodeType, number>>>;
   /** Salience and confidence below which together a memory is archived. */
   readonly archiveSalienceThreshold: number;
@@ -20,7 +20,7 @@ export type FadingRules = {
   readonly deprecateConfidenceThreshold: number;
 };
 
-/** What becomes of a faded memory, by which rule, and its salience and confidence then. */
+/** What happens to a faded memory, by which rule, and its salience and confidence then. */
 type Fate = {
   readonly step: "archive" | "deprecate";
   readonly rule: "unused" | "salience" | "confidence" | "salience_and_confidence";
@@ -28,7 +28,7 @@ type Fate = {
   readonly confidence: number;
 };
 
-/** Whether a memory decays. Pinned ones stay; in the original profile, entities and facts that are kept for ever do too. */
+/** Whether a memory decays. Pinned ones do not; in the original profile, neither do entities and facts without a retention. */
 export function canFade(
   { pinned, nodeType, ttlDays, metadata }: MemoryNode,
   fading: FadingProfile,
@@ -39,7 +39,7 @@ export function canFade(
     : ttlDays !== undefined || (nodeType !== "entity" && nodeType !== "fact");
 }
 
-/** The moments before which the last use of a memory of these types must be for it to fade at a moment. */
+/** The latest last use with which a memory of these types can have faded at a moment. */
 export function unusedBefore(
   moment: Instant,
   days: FadingRules["fadeAfterDays"],
@@ -52,7 +52,7 @@ export function unusedBefore(
   return new Map(types);
 }
 
-/** Below which values, and before which last uses, memories may have faded at a moment. */
+/** Values, and last uses, below which memories may have faded at a moment. */
 export type FadingMarks = {
   readonly now: Instant;
   readonly fading: FadingProfile;
@@ -69,10 +69,7 @@ export function mayHaveFaded(node: MemoryNode, marks: FadingMarks): boolean {
   return salience < marks.salience || confidence < marks.confidence;
 }
 
-/**
- * What is to become of an active memory at a moment; undefined: it stays.
- * @param usedAt when it was last put into a context, if it was
- */
+/** What happens to an active memory at a moment; undefined: nothing. @param usedAt when it was last in a context, if ever */
 export function fateOf(
   given: MemoryNode,
   moment: Instant,
@@ -102,10 +99,10 @@ export function fateOf(
     : undefined;
 }
 
-/** Days for which a new memory of a type is kept if its caller does not say; a missing type: for ever. */
+/** Days for which a new memory of a type is kept by default; a missing type: unlimited. */
 export type TtlDefaults = Readonly<Partial<Record<NodeType, number>>>;
 
-/** Those of the specification. Nothing has one by default. */
+/** Those of the specification. By default no type has one. */
 export const ORIGINAL_TTL_DAYS: TtlDefaults = {
   event: 365,
   decision: 180,
@@ -114,10 +111,7 @@ export const ORIGINAL_TTL_DAYS: TtlDefaults = {
   note: 90,
 };
 
-/**
- * The retention of a new memory.
- * @param given undefined: the type's default, null: for ever, a number: that many days
- */
+/** The retention of a new memory. @param given undefined: the type's default, null: unlimited, a number: that many days */
 export function initialTtlDays(
   nodeType: NodeType,
   given: number | null | undefined,
@@ -127,9 +121,7 @@ export function initialTtlDays(
   return given ?? defaults[nodeType];
 }
 
-/**
- * When the retention of a memory ends: `ttlDays` days after it was stored. Undefined: never; pinned memories never expire either.
- */
+/** When a memory's retention ends: `ttlDays` days after it was stored. Undefined: never, as for pinned memories. */
 export function retentionEnd({
   pinned,
   ttlDays,
@@ -138,10 +130,7 @@ export function retentionEnd({
   return pinned || ttlDays === undefined ? undefined : addDays(createdAt, ttlDays);
 }
 
-/**
- * Whether the retention of memories is over at a moment. Use it for many memories: the calendar is consulted once for each length
- * of retention.
- */
+/** Whether the retention of memories is over at a moment. For many memories: the calendar is consulted once per retention length. */
 export function expiredAt(
   now: Instant,
 ): (node: Pick<MemoryNode, "pinned" | "ttlDays" | "createdAt">) => boolean {
@@ -165,7 +154,7 @@ export const DECAY_RATES: Readonly<Record<DecayProfile, number>> = {
   rapid: 0.2,
 };
 
-/** How fast the boost of a reinforcement fades, per day, for every profile. */
+/** Decay of a reinforcement's boost per day, for every profile. */
 const REINFORCEMENT_RATE = 0.1;
 /** Days for which an observed memory keeps its confidence. */
 const OBSERVED_CONFIDENCE_DAYS = 180;
@@ -175,9 +164,8 @@ const SETTLED_STATES: readonly LifecycleState[] = ["archived", "deprecated"];
 type Decayed = Pick<MemoryNode, "salience" | "confidence">;
 
 /**
- * Salience and confidence at a moment: exponential decay since the last reinforcement, confidence at half the rate. An earlier
- * moment counts as that of the reinforcement. Pinned, permanent, archived and deprecated memories do not fade. Pure; nothing is
- * ever written back.
+ * Salience and confidence at a moment: exponential decay since the last reinforcement, confidence at half the rate. An earlier moment is
+ * treated as that of the reinforcement. Pinned, permanent, archived and deprecated memories do not fade. Pure; nothing is written back.
  */
 export function decayed(
   node: Pick<

@@ -5,7 +5,7 @@ import { jaccard, keywords } from "./lexical-analysis.ts";
 import type { MemoryNode } from "./node.ts";
 import type { ScoringWeights } from "./scoring.ts";
 
-/** What became of an answer. */
+/** The outcome of an answer. */
 export const FEEDBACK_SIGNALS = ["used", "ignored", "corrected", "contradicted"] as const;
 export type FeedbackSignal = (typeof FEEDBACK_SIGNALS)[number];
 
@@ -17,9 +17,9 @@ const BOUNDS = { min: 0.01, max: 0.95 } as const;
 const DECIMALS = 1e10;
 
 /**
- * Scoring weights after some signals. Each moves a weight by a hundredth or less: used and ignored the largest additive one,
- * corrected from semantic to confidence, contradicted from confidence to epistemic. Then each is put within 0.01 to 0.95 and the
- * six additive ones are scaled to sum to 1, with ten decimals, the rest going to the largest. Pure.
+ * Scoring weights after some signals. Each moves a weight by a hundredth or less: used and ignored the largest additive one, corrected from
+ * semantic to confidence, contradicted from confidence to epistemic. Then each is clamped to 0.01 to 0.95, and the six additive ones are
+ * scaled to sum to 1, with ten decimals; the largest takes the remainder. Pure.
  */
 export function tuned(weights: ScoringWeights, signals: readonly FeedbackSignal[]): ScoringWeights {
   if (signals.length === 0) return weights;
@@ -65,7 +65,7 @@ function rounded(value: number): number {
   return Math.round(withoutNoise(value) * DECIMALS) / DECIMALS;
 }
 
-/** How good answers were by what became of them, 0 to 1; 1 without signals. */
+/** The quality of answers by their outcomes, 0 to 1; 1 without signals. */
 export function feedbackQuality(signals: readonly FeedbackSignal[]): number {
   if (signals.length === 0) return 1;
   const count = (wanted: FeedbackSignal) => signals.filter((signal) => signal === wanted).length;
@@ -77,8 +77,8 @@ const BOOST = { step: 0.15, cap: 0.5 } as const;
 const CONFIDENCE = { step: 0.05, cap: 0.95 } as const;
 
 /**
- * A memory after one reinforcement. Its boost and its confidence rise by a step up to a cap, its salience becomes salience base
- * plus boost, at most 1, and decay starts again. Evidence is appended, even if it is already there.
+ * A memory after one reinforcement. Its boost and its confidence rise by a step up to a cap, its salience becomes salience base plus boost,
+ * at most 1, and decay starts again. Evidence is appended, even if already cited.
  */
 export function reinforced(
   node: MemoryNode,
@@ -108,7 +108,7 @@ const SAME_TOPIC = 0.3;
 /** Confidence lost per cycle, and at most, in tenths: tenths add up exactly. */
 const TENTHS_PER_CYCLE = 1;
 const TENTHS_MAX = 3;
-/** Shortest chain of memories that can go back and forth. */
+/** Shortest chain of memories that can alternate. */
 const CHAIN_MIN = 3;
 const TOPIC_WORDS = 5;
 

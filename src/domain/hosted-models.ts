@@ -1,6 +1,6 @@
 import { sha256Hex } from "../lib/hashing.ts";
 
-/** Who runs embedding models for other programs: servers with the OpenAI protocol, and Ollama. */
+/** Providers of embedding models: servers with the OpenAI protocol, and Ollama. */
 export const EMBEDDING_PROVIDERS = ["openai", "ollama"] as const;
 export type EmbeddingProvider = (typeof EMBEDDING_PROVIDERS)[number];
 
@@ -8,17 +8,17 @@ export type HostedModel = {
   readonly provider: EmbeddingProvider;
   /** The provider's name for it, which is also its name in packs. */
   readonly name: string;
-  /** Names provider and recipe in packs. Another one whenever a vector changes. */
+  /** Identifies provider and recipe in packs. Changes whenever a vector changes. */
   readonly recipe: string;
   readonly dimension: number;
-  /** Whether the provider is asked for vectors of that dimension, because the model's own are longer. */
+  /** Whether the provider is asked for this dimension because the model's own vectors are longer. */
   readonly isShortened: boolean;
-  /** Precede every text that is embedded. */
+  /** Prefixes for every embedded text. */
   readonly documentPrefix: string;
   readonly questionPrefix: string;
 };
 
-/** What is set about a model that another program runs. */
+/** The settings of a hosted model. */
 export type HostedModelChoice = {
   readonly provider: EmbeddingProvider;
   readonly name: string | undefined;
@@ -37,7 +37,7 @@ type Known = {
 
 const PASSAGES = "Represent this sentence for searching relevant passages: ";
 
-/** Models that need no dimension in the settings, with the prefixes that their authors name. */
+/** Models whose dimension is known, with their authors' prefixes. */
 const KNOWN: Readonly<Record<EmbeddingProvider, Readonly<Record<string, Known>>>> = {
   openai: {
     "text-embedding-3-small": { dimension: 1536, shortens: true },
@@ -68,9 +68,9 @@ const DEFAULT_NAMES: Readonly<Record<EmbeddingProvider, string | undefined>> = {
   ollama: undefined,
 };
 
-/** The name of the chosen model; undefined if the provider has no default one. */
+/** The name of the chosen model; undefined if the provider has no default. */
 export function hostedName({ provider, name }: HostedModelChoice): string | undefined {
-  // The two are the same model.
+  // Both names mean the same model.
   return name?.replace(/:latest$/, "") ?? DEFAULT_NAMES[provider];
 }
 
@@ -94,7 +94,7 @@ export function hostedModel(choice: HostedModelChoice): HostedModel | undefined 
   };
 }
 
-/** Who runs the model of vectors with this version; undefined for a model that this program runs. */
+/** The provider of vectors with this version; undefined for a local model. */
 export function providerOfVectors(version: string): EmbeddingProvider | undefined {
   return EMBEDDING_PROVIDERS.find((provider) => version.startsWith(`${provider}-`));
 }

@@ -35,14 +35,14 @@ export const processingStatusForm = named(
 
 const extractionJobForm = object({
   eventId: uuid,
-  /** `running`: it has a lease. `failed`: it is not tried again unasked. */
+  /** `running`: it has a lease. `failed`: it is not retried automatically. */
   status: member(["pending", "running", "complete", "failed"]),
   phase: member(["extraction", "preparation", "publication", "complete"]),
   /** Tries that were begun. */
   attempts: natural,
   /** Counts claims and replans. */
   generation: natural,
-  /** Of the plan that is kept for this revision. */
+  /** Of the plan kept for this revision. */
   planId: nullable(uuid),
   /** Counts the plans of the event, from 1. */
   planRevision: natural,
@@ -67,7 +67,7 @@ export const processingResultForm = named("ProcessingResult", {
 /** What one processing pass did, and the owner's remaining work. */
 export type ProcessingResult = ValueOf<typeof processingResultForm>;
 
-/** Seconds for which work stays with a holder that gives no sign of life. */
+/** Seconds for which an unresponsive holder keeps its work. */
 export const LEASE_SECONDS = 60;
 
 /** Seconds from the nth failure in a row to the next try: 5 s, 30 s, 3 min, 18 min, 1 h. */
@@ -88,7 +88,7 @@ export function isTakenOver(error: unknown): boolean {
   return error instanceof SvcError && error.data["reason"] === TAKEN_OVER;
 }
 
-/** What was made for an event, without the vector, which is of another model: the job stays to be done. */
+/** The result for an event without its vector, which is of another model: the job stays pending. */
 export function withoutVector<
   T extends { readonly vector: Float32Array | undefined; readonly failure: string | undefined },
 >(item: T): T {
@@ -96,26 +96,26 @@ export function withoutVector<
   return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };
 }
 
-/** Who holds work, from when and until when. */
+/** The holder of work, and the period. */
 export type Lease = { readonly holder: string; readonly from: Instant; readonly until: Instant };
 
-/** A lease that ends later than this was given by a clock that has been set back since. */
+/** A lease that ends later than this was issued by a clock set back since. */
 const LONGEST_SECONDS = 600;
-/** A lease is renewed long before it ends; the rest is room for clocks that differ. */
+/** A lease is renewed long before it ends; the rest allows for clock differences. */
 const LEASE_SECONDS_MAX = LONGEST_SECONDS / 2;
 const LAST = asInstant("9999-12-31T23:59:59.999999Z");
 
-/** A lease from a moment on. Longer ones end after five minutes, unless they are renewed. */
+/** A lease starting at a moment. Longer ones are cut to five minutes unless renewed. */
 export function leaseOf(holder: string, from: Instant, seconds: number): Lease {
   return { holder, from, until: later(from, Math.min(seconds, LEASE_SECONDS_MAX)) };
 }
 
-/** The latest end that a lease can have which holds something now. */
+/** The latest end of any lease that is valid now. */
 export function latestEnd(now: Instant): Instant {
   return later(now, LONGEST_SECONDS);
 }
 
-/** When work is due again that has failed so many times in a row, or that is to rest. */
+/** When work is due again after this many failures in a row, or after a cooldown. */
 export function dueAfter(at: Instant, failures: number, cooldownSeconds = 0): Instant {
   const waits = failures === 0 ? 0 : retryAfterSeconds(failures);
   return later(at, Math.max(cooldownSeconds, waits));
@@ -125,7 +125,7 @@ function later(at: Instant, seconds: number): Instant {
   return addSeconds(at, seconds) ?? LAST;
 }
 
-/** What a store of one memory plans: an event, and the node that its job makes findable. */
+/** The plan for storing one memory: an event, and the node that its job indexes. */
 export type PlannedStore = {
   readonly event: MemoryEvent;
   readonly node: MemoryNode;
@@ -136,7 +136,7 @@ export function planRecordId(eventId: Uuid): Uuid {
   return uuidV5(eventId, "svc:direct-store:v1");
 }
 
-/** The plan as the audit log keeps it, so that the job can be finished after a crash exactly as intended. */
+/** The plan as kept in the audit log, so that the job can be finished after a crash exactly as intended. */
 export function toPlanRecord({ event, node, supersedes }: PlannedStore) {
   return {
     id: planRecordId(event.id),
@@ -155,10 +155,7 @@ export function toPlanRecord({ event, node, supersedes }: PlannedStore) {
   };
 }
 
-/**
- * What a record says of the plan. Its node names the owner as at that time. Undefined: it was erased.
- * @throws SvcError storage_failed when it is damaged
- */
+/** The plan in a record. Its node names the owner as of that time. Undefined: it was erased. @throws SvcError storage_failed if damaged */
 export function fromPlanRecord(payload: JsonObject) {
   if (erasedBy(payload) !== undefined) return undefined;
   const saved = openChecksummed(payload);

@@ -1,6 +1,6 @@
 import { analyse, ENGLISH_STOP_WORDS, isPlain } from "./lexical-analysis.ts";
 
-/** The languages besides English whose words are compared by their stems. */
+/** The languages besides English that are stemmed. */
 export const STEMMED_LANGUAGES = ["de", "fr", "es", "it", "pt", "nl", "ru"] as const;
 export type StemmedLanguage = (typeof STEMMED_LANGUAGES)[number];
 type Language = StemmedLanguage | "en";
@@ -18,38 +18,38 @@ const LETTERS: Readonly<Record<StemmedLanguage, RegExp>> = {
 };
 const NOT_RUSSIAN = /[іїєґўјљњђћџќѓѕ]/i;
 /**
- * What such a letter says, if a function word that only one language has says 1. Cyrillic without letters that Russian lacks is
- * stemmed as Russian, whatever else it may be.
+ * The weight of such a letter, where a function word unique to one language counts 1. Cyrillic without letters foreign to Russian is
+ * stemmed as Russian.
  */
 const LETTER_SAYS: Readonly<Record<StemmedLanguage, number>> = {
   ...{ de: 0.5, fr: 0.5, es: 0.5, it: 0.5, pt: 0.5, nl: 0.5 },
   ru: 1,
 };
-/** Words of a text that are looked at, */
+/** Words of a text that are examined, */
 const WORDS_READ = 1000;
-/** and UTF-16 units in which its letters are. */
+/** and UTF-16 units searched for such letters. */
 const CHARS_READ = 1000;
-/** What must be known of a text before it is stemmed. */
+/** Minimum score of a language for stemming a text. */
 const SURE_FROM = 1;
-/** How much more must be known of its language than of English. */
+/** Minimum lead of a language over English. */
 const ABOVE_ENGLISH = 2;
-/** A language for which this share of the best one's signs speaks is possible too: of a text, */
+/** Share of the best score from which another language is possible too: for a text, */
 const ALSO_TEXT = 0.8;
-/** and of a question, which costs less. */
+/** and for a question, where it costs less. */
 const ALSO_QUESTION = 0.5;
-/** Less than this about any language is nothing. */
+/** Scores below this are ignored. */
 const LEAST_KNOWN = 0.5;
 
 type WordLists = {
   /** Function words of each language, folded. */
   readonly words: Readonly<Record<Language, ReadonlySet<string>>>;
-  /** The languages that have each word. */
+  /** The languages that contain each word. */
   readonly signs: ReadonlyMap<string, readonly Language[]>;
 };
 
 let lists: WordLists | undefined;
 
-/** Made at the first text, since most commands read none. */
+/** Built at the first text, since most commands read none. */
 function wordLists(): WordLists {
   lists ??= foldLists();
   return lists;
@@ -70,7 +70,7 @@ function foldLists(): WordLists {
   return { words, signs };
 }
 
-/** Whether a word, folded, says nothing about the topic of a text in this language. */
+/** Whether a folded word carries no topic in this language. */
 export function isFunctionWord(language: StemmedLanguage, word: string): boolean {
   return wordLists().words[language].has(word);
 }
@@ -106,8 +106,8 @@ function above(found: Known, least: number): readonly StemmedLanguage[] {
 }
 
 /**
- * The languages in which a text is stemmed besides as English: mostly one, two if both are likely, none if it is English or not
- * known. The same for ever for one version of the analyser.
+ * The languages in which a text is stemmed besides English: usually one, two if both are likely, none if it is English or unknown. Stable
+ * for a version of the analyser.
  * @param terms of the text, as `analyse` returns them
  */
 export function languagesOfText(
@@ -121,13 +121,13 @@ export function languagesOfText(
 }
 
 type QuestionLanguages = {
-  /** In which a question is stemmed besides as English: all that are possible. */
+  /** In which a question is stemmed besides English: all possible ones. */
   readonly stemmed: readonly StemmedLanguage[];
-  /** Whose function words it is asked with. */
+  /** The languages whose function words it uses. */
   readonly asked: readonly Language[];
 };
 
-/** The languages of a question. Little is known of a short one: it is then stemmed in all languages. */
+/** The languages of a question. A short one gives little evidence: it is then stemmed in all languages. */
 export function languagesOfQuestion(question: string, terms: readonly string[]): QuestionLanguages {
   const found = known(question, terms);
   const best = most(found);
@@ -138,10 +138,7 @@ export function languagesOfQuestion(question: string, terms: readonly string[]):
   return { stemmed, asked: [...(found.en >= least ? (["en"] as const) : []), ...stemmed] };
 }
 
-/**
- * The likeliest of some languages for a text.
- * @param otherwise the one of a text whose words do not decide
- */
+/** The likeliest of some languages for a text. @param otherwise used if the words do not decide */
 export function likeliest<L extends Language>(text: string, among: readonly L[], otherwise: L): L {
   const found = known(text, analyse(text));
   return among.reduce(
@@ -152,7 +149,7 @@ export function likeliest<L extends Language>(text: string, among: readonly L[],
 
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/** The languages other than English that a question surely is in, as two-letter codes: one, or a few that are alike. */
+/** The languages other than English that a question certainly is in, as two-letter codes: one, or a few similar ones. */
 export function foreignLanguages(question: string): readonly string[] {
   if (KANA.test(question)) return ["ja"];
   const { asked } = languagesOfQuestion(question, analyse(question));
@@ -160,9 +157,8 @@ export function foreignLanguages(question: string): readonly string[] {
 }
 
 /**
- * The words that hold a sentence together, by language: articles, pronouns, prepositions, conjunctions, auxiliary verbs, words of
- * questions. They tell which language a text is in and say nothing about its topic. Packs are indexed by them: a
- * change needs a step that indexes their texts again.
+ * Function words by language: articles, pronouns, prepositions, conjunctions, auxiliary verbs, question words. They identify the language
+ * of a text and carry no topic. Packs are indexed with them: a change needs a step that reindexes texts.
  */
 export const FUNCTION_WORDS = {
   de: `ab aber alle allem allen aller alles als also am an ander andere anderen anderer anderes auch auf aus bei beim bin bis bist
@@ -221,7 +217,7 @@ export const FUNCTION_WORDS = {
     через что чтоб чтобы чья чьи эта эти этим этих это этого этой этом этому этот эту я`,
 } as const;
 
-/** Further words by which a language is known. They may say what a text is about. */
+/** Further words that identify a language. They may carry the topic. */
 export const SIGN_WORDS = {
   en: `again all also always am another back bought brother called daughter because been before being best better big both came come coming couldn day days didn doesn doing done
     down each every everything few father first found friend get getting go goes going gone good got great has hasn haven hello help here hey isn hi home just keep

@@ -2,8 +2,8 @@ import type { Instant } from "../lib/instant.ts";
 import { normalForm } from "../lib/text.ts";
 
 /**
- * The one analyser of the lexical index, in every backend: documents and questions pass through it, so that equal words match. It
- * folds case, width and accents, splits text into words, and splits scripts without spaces into pairs.
+ * The one analyser of the lexical index, for every backend: documents and questions pass through it, so that equal words match. It folds
+ * case, width and accents, splits text into words, and scripts without spaces into pairs.
  */
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
@@ -13,7 +13,7 @@ const ACCENT = /[\u0300-\u036f]/g;
 /** Bytes of UTF-8 above which a run of letters is not a word (keys, hashes, encoded data). */
 const WORD_MAX_BYTES = 40;
 
-/** Words that nearly every English text contains: they find nothing and cost the most. Questions only. */
+/** Words that nearly every English text contains: useless for search and the most expensive. Questions only. */
 export const ENGLISH_STOP_WORDS: ReadonlySet<string> = new Set(
   `a about an and any are as at be been being but by can could did do does for from had has have having he her hers
   him his how i if in into is it its ll me my no nor not of on or our ours re s shall she should so some such t than
@@ -23,12 +23,12 @@ export const ENGLISH_STOP_WORDS: ReadonlySet<string> = new Set(
 
 const BEYOND_ASCII = /[^\p{ASCII}]/u;
 
-/** Whether a text needs no folding but that of case. Such texts are read several times as fast. */
+/** Whether a text needs only case folding. Such texts are read several times as fast. */
 export function isPlain(text: string): boolean {
   return !BEYOND_ASCII.test(text);
 }
 
-/** Leading characters by which words are compared if inflection should not matter. */
+/** Leading characters that are compared when inflection should not matter. */
 export const STEM_CHARS = 5;
 
 /** The start of a word: what follows is mostly inflection. */
@@ -61,14 +61,14 @@ export function withoutAccents(text: string): string {
   return normalForm("NFC", normalForm("NFD", text).replace(ACCENT, ""));
 }
 
-/** Letters that Unicode does not take apart, as they are typed without them. */
+/** Letters without a Unicode decomposition, in their plain spelling. */
 const UNDECOMPOSED: Readonly<Record<string, string>> = {
   ...{ ł: "l", đ: "d", ø: "o", ß: "ss", æ: "ae", œ: "oe", þ: "th", ð: "d" },
   ...{ ħ: "h", ı: "i", ŋ: "n", ŧ: "t" },
 };
 const UNDECOMPOSED_LETTER = new RegExp(`[${Object.keys(UNDECOMPOSED).join("")}]`, "g");
 
-/** A word as analysed, typed with the letters a to z only; undefined if that is the word itself. */
+/** A word as analysed, typed with the letters a to z only; undefined if unchanged. */
 export function typedPlainly(word: string): string | undefined {
   const plain = word.replace(UNDECOMPOSED_LETTER, (letter) => UNDECOMPOSED[letter] ?? letter);
   return plain === word ? undefined : plain;
@@ -76,19 +76,22 @@ export function typedPlainly(word: string): string | undefined {
 
 /** Where a new part of an identifier begins: parse|Config, V2|Token, HTTP|Server; but not API|s. */
 const PART = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u;
-/** The same in a text of ASCII, which is looked through several times as fast. */
+/** The same for ASCII text, which is scanned several times as fast. */
 const PLAIN_PART = /[a-z0-9][A-Z]|[A-Z][A-Z][a-z]{2}/;
 const SINGLE_LETTER = /^\p{L}$/u;
 /** A part that is a word; keys and hashes have few. */
 const TELLING_PART = /\p{L}{3}/u;
 const FINAL_DIGITS = /\p{N}+$/u;
-/** Names with signs that are no letters, and the word under which each is found. */
+/** Names with special characters, and the word under which each is indexed. */
 const SIGNED_NAME =
   /(?<![\p{L}\p{N}])(?:([cf])(\+\+|#)|(\.net)|([a-z]{2,20})\.js)(?![\p{L}\p{N}])/giu;
 
 const HAS_SIGN = /[+#]|\.(?:net|js)/i;
 
-/** The parts of identifiers in a text (`parseConfig`, `HTTPServer`, `OAuth2Token`) and names with signs (`C++`, `.NET`), folded. */
+/**
+ * The parts of identifiers in a text (`parseConfig`, `HTTPServer`, `OAuth2Token`) and names with special characters (`C++`, `.NET`),
+ * folded.
+ */
 export function identifierParts(text: string): readonly string[] {
   const parts: string[] = [];
   const [word, part] = isPlain(text) ? [/[A-Za-z0-9]+/g, PLAIN_PART] : [WORD, PART];
@@ -140,16 +143,16 @@ function pushPairs(terms: string[], run: string): void {
 
 export type Term = {
   readonly term: string;
-  /** Whether it is one unspaced character, which is the beginning of pairs. */
+  /** Whether it is one unspaced character, a prefix of pairs. */
   readonly prefix: boolean;
 };
 
-/** Words of a question that are searched for: half of them from its beginning, half from its end. */
+/** Words of a question that are searched for: half from its beginning, half from its end. */
 const QUESTION_WORDS_MAX = 512;
 
 /**
- * The words to search for: distinct, without stop words unless there is nothing else; of a long question the first ones and the
- * last ones, since what is asked stands before or after what was pasted.
+ * The words to search for: distinct, without stop words unless nothing else is left; of a long question the first and last ones, since the
+ * actual question precedes or follows pasted text.
  */
 export function questionTerms(
   question: string,
@@ -188,15 +191,13 @@ const MONTHS =
     " ",
   );
 
-/** The day of an instant (UTC) in words that a question would use for it: month, day, year. */
+/** The day of an instant (UTC) in the words that a question would use: month, day, year. */
 export function dateWords(instant: Instant): readonly string[] {
   const [year = "", month, day] = instant.slice(0, 10).split("-");
   return [MONTHS[Number(month) - 1] ?? "", String(Number(day)), year];
 }
 
-/**
- * Words that say nothing about the topic of a text. This list is independent of that of the text index, which serves questions.
- */
+/** Stop words for keywords. Independent of the stop words of the text index, which serve questions. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a an the is are was were be been being have has had do does did will would could should may might shall can need must
   i me my we our you your he she it they them their his her its and or but if then so for to of in on at by with from as
@@ -205,7 +206,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether a lower-case word says nothing about a topic. */
+/** Whether a lower-case word carries no topic. */
 export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word);
 }
@@ -216,7 +217,7 @@ export function keywords(text: string): ReadonlySet<string> {
   return new Set(words.filter((word) => !isStopWord(word)));
 }
 
-/** Overlap of two sets, 0 to 1: the size of their intersection divided by that of their union; 0 for empty ones. */
+/** Jaccard overlap of two sets, 0 to 1; 0 for empty ones. */
 export function jaccard(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const common = one.intersection(other).size;
   return common === 0 ? 0 : common / (one.size + other.size - common);

@@ -4,14 +4,14 @@ import { ACTIVE_STATES, type LifecycleState } from "./enums.ts";
 import { invalid, SvcError } from "./errors.ts";
 import type { MemoryNode } from "./node.ts";
 
-/** A step from one state to the next: its action, the states it may start from, and the one it leads to. */
+/** A state transition: its action, the states it may start from, and its target. */
 type Step = {
   readonly action: "promote" | "archive" | "deprecate" | "supersede" | "contradict" | "resolve";
   readonly from: readonly LifecycleState[];
   readonly to: LifecycleState;
 };
 
-/** All steps. States only move forwards; nothing leaves `archived`. */
+/** All transitions. States only move forwards; none leaves `archived`. */
 export const LIFECYCLE_STEPS = {
   promote: { action: "promote", from: ["tentative"], to: "stable" },
   archive: {
@@ -19,27 +19,24 @@ export const LIFECYCLE_STEPS = {
     from: ["tentative", "stable", "contested", "superseded", "deprecated"],
     to: "archived",
   },
-  /** Of a contested claim that has lost its confidence. */
+  /** For a contested claim that has lost its confidence. */
   deprecate: { action: "deprecate", from: ["contested"], to: "deprecated" },
   supersede: { action: "supersede", from: ["tentative", "stable"], to: "superseded" },
   contradict: { action: "contradict", from: ["tentative", "stable"], to: "contested" },
-  /** The claim that a resolution decides for. */
+  /** The claim that a resolution upholds. */
   win: { action: "resolve", from: ["contested"], to: "stable" },
-  /** The claim that a resolution decides against. */
+  /** The claim that a resolution rejects. */
   lose: { action: "resolve", from: ["contested"], to: "deprecated" },
 } as const satisfies Readonly<Record<string, Step>>;
 export type LifecycleStep = keyof typeof LIFECYCLE_STEPS;
 
-/** The state after a step; undefined when the state does not allow it. */
+/** The state after a transition; undefined if not allowed. */
 export function nextState(step: LifecycleStep, from: LifecycleState): LifecycleState | undefined {
   const { from: allowed, to }: Step = LIFECYCLE_STEPS[step];
   return allowed.includes(from) ? to : undefined;
 }
 
-/**
- * The state of a memory after a step.
- * @throws SvcError invalid_transition naming action, memory and both states
- */
+/** The state of a memory after a transition. @throws SvcError invalid_transition naming action, memory and both states */
 export function requireStep(
   step: LifecycleStep,
   { id, lifecycleState: from }: Pick<MemoryNode, "id" | "lifecycleState">,
@@ -111,7 +108,7 @@ export function requireInterval(from: Instant | undefined, to: Instant | undefin
 }
 
 /**
- * Reads the two ends of a window, each optional and inclusive; they may be the same moment.
+ * Reads the two ends of a window, each optional and inclusive; they may be equal.
  * @param field name of the ends without `_from` and `_to`
  * @throws SvcError invalid_argument if one is malformed, or the end lies before the start
  */
@@ -126,7 +123,7 @@ export function parseWindow(from: unknown, to: unknown, field: string) {
   return window;
 }
 
-/** What became of a memory since an earlier moment. `expired`: active, and past its retention. */
+/** What happened to a memory since an earlier moment. `expired`: active, but past its retention. */
 export type Became = {
   readonly state: LifecycleState | "expired";
   readonly replacedBy: Uuid | undefined;

@@ -6,10 +6,10 @@ import { invalid } from "./errors.ts";
 import type { MemoryNode } from "./node.ts";
 import { FIRST_PERSON_OWNER_KEY, SPEAKER_KEY, speakerError, storedSpeaker } from "./speaker.ts";
 
-/** Metadata key under which event and node keep their value bindings. */
+/** Metadata key for the value bindings of event and node. */
 export const VALUE_BINDINGS_KEY = "svc_value_bindings_v1";
 
-/** A short text that the memory shows, paired with the complete form to look up or pass on. */
+/** A short text shown in the memory, paired with the complete form to look up or pass on. */
 export type ValueBinding = {
   readonly schema_version: 1;
   /** 1 to 128 characters, unique in the memory. */
@@ -119,7 +119,7 @@ function requireUnique(
   }
 }
 
-/** The bindings of a stored memory; undefined entries and foreign shapes are left out. */
+/** The bindings of a stored memory, without malformed ones. */
 export function storedValueBindings(metadata: JsonObject | undefined): readonly JsonObject[] {
   const value = metadata?.[VALUE_BINDINGS_KEY];
   if (!Array.isArray(value)) return [];
@@ -132,12 +132,12 @@ export function storedValueBindings(metadata: JsonObject | undefined): readonly 
   );
 }
 
-/** Metadata key of an instruction whose source the caller says is the user: the role that its text came from. */
+/** Metadata key of an instruction that the caller attributes to the user: the role that its text came from. */
 const ROLE_KEY = "svc_role_v1";
 
 /**
- * Whether a memory is an instruction of its owner: stated by the user, and not in somebody else's words, or confirmed by a
- * promotion. Any other instruction is merely a text that asks for something.
+ * Whether a memory is an instruction of its owner: stated by the user in their own words, or confirmed by a promotion. Any other
+ * instruction is merely a text that asks for something.
  */
 export function isOwnInstruction(node: MemoryNode): boolean {
   if (node.nodeType !== "instruction") return false;
@@ -149,16 +149,16 @@ export function isOwnInstruction(node: MemoryNode): boolean {
 }
 
 /**
- * Whether a memory may become stable without anybody confirming it. A text that merely asks for something may not: as a stable
- * one it would count as an instruction of its owner.
+ * Whether a memory may become stable without confirmation. A text that merely asks for something may not: once stable it would count as an
+ * instruction of its owner.
  */
 export function mayBePromoted(node: MemoryNode): boolean {
   return node.nodeType !== "instruction" || isOwnInstruction(node);
 }
 
 /**
- * The metadata of a new instruction. The text of a tool or an assistant does not become the user's own because a caller names the
- * user as its source. So the role is stored with the memory.
+ * The metadata of a new instruction. Text of a tool or an assistant does not become the user's own because a caller names the user as its
+ * source, so the role is stored too.
  */
 export function withRole(
   metadata: JsonObject | undefined,
@@ -171,7 +171,7 @@ export function withRole(
 /** Keys that the engine writes itself; no caller may set them. */
 const RESERVED = [SPEAKER_KEY, VALUE_BINDINGS_KEY, FIRST_PERSON_OWNER_KEY, ROLE_KEY] as const;
 
-/** What a caller wrote into stored metadata; undefined if that is nothing. */
+/** The caller's part of stored metadata; undefined if empty. */
 export function callersMetadata(metadata: JsonObject | undefined): JsonObject | undefined {
   const own = Object.entries(metadata ?? {}).filter(
     ([key]) => !RESERVED.some((reserved) => reserved === key),
@@ -179,7 +179,7 @@ export function callersMetadata(metadata: JsonObject | undefined): JsonObject | 
   return own.length === 0 ? undefined : Object.fromEntries(own);
 }
 
-/** A JSON object of a caller, copied now; undefined where there is none. @throws SvcError invalid_argument */
+/** A JSON object of a caller, copied immediately; undefined if absent. @throws SvcError invalid_argument */
 export function copyMetadata(value: unknown): JsonObject | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "object" || Array.isArray(value)) {
@@ -195,7 +195,7 @@ export function copyMetadata(value: unknown): JsonObject | undefined {
 }
 
 /**
- * Accepts caller metadata: a JSON object, copied now, without the engine's own keys.
+ * Accepts caller metadata: a JSON object, copied immediately, without the engine's own keys.
  * @throws SvcError invalid_argument, or invalid_speaker for a reserved key
  */
 export function parseMetadata(value: unknown): JsonObject | undefined {

@@ -30,7 +30,7 @@ import {
 import { invalid } from "./errors.ts";
 import { auditForm } from "./records/audit.ts";
 
-/** A node as rows, exports and answers have it: the order of its keys there. */
+/** The keys of a node in rows, exports and answers, in their order. */
 export const nodeForm = named("Node", "A memory with its state, provenance and validity.", {
   id: uuid,
   userId: text,
@@ -56,10 +56,10 @@ export const nodeForm = named("Node", "A memory with its state, provenance and v
   validFrom: instant,
   /** Exclusive; undefined while still valid. */
   validTo: nullable(instant),
-  /** Days after creation at which retention ends; undefined keeps the node for ever. */
+  /** Days after creation at which retention ends; undefined: unlimited. */
   ttlDays: nullable(integer),
   supersededBy: nullable(uuid),
-  /** Events that support it, in the order in which they were cited. */
+  /** Events that support it, in citation order. */
   evidenceRefs: list(uuid),
   pinned: flag,
 });
@@ -70,7 +70,7 @@ export type MemoryNode = ValueOf<typeof nodeForm>;
 type Needed = "id" | "userId" | "nodeType" | "content" | "scope" | "createdAt" | "evidenceRefs";
 type Kind = "decayProfile" | "epistemicType" | "sourceType";
 
-/** A memory as it begins: tentative, valid from its creation on, kept for ever, without what is not given. */
+/** A new memory with its defaults: tentative, valid from creation, with unlimited retention. */
 export function newMemory(
   given: Pick<MemoryNode, Needed | Kind> & Partial<MemoryNode>,
 ): MemoryNode {
@@ -96,7 +96,7 @@ export function newMemory(
   };
 }
 
-/** A complete node as JSON, as audit records keep it, and back. */
+/** A complete node as JSON for audit records, and back. */
 export const nodeRecord = auditForm(
   nodeForm,
   `id userId sessionId nodeType content lifecycleState confidence salience confidenceBase salienceBase reinforcementBoost
@@ -104,25 +104,25 @@ export const nodeRecord = auditForm(
    supersededBy evidenceRefs pinned`,
 );
 
-/** Whether a memory counts as pinned: it is, or it had full salience from the start. Reinforcement does not pin. */
+/** Whether a memory counts as pinned: explicitly, or because it had full salience from the start. Reinforcement does not pin. */
 export function isPinned(node: Pick<MemoryNode, "pinned" | "salience" | "salienceBase">): boolean {
   return node.pinned || (node.salience >= 1 && node.salienceBase >= 1);
 }
 
-/** The time that a memory speaks of: when it happened, else when it was stored. */
+/** The time that a memory is about: when it happened, else when it was stored. */
 export function statedTime(node: MemoryNode): Instant {
   return node.eventTime ?? node.createdAt;
 }
 
-/** What is read of a memory for its wording: others wait while it is. */
+/** The part of a memory read for its wording; bounded, because it blocks other work. */
 export function wordingOf({ content }: Pick<MemoryNode, "content">): string {
   return content.slice(0, LIMITS.wordingChars);
 }
 
-/** An edge as answers and exports for other programs have it. */
+/** An edge as shown in answers and exports for other programs. */
 export const edgeForm = named("Edge", "A directed relation between two memories.", {
   id: uuid,
-  /** `supersedes`: the replacement. `contradicts`: the claim that was named second. */
+  /** `supersedes`: the replacement. `contradicts`: the claim named second. */
   sourceId: uuid,
   targetId: uuid,
   edgeType: member(EDGE_TYPES),
@@ -140,13 +140,13 @@ export const edgeForm = named("Edge", "A directed relation between two memories.
 /** A directed relation between two memories of one owner. */
 export type Edge = ValueOf<typeof edgeForm>;
 
-/** A complete edge as JSON, as audit records keep it, and back. */
+/** A complete edge as JSON for audit records, and back. */
 export const edgeRecord = auditForm(
   edgeForm,
   "id sourceId targetId edgeType userId confidence validFrom validTo provenanceEventId metadata createdAt",
 );
 
-/** An event as rows and exports have it. */
+/** An event as in rows and exports. */
 export const eventForm = object({
   id: uuid,
   userId: text,
@@ -173,9 +173,9 @@ export type KeptBlob = {
   readonly bytes: Uint8Array;
 };
 
-/** The most that the setting `blob_max_bytes` may allow. */
+/** The maximum value of the setting `blob_max_bytes`. */
 export const BLOB_LIMIT_BYTES = 16_777_216;
-/** Printable ASCII without blanks; in a URL it is a part of a path. */
+/** Printable ASCII without blanks; part of a URL path. */
 export const BLOB_KEY = /^[!-~]{1,256}$/;
 export const MEDIA_TYPE = /^[a-z0-9][a-z0-9.+-]{0,63}\/[a-z0-9][a-z0-9.+-]{0,63}$/;
 
@@ -185,10 +185,7 @@ export function parseBlobKey(value: unknown, field = "key"): string {
   throw invalid(field, "must be 1 to 256 printable ASCII characters without blanks");
 }
 
-/**
- * Blobs that are to be kept. Absent: none.
- * @throws SvcError invalid_argument
- */
+/** Blobs to keep. Absent: none. @throws SvcError invalid_argument */
 export function parseBlobs(
   blobs: readonly KeptBlob[] | undefined,
   { blobMaxBytes }: { readonly blobMaxBytes: number },

@@ -10,11 +10,11 @@ import { analyse } from "./lexical-analysis.ts";
 import { canReplace } from "./lifecycle.ts";
 import { type MemoryNode, statedTime } from "./node.ts";
 
-/** Which memories say the same and may become one. A user's own notes of different sessions or metadata never do. */
+/** Which memories are duplicates and may be merged. A user's own notes of different sessions or metadata never are. */
 
 /**
- * What two memories must have in common to be one: a text that is equal for compatible memories and for no others. Undefined for an
- * entity that is a personal word, whose meaning its own turn decides: it is compatible with none.
+ * The compatibility key of a memory: equal for memories that may be merged, and for no others. Undefined for an entity that is a personal
+ * word, which is compatible with none.
  */
 export function compatibility(node: MemoryNode): string | undefined {
   if (node.nodeType === "entity" && isReference(node)) return undefined;
@@ -33,7 +33,7 @@ export function compatibility(node: MemoryNode): string | undefined {
   ]);
 }
 
-/** Whether an entity is a personal word, which names a person only within its turn. */
+/** Whether an entity is a personal word, which identifies a person only within its turn. */
 function isReference({ content, metadata }: MemoryNode): boolean {
   const type = metadata?.["entity_type"];
   const isMarked = metadata?.["identity_status"] !== undefined;
@@ -45,21 +45,21 @@ export function isCompatible(one: MemoryNode, other: MemoryNode): boolean {
   return one.id !== other.id && shared !== undefined && shared === compatibility(other);
 }
 
-/** What duplicates have in common besides being compatible. */
+/** What duplicates share besides compatibility. */
 export function sameness(node: MemoryNode): string {
   if (node.nodeType === "entity") return nameKey(node.content);
   return JSON.stringify([node.content, isDated(node) ? node.validFrom : undefined]);
 }
 
 /**
- * Whether the beginning of a memory's validity tells it from others with its text: somebody named it, or it is a turn of a
- * conversation, where what was said twice was said twice. Else it is only when a loop stored it once more.
+ * Whether the start of validity distinguishes a memory from others with its text: if it was given, or in a turn of a conversation, where
+ * repeated words were said twice. Otherwise it differs only because a loop stored the memory again.
  */
 function isDated({ nodeType, sessionId, validFrom, createdAt }: MemoryNode): boolean {
   return validFrom !== createdAt || (nodeType === "note" && sessionId !== undefined);
 }
 
-/** Whether two memories are one and the same, and both may still be merged. */
+/** Whether two memories are duplicates and may still be merged. */
 export function isDuplicate(one: MemoryNode, other: MemoryNode): boolean {
   return areOpen(one, other) && isCompatible(one, other) && sameness(one) === sameness(other);
 }
@@ -68,10 +68,10 @@ export function areOpen(one: MemoryNode, other: MemoryNode): boolean {
   return canReplace(one.lifecycleState) && canReplace(other.lifecycleState);
 }
 
-/** Scores of names that match by their letters. */
+/** Scores of names that match by spelling. */
 export const NAME_SCORES = { abbreviation: 0.95, case_variation: 0.9 } as const;
 
-/** How the letters of two names match; `equal` for the same name; undefined if they do not. */
+/** How the spelling of two names matches; `equal` for the same name; undefined if it does not. */
 export function namesMatch(
   one: string,
   other: string,
@@ -85,7 +85,7 @@ export function namesMatch(
 
 export type MergeKind = "duplicate" | "alias";
 
-/** The two memories of a merge, the one that is kept first: of duplicates the one that was said last. */
+/** The two memories of a merge, the kept one first: of duplicates the one said last. */
 export function keptFirst(
   kind: MergeKind,
   one: MemoryNode,
@@ -110,7 +110,7 @@ export function evidenceUnion<T>(lists: Iterable<readonly T[]>): readonly T[] {
   return [...new Set([...lists].flat())];
 }
 
-/** Names that a name is short for, and the short forms of each. Two short forms of one name do not stand for each other. */
+/** Names with their short forms. Two short forms of one name do not match each other. */
 const SHORT_FORMS: Readonly<Record<string, readonly string[]>> = {
   javascript: ["js", "ecmascript"],
   typescript: ["ts"],
@@ -145,19 +145,19 @@ for (const [name, forms] of Object.entries(SHORT_FORMS)) {
   for (const form of forms) COUNTERPARTS.set(form, [...(COUNTERPARTS.get(form) ?? []), name]);
 }
 
-/** A name as names are compared: trimmed, without regard to case. */
+/** A name in the form for comparison: trimmed, ignoring case. */
 export function nameKey(name: string): string {
   return foldCase(name.trim());
 }
 
-/** The short forms of a name, or the names that it is short for. @param key as `nameKey` gives it */
+/** The short forms of a name, or the names that it abbreviates. @param key as `nameKey` returns it */
 export function counterparts(key: string): readonly string[] {
   return COUNTERPARTS.get(key) ?? [];
 }
 
 export type SummaryLevel = "daily" | "weekly" | "monthly";
 
-/** What a summary shows of a memory: all of its text, or sentences that are grounded in it. */
+/** What a summary shows of a memory: all of its text, or sentences grounded in it. */
 export type Excerpt = { readonly source: MemoryNode; readonly text: string };
 
 /** How the texts of a summary were chosen. */
@@ -167,7 +167,7 @@ const SUMMARY_FORMATS = {
   model: "model-sentences-v1",
 } as const satisfies Record<SummaryMethod, string>;
 
-/** A new summary, without what only its publication knows: id, owner and times. */
+/** A new summary, without the id, owner and times that publication adds. */
 export type SummaryDraft = Pick<
   MemoryNode,
   | "content"
@@ -178,9 +178,9 @@ export type SummaryDraft = Pick<
   | "eventTime"
   | "evidenceRefs"
 > & {
-  /** What it is about: a period, or a set of memories. */
+  /** Its subject: a period, or a set of memories. */
   readonly about: string;
-  /** What it is made from; equal as long as another one would be the same. */
+  /** A fingerprint of its sources; unchanged while the summary would be. */
   readonly requestHash: string;
   readonly metadata: JsonObject;
   readonly selected: readonly MemoryNode[];
@@ -205,7 +205,7 @@ export type Ranked = {
   readonly confidenceBase: number;
 };
 
-/** The sources that a summary shows, the weightiest first. */
+/** The sources that a summary shows, highest weight first. */
 export function selectSources<T extends Ranked>(sources: readonly T[], max: number): readonly T[] {
   const order = (a: T, b: T) =>
     b.salienceBase - a.salienceBase ||
@@ -215,7 +215,7 @@ export function selectSources<T extends Ranked>(sources: readonly T[], max: numb
   return [...sources].sort(order).slice(0, max);
 }
 
-/** What a summary of selected sources would be made from. @param how what else decides its text and its vector */
+/** The fingerprint of a summary of selected sources. @param how what else determines its text and vector */
 export function requestHashOf(selected: readonly Ranked[], how: Json): string {
   const sources = selected.map(({ id, salienceBase, confidenceBase }) => [
     id,
@@ -225,7 +225,7 @@ export function requestHashOf(selected: readonly Ranked[], how: Json): string {
   return sha256OfJson([how, sources]);
 }
 
-/** What of a source stands in a summary; while it is equal, the summary is right. */
+/** The part of a source that a summary shows; while it is unchanged, the summary is valid. */
 export function sourceHash(node: MemoryNode): string {
   const { userId: _renamed, ...quoted } = quotedMembers(node);
   return sha256OfJson(quoted);
@@ -336,7 +336,7 @@ export function groupSummary(
   };
 }
 
-/** The sources whose whole text a summary shows, with the hash of what it shows of each. */
+/** The sources whose whole text a summary shows, with the hash of the text shown. */
 function coverageOf(excerpts: readonly Excerpt[]): JsonObject {
   const covered = excerpts.filter(({ source, text }) => text === source.content);
   return Object.fromEntries(covered.map(({ source }) => [source.id, sourceHash(source)]));
@@ -348,7 +348,7 @@ function sourceLine(node: MemoryNode): string {
   return `source ${id}; event_time ${event ?? "unknown"}; valid_from ${from}; valid_to ${to ?? "unknown"}; epistemic ${epistemic}; source_type ${type}`;
 }
 
-/** A set of memories as what a summary is about. */
+/** A set of memories as the subject of a summary. */
 export function groupKey(members: readonly { readonly id: Uuid }[]): string {
   return sha256OfJson(members.map(({ id }) => id).sort(compareUnits));
 }
@@ -364,7 +364,7 @@ const NO_NAMES: ReadonlySet<string> = new Set(
   ),
 );
 const CAPITALISED = /\b[A-Z][a-z]{2,}\b/g;
-/** Times that a word is used from which it is taken for a name. */
+/** Uses of a word from which it counts as a name. */
 const USED_FROM = 3;
 
 /** Counts the words of texts that look like names. */
@@ -396,8 +396,8 @@ export type ProfileText = {
 };
 
 /**
- * The text of a profile: the memories that mention a name, in the order of their times, as long as the whole fits; one that does not is
- * left out, and a later one may. Undefined if none fits.
+ * The text of a profile: the memories that mention a name, in time order, as many as fit whole; one that does not fit is skipped. Undefined
+ * if none fits.
  * @param count tokens of a text
  */
 export function profileText(
@@ -423,7 +423,7 @@ export function profileText(
   return sources.length === 0 ? undefined : { content, tokens, sources };
 }
 
-/** Words that deny, as `analyse` gives them. A sentence that leaves one out says the opposite. */
+/** Words of negation, as `analyse` returns them. A sentence that drops one says the opposite. */
 const DENIALS: ReadonlySet<string> = new Set(
   `not no never none nobody nothing neither nor cannot without t nicht kein keine keinen keinem keiner keines nie niemals niemand nichts
   weder ohne ne pas jamais aucun aucune personne rien sans ni nunca jamas ningun ninguna ninguno nadie nada sin tampoco non mai nessun
@@ -431,7 +431,7 @@ const DENIALS: ReadonlySet<string> = new Set(
   без ない ませ せん`.split(/\s+/),
 );
 
-/** What limits a statement. A sentence that leaves it out says more than its source. */
+/** Qualifying words. A sentence that drops one says more than its source. */
 const LIMITS = [
   "condition",
   "uncertain",
@@ -443,8 +443,8 @@ const LIMITS = [
 ] as const satisfies (keyof Cues)[];
 
 /**
- * Whether a sentence says nothing that its source does not say: it is a sentence of the source from which words were left out, at most,
- * and none of those denies or limits what remains. Pure.
+ * Whether a sentence says nothing beyond its source: it is a sentence of the source with some words left out, none of which negates or
+ * qualifies the rest. Pure.
  */
 export function isGrounded(sentence: string, source: string): boolean {
   const words = analyse(sentence);

@@ -3,14 +3,14 @@ import { nameForm } from "../lib/text.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import { invalid, SvcError } from "./errors.ts";
 
-/** Every owner of a pack. An object, so that no user's name is ever taken for it. */
+/** Every owner of a pack. An object, so that no user's name can be mistaken for it. */
 export type AllOwners = { readonly allOwners: true };
 export const ALL_OWNERS: AllOwners = { allOwners: true };
 
-/** Whose things are meant: those of one user, or of everybody, which has to be said. */
+/** One user, or explicitly all users. */
 export type Owner = string | AllOwners;
 
-/** A caller that names no user means everybody. */
+/** A caller that names no user means all. */
 export function toOwner(userId: string | undefined): Owner {
   return userId ?? ALL_OWNERS;
 }
@@ -19,25 +19,25 @@ export function isEverybody(owner: unknown): owner is AllOwners {
   return owner === ALL_OWNERS;
 }
 
-/** Whether something of a user is among the things of an owner. */
+/** Whether something of a user belongs to an owner. */
 export function owns(owner: Owner, userId: string): boolean {
   return isEverybody(owner) || owner === userId;
 }
 
-/** The stored names of each form that has one of another form, as packs of an earlier version can have. They are few. */
+/** The stored names that are not in canonical form, by their form; only packs of an earlier version have them. They are few. */
 let stored: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 
-/** Whether some of the names are in another form than `nameForm` gives them. */
+/** Whether some of the names differ from their `nameForm`. */
 export function hasFormerNames(names: readonly string[]): boolean {
   return names.some((name) => nameForm(name) !== name);
 }
 
-/** The forms of names that are not among the names themselves. */
+/** The canonical forms of names that are not among the names themselves. */
 export function plainForms(names: readonly string[]): readonly string[] {
   return [...new Set(names.map(nameForm)).difference(new Set(names))];
 }
 
-/** Takes note of the names of owners in all packs and databases that are open, so that former ones go on being found. */
+/** Registers the names of owners in all open packs and databases, so that former ones can still be found. */
 export function useStoredNames(names: readonly string[]): void {
   const alike = new Map<string, Set<string>>();
   for (const name of names) if (nameForm(name) !== name) alike.set(nameForm(name), new Set());
@@ -45,10 +45,7 @@ export function useStoredNames(names: readonly string[]): void {
   stored = alike;
 }
 
-/**
- * The name under which an owner is found: as it is stored, else in NFC without blanks at its ends, else that of the one stored owner
- * whose name has this form.
- */
+/** The stored name of an owner: as given, else in NFC without surrounding blanks, else the one stored owner whose name has this form. */
 export function ownerName(given: string): string {
   const form = nameForm(given);
   const alike = stored.get(form);
@@ -58,17 +55,17 @@ export function ownerName(given: string): string {
   return alike.has(form) || others.length > 0 ? form : only;
 }
 
-/** A part of a workspace with a pack, or a schema of a database, of its own. */
+/** A part of a workspace with its own pack, or its own schema in a database. */
 export type Namespace = { readonly name: string; readonly id: Uuid };
 
-/** A namespace, and whether its pack or its tables have been made. */
+/** A namespace, and whether its pack or its tables exist. */
 export type RegisteredNamespace = Namespace & { readonly isInitialized: boolean };
 
-/** Which namespace is expected. `name`: the one that its workspace has for it; any if absent. */
+/** The expected namespace. `name`: its name in the workspace; any if absent. */
 export type NamespaceIdentity = { readonly id: Uuid; readonly name?: string | undefined };
 
 /**
- * Checks that what was found is the expected namespace. One without a name has every name.
+ * Checks that the namespace found is the expected one. One without a name matches any.
  * @param place where it was found
  * @param advice what to check, as the rest of a sentence
  * @throws SvcError namespace_mismatch
@@ -92,7 +89,7 @@ export function requireIdentity(
   refuse(name, expected.name);
 }
 
-/** @param reason what is wrong with the place, as the rest of a sentence; likewise `advice` */
+/** @param reason what is wrong with the place, as the rest of a sentence; so is `advice` */
 export function workspaceDamaged(
   place: string,
   reason: string,
@@ -107,7 +104,7 @@ export function workspaceDamaged(
 export type PackOwner =
   /** `set`: recorded in the pack. `only`: not recorded, but everything in the pack belongs to this owner. */
   | { readonly from: "set" | "only"; readonly userId: string }
-  /** Not recorded, and the pack has something of several owners, or nothing. */
+  /** Not recorded, and the pack has data of several owners, or none. */
   | { readonly from: "several" | "nobody" };
 
 export type OwnerMemories = {
@@ -121,13 +118,10 @@ export type OwnerSummary = OwnerMemories & {
   readonly lastUsed: Instant | undefined;
 };
 
-/** The kind of the operations that record the owner of a pack, as `after` in their payload. Exports contain them. */
+/** The kind of the operations that record a pack's owner, as `after` in their payload. Exports contain them. */
 export const PACK_OWNER_SET = "PACK_OWNER_SET";
 
-/**
- * The kinds of the operations that record that everything of one owner was given to another: `before` and `after` in their
- * payload.
- */
+/** The kinds of the operations that record moving all data of one owner to another: `before` and `after` in their payload. */
 export const OWNER_RENAMED = "OWNER_RENAMED";
 export const OWNERS_JOINED = "OWNERS_JOINED";
 
@@ -135,18 +129,18 @@ export function ownerTarget(userId: string): string {
   return `owner:${userId}`;
 }
 
-/** A name under which an owner's things were recorded, and the period in which it was that owner's. */
+/** A name under which an owner's data was recorded, and the period in which it was theirs. */
 export type OwnerName = {
   readonly userId: string;
   /** Exclusive: when another owner last gave up the name, or undefined. */
   readonly since: Instant | undefined;
-  /** Inclusive: when this owner gave it up; undefined for the present name. */
+  /** Inclusive: when this owner gave it up; undefined for the current name. */
   readonly until: Instant | undefined;
 };
 
 /**
- * What a move would move.
- * @param owners all who have something
+ * Plans a move.
+ * @param owners all with data
  * @param isJoin whether `into` must be among them, or must not
  * @throws SvcError invalid_argument if the move is not possible
  */
@@ -167,7 +161,7 @@ export function movable(
   return moved;
 }
 
-/** The audit record of a move that was made. */
+/** The audit record of a completed move. */
 export function toMoveRecord(
   {
     from,
@@ -194,10 +188,7 @@ export function toMoveRecord(
   };
 }
 
-/**
- * The audit record of another owner of a pack.
- * @param before null: none was recorded
- */
+/** The audit record of a change of a pack's owner. @param before null: none was recorded */
 export function toOwnerRecord<Record extends object>(
   record: Record,
   before: string | null,

@@ -31,16 +31,16 @@ export const QUANTITY_GROUNDING = "object_decimal_v1";
 
 /** Characters, after trimming. */
 const MAX_CHARS = { value: 200, unit: 100, source_text: 500 } as const;
-/** Characters before and after an amount that may say that it is not exact. */
+/** Characters around an amount that may mark it as inexact. */
 const BEFORE_CHARS = 48;
 const AFTER_CHARS = 24;
 
-/** Places in a text that are searched for words. */
+/** Occurrences in a text that are examined. */
 const MAX_LOOKS = 1000;
 
 const CURRENCY = "[$€£¥]";
 const DASH = "[-–—]";
-/** Words before a number that make it a limit, a part of a range or a guess; longer ones first. */
+/** Words before a number that make it a limit, a range or an estimate; longer ones first. */
 const CUES =
   `no more than|no less than|more than|less than|at least|at most|up to|about|approximately|around|roughly|
   nearly|almost|circa|estimated|estimate|between|from|over|under`
@@ -68,7 +68,7 @@ const CURLY = /[‘’“”]/;
 const UNCERTAIN_SIGN = /[~≈<>−±()]/;
 const CLAUSE_ENDS = ".!?;,\n";
 const INSIDE_NUMBER = /\d[.,]\d/;
-/** Digits of any script, and fractions that are one character. */
+/** Digits of any script, and single-character fractions. */
 const DIGIT = /[\p{Nd}\u00BC-\u00BE\u2150-\u215F\u2189]/u;
 const ENDS_IN_LETTER = /[\p{L}\p{M}]$/u;
 const BEGINS_WITH_LETTER = /^[\p{L}\p{M}]/u;
@@ -99,7 +99,7 @@ function amountOf(stored: JsonObject): AmountText | undefined {
   return { value, unit, sourceText };
 }
 
-/** A text of an amount, trimmed; undefined for what is none, or longer than it may be. */
+/** A text of an amount, trimmed; undefined if blank or too long. */
 export function amountPart(amount: JsonObject, name: keyof typeof MAX_CHARS): string | undefined {
   const value = amount[name];
   if (typeof value !== "string" || !value.isWellFormed()) return undefined;
@@ -110,8 +110,8 @@ export function amountPart(amount: JsonObject, name: keyof typeof MAX_CHARS): st
 }
 
 /**
- * The amount, if the texts state it, in its own words, as exactly one number with its unit: no range, no limit, no guess, no part
- * of a longer number. The surroundings of its first occurrence in the passage decide. Undefined otherwise.
+ * The amount, if the texts state it in its own words, as exactly one number with its unit: not a range, limit, estimate, or part of a
+ * longer number. The first occurrence in the passage decides. Undefined otherwise.
  */
 export function groundQuantity(
   { value: valueText, unit, sourceText }: AmountText,
@@ -136,13 +136,13 @@ export function onlyNumberIn(phrase: string): string | undefined {
 
 type NumberAt = { readonly text: string; readonly at: number };
 
-/** The only number in a text without any other digit, cue or sign of doubt. */
+/** The only number in a text without any other digit, cue or mark of doubt. */
 function onlyNumber(text: string): NumberAt | undefined {
   if (UNCERTAIN_SIGN.test(text) || ANY_CUE.test(text)) return undefined;
   const [number, second] = text.match(NUMBER) ?? [];
   if (number === undefined || second !== undefined) return undefined;
   const at = text.indexOf(number);
-  // If these characters occur elsewhere, digits adjoin them there.
+  // Elsewhere, these characters are next to digits.
   const rest = text.slice(0, at) + text.slice(at + number.length);
   return DIGIT.test(rest) ? undefined : { text: number, at };
 }
@@ -157,7 +157,7 @@ function statedValue(value: string, number: string): Decimal | undefined {
 
 function isUnitOf(text: string, number: NumberAt, unit: string): boolean {
   if (unit === "1") return number.text === text;
-  // A blank replaces the number: `5kg` contains the unit, and no part of the number is one.
+  // A blank replaces the number: `5kg` contains the unit, and the unit must not match inside the number.
   const around = `${text.slice(0, number.at)} ${text.slice(number.at + number.text.length)}`;
   if (!LETTER_OR_DIGIT.test(unit)) return around.includes(unit);
   const where = foldCase(around);
@@ -172,7 +172,7 @@ function touchesLetter(text: string, from: number, to: number): boolean {
   return ENDS_IN_LETTER.test(tail(text, from)) || BEGINS_WITH_LETTER.test(text.slice(to, to + 2));
 }
 
-/** The characters directly before a place: one or two, three with surrogates. */
+/** The characters directly before an offset: one or two, three with surrogates. */
 function tail(text: string, to: number): string {
   return text.slice(Math.max(0, to - 3), to);
 }
@@ -181,7 +181,7 @@ function withStraightQuotes(text: string): string {
   return CURLY.test(text) ? text.replace(/[‘’]/g, "'").replace(/[“”]/g, '"') : text;
 }
 
-/** The first place of the words in a text at which their number is not part of a longer one. */
+/** The first occurrence of the words in a text where their number is not part of a longer one. */
 function occurrence(text: string, words: string): number | undefined {
   let at = text.indexOf(words);
   for (let looks = 0; at !== -1 && looks < MAX_LOOKS; looks += 1) {
@@ -204,7 +204,7 @@ function isUnqualified(passage: string, from: number, to: number): boolean {
   );
 }
 
-/** The text after the last end of a clause. A point or comma between digits is part of a number. */
+/** The text after the last clause boundary. A point or comma between digits is part of a number. */
 function lastClause(text: string): string {
   for (let at = text.length - 1; at >= 0; at -= 1) {
     const ends =
@@ -220,7 +220,7 @@ type QuestionPlan =
   | {
       readonly status: "ready";
       readonly reason: "matched_amount_question" | "matched_count_question";
-      /** The verb in lower case, as asked. */
+      /** The verb in lower case, as used in the question. */
       readonly action: string;
       readonly subject: "I" | "we";
       /** Every form with which a stored predicate may begin. */
@@ -243,7 +243,7 @@ export const PLAN_ASSUMPTIONS = [
   "unit_groups_are_never_converted",
 ] as const;
 
-/** Present, past and participle of each verb, then further predicates of the same meaning. */
+/** Present, past and participle of each verb, then further predicates with the same meaning. */
 const VERBS = [
   ["complete", "completed", "completing"],
   ["consume", "consumed", "consuming"],
@@ -273,13 +273,13 @@ const UNITS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** The shapes of a question, in lower case, with single blanks. */
+/** Question patterns, in lower case, with single blanks. */
 const QUESTION =
   /^(?:how much(?: money)? did|what(?: is|['’]s) the total(?: amount)?|how many (?<unit>\p{L}[\p{L}'’-]*) did) (?<subject>i|we) (?<action>\p{L}[\p{L}'’-]*)$/u;
 
 /**
- * Understands a complete question about an amount in one of four shapes, with no additional word. Anything else - a qualifier, a
- * negation, the future, a name - is unsupported: a sum over other records than the question means would look exact.
+ * Parses a complete question about an amount in one of four patterns, without additional words. Anything else - a qualifier, a negation,
+ * the future, a name - is unsupported: a sum over other records than the question means would look exact.
  */
 export function planQuestion(question: string): QuestionPlan {
   const plain = question

@@ -1,20 +1,20 @@
 import { analyse, stem } from "./lexical-analysis.ts";
 
 /**
- * Whether one memory says what is true now about the same thing, so that another one is outdated. Three things decide together:
- * the cosine of the vectors, the share of common words, and words of change that only the newer one has. None is enough alone:
- * `Anna's birthday is on 3 March` and `Hanna's birthday is on 3 May` are nearer to each other than most changes of mind.
- * `scripts/quality/updates.ts` measures the rule; docs/retrieval.md has its figures.
+ * Whether one memory states the current fact about a subject, so that another one is outdated. Three things decide together: the cosine of
+ * the vectors, the share of common words, and words of change that only the newer one has. None suffices alone: `Anna's birthday is on 3
+ * March` and `Hanna's birthday is on 3 May` are nearer to each other than most changes of mind. `scripts/quality/updates.ts` measures the
+ * rule; docs/retrieval.md has its figures.
  */
 
-/** The parts of a text that are compared. Made once per text: `readStatement`. */
+/** The parts of a text that are compared, read once per text: `readStatement`. */
 export type Statement = {
   readonly text: string;
   /** All its words in order, folded. */
   readonly words: readonly string[];
   /** Stems of the words that say what it is about. */
   readonly stems: ReadonlySet<string>;
-  /** The first of them, which is mostly the subject. */
+  /** The first of them, usually the subject. */
   readonly subject: string;
   /** Its words of change. */
   readonly changes: ReadonlySet<string>;
@@ -25,23 +25,23 @@ export type Statement = {
   readonly home: "moves" | "lives" | undefined;
 };
 
-/** A longer text is not a statement of one thing. */
+/** A longer text states more than one thing. */
 const STATEMENT_MAX_CHARS = 400;
-/** How much the share of common words adds to the cosine. */
+/** The weight of the share of common words, added to the cosine. */
 const WORDS_SHARE = 0.35;
-/** How much is subtracted if each begins with something that the other does not mention. */
+/** Subtracted if each begins with something that the other does not mention. */
 const OTHER_SUBJECT = 0.15;
-/** How much is subtracted if they have nothing in common but the subject: people have more than one side. */
+/** Subtracted if only the subject is shared: there is more than one fact about a person. */
 const SUBJECT_ALONE = 0.06;
-/** The lowest sum of the three. */
+/** The minimum sum of the three. */
 const REPLACES_FROM = 0.85;
-/** The same for turns of a conversation, where "now" and "since" are mostly about something else. */
+/** The same for turns of a conversation, where "now" and "since" usually refer to something else. */
 const REPLACES_SAID_FROM = 1.05;
-/** The lowest share of common words for turns of a conversation. */
+/** The minimum share of common words for turns of a conversation. */
 const SAID_SHARE = 0.5;
-/** The lowest share of common words if a negation is the only word of change. */
+/** The minimum share of common words if a negation is the only word of change. */
 const NEGATION_SHARE = 0.5;
-/** The lowest cosine of texts that differ only in one number. */
+/** The minimum cosine of texts that differ only in one number. */
 const NUMBER_COSINE = 0.85;
 
 const ENGLISH = {
@@ -79,7 +79,7 @@ const SPANISH = {
     por para como le les si ha he han hay muy más`,
 } as const;
 
-/** Its words of change are not read yet: only what says nothing. */
+/** Words of change are not read yet: stop words only. */
 const FRENCH_EMPTY = `le la les l un une des du de d et ou mais est sont était suis es été être a ai as avons avez ont avoir je j me m moi mon ma mes tu te t ton ta tes il elle on nous notre nos vous
   votre vos ils elles se s son sa ses leur leurs ce c ça cette ces cet que qu qui quoi quel quelle quels quelles quand où comment combien à au aux en dans sur chez avec pour par sans y ne n pas plus si`;
 
@@ -93,7 +93,7 @@ for (const phrase of LANGUAGES.flatMap(({ change }) => change.split("|"))) {
   CHANGES.set(first, [...(CHANGES.get(first) ?? []), words]);
 }
 const NEGATIONS = new Set(LANGUAGES.flatMap(({ negation }) => analyse(negation)));
-/** Words that do not say what a text is about. */
+/** Words that carry no topic. */
 const EMPTY = new Set([
   ...[...LANGUAGES.map(({ empty }) => empty), FRENCH_EMPTY].flatMap(analyse),
   ...NEGATIONS,
@@ -107,7 +107,7 @@ export function isOfChange(word: string): boolean {
   return OF_CHANGE.has(word);
 }
 
-/** Whether a word, as the analyser gives it, does not say what a text is about. */
+/** Whether a word, as the analyser gives it, carries no topic. */
 export function isEmptyWord(word: string): boolean {
   return EMPTY.has(word);
 }
@@ -129,7 +129,7 @@ export function statementOf(memory: { readonly content: string }): Statement | u
   return statements.get(memory);
 }
 
-/** Reads a text; undefined for one that is blank or too long to be a statement of one thing. */
+/** Reads a text; undefined if it is blank, or too long to be a single statement. */
 export function readStatement(text: string): Statement | undefined {
   if (text.length > STATEMENT_MAX_CHARS) return undefined;
   const words = analyse(text);
@@ -168,13 +168,13 @@ function isNamed({ text, subject }: Statement): boolean {
   );
 }
 
-/** A name after `of`, or before `'s`; what stands behind `in the`, `with the`. */
+/** A name after `of`, or before `'s`; what follows `in the`, `with the`. */
 const OWNER =
   /(?<![\p{L}\p{M}])(?:of|von|de) (\p{Lu}[\p{L}\p{M}]*)|(?<![\p{L}\p{M}])(?:in the|with the|im|in der|mit der|mit dem|en el|en la|con el|con la) ([\p{L}\p{M}]+)|(?<![\p{L}\p{M}])(\p{Lu}[\p{L}\p{M}]*)['\u2019]s(?![\p{L}\p{M}])/gu;
 const VERB =
   /(?<![\p{L}\p{M}])(?:is|are|was|were|has|ist|sind|war|wurde|hat|heißt|es|son|era|fue|se|está|tiene)(?![\p{L}\p{M}])/u;
 
-/** Of whom a text speaks before it says anything of them: `The hobby of Ann is`, `Ann's hobby is`. */
+/** The subject before any statement about it: `The hobby of Ann is`, `Ann's hobby is`. */
 function ownersIn({ text }: Statement): ReadonlySet<string> {
   const at = text.search(VERB);
   const owners = at === -1 ? [] : [...text.slice(0, at).matchAll(OWNER)];
@@ -183,7 +183,7 @@ function ownersIn({ text }: Statement): ReadonlySet<string> {
   );
 }
 
-/** Whether a word begins with a digit: such words do not say what a text is about. */
+/** Whether a word begins with a digit: such words carry no topic. */
 export function isNumber(word: string): boolean {
   const first = word.charCodeAt(0);
   return first >= 48 && first <= 57;
@@ -194,7 +194,7 @@ function isShortNot(words: readonly string[], index: number): boolean {
   return words[index] === "t" && (words[index - 1]?.endsWith("n") ?? false);
 }
 
-/** The words of change of a text. @param words as the analyser gives them */
+/** The words of change in a text. @param words as the analyser gives them */
 export function changesIn(words: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const [index, word] of words.entries()) {
@@ -210,7 +210,7 @@ export function changesIn(words: readonly string[]): ReadonlySet<string> {
 }
 
 /**
- * Whether the words allow that the newer statement replaces the older one. Cheap; needs no vector.
+ * Whether the words permit the newer statement to replace the older one. Cheap; needs no vector.
  * @param isSaid both were said in a conversation
  */
 export function mayReplace(newer: Statement, older: Statement, isSaid: boolean): boolean {
@@ -220,7 +220,7 @@ export function mayReplace(newer: Statement, older: Statement, isSaid: boolean):
 }
 
 /**
- * Whether the newer statement says what is true now about the same thing.
+ * Whether the newer statement states the current fact about the same thing.
  * @param cosine of the two texts
  * @param isSaid both were said in a conversation
  */
@@ -243,8 +243,8 @@ export function replaces(
 }
 
 /**
- * Whether only the newer one has words of change, and both have other words in common; or the newer one ends what the older one
- * says, be it in the same words of change.
+ * Whether only the newer one has words of change, and they share other words; or the newer one ends what the older one says, possibly with
+ * the same words of change.
  */
 export function saysChange(newer: Statement, older: Statement): boolean {
   if (newer.changes.size === 0 && !newer.negates) return false;
@@ -265,7 +265,7 @@ function changesHome(newer: Statement, older: Statement): boolean {
   return newer.home === "moves" && older.home === "lives";
 }
 
-/** Whether the subject is all that both have in common. */
+/** Whether they share only the subject. */
 function isSubjectAlone(newer: Statement, older: Statement): boolean {
   return (
     older.stems.has(newer.subject) &&
@@ -286,7 +286,7 @@ function isOfOthers(newer: Statement, older: Statement): boolean {
   return ours.size > 0 && theirs.size > 0;
 }
 
-/** Whether both go on with one word after their subjects: `The orders service`, `The users service`. */
+/** Whether both continue with one word after their subjects: `The orders service`, `The users service`. */
 function isSameBehindSubject({ stems: ours }: Statement, { stems: theirs }: Statement): boolean {
   const [, one] = ours;
   const [, other] = theirs;
@@ -303,7 +303,7 @@ function namesOther(newer: Statement, older: Statement): boolean {
   return !(older.stems.has(newer.subject) || newer.stems.has(older.subject));
 }
 
-/** Whether all words are equal except for one number in the latter half: `The rent is 1250`, `The rent is 1340`. */
+/** Whether all words are equal except one number in the second half: `The rent is 1250`, `The rent is 1340`. */
 function differInNumber({ words }: Statement, { words: others }: Statement): boolean {
   if (words.length !== others.length || words.length < 4) return false;
   let at = -1;
@@ -316,11 +316,11 @@ function differInNumber({ words }: Statement, { words: others }: Statement): boo
 }
 
 /**
- * What a text says is no longer so: `no longer works for Altova but for Corvex`, `yoga instead of chess`, `nicht mehr bei Altova,
- * sondern`, `en vez de café`. Read from its words alone, in the languages of the words of change.
+ * What a text says has ended: `no longer works for Altova but for Corvex`, `yoga instead of chess`, `nicht mehr bei Altova, sondern`, `en
+ * vez de café`. Read from its words alone, in the languages of the words of change.
  */
 
-/** Phrases before what has ended, and the word that closes it where the phrase has two parts. */
+/** Phrases before what has ended, and the closing word of two-part phrases. */
 const ALL: readonly { readonly phrase: readonly string[]; readonly closing?: string }[] = [
   ...phrases(
     `no longer|not anymore|stopped|quit|gave up|given up|instead of|rather than|in place of|switched from|moved from|migrated from|changed from|
@@ -329,15 +329,15 @@ const ALL: readonly { readonly phrase: readonly string[]; readonly closing?: str
   ),
   ...phrases("kein|keine|keinen|keinem|keiner").map((one) => ({ ...one, closing: "mehr" })),
 ];
-/** The same by their first word. */
+/** The same by first word. */
 const OPENINGS = Map.groupBy(ALL, ({ phrase: [first = ""] }) => first);
-/** Words after which a sentence says what is so instead. */
+/** Words after which a sentence names the replacement. */
 const TURNS = new Set(
   analyse(
     `but and or now to since because sondern und oder jetzt nun inzwischen sino y pero ahora porque mehr`,
   ),
 );
-/** Words of what has ended, at most. */
+/** Maximum words of what has ended. */
 const ENDED_MAX = 6;
 
 function phrases(list: string): { readonly phrase: readonly string[] }[] {

@@ -2,27 +2,27 @@ import { analyse, isStopWord, stem } from "./lexical-analysis.ts";
 import { endedWords, isEmptyWord, PERSONS } from "./replacement.ts";
 
 /**
- * Which memories a new one makes untrue by what it says was given up. Two things decide: the older one names what was given up, in
- * whole words, and both are about the same people. A memory about somebody else, who may still have it, stays.
+ * Which memories a new one makes untrue by saying that something was given up. Two conditions: the older one mentions the thing in whole
+ * words, and both are about the same people. A memory about someone else, who may still have it, stays.
  */
 
-/** Words beside a name that do not identify a person. */
+/** Words next to a name that do not identify a person. */
 const ADVERBS = wordSet("finally recently just already officially eventually gradually also then");
-/** The same, where one speaks of oneself. */
+/** The same, for statements about oneself. */
 const PRONOUNS = wordSet(
   "he she they his her their him them er sie ihr ihre sein seine ella ellos ellas",
 );
-/** Words before a verb that leave open whether it happened. `t` is what is left of `didn't`. */
+/** Words before a verb that leave open whether it happened. `t` is the rest of `didn't`. */
 const OPEN = wordSet(
   `not never t might may could would should will wants plans planned considering if when whether
   nicht nie niemals kein keine konnte wurde mochte plant falls wenn ob nunca podria quiere planea si cuando`,
 );
-/** Words that join another person to the subject of a sentence. */
+/** Words that add another person to the subject of a sentence. */
 const JOINING = wordSet("and with und mit y e con");
 
 type Word = { readonly folded: string; readonly isName: boolean };
 
-/** Whether an older text says what a new one gives up. Undefined: the new one gives up nothing. */
+/** Whether an older text states what a new one gives up. Undefined: the new one gives up nothing. */
 export function retirementBy(text: string): ((older: string) => boolean) | undefined {
   if (text.includes("?")) return undefined;
   const named = givenUp(text).filter(hasHappened);
@@ -50,7 +50,7 @@ function hasHappened({ actor }: { readonly actor: readonly string[] }): boolean 
   return !actor.flatMap(analyse).some((word) => OPEN.has(word));
 }
 
-/** An older text, as one that gives something up is compared with it. */
+/** An older text, prepared for comparison with one that gives something up. */
 type Older = {
   readonly text: string;
   readonly words: readonly Word[];
@@ -66,13 +66,13 @@ function readOlder(text: string, said: ReadonlySet<string>): Older {
   return { text, words: wordsOf(text), said, ended: endedWords(analysed), stems };
 }
 
-/** Where the last of some words stands in a text; its end if all are inflected there. */
+/** Where the last of some words occurs in a text; its end if all are inflected there. */
 function lastOf(text: string, words: readonly string[]): number {
   const last = Math.max(...words.map((word) => wholeWordAt(text, word)));
   return last === -1 ? text.length : last;
 }
 
-/** Where a term stands in a text as whole words; -1: nowhere. */
+/** Where a term occurs in a text as whole words; -1: nowhere. */
 function wholeWordAt(text: string, term: string): number {
   for (let at = text.indexOf(term); at !== -1; at = text.indexOf(term, at + 1)) {
     const end = at + term.length;
@@ -88,9 +88,9 @@ function joins(one: string | undefined, other: string | undefined): boolean {
 }
 
 /**
- * Whether an older text is about those who gave something up, and about nobody else.
+ * Whether an older text is only about those who gave something up.
  * @param given the words of what was given up
- * @param at where the older text names that; -1: nowhere
+ * @param at where the older text mentions it; -1: nowhere
  */
 function isAboutTheSame(
   actor: readonly string[],
@@ -112,7 +112,7 @@ function isAboutTheSame(
   return !wordsOf(text.slice(0, at)).some(isOther);
 }
 
-/** The names among words, else all words that say something. */
+/** The names among words, else all content words. */
 function whoOf(words: readonly Word[]): readonly string[] {
   const telling = words.filter(({ folded }) => !isEmptyWord(folded) && !ADVERBS.has(folded));
   const names = telling.filter(({ isName }) => isName);
@@ -134,11 +134,11 @@ function wordSet(words: string): ReadonlySet<string> {
 }
 
 /**
- * Sentences that say what was given up and what took its place, besides those of `supersedence-signals.ts`, in the languages of the
- * words of change. Not among them: what may be a journey (`went from Bonn to Rome`) or a trade (`sold cookies and lemonade`).
+ * Sentences that say what was given up and what replaced it, besides those of `supersedence-signals.ts`, in the languages of the words of
+ * change. Excluded: possible journeys (`went from Bonn to Rome`) and trades (`sold cookies and lemonade`).
  */
 
-/** A longer sentence is not read. */
+/** Longer sentences are skipped. */
 const SENTENCE_MAX_CHARS = 300;
 
 const FORMS: readonly RegExp[] = [
@@ -162,7 +162,7 @@ const FORMS: readonly RegExp[] = [
   (form) => new RegExp(String.raw`^(?<actor>.*?)(?<![\p{L}\p{M}])${form}(?![\p{L}\p{M}])`, "iu"),
 );
 
-/** What a sentence says was given up, all of whose words name it, and the words before it. */
+/** What a sentence says was given up, whose words must all occur, and the words before it. */
 type GivenUpInAll = { readonly actor: readonly string[]; readonly words: readonly string[] };
 
 /** What the sentences of a text say was given up. */
@@ -179,17 +179,17 @@ function givenUpInAll(text: string): readonly GivenUpInAll[] {
     );
 }
 
-/** A verb and its preposition further apart than this do not belong together. */
+/** A verb and its preposition further apart do not belong together. */
 const SUBJECT_MAX_CHARS = 200;
-/** Terms of one text; more would be a list, not a change. */
+/** Maximum terms of one text; more would be a list, not a change. */
 const TERMS_MAX = 64;
-/** Words before a verb that are read for who gave something up. */
+/** Words before a verb that are read to find who gave something up. */
 const ACTOR_MAX_WORDS = 20;
 const SENTENCE_END = /[.!?;:]["')\]]*$/;
 
 /**
- * Verbs that name what they end, each with the word that follows the name. The lookbehind is a word boundary that knows more
- * letters than `\b`.
+ * Verbs that name what they end, each with the word that follows the name. The lookbehind is a word boundary that supports more letters
+ * than `\b`.
  */
 const SIGNALS: readonly { readonly verb: RegExp; readonly until: string }[] = [
   { verb: /(?<![\p{L}\p{N}_])(?:migrated?|switch(?:ed)?|moved?)$/iu, until: "to" },
@@ -198,22 +198,22 @@ const SIGNALS: readonly { readonly verb: RegExp; readonly until: string }[] = [
 
 /** What was given up. */
 type GivenUp = {
-  /** The words of the sentence before the verb, as written: who did it. */
+  /** The words of the sentence before the verb, as written: the actor. */
   readonly actor: readonly string[];
   /** The name and its words, in lower case, without stop words. */
   readonly terms: readonly string[];
 };
 
 /**
- * What a text says was given up: `Ann switched from Red Hat to Debian` gives `red hat`, `red`, `hat`, given up by `Ann`. The name is
- * the shortest text between verb and preposition on one line; its words count too, except stop words. A text that ends something
- * without such a name (`no longer used`) gives nothing, because the words do not say what it is about.
+ * What a text says was given up: `Ann switched from Red Hat to Debian` gives `red hat`, `red`, `hat`, given up by `Ann`. The name is the
+ * shortest text between verb and preposition on one line; its words count too, except stop words. A text that ends something unnamed (`no
+ * longer used`) yields nothing.
  */
 export function givenUp(text: string): readonly GivenUp[] {
   const found: GivenUp[] = [];
   const known = new Set<string>();
   for (const line of text.split(/(?<=\n)/)) {
-    // A blank at the end leaves an empty word there, so that every other word is followed by a blank.
+    // A trailing blank yields an empty last word, so that every other word is followed by a blank.
     const words = line.split(/\s+/);
     for (const { verb, subject } of subjectsOf(words)) {
       const actor = actorBefore(words, verb);

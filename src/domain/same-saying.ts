@@ -16,22 +16,22 @@ import {
 import { storedSpeaker } from "./speaker.ts";
 
 /**
- * Whether two memories say the same thing with another value: `Ann lives in Leeds`, `Ann lives in Bath`; `Ann pays 450 euros of
- * rent`, `The rent of Ann was raised to 480 euros`. Often the later one is what is true now, but both may be: `I like tea`, `I like
- * coffee`. So this puts the later one first where a question asks for neither, and claims nothing about the earlier one.
+ * Whether two memories say the same thing with a different value: `Ann lives in Leeds`, `Ann lives in Bath`; `Ann pays 450 euros of rent`,
+ * `The rent of Ann was raised to 480 euros`. Often the later one is current, but both may be true: `I like tea`, `I like coffee`. So the
+ * later one is ranked first if a question asks for neither, without a claim about the earlier one.
  */
 
-/** The least share of the longer sentence that both have. */
+/** The minimum share of the longer sentence that both have. */
 const FRAME_SHARE = 0.5;
-/** Words of a sentence, at least and at most. */
+/** Minimum and maximum words of a sentence. */
 const WORDS_MIN = 3;
 const WORDS_MAX = 24;
-/** Telling words that two statements share that differ in one, at least. */
+/** Minimum content words shared by two statements that differ in one. */
 const OTHER_WORDS_SHARED = 3;
-/** Telling words that two statements of a measure share, at least. */
+/** Minimum content words shared by two statements of a measure. */
 const MEASURE_SHARED = 2;
 
-/** Whether the two say the same thing with another value, whichever is the newer one. */
+/** Whether the two say the same thing with a different value, whichever is newer. */
 export function saysTheSame(newer: Statement, older: Statement): boolean {
   return (
     isSameFrame(newer.words, older.words) ||
@@ -41,7 +41,7 @@ export function saysTheSame(newer: Statement, older: Statement): boolean {
 }
 
 /**
- * Whether a question asks for what only one of two memories says.
+ * Whether a question asks for something that only one of two memories says.
  * @param asked the words of the question, as the analyser gives them
  */
 function asksFor(
@@ -52,16 +52,16 @@ function asksFor(
   return words.some((word) => asked.has(word) && !isEmptyWord(word) && !others.includes(word));
 }
 
-/** How much the share of common words adds to the cosine of two texts about one thing, the lowest sum, and the lowest share. */
+/** For two texts about one thing: the weight of the share of common words next to the cosine, the minimum sum, and the minimum share. */
 const SAME_WORDS = 0.3;
 const SAME_FROM = 0.72;
 const SAME_WORDS_FROM = 0.2;
-/** How many times more words of the question the earlier one of them may have. */
+/** Maximum factor by which the earlier one may have more words of the question. */
 const ANSWERED = 3;
-/** As many words make a question long enough to say itself what answers it. */
+/** Number of words from which a question itself specifies its answer. */
 const WHOLE_QUESTION = 3;
 
-/** Words of what somebody says, of what only may come, and of what is so as well; in English, German, Spanish and French. */
+/** Words for reports, for possible futures, and for additional facts; in English, German, Spanish and French. */
 const RESERVED = new Set(
   analyse(
     `says said thinks think claims reckons believes according meint sagt findet glaubt behauptet laut dice dicen cree opina segun piensa dit pense
@@ -71,11 +71,10 @@ const RESERVED = new Set(
 );
 
 /**
- * Whether the later of two statements may stand before the earlier one in the answer to a question, by words alone. Not if it has
- * less than a third of what the earlier one has of the question; if it only reports, plans, adds, or ends something else; or if
- * both are alike and the question asks for what the earlier one alone says (`do I like tea?`). Without a word of change, also not
- * if the earlier one alone has all of a longer question, or both have nothing but their subject in common, and the question asks
- * for more (`where does Ann live?`, `Ann is a nurse`).
+ * Whether the later of two statements may be ranked before the earlier one, judging by words alone. Not if it has less than a third of the
+ * question's words that the earlier one has; if it only reports, plans, adds, or ends something else; or if both are alike and the question
+ * asks for what only the earlier one says (`do I like tea?`). Without a word of change, also not if only the earlier one has all words of a
+ * longer question, or both share only their subject and the question asks for more (`where does Ann live?`, `Ann is a nurse`).
  */
 export function mayComeFirst(newer: Statement, older: Statement, asked: Statement): boolean {
   if (sharedPart(newer.stems, older.stems) < SAME_WORDS_FROM) return false;
@@ -103,12 +102,12 @@ function isReserved({ words }: Statement): boolean {
   return words.some((word) => RESERVED.has(word));
 }
 
-/** Whether two statements are near enough to be about one thing. @param cosine of their texts, on the scale of the default model */
+/** Whether two statements are similar enough to be about one thing. @param cosine of their texts, on the scale of the default model */
 export function isAboutTheSame(one: Statement, other: Statement, cosine: number): boolean {
   return cosine + SAME_WORDS * sharedPart(one.stems, other.stems) >= SAME_FROM;
 }
 
-/** Whether two sentences begin with the same thing, and have most words in one order, and each has others. */
+/** Whether two sentences begin alike, share most words in the same order, and each has others. */
 function isSameFrame(words: readonly string[], others: readonly string[]): boolean {
   const longest = Math.max(words.length, others.length);
   const shortest = Math.min(words.length, others.length);
@@ -150,7 +149,7 @@ function longestInOrder(words: readonly string[], others: readonly string[]): nu
   return length;
 }
 
-/** Whether each has one telling word of its own, which is not what it is about. */
+/** Whether each has exactly one content word of its own, apart from the subject. */
 function isSameInOtherWords(newer: Statement, older: Statement): boolean {
   const shared = newer.stems.size - 1;
   if (shared < OTHER_WORDS_SHARED || older.stems.size !== newer.stems.size) return false;
@@ -160,7 +159,7 @@ function isSameInOtherWords(newer: Statement, older: Statement): boolean {
   return theirs !== older.subject;
 }
 
-/** Whether both state one amount of one unit, and one says nothing else that the other does not say. */
+/** Whether both state one amount of the same unit, and one adds nothing to the other. */
 function isSameMeasure(newer: Statement, older: Statement): boolean {
   const [one, other] = [amountOf(newer.words), amountOf(older.words)];
   if (one === undefined || other === undefined) return false;
@@ -182,23 +181,20 @@ function amountOf(
 }
 
 /**
- * Which memories a new one may replace. The numbers were tuned with `scripts/quality/near.ts`, whose figures are in
- * docs/retrieval.md: replaced memories are seldom less near, and unrelated ones seldom this near.
+ * Which memories a new one may replace. The thresholds were tuned with `scripts/quality/near.ts`, with figures in docs/retrieval.md:
+ * replaced memories are seldom less similar, and unrelated ones seldom this similar.
  */
 
-/** How much the share of common words adds to the cosine of the two texts. */
+/** The weight of the share of common words, added to the cosine of the two texts. */
 const WORDS_SHARE = 0.2;
-/** The lowest sum of cosine and words. */
+/** The minimum sum of cosine and words. */
 const NEAR_FROM = 0.75;
-/**
- * The same if the new text says that something has changed: a needless mention costs three lines, a missed one leaves an outdated
- * memory.
- */
+/** The same if the new text reports a change: a needless mention costs three lines, a missed one leaves an outdated memory. */
 const NEAR_OF_CHANGE_FROM = 0.68;
 
 /**
- * How near memories are to a new one: a function of another memory and the cosine of their texts, which returns undefined if the
- * new one cannot replace it.
+ * The similarity of memories to a new one: a function of another memory and the cosine of their texts, undefined if the new one cannot
+ * replace it.
  */
 export function nearnessTo(
   fresh: MemoryNode,
@@ -233,28 +229,28 @@ export function isSameText(one: string, other: string): boolean {
   return one === other || normalForm("NFC", one).trim() === normalForm("NFC", other).trim();
 }
 
-/** Whether the known memory was said by another speaker, or joins turns that are stored themselves. */
+/** Whether the known memory was said by another speaker, or joins turns that are also stored. */
 function isOfAnother(fresh: MemoryNode, known: MemoryNode): boolean {
   if (known.metadata?.["qa_pair"] === true) return true;
   const [speaker, other] = [storedSpeaker(fresh.metadata), storedSpeaker(known.metadata)];
   if (speaker !== undefined && other !== undefined && speaker !== other) return true;
-  // A question in a conversation is near to its answer.
+  // A question in a conversation is similar to its answer.
   const isConversation = fresh.sessionId !== undefined && fresh.sessionId === known.sessionId;
   return isConversation && fresh.sourceType !== known.sourceType;
 }
 
 /**
- * Whether what a statement says is not so, or no longer, is something else than what an older one states: `Carla is allergic to
- * nuts`, `Carla is no longer allergic to dust`. Then both are true. Read clause by clause, from words alone.
+ * Whether what a statement denies or ends differs from what an older one states: `Carla is allergic to nuts`, `Carla is no longer allergic
+ * to dust`. Then both are true. Read clause by clause, from words alone.
  */
 
-/** A clause that says what is not so, in words: around what says so. */
+/** A negated clause, in words: around the negation. */
 type Ending = {
   readonly before: readonly string[];
   readonly after: readonly string[];
 };
 
-/** What says that something is not so. The first of a clause counts, and of these the longest. */
+/** Signs of negation. The first in a clause counts, the longest if several match. */
 const MARKS = [
   ...phrases(
     `not|never|cannot|can t|don t|doesn t|didn t|isn t|aren t|wasn t|weren t|won t|haven t|hasn t|couldn t|shouldn t|wouldn t|no longer|stopped|quit|gave up|given up|
@@ -262,22 +258,22 @@ const MARKS = [
     keiner|gekundigt|aufgehort|abgegeben|abgesagt|storniert|abbestellt|verkauft|aufgegeben|no|nunca|ya no|dejo|dejado|deje|dejo de|dejado de|deje de|cancelo|cancelamos|cancelado|cancele|vendio|vendi|vendimos|vendido|abandono|abandonado`,
   ),
 ].sort((one, other) => other.length - one.length);
-/** What stands between something that is so and something that no longer is. */
+/** Separators between what is true and what has ended. */
 const INSTEAD = phrases(
   `instead of|rather than|in place of|switched from|moved from|migrated from|changed from|statt|anstatt|anstelle von|en vez de|en lugar de`,
 );
 const SIGN = /[,;:.!?\n](?=\s|$)|[()\u2013\u2014]| - /u;
-/** Words between clauses where no sign is. */
+/** Words between clauses without punctuation. */
 const JOINTS = new Set(
   analyse("but and or because so sondern und oder aber weil denn sino y pero porque"),
 );
-/** Words before a time, which does not say what ended. */
+/** Words before a time, which does not name what ended. */
 const TIMED = new Set(
   analyse(
     "since until last yesterday today seit ab bis gestern heute letzte letzten letztes desde hasta ayer hoy",
   ),
 );
-/** Verbs that say nothing without another one; the English ones are empty words. */
+/** Verbs that carry no meaning alone; the English ones are stop words. */
 const MODALS = new Set(analyse("kann konnen will darf soll muss puede pueden puedo quiere quiero"));
 /** How German verbs end. */
 const GERMAN_VERB = /(?:t|en?)$/;
@@ -287,8 +283,8 @@ function phrases(list: string): readonly (readonly string[])[] {
 }
 
 /**
- * Whether the newer statement only says that something ended, or is not so, which the older one does not state. False if another
- * clause of it says that something changed.
+ * Whether the newer statement only says that something ended or is not so, which the older one does not state. False if another of its
+ * clauses reports a change.
  */
 export function endsAnother(newer: Statement, older: Statement): boolean {
   const { endings, others } = readEndings(newer);
@@ -303,13 +299,13 @@ export function endsAnother(newer: Statement, older: Statement): boolean {
   return isOfRelative(newer, older) || !endings.some((ending) => isStatedIn(ending, newer, older));
 }
 
-/** What a statement says is not so, and its other clauses. */
+/** The negated clause of a statement, and its other clauses. */
 type Endings = {
   readonly endings: readonly Ending[];
   readonly others: readonly (readonly string[])[];
 };
 
-/** A statement is compared with each of the best candidates, and read once. */
+/** A statement is compared with each of the best candidates, but read once. */
 const read = new WeakMap<Statement, Endings>();
 
 function readEndings(statement: Statement): Endings {
@@ -354,8 +350,8 @@ function firstOf(words: readonly string[], list: readonly (readonly string[])[])
 }
 
 /**
- * Whether the older statement states what ended, as far as it says anything else than the newer one at all. It may have another
- * verb if it states the rest. Words for people are compared whole: `abuela` is not `abuelo`.
+ * Whether the older statement states what ended, considering only what differs from the newer one. The verb may differ if the rest matches.
+ * Words for people are compared whole: `abuela` is not `abuelo`.
  */
 function isStatedIn({ before, after }: Ending, newer: Statement, older: Statement): boolean {
   const states = (word: string) =>
@@ -363,7 +359,7 @@ function isStatedIn({ before, after }: Ending, newer: Statement, older: Statemen
   const object = tellingOf(after);
   const missing = [...tellingOf(before), ...object].filter((word) => !states(word));
   if (missing.length === 0) return true;
-  // A word of change that only the older one has says something: "the left knee", "the new office".
+  // A word of change that only the older one has is meaningful: "the left knee", "the new office".
   const saysNoMore = older.stems.isSubsetOf(newer.stems) && older.changes.isSubsetOf(newer.changes);
   if (saysNoMore && !missing.some((word) => PERSONS.has(word))) return true;
   const verb = verbOf(before, after);
@@ -372,7 +368,7 @@ function isStatedIn({ before, after }: Ending, newer: Statement, older: Statemen
   return others.length > 0 && others.every(states);
 }
 
-/** The word beside a mark, if it is written like a verb: behind it in English and Spanish, before it in German. */
+/** The word next to a mark, if it looks like a verb: after it in English and Spanish, before it in German. */
 function verbOf(before: readonly string[], after: readonly string[]): string | undefined {
   const [next] = after;
   if (next !== undefined && isTellingEnd(next)) return next;
@@ -380,10 +376,10 @@ function verbOf(before: readonly string[], after: readonly string[]): string | u
   return last !== undefined && isTellingEnd(last) && GERMAN_VERB.test(last) ? last : undefined;
 }
 
-/** The words that say what a clause is about, up to a time. */
+/** The content words of a clause, up to a time. */
 function tellingOf(words: readonly string[]): readonly string[] {
   const time = words.findIndex((word) => TIMED.has(word));
-  // What begins with a time goes on behind it: "Seit Mai wohnt Ana nicht mehr in Bern".
+  // A clause that begins with a time continues after it: "Seit Mai wohnt Ana nicht mehr in Bern".
   const timeless = time === 0 ? words.slice(3) : words.slice(0, time === -1 ? undefined : time);
   return timeless.filter(isTellingEnd);
 }
@@ -396,7 +392,7 @@ function isTellingEnd(word: string): boolean {
 const RELATIVE =
   /(?<![\p{L}\p{M}])(\p{Lu}[\p{L}\p{M}]*?)(?:['\u2019]s|s) ([\p{L}\p{M}]+)|([\p{L}\p{M}]+) (?:of|von|de) (\p{Lu}[\p{L}\p{M}]*)/gu;
 
-/** Whether the older one is about a relative of a person whom the newer one names. */
+/** Whether the older one is about a relative of a person named in the newer one. */
 function isOfRelative(newer: Statement, older: Statement): boolean {
   return [...older.text.matchAll(RELATIVE)].some(([, owner, owned, relative, whose]) => {
     const [who = ""] = analyse(owner ?? whose ?? "");

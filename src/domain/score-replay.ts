@@ -9,13 +9,13 @@ import {
   type ScoringWeights,
 } from "./scoring.ts";
 
-/** Signals and factors of a candidate before their score is known. */
+/** A candidate's signals and factors before scoring. */
 export type Signals = Omit<ScoreTrace, "compositeScore">;
 
-/** What a tie-break subtracts at most: a tenth of the last decimal of a score, so that no tie-break outweighs a difference. */
+/** The most a tie-break subtracts: a tenth of a score's last decimal, so that no tie-break outweighs a difference. */
 export const TIE_BREAK_WIDTH = 1e-11;
 
-/** A score with 10 decimals. A value for which a double does not have that many decimals is returned as it is. */
+/** A score with 10 decimals. A value too large for that in a double is returned unchanged. */
 export function roundScore(value: number): number {
   const scaled = value * 1e10;
   return Math.abs(scaled) < Number.MAX_SAFE_INTEGER ? Math.round(scaled) / 1e10 : value;
@@ -45,13 +45,13 @@ export function relevanceLimit(
   return relevanceFloor > 0 && relevance < relevanceFloor ? relevance : undefined;
 }
 
-/** What every candidate has of a score where a question asks for a time alone, so that time decides. */
+/** A constant part of every score if a question asks only for a time, so that time decides. */
 const TIME_SHARE = 0.5;
 
 /**
- * The fused score of a candidate to 10 decimals, minus its tie-break. `rrf`: reciprocal rank fusion (Cormack, Clarke and
- * Büttcher, SIGIR 2009), rescaled so that the first of both rankings has 1. `relative`: the shares of the rescaled signals.
- * `adaptive`: the same, with shares that follow what the words found.
+ * The fused score of a candidate to 10 decimals, minus its tie-break. `rrf`: reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR
+ * 2009), rescaled so that ranking first in both gives 1. `relative`: the shares of the rescaled signals. `adaptive`: the same, with shares
+ * that depend on the word search.
  * @returns NaN, which equals no score, if the record is of another kind than the settings
  */
 export function fusedScore(record: FusionRecord, fusion: Fusion): number {
@@ -72,12 +72,12 @@ function fusedSignals(record: FusionRecord, fusion: Fusion): number {
   return semantic + lexical;
 }
 
-/** What the cosine loses at most of its share in adaptive fusion. */
+/** The maximum reduction of the cosine's share in adaptive fusion. */
 const CERTAIN_LOSS = 0.75;
 
 /**
- * The share of the cosine in adaptive fusion. BM25 loses what the best hit of the word search does not explain of the question,
- * and the cosine loses where the words alone point to a few memories, so that neither search has a say that it has not earned.
+ * The share of the cosine in adaptive fusion. BM25 loses weight for what the best word hit leaves unexplained of the question, and the
+ * cosine where words alone point to a few memories, so that each search counts as much as it contributes.
  */
 export function adaptedShare(
   {
@@ -88,7 +88,7 @@ export function adaptedShare(
 ): number {
   const words = (1 - semanticShare) * Math.min(1, Math.max(coverage / fullCoverage, certainty));
   const meaning = semanticShare * (1 - CERTAIN_LOSS * certainty);
-  // Without a cosine and without words nothing is left to share.
+  // Without cosine and words there is nothing to share.
   return words === 0 ? 1 : meaning / (meaning + words);
 }
 
@@ -102,12 +102,12 @@ export function baseScore({
   return weights.fusion.kind === "weighted" ? weightedScore(trace, weights) : Number.NaN;
 }
 
-/** A score that a factor can move: 0, as the last of a rescaled pool has it, counts as the last decimal of a score. */
+/** A score that a factor can change: 0, the lowest of a rescaled pool, counts as the last decimal of a score. */
 export function movable(score: number): number {
   return score === 0 ? 1e-10 : score;
 }
 
-/** The score after one adjustment. Pure; the steps of a receipt are replayed with it. */
+/** The score after one adjustment. Pure; receipts are replayed with it. */
 export function applyAdjustment(
   score: number,
   { kind, coefficient, neuralScore }: Adjustment,
@@ -129,7 +129,7 @@ export function applyAdjustment(
   }
 }
 
-/** The recomputed score: the base and then every adjustment in its order. Equal to the recorded score bit for bit. */
+/** The recomputed score: the base, then every adjustment in order. Equal to the recorded score bit for bit. */
 export function replayScore(provenance: ScoreProvenance): number {
   return provenance.adjustments.reduce(applyAdjustment, baseScore(provenance));
 }
@@ -152,7 +152,7 @@ export function formulaVersion(kind: Fusion["kind"]): ScoreProvenance["formulaVe
 
 const NONE: readonly string[] = [];
 
-/** Why a record cannot be right, one sentence each; empty if its score can be recomputed. */
+/** The inconsistencies of a record, one sentence each; empty if its score can be recomputed. */
 export function provenanceProblems(provenance: ScoreProvenance): readonly string[] {
   const { weights, fusion, trace, adjustments } = provenance;
   const problems = [
@@ -277,7 +277,7 @@ function adjustmentProblems({ kind, coefficient, neuralScore }: Adjustment): str
   return problems;
 }
 
-/** What a score is made of. `semantic`: meaning; `lexical`: words. */
+/** The parts of a score. `semantic`: meaning; `lexical`: words. */
 type ScoreSignal =
   | "semantic"
   | "lexical"
@@ -287,13 +287,13 @@ type ScoreSignal =
   | "confidence"
   | "time";
 
-/** What a signal brings before any factor. Signals that bring nothing are left out. */
+/** The contribution of a signal before any factor. Zero contributions are left out. */
 type ScorePart = { readonly signal: ScoreSignal; readonly amount: number };
 
 /** What raises or lowers the sum of the parts. */
 type BaseStepKind =
   | FactorStep
-  /** Words and meaning together stay below the floor, which is as much as it can have. */
+  /** Words and meaning together stay below the floor, which caps the score. */
   | "relevance_floor"
   /** To 10 decimals: at most 1e-10. */
   | "rounding"
@@ -302,27 +302,27 @@ type BaseStepKind =
 
 type ScoreStep = {
   readonly kind: BaseStepKind | Adjustment["kind"];
-  /** What the score was multiplied by, where it was. */
+  /** The factor applied to the score, if any. */
   readonly factor: number | undefined;
-  /** The adjustment that this step is; undefined for a step of the base score. */
+  /** The adjustment of this step; undefined for a step of the base score. */
   readonly adjustment: Adjustment | undefined;
-  /** The score behind this step, and its difference to the one before. */
+  /** The score after this step, and its difference from the previous one. */
   readonly score: number;
   readonly change: number;
 };
 
-/** A score taken apart: the parts, added, then each step in its order. */
+/** A breakdown of a score: the sum of the parts, then each step in order. */
 export type ScoreParts = {
   readonly parts: readonly ScorePart[];
-  /** Factors of 1 are left out; adjustments are all there. */
+  /** Factors of 1 are left out; adjustments never are. */
   readonly steps: readonly ScoreStep[];
-  /** That of the last step: equal to the recorded score bit for bit. */
+  /** The score after the last step: equal to the recorded score bit for bit. */
   readonly score: number;
 };
 
 /**
- * What a score is made of, from its record alone. The amounts of the parts and the changes of the steps add up to the score, but
- * for the last bits of a sum of doubles.
+ * The breakdown of a score, from its record alone. The amounts of the parts and the changes of the steps add up to the score, up to the
+ * rounding of a sum of doubles.
  */
 export function scoreParts(provenance: ScoreProvenance): ScoreParts {
   const { trace, weights, fusion, adjustments } = provenance;
@@ -347,7 +347,7 @@ export function scoreParts(provenance: ScoreProvenance): ScoreParts {
   return { parts, steps: run.steps, score: run.score() };
 }
 
-/** Collects steps, each from the score of the one before. */
+/** Collects steps, each from the score of the previous one. */
 function stepsFrom(sum: number) {
   const steps: ScoreStep[] = [];
   let score = sum;
@@ -401,7 +401,7 @@ function fusedParts(record: FusionRecord, fusion: Fusion): readonly ScorePart[] 
   ];
 }
 
-/** NaN, as the score, if the record is of another kind than the settings. */
+/** NaN, like the score, if the record does not match the settings. */
 function fusedAmounts(record: FusionRecord, fusion: Fusion): readonly [number, number] {
   if (record.kind === "rrf" && fusion.kind === "rrf") {
     const share = (rank: number | undefined) =>

@@ -1,7 +1,7 @@
 import type { NodeType } from "./enums.ts";
 import { invalid } from "./errors.ts";
 
-/** How the signals of a candidate become one score. */
+/** How a candidate's signals become one score. */
 export type Fusion =
   | {
       /** The weighted sum of all signals. */
@@ -14,7 +14,7 @@ export type Fusion =
       readonly kind: "rrf";
       /** 1 to 10000. */
       readonly k: number;
-      /** Above 0, at most 4: what the newest memory gains on a question about the present; undefined: nothing. */
+      /** Above 0, at most 4: the boost of the newest memory on a question about the present; undefined: none. */
       readonly recencyBoost: number | undefined;
       /** "event_time": equal scores are ordered newest first. */
       readonly tieBreak: "event_time" | undefined;
@@ -28,11 +28,11 @@ export type Fusion =
       readonly tieBreak: "event_time" | undefined;
     }
   | {
-      /** The same, with each of the two weighed by what the word search found. */
+      /** The same, with both weights adjusted by the result of the word search. */
       readonly kind: "adaptive";
-      /** Share of the cosine while BM25 counts in full, 0 to 1. */
+      /** Share of the cosine while BM25 counts fully, 0 to 1. */
       readonly semanticShare: number;
-      /** The coverage from which BM25 counts in full, above 0, at most 1. */
+      /** The coverage from which BM25 counts fully, above 0, at most 1. */
       readonly fullCoverage: number;
       readonly recencyBoost: number | undefined;
       readonly tieBreak: "event_time" | undefined;
@@ -41,7 +41,7 @@ export type Fusion =
 /** The fusions of two channels. */
 export type ChannelFusion = Exclude<Fusion, { readonly kind: "weighted" }>;
 
-/** Everything that decides a score. Two sets with the same version give the same scores for the same candidates. */
+/** Everything that determines a score. Two sets with the same version give the same scores for the same candidates. */
 export type ScoringWeights = {
   readonly semantic: number;
   readonly lexical: number;
@@ -65,9 +65,9 @@ export type ScoringWeights = {
 };
 
 /**
- * The signals that multiply a fused score: a row each, and a formula in `engine/retrieve/score`. All else that keeps, computes again,
- * explains or shows them reads this table. The unit of all is a share of the largest in the pool, 0 to 1.
- * `of`: the step of a score that it is; `label`: its name on the page, `explain`: what lowers a score.
+ * The signals that multiply a fused score: a row each, and a formula in `engine/retrieve/score`. Everything that stores, recomputes,
+ * explains or shows them reads this table. All are shares of the largest value in the pool, 0 to 1. `of`: its step in a score; `label`: its
+ * name on the page, `explain`: what lowers a score.
  */
 export const FACTORS = [
   {
@@ -108,7 +108,7 @@ export const FACTORS = [
     explain: "somebody other than the question names said it",
   },
   {
-    // Absent if the question asks for more than a time. With it the other signals count half.
+    // Absent if the question asks for more than a time. If present, the other signals count half.
     name: "timeFactor",
     of: "time",
     label: "time",
@@ -122,7 +122,7 @@ export type FactorName = Factor["name"];
 export type FactorStep = Factor["of"];
 type Lasting = Extract<Factor, { readonly isAlways: true }>["name"];
 
-/** The factors of a candidate. */
+/** A candidate's factors. */
 export type PoolFactors = { readonly [Name in Lasting]: number } & {
   readonly [Name in Exclude<FactorName, Lasting>]?: number | undefined;
 } & {
@@ -130,7 +130,7 @@ export type PoolFactors = { readonly [Name in Lasting]: number } & {
   readonly tieBreak: number | undefined;
 };
 
-/** The signals of a candidate, rescaled over the pool, 0 to 1; undefined: not on that channel. */
+/** A candidate's signals, rescaled over the pool, 0 to 1; undefined: not on that channel. */
 type Rescaled = {
   readonly semantic: number | undefined;
   readonly lexical: number | undefined;
@@ -147,22 +147,21 @@ export type FusionRecord =
   | ({ readonly kind: "relative" } & Rescaled & PoolFactors)
   | ({
       readonly kind: "adaptive";
-      /** How much of the question the best hit of the word search explains, 0 to 1; equal for all candidates. */
+      /** The share of the question explained by the best word hit, 0 to 1; equal for all candidates. */
       readonly coverage: number;
-      /** How surely the words of the question point to a few memories, 0 to 1; equal for all candidates. */
+      /** How specifically the words of the question point to a few memories, 0 to 1; equal for all candidates. */
       readonly certainty: number;
     } & Rescaled &
       PoolFactors);
 
-/** The largest weight or factor: products of some of them, and their differences, stay numbers. */
+/** The largest weight or factor: keeps products and differences finite. */
 export const MAX_WEIGHT = 1e6;
 
 /** Maximum deviation of the six weights from a sum of 1. */
 const SUM_TOLERANCE = 1e-6;
 
 /**
- * Accepts weights that can compute scores: finite numbers, each in its documented range, the six from `semantic` to `confidence`
- * summing to 1.
+ * Accepts usable weights: finite numbers, each in its documented range, the six from `semantic` to `confidence` summing to 1.
  * @throws SvcError invalid_argument naming the member, such as `weights.recencyLambda`
  */
 export function requireScoringWeights(weights: ScoringWeights): void {
@@ -171,7 +170,7 @@ export function requireScoringWeights(weights: ScoringWeights): void {
   for (const [type, factor] of Object.entries(weights.nodeTypeBoost)) {
     requireWithin(`weights.nodeTypeBoost.${type}`, factor, 0, MAX_WEIGHT);
   }
-  // Negative, it would grow beyond every number with the age of a memory.
+  // Negative, it would grow without bound with the age of a memory.
   requireWithin("weights.recencyLambda", weights.recencyLambda, 0, MAX_WEIGHT);
   requireWithin("weights.currentUpdateMultiplier", weights.currentUpdateMultiplier, 1, 2);
   const { semantic, lexical, graph, recency, salience, confidence, fusion } = weights;
@@ -210,7 +209,7 @@ function requireWithin(field: string, value: number, min: number, max: number): 
   }
 }
 
-/** The scoring of a caller who leaves everything out. In contrast, a configuration defaults to rank fusion. */
+/** The default scoring of a request. A configuration, in contrast, defaults to rank fusion. */
 export const DEFAULT_SCORING: ScoringWeights = {
   semantic: 0.3,
   lexical: 0.15,

@@ -4,7 +4,7 @@ import { LIMITS } from "./arguments.ts";
 import { SvcError } from "./errors.ts";
 import type { MemoryNode } from "./node.ts";
 
-/** Metadata key under which event and node keep the name of who spoke. */
+/** Metadata key for the speaker's name of event and node. */
 export const SPEAKER_KEY = "svc_speaker_v1";
 /** Metadata key that is true if the singular first person of a message is its owner. */
 export const FIRST_PERSON_OWNER_KEY = "svc_first_person_owner_v1";
@@ -65,8 +65,8 @@ export function beginsWithSpeaker(text: string, name: string): boolean {
 }
 
 /**
- * Whether a text names a speaker: the whole name, or the first word of a longer one, as whole words in any case. A single letter
- * names nobody.
+ * Whether a text names a speaker: the whole name, or the first word of a longer one, as whole words in any case. A single letter does not
+ * count.
  */
 export function namesSpeaker(text: string, name: string): boolean {
   const words = ` ${wordsOf(text).join(" ")} `;
@@ -96,10 +96,10 @@ export type SeenIn = {
 };
 
 const MODALITIES: ReadonlySet<unknown> = new Set(["photo", "video_frame"]);
-/** UTF-16 units of a file's name that are shown. */
+/** UTF-16 units of a file name that are shown. */
 const NAME_MAX = 100;
 
-/** What the metadata of an observed memory says; undefined for every other memory. */
+/** The source in the metadata of an observed memory; undefined for any other memory. */
 export function seenIn(
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): SeenIn | undefined {
@@ -114,7 +114,7 @@ export function seenIn(
   };
 }
 
-/** In words: `from frame 0:42 of "trip.mp4"`. @param quote makes the name of the file harmless where it is shown */
+/** In words: `from frame 0:42 of "trip.mp4"`. @param quote escapes the file name for display */
 export function seenInWords(
   { file, frameTimeS }: SeenIn,
   quote: (name: string) => string = JSON.stringify,
@@ -130,7 +130,7 @@ function shortened(file: string): string {
   return file.slice(0, NAME_MAX).replace(/[\ud800-\udbff]$/, "");
 }
 
-/** Minutes and seconds, with hours where there are any. */
+/** Minutes and seconds, with hours if any. */
 function clock(seconds: number): string {
   const [h, m, s] = [seconds / 3600, (seconds % 3600) / 60, seconds % 60].map(Math.floor);
   const two = (part: number | undefined): string => String(part).padStart(2, "0");

@@ -17,16 +17,15 @@ import {
 } from "./lexical-analysis.ts";
 
 /**
- * Words of every language, on top of the analyser. A text in a language with a stemmer is indexed with its words and, beside them,
- * with their stems. A stem ends in a sign of its language, so that it meets stems of the same language alone, and no word: what
- * English texts and questions find does not depend on it. A word of a question is searched for as it is and by its stem in each
- * language that the question may be in; whichever of these a text has, it has that word.
+ * Words of every language, on top of the analyser. A text in a language with a stemmer is indexed with its words and their stems. A stem
+ * ends in a mark of its language, so that it matches stems of that language only, and no word: results for English do not depend on it. A
+ * word of a question is searched for as it is and by its stem in each possible language; a text has the word if it has any of these.
  */
 
 /** The stem of a word in lower case, composed. */
 export type Stem = (language: StemmedLanguage, word: string) => string;
 
-/** Signs at the end of stems: of private use, so that no text has them. They never change. */
+/** Marks at the end of stems: private-use characters, so that no text contains them. They must never change. */
 const SIGNS: Readonly<Record<StemmedLanguage, string>> = {
   de: "\ue001",
   fr: "\ue002",
@@ -37,19 +36,19 @@ const SIGNS: Readonly<Record<StemmedLanguage, string>> = {
   ru: "\ue007",
 };
 
-/** The sign of a word as it is typed without the letters that do not decompose. */
+/** The mark of a word typed without the letters that do not decompose. */
 const PLAIN_SIGN = "\ue008";
 /** Parts of identifiers that are searched for. */
 const PARTS_MAX = 64;
 
-/** Scripts have numerals and signs of their own (ↀ, ꙳), which are no letters. */
+/** Scripts have numerals and symbols of their own (ↀ, ꙳), which are not letters. */
 const LATIN_WORD = /[[\p{Script=Latin}&&\p{L}]\p{M}]+/gv;
 const CYRILLIC_WORD = /[[\p{Script=Cyrillic}&&\p{L}]\p{M}]+/gv;
-/** UTF-16 units of the longest word that is stemmed, and the shortest. */
+/** UTF-16 units of the longest and the shortest word that is stemmed. */
 const WORD_MAX = 40;
 const WORD_MIN = 2;
 
-/** The stems of the words of a text that say what it is about, repeats included. */
+/** The stems of a text's content words, repeats included. */
 export function stemsOf(
   text: string,
   terms: readonly string[],
@@ -64,8 +63,8 @@ export function stemsOf(
 }
 
 /**
- * What is indexed of a text beside its words: their stems, as they are typed plainly, and the parts of identifiers.
- * @param languages of which its words may be; default: those detected
+ * What is indexed for a text besides its words: stems, plain spellings, and parts of identifiers.
+ * @param languages of its words; default: those detected
  */
 export function besideWords(
   text: string,
@@ -84,16 +83,16 @@ export function besideWords(
 
 /** A form of a word of a question. */
 export type Form = Term & {
-  /** What an occurrence counts: a word that was typed otherwise counts less than the word itself. */
+  /** The weight of an occurrence: a different spelling counts less than the word itself. */
   readonly weight: number;
 };
 
-/** A word of a question: a text has it that has one of its forms, the word itself first. */
+/** A word of a question with its forms, the word itself first; a text has the word if it has one of them. */
 export type QuestionWord = { readonly forms: readonly Form[] };
 
 const TYPED_OTHERWISE = 0.5;
 
-/** How a text may have a word that is typed with other letters. */
+/** Other spellings of a word that a text may have. */
 function otherwiseTyped({ term, prefix }: Term): readonly Form[] {
   if (prefix) return [];
   const typed = typedPlainly(term);
@@ -101,7 +100,7 @@ function otherwiseTyped({ term, prefix }: Term): readonly Form[] {
   return forms.map((form) => ({ term: form, prefix: false, weight: TYPED_OTHERWISE }));
 }
 
-/** The words to search for: distinct, without stop words of the question's language unless there is nothing else. */
+/** The words to search for: distinct, without stop words of the question's language unless nothing else is left. */
 export function questionWords(question: string, stem: Stem): readonly QuestionWord[] {
   const { stemmed, asked } = languagesOfQuestion(question, analyse(question));
   const isStopWord = (word: string): boolean =>
@@ -132,7 +131,7 @@ export function questionWords(question: string, stem: Stem): readonly QuestionWo
   }));
 }
 
-/** The words of a text that may be of a language, in lower case, composed. */
+/** The words of a text that may belong to a language, in lower case, composed. */
 function wordsIn(text: string, language: StemmedLanguage): readonly string[] {
   const composed = (isPlain(text) ? text : normalForm("NFKC", text)).toLowerCase();
   const words = composed.match(language === "ru" ? CYRILLIC_WORD : LATIN_WORD) ?? [];

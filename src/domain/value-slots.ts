@@ -2,27 +2,26 @@ import { analyse, questionTerms, stem } from "./lexical-analysis.ts";
 import { changesIn, isEmptyWord, isNumber } from "./replacement.ts";
 
 /**
- * People restate a number, a date or an amount without a word like "no longer": `150 commits` in April, `165` in June. Where a
- * question asks for a value that is so now, the best hit that states one names the slot: the kind of value and the words around it.
- * A later hit of the same speaker that fills that slot with another value stands before it. Nothing is claimed about the earlier
- * one. docs/retrieval.md has the figures.
+ * People restate a number, a date or an amount without a word like "no longer": `150 commits` in April, `165` in June. If a question asks
+ * for a current value, the best hit that states one defines the slot: the kind of value and the words around it. A later hit of the same
+ * speaker with another value for that slot is ranked before it, without a claim about the earlier one. docs/retrieval.md has the figures.
  */
 
 type Kind = "count" | "money" | "percent" | "duration" | "moment";
 
-/** What a question asks a value of. */
+/** The value that a question asks for. */
 export type AskedValue = {
   readonly kinds: ReadonlySet<Kind>;
-  /** Stems of what is counted, measured or dated: of `how many project cards`, those of `project cards`. */
+  /** Stems of what is counted, measured or dated: for `how many project cards`, those of `project cards`. */
   readonly subject: ReadonlySet<string>;
-  /** Stems of all words that say what it is about. */
+  /** Stems of all content words. */
   readonly stems: ReadonlySet<string>;
 };
 
 /** A hit that may state the value. */
 export type Stating = {
   readonly text: string;
-  /** Whose words they are: values of different speakers fill different slots. */
+  /** The speaker: values of different speakers fill different slots. */
   readonly by: string;
 };
 
@@ -35,11 +34,11 @@ type Value = {
 };
 type Slot = {
   readonly value: Value;
-  /** Share of the question's words, by their rarity, that stand around the value, 0 to 1. */
+  /** Share of the question's words, by rarity, that are near the value, 0 to 1. */
   readonly cover: number;
-  /** Number of the words of the subject that stand around it. */
+  /** Number of words of the subject near the value. */
   readonly subject: number;
-  /** Whether a word of change stands beside it. */
+  /** Whether a word of change is next to it. */
   readonly changes: boolean;
 };
 
@@ -47,16 +46,16 @@ type Slot = {
 const READ = 2400;
 const BEFORE = 90;
 const BEHIND = 120;
-/** Least share of the question's words around a value that fills the slot by itself; and share of what the best hit has. */
+/** Minimum share of the question's words around a value that fills the slot alone; and share of the best hit's. */
 const COVER_MIN = 0.3;
 const COVER_OF_BEST = 0.8;
-/** The same where a word of change stands beside the value. */
+/** The same if a word of change is next to the value. */
 const CHANGED_MIN = 0.1;
 const CHANGED_OF_BEST = 0.33;
-/** The hit that names the slot has at least this share of the largest cover. */
+/** The hit that defines the slot has at least this share of the largest cover. */
 const NAMES_SLOT = 0.5;
 const NAMES_SLOT_MIN = 0.2;
-/** One value of a slot is at most so many times another. */
+/** Maximum ratio between two values of a slot. */
 const RATIO_MAX = 20;
 
 const word = (words: string) => `(?<![\\p{L}\\p{N}])(?:${words})(?![\\p{L}\\p{N}])`;
@@ -66,7 +65,7 @@ const UNITS_OF_TIME =
 stunden?|tage?n?|wochen?|monate?n?|jahre?n?|segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|años?|secondes?|heures?|jours?|
 semaines?|mois|ans?`.replaceAll("\n", "");
 
-/** How a question asks for a value, in English, German, Spanish and French. */
+/** How questions ask for a value, in English, German, Spanish and French. */
 const ASKS: readonly (readonly [RegExp, readonly Kind[]])[] = [
   [
     words(
@@ -96,7 +95,7 @@ const ASKS: readonly (readonly [RegExp, readonly Kind[]])[] = [
   ],
 ];
 
-/** Such a question is about several values, or about what was once. */
+/** Such a question is about several values, or about the past. */
 const NOT_NOW = words(
   "between|across|combined|in total|altogether|different|differ|compared?|original(?:ly)?|initial(?:ly)?|previous(?:ly)?",
   "order|sequence|did|used to|was(?! (?:ist|sind|kostet))|were|had",
@@ -105,12 +104,12 @@ const NOT_NOW = words(
   "au total|ensemble|différents|initialement|avant|était|étaient|avait",
 );
 
-/** Whether a question is about what was, or about several values or moments. */
+/** Whether a question is about the past, or about several values or moments. */
 export function asksOfThen(question: string): boolean {
   return NOT_NOW.test(question);
 }
 
-/** Where the name of what is asked for begins, and a word that ends it. */
+/** Where the name of the requested value begins, and a word that ends it. */
 const SUBJECT =
   /(?:how many|how much|what(?:'s| is| are)|when (?:is|are|does)|what(?! (?:time|day))|which|wie ?viele?|was ist|wie (?:ist|hoch ist|lautet)|wann (?:ist|beginnt)|welche[rsnm]?|cuánt[oa]s?|cuál es|cuándo es|combien de|quel(?:le)? est|quand est) (?:(?:my|the|our|his|her|their|meine?|unsere?|der|die|das|ihre?|seine?|mi|nuestr[oa]|el|la|los|las|su|mon|ma|mes|notre|le|les|son|sa) )?(?:(?:total|current|latest|new|aktuelle?|neue?|actual|nuev[oa]) )?(.*)/iu;
 const SUBJECT_END = words(
@@ -126,7 +125,7 @@ const ASKING = new Set(
   ),
 );
 
-/** Reads a question; undefined for one that asks for no single value of now. */
+/** Reads a question; undefined unless it asks for a single current value. */
 export function askedValue(question: string): AskedValue | undefined {
   if (NOT_NOW.test(question)) return undefined;
   const kinds = ASKS.find(([asks]) => asks.test(question))?.[1];
@@ -147,7 +146,7 @@ function stemsOf(text: string): ReadonlySet<string> {
 }
 
 /**
- * The hit that states the value of now, and the best one that states an earlier value; undefined if no two hits do.
+ * The hit that states the current value, and the best one that states an earlier value; undefined if no two hits do.
  * @param hits best first
  * @param isLater whether the first was said after the second
  */
@@ -174,12 +173,12 @@ export function currentValue<Hit extends Stating>(
   const [first, ...more] = later;
   if (first === undefined) return undefined;
   const newest = more.reduce((one, other) => (isLater(other.hit, one.hit) ? other : one), first);
-  // Of those that state that value the best one.
+  // The best of those that state that value.
   const current = later.find(({ slot }) => isSame(slot.value, newest.slot.value)) ?? newest;
   return { current: current.hit, earlier: best.hit };
 }
 
-/** Whether a later hit fills the slot of the best one with another value. */
+/** Whether a later hit fills the best one's slot with another value. */
 function fills(later: Slot, best: Slot, hasSubject: boolean): boolean {
   if (later.subject < best.subject || !isOfOneSize(later.value, best.value)) return false;
   if (isSame(later.value, best.value)) return false;
@@ -202,7 +201,7 @@ function isOfOneSize(one: Value, other: Value): boolean {
   return Number.isNaN(a) || Number.isNaN(b) || (a <= RATIO_MAX * b && b <= RATIO_MAX * a);
 }
 
-/** The value of an asked kind around which most of the question's words stand. */
+/** The value of the requested kind with most of the question's words around it. */
 function slotIn(
   text: string,
   { kinds, subject }: AskedValue,
@@ -244,7 +243,7 @@ function afterLast(text: string, end: RegExp): string {
   return text.split(end).at(-1) ?? "";
 }
 
-/** Words beside a value that say that it is a new one, besides those of `replacement.ts`. */
+/** Words next to a value that mark it as new, besides those of `replacement.ts`. */
 const CHANGED = new Set(
   analyse(
     `reached improved grew grown rose risen fell latest recently adjusted moving pushed total current currently already boosted
@@ -253,7 +252,7 @@ const CHANGED = new Set(
   ),
 );
 
-/** How much of the question each of its stems is, by its rarity among the hits; they add up to 1. */
+/** Each stem's share of the question, by its rarity among the hits; they add up to 1. */
 function rarities(
   { stems, subject }: AskedValue,
   texts: readonly string[],
@@ -297,7 +296,7 @@ const CLOCK =
   "\\d{1,2}(?::\\d{2})? ?(?:[ap]\\.?m(?!\\p{L})|uhr(?!\\p{L})|h(?!\\p{L}))|\\d{1,2}:\\d{2}";
 const DAY = `(?:${MONTH})\\.? \\d{1,2}(?:st|nd|rd|th)?(?![\\d:])(?:,? \\d{4})?|\\d{1,2}(?:st|nd|rd|th|\\.)? (?:of |de )?(?:${MONTH})(?!\\p{L})(?:,? (?:de )?\\d{4})?|\\d{4}-\\d{2}-\\d{2}`;
 
-/** What states a value; the first that matches at a place counts. */
+/** Patterns of values; at each position the first match counts. */
 const VALUES: readonly (readonly [Kind, RegExp])[] = [
   [
     "moment",
@@ -325,7 +324,7 @@ const VALUES: readonly (readonly [Kind, RegExp])[] = [
   ["count", new RegExp(`${ALONE}(?<number>${COUNTED})(?![\\p{N}\\p{L}%:/=]|[.,]\\d|-\\d)`, "gu")],
 ];
 
-/** `from 70% to 90%`: what was before is no value of now. */
+/** `from 70% to 90%`: the former value is not current. */
 const FROM = /(?:from|von|del?) [$€£]?$/u;
 const TO = /^ ?(?:to|auf|a|à|→) ?[$€£]?\d/u;
 
@@ -349,7 +348,7 @@ function moment(text: string): string {
   return text.replace(/[\s,.]+|(?:at|um|a las|à) /gu, "");
 }
 
-/** Digits without marks of thousands. */
+/** Digits without thousands separators. */
 function plain(number: string): string {
   return SMALL_NUMBERS.get(number) ?? number.replace(/[,.](?=\d{3}(?!\d))/g, "").replace(",", ".");
 }

@@ -11,9 +11,9 @@ export type FootageOptions = {
   readonly fps: number;
   /** Width in pixels to which frames are scaled. */
   readonly frameWidth: number;
-  /** A frame is kept from this change against the last kept one. */
+  /** A frame is kept from this difference to the last kept one. */
   readonly changeThreshold: number;
-  /** A frame is kept at the latest after these seconds. */
+  /** A frame is kept at the latest after this many seconds. */
   readonly maxGapSeconds: number;
   readonly signal?: AbortSignal | undefined;
 };
@@ -23,7 +23,7 @@ export type SampledFrame = {
   readonly index: number;
   /** Seconds from the start; undefined for a photo. */
   readonly timeS: number | undefined;
-  /** Against the last kept frame, three decimals; undefined for the first. */
+  /** Difference from the last kept frame, three decimals; undefined for the first. */
   readonly change: number | undefined;
   /** Undefined: not kept. */
   readonly reason: KeptReason | undefined;
@@ -33,7 +33,7 @@ export type SampledFrame = {
 export type Picture = {
   readonly bytes: Uint8Array;
   readonly mediaType: "image/jpeg";
-  /** Of the file of a photo, of `bytes` of a frame: 64 hex digits. */
+  /** SHA-256 of a photo's file, or of `bytes` of a frame: 64 hex digits. */
   readonly sha256: string;
 };
 
@@ -48,12 +48,12 @@ export type Footage = {
   readonly name: string;
   /** Absolute, links resolved; undefined for bytes. */
   readonly path: string | undefined;
-  /** Of the whole file: 64 hex digits. */
+  /** SHA-256 of the whole file: 64 hex digits. */
   readonly sha256: string;
-  /** Of a video, the time of its first frame. */
+  /** For a video, the time of its first frame. */
   readonly capturedAt: Instant;
   readonly captureClock: FootageClock;
-  /** All sampled frames in order; of a photo, one. */
+  /** All sampled frames in order; for a photo, one. */
   readonly frames: readonly SampledFrame[];
   /** Of a kept frame. */
   picture(index: number): Promise<Picture>;
@@ -64,9 +64,9 @@ export type Footage = {
 };
 
 /**
- * Opens photos and videos. All decoding is over when `open` resolves, which may take minutes. For implementers: nothing is loaded
- * before the first call; no file can take the process down, make it read another file or address, or use unbounded memory; pictures
- * on disk are unreadable for others and after the process.
+ * Opens photos and videos. All decoding is over when `open` resolves, which may take minutes. For implementers: nothing is loaded before
+ * the first call; no file can crash the process, make it read another file or address, or use unbounded memory; pictures on disk are
+ * unreadable for others and after the process.
  */
 export type FootageReader = {
   /** Identifies a photo without decoding it. Undefined for a video. @throws SvcError not_found; unsupported_source */

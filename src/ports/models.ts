@@ -11,7 +11,7 @@ export type EmbeddingIdentity = {
 };
 
 export type EmbedderUse = {
-  /** Calls, without refused ones. */
+  /** Calls, excluding rejected ones. */
   readonly asked: number;
   /** Calls that were not answered from the cache. */
   readonly computed: number;
@@ -28,7 +28,7 @@ export type Embedder = {
   readonly identity: EmbeddingIdentity;
   /** Tokens that it reads. Absent: all. */
   readonly maxTokens?: number;
-  /** @param of the owner for whom the result is cached, apart from others. Absent: no cache */
+  /** @param of the owner for whom the result is cached, separately. Absent: no cache */
   embedDocument(text: string, of?: string): Promise<Float32Array>;
   /** With the question prefix of the model, if any. */
   embedQuery(text: string, of?: string): Promise<Float32Array>;
@@ -43,7 +43,7 @@ export type Embedder = {
 export type Tokenizer = {
   /** For example `cl100k_base`. */
   readonly name: string;
-  /** Loads the tables. `count` needs it. */
+  /** Loads the tables. Required before `count`. */
   ready(): Promise<void>;
   /** Special tokens count as ordinary text. @param of as in `embedDocument` */
   count(text: string, of?: string): number;
@@ -56,7 +56,7 @@ export type DateSignal = {
   /** As written in the question. */
   readonly value: string;
   readonly resolved: Instant;
-  /** What it names as a whole, such as a day or a month, in UTC; `until` is not part of it. */
+  /** The whole period that it names, such as a day or a month, in UTC; `until` is exclusive. */
   readonly from: Instant;
   readonly until: Instant;
 };
@@ -86,24 +86,24 @@ export type ModelRequest = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Answers in JSON that fits the schema. Failures are SvcError model_failed or model_timeout, without prompt, answer or credential. */
+/** Answers in JSON that matches the schema. Failures are SvcError model_failed or model_timeout, without prompt, answer or credential. */
 export type LanguageModel = {
   readonly provider: string;
   readonly model: string;
   answer(request: ModelRequest): Promise<JsonObject>;
 };
 
-/** The answer that a text gives, or what to tell the model about it. */
+/** The parsed answer of a text, or the objection to send back to the model. */
 export type ReadAnswer<T> = (text: string) => { readonly answer: T } | { readonly problem: string };
 
-/** A language model whose callers read the text themselves. The cause of an error has a stable name (`domain/extraction/failure.ts`). */
+/** A language model whose callers parse the text themselves. The cause of an error has a stable name (`domain/extraction/failure.ts`). */
 export type TextModel = Pick<LanguageModel, "provider" | "model"> & {
   ask<T>(request: ModelRequest, read: ReadAnswer<T>): Promise<T>;
 };
 
 /**
- * Reads two texts together. Texts are cut at the model's limit. Failures are SvcError model_failed, without memory text. Nothing is
- * loaded before the first call.
+ * Scores pairs of texts. Texts are cut at the model's limit. Failures are SvcError model_failed, without memory text. Nothing is loaded
+ * before the first call.
  */
 export type Reranker = {
   /** How well each text answers the question, 0 to 1. */
@@ -125,7 +125,7 @@ export type DescribeRequest = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Describes pictures, never with a blank text. Failures are SvcError vision_failed, without prompt, description or credential. */
+/** Describes pictures; a description is never blank. Failures are SvcError vision_failed, without prompt, description or credential. */
 export type VisionModel = {
   /** For example `ollama/qwen3.5:9b`. */
   readonly modelName: string;

@@ -21,20 +21,20 @@ import type { DropReason, DropTally, ExtractedClaim } from "./result.ts";
 
 type CheckedClaim = { readonly claim: ExtractedClaim } | { readonly reason: DropReason };
 
-/** Names that stand for a subject in a turn beside its own words, such as its speaker's. */
+/** Names for a subject in a turn besides its own words, such as its speaker's. */
 export type CheckRules = {
-  /** Whether the first person of a turn also stands for the name of its speaker. */
+  /** Whether the first person of a turn also refers to the name of its speaker. */
   readonly speakerGrounding: boolean;
 };
 
-/** A turn with what many claims need of it. */
+/** A turn with data shared by the checks of many claims. */
 export type OpenTurn = {
   readonly turn: Turn;
   readonly rules: CheckRules;
   readonly passages: Passages;
-  /** Where it begins to give orders to a model. */
+  /** Where it begins to give instructions to a model. */
   readonly ordersAt: number | undefined;
-  /** Whether one of its paragraphs has a subject or object. */
+  /** Whether one of its paragraphs mentions a subject or object. */
   readonly isInParagraph: (value: string, paragraph: Span) => boolean;
 };
 
@@ -57,8 +57,8 @@ export function openTurn(turn: Turn, rules: CheckRules): OpenTurn {
 }
 
 /**
- * Holds a claim against its own turn. The first rule that it breaks decides. What only a part of it breaks is removed from it and counted.
- * @param spend takes the length of what has to be read; false: it is too much
+ * Checks a claim against its own turn; the first broken rule decides. Parts that break a rule alone are removed and counted.
+ * @param spend takes the length of what has to be read; false: over the limit
  */
 export function checkClaim(
   claim: ExtractedClaim,
@@ -84,7 +84,7 @@ export function checkClaim(
   };
 }
 
-/** Whether a passage has a subject or object; the speaker's name stands in it also as its first person, where that is allowed. */
+/** Whether a passage mentions a subject or object; the speaker's name counts as its first person, where allowed. */
 export function isSupported(
   value: string,
   passage: string,
@@ -132,7 +132,7 @@ function conditionProblem(
   return isQuoted ? undefined : "condition_not_in_text";
 }
 
-/** What the text leaves open must be open in the claim. */
+/** What the text leaves uncertain must be uncertain in the claim. */
 function modalityProblem(
   claim: ExtractedClaim,
   passage: string,
@@ -152,24 +152,24 @@ function modalityProblem(
 }
 
 function isUncertain(passage: string, { language }: Turn): boolean {
-  // The month is written with a capital, and `may I` asks.
+  // The month is capitalized, and `may I` asks.
   const isMay = /(?<![\p{L}\p{N}_])may(?![\p{L}\p{N}_])(?!\s+(?:I|we)\b)/u.test(passage);
   return isMay || hasCueBeside(passage, language, "uncertain", "notUncertain");
 }
 
-/** A predicate that denies by itself. */
+/** A predicate that is itself a denial. */
 const DENIES_ITSELF = /(?:^|_|\b)(?:not|no|never|cannot|cant|without|lacks?|un\w+|dis\w+)(?:_|\b)/i;
-/** A predicate that speaks of what was by itself: `was`, `lived_in`, `played_on`. */
+/** A predicate in the past tense: `was`, `lived_in`, `played_on`. */
 const WAS_ITSELF =
   /(?:^|_|\b)(?:former\w*|previous\w*|past|used|was|were|had|did|went|drove|took|kept|ran|made|wore|wrote|taught)(?:_|\b)|^(?!(?:bas|locat|call|nam|marri|employ|interest|relat|need)ed)\p{L}+ed(?:_|$)/iu;
-/** A predicate that says itself that something ended or was refused. */
+/** A predicate that itself says that something ended or was refused. */
 const ENDS_ITSELF =
   /(?:^|_|\b)(?:avoid|stop|quit|hat(?:e|ing)|detest|loath|despis|abhor|resign|refus|reject|declin|turn\w*_down|allerg|intoler|miss|cancel|left|leav|end(?:s|ed)?(?:_|\b)|lost|los|sold|sell|from|switch|swap|trade|trading|exchang|ditch|dump|replac|gave|giv|mov|abandon|abolish|drop|chang)/i;
 
-/** A predicate that leaves it to the text what is said of the object. */
+/** A predicate that leaves the statement about the object to the text. */
 const SAYS_NOTHING = /^(?:does|do|did|says?|said|states?|mentions?|feels?(?:_about)?)$/i;
 
-/** Whether the text affirms what the claim affirms, and denies what it denies. */
+/** Whether text and claim agree on what is affirmed and denied. */
 function polarityProblem(
   claim: ExtractedClaim,
   passage: string,
@@ -188,14 +188,14 @@ function polarityProblem(
   if (polarity === "negative") return stance.denies || isPast ? undefined : "negation_invented";
   return isOwn ||
     (stance.affirms && !isPast) ||
-    // What holds no more was so.
+    // What is no longer true was true.
     (saysPast && hasCue(passage, language, "noMore")) ||
     isMoved(predicate, stance.denies, passage, language)
     ? undefined
     : "negation_lost";
 }
 
-/** Whether a passage takes the object of a claim from its subject, or gives it in place of another one, by a verb alone. */
+/** Whether a passage takes the object of a claim from its subject, or replaces it, by a verb alone. */
 function takenFrom(
   claim: ExtractedClaim,
   passage: string,
@@ -215,14 +215,14 @@ function takenProblem(
 ): DropReason | undefined {
   const isNegative = polarity === "negative";
   if (taken === "given") return isNegative ? "negation_invented" : undefined;
-  // A denied denial, as in `I don't hate jazz`, says nothing more.
+  // A denied denial, as in `I don't hate jazz`, states nothing further.
   const isDenied = stanceOn(object, passage, language, "negation").denies;
   if (isNegative) return isDenied ? "negation_invented" : undefined;
   // What is gone was there.
   return WAS_ITSELF.test(predicate) && !isDenied ? undefined : "negation_lost";
 }
 
-/** Whether a claim is about the value that was given up, as in `moved_from`. */
+/** Whether a claim is about the former value, as in `moved_from`. */
 function isMoved(
   predicate: string,
   isOff: boolean,
@@ -232,7 +232,7 @@ function isMoved(
   return isOff && /from|replac|left|leav/i.test(predicate) && hasCue(passage, language, "replaced");
 }
 
-/** Whether only sentences about the past name the object. */
+/** Whether only sentences about the past mention the object. */
 function isOnlyPast(object: string, passage: string, language: Turn["language"]): boolean {
   const naming = passage
     .split(/(?<=[.!?])\s+|,\s*|\n|\s(?:but|aber|pero)\s/u)
@@ -240,7 +240,7 @@ function isOnlyPast(object: string, passage: string, language: Turn["language"])
   return naming.length > 0 && naming.every((part) => hasCue(part, language, "past"));
 }
 
-/** Whether the words of a claim stand only after an order to a model. */
+/** Whether the words of a claim occur only after an instruction to a model. */
 function orderedBefore(
   { object }: ExtractedClaim,
   { from }: Span,
@@ -252,7 +252,7 @@ function orderedBefore(
   return isBefore ? undefined : "instruction_to_model";
 }
 
-/** The claim without the parts that the text does not bear out. */
+/** The claim without parts that the text does not support. */
 function withoutUnstated(
   claim: ExtractedClaim,
   passage: string,
@@ -281,8 +281,8 @@ function withoutUnstated(
 }
 
 /**
- * Whether a passage ends the value which an update replaces: `instead of Slack`, `not on Monday`, `no longer Slack`.
- * A denial ends the very thing that it denies, and no other.
+ * Whether a passage ends the value that an update replaces: `instead of Slack`, `not on Monday`, `no longer Slack`. A denial ends only what
+ * it denies.
  */
 function isGivenUp(
   value: string,
@@ -304,7 +304,7 @@ export function isExactAmount({ quantity, object }: ExtractedClaim, passage: str
   return quantity === undefined || groundQuantity(quantity, { passage, object }) !== undefined;
 }
 
-/** A clause that states a wish, a plan or an attempt, and so not that it is done. */
+/** A clause that states a wish, a plan or an attempt, not a completed action. */
 type Attempt = {
   /** Who: a pronoun or name of the text; `I` or `we` where the verb alone says it. */
   readonly who: string;
@@ -314,7 +314,7 @@ type Attempt = {
   readonly quote: string;
 };
 
-/** A predicate with one of these is itself that of an attempt. */
+/** A predicate with one of these is about an attempt itself. */
 const ATTEMPT_STEM =
   /try|tried|tries|trying|attempt|plan|intend|want|need|hope|hoping|aim|look|work|seek|request|ask|propos|consider|evaluat|explor|wish|will|would|going|goal|dream|interest/i;
 
@@ -379,13 +379,13 @@ function* matches(passage: string, pattern: RegExp): Generator<Attempt> {
   }
 }
 
-/** Who acts, by the ending of a Spanish verb. */
+/** The actor, by the ending of a Spanish verb. */
 function impliedWho(cue: string): string {
   if (/mos$|^nos /i.test(cue)) return "we";
   return /^(?:quiere|intenta|espera|planea|piensa|va a)$/i.test(cue) ? "" : "I";
 }
 
-/** Whether a claim states as done what the passage only says to be attempted. */
+/** Whether a claim states as done what the passage only says is attempted. */
 function isOnlyAttempted(
   claim: { readonly subject: string; readonly predicate: string; readonly object: string },
   passage: string,
@@ -405,7 +405,7 @@ function isSame(subject: string, who: string): boolean {
   return name === who.toLowerCase() || (isFirstPerson(subject) && isFirstPerson(who));
 }
 
-/** What a sentence says was given up for something else, and what that is. */
+/** What a sentence says was given up, and its replacement. */
 type Exchange = { readonly older: string; readonly newer: string };
 
 const NAME = `[^,;.!?]{1,80}?`;
@@ -421,10 +421,10 @@ const FORMS: readonly RegExp[] = [
     new RegExp(String.raw`(?<![\p{L}\p{M}])${form.replaceAll(" ", String.raw`\s{1,3}`)}`, "giu"),
 );
 
-/** What is no thing that takes a place: `left Oslo for a week`, `for good`, `for fear of rain`. */
+/** Objects that replace nothing: `left Oslo for a week`, `for good`, `for fear of rain`. */
 const NO_THING =
   /^(?:(?:the|a|an|one|two|three|four|five|six|ten|\d+|some|few|several|about|around|der|die|das|ein\p{L}*|zwei|drei|una?|unos|unas|dos|tres)\s+)*(?:(?:whole|long|short|few|first|second|third|last|ganze\p{L}*)\s+)*(?:seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|months?|years?|whiles?|times?|bit|moment|good|ever|now|once|fun|fear|lack|sure|example|lunch|dinner|breakfast|walk|holidays?|vacation|rest|break|christmas|easter|(?:an?\s+)?old|\p{L}+\s+(?:man|woman|lady|person)|me|us|him|her|them|sekunden?|minuten?|stunden?|tage?|wochen?|monate?|jahre?|weile|immer|segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|años?|rato|siempre|ahora)(?![\p{L}])/iu;
-/** Behind one of these nothing was given up, or not yet. */
+/** After one of these nothing was given up, or not yet. */
 const NOT_EXCHANGED =
   /(?:n['’]t|not|never|nicht|nie|no|nunca|to|will|would|might|may|could|should|['’]ll|if|wenn|falls|si)\s+(?:\p{L}+\s+)?$/iu;
 
@@ -446,7 +446,7 @@ function exchangesIn(passage: string): readonly Exchange[] {
   );
 }
 
-/** The side of an exchange on which a value alone stands. */
+/** The side of an exchange at which the bare value is. */
 function sideOf(value: string, passage: string): "older" | "newer" | undefined {
   for (const { older, newer } of exchangesIn(passage)) {
     const [isOlder, isNewer] = [isMentioned(value, older), isMentioned(value, newer)];
@@ -464,10 +464,10 @@ const BEFORE = [
   "détest(?:e|es|ons|ent)|hais|hait|haïssons|évit(?:e|es|ons|ent)|quitté(?:e|s|es)?|vendu(?:e|s|es)?|perdu(?:e|s|es)?|abandonné(?:e|s|es)?",
   "haat|haten|odei(?:o|a|am)|odiamo|odiano",
 ].join("|");
-/** Those that end a clause, behind their object. */
+/** Those at the end of a clause, after their object. */
 const BEHIND = "verlassen|verkauft|verloren|verschenkt|weggegeben|weggeworfen|gelöscht|gemieden";
 
-/** Between a verb and its object; nothing of this is part of the object's name. */
+/** Words between a verb and its object that are not part of the object's name. */
 const NO_LINK = String.raw`(?!(?:to|for|from|in|on|at|of|with|without|by|about|near|against|after|before|into|than|as|that|this is|when|where|how|why|if|because|but|then|so|it|i|you|he|she|we|they|me|us|him|them|lov\p{L}*|lik\p{L}*|enjoy\p{L}*|ador\p{L}*|prefer\p{L}*|want\p{L}*|need\p{L}*|ke(?:ep|eps|pt)|buy\p{L}*|bought|ha(?:ve|s|d)|got|gets?|is|are|was|were|uses?|eats?|drinks?|takes?|made|makes?|\p{L}+ed|\p{L}+ing|für|gegen|mit|von|im|in|am|auf|bei|zu|zum|nach|aus|aber|dass|wenn|ich|wir|er|sie|mag|liebe|habe|por|para|en|con|sin|de|del|que|cuando|pero|porque|yo|amo|adoro|tengo|pour|par|avec|dans|chez|mais|qui|je|j|tu|il|elle|nous|vous|ai|acheté|gardé|pris|aime|adore)(?![\p{L}]))`;
 const LINKS = String.raw`(?:(?:${NO_LINK}[\p{L}\p{N}’'-]+|eating|drinking|(?:all )?kinds of),?\s+){0,4}`;
 const VERB_BEFORE = new RegExp(
@@ -483,17 +483,17 @@ const VERB_NEXT = new RegExp(
   String.raw`^\s+(?<verb>${BEFORE})\s+(?:ich|wir|er|sie)(?![\p{L}\p{M}])`,
   "iu",
 );
-/** A verb behind one of these is no statement, or no verb: `to avoid`, `will sell`, `my left knee`. */
+/** After one of these a verb states nothing, or is not a verb: `to avoid`, `will sell`, `my left knee`. */
 const NO_STATEMENT =
   /(?<![\p{L}])(?:to|zu|will|would|shall|should|might|may|can|could|must|going to|let['’]?s|['’](?:ll|d)|please|my|our|your|his|her|their|the|a|an|on|is|was|are|were|be|used to)\s+(?:\p{L}+ly\s+)?$/iu;
-/** Behind a preposition stands something else than what the verb takes: `für Globex verlassen`. */
+/** After a preposition comes something other than the verb's object: `für Globex verlassen`. */
 const PREPOSITION =
   /(?<![\p{L}])(?:für|gegen|mit|von|vom|im|in|am|an|auf|bei|zu|zum|zur|nach|aus|seit|um|über|wegen|durch|zugunsten)\s+(?:\p{L}+\s+){0,2}$/iu;
-/** `left the keys on the table` put them there. */
+/** `left the keys on the table` places them there. */
 const PUT =
   /^\s+(?:(?:on|under|behind|inside|beside)\s+(?!\p{Lu})|(?:in|at|with|by)\s+(?:the|my|our|a|an|his|her|their)\s|with\s)/u;
 
-/** `allergic to nuts`, `allergisch gegen Nüsse`, `a nut allergy`: who is that neither likes nor eats them. */
+/** `allergic to nuts`, `allergisch gegen Nüsse`, `a nut allergy`: the subject neither likes nor eats them. */
 const HARMED_BEFORE = new RegExp(
   String.raw`(?<!\p{L})(?:al+[eé]rg\p{L}+|intol[eé]ran\p{L}+|unverträglich\p{L}*)\s+(?:to|of|gegen|auf|al?|à|aux?)\s+${LINKS}$`,
   "iu",
@@ -508,8 +508,8 @@ const NEAR = 300;
 type Said = { readonly subject: string; readonly predicate: string; readonly object: string };
 
 /**
- * Whether a verb of a passage takes the object of a claim from its subject, or says that the subject dislikes it, while the predicate
- * of the claim says something else.
+ * Whether a verb of a passage says that the subject lost or dislikes the object of a claim, while the claim's predicate says something
+ * else.
  */
 function hasVerbAgainst(claim: Said, passage: string, language: CueLanguage): boolean {
   if (hasCue(claim.object, language, "kin")) return false;
@@ -556,7 +556,7 @@ function lastSentence(text: string): string {
   return text.split(/[.!?;:—()]\s+|\n/).at(-1) ?? "";
 }
 
-/** Whether a predicate says itself what a verb says, by the first letters of their words. */
+/** Whether a predicate itself says what a verb says, by the first letters of their words. */
 function isSameVerb(predicate: string, words: string): boolean {
   const stems = words
     .toLowerCase()

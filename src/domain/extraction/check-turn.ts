@@ -24,8 +24,8 @@ import {
 export type CheckedTurn = { readonly result: ExtractionResult; readonly tally: DropTally };
 
 /**
- * What a turn states of what a model says that it does: every claim is held against this turn alone, and what has no
- * ground in the text is dropped and counted. Pure.
+ * Checks what a model says a turn states: every claim is compared with this turn alone, and ungrounded claims are dropped and counted.
+ * Pure.
  */
 export function checkTurn(
   given: ExtractionResult,
@@ -48,12 +48,12 @@ export function checkTurn(
 }
 
 /**
- * UTF-16 units of passages that are read for all claims of one turn. Each claim is read with its own sentences, so only answers that quote
- * a long text over and over reach it.
+ * UTF-16 units of passages read for all claims of one turn. Each claim is read with its own sentences, so only answers that quote a long
+ * text repeatedly reach it.
  */
 const READ_MAX_CHARS = 500_000;
 
-/** @returns takes lengths until they add up to more */
+/** @returns a function that adds up lengths and returns false beyond the limit */
 function budgetOf(max: number): (length: number) => boolean {
   let left = max;
   return (length) => {
@@ -80,10 +80,7 @@ function withoutProblem(
   });
 }
 
-/**
- * The part of the checks that holds for every provider: what a result names has to stand in the text. An entity that is dropped here
- * takes no claim with it.
- */
+/** The checks that apply to every provider: whatever a result names must occur in the text. Dropping an entity does not drop its claims. */
 export function ground(
   given: ExtractionResult,
   open: OpenTurn,
@@ -174,7 +171,7 @@ function entityKey({ name, entityType }: ExtractedEntity): string {
   return JSON.stringify([name.trim().toLowerCase(), entityType.trim().toLowerCase()]);
 }
 
-/** A relation that repeats a fact of the same passage is a repeat as well. @param passage its number */
+/** A relation that repeats a fact of the same passage is also a repeat. @param passage its number */
 function statementKey(claim: ExtractedClaim, passage: number): string {
   return JSON.stringify([
     normaliseText(claim.subject),
@@ -193,10 +190,7 @@ const UNITS =
 const AFTER = new RegExp(String.raw`^\s?(${UNITS})(?![\p{L}/])`, "iu");
 const BEFORE = /([$€£¥])\s*$/;
 
-/**
- * The amount that an object names itself, if it names exactly one and the passage confirms it.
- * @param passage what was said
- */
+/** The amount that an object itself names, if it is exactly one and the passage confirms it. @param passage the source words */
 function recoverQuantity(object: string, passage: string): ExtractedQuantity | undefined {
   const number = onlyNumberIn(object);
   if (number === undefined) return undefined;

@@ -16,18 +16,18 @@ import { sentencesOf } from "./passages.ts";
 type Clause = {
   readonly text: string;
   readonly denies: boolean;
-  /** What joins it to the one before, such as a comma or `but`. */
+  /** What joins it to the previous clause, such as a comma or `but`. */
   readonly joiner: string;
 };
 
-/** What denies a clause: words of negation alone, or also verbs that end something, such as `stopped`. */
+/** What negates a clause: words of negation alone, or also verbs that end something, such as `stopped`. */
 type Denial = "negation" | "negation or ending";
 
-/** Words of a clause that may only continue a list: `I eat no meat or fish`. After a mere comma there is more often another clause. */
+/** Words of a clause that may merely continue a list: `I eat no meat or fish`. After just a comma it is more often another clause. */
 const LIST_WORDS = 4;
 const LIST_WORDS_AFTER_COMMA = 2;
 
-/** The clauses of a passage in order. @param object whose own words deny nothing */
+/** The clauses of a passage in order. @param object its own words do not negate */
 function clausesOf(
   passage: string,
   language: CueLanguage,
@@ -73,7 +73,7 @@ function goesOn(joiner: string, language: CueLanguage): boolean {
   return joiner === "," || cuesOf(language).some(({ listGoesOn }) => listGoesOn.test(joiner));
 }
 
-/** What follows a denial and is not denied: `no sofa, only two chairs`. */
+/** What follows a negation but is not negated: `no sofa, only two chairs`. */
 const ONLY = /^\s*(?:only|just|but|nur|bloß|sondern|solo|sólo|sino)(?![\p{L}])/iu;
 
 function isListItem(text: string, language: CueLanguage, joiner: string): boolean {
@@ -83,7 +83,7 @@ function isListItem(text: string, language: CueLanguage, joiner: string): boolea
   return words.length <= most && !ONLY.test(text) && !speaks;
 }
 
-/** @param object whose own words deny nothing, as in `is cancelled` */
+/** @param object its own words do not negate, as in `is cancelled` */
 function denies(
   text: string,
   language: CueLanguage,
@@ -102,10 +102,10 @@ function without(object: string, text: string): string {
   return at === undefined ? text : `${text.slice(0, at)} \u0000 ${text.slice(at + length)}`;
 }
 
-/** How a passage stands to a claim about an object: it says it, denies it, or does both. */
+/** The stance of a passage towards a claim about an object: affirmed, denied, or both. */
 type Stance = { readonly affirms: boolean; readonly denies: boolean };
 
-/** The stance of the clauses that name an object. Both for an object that no single clause names. */
+/** The stance of the clauses that mention an object. Both, if no single clause mentions it. */
 export function stanceOn(
   object: string,
   passage: string,
@@ -126,14 +126,14 @@ export function stanceOn(
   };
 }
 
-/** What never was, nothing replaces. */
+/** What was never true cannot be replaced. */
 const NEVER = /(?<![\p{L}])(?:never|nie|niemals|nunca|jamás)(?![\p{L}])/iu;
 /** `likes carrots, but not broccoli`: neither replaces the other. */
 const CONTRAST = /^(?:but|although|though|however|aber|obwohl|pero|aunque)$/i;
 
 /**
- * Whether a passage gives a value up: as replaced, as no longer true, or by a bare denial (`not on Monday`).
- * A clause with a subject and verb of its own denies something else.
+ * Whether a passage ends a value: as replaced, as no longer true, or by a bare denial (`not on Monday`). A clause with its own subject and
+ * verb denies something else.
  */
 export function endsValue(value: string, passage: string, language: CueLanguage): boolean {
   return clausesOf(passage, language, "negation or ending").some(
@@ -146,7 +146,7 @@ export function endsValue(value: string, passage: string, language: CueLanguage)
   );
 }
 
-/** Whether a clause names the object as what something else has replaced: `instead of Slack`. */
+/** Whether a clause mentions the object as replaced: `instead of Slack`. */
 function isReplaced(object: string, clause: string, language: CueLanguage): boolean {
   const place = clause.toLowerCase().indexOf(object.trim().toLowerCase());
   const before = clause.slice(0, Math.max(0, place));
@@ -155,7 +155,7 @@ function isReplaced(object: string, clause: string, language: CueLanguage): bool
   return hasCue(since ?? "", language, "replaced");
 }
 
-/** Instructions to a model, as hostile texts contain them. They are data: nothing in them, or after them, states a fact. */
+/** Prompt injections in hostile texts. They are treated as data: nothing in or after them states a fact. */
 const ORDERS: readonly RegExp[] = [
   /(?:ignor\w*|disregard|forget|override|bypass)\s+(?:\w+\s+){0,4}(?:previous|above|prior|earlier|preceding|all|any|your|the|system)\s+(?:\w+\s+){0,3}(?:instruction|rule|prompt|message|text|polic|guideline|direction|context)/i,
   /ignor\w*\s+(?:the\s+|everything\s+|all\s+)?above/i,
@@ -168,7 +168,7 @@ const ORDERS: readonly RegExp[] = [
   /(?:store|save|record|remember|memori[sz]e|write|add|insert|extract|output|return|emit)\s+(?:\w+\s+){0,6}(?:into|in|to|as)\s+(?:\w+\s+){0,3}(?:memory|memories|your\s+(?:notes|database|memory)|long-?term|a?\s*facts?\b|the\s+json)/i,
   /(?:extract|output|return|emit|record)\s+(?:only\s+)?(?:the\s+following|this)\s+(?:fact|entit|claim|json|as)/i,
   /\{\s*"(?:facts|entities|relationships|subject|turns)"\s*:/i,
-  // Somebody who speaks to the machine about its user, as no user does.
+  // Addresses the model about its user, as no user does.
   /(?<![\p{L}])(?:ai|ki|ia|llm|bot|chatbot|model|assistant|assistent\p{L}*|asistente|modelo)(?:[-\s](?:hinweis|notiz|note|nota))?\s*[:,][^.!?]{0,160}(?:the\s+user|(?:der|die|dem|den|des)\s+(?:nutzer|benutzer|user|anwender)\p{L}*|(?:el|la|al|del)\s+usuari[oa])/iu,
   /(?:remember|note|record|save|store|know|assume|learn|write)\s+(?:down\s+)?that\s+(?:the\s+|this\s+)?user/i,
   /(?:trag\p{L}*|merk\p{L}*|notier\p{L}*|speicher\p{L}*|schreib\p{L}*)[^.!?]{0,20},\s*dass\s+(?:der|die|dem|den)\s+(?:nutzer|benutzer|user|anwender)/iu,
@@ -183,7 +183,7 @@ const ORDERS: readonly RegExp[] = [
 ];
 
 /**
- * Where a text begins to give orders to a model: what stands from there on is not believed, in whichever paragraph.
+ * Where a text begins to give instructions to a model: everything after that is disregarded, in any paragraph.
  * @returns undefined if it gives none
  */
 export function ordersFrom(text: string): number | undefined {
@@ -191,17 +191,17 @@ export function ordersFrom(text: string): number | undefined {
   const first = sentencesOf(text).find(({ from, to }) =>
     ORDERS.some((order) => order.test(text.slice(from, to))),
   );
-  // An order that spans sentences has no beginning of its own.
+  // An instruction across sentences has no start of its own.
   return first?.from ?? 0;
 }
 
 const QUOTED = /"[^"\n]{3,400}"|“[^”\n]{3,400}”|„[^“”"\n]{3,400}[“”"]|«[^»\n]{3,400}»/g;
-/** Words from which a quotation counts as speech. */
+/** Length in words from which a quotation counts as speech. */
 const SPEECH_WORDS = 3;
 
 /**
- * Whether a claim takes for its speaker, or for a person named, what belongs to somebody else: what is quoted from another person, what
- * was forwarded, and what is said of `my sister`, which is not said of me.
+ * Whether a claim attributes to its speaker, or to a named person, what belongs to another: quotes of others, forwarded text, and
+ * statements about `my sister`.
  */
 export function isOfOther(
   claim: { readonly subject: string; readonly predicate: string; readonly object: string },
@@ -234,7 +234,7 @@ function isOfThird(object: string, passage: string, language: CueLanguage): bool
       const [nearest = ""] = [...before.matchAll(SUBJECTS)].at(-1) ?? [];
       if (language === "en" && /^(?:he|she|they)$/i.test(nearest)) return true;
       if (mentionsFirstPerson(text, language)) return false;
-      // A Spanish sentence begins with its verb as well as with a name.
+      // A Spanish sentence may begin with its verb as well as with a name.
       const mayBeName = language !== "es" || /^[,;]$/.test(joiner);
       return THIRD.test(text) || WHO.test(joiner) || (mayBeName && NAMED.test(before));
     })
@@ -255,7 +255,7 @@ function isQuotedFrom(object: string, passage: string, language: CueLanguage): b
   return !isMentioned(object, rest);
 }
 
-/** Whether the speaker appears only as the one whose relative, friend or pet the sentence, or the clause, is about. */
+/** Whether the speaker appears only as someone whose relative, friend or pet the sentence or clause is about. */
 function isOfKin(
   claim: { readonly predicate: string; readonly object: string },
   passage: string,
@@ -273,15 +273,15 @@ function isOfKin(
   });
 }
 
-/** Sentences, roughly: what is said of whom does not reach beyond them. */
+/** Approximate sentences: statements about a subject do not extend beyond them. */
 function sentenceParts(passage: string): readonly string[] {
   return passage.split(/(?<=[.!?])\s+|\n/);
 }
 
-/** The word for a person or pet of the speaker's, and what follows it. */
+/** The word for the speaker's relative, friend or pet, and what follows it. */
 type Kin = { readonly word: string; readonly after: string };
 
-/** The relative, friend or pet that a text calls the speaker's. */
+/** The relative, friend or pet that a text assigns to the speaker. */
 function kinIn(text: string, language: CueLanguage): Kin | undefined {
   for (const { possessive, kin } of cuesOf(language)) {
     for (const { index, 0: mine } of text.matchAll(possessive)) {
@@ -296,7 +296,7 @@ function kinIn(text: string, language: CueLanguage): Kin | undefined {
   return undefined;
 }
 
-/** Whether a claim is about that person as the speaker's own: `has_sister`, `knows`, or with `sister` or her name as the object. */
+/** Whether a claim is about that person's relation to the speaker: `has_sister`, `knows`, or with `sister` or her name as the object. */
 function isAboutKin(
   { predicate, object }: { readonly predicate: string; readonly object: string },
   { word, after }: Kin,
@@ -310,8 +310,8 @@ function isAboutKin(
 }
 
 /**
- * Whether a passage asks or requests instead of stating: the claim's words stand only in a question, in a request, or in advice of the
- * assistant.
+ * Whether a passage asks or requests rather than states: the claim's words occur only in a question, in a request, or in the assistant's
+ * advice.
  */
 export function isOnlyAsked(
   claim: { readonly subject: string; readonly object: string },
@@ -334,24 +334,24 @@ function asks(
   const isQuestion = /\?["'”’»)\]]*\s*$/.test(sentence);
   if (!isQuestion) return PLEA.test(sentence);
   if (cuesOf(language).some(({ question }) => question.test(sentence))) return true;
-  // "I live in Denver, where can I swim?": what stands before the last comma is stated.
+  // "I live in Denver, where can I swim?": the part before the last comma is stated.
   const first = sentence.slice(0, Math.max(0, sentence.search(/,[^,]*$/)));
   return !(isNamed(claim.subject, first, language) && isMentioned(claim.object, first));
 }
 
 const ASKED = String.raw`^[\s¿¡]*(?:(?:(?:can|could|would|will) you|kannst du|können sie|könntest du|puedes|podrías)\s+)?(?:(?:dir|sich)\s+)?(?:(?:please|kindly|bitte|por favor)[,\s]+)?`;
 const KEPT = String.raw`(?:[,\s]+(?:please|bitte|por favor),?)?(?:\s+(?:this|the following|down|for me|folgendes|esto|lo siguiente))*`;
-/** Requests to remember what follows them, which states it. */
+/** Requests to remember; what follows them is stated. */
 const REMEMBER: readonly RegExp[] = [
   `(?:remember|note|notice|keep in mind|bear in mind|be aware|(?:do not|don['’]t) forget|make a note|take note)${KEPT}(?:\\s*:|,?\\s+that(?![\\p{L}])|\\s+(?!(?:to|me|us|about|when|how|what|where|who\\p{L}*|why|which|all|everything)(?![\\p{L}])))`,
   `(?:save|store|memori[sz]e|record|(?:write|jot) (?:this )?down)${KEPT}(?:\\s*:|\\s+that(?![\\p{L}]))`,
   `(?:merk(?:e|en)?(?: (?:dir|sie sich))?|(?:notier|beacht|speicher|behalt)(?:e|en sie)?|schreib(?:e|en sie)?(?: dir)? auf|denk(?:e|en sie)? daran|(?:vergiss|vergessen sie) nicht)${KEPT}(?:\\s*:|,?\\s+dass(?![\\p{L}]))`,
   `(?:recuerd[ae]|recordar|ten(?:ga)? (?:en cuenta|presente)|apunt[ae]|anot[ae]|guard[ae]|memoriz[ae]|toma nota|no olvid(?:es|e)|lembr[ae](?:-\\p{L}+)?)${KEPT}(?:\\s*:|,?\\s+(?:de )?que(?![\\p{L}]))`,
 ].map((form) => new RegExp(ASKED + form.replaceAll(" ", "\\s+"), "iu"));
-/** What is to be remembered is open: `remember whether`. */
+/** What to remember is open: `remember whether`. */
 const OPEN = /^\s*(?:whether|if|ob|si)(?![\p{L}])/iu;
 
-/** What a sentence asks to be remembered; empty if that is a question; undefined if it asks for nothing of the kind. */
+/** What a sentence asks to remember; empty if that is a question; undefined if it makes no such request. */
 function rememberedIn(sentence: string): string | undefined {
   for (const form of REMEMBER) {
     const found = form.exec(sentence);
@@ -366,9 +366,7 @@ function rememberedIn(sentence: string): string | undefined {
 const PLEA =
   /^[\s¿¡]*(?:please|(?:can|could|would|will) (?:you|we)|tell me|show me|give me|recommend|suggest|explain|imagine|suppose|let['’]s say|pretend|assume|for (?:example|instance)|e\.g\.|bitte|(?:kannst|könntest|würdest) du|(?:können|könnten|würden) Sie|zeig mir|sag mir|nenn mir|erklär|empfiehl|stell dir vor|angenommen|nehmen wir an|zum beispiel|z\.\s?b\.|por favor|(?:puedes|podrías|podría|puede)(?![\p{L}])|dime|muéstrame|dame|explícame|recomiéndame|imagina|supón|supongamos|por ejemplo)(?![\p{L}])/iu;
 
-/**
- * Whether an assistant's turn only advises or explains. What counts of it is what it commits itself to, did, or says about the user.
- */
+/** Whether an assistant's turn only advises or explains. Its commitments, actions, and statements about the user count. */
 export function isOnlyAdvice(
   claim: { readonly subject: string; readonly predicate: string },
   passage: string,
@@ -379,10 +377,10 @@ export function isOnlyAdvice(
   return hasCue(passage, language, "advice") && !(isSelf && COMMITS.test(passage));
 }
 
-/** An assistant says that it did something, or will. */
+/** An assistant reports or announces its own action. */
 const COMMITS = /['’](?:ll|ve)(?![\p{L}])|(?<![\p{L}])(?:will|have|werde|habe|he)(?![\p{L}])/iu;
 
-/** Whether a text speaks to the user about the user. */
+/** Whether a text addresses the user about the user. */
 function addresses(text: string): boolean {
   return /(?<![\p{L}])(?:[Yy]ou|[Yy]ours?|du|dein\p{L}*|dir|dich|Sie|Ihr\p{L}*|Ihnen|tú|tu|tus|te|usted|su|sus)(?![\p{L}])/u.test(
     text,

@@ -1,8 +1,8 @@
 import { likeliest } from "../language.ts";
 
 /**
- * Words by which a text says that it means less than a plain statement, by language. English counts in every text, with the
- * negation of French, which is like no English phrase; another language in its own texts. Tables only: what follows from a cue stands beside its use.
+ * Words that weaken a plain statement, by language. English applies to every text, as does French negation, which resembles no English
+ * phrase; other languages apply to their own texts. Tables only; the code that uses a cue decides what follows from it.
  */
 export type Cues = {
   /** A condition follows. */
@@ -10,26 +10,26 @@ export type Cues = {
   /** Questions inside sentences, which look like conditions; removed before. */
   readonly indirectQuestion: RegExp;
   readonly uncertain: RegExp;
-  /** Requests and politeness, which look like uncertainty; removed before. */
+  /** Requests and polite phrases, which look like uncertainty; removed before. */
   readonly notUncertain: RegExp;
   /** Somebody chose. */
   readonly choice: RegExp;
-  /** What is said does not hold. */
+  /** The statement is not true. */
   readonly negation: RegExp;
   /** What was so has ended. */
   readonly ending: RegExp;
-  /** Phrases with a word of negation that deny nothing; removed before. */
+  /** Phrases with a negation word that negate nothing; removed before. */
   readonly notNegation: RegExp;
   /** What held once. */
   readonly past: RegExp;
-  /** A value follows that another one has replaced. */
+  /** A value follows that has been replaced. */
   readonly replaced: RegExp;
   readonly noMore: RegExp;
   readonly change: RegExp;
   readonly clauseEnd: RegExp;
   readonly listGoesOn: RegExp;
   readonly question: RegExp;
-  /** People and animals that a speaker calls hers. */
+  /** People and animals that a speaker calls their own. */
   readonly kin: RegExp;
   /** The speaker as an owner. */
   readonly possessive: RegExp;
@@ -39,7 +39,7 @@ export type Cues = {
 const OPEN = String.raw`(?<![\p{L}\p{M}\p{N}_])`;
 const CLOSE = String.raw`(?![\p{L}\p{M}\p{N}_])`;
 
-/** Any of these, as whole words, in any case; blanks stand for any white space. */
+/** Any of these, as whole words, in any case; blanks match any white space. */
 function any(phrases: string): RegExp {
   const body = phrases
     .trim()
@@ -205,7 +205,7 @@ export function hasCue(text: string, language: CueLanguage, cue: keyof Cues): bo
   return cuesOf(language).some((cues) => text.search(cues[cue]) !== -1);
 }
 
-/** Whether a text has a cue outside of phrases that only look like it. */
+/** Whether a text has a cue outside of phrases that merely look like one. */
 export function hasCueBeside(
   text: string,
   language: CueLanguage,
@@ -221,7 +221,7 @@ const LANGUAGES = ["en", "de", "es"] as const;
 
 export type CueLanguage = (typeof LANGUAGES)[number];
 
-/** The language of a text. @param around that of the conversation, for a text whose words do not decide */
+/** The language of a text. @param around that of the conversation, used if the text is undecided */
 export function languageOf(text: string, around: CueLanguage = "en"): CueLanguage {
   return likeliest(text, LANGUAGES, around);
 }
@@ -231,7 +231,7 @@ const FIRST_PERSON = {
   de: words("ich mich mir mein meine meinem meinen meiner meines"),
   es: words("yo me mí mi mis mío mía míos mías conmigo"),
 } as const;
-/** Those of them that say who acts, and that need not have something that belongs to the speaker after them. */
+/** Pronouns for the actor, which need not be followed by something the speaker owns. */
 const OWN_SELF = new Set(words("i me myself mine ich mich mir yo me mí conmigo"));
 
 const OTHER_PERSONS = words(
@@ -241,23 +241,21 @@ const OTHER_PERSONS = words(
   ellos ellas su sus`,
 );
 
-/** A name may be written as one of these: Mía. */
+/** A name can look like one of these: Mía. */
 const NAMES = new Set(words("mía mío míos mías"));
 const ALL_FIRST = new Set([...FIRST_PERSON.en, ...FIRST_PERSON.de, ...FIRST_PERSON.es]).difference(
   NAMES,
 );
 const ALL = new Set([...ALL_FIRST, ...OTHER_PERSONS]);
 
-/** Types of names that only look like personal words, such as the technology `It`. */
+/** Types of names that merely look like personal words, such as the technology `It`. */
 const OTHER_TYPES = new Set(
   words(
     "country place location technology concept product tool language programming_language chemical element number",
   ),
 );
 
-/**
- * Verbs with which a Spanish clause says that its speaker acts: the language leaves the pronoun out. Common ones only.
- */
+/** Verbs with which a Spanish clause has its speaker as subject, since the pronoun is usually dropped. Common ones only. */
 const SPANISH_VERB = new RegExp(
   String.raw`(?:^\s*|[.,;:!¡¿?(]\s*|\b(?:y|pero|que|porque|aunque|ni|cuando|donde|si)\s+)(?:(?:no|ya|ahora|antes|tal vez|quizás?|probablemente|posiblemente|le|también|tampoco|siempre|nunca|hoy|ayer|actualmente|desde \p{L}+|solo|sólo|apenas|casi)\s+){0,3}(?:${[
     "vivo|trabajo|prefiero|uso|utilizo|tengo|soy|estoy|voy|hago|quiero|querría|quisiera|necesito|estudio|toco|juego|odio|detesto|aborrezco|evito|adoro|amo|llevo",
@@ -270,24 +268,24 @@ const SPANISH_VERB = new RegExp(
   "iu",
 );
 
-/** A token that is a word: `i.e.` has no first person. */
+/** A token that is a word: `i.e.` contains no first person. */
 const WORD = /[\p{L}\p{M}]+/gu;
 
 export function isFirstPerson(value: string): boolean {
   return ALL_FIRST.has(value.trim().toLowerCase());
 }
 
-/** Whether a value is a personal word, which names a person only within its turn. @param type of the entity, as stated */
+/** Whether a value is a personal word, which identifies a person only within its turn. @param type of the entity, as stated */
 export function isPersonal(value: string, type?: string): boolean {
   if (type !== undefined && OTHER_TYPES.has(type.trim().toLowerCase())) return false;
   return ALL.has(value.trim().toLowerCase());
 }
 
-/** Spanish verbs of the first person plural; other words end as they do. */
+/** First person plural verbs in Spanish; other words have the same endings. */
 const SPANISH_WE =
   /(?<![\p{L}\p{M}])(?!(?:kilo|mili)?gramos|(?:pró|má)ximos|mínimos|últimos|mismos|primos|ramos|tramos|\p{L}+ísimos|\p{L}+ogramos)(?:\p{L}{2,}(?:amos|emos|imos)|hemos|vamos|somos)(?![\p{L}\p{M}])/iu;
 
-/** Whether a value is the word for `we` that a Spanish text leaves out, and the text has a verb that says it. */
+/** Whether a value is a `we` that a Spanish text drops, and the text has a verb that implies it. */
 function isImpliedWe(value: string, text: string, language: CueLanguage): boolean {
   return (
     language === "es" && /^nosotr[oa]s$/i.test(value.trim()) && SPANISH_WE.test(text.normalize())
@@ -299,7 +297,7 @@ export function mentionsFirstPerson(text: string, language: CueLanguage): boolea
   return hasForm(text, language, () => true) || speaksAsOne(text, language);
 }
 
-/** Whether the speaker of a text appears in it otherwise than as the owner of something: in `my sister` only she does. */
+/** Whether the speaker of a text appears in it other than as an owner: `my sister` mentions only her. */
 export function mentionsOwnSelf(text: string, language: CueLanguage): boolean {
   return hasForm(text, language, (word) => OWN_SELF.has(word)) || speaksAsOne(text, language);
 }
@@ -324,7 +322,7 @@ function words(text: string): string[] {
 }
 
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
-/** Scripts that put no blanks between words. */
+/** Scripts without spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const MAX_LOOKS = 1000;
@@ -350,7 +348,7 @@ export function* placesOf(value: string, text: string): Generator<number> {
   }
 }
 
-/** Whether a text has a subject or object: as whole words, or, for the first person, in any of its forms. */
+/** Whether a text mentions a subject or object: as whole words, or, for the first person, in any of its forms. */
 export function isNamed(value: string, text: string, language: CueLanguage): boolean {
   if (isFirstPerson(value)) return mentionsFirstPerson(text, language);
   return isMentioned(value, text) || isImpliedWe(value, text, language);

@@ -6,12 +6,12 @@ import { type CueLanguage, languageOf } from "./cues.ts";
 /** A part of a text, `to` exclusive. */
 export type Span = { readonly from: number; readonly to: number };
 
-/** Apostrophes and quotation marks, which models straighten or curl as they like. */
+/** Apostrophes and quotation marks, which models straighten or curl freely. */
 const QUOTATION = /['‘’“”]/g;
 
 /**
  * Where a quote stands in a text: the same characters, blanks and case included; only the forms of quotation marks may differ.
- * @returns the whole text for a quote that stands there twice; undefined for a blank one, or one that the text does not have
+ * @returns the whole text if the quote occurs twice; undefined if it is blank or absent
  */
 export function findQuote(text: string, quote: string): Span | undefined {
   if (quote.trim() === "") return undefined;
@@ -25,14 +25,14 @@ function placeOf(text: string, quote: string): Span | undefined {
   return isTwice ? { from: 0, to: text.length } : { from, to: from + quote.length };
 }
 
-/** The same length, so that places stay. */
+/** Same length, so that offsets stay valid. */
 function straight(text: string): string {
   return text.replace(QUOTATION, '"');
 }
 
 const BLANK_LINE = /\n[^\S\n]*\n/g;
 
-/** The passages of a text. Its parts are found once, however many claims are held against it. */
+/** The passages of a text. It is split once for all claims. */
 export class Passages {
   readonly text: string;
   readonly #blankLines: readonly Span[];
@@ -53,7 +53,7 @@ export class Passages {
     return trimmed(this.text, { from: before?.to ?? 0, to: after?.from ?? this.text.length });
   }
 
-  /** The sentences that a part of the text belongs to, with those after them that limit what they say. */
+  /** The sentences that a part of the text belongs to, with following ones that qualify them. */
   sentencesAround(quote: Span): Span {
     const paragraph = this.paragraphAround(quote);
     const sentences = this.#sentencesOf(paragraph);
@@ -81,7 +81,7 @@ function trimmed(text: string, { from, to }: Span): Span {
 /** The end of a sentence, or a blank line. */
 const SENTENCE_END = /[.!?…]+["'”’»)\]]*(?=\s|$)|[。！？]+["'”’」』）]*|\n[^\S\n]*\n/g;
 
-/** The sentences of a text in order; together they hold every character that is not a blank between them. */
+/** The sentences of a text in order; together they cover every character except blanks between them. */
 export function sentencesOf(
   text: string,
   within: Span = { from: 0, to: text.length },
@@ -103,11 +103,11 @@ function pushText(spans: Span[], text: string, span: Span): void {
   if (inner.to > inner.from) spans.push(inner);
 }
 
-/** Beginnings of sentences that limit the one before. They are prefixes: "Nevertheless" counts as well. */
+/** Beginnings of sentences that qualify the previous one. They are prefixes: "Nevertheless" counts as well. */
 const LIMITS_PREVIOUS =
   /^(?:(?:but|aber|pero)\s+)?(?:only if|unless|provided that|as long as|never|except|however|nur wenn|nur falls|es sei denn|sofern|außer|allerdings|jedoch|sólo si|solo si|a menos que|siempre que|salvo|excepto|sin embargo)/iu;
 
-/** The last of the sentences that limit the one at this place; itself if none does. */
+/** The last sentence that qualifies the one at this place; the sentence itself if none does. */
 function withLimits(text: string, sentences: readonly Span[], at: number): number {
   let last = at;
   for (let next = sentences[at + 1]; next !== undefined; next = sentences[last + 1]) {
@@ -122,8 +122,8 @@ function runOf(sentences: readonly Span[], first: number, last: number): Span {
 }
 
 /**
- * The shortest run of whole sentences of a passage that names all of these, with what limits it. Undefined if there is none.
- * @param names whether a sentence names each of them
+ * The shortest run of whole sentences of a passage that mentions all of these, with qualifying ones. Undefined if there is none.
+ * @param names whether a sentence mentions each of them
  */
 export function shortestRun(
   passage: string,
@@ -150,12 +150,12 @@ export type EarlierTurn = {
   readonly speaker: string | undefined;
 };
 
-/** What helps to read a turn that is asked alone. It supports no claim. */
+/** Context for a turn that is asked alone. It does not support claims. */
 type Reading = {
   readonly window: readonly EarlierTurn[];
 };
 
-/** A turn against which claims are held: nothing else supports them. */
+/** A turn that claims are checked against: nothing else supports them. */
 export type Turn = {
   readonly content: string;
   /** Trimmed, in lower case. */

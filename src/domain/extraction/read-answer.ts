@@ -21,7 +21,7 @@ export const ANSWER_MAX_CHARS = 2 * 1024 * 1024;
 export type BatchAnswer = {
   /** By the index of the turn; turns without an entry are absent. */
   readonly turns: ReadonlyMap<number, ReadTurn>;
-  /** Ascending indices of the turns to ask again: some have an entry, these have none. */
+  /** Ascending indices of the turns to ask again: some have an entry, these do not. */
   readonly leftOut: readonly number[];
   /** What belongs to no turn. */
   readonly tally: DropTally;
@@ -30,8 +30,8 @@ export type BatchAnswer = {
 };
 
 /**
- * Reads the answer to a turn that was asked alone.
- * @returns undefined if it has to be asked again: no JSON, cut off, not the requested form, too long, several answers that differ
+ * Reads the answer for a turn asked alone.
+ * @returns undefined if it has to be asked again: no JSON, cut off, wrong form, too long, or several differing answers
  */
 export function readSingleAnswer(answer: string, rules: ReadRules = {}): ReadTurn | undefined {
   if (answer.length > ANSWER_MAX_CHARS) return undefined;
@@ -40,9 +40,9 @@ export function readSingleAnswer(answer: string, rules: ReadRules = {}): ReadTur
 }
 
 /**
- * Reads the answer to several turns, whose indices are 1 to `count`. Entries for other turns are dropped; several entries for one turn
- * are joined.
- * @returns undefined if it cannot be read as a whole, or if none of its entries can
+ * Reads the answer for several turns, whose indices are 1 to `count`. Entries for other turns are dropped; several entries for one turn are
+ * joined.
+ * @returns undefined if neither the whole nor any of its entries can be read
  */
 export function readBatchAnswer(answer: string, count: number): BatchAnswer | undefined {
   if (answer.length > ANSWER_MAX_CHARS) return undefined;
@@ -74,13 +74,13 @@ function readBatch(json: JsonObject, count: number): BatchAnswer | undefined {
 
 const MAX_ENTRIES = 4096;
 
-/** None if no turn has an entry: a model that left out all of them found nothing. */
+/** None if no turn has an entry: a model that omitted them all found nothing. */
 function leftOut(turns: ReadonlyMap<number, ReadTurn>, count: number): readonly number[] {
   if (turns.size === 0) return [];
   return Array.from({ length: count }, (_, at) => at + 1).filter((index) => !turns.has(index));
 }
 
-/** The answer of a turn that has none: it states nothing. */
+/** The result of a turn without an entry: it states nothing. */
 export function emptyTurn(): ReadTurn {
   return { result: EMPTY_RESULT, tally: new DropTally(), hasBadEntity: false };
 }
@@ -110,7 +110,7 @@ function entryOf(entry: JsonObject, turn: number): JsonObject {
   return { turn, entities, facts, relationships };
 }
 
-/** The entries of an answer. One turn may be answered as if it were asked alone. */
+/** The entries of an answer. One turn may be answered as if asked alone. */
 function entriesOf(json: JsonObject, count: number): readonly Json[] | undefined {
   const { turns } = json;
   if (turns === undefined && count === 1) return [json];
@@ -118,8 +118,8 @@ function entriesOf(json: JsonObject, count: number): readonly Json[] | undefined
 }
 
 /**
- * How entries name their turns: by number, also as text. An answer that has a turn 0 and none with the last number counts from 0. Where
- * one turn was asked, its number may be missing.
+ * How entries identify their turns: by number, also as text. An answer with a turn 0 and none with the last number counts from 0. For a
+ * single turn, the number may be missing.
  */
 function turnIndices(entries: readonly Json[], count: number) {
   const named = new Set(
@@ -142,16 +142,16 @@ function numberOf(value: Json | undefined): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Claims, and entities, that one turn may state; what follows is dropped. */
+/** Maximum claims, and entities, of one turn; the rest is dropped. */
 export const CLAIMS_MAX = 500;
 const TEXT_MAX = 32_768;
 
 const LISTS = ["entities", "facts", "relationships"] as const;
-/** Nobody knows what an answer says that has none of them, unless it only names its turn. */
+/** An answer with none of these means nothing, unless it only names its turn. */
 const MEMBERS = [...LISTS, "summary"] as const;
 
 type ReadRules = {
-  /** A custom provider may leave out polarity and quote, and what it has nothing of. */
+  /** A custom provider may leave out polarity, quote and anything empty. */
   readonly isCustom?: boolean;
 };
 
@@ -163,8 +163,8 @@ export type ReadTurn = {
 };
 
 /**
- * Reads what a model returned for one turn. Unknown keys are ignored; what has not the requested form is dropped alone and counted.
- * @returns undefined if it is no object, has none of the requested members, or one of its lists is none
+ * Reads what a model returned for one turn. Unknown keys are ignored; malformed parts are dropped individually and counted.
+ * @returns undefined if it is not an object, has none of the requested members, or one of its lists is not a list
  */
 function readTurn(json: Json | undefined, rules: ReadRules = {}): ReadTurn | undefined {
   if (!isJsonObject(json) || isAmbiguous(json)) return undefined;
@@ -304,7 +304,7 @@ function confidenceOf(given: Json | undefined): number | undefined {
   return share >= 0 && share <= 1 ? share : undefined;
 }
 
-/** A word of a closed set, in small letters; empty for what is no text. */
+/** A word of a closed set, in lower case; empty if not text. */
 function wordOf(given: Json | undefined): string {
   return typeof given === "string" ? given.trim().toLowerCase() : "";
 }
@@ -319,20 +319,20 @@ function optionalTexts<K extends string>(
   return Object.fromEntries(texts) as Record<K, string | undefined>;
 }
 
-/** A text that has something in it and that UTF-8 can hold, as given. */
+/** A non-empty text that UTF-8 can encode, as given. */
 function requiredText(value: Json | undefined): string | undefined {
   if (typeof value !== "string" || value.trim() === "") return undefined;
   return value.length <= TEXT_MAX && value.isWellFormed() ? value : undefined;
 }
 
-/** Undefined where there is nothing, or a blank; null for what is malformed. */
+/** Undefined if absent or blank; null if malformed. */
 function optionalText(value: Json | undefined): string | undefined | null {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string" && value.trim() === "") return undefined;
   return requiredText(value) ?? null;
 }
 
-/** A list that is left out is empty; from a model, `null` may as well be an answer that it failed to give. */
+/** A list that is left out is empty; from a model, `null` may mean that it failed to answer. */
 function listOf(
   value: Json | undefined,
   { isCustom = false }: ReadRules,
@@ -342,9 +342,9 @@ function listOf(
 }
 
 /**
- * Reads the amount of a fact. Its value must be exact: a whole number, or a decimal as text. A binary fraction is not, so its value is
- * read again from the words of the text.
- * @returns undefined where there is none, or a malformed one: the fact is kept without it
+ * Reads the amount of a fact. Its value must be exact: a whole number, or a decimal as text. A binary fraction is not, so it is read again
+ * from the words of the text.
+ * @returns undefined if absent or malformed: the fact is kept without it
  */
 function readQuantity(given: Json | undefined): ExtractedQuantity | undefined {
   if (!isJsonObject(given)) return undefined;
@@ -362,7 +362,7 @@ function amountFrom(amount: JsonObject, sourceText: string): string | undefined 
   return plain(isExact ? String(value) : onlyNumberIn(sourceText)?.replaceAll(",", ""));
 }
 
-/** In plain notation, with all its places. */
+/** In plain notation, with all decimal places. */
 function plain(text: string | undefined): string | undefined {
   const value = text === undefined ? undefined : parseDecimal(text);
   return value === undefined ? undefined : formatDecimal(value);

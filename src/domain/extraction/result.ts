@@ -30,7 +30,7 @@ export const STATED_TYPES = [
 ] as const;
 type StatedType = (typeof STATED_TYPES)[number];
 
-/** Somebody or something that a text names. */
+/** A person or thing that a text names. */
 export type ExtractedEntity = {
   readonly name: string;
   /** Free text, such as `person`. */
@@ -47,7 +47,7 @@ export type ExtractedQuantity = {
   readonly sourceText: string;
 };
 
-/** What a text states: a fact, or a relation between two entities. Both are checked by the same rules. */
+/** What a text states: a fact, or a relation between two entities. The same rules check both. */
 export type ExtractedClaim = {
   readonly kind: "fact" | "relationship";
   readonly subject: string;
@@ -57,9 +57,9 @@ export type ExtractedClaim = {
   readonly objectEntityType: string | undefined;
   /** `unknown` only from a custom provider. */
   readonly polarity: Polarity;
-  /** Words of the text; after the checks, the paragraph that they stand in. Undefined: the whole text. */
+  /** Words of the text; after the checks, the paragraph that contains them. Undefined: the whole text. */
   readonly evidenceQuote: string | undefined;
-  /** The model's own estimate, 0 to 1. Kept, not used. */
+  /** The model's own estimate, 0 to 1. Stored, not used. */
   readonly confidence: number;
   readonly factType: FactType;
   readonly epistemicType: StatedType;
@@ -86,7 +86,7 @@ export type ExtractionResult = {
 
 export const EMPTY_RESULT: ExtractionResult = { entities: [], claims: [], summary: undefined };
 
-/** Members that only a part of the claims uses. */
+/** Members that only some claims use. */
 export const PLAIN_CLAIM = {
   subjectEntityType: undefined,
   objectEntityType: undefined,
@@ -211,14 +211,14 @@ function fromRecorded({ entities, facts, relationships, summary }: Recorded): Ex
   };
 }
 
-/** Why a claim, an entity or a part of a claim that a model returned is not kept. Counted under these names. */
+/** Why a claim, an entity or a part of a claim is rejected. Counted under these names. */
 const DROP_REASONS = [
-  // What the model returned has not the requested form.
+  // Malformed.
   "malformed",
   "too_many",
   "duplicate",
   "foreign_turn",
-  // The text does not have it.
+  // Not in the text.
   "quote_not_in_text",
   "subject_not_in_text",
   "object_not_in_text",
@@ -235,14 +235,14 @@ const DROP_REASONS = [
   "negation_lost",
   "negation_invented",
   "not_stated",
-  // Another person says it, or no person does.
+  // Said by another person, or by none.
   "other_person",
   "role_policy",
   "instruction_to_model",
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
-/** Why a part of a claim is not kept, while the claim is. */
+/** Why a part of a claim is dropped while the claim is kept. */
 const REMOVED_PARTS = [
   "quantity_not_in_text",
   "temporal_ref_not_in_text",
@@ -279,10 +279,10 @@ export class DropTally {
   }
 }
 
-/** What a name of a claim stands for among the listed entities. */
+/** What a name of a claim refers to among the listed entities. */
 export type Reference = "resolved" | "missing" | "ambiguous";
 
-/** Whether exactly one listed identity (name and type) has this name. @param type narrows it down */
+/** Whether exactly one listed identity (name and type) has this name. @param type narrows the search */
 export function referenceOf(
   name: string,
   type: string | undefined,
@@ -298,7 +298,7 @@ export function referenceOf(
   return identities.size === 1 ? "resolved" : "ambiguous";
 }
 
-/** Why the names of a claim do not lead to listed entities. Personal words need not be listed. */
+/** Why the names of a claim do not resolve to listed entities. Personal words need not be listed. */
 export function referenceProblem(
   claim: ExtractedClaim,
   entities: readonly ExtractedEntity[],
@@ -307,7 +307,7 @@ export function referenceProblem(
   const problem = endProblem(subject, subjectEntityType, entities);
   if (problem !== undefined) return problem;
   const reference = referenceOf(object, objectEntityType, entities);
-  // The object of a fact is mostly a value, and values are not listed.
+  // The object of a fact is usually a value, and values are not listed.
   const isChecked =
     claim.kind === "relationship" || objectEntityType !== undefined || reference === "ambiguous";
   return isChecked ? endProblem(object, objectEntityType, entities) : undefined;

@@ -9,9 +9,9 @@ import { storedSpeaker } from "../speaker.ts";
 import { planIdOf } from "./plan/context.ts";
 import { type DropCounts, type ExtractionResult, resultForm } from "./result.ts";
 
-// What the row of a piece of extraction work says, and what becomes of it, in every store.
+// State transitions of extraction work, shared by every store.
 
-/** The last try is this one. */
+/** This is the last attempt. */
 const TRIES = 4;
 
 export type ExtractionWork = {
@@ -27,7 +27,7 @@ export type ExtractionWork = {
   readonly updated_at: Instant;
 };
 
-/** The id of the plan of the present revision, whether or not it is kept. */
+/** The id of the current revision's plan, whether or not it is kept. */
 export function planIdOfWork({
   event_id: id,
   revision,
@@ -35,7 +35,7 @@ export function planIdOfWork({
   return planIdOf({ event: { id }, revision });
 }
 
-/** @param isKept whether there is an operation with an id: that of the plan, then that of the answers' record */
+/** @param isKept whether an operation exists: the plan first, then the record of the answers */
 export function jobOfWork(
   row: ExtractionWork,
   now: Instant,
@@ -73,7 +73,7 @@ function phaseOf(
   return isKept(extractionRecordId(event_id)) ? "preparation" : "extraction";
 }
 
-/** What a piece of work that was let go of is from then on. */
+/** A piece of work after its release. */
 export type LetGo = {
   readonly status: ExtractionWork["status"];
   readonly due: Instant | undefined;
@@ -81,7 +81,7 @@ export type LetGo = {
   readonly at: Instant;
 };
 
-/** What work is after a try that published nothing. */
+/** A piece of work after an attempt that published nothing. */
 export function afterTry(
   { attempts }: Pick<ExtractionWork, "attempts">,
   end: { readonly failure: string } | "cancelled",
@@ -97,16 +97,16 @@ export function afterTry(
   };
 }
 
-/** Which of the work that comes first in its lane a claim takes. */
+/** Which head of a lane a claim takes. */
 type Wish = {
   readonly eventId?: Uuid | undefined;
-  /** Highest place in the queue, inclusive. */
+  /** Highest queue position, inclusive. */
   readonly upTo?: number | undefined;
-  /** Whether what waits for its time is passed over. */
+  /** Whether work that is not due yet is skipped. */
   readonly isDueOnly: boolean;
 };
 
-/** Whether a claim takes a piece of work that comes first in its lane and has no lease. */
+/** Whether a claim takes a lane's head that has no lease. */
 export function fits(
   {
     event_id,
@@ -119,23 +119,23 @@ export function fits(
 ): boolean {
   if (eventId !== undefined && event_id !== eventId) return false;
   if (upTo !== undefined && subject > upTo) return false;
-  // What was written in the future was written before the clock was set back.
+  // A time in the future was written before the clock was set back.
   return !isDueOnly || due === null || due <= now || updated_at > now;
 }
 
-/** The rules of the checks (`check-turn.ts`), which every record names. Another value for other rules. */
+/** Version of the checks (`check-turn.ts`), which every record names. Changes with the rules. */
 const GROUNDING_POLICY = "speech_act_v14";
-/** The kind of operation that keeps what was extracted from an event. */
+/** The kind of the operation that keeps what was extracted from an event. */
 export const EXTRACTION_OPERATION = "EXTRACTION_VALIDATED";
-/** The kind of operation that keeps a request about several turns and its answer. */
+/** The kind of the operation that keeps a request about several turns and its answer. */
 const BATCH_OPERATION = "EXTRACTION_BATCH_RECORDED";
 
-/** The id of the record of an event. The first extraction of an event is the only one. */
+/** The id of an event's record. Only the first extraction of an event is recorded. */
 export function extractionRecordId(eventId: Uuid): Uuid {
   return uuidV5(eventId, "svc:validated-extraction:v1");
 }
 
-/** Provider, model and prompt of an extraction. No credential. */
+/** Provider, model and prompt of an extraction, without credentials. */
 export type ExtractedBy = {
   readonly provider: string;
   readonly model: string;
@@ -174,16 +174,16 @@ export function toExtractionRecord(
 }
 
 type AnsweredRequest = {
-  /** The event whose work it was sent for; not always one of the turns. */
+  /** The event whose work the request was sent for; not always one of the turns. */
   readonly head: MemoryEvent;
   readonly events: readonly MemoryEvent[];
   /** SHA-256 of what was sent. */
   readonly requestSha256: string;
   /** The answer before any check: `{turns: [...]}`. */
   readonly response: JsonObject;
-  /** Ascending places of turns that the answer left out, from 1. */
+  /** Ascending indices, from 1, of turns that the answer left out. */
   readonly turnsAskedAgain: readonly number[];
-  /** Memories that were shown to be corrected, by their labels. */
+  /** Memories shown for correction, by label. */
   readonly shown: readonly ShownMemory[];
 };
 
@@ -191,11 +191,11 @@ export type ShownMemory = {
   /** `m1`, `m2`, ... */
   readonly label: string;
   readonly nodeId: Uuid;
-  /** Places of the turns that it was shown for, from 1, ascending. */
+  /** Indices of the turns that it was shown for, from 1, ascending. */
   readonly turns: readonly number[];
 };
 
-/** The same request about the same turns has one id. */
+/** The same request about the same turns has the same id. */
 export function batchIdOf({ head, events, requestSha256 }: AnsweredRequest): Uuid {
   const name = JSON.stringify(["svc:batch:v1", events.map(({ id }) => id), requestSha256]);
   return uuidV5(head.id, name);
@@ -243,19 +243,19 @@ export function toBatchRecord(request: AnsweredRequest, by: ExtractedBy) {
   };
 }
 
-/** The members of an operation about an event that say who did it, and when. */
+/** The members of an operation about an event that record the actor and the time. */
 export function operationOn(event: MemoryEvent, at: Instant, actorId: string) {
   return { targetId: event.id, actorId, namespaceId: event.scope, createdAt: at };
 }
 
-/** A turn that waits to be extracted, as far as its place in a request depends on it. */
+/** A turn waiting for extraction, with what determines its place in a request. */
 export type Waiting = {
   readonly tokens: number;
   readonly sessionId: string | undefined;
   readonly isRecorded: boolean;
 };
 
-/** Waiting turns that are looked at for one request. */
+/** Waiting turns considered for one request. */
 const LOOKED_AT_MAX = 1000;
 
 /**
@@ -282,13 +282,13 @@ export function batchOf<T extends Waiting>(
   return batch;
 }
 
-/** The two halves as which turns are asked again. The first is the smaller one. */
+/** The two halves in which turns are asked again. The first is the smaller one. */
 export function halvesOf<T>(turns: readonly T[]): readonly [readonly T[], readonly T[]] {
   const middle = Math.floor(turns.length / 2);
   return [turns.slice(0, middle), turns.slice(middle)];
 }
 
-/** Why no extraction came of a request: stable names that jobs, statuses and errors show. Never a provider's own words. */
+/** Why a request led to no extraction: stable names that jobs, statuses and errors show. Never a provider's own words. */
 const FAILURE_CODES = [
   "TimeoutError",
   "ValidationError",
@@ -314,23 +314,23 @@ const BY_STATUS: ReadonlyMap<number, FailureCode> = new Map([
   [403, "PermissionDeniedError"],
   [404, "NotFoundError"],
   [408, "TimeoutError"],
-  // Refused as too large: a smaller request may pass.
+  // Rejected as too large: a smaller request may pass.
   [413, "BadRequestError"],
   [422, "UnprocessableEntityError"],
   [429, "RateLimitError"],
 ]);
 
-/** The code of a provider's HTTP status. Undefined for one that is no failure of this kind. */
+/** The code of a provider's HTTP status. Undefined if it is not such a failure. */
 export function failureOfStatus(status: number): FailureCode | undefined {
   return BY_STATUS.get(status) ?? (status >= 500 ? "InternalServerError" : undefined);
 }
 
-/** Whether a request of several turns is worth asking again as two halves. */
+/** Whether to retry a request of several turns as two halves. */
 export function isWorthSplitting(code: string): boolean {
   return code === "ValidationError" || isRefusal(code);
 }
 
-/** Whether a single turn with this failure ends the whole split: a provider that is dead answers no other half either. */
+/** Whether a single turn with this failure ends the whole split: an unavailable provider will not answer the other half either. */
 export function endsSplit(code: string): boolean {
   return isRefusal(code);
 }
@@ -339,7 +339,7 @@ function isRefusal(code: string): boolean {
   return code === "TimeoutError" || code === "BadRequestError";
 }
 
-/** What an error says about itself, as far as this module reads it. */
+/** The members of an error that this module reads. */
 type Cause = {
   readonly name?: unknown;
   readonly code?: unknown;
@@ -350,8 +350,8 @@ type Cause = {
 };
 
 /**
- * The reason code of an error: that of the first known cause in its chain, otherwise the name of the last error in it. ASCII letters,
- * digits and `_`, 1 to 100 characters.
+ * The reason code of an error: that of the first known cause in its chain, otherwise the name of the last error. ASCII letters, digits and
+ * `_`, 1 to 100 characters.
  */
 export function failureCode(error: unknown): string {
   let name = "Error";

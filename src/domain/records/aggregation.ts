@@ -29,12 +29,12 @@ import {
 } from "../enums.ts";
 import { historical } from "./receipt.ts";
 
-/** What counts and sums of stored claims answer. */
+/** Results of counts and sums over stored claims. */
 
 export const CLAIM_DIMENSIONS = ["subject", "predicate", "object", "polarity"] as const;
 export type ClaimDimension = (typeof CLAIM_DIMENSIONS)[number];
 
-/** By what amounts are grouped. */
+/** Dimensions by which amounts are grouped. */
 export const QUANTITY_DIMENSIONS = [...CLAIM_DIMENSIONS, "unit"] as const;
 export type QuantityDimension = (typeof QUANTITY_DIMENSIONS)[number];
 
@@ -57,7 +57,7 @@ const filter = {
 };
 
 const recordFilter = object(filter);
-/** A checked filter with its defaults. Texts are as they were given. */
+/** A checked filter with its defaults. Texts are as given. */
 export type RecordFilter = ValueOf<typeof recordFilter>;
 
 const assertionQuery = noted(object({ ...filter, groupBy: list(member(CLAIM_DIMENSIONS)) }), {
@@ -74,9 +74,9 @@ const quantityQuery = named("QuantityQuery", "The complete query, with its defau
 });
 export type QuantityQuery = ValueOf<typeof quantityQuery>;
 
-/** What an answer covers, and what it cannot know. */
+/** The scope of an answer, and its limits. */
 const coverage = {
-  /** Every stored record was looked at, provided that nothing was written meanwhile. */
+  /** Every stored record was scanned, unless something was written meanwhile. */
   storedSetExhaustive: constant(true),
   sourceExtractionCoverage: constant("unknown"),
   realWorldCoverage: constant("unknown"),
@@ -86,7 +86,7 @@ const coverage = {
 const exclusions = noted(dictionary(count), {
   description: "How many records were left out, by reason; without zeroes.",
 });
-/** How many records were left out, by the first reason; by name, without zeroes. */
+/** The number of records left out, by the first reason; ordered by name, without zeroes. */
 export type ExclusionCounts = ValueOf<typeof exclusions>;
 
 /** Texts by dimension. */
@@ -102,7 +102,7 @@ const differentEvents = noted(count, { description: "Different events." });
 const allGroups = noted(count, { description: "Of all groups, also of those left out." });
 
 const assertionGroup = named("AssertionGroup", {
-  /** As the first scanned record spells it. */
+  /** In the spelling of the first scanned record. */
   values: spelled<ClaimDimension>(CLAIM_PARTS),
   normalizedValues: spelled<ClaimDimension>(CLAIM_PARTS),
   occurrenceCount: count,
@@ -145,7 +145,7 @@ const quantitySample = object({
 export type QuantitySample = ValueOf<typeof quantitySample>;
 
 const quantityGroup = named("QuantityGroup", {
-  /** As the first scanned record spells it. */
+  /** In the spelling of the first scanned record. */
   values: spelled<QuantityDimension>(`${CLAIM_PARTS}, unit`),
   normalizedValues: spelled<QuantityDimension>(`${CLAIM_PARTS}, unit`),
   valueCount: count,
@@ -153,7 +153,7 @@ const quantityGroup = named("QuantityGroup", {
   minimum: decimalText,
   maximum: decimalText,
   evidenceCount: differentEvents,
-  /** In the order of the scan. */
+  /** In scan order. */
   samples: list(quantitySample),
   samplesTruncated: flag,
   earliestEventTime: nullable(instant),
@@ -195,7 +195,7 @@ const quantityPlan = named("QuantityPlan", "What the question was understood to 
   query: nullable(quantityQuery),
   assumptions: list(text),
 });
-/** What a question was understood to ask; `query` is there exactly when it is `ready`. */
+/** How a question was understood; `query` is set exactly when it is `ready`. */
 export type QuantityPlan = ValueOf<typeof quantityPlan>;
 
 export const textAggregationForm = named("TextAggregation", {
@@ -221,7 +221,7 @@ const stateQuery = named("StateQuery", "The complete query, with its defaults.",
 export type StateQuery = ValueOf<typeof stateQuery>;
 
 const stateValue = named("StateValue", {
-  /** As the first scanned candidate spells it. */
+  /** In the spelling of the first scanned candidate. */
   object: text,
   polarity: text,
   normalizedObject: text,
@@ -235,7 +235,7 @@ const stateValue = named("StateValue", {
   sampleEvidenceRefs: list(uuid),
   samplesTruncated: flag,
 });
-/** One thing that current candidates claim. */
+/** One value that current candidates claim. */
 export type StateValue = ValueOf<typeof stateValue>;
 
 const stateEntry = named("StateEntry", {
@@ -261,7 +261,7 @@ const stateEntry = named("StateEntry", {
   /** The other ends of its conflicts, ascending. */
   contradictionNodeIds: list(uuid),
   currentCandidate: flag,
-  /** Why it is no current candidate; empty when it is one. */
+  /** Why it is not a current candidate; empty if it is one. */
   exclusionReasons: list(text),
 });
 /** One stored claim about the subject. */
@@ -292,7 +292,7 @@ export const assertionStateForm = named(
     normalizedPredicate: text,
     status: member(["unknown", "single", "consistent", "multiple", "contested"]),
     scannedNodes: count,
-    /** Also those stored after the cutoff. */
+    /** Including those stored after the cutoff. */
     matchedRecords: count,
     currentCandidateCount: count,
     /** By normalised object, then polarity. */
@@ -301,7 +301,7 @@ export const assertionStateForm = named(
     /** By confidence and time of storage, both descending, then id. */
     currentCandidates: list(stateEntry),
     currentCandidatesTruncated: flag,
-    /** By begin of validity, time of storage and id. */
+    /** By start of validity, time of storage and id. */
     timeline: list(stateEntry),
     timelineTruncated: flag,
     /** By time of storage, then id. */

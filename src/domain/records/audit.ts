@@ -20,16 +20,16 @@ export const auditRecordForm = object({
   createdAt: instant,
 });
 
-/** How audit records keep a value: by the names of its form there, null where there is nothing. */
+/** How audit records encode a value: under the names of its form, null if absent. */
 export type AuditForm<T> = {
   readonly to: (value: T) => JsonObject;
-  /** The value of a record that `to` made; its checksum was verified by the caller. */
+  /** The value of a record made by `to`; the caller has verified its checksum. */
   readonly from: (record: JsonObject) => T;
 };
 
 /**
  * The audit form of a record.
- * @param written the names of its members there, in their order: they are on the disk of every pack, and so may never change
+ * @param written the stored names of its members, in order: they are on disk in every pack, and so must never change
  */
 export function auditForm<T extends object>(
   { members }: ObjectForm<T>,
@@ -43,7 +43,7 @@ export function auditForm<T extends object>(
     to: (value) =>
       Object.fromEntries(pairs.map(([key, name]) => [name, Reflect.get(value, key) ?? null])),
     from: (record) =>
-      // SAFETY: `to` wrote the record, so every member is there, null where the value has nothing.
+      // SAFETY: `to` wrote the record, so every member is present, null if the value has none.
       Object.fromEntries(pairs.map(([key, name]) => [key, record[name] ?? undefined])) as T,
   };
 }

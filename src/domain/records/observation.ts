@@ -17,15 +17,15 @@ import { foldCase } from "../../lib/text.ts";
 const SOURCE_KINDS = ["photo", "video"] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
-/** How it is known when a photo or video was taken. */
+/** The source of the time of a photo or video. */
 export const CAPTURE_CLOCKS = ["given", "exif", "container", "file", "now"] as const;
 export type CaptureClock = (typeof CAPTURE_CLOCKS)[number];
 
-/** Why a frame was kept: the first one, one that changed, or one after a time without a change. */
+/** Why a frame was kept: the first, a changed one, or one after a period without change. */
 const KEPT_REASONS = ["first", "change", "heartbeat"] as const;
 export type KeptReason = (typeof KEPT_REASONS)[number];
 
-/** What became of a frame that was kept. */
+/** What happened to a kept frame. */
 const OBSERVATION_STATUSES = ["admitted", "repeat", "already_observed", "failed"] as const;
 export type ObservationStatus = (typeof OBSERVATION_STATUSES)[number];
 
@@ -34,7 +34,7 @@ const loggedFrameForm = object({
   index: count,
   /** Seconds from the beginning; undefined for a photo. */
   timeS: nullable(decimal),
-  /** How much it differs from the last one that was kept; undefined for the first. */
+  /** Difference from the last kept frame; undefined for the first. */
   change: nullable(decimal),
   kept: flag,
   /** Undefined: it was not. */
@@ -48,12 +48,12 @@ const observationForm = object({
   change: nullable(decimal),
   keptReason: member(KEPT_REASONS),
   status: member(OBSERVATION_STATUSES),
-  /** Of its description and the one before it, where both quote the same texts. */
+  /** Similarity of its description and the previous one, if both quote the same texts. */
   similarity: nullable(decimal),
-  /** Undefined: nothing was stored of it. */
+  /** Undefined: nothing was stored for it. */
   eventId: nullable(uuid),
   eventTime: instant,
-  /** How far extraction from its description is; undefined: nothing is extracted from it. */
+  /** Extraction status of its description; undefined: nothing is extracted. */
   extraction: nullable(text),
   error: nullable(text),
   /** Undefined: the model was not asked, or failed. */
@@ -62,7 +62,7 @@ const observationForm = object({
   admitSeconds: nullable(decimal),
 });
 
-/** What one observation of a photo or video did. */
+/** The result of observing a photo or video. */
 export const observationReportForm = object({
   source: text,
   kind: member(SOURCE_KINDS),
@@ -85,7 +85,7 @@ export const observationReportForm = object({
   /** Of what this call admitted. */
   eventIds: list(uuid),
   keyframeLog: list(loggedFrameForm),
-  /** Of the frames that were kept, as far as the call came. */
+  /** Of the kept frames processed by the call. */
   observations: list(observationForm),
 });
 
@@ -97,10 +97,7 @@ const QUOTED = /["“”]([^"“”]{1,200})["“”]/gu;
 const DASHES = /\p{Pd}+/gu;
 const EDGES = /^[\s.,;:!?]+|[\s.,;:!?]+$/gu;
 
-/**
- * The texts that a description quotes, each once, as they are compared: without case, dashes as blanks, and without what ends a
- * sentence.
- */
+/** The texts that a description quotes, each once, normalized: ignoring case, dashes as blanks, without final punctuation. */
 export function quotedValues(description: string): ReadonlySet<string> {
   const values = Array.from(description.matchAll(QUOTED), ([, quoted = ""]) =>
     foldCase(quoted).replace(DASHES, " ").replace(/\s+/gu, " ").replace(EDGES, ""),
@@ -108,34 +105,34 @@ export function quotedValues(description: string): ReadonlySet<string> {
   return new Set(values.filter((value) => value !== ""));
 }
 
-/** Whether two descriptions quote the same texts; two that quote nothing do. */
+/** Whether two descriptions quote the same texts; also true if both quote none. */
 export function quotesTheSame(one: string, other: string): boolean {
   const [values, others] = [quotedValues(one), quotedValues(other)];
   return values.size === others.size && [...values].every((value) => others.has(value));
 }
 
-/** Cells of the greys of a frame, whatever its shape. */
+/** Grid cells of a frame's greys, whatever its shape. */
 export const GREYS_WIDTH = 64;
 export const GREYS_HEIGHT = 36;
 
-/** Mean greys from 0 to 255, row by row: what of a frame is compared. */
+/** Mean greys from 0 to 255, row by row: the part of a frame that is compared. */
 export type Greys = Float64Array;
 
 type SelectionOptions = {
-  /** Change from which on a frame is kept. */
+  /** Minimum change for keeping a frame. */
   readonly changeThreshold: number;
-  /** Seconds after the frame kept last from which on a frame is kept in any case. */
+  /** Seconds after the last kept frame at which a frame is kept in any case. */
   readonly maxGapSeconds: number;
 };
 
 /** Whether a frame is kept, and why. */
 export type Verdict = {
-  /** Mean difference from the greys of the frame kept last, three decimals; undefined for the first. */
+  /** Mean difference from the greys of the last kept frame, three decimals; undefined for the first. */
   readonly change: number | undefined;
   readonly reason: KeptReason | undefined;
 };
 
-/** Decides which frames of a video are kept. It holds the greys of the frame kept last, and no others. */
+/** Decides which frames of a video are kept. Holds only the greys of the last kept frame. */
 type Selection = {
   /** Frames are given in order. @param timeS seconds from the beginning of the video */
   offer(greys: Greys, timeS: number): Verdict;

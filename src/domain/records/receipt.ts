@@ -65,15 +65,15 @@ export const coverageForm = named(
     contextCount: count,
     /** In a fixed order. */
     limitations: list(member(LIMITATIONS)),
-    /** Searches that found as many as they were allowed to. */
+    /** Searches that reached their limit. */
     candidateLimitPaths: list(text),
   },
 );
 
-/** What the records of an answer cover, where it asks for a count or a complete list. */
+/** What the records of an answer cover, for a question for a count or a complete list. */
 export type Coverage = ValueOf<typeof coverageForm>;
 
-/** By what an answer for an earlier moment is made, and what that does not cover. */
+/** How an answer for an earlier moment is made, and what it does not cover. */
 const SEMANTICS = {
   ingestion_cutoff: [
     "current_lifecycle_state",
@@ -84,7 +84,7 @@ const SEMANTICS = {
 } as const;
 type Semantics = keyof typeof SEMANTICS;
 
-/** Members of what an answer for an earlier moment is not. */
+/** Members that an answer for an earlier moment lacks. */
 export const historical = {
   knowledgeAt: instant,
   semantics: member(["ingestion_cutoff", "state_then"]),
@@ -104,7 +104,7 @@ export function historicalCoverage(knowledgeAt: Instant, semantics: Semantics): 
   return { knowledgeAt, semantics, exactSnapshot: false, limitations: SEMANTICS[semantics] };
 }
 
-/** By which rule the results are ordered; every order ends with the id, ascending. */
+/** How the results are ordered; every order ends with ascending id. */
 const RANKING_POLICIES = ["score_path_id", "reranked_prefix", "score_id"] as const;
 export type RankingPolicy = (typeof RANKING_POLICIES)[number];
 
@@ -114,20 +114,20 @@ const candidate = object({
   /** SHA-256 of the UTF-8 text, 64 lower-case hex digits. */
   contentSha256: sha256,
   score: decimal,
-  /** Absent for a score that was inherited. */
+  /** Absent for an inherited score. */
   trace: noted(nullable(traceForm), { description: "Null for a score that was inherited." }),
   rerankerScore: nullable(decimal),
   /** Absent under weighted fusion. */
   semanticRelevance: omitted(decimal),
-  /** Absent outside of the context, where `tokenCost` is 0. */
+  /** Absent outside the context, where `tokenCost` is 0. */
   representation: nullable(member(REPRESENTATION_LEVELS)),
   tokenCost: count,
   inContext: flag,
-  /** In the context with text of its own: at full, prose or structured, and not blank. */
+  /** In the context with its own text: at full, prose or structured, and not blank. */
   hasContent: noted(flag, { description: "In the context with text of its own." }),
 });
 
-/** One result of a retrieval, as its receipt knows it. */
+/** One result of a retrieval in its receipt. */
 export type ReceiptCandidate = ValueOf<typeof candidate>;
 
 const parameters = object({
@@ -145,7 +145,7 @@ const parameters = object({
   eventTimeFrom: nullable(instant),
   eventTimeTo: nullable(instant),
   includeCrossScope: flag,
-  /** Sorted, and so `sourceTypes`. */
+  /** Sorted, like `sourceTypes`. */
   excludeNodeTypes: omitted(list(member(NODE_TYPES))),
   sourceTypes: omitted(list(member(SOURCE_TYPES))),
   epistemicWeights: through(
@@ -158,18 +158,18 @@ const parameters = object({
   historicalCoverage: nullable(historicalForm),
   temporalRelation: nullable(anyObject),
   temporalLanguages: list(text),
-  /** Absent where it is the default. */
+  /** Absent if default. */
   queryIntentOrder: omitted(constant("temporal_first")),
   /** Absent without a reranker. */
   rerankerTopK: nullable(count),
-  /** Absent where it is the default. */
+  /** Absent if default. */
   rerankerPriorWeight: omitted(decimal),
   queryReformulation: object({
     enabled: flag,
     count: nullable(count),
     provider: nullable(text),
     model: nullable(text),
-    /** Absent where it is the default. */
+    /** Absent if default. */
     mergePolicy: omitted(constant("max_signals")),
   }),
 });
@@ -178,7 +178,7 @@ export type ReceiptParameters = ValueOf<typeof parameters>;
 
 /** A full receipt as canonical JSON: keys in the order of this declaration, no blanks, shortest numbers. */
 export const receiptForm = object({
-  /** Says which settings the receipt must state. */
+  /** Determines which settings the receipt must state. */
   schemaVersion: count,
   requestId: uuid,
   userId: text,
@@ -196,7 +196,7 @@ export const receiptForm = object({
   timeFrom: nullable(instant),
   timeTo: nullable(instant),
   candidates: noted(list(candidate), { description: "The results, in rank order." }),
-  /** Of exactly the candidates, in their order. */
+  /** One for each candidate, in their order. */
   scoreProvenance: through(
     mapOf(provenanceForm),
     (map: ReadonlyMap<Uuid, ScoreProvenance>) => map,
@@ -211,7 +211,7 @@ export const receiptForm = object({
   }),
 });
 
-/** Everything that decided an answer, so that scores and order can be computed again from it alone. */
+/** Everything that determined an answer, so that scores and order can be recomputed from it alone. */
 export type RetrievalReceipt = ValueOf<typeof receiptForm>;
 
 /** How much of an answer is kept. */
@@ -232,7 +232,7 @@ const leanCandidate = object({
   }),
 });
 
-/** What a lean receipt keeps: enough to explain and cite an answer and to ask the question again, too little to compute it again. */
+/** The content of a lean receipt: enough to explain and cite an answer and to repeat the question, not enough to recompute it. */
 export const leanForm = object({
   detail: noted(constant("lean"), {
     description:
@@ -278,12 +278,12 @@ export const leanForm = object({
 export type LeanReceipt = ValueOf<typeof leanForm>;
 export type AnyReceipt = RetrievalReceipt | LeanReceipt;
 
-/** Whether a receipt keeps too little to compute the answer again. */
+/** Whether a receipt lacks the data to recompute the answer. */
 export function isLean(receipt: AnyReceipt): receipt is LeanReceipt {
   return "detail" in receipt;
 }
 
-/** A receipt that was read back and checked. */
+/** A receipt that was read and verified. */
 export type KeptReceipt = {
   readonly receipt: AnyReceipt;
   readonly record: RetrievalRecord;
@@ -314,7 +314,7 @@ export type ExplainedRecord = {
   readonly reasons: readonly Reason[];
 };
 
-/** A candidate that is not in the context and why. */
+/** A candidate that is not in the context, and why. */
 export type ExplainedExclusion = {
   readonly nodeId: Uuid;
   readonly stage: "packing" | "selection" | "filter";
@@ -326,7 +326,7 @@ export type ExplainedExclusion = {
   readonly reason: Reason;
 };
 
-/** Why a context contains what it contains. No part of it is the text of a memory. */
+/** Why a context contains what it contains, without any text of memories. */
 export type Explanation = {
   readonly requestId: Uuid;
   readonly userId: string;
@@ -335,14 +335,14 @@ export type Explanation = {
   /** The moment used as the present. */
   readonly referenceTime: Instant;
   readonly createdAt: Instant;
-  /** `lean`: of the receipt; neither all reasons nor all that is not in the context are known. */
+  /** `lean`: of the receipt; some reasons and candidates outside the context are missing. */
   readonly detail: ReceiptDetail;
-  /** The restrictions of the request, in plain words; empty: none. */
+  /** The filters of the request, in plain words; empty: none. */
   readonly filters: readonly string[];
   readonly searches: readonly {
     readonly name: string;
     readonly found: number;
-    /** A category; undefined if the search answered. */
+    /** A category; undefined if the search succeeded. */
     readonly failure: string | undefined;
   }[];
   /** Anything unusual, in plain words. */
@@ -378,5 +378,5 @@ export const citationsForm = named("AnswerCitations", "Which memories an answer 
   contextSha256: noted(text, { description: "Of the context that the answer was made from." }),
 });
 
-/** A report as it was recorded. It changes neither memories nor ranking. */
+/** A recorded citation report. It changes neither memories nor ranking. */
 export type AnswerCitations = ValueOf<typeof citationsForm>;

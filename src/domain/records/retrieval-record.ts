@@ -42,7 +42,7 @@ export const SECTION_NAMES = [
 ] as const;
 export type SectionName = (typeof SECTION_NAMES)[number];
 
-/** What became of an opt-in stage. */
+/** The outcome of an opt-in stage. */
 export const OUTCOMES = ["applied", "timeout", "failed"] as const;
 
 /** Why a result is not in the context. */
@@ -51,7 +51,7 @@ const PACKING_REASONS = ["token_budget", "blank_text", "folded", "one_sided"] as
 const notPacked = object({
   nodeId: uuid,
   reason: member(PACKING_REASONS),
-  /** The record in whose text it stands already; only for `folded`, where it is known. */
+  /** The record that contains its text; only for `folded`, if known. */
   foldedInto: nullable(uuid),
 });
 export type NotPacked = ValueOf<typeof notPacked>;
@@ -65,13 +65,13 @@ const selectedOut = object({
   /** Absent under weighted fusion. */
   semanticRelevance: omitted(decimal),
 });
-/** A candidate that selection left out. */
+/** A candidate excluded by selection. */
 export type SelectedOut = ValueOf<typeof selectedOut>;
 
-/** What stands beside a receipt, in the same form. */
+/** The index record stored with a receipt, in the same form. */
 export const recordForm = object({
   intent: member(QUERY_INTENTS),
-  /** The time that the question speaks of, where it names one. */
+  /** The time that the question names, if any. */
   queryTimeFrom: nullable(instant),
   queryTimeTo: nullable(instant),
   candidatesGenerated: dictionary(count),
@@ -87,20 +87,20 @@ export const recordForm = object({
   crossScopeHintCount: count,
   /** How each candidate of the receipt was found, in its order. */
   paths: list(list(member(CANDIDATE_PATHS))),
-  /** The records of the context in the order in which they stand in it. */
+  /** The records of the context, in context order. */
   context: list(object({ nodeId: uuid, section: member(SECTION_NAMES) })),
   /** All other candidates of the receipt, in rank order. */
   notPacked: list(notPacked),
   /** With the reason: for example `node_type_filtered:note`. */
   filteredOut: list(filteredOut),
   selectedOut: list(selectedOut),
-  /** The program that asked. Absent: it did not say. */
+  /** The requesting program. Absent: it did not name itself. */
   client: omitted(text),
-  /** How long the answer took, in milliseconds; at most 2^32 - 1. Absent: an earlier version wrote the receipt. */
+  /** How long the answer took, in milliseconds; at most 2^32 - 1. Absent in receipts of earlier versions. */
   timingMs: omitted(count),
 });
 
-/** What else is known of a retrieval and stored beside its receipt. */
+/** Further data on a retrieval, stored with its receipt. */
 export type RetrievalRecord = ValueOf<typeof recordForm>;
 
 export const CONTEXT_FORMATS = ["auditable", "compact", "reader"] as const;
@@ -121,8 +121,8 @@ function word<const T extends string>(members: readonly T[]) {
 }
 
 /**
- * How many candidates there are and how they become a context, as a receipt keeps what took effect. The settings have the
- * same names in `config/schema.ts`. What a version of the receipt does not know is absent.
+ * How many candidates there are and how they become a context, as recorded in a receipt. The settings have the same names in
+ * `config/schema.ts`. Absent: settings that the receipt's version does not have.
  */
 export const packingForm = object({
   multipathOrdering: word(MULTIPATH_ORDERINGS),
@@ -135,7 +135,7 @@ export const packingForm = object({
   minFidelity: member(REPRESENTATION_LEVELS),
   /** Tokens of the budget reserved for the caller's own frame. */
   overheadTokens: count,
-  /** Of other programs of this kind; nothing reads it, nor `crossScopeTokenBudget`. */
+  /** For compatibility with other programs of this kind; not used, like `crossScopeTokenBudget`. */
   charsPerToken: decimal,
   /** Candidates of each search; 0 turns it off. */
   graphMaxCandidates: count,
@@ -143,34 +143,34 @@ export const packingForm = object({
   lexicalK: count,
   /** 1 to 3. */
   graphMaxHops: count,
-  /** Hints from scopes that were not asked for; 0: none. */
+  /** Hints from other scopes; 0: none. */
   crossScopeTopN: count,
   crossScopeTokenBudget: count,
   /** Neighbours on either side; 0 turns session expansion off. */
   sessionContextWindow: count,
-  /** Best candidates whose session neighbours are pulled in. */
+  /** Best candidates whose session neighbours are added. */
   sessionContextTopK: count,
   /** Share of the trigger's score that a neighbour inherits, 0 exclusive to 1. */
   sessionContextScoreDecay: decimal,
-  /** The same under rank fusion, where it is set. */
+  /** The same under rank fusion, if set. */
   sessionContextRankFusionScoreDecay: omitted(decimal),
   sessionContextPacking: omitted(member(SESSION_PACKINGS)),
-  /** Reader format: a record whose text stands in another one of the same evidence is left out. */
+  /** Reader format: omits a record whose text another one with the same evidence contains. */
   foldRepeatedText: omitted(constant(true)),
-  /** Groups of candidates of one session whose best members are raised; 0: none. */
+  /** Candidate groups of one session whose best members are raised; 0: none. */
   episodeContextTopK: count,
   episodeContextLocalK: count,
   episodeContextScoreDecay: decimal,
-  /** Groups of one evidence set that are replaced by their sources; 0: none. Excludes augmentation. */
+  /** Groups with the same evidence that are replaced by their sources; 0: none. Excludes augmentation. */
   evidenceProjectionTopK: count,
   evidenceProjectionMaxSources: count,
   evidenceProjectionScoreDecay: decimal,
-  /** Groups of one evidence set that get their sources beside them; 0: none. */
+  /** Groups with the same evidence to which their sources are added; 0: none. */
   evidenceAugmentationTopK: count,
   evidenceAugmentationMaxSources: count,
   evidenceAugmentationScoreDecay: decimal,
   evidenceAugmentationAnchorPolicy: word(ANCHOR_POLICIES),
-  /** Factor on the limits of the searches for questions that ask for a count or a complete list, and its bound. */
+  /** Factor on search limits for count and list questions, and its bound. */
   aggregationKMultiplier: decimal,
   aggregationKMax: count,
 });
@@ -184,6 +184,6 @@ export type PackingSettings = Omit<
 > & {
   /** `[m3]` references in the reader format. */
   readonly contextCitations: boolean;
-  /** Reader format: a record whose text stands in another one of the same evidence is left out. */
+  /** Reader format: omits a record whose text another one with the same evidence contains. */
   readonly foldRepeatedText: boolean;
 };

@@ -5,7 +5,7 @@ import { edgeForm, eventForm, type MemoryNode, nodeForm } from "../node.ts";
 import { LASTING_MEMBERS } from "../search/change.ts";
 import { auditRecordForm } from "./audit.ts";
 
-// How a record stands in a row of a relational store.
+// How records map to rows of a relational store.
 
 type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Rest>}`
@@ -22,7 +22,7 @@ function columnForm(form: View<never>): View<never> {
   return form.shape.kind === "nullable" ? form.shape.of : form;
 }
 
-/** Undefined: as it is, null aside. */
+/** Undefined: unchanged, apart from null. */
 function fromColumn({ name, form }: Declared): ((cell: unknown) => unknown) | undefined {
   const { shape } = columnForm(form);
   switch (shape.kind) {
@@ -38,7 +38,7 @@ function fromColumn({ name, form }: Declared): ((cell: unknown) => unknown) | un
   }
 }
 
-/** The record of a row written from one; closed sets are checked, since a later version may have more members. */
+/** The record of a row; closed sets are checked, since a later version may have more members. */
 export function rowReader<T extends object>({ members }: ObjectForm<T>): (row: RowOf<T>) => T {
   const columns = members.flatMap((member) =>
     typeof member.key === "string"
@@ -89,7 +89,7 @@ export function rowWriter<T extends object>(
   };
 }
 
-/** The columns of a record in record order, but for its id and its owner. */
+/** The columns of a record in record order, without id and owner. */
 export const storedColumns = ({ members }: Pick<ObjectForm<never>, "members">): readonly string[] =>
   members.map(({ name }) => name).filter((name) => name !== "id" && name !== "user_id");
 /** Columns of a table, as SQL. */
@@ -103,10 +103,10 @@ const CHANGING_COLUMNS: readonly string[] = nodeForm.members
 
 const changingValues = rowWriter(nodeForm, (name) => CHANGING_COLUMNS.includes(name));
 
-/** A column of a node that is written, and what is written to it. */
+/** A column of a node that is written, and its new value. */
 type ChangedColumn = { readonly name: string; readonly value: Value };
 
-/** The columns in which two records of a node differ. An index over none of them need not be touched, which is most of the cost. */
+/** The columns in which two records of a node differ. Indexes without any of them need no update, which saves most of the cost. */
 export function changedColumns(before: MemoryNode, after: MemoryNode): readonly ChangedColumn[] {
   const old = changingValues(before);
   const values = changingValues(after);
@@ -117,8 +117,8 @@ export function changedColumns(before: MemoryNode, after: MemoryNode): readonly 
 }
 
 /*
- * What a store holds, as records that every store reads and writes alike: the rows of its tables, which name others by their ids.
- * How a store numbers its rows, and what it derives from them, is its own.
+ * The contents of a store, as records that every store reads and writes alike: the rows of its tables, which refer to others by id. Row
+ * numbers and derived data stay internal to each store.
  */
 
 /** Text, a number, null, or bytes. JSON is text, a flag is 0 or 1. */
@@ -128,7 +128,7 @@ export type TransferRecord = Readonly<Record<string, Cell>>;
 const namesOf = (form: { readonly members: readonly { readonly name: string }[] }) =>
   form.members.map(({ name }) => name);
 
-/** The kinds of records and their cells, in an order in which a record follows those that it names. */
+/** The kinds of records and their cells, ordered so that a record follows those it refers to. */
 export const RECORDS = {
   owner: ["user_id"],
   event: ["user_id", "id", ...storedColumns(eventForm)],
@@ -136,10 +136,10 @@ export const RECORDS = {
   blob_use: ["user_id", "event_id", "blob"],
   node: ["user_id", "id", ...storedColumns(nodeForm)],
   operation: namesOf(auditRecordForm),
-  /** What an event, or a memory without one, was erased by. */
+  /** The forgetting that erased an event, or a memory without one. */
   erasure: ["event_id", "forget_id", "erased_at", "actor"],
   edge: namesOf(edgeForm),
-  /** Without its lease, which is true for one machine at one moment. `user_id` null: all owners; `event_id` null: comes again. */
+  /** Without its lease, which is only valid on one machine. `user_id` null: all owners; `event_id` null: recurring. */
   work: [
     ...[
       "user_id",
@@ -156,7 +156,7 @@ export const RECORDS = {
   ],
   receipt: ["user_id", "request_id", "created_at", "body"],
   receipt_node: ["user_id", "request_id", "node_id", "rank", "representation"],
-  /** The vector of the text of a memory that is searched: 32-bit floats, the lowest byte first. */
+  /** The vector of a memory's searched text: 32-bit floats, little endian. */
   vector: ["user_id", "node_id", "content_hash", "embedding"],
   setting: ["name", "value"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
@@ -165,25 +165,25 @@ export type RecordKind = keyof typeof RECORDS;
 // SAFETY: the keys of the table.
 export const RECORD_KINDS = Object.keys(RECORDS) as readonly RecordKind[];
 
-/** What becomes of a table when its store is moved into another one: it is copied, or left out for a reason. */
+/** What happens to a table when its store is moved into another one: it is copied, or left out for a reason. */
 export type TableUse =
-  /** `own`: columns by which this store alone finds its rows, or which are derived. */
+  /** `own`: derived columns, or keys internal to this store. */
   { readonly kind: RecordKind; readonly own: readonly string[] } | { readonly leftOut: string };
 
-/** The use of a table that is made again from other records. */
+/** A table that is rebuilt from other records. */
 export const derived = (from: string): TableUse => ({ leftOut: `derived from ${from}` });
 
-/** What a store says about itself and takes from another one, besides its manifest. */
+/** Store metadata that is transferred, besides the manifest. */
 export const COPIED_SETTINGS = ["owner", "forget_signing_key"] as const;
 
-/** Work that says how far a job has come through the memories of an owner; see `Organizing.walkPlace`. */
+/** Work that records how far a job has got through an owner's memories; see `Organizing.walkPlace`. */
 const WALK = "walk:";
-/** Members of a walk's place that are numbers of memories. */
+/** Members of a walk's place that are node keys. */
 const PLACES = ["seen", "upTo"] as const;
 
 /**
- * Work with the places of a walk named otherwise: a store numbers its memories, so that a record names the newest of them by its id.
- * @param rename gets a number or an id; null: before the first
+ * Work with translated walk places: a store has its own node keys, so a record names the newest memory by id.
+ * @param rename gets a key or an id; null: before the first
  */
 export function withPlaces(
   { kind, payload, ...rest }: TransferRecord,
@@ -202,23 +202,23 @@ export function withPlaces(
   return { kind, payload: JSON.stringify(place), ...rest };
 }
 
-/** A cell of bytes; none for any other cell. */
+/** A cell of bytes; undefined for any other cell. */
 export function bytesOf(cell: Cell | undefined): Uint8Array {
   return cell instanceof Uint8Array ? cell : new Uint8Array();
 }
 
 /** The vector in a cell of 32-bit floats. */
 export function vectorOf(cell: Cell | undefined): Float32Array {
-  // A copy, because a view of floats must begin at a multiple of four.
+  // A copy, because a view of floats must be aligned to four bytes.
   return new Float32Array(bytesOf(cell).slice().buffer);
 }
 
-/** A vector as a cell. Not every store knows a negative zero, to which rounding may lead. */
+/** A vector as a cell. Some stores do not support negative zero, which rounding can produce. */
 export function vectorCell(vector: Float32Array): Uint8Array {
   return new Uint8Array(vector.map((value) => value + 0).buffer);
 }
 
-/** Records of a page at most, and bytes or UTF-16 units after which it ends. */
+/** Maximum records of a page, and bytes or UTF-16 units after which it ends. */
 export const PAGE_RECORDS = 500;
 const PAGE_SIZE = 2_000_000;
 

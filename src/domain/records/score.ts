@@ -30,9 +30,9 @@ import {
   type ScoringWeights,
 } from "../scoring.ts";
 
-/** Scores and how they came about, as receipts keep them and answers show them. */
+/** Scores and their derivation, as kept in receipts and shown in answers. */
 
-/** The settings of a fusion laid flat beside the weights; what the fusion does not read is absent. */
+/** A fusion's settings, flat, next to the weights; absent where the fusion does not read them. */
 const flatWeights = object({
   wSemantic: decimal,
   wLexical: decimal,
@@ -142,7 +142,7 @@ export const traceForm = named("ScoreTrace", "The signals of one candidate and i
   /** 1 at one hop, 0.7 at two, 0.4 at three, else 0. */
   graphProximity: decimal,
   recencyFactor: decimal,
-  /** After decay; 0 if the fusion does not read it; the same holds for `confidence`. */
+  /** After decay; 0 if the fusion does not read it; the same for `confidence`. */
   salience: decimal,
   confidence: decimal,
   epistemicWeight: decimal,
@@ -178,19 +178,19 @@ const adjustment = object({
   sourceNodeId: nullable(uuid),
 });
 
-/** One step that changed a score after it was computed. */
+/** A change to a score after it was computed. */
 export type Adjustment = ValueOf<typeof adjustment>;
 
 /** Everything needed to recompute a score. */
 export type ScoreProvenance = {
   /** 1 weighted, 2 rank fusion, 3 relative fusion, 4 adaptive fusion. */
   readonly formulaVersion: 1 | 2 | 3 | 4;
-  /** The node whose signals these are: a different one if the score was inherited. */
+  /** The node these signals belong to: a different one if the score was inherited. */
   readonly baseNodeId: Uuid;
   readonly trace: ScoreTrace;
   /** As applied, after every shift due to the question. */
   readonly weights: ScoringWeights;
-  /** In the order in which they were made. */
+  /** In order of application. */
   readonly adjustments: readonly Adjustment[];
   /** Absent for weighted scores. */
   readonly fusion: FusionRecord | undefined;

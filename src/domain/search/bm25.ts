@@ -2,15 +2,15 @@ import type { Instant } from "../../lib/instant.ts";
 import { compareUnits } from "../../lib/text.ts";
 
 /**
- * BM25, as every store computes it to the last bit: the order of additions is part of the rule. Words are weighed by their rarity
- * among the owner's own documents, so that the documents of others neither affect ranking nor show; only the length of a document
- * is compared with the mean over all owners. The constants are those of FTS5, which computes the scores if there is no kernel.
- * The kernel (adapters/native/kernel) repeats `weightedFrequency` and `raisedBound`; a test compares them.
+ * BM25, as every store computes it to the last bit: the order of additions is part of the rule. Words are weighed by their rarity among the
+ * owner's own documents, so that other owners' documents neither affect ranking nor leak; only the length of a document is compared with
+ * the mean over all owners. The constants are those of FTS5, which computes the scores if there is no kernel. The kernel
+ * (adapters/native/kernel) repeats `weightedFrequency` and `raisedBound`; a test compares them.
  */
 
-/** How soon further occurrences stop counting. */
+/** How quickly further occurrences stop counting. */
 const K1 = 1.2;
-/** How much the length of a document counts, 0 to 1. */
+/** The influence of a document's length, 0 to 1. */
 const B = 0.75;
 
 /** How often a word occurs in each column of a document (`lexical-document.ts`). */
@@ -31,7 +31,7 @@ export function weightedFrequency({ own, previous, next }: Occurrences): number 
 }
 
 /**
- * The weight of a word: its inverse document frequency. A word in more than half of the documents weighs next to nothing.
+ * The weight of a word: its inverse document frequency. A word in more than half of the documents has almost no weight.
  * @param documents of the owner
  * @param withWord those that contain the word, before any filter
  */
@@ -41,8 +41,8 @@ export function rarity(documents: number, withWord: number): number {
 }
 
 /**
- * The rarity of all words of a question together. A document of mean length that has each of them once scores as much. A word that
- * no document contains counts most: what it asks for was not found.
+ * The rarity of all words of a question together: the score of a mean-length document with each of them once. A word that no document
+ * contains counts most: it was not found.
  * @param words the number of the owner's documents that contain each
  */
 export function totalRarity(words: readonly number[], documents: number): number {
@@ -66,7 +66,7 @@ export function withCoverage<Hit extends { readonly score: number }>(
 
 /** Words of a question by which documents are ranked. */
 export const RANKED_WORDS_MAX = 64;
-/** Documents up to which those with a word are counted to find the rarest words. */
+/** Maximum documents counted per word to find the rarest words. */
 export const COUNTED_MAX = 2000;
 
 /**
@@ -108,9 +108,9 @@ export function share(frequency: number, length: number): number {
   return (frequency * (K1 + 1)) / (frequency + K1 * (1 - B + B * length));
 }
 
-/** For raising bounds: a share is at most `growth * frequency / (frequency + least)`, whatever the length. */
+/** For raising bounds: a share is at most `growth * frequency / (frequency + least)`, at any length. */
 export const BOUND = { growth: K1 + 1, least: K1 * (1 - B) } as const;
-/** More than what a 32-bit sum loses by rounding. */
+/** More than the rounding loss of a 32-bit sum. */
 const ROUNDING = 1 + 2 ** -20;
 
 /** The upper bound of a document's score, in 32 bits, once one more of its words is known; before the first word it is 0. */
@@ -119,13 +119,13 @@ export function raisedBound(bound: number, rarityOfWord: number, frequency: numb
   return Math.fround(bound + (weight * frequency) / (frequency + BOUND.least));
 }
 
-/** The order of hits: best first, equal scores by key, which is the order in which they were written. */
+/** The order of hits: best first, ties by key, which is the order of writing. */
 export function bestFirst(a: Scored, b: Scored): number {
   return b.score - a.score || a.key - b.key;
 }
 type Scored = { readonly key: number; readonly score: number };
 
-/** The order of a conversation, in which no two positions are equal. */
+/** The order of a conversation; it has no ties. */
 export function earliestFirst(a: Placed, b: Placed): number {
   return compareUnits(a.createdAt, b.createdAt) || compareUnits(a.id, b.id);
 }
@@ -136,7 +136,7 @@ export function newestFirst(a: Placed, b: Placed): number {
 }
 type Placed = { readonly createdAt: Instant; readonly id: string };
 
-/** The order of what a walk over edges reached, and of claims: by stored confidence, then newest first, then by ascending id. */
+/** The order of nodes reached over edges, and of claims: by stored confidence, then newest first, then by ascending id. */
 export function surestFirst(a: Held, b: Held): number {
   return (
     b.confidence - a.confidence ||
@@ -149,7 +149,7 @@ type Held = Placed & { readonly confidence: number };
 /** The keys of the documents that contain a word, ascending, and the weighted frequency in each. */
 export type Postings = { readonly keys: Float64Array; readonly frequencies: Float32Array };
 
-/** The documents that contain any form of a word, by ascending key, each as often as it contains the form that it has most. */
+/** The documents that contain any form of a word, by ascending key, each with the frequency of its most frequent form. */
 export function anyOf(forms: readonly Postings[]): Postings {
   const [first = EMPTY, ...others] = forms.filter(({ keys }) => keys.length > 0);
   return others.reduce(either, first);

@@ -6,9 +6,9 @@ import { isActive } from "../lifecycle.ts";
 import type { MemoryNode } from "../node.ts";
 import { hasText } from "./turns.ts";
 
-/** What a change of memories may do, so that their index entries stay correct. */
+/** What a change of memories may do without making index entries stale. */
 
-/** Members of a node that never change once it is written. Its index entries are made from some of them. */
+/** Members of a node that never change once written. Some of them determine its index entries. */
 export const LASTING_MEMBERS = [
   "id",
   "userId",
@@ -21,8 +21,8 @@ export const LASTING_MEMBERS = [
 ] as const satisfies (keyof MemoryNode)[];
 
 /**
- * The moment of a change: later than the last change of each of the nodes. A writer that waited for the lock may have read the
- * clock before the previous holder did, and the clocks of processes differ.
+ * The time of a change: later than the last change of each node. A writer that waited for the lock may have read the clock before the
+ * previous holder did, and the clocks of processes differ.
  */
 export function momentAfter(nodes: Iterable<Pick<MemoryNode, "updatedAt">>, now: Instant): Instant {
   const after = Array.from(nodes, ({ updatedAt }) => nextInstant(updatedAt));
@@ -35,8 +35,8 @@ export type NodeChange = { readonly before: MemoryNode; readonly after: MemoryNo
  * The changes that a decision wants to make to nodes.
  * @param found the nodes that were read for the decision
  * @param added those that get index entries
- * @throws SvcError internal for a node that is written twice or was not read, whose lasting members change, or that goes
- *   back to an active state without its index entries
+ * @throws SvcError internal for a node that is written twice or was not read, whose immutable members change, or that becomes active again
+ * without its index entries
  */
 export function nodeChanges(
   nodes: readonly MemoryNode[],
@@ -79,20 +79,20 @@ type ClaimOfNote = {
   readonly note: number;
   /** The events that the note cites. */
   readonly cited: readonly Uuid[];
-  /** What replaced the claim; undefined for one that holds, or that ended otherwise. */
+  /** What replaced the claim; undefined if it is valid, or ended otherwise. */
   readonly next: Uuid | undefined;
 };
 
-/** What came after a claim, and what replaced that. */
+/** What replaced a claim, and what replaced that. */
 export type Later = Pick<MemoryNode, "id" | "evidenceRefs"> & {
   readonly type: NodeType;
   readonly next: Uuid | undefined;
 };
 
-/** Replacements that are followed for all notes together, the nearest first. */
+/** Replacements followed for all notes together, nearest first. */
 export const REPLACEMENTS_FOLLOWED = 1000;
 
-/** A claim of a note as stores read it: `cited` is JSON. */
+/** A claim of a note as read by stores: `cited` is JSON. */
 export type ClaimRow = {
   readonly note: number;
   readonly cited: string;
@@ -103,7 +103,7 @@ export function claimOf({ note, cited, next }: ClaimRow): ClaimOfNote {
   return { note, cited: citedIn(cited), next: next ?? undefined };
 }
 
-/** What came after a claim as stores read it: `cited` is JSON. */
+/** A claim's replacement as read by stores: `cited` is JSON. */
 export type LaterRow = {
   readonly id: Uuid;
   readonly node_type: NodeType;
@@ -122,7 +122,7 @@ function citedIn(json: string): readonly Uuid[] {
 
 type Replacement = Pick<MemoryNode, "id" | "evidenceRefs">;
 
-/** The claims of the notes all of whose claims were replaced. */
+/** The claims of those notes whose claims were all replaced. */
 export function replacedClaims(claims: readonly ClaimOfNote[]): readonly ClaimOfNote[] {
   return [...Map.groupBy(claims, ({ note }) => note).values()]
     .filter((all) => all.every(({ next }) => next !== undefined))
@@ -130,10 +130,10 @@ export function replacedClaims(claims: readonly ClaimOfNote[]): readonly ClaimOf
 }
 
 /**
- * What replaced everything that the messages of notes said, by note, each once: no summary, and nothing that cites an event of
- * the note, which only says its message again. Notes with a claim that nothing else replaced are left out.
+ * Replacements of everything that the messages of notes said, by note, each once: no summaries, and nothing that cites an event of the
+ * note, which only repeats its message. Notes with a claim that was not replaced are left out.
  * @param claims of `replacedClaims`
- * @param later what replaced them, and what replaced that, as far as it is known
+ * @param later what replaced them, and what replaced that, as far as known
  */
 export function replacementsOf(
   claims: readonly ClaimOfNote[],
@@ -148,7 +148,7 @@ export function replacementsOf(
   );
 }
 
-/** A node and all that came after it. */
+/** A node and all its successors. */
 function followed(
   later: ReadonlyMap<Uuid, Later>,
   first: Uuid | undefined,
@@ -169,10 +169,7 @@ function followed(
     .map(({ id, evidenceRefs }) => ({ id, evidenceRefs }));
 }
 
-/**
- * The newest pinned memories, and the newest tasks, that are considered for every context, whatever the question. Contested ones
- * are not.
- */
+/** The newest pinned memories, and the newest tasks, considered for every context, whatever the question. Contested ones are not. */
 export const PINS_MAX = 500;
 /** States in which a memory is considered. */
 export const PIN_STATES = ["tentative", "stable"] as const satisfies readonly LifecycleState[];

@@ -8,12 +8,12 @@ const NAMES_MAX = 32;
 const NAME_MAX_CHARS = 1000;
 /** The newest entities of an owner, whose texts are compared with the names. */
 export const ENTITIES_COMPARED = 20_000;
-/** The newest of the matching entities, where a walk starts. */
+/** The newest matching entities, where a walk starts. */
 export const ENTITIES_FOUND = 100;
 
-/** Edges of a node in one direction that are examined to find some that may be followed, newest first. */
+/** Edges of a node in one direction, newest first, examined for ones to follow. */
 export const EDGES_LOOKED_AT = 256;
-/** Edges in one direction that are examined for one hop of a neighborhood, so that it takes well under a second. */
+/** Edges in one direction examined for one hop of a neighborhood, so that it takes well under a second. */
 export const NEIGHBORHOOD_EDGES = 50_000;
 
 /** The score of a memory by its hops from the nearest entity, from one hop on. */
@@ -21,7 +21,7 @@ const PROXIMITY: readonly number[] = [1, 0.7, 0.4];
 /** The longest walk. */
 export const HOPS_MAX = PROXIMITY.length;
 
-/** The score at this number of hops, from 1 on; 0 beyond the longest walk. */
+/** The score at this number of hops, from 1; 0 beyond the longest walk. */
 export function proximity(hops: number): number {
   return PROXIMITY[hops - 1] ?? 0;
 }
@@ -38,26 +38,26 @@ export function isNamed(content: string, names: readonly string[]): boolean {
   return names.some((name) => text.includes(name));
 }
 
-/** The moment at which edges and the memories they lead to must be valid; undefined: at any. */
+/** The moment at which edges and the memories they lead to must be valid; undefined: any. */
 export function momentOf({ timeFrom, timeTo }: CandidateFilter): CandidateFilter["timeFrom"] {
   return timeFrom ?? timeTo;
 }
 
-/** An edge between a node that the walk has reached and a neighbour, in either direction. */
+/** An edge between a reached node and a neighbour, in either direction. */
 export type Link = { readonly near: number; readonly far: number };
 
-/** Neighbours of a node that the walk follows. */
+/** Neighbours of a node that are followed. */
 export const NEIGHBOURS_MAX = 32;
 /** Nodes of a walk, including its starting points; the last one ends it. */
 const NODES_MAX = 500;
 
-/** A position of the walk: how many hops from which starting point. */
+/** A position of the walk: the starting point and the number of hops from it. */
 type Place = { readonly hop: number; readonly seed: number };
 type Step = Link & { readonly hop: number };
 
 /**
- * Walks breadth-first from all seeds at once. A seed counts only if another seed reaches it: where the surroundings of two seeds
- * meet, their distance is the sum of the two paths. Yields the nodes whose links it is to be given next; of too many, the first count.
+ * Walks breadth-first from all seeds at once. A seed counts only if another seed reaches it: where two walks meet, the distance is the sum
+ * of both paths. Yields the nodes whose links it needs next; if there are too many, the first ones count.
  * @returns each node reached, with its hops from the nearest seed, from 1
  */
 export function* walkSteps(
@@ -83,12 +83,12 @@ class Reach {
     this.#hops = hops;
   }
 
-  /** Whether there is no room for another node. */
+  /** Whether the limit of nodes is reached. */
   get isFull(): boolean {
     return this.#places.size >= NODES_MAX;
   }
 
-  /** @returns the node at the other end, if it was not reached before */
+  /** @returns the node at the other end, if not reached before */
   follow({ near, far, hop }: Step): readonly number[] {
     const from = this.#places.get(near);
     const known = this.#places.get(far);

@@ -9,7 +9,7 @@ export type PageForm<Row, Item> = {
   readonly charsOf: (row: Row) => number;
 };
 
-/** Collects rows into a page, which ends at a number of items or, with at least one of them, at `LIMITS.pageChars`. */
+/** Collects rows into a page, which ends at a number of items or at `LIMITS.pageChars`, with at least one item. */
 export class PageBuilder<Row, Item> {
   readonly #items: Item[] = [];
   readonly #form: PageForm<Row, Item>;
@@ -22,7 +22,7 @@ export class PageBuilder<Row, Item> {
     this.#limit = limit;
   }
 
-  /** @returns whether the row was accepted; after the first refusal no more rows may be added */
+  /** @returns whether the row was accepted; after the first rejection no more rows may be added */
   add(row: Row): boolean {
     const chars = this.#form.charsOf(row);
     const isLarge = this.#items.length > 0 && this.#chars + chars > LIMITS.pageChars;
@@ -40,16 +40,16 @@ export class PageBuilder<Row, Item> {
     return this.#items.length === this.#limit;
   }
 
-  /** `hasMore`: whether a row was refused. */
+  /** `hasMore`: whether a row was rejected. */
   page(): { readonly items: readonly Item[]; readonly hasMore: boolean } {
     return { items: this.#items, hasMore: this.#hasMore };
   }
 }
 
-/** Bytes of a text above which a search reads it by itself, so that others are served in between. */
+/** Bytes of a text above which a search reads it separately and yields before. */
 export const SEARCH_READ = 64 * 1024;
 
-// `charsOf` of rows, the same in every store: so pages end at the same place.
+// `charsOf` of rows, the same in every store, so that pages end at the same place.
 
 export function charsOfNode({
   content,

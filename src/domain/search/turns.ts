@@ -9,25 +9,25 @@ import { besideWords, type Stem } from "../stemmed-words.ts";
 import { bestFirst } from "./bm25.ts";
 
 /**
- * Code points of the blanks. A text of blanks only has no entry in an index. They are those of `String.prototype.trim`, listed
- * because other languages trim fewer.
+ * Code points of blanks. A blank text has no index entry. They are those of `String.prototype.trim`, listed because other languages trim
+ * fewer.
  */
 export const BLANKS: readonly number[] = [
   9, 10, 11, 12, 13, 32, 160, 5760, 8192, 8193, 8194, 8195, 8196, 8197, 8198, 8199, 8200, 8201,
   8202, 8232, 8233, 8239, 8287, 12288, 65279,
 ];
 
-/** Whether a text has anything but blanks. */
+/** Whether a text is not blank. */
 export function hasText(content: string): boolean {
   return content.trim() !== "";
 }
 
-/** The type of the memories that form a conversation, if they have a session. */
+/** The type of memories that form a conversation, if they have a session. */
 export const TURN_TYPE = "note";
 
 type OfConversation = Pick<MemoryNode, "nodeType" | "sessionId">;
 
-/** Whether a memory belongs to a conversation: it is a turn, or was one before it became inactive, if it has text. */
+/** Whether a memory belongs to a conversation: it is a turn, or was one before it became inactive, and has text. */
 export function isOfConversation({ nodeType, sessionId }: OfConversation): boolean {
   return nodeType === TURN_TYPE && sessionId !== undefined;
 }
@@ -63,22 +63,22 @@ export function* surroundings<T>(
 }
 
 /**
- * What the word index holds for a memory, in three columns: its own words; for a turn of a conversation also the beginnings of
- * the turns before and after it, which count less, because a question often uses the words of the turn before the answer. In all
- * columns and in questions a word matches every word with the same Porter stem. Stems of other languages, words as they are
- * typed plainly, and parts of identifiers follow the words of each text.
+ * The content of the word index for a memory, in three columns: its own words and, for a turn of a conversation, the beginnings of the
+ * turns before and after. These count less; they are there because a question often uses the words of the turn before the answer. In all
+ * columns and in questions a word matches every word with the same Porter stem. Stems of other languages, plain spellings, and parts of
+ * identifiers follow the words of each text.
  */
 
-/** Turns on either side whose beginnings a document contains. */
+/** Turns on either side whose beginnings a document includes. */
 export const DOCUMENT_REACH = 2;
-/** UTF-16 units of each of these turns that it contains. */
+/** UTF-16 units of each of these turns that it includes. */
 const NEIGHBOUR_CHARS = 240;
 
 /** Words of long texts that are about to be written. */
 const readAhead = new Map<string, readonly string[]>();
 const joined = new WeakMap<readonly string[], string>();
 
-/** A memory's own words, and the date on which it happened as a person would say it. */
+/** A memory's own words, and the date of its event in words. */
 export function ownWords(
   content: string,
   eventTime: Instant | undefined,
@@ -107,7 +107,7 @@ export function columnText(words: readonly string[]): string {
   return joined.get(words) ?? words.join(" ");
 }
 
-/** Writes memories; the words of long ones are read piece by piece beforehand, so that others are served in between. */
+/** Writes memories; the words of long ones are read piecewise beforehand, yielding in between. */
 export async function withWordsOf<T>(
   items: readonly { readonly node: { readonly content: string } }[],
   stem: Stem,
@@ -147,7 +147,7 @@ async function readInPieces(text: string, stem: Stem): Promise<readonly string[]
   return words;
 }
 
-/** What ends a word in every script, and belongs to none. */
+/** A word boundary in every script. */
 const BETWEEN_WORDS = /[\s。、]/g;
 
 function* piecesOf(text: string): Generator<string> {
@@ -159,27 +159,26 @@ function* piecesOf(text: string): Generator<string> {
 }
 
 /**
- * A model reads the beginning of a long text. The rest is cut into parts, each with a vector of its own; a memory is as near to a
- * question as the nearest of them. The vectors are kept in a byte for each number, one after the other: rounding changes a cosine by
- * less than 0.005.
+ * A model reads only the beginning of a long text. The rest is cut into parts, each with its own vector; the part nearest to a question
+ * counts. Vectors are stored as one byte per component: rounding changes a cosine by less than 0.005.
  */
 
-/** Bytes of a part. A longer one has too many sentences besides the one that a question asks for. */
+/** Bytes of a part. A longer one has too many sentences besides the relevant one. */
 const PART_BYTES = 650;
-/** Bytes of the shortest text that may have parts: stores find those that have more quickly. */
+/** Bytes of the shortest text that may have parts, so that stores find long ones quickly. */
 export const PARTS_FROM = 896;
 /**
- * A text has parts from as many times what the model reads. The nearest of several is near to many questions: parts of all texts
- * that are longer than what the model reads cost 1.7 points of recall among the long messages of conversations.
+ * A text has parts if it is this many times longer than what the model reads. The nearest of several parts is near to many questions: parts
+ * for all longer texts cost 1.7 points of recall among the long messages of conversations.
  */
 const LONG = 8;
-/** Bytes of UTF-8 of a token, at least, of nearly all texts. */
+/** Minimum UTF-8 bytes per token of nearly all texts. */
 const BYTES_PER_TOKEN = 3.5;
-/** Parts of one text; those of a longer one leave gaps. */
+/** Maximum parts of one text; longer texts have gaps between parts. */
 const PARTS_MAX = 64;
-/** UTF-16 units in which a part begins earlier, so that it begins with a sentence. */
+/** UTF-16 units by which a part may start earlier, at the beginning of a sentence. */
 const SENTENCE_MAX = 120;
-/** UTF-16 units from which the bytes per unit are estimated. */
+/** UTF-16 units sampled to estimate the bytes per unit. */
 const SAMPLE = 2000;
 
 /** UTF-16 units of a text that the model reads. @param tokens that it reads */
@@ -193,7 +192,7 @@ export function longFrom(tokens: number): number {
   return Math.max(PARTS_FROM, Math.floor(LONG * tokens * BYTES_PER_TOKEN));
 }
 
-/** The parts of a long text behind what a model reads of it; of one that is not long, none. */
+/** The parts of a long text beyond what a model reads of it; none for a short one. */
 export function partsOf(text: string, tokens: number): readonly string[] {
   const read = unitsRead(text, tokens);
   const rest = text.length - read;
@@ -209,7 +208,7 @@ export function partsOf(text: string, tokens: number): readonly string[] {
   return parts.filter((part) => part.trim() !== "");
 }
 
-/** Where the sentence begins in which a place is, if that is not far before. */
+/** The start of the sentence around an offset, if not far before. */
 function sentenceBefore(text: string, at: number): number {
   const before = text.slice(Math.max(0, at - SENTENCE_MAX), at);
   const end = Math.max(...[". ", "! ", "? ", "\n", "。"].map((sign) => before.lastIndexOf(sign)));
@@ -230,7 +229,7 @@ export function packParts(vectors: readonly Float32Array[]): Uint8Array {
   return new Uint8Array(bytes.buffer);
 }
 
-/** The cosine of a vector with the nearest part; -1 if the parts are of another dimension, or there are none. */
+/** The cosine of a vector with the nearest part; -1 if there are none, or of another dimension. */
 export function nearestPart(vector: Float32Array, packed: Uint8Array): number {
   const dimension = vector.length;
   const bytes = new Int8Array(packed.buffer, packed.byteOffset, packed.byteLength);
@@ -251,7 +250,7 @@ export function nearestPart(vector: Float32Array, packed: Uint8Array): number {
   return Math.fround(best);
 }
 
-/** Hits, each with its nearest part where that is nearer. @param parts the cosine of the nearest part of each key */
+/** Hits, with the cosine of the nearest part if higher. @param parts the cosine of the nearest part of each key */
 export function withParts(
   hits: readonly Near[],
   parts: ReadonlyMap<number, number>,
@@ -262,7 +261,7 @@ export function withParts(
 
 type Near = { readonly key: number; readonly score: number };
 
-/** The `k` nearest by their texts or by parts of these. @param hits the `k` nearest by their texts, best first */
+/** The `k` nearest by text or parts. @param hits the `k` nearest by text, best first */
 export function nearestWithParts(
   hits: readonly Near[],
   parts: ReadonlyMap<number, number>,
@@ -274,12 +273,12 @@ export function nearestWithParts(
   return [...withParts(hits, parts), ...others].sort(bestFirst).slice(0, k);
 }
 
-/** Turns on either side towards which a vector leans. A turn without a vector yet is skipped. */
+/** Turns on either side mixed into a vector. A turn without a vector yet is skipped. */
 export const LEAN_REACH = 1;
 
 /**
- * The indexed vector of a turn: its own one, leaning towards those of the turns around it, of length one. An answer often says
- * little without the question before it, and what is found for one of them should be found for the other.
+ * The indexed vector of a turn: its own mixed with those of the adjacent turns, normalized. An answer often says little without the
+ * question before it, and both should be found together.
  * @param own of length one and as returned by `fromPayload`, like the neighbours
  * @param neighbours that of the turn before, then that of the turn after
  * @param weight of each of them, as the model of the vectors has it
@@ -299,13 +298,13 @@ export function lean(
   let square = 0;
   for (const value of sum) square += value * value;
   const length = Math.sqrt(square);
-  // A vector without a direction stays as it is.
+  // A zero vector stays unchanged.
   return length > 0 ? Float32Array.from(sum, (value) => value / length) : own;
 }
 
 /**
- * A vector in half the bytes, as a store keeps the own vector of a turn: 16-bit numbers (IEEE 754 binary16, little endian).
- * Cosines change by less than 0.0005.
+ * A vector at half the size, as a store keeps a turn's own vector: 16-bit numbers (IEEE 754 binary16, little endian). Cosines change by
+ * less than 0.0005.
  */
 export function toPayload(vector: Float32Array): Uint8Array {
   return new Uint8Array(new Float16Array(vector).buffer);

@@ -15,7 +15,7 @@ export type Admission = {
   readonly auditRecords: readonly AuditRecord[];
   /** Kept as audit records (`toPlanRecord`) and handed out with the jobs. */
   readonly plans?: readonly PlannedStore[];
-  /** Nodes written at once with their words; the jobs add the vectors. Absent: the jobs write everything. */
+  /** Nodes written immediately with their words; the jobs add the vectors. Absent: the jobs write everything. */
   readonly nodes?: readonly Pick<Materialization, "node" | "lexical">[];
   /** Decided once the nodes are written. If it throws, nothing is admitted. */
   readonly change?: PlannedChange | undefined;
@@ -23,11 +23,11 @@ export type Admission = {
   readonly leaseJobs: boolean;
   /** Whether extraction jobs are added. */
   readonly extracts?: boolean;
-  /** If one of these was erased, nothing is written and the refusal is thrown. */
+  /** If one of these was erased, nothing is written and the rejection is thrown. */
   readonly named?:
     | { readonly userId: string; readonly ids: readonly Uuid[]; readonly refusal: Error }
     | undefined;
-  /** A blob that the owner has already stays as it is. */
+  /** A blob that the owner already has is left unchanged. */
   readonly blobs?: readonly EventBlob[] | undefined;
 };
 
@@ -41,14 +41,14 @@ export type EventPage = {
 
 /** Events never change and are never removed. */
 export type EventLog = {
-  /** Appends events, jobs, records and nodes, and makes the change. @throws what `change` throws; the refusal */
+  /** Appends events, jobs, records and nodes, and makes the change. @throws what `change` throws; the rejection */
   admit(admission: Admission): Promise<void>;
   /** Like `admit`, unless a record with the id of `guard` exists, which is returned: parallel identical calls leave one. */
   admitOnce(admission: Admission, guard: Uuid): Promise<AuditRecord | undefined>;
   event(id: Uuid, owner: Owner): Promise<MemoryEvent | undefined>;
   /** Newest first, then by id descending. */
   events(page: EventPage): Promise<readonly MemoryEvent[]>;
-  /** In no particular order, without missing ones; request the rest again. */
+  /** In no particular order, without missing ones; omitted ones must be requested again. */
   eventsById(ids: readonly Uuid[], owner: Owner): Promise<Page<MemoryEvent>>;
   lastEventAt(userId: string): Promise<Instant | undefined>;
   countEvents(owner: Owner): Promise<number>;
@@ -60,7 +60,7 @@ export type ErasureScope = {
   readonly nodes: readonly Uuid[];
   /** Of the events and nodes. */
   readonly texts: readonly string[];
-  /** Whether a receipt names one of the nodes or asks with one of the texts. */
+  /** Whether a receipt names one of the nodes or quotes one of the texts. */
   readonly isTold: (body: Uint8Array) => boolean;
 };
 
@@ -80,7 +80,7 @@ export type Erasure = ErasureScope & {
   readonly forgetId: Uuid;
   readonly actorId: string;
   readonly at: Instant;
-  /** Nodes that cite the events and stay. */
+  /** Nodes that cite the events and are kept. */
   readonly kept: readonly Uuid[];
   /** The record of the erasure, with the id `forgetId`. */
   readonly recordOf: (counts: ErasureCounts) => AuditRecord;
@@ -88,13 +88,13 @@ export type Erasure = ErasureScope & {
 
 /** Texts by their indices. */
 export type ErasureScan = {
-  /** Undefined: pages hold other owners' data too, or are too many. */
+  /** Undefined: pages also hold other owners' data, or there are too many. */
   readonly pages:
     | { readonly count: number; readonly bytes: number; readonly found: readonly number[] }
     | undefined;
-  /** Texts that something of the owner contains. */
+  /** Texts that some data of the owner contains. */
   readonly held: ReadonlySet<number>;
-  /** Ids of what contains them, at most 100. */
+  /** Ids of the objects that contain them, at most 100. */
   readonly heldBy: readonly string[];
 };
 
@@ -116,11 +116,11 @@ export type Erasures = {
   /**
    * Removes the erased bytes from the files. Overlapping calls share a pass.
    * @param waitMs for other processes and the pass
-   * @returns whether everything is settled
+   * @returns whether all bytes are erased
    */
   settleErasures(waitMs: number): Promise<boolean>;
   /**
-   * Searches texts in what an owner has, and in all pages if they hold nothing of others. Undefined: pages cannot be read.
+   * Searches for texts in an owner's data, and in all pages that hold no other owner's. Undefined: pages cannot be read.
    * @param questionOf the question of a receipt; absent: receipts are skipped
    */
   scan(

@@ -30,7 +30,7 @@ export type NodeFilter = {
   /** Any of these literal substrings, in lower case. Empty or absent: all. */
   readonly contentContainsAny?: readonly string[];
   readonly createdBefore?: Instant;
-  /** Before this place in the order of (createdAt, id). */
+  /** Before this position in the order of (createdAt, id). */
   readonly olderThan?: { readonly createdAt: Instant; readonly id: Uuid };
   readonly oldestFirst: boolean;
   /** At least 0. */
@@ -76,8 +76,8 @@ export type ExpiredRead = {
 /** Lists of nodes end early at `LIMITS.pageChars`, with at least one node. */
 export type Graph = {
   /**
-   * Reads, decides and writes in one transaction, without any other writer in between. Nodes that become inactive leave both
-   * indexes, and entries of their neighbours in a conversation are renewed.
+   * Reads, decides and writes in one transaction; other writers wait. Nodes that become inactive leave both indexes, and their neighbours
+   * in a conversation are reindexed.
    * @throws what `decide` throws; nothing is written then
    */
   change<T>(reads: ChangeReads, decide: Decide<T>): Promise<T>;
@@ -86,7 +86,7 @@ export type Graph = {
   queryNodes(filter: NodeFilter): Promise<readonly MemoryNode[]>;
   /** By ascending id. */
   scanNodes(page: NodeScan): Promise<Page<MemoryNode>>;
-  /** Active nodes of the owner within `maxHops` edges in either direction, through inactive ones too; nearest first, then by id. */
+  /** Active nodes of the owner within `maxHops` edges in either direction, also via inactive ones; nearest first, then by id. */
   neighborhood(read: NeighborhoodRead): Promise<readonly MemoryNode[]>;
   /** One `supersedes` edge of the owner per step, the newest; nodes in any state, nearest first, until a cycle. */
   chain(read: ChainRead): Promise<readonly MemoryNode[]>;
@@ -103,7 +103,7 @@ export type Graph = {
 
 /** Input of a decision, read in the transaction that writes the result. */
 export type ChangeReads = {
-  /** Nodes and events of others are missing. Absent: anybody's. */
+  /** Nodes and events of other owners are missing. Absent: any owner's. */
   readonly owner?: Owner | undefined;
   /** Locked until the change is done. */
   readonly nodeIds: readonly Uuid[];
@@ -117,7 +117,7 @@ export type ChangeReads = {
 
 /** Missing objects are absent. */
 export type ChangeSnapshot = {
-  /** Now, and later than the last change of each node. */
+  /** The current time, later than the last change of each node. */
   readonly at: Instant;
   readonly nodes: ReadonlyMap<Uuid, MemoryNode>;
   readonly auditRecords: ReadonlyMap<Uuid, AuditRecord>;
@@ -143,7 +143,7 @@ export type Decision<T> = {
   readonly result: T;
 };
 
-/** Decided and made in the transaction of another write. */
+/** A decision made in the transaction of another write. */
 export type PlannedChange = {
   readonly reads: ChangeReads;
   readonly decide: Decide<unknown>;
@@ -305,7 +305,7 @@ export type SessionPage = {
   readonly limit: number;
 };
 
-/** The store, and how much of it is an owner's. */
+/** Statistics of the store and of one owner in it. */
 export type StoreState = {
   /** Changes with every commit of any process. */
   readonly changeSequence: string;

@@ -6,8 +6,8 @@ import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
 /**
- * Ends at `LIMITS.pageChars` of text or at its limit, and is not empty unless the result is. In reads of pages `limit` is at least
- * 1, `after` and `before` are exclusive, `timeFrom` is inclusive, `timeTo` exclusive, and absent members do not restrict.
+ * Ends at `LIMITS.pageChars` of text or at its limit, and is empty only if the result is. For page reads, `limit` is at least 1, `after`
+ * and `before` are exclusive, `timeFrom` is inclusive, `timeTo` exclusive, and absent members do not restrict.
  */
 export type Page<T> = {
   readonly items: readonly T[];
@@ -36,7 +36,7 @@ export type AuditRecordsOnTarget = {
   readonly limit: number;
 };
 
-/** Changes of memories, newest first; ties by id, descending. Without stores and records on ids of the caller's choice. */
+/** Changes of memories, newest first; ties by id, descending. Excludes stores and records whose ids callers choose. */
 export type ChangePage = {
   readonly userId: string;
   /** Empty: nothing. */
@@ -48,7 +48,7 @@ export type ChangePage = {
   readonly limit: number;
 };
 
-/** Records are written with the change that they record, and never change. */
+/** Records are written with the change they record, and never change. */
 export type AuditLog = {
   /** Belongs to no owner; callers by id must check the target. */
   auditRecord(id: Uuid, owner: AllOwners): Promise<AuditRecord | undefined>;
@@ -87,11 +87,11 @@ export type ContextNode = {
   readonly nodeId: Uuid;
   /** Among the results, from 1. */
   readonly rank: number;
-  /** The node as whose form it was shown. */
+  /** The node whose form was shown. */
   readonly representation: string;
 };
 
-/** What was in the context of an answer whose receipt is kept. */
+/** A memory in the context of an answer whose receipt is kept. */
 export type AnswerContext = Pick<StoredReceipt, "requestId" | "userId"> & {
   readonly context: readonly ContextNode[];
 };
@@ -117,13 +117,13 @@ export type ReceiptPage = {
 
 export type ReceiptLog = {
   /**
-   * Stores a receipt. An existing request id is left as it is.
-   * @param forgettings how many the owner had when the question began. If there are more now, nothing is stored: it may name, or
-   *   ask with, what was forgotten. Default: whatever there are
+   * Stores a receipt. An existing request id is left unchanged.
+   * @param forgettings the owner's number when the question began; if there are more now, nothing is stored, since the receipt may name or
+   * quote what was forgotten. Default: the current number
    * @returns whether the request has a receipt
    */
   saveReceipt(receipt: StoredReceipt, forgettings?: number): Promise<boolean>;
-  /** Notes what was in the contexts of answers, once for each. Without effect for receipts and memories that are gone. */
+  /** Records what was in the contexts of answers, once for each. Receipts and memories that no longer exist are ignored. */
   noteContexts(contexts: readonly AnswerContext[]): Promise<void>;
   forgettings(userId: string): Promise<number>;
   receipt(requestId: Uuid, owner: Owner): Promise<StoredReceipt | undefined>;

@@ -7,7 +7,7 @@ import type { EmbeddingIdentity } from "../models.ts";
 
 declare const nodeKey: unique symbol;
 
-/** Made and understood by the store alone; later nodes have greater keys. */
+/** Assigned and understood by the store alone; later nodes have greater keys. */
 export type NodeKey = number & { readonly [nodeKey]: true };
 
 /** `score`: higher is better. */
@@ -16,7 +16,7 @@ export type Hit<Key = NodeKey> = { readonly key: Key; readonly score: number };
 export type TextHit<Key = NodeKey> = Hit<Key> & {
   /** The score as a share of the rarity of all words of the question; about 1 if each occurs once. */
   readonly coverage: number;
-  /** The share of that rarity in words that the owner's memories have; equal for all hits. */
+  /** The share of that rarity in words that the owner's memories contain; equal for all hits. */
   readonly known: number;
 };
 
@@ -33,7 +33,7 @@ export type IndexedNode = {
 export type TextParts = {
   readonly nodeId: Uuid;
   readonly userId: string;
-  /** Empty: nothing is in them. */
+  /** Empty: nothing passes. */
   readonly vectors: readonly Float32Array[];
 };
 
@@ -53,24 +53,24 @@ export type SessionWindow<Key = NodeKey> = {
 /** With the cosine to another vector. */
 export type NearNode<Key = NodeKey> = KeyedNode<Key> & { readonly cosine: number };
 
-/** What an index entry of a node in any state is made from. */
+/** The input for an index entry of a node in any state. */
 export type KeptEntry<Key = NodeKey> = {
   readonly key: Key;
-  /** That of its own text, L2-normalized; undefined without one. */
+  /** The vector of its own text, L2-normalized; undefined without one. */
   readonly vector: Float32Array | undefined;
-  /** The vectors of its parts, as stores keep them; undefined without any, and of a retired node. */
+  /** The vectors of its parts, as stored; undefined without any, and for a retired node. */
   readonly parts: Uint8Array | undefined;
   /** Whether its words are searched while it is active. */
   readonly hasWords: boolean;
 };
 
-/** Nodes as they were at a moment, in any state, and edges of that time between any of them. */
+/** Nodes as they were at a moment, in any state, and edges of that time between them. */
 export type PastPage = {
   readonly nodes: readonly (KeptEntry & { readonly node: MemoryNode })[];
   readonly edges: readonly Edge[];
 };
 
-/** The memories of one owner at an earlier moment, in memory; nobody else sees it. */
+/** An owner's memories at an earlier moment, held in memory and private to the caller. */
 export type PastIndex = SearchIndex & { close(): Promise<void> };
 /** @param pages all nodes, then all edges */
 export type MakePastIndex = (
@@ -81,14 +81,14 @@ export type MakePastIndex = (
 /** What replaced a node. */
 export type Replacement = Pick<MemoryNode, "id" | "evidenceRefs">;
 
-/** Finds active nodes of an owner; only this role and the rebuild know keys. */
+/** Finds active nodes of an owner; only this role and the rebuild use keys. */
 export type SearchIndex<Key = NodeKey> = {
   /** Whether the vectors are of this model. Any process may replace them. */
   hasModel(identity: EmbeddingIdentity): Promise<boolean>;
   /** Writes nodes and index entries; an existing node is kept, an inactive one never indexed. @throws SvcError embedding_mismatch */
   addNodes(items: readonly IndexedNode[]): Promise<void>;
   /**
-   * The `k` nearest nodes that pass the filter; score = cosine, of a long text that of its nearest part; ties by key.
+   * The `k` nearest nodes that pass the filter; score = cosine, for a long text that of its nearest part; ties by key.
    * @throws SvcError embedding_mismatch
    */
   searchVectors(
@@ -97,7 +97,7 @@ export type SearchIndex<Key = NodeKey> = {
     k: number,
   ): Promise<readonly Hit<Key>[]>;
   /**
-   * Shows `choose` about the `count` nearest nodes of an owner and scope, with cosines off by 0.01 at most, at a fifth of the cost.
+   * Passes `choose` the approximately `count` nearest nodes of an owner and scope, with cosines accurate to 0.01, at a fifth of the cost.
    * @returns the chosen ones with exact cosines
    * @throws SvcError embedding_mismatch
    */
@@ -112,15 +112,15 @@ export type SearchIndex<Key = NodeKey> = {
   cosines(vector: Float32Array, userId: string, keys: readonly Key[]): Promise<readonly Hit<Key>[]>;
   /** Skips nodes that are inactive or have no vector. @throws SvcError embedding_mismatch */
   putParts(texts: readonly TextParts[]): Promise<void>;
-  /** Active nodes of any owner with a vector and a longer text, whose parts are missing. */
+  /** Active nodes of any owner with a vector and a longer text whose parts are missing. */
   textsWithoutParts(bytes: number, limit: number): Promise<readonly MemoryNode[]>;
-  /** L2-normalized, of the nodes' own texts. */
+  /** L2-normalized vectors of the nodes' own texts. */
   ownVectors(userId: string, keys: readonly Key[]): Promise<ReadonlyMap<Key, Float32Array>>;
   /** Of the owner's nodes in any state: retired ones keep the vectors of their texts. Missing nodes are left out. */
   keptEntries(userId: string, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, KeptEntry<Key>>>;
   /**
-   * The `k` best nodes by BM25 that pass the filter, then those of `others` that match; best first, ties by key. Rarity is measured
-   * among the owner's memories.
+   * The `k` best nodes by BM25 that pass the filter, then matching ones among `others`; best first, ties by key. Rarity is measured among
+   * the owner's memories.
    */
   searchText(
     query: string,
@@ -141,20 +141,20 @@ export type SearchIndex<Key = NodeKey> = {
   pinned(filter: CandidateFilter): Promise<readonly Key[]>;
   /**
    * Without missing and inactive ones, in no particular order.
-   * @param texts `beginnings`: of long texts what a question reads (`domain/beginning.ts`). Default: whole
+   * @param texts `beginnings`: the part of long texts that a question reads (`domain/beginning.ts`). Default: whole
    */
   nodesByKey(
     userId: string,
     keys: readonly Key[],
     texts?: "beginnings",
   ): Promise<readonly KeyedNode<Key>[]>;
-  /** As `nodesByKey`, with beginnings of long texts. */
+  /** Like `nodesByKey`, with beginnings of long texts. */
   nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode<Key>[]>;
   /** The other end of each contested node's newest outgoing `contradicts` edge, else incoming one. */
   contradictions(userId: string, keys: readonly Key[]): Promise<ReadonlyMap<Key, Uuid>>;
   /**
-   * What replaced, directly or in steps, everything extracted from the messages of active notes. Replacements that cite the same
-   * event, and summaries, do not count.
+   * Direct and indirect replacements of everything extracted from the messages of active notes, excluding summaries and replacements that
+   * cite the same event.
    */
   replacedNotes(
     userId: string,
@@ -175,7 +175,7 @@ export type RebuildPlan = {
   readonly isContinued: boolean;
 };
 
-/** A stretch of the graph, searched for nodes without a current vector. */
+/** A batch of nodes searched for missing current vectors. */
 export type StaleNodes<Key = NodeKey> = {
   readonly nodes: readonly KeyedNode<Key>[];
   /** Nodes examined. */
@@ -196,30 +196,27 @@ export type NodeVector<Key = NodeKey> = {
 /** Active nodes of all owners. */
 export type IndexableNodes = {
   readonly total: number;
-  /** Without text, and so without entries. */
+  /** Blank texts, which have no entries. */
   readonly blank: number;
 };
 
 /**
- * Rebuilds the derived data of a pack from its graph: the vectors of the model that the store was opened for, and the lexical
- * index.
+ * Rebuilds a pack's derived data from its graph: the vectors of the store's model, and the lexical index.
  *
- * For callers: `begin`; `stale` and `put` until a pass finds nothing; `swap`, and again from `stale` if it returns false;
- * `rewriteTexts` until it says there is no more; `end`. The next `begin` continues a run that stopped anywhere, even by a kill.
- * Searches continue all the while and never mix vectors of two models. For implementers: each method is one short transaction;
- * only `swap` takes time proportional to the pack. Every method but `begin` and `count` rejects with storage_busy once another
- * process has taken over.
+ * For callers: `begin`; `stale` and `put` until a pass finds nothing; `swap`, and again from `stale` if it returns false; `rewriteTexts` until nothing is left; `end`. The next `begin` continues a run interrupted at any point, even by a kill. Searches continue
+ * meanwhile and never mix vectors of two models. For implementers: each method is one short transaction; only `swap` takes time
+ * proportional to the pack. Every method but `begin` and `count` rejects with storage_busy once another process has taken over.
  */
 export type IndexRebuild<Key = NodeKey> = {
-  /** @param all recomputes current vectors too @throws SvcError storage_busy while another process rebuilds */
+  /** @param all also recomputes current vectors @throws SvcError storage_busy while another process rebuilds */
   begin(all: boolean): Promise<RebuildPlan>;
   /** At most `limit` active nodes with text above the key `after` that lack a current vector. */
   stale(plan: RebuildPlan, after: number, limit: number): Promise<StaleNodes<Key>>;
   /** Stages or writes vectors; inactive nodes are skipped. */
   put(plan: RebuildPlan, entries: readonly NodeVector<Key>[]): Promise<void>;
-  /** Puts staged vectors and their model in place, or removes orphaned entries. @returns false, unchanged, if a node lacks its vector */
+  /** Activates staged vectors and their model, or removes orphaned entries. @returns false, unchanged, if a node lacks its vector */
   swap(plan: RebuildPlan): Promise<boolean>;
-  /** Rewrites word entries: at most `limit`, fewer if long. @param signal undoes the call if the store can */
+  /** Rewrites word entries: at most `limit`, fewer if long. @param signal rolls the call back if the store can */
   rewriteTexts(
     limit: number,
     signal?: AbortSignal,

@@ -12,12 +12,12 @@ import type { IndexRebuild, NodeKey, SearchIndex } from "./search-index.ts";
 import type { ExtractionQueue, Organizing, Upkeep, WorkQueue } from "./work.ts";
 
 /**
- * All of one pack or database. A use case takes the roles that it needs (`EngineDeps<Graph & AuditLog>`).
+ * One pack or database. A use case takes the roles that it needs (`EngineDeps<Graph & AuditLog>`).
  *
- * For callers: once a promise has resolved, its effect survives kill -9. Writes of overlapping calls are committed in groups, in
- * call order. Reads see every write that was acknowledged before the read began, by any process. For implementers: each write
- * method is one transaction. A method given an owner treats another owner's object exactly like a missing one. Failures are
- * SvcError (storage_failed, storage_busy, disk_full, engine_closed).
+ * For callers: once a promise has resolved, its effect survives kill -9. Writes of overlapping calls are committed in groups, in call
+ * order. Reads see every write that was acknowledged before the read began, by any process. For implementers: each write method is one
+ * transaction. A method given an owner treats another owner's object exactly like a missing one. Failures are SvcError (storage_failed,
+ * storage_busy, disk_full, engine_closed).
  */
 export type Store<Key = NodeKey> = EventLog &
   Graph &
@@ -55,7 +55,7 @@ export type OwnerRecord = Pick<AuditRecord, "id" | "actorId" | "createdAt">;
 export type OwnerWish = {
   readonly from: string;
   readonly into: string;
-  /** Whether `into` must already have something, or must not. */
+  /** Whether `into` must already have data, or must not. */
   readonly isJoin: boolean;
 };
 
@@ -74,7 +74,7 @@ export type Owners = {
   usePack(userId: string, record: OwnerRecord): Promise<void>;
   /** Those with the most memories first, among the first 50 owners. */
   withMemories(limit: number): Promise<readonly OwnerMemories[]>;
-  /** All with anything, those with the most memories first. */
+  /** Every owner with data, those with the most memories first. */
   list(): Promise<readonly OwnerSummary[]>;
   /** Names with a blank or a character beyond ASCII, and their forms (`nameForm`). */
   unusualNames(): Promise<readonly string[]>;
@@ -82,18 +82,18 @@ export type Owners = {
   names(userId: string): Promise<readonly OwnerName[]>;
   /** @throws SvcError invalid_argument as `move` */
   previewMove(wish: OwnerWish): Promise<OwnerSummary>;
-  /** Gives everything of one owner to another. @throws SvcError invalid_argument naming `from` or `into`, with nothing changed */
+  /** Moves everything of one owner to another. @throws SvcError invalid_argument naming `from` or `into`, with nothing changed */
   move(move: OwnerMove): Promise<OwnerSummary>;
 };
 
-/** Takes the key of an open pack away and gives it back. */
+/** Locks and unlocks an open pack. */
 export type PackLock = {
   /**
    * Closes the files and forgets the key: all calls but `close` fail with pack_locked.
    * @throws SvcError unsupported unless it is an encrypted directory pack
    */
   lock(): Promise<void>;
-  /** @throws SvcError unsupported, and what opening throws */
+  /** @throws SvcError unsupported, and any error of opening */
   unlock(key: string): Promise<void>;
 };
 
@@ -119,14 +119,14 @@ export type StoreInspection = {
   readonly receipts: { readonly count: number; readonly bytes: number };
   readonly vectorCount: number;
   readonly lexicalCount: number;
-  /** Active nodes that an index lacks and no job will add. */
+  /** Active nodes missing from an index without a pending job. */
   readonly withoutVector: number;
   readonly withoutLexical: number;
   /** Events that are not indexed yet. */
   readonly pendingJobs: number;
   readonly failedJobs: number;
   readonly extraction: ExtractionInspection;
-  /** Background jobs that failed last. */
+  /** Background jobs whose last run failed. */
   readonly failingWork: readonly FailingWork[];
   /** Of the newest node or event. */
   readonly lastModified: Instant | undefined;
@@ -135,11 +135,11 @@ export type StoreInspection = {
 /** Of all owners. */
 export type ExtractionInspection = {
   readonly pending: number;
-  /** Not retried by itself, by reason, most first. */
+  /** Not retried automatically, by reason, most frequent first. */
   readonly failed: readonly Counted[];
   /** The first admitted. */
   readonly firstFailed: { readonly eventId: string; readonly userId: string } | undefined;
-  /** Rejected claims, by reason, most first. */
+  /** Rejected claims, by reason, most frequent first. */
   readonly dropped: readonly Counted<DropReason | RemovedPart>[];
 };
 
@@ -152,7 +152,7 @@ export type FailingWork = {
   readonly lastError: string;
 };
 
-/** Everything a store holds, at one moment. */
+/** A consistent snapshot of a store's contents. */
 export type TransferSource = {
   readonly manifest: Manifest;
   /** Differs after every change. */
@@ -165,12 +165,12 @@ export type TransferSource = {
 
 /** A new store that takes over another's records. */
 export type TransferTarget = {
-  /** Durably taken; an interrupted target continues there. */
+  /** Durably received; an interrupted transfer continues there. */
   taken(kind: RecordKind): number;
   /** Durable when it resolves. */
   take(kind: RecordKind, records: readonly TransferRecord[]): Promise<void>;
   /** Derives the indexes. */
   index(onProgress: (done: number) => void, signal: AbortSignal): Promise<void>;
-  /** Makes it usable, once compared with the source. */
+  /** Makes it usable, after comparison with the source. */
   open(): Promise<void>;
 };

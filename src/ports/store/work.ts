@@ -11,7 +11,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./records.ts";
 import type { KeyedNode, NodeKey } from "./search-index.ts";
 
-/** An event with, for a direct store, its planned node. */
+/** An event with its planned node, if it comes from a direct store. */
 export type MaterializationJob = {
   readonly event: MemoryEvent;
   readonly plannedNode: MemoryNode | undefined;
@@ -29,10 +29,10 @@ export type Materialization = {
   readonly vector: Float32Array | undefined;
   /** False for blank text. */
   readonly lexical: boolean;
-  /** Absent: complete. Else it stays pending with this code. */
+  /** Absent: complete. Otherwise it stays pending with this code. */
   readonly failure: string | undefined;
   readonly at: Instant;
-  /** Nothing is written once the job has a later claim. Absent: any. */
+  /** Nothing is written if the job was claimed again since. Absent: always written. */
   readonly generation?: number | undefined;
 };
 
@@ -50,16 +50,16 @@ export type WorkClaim = {
 export type Outcome = {
   /** Code of what went wrong. */
   readonly failure: string | undefined;
-  /** Seconds to the next run at least; more after failures in a row (`retryAfterSeconds`). */
+  /** Minimum seconds to the next run; more after failures in a row (`retryAfterSeconds`). */
   readonly cooldownSeconds: number;
 };
 
 /**
- * Work of every kind: what admitted events leave, each piece to be done once, and what comes again and again.
+ * One-off jobs of admitted events, and recurring jobs.
  *
- * For callers: a claim is leased for `LEASE_SECONDS` and renewed while its holder lives. Nobody else gets work that is held.
- * For implementers: one rule for all claims. Work is free that nobody holds, whose lease has ended, or whose holder is known to
- * be gone; a lease or a schedule from the future, which a clock left that was set back, holds nothing.
+ * For callers: a claim is leased for `LEASE_SECONDS` and renewed while its holder lives. Leased work is not given to others. For
+ * implementers: one rule for all claims. Work is free if it has no lease, its lease has ended, or its holder is known to be gone; leases and schedules from the future,
+ *   left by a clock set back since, are ignored.
  */
 export type WorkQueue = {
   /** Pending jobs, fewest attempts first, then oldest. @param isDueOnly skips jobs that failed recently. Default false */
@@ -78,7 +78,7 @@ export type WorkQueue = {
    * @returns the states afterwards, in order
    */
   materialize(items: readonly Materialization[]): Promise<readonly ProcessingStatus[]>;
-  /** Records a failed try of jobs whose node could not be written. */
+  /** Records a failed attempt of jobs whose node could not be written. */
   failJobs(
     eventIds: readonly Uuid[],
     reason: string,
@@ -91,22 +91,22 @@ export type WorkQueue = {
   /**
    * Claims a recurring job.
    * @param isDueOnly whether its cooldown counts
-   * @returns when to ask again; undefined for an owner without anything
+   * @returns when to ask again; undefined for an owner without data
    */
   takeWork(
     work: Pick<WorkClaim, "kind" | "owner">,
     isDueOnly: boolean,
   ): Promise<WorkClaim | Instant | undefined>;
-  /** @returns false if it has another holder */
+  /** @returns false if another holder has it */
   renewWork(claim: WorkClaim): Promise<boolean>;
-  /** What was stopped is due as before. @returns false, unchanged, if it has another holder */
+  /** A stopped job is due as before. @returns false, unchanged, if another holder has it */
   finishWork(claim: WorkClaim, outcome: Outcome | "stopped"): Promise<boolean>;
 };
 
 /** The right to extract an event, until its lease ends. */
 export type ExtractionClaim = {
   readonly event: MemoryEvent;
-  /** Place in the queue: the order of admission. */
+  /** Position in the queue: the order of admission. */
   readonly order: number;
   /** Counts claims and replans. */
   readonly generation: number;
@@ -114,7 +114,7 @@ export type ExtractionClaim = {
   readonly attempts: number;
   /** Counts plans, from 1. */
   readonly revision: number;
-  /** A plan that was not carried out. */
+  /** A plan that was not applied. */
   readonly plan: AuditRecord | undefined;
   /** What was extracted before. */
   readonly record: AuditRecord | undefined;
@@ -137,7 +137,7 @@ export type WaitingTurn = {
   readonly isRecorded: boolean;
 };
 
-/** What a plan may need to know of an owner and scope. */
+/** What a plan may need to know about an owner and scope. */
 export type KnownLookup = {
   readonly event: MemoryEvent;
   /** As of `namesToFind`. */
@@ -148,7 +148,7 @@ export type KnownLookup = {
   readonly shownIds: readonly Uuid[];
 };
 
-/** A plan to be carried out as a whole. */
+/** A plan, applied as a whole. */
 export type PlanPublication = {
   readonly plan: DerivationPlan;
   /** One per node; undefined for one without a vector. */
@@ -157,7 +157,7 @@ export type PlanPublication = {
 };
 
 export type ExtractionEnd =
-  /** Tries 1 to 3 are repeated later, the fourth ends the job. */
+  /** Attempts 1 to 3 are retried later, the fourth ends the job. */
   { readonly failure: string } | "cancelled";
 
 /** An owner and scope with pending extraction. */
@@ -171,15 +171,13 @@ export type ExtractionLane = {
 };
 
 /**
- * Extraction of admitted events, one after the other for each owner and scope.
+ * Extraction of admitted events, in order within each owner and scope.
  *
- * For callers: a claim is leased for the seconds that are given and renewed while its holder works. Every write under a claim throws
- * `takenOver` and writes nothing once the claim is over.
- * For implementers: a job that is pending or running holds up the later ones of its owner and scope; one that has failed or is
- * complete does not. Each write checks generation and lease in its own transaction.
+ * For callers: a claim is leased for the given seconds and renewed while its holder works. Once a claim is over, every write under
+ *   it throws `takenOver` and writes nothing. For implementers: a pending or running job blocks later ones of its owner and scope; a failed or complete one does not. Each write checks generation and lease in its own transaction.
  */
 export type ExtractionQueue = {
-  /** Claims the first job of its lane that fits. */
+  /** Claims the first matching job of its lane. */
   claimExtraction(
     filter: ExtractionFilter,
     leaseSeconds: number,
@@ -196,11 +194,11 @@ export type ExtractionQueue = {
   /** An existing record stays. @throws SvcError (`isTakenOver`) */
   saveExtractions(claim: ExtractionClaim, records: readonly AuditRecord[]): Promise<void>;
   knownMemories(lookup: KnownLookup): Promise<KnownMemories>;
-  /** Keeps a plan before it is carried out. @throws SvcError (`isTakenOver`) */
+  /** Stores a plan before it is applied. @throws SvcError (`isTakenOver`) */
   savePlan(claim: ExtractionClaim, plan: DerivationPlan, at: Instant): Promise<AuditRecord>;
   /**
-   * Carries out a plan with its index entries and record, and completes the job, in one transaction.
-   * @returns the node that makes it stale; nothing is written then
+   * Applies a plan with its index entries and record, and completes the job, in one transaction.
+   * @returns the node that makes the plan stale; nothing is written then
    * @throws SvcError (`isTakenOver`)
    */
   publishPlan(
@@ -211,7 +209,7 @@ export type ExtractionQueue = {
   endExtraction(claim: ExtractionClaim, end: ExtractionEnd, at: Instant): Promise<ExtractionJob>;
   /** Undefined without such a job. */
   extractionJob(eventId: Uuid, owner: Owner): Promise<ExtractionJob | undefined>;
-  /** Makes a waiting or failed job due. A replan drops a kept plan too, unless the job is complete or held. */
+  /** Makes a waiting or failed job due. A replan also drops a stored plan, unless the job is complete or held. */
   retryExtraction(
     eventId: Uuid,
     owner: Owner,
@@ -266,9 +264,9 @@ export type PublishedSummary<Key = NodeKey> = {
   readonly isOutdated: boolean;
 };
 
-/** Reads of jobs that walk over an owner's memories in parts. */
+/** Reads for jobs that walk over an owner's memories in steps. */
 export type Organizing<Key = NodeKey> = {
-  /** How far a job has come; undefined: not begun. */
+  /** The progress of a job; undefined: not begun. */
   walkPlace(job: string, userId: string): Promise<JsonObject | undefined>;
   saveWalkPlace(job: string, userId: string, place: JsonObject): Promise<void>;
   /** An upper bound of the owner's node keys; 0 if none. */
@@ -297,14 +295,14 @@ export type Organizing<Key = NodeKey> = {
     nodeType: NodeType,
     limit: number,
   ): Promise<readonly KeyedNode<Key>[]>;
-  /** Active memories that are no summaries. @param days `YYYY-MM-DD`; or a key: all days of newer memories */
+  /** Active memories that are not summaries. @param days `YYYY-MM-DD`; or a key: all days of newer memories */
   periodSources(
     userId: string,
     days: readonly string[] | number,
   ): Promise<readonly PeriodSource<Key>[]>;
   /** @param since what "lately" means; absent: ever */
   publishedSummaries(userId: string, since?: Instant): Promise<readonly PublishedSummary<Key>[]>;
-  /** Memories that active summaries of sets are about. */
+  /** Memories that are subjects of active summaries of sets. */
   consolidatedIds(userId: string): Promise<ReadonlySet<Uuid>>;
 };
 
@@ -312,7 +310,7 @@ export type Organizing<Key = NodeKey> = {
 export type Aging =
   /** Tentative nodes that are old enough and cite enough events (`mayBePromoted`). */
   | { readonly kind: "tentative"; readonly createdBefore: Instant; readonly evidence: number }
-  /** Below the marks (`mayHaveFaded`), among those that can fade (`canFade`). */
+  /** Below the thresholds (`mayHaveFaded`), among those that can fade (`canFade`). */
   | ({ readonly kind: "faded" } & FadingMarks)
   /** Archived and deprecated nodes. */
   | { readonly kind: "retired" }
@@ -322,7 +320,7 @@ export type Aging =
 export type AgingWalk = {
   readonly owner: Owner;
   readonly at: Aging;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
   /** Nodes examined per page. */
   readonly limit: number;
@@ -337,22 +335,22 @@ export type AgingPage = {
   readonly next: string | undefined;
 };
 
-/** Every call is short, however large the pack, unless it says otherwise. */
+/** Every call is short, regardless of the pack's size, unless stated otherwise. */
 export type Upkeep = {
-  /** Oldest first for each owner and state. A walk misses no node because others change. */
+  /** Oldest first for each owner and state. Changes to other nodes do not make a walk miss one. */
   walkAging(walk: AgingWalk): Promise<AgingPage>;
   /** When each was last in the context of a kept receipt; others are left out. */
   lastUses(nodeIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Instant>>;
-  /** Whether any event or receipt is dated within, both ends included. */
+  /** Whether an event or receipt is dated within, both ends included. */
   isDated(from: Instant, to: Instant): Promise<boolean>;
-  /** The clock reading that was doubted last. */
+  /** The last doubted clock reading. */
   doubtedClock(): Promise<Instant | undefined>;
   doubtClock(at: Instant | undefined): Promise<void>;
   /** In either direction, by (createdAt, id). */
   edgesAt(nodeId: Uuid): Promise<readonly Edge[]>;
   /** The last `LIFECYCLE_CHANGED` or `TOMBSTONE_SWEEP` of each node. */
   lastSteps(nodeIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, AuditRecord>>;
-  /** Active nodes with a retention (that ends by a moment), pinned ones excepted. */
+  /** Active nodes with a retention (that ends by a moment), without pinned ones. */
   countRetained(owner: Owner, until?: Instant): Promise<number>;
   /** Removes index entries without an active node; examines all of the owner's. @param limit nodes at most; 0 only counts */
   sweepIndexes(

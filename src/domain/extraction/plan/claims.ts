@@ -23,17 +23,17 @@ import {
 } from "./context.ts";
 import type { End, PlannedEntities } from "./entities.ts";
 
-/** A claim as a node, before it is compared with what is known. */
+/** A claim as a node, before it is compared with known ones. */
 type PlannedClaim = {
   readonly claim: ExtractedClaim;
   readonly node: MemoryNode;
   readonly subject: End;
   readonly object: End;
-  /** Words about time that name no moment. */
+  /** Words about time that identify no moment. */
   readonly isTimeOpen: boolean;
 };
 
-/** The nodes of the claims, facts first. A relation that repeats a fact of the same passage is left out. */
+/** The nodes of the claims, facts first. A relation that repeats a fact of the same passage is omitted. */
 export function planClaims(
   { claims }: ExtractionResult,
   entities: PlannedEntities,
@@ -174,13 +174,13 @@ function referencesOf(subject: End, object: End, { speaker, userId }: Stated): J
   };
 }
 
-/** A claim with the earlier statements of the same, which it stands for from now on. */
+/** A claim with the earlier equal statements that it now represents. */
 export type MergedClaim = PlannedClaim & {
   /** Oldest first. */
   readonly copies: readonly MemoryNode[];
 };
 
-/** The same claim stated twice in one turn, once. */
+/** Merges claims stated twice in one turn. */
 export function withoutRepeats(claims: readonly PlannedClaim[]): readonly PlannedClaim[] {
   const seen = new Set<string>();
   return claims.filter((planned) => {
@@ -198,7 +198,7 @@ export function withoutRepeats(claims: readonly PlannedClaim[]): readonly Planne
   });
 }
 
-/** The claim, with what its earlier statements have added up to. */
+/** The claim combined with its earlier statements. */
 export function merge(planned: PlannedClaim, known: readonly KnownClaim[]): MergedClaim {
   if (!isMergeable(planned)) return { ...planned, copies: [] };
   const copies = known
@@ -232,7 +232,7 @@ function isMergeable({ node, subject, isTimeOpen }: PlannedClaim): boolean {
   return subject.entityId !== undefined && !isTimeOpen && isPlain(node);
 }
 
-/** Whether a memory says nothing but its claim: no amount, no condition, no end. */
+/** Whether a memory contains only its claim: no amount, no condition, no end. */
 function isPlain(node: MemoryNode): boolean {
   const { epistemicType, ttlDays, metadata } = node;
   const isKnowledge = epistemicType === "observed" || epistemicType === "asserted";
@@ -280,7 +280,7 @@ function keyOf(node: MemoryNode, objectId: Uuid | undefined): string {
   ]);
 }
 
-/** Predicates that say the same. */
+/** Predicates with the same meaning. */
 const CLASSES: readonly ReadonlySet<string>[] = [
   new Set(["works_at", "employed_by", "employed_at", "joined"]),
   new Set(["lives_in", "resides_in", "located_in"]),
@@ -289,13 +289,13 @@ const CLASSES: readonly ReadonlySet<string>[] = [
 /** Words of an old value that a shorter name may stand for. */
 const OLD_WORDS_MAX = 4;
 
-/** The values by which a store has to look for known claims before a plan is made: only such a claim can be merged or replaced. */
+/** The values for which a store must look up known claims before planning: only such claims can be merged or replaced. */
 export function valuesToFind({ claims }: ExtractionResult): readonly string[] {
   const values = claims.flatMap(({ object, replacesObject }) => [object, replacesObject ?? object]);
   return [...new Set(values)];
 }
 
-/** A value in the forms in which `merge` and `replacedBy` compare it, between blanks. */
+/** A value in the forms that `merge` and `replacedBy` compare, between blanks. */
 export type ValueForms = readonly [plain: string, normal: string];
 
 export function formsOf(value: string): ValueForms {
@@ -303,15 +303,12 @@ export function formsOf(value: string): ValueForms {
   return [` ${plain} `, ` ${normaliseText(value.replaceAll("_", " "))} `];
 }
 
-/** Whether a claim with this value may be one that a sought value is about. True for some that are not. */
+/** Whether a claim with this value may concern a sought value. May be true for others as well. */
 export function mayMean([plain, normal]: ValueForms, sought: readonly ValueForms[]): boolean {
   return sought.some((one) => plain.includes(one[0]) || normal.includes(one[1]));
 }
 
-/**
- * The known claims that a new one states to hold no more, in its own words: an update that names the value which it replaces. None if
- * several values could be meant.
- */
+/** The known claims that a new one explicitly ends: an update that names the value it replaces. None if several values could be meant. */
 export function replacedBy(
   planned: PlannedClaim,
   known: readonly KnownClaim[],
@@ -328,7 +325,7 @@ export function replacedBy(
   return candidates.filter((node) => effectiveTime(node) <= effectiveTime(planned.node));
 }
 
-/** The memory that the model was shown and that its turn corrects, if it still may be. */
+/** The memory shown to the model that its turn corrects, if still correctable. */
 export function correctedBy(
   { claim, node }: PlannedClaim,
   { shown }: KnownMemories,
@@ -345,7 +342,7 @@ export function correctedBy(
 /** Types of memories that later turns may correct. */
 export const STATEMENTS: ReadonlySet<NodeType> = new Set(["fact", "decision", "preference"]);
 
-/** Whether a later turn may correct a memory: a statement that holds now, without condition. */
+/** Whether a later turn may correct a memory: a currently valid statement without condition. */
 export function isCorrectable(node: MemoryNode): boolean {
   return STATEMENTS.has(node.nodeType) && canReplace(node.lifecycleState) && isUnconditional(node);
 }
@@ -392,7 +389,7 @@ function isSamePredicate(
   return isSwitch && isUse && fieldOf(old, "polarity") === "positive";
 }
 
-/** Whether an old value is the one named, or has its name as a run of words: `pump` for `insulin pump`. */
+/** Whether an old value is the one named, or contains its name as a run of words: `pump` for `insulin pump`. */
 function meansValue(old: MemoryNode, target: string): boolean {
   const value = foldCase(fieldOf(old, "object").trim());
   const named = foldCase(target.trim());
@@ -418,8 +415,8 @@ const SHOWN_PER_REQUEST = 20;
 export type ShownText = ShownMemory & { readonly text: string; readonly at: Instant };
 
 /**
- * Which memories a request shows, so that its turns may correct them. One memory has one label, in the order in which turns need it.
- * @param nearest for each turn of the request, in order: memories of its owner and scope, the nearest first
+ * Selects the memories that a request shows for correction by its turns. Each memory has one label, in the order in which turns need it.
+ * @param nearest for each turn of the request, in order: memories of its owner and scope, nearest first
  */
 export function memoriesToShow(
   turns: readonly Turn[],
@@ -443,7 +440,7 @@ export function memoriesToShow(
   return [...shown.values()];
 }
 
-/** The result with the labels of shown memories resolved. A label that was not shown goes, its claim stays. */
+/** The result with labels resolved to the memories shown. An unknown label is dropped, its claim stays. */
 export function withCorrections(
   result: ExtractionResult,
   shown: readonly ShownMemory[],

@@ -7,12 +7,12 @@ import { isActive } from "../../lifecycle.ts";
 import { type Edge, type MemoryEvent, type MemoryNode, newMemory } from "../../node.ts";
 import type { Turn } from "../passages.ts";
 
-/** What a user may choose about claims and entities. */
+/** User settings for claims and entities. */
 export type PlanSettings = {
   readonly confidenceOverrides: ConfidenceOverrides;
-  /** Whether the first person of a turn with a speaker is that speaker. */
+  /** Whether the first person of a turn refers to its speaker. */
   readonly speakerReferences: boolean;
-  /** Whether a claim's text is its sentences and not the whole paragraph. */
+  /** Whether a claim's text is its sentences instead of the whole paragraph. */
   readonly claimSentenceText: boolean;
   readonly claimMerge: boolean;
 };
@@ -23,17 +23,17 @@ export type KnownClaim = {
   readonly objectIds: readonly Uuid[];
 };
 
-/** What the store knows of one owner and scope, as far as a plan may need it: see `lookupOf`. */
+/** What the store knows of one owner and scope that a plan may need: see `lookupOf`. */
 export type KnownMemories = {
   /** Active entities by ascending id. */
   readonly entities: readonly MemoryNode[];
   /** Claims about them, and about the owner and the speaker, in any order. */
   readonly claims: readonly KnownClaim[];
-  /** The entity that stands for the owner, in any state. */
+  /** The entity that represents the owner, in any state. */
   readonly owner: MemoryNode | undefined;
   /** All names that the owner has had. */
   readonly ownerNames: ReadonlySet<string>;
-  /** Memories that were shown to the model to be corrected. */
+  /** Memories shown to the model for correction. */
   readonly shown: ReadonlyMap<Uuid, MemoryNode>;
 };
 
@@ -58,13 +58,13 @@ export const NOTHING_KNOWN: KnownMemories = {
   shown: new Map(),
 };
 
-/** Whether a memory is an entity that a plan may reuse: active, and not a mere reference to a person. */
+/** Whether a memory is an entity that a plan may reuse: active, and not just a reference to a person. */
 export function isKnownEntity({ nodeType, lifecycleState, metadata }: MemoryNode): boolean {
   const isReference = (metadata?.["identity_status"] ?? null) !== null;
   return nodeType === "entity" && isActive(lifecycleState) && !isReference;
 }
 
-/** The plan of an event, of which there is one for each revision. */
+/** The plan of an event, one for each revision. */
 export function planIdOf({
   event,
   revision,
@@ -75,7 +75,7 @@ export function planIdOf({
   return uuidV5(event.id, `svc:derivation:v1:${revision}`);
 }
 
-/** The node that stands for an owner in a scope, by the name under which it was made. */
+/** The node that represents an owner in a scope, by the name under which it was made. */
 export function ownerReferenceId(userId: string, scope: string): Uuid {
   return uuidV5("url", JSON.stringify(["svc:owner-reference:v1", userId, scope]));
 }
@@ -130,21 +130,21 @@ export function newEdge(
   };
 }
 
-/** The time from which a memory counts: when it happened, else from when it is valid. */
+/** The start of a memory: when it happened, else when it became valid. */
 export function effectiveTime(node: MemoryNode) {
   return node.eventTime ?? node.validFrom;
 }
 
-/** A reader of dates in words: what it found, in text order. */
+/** Reads dates in words and returns the matches in text order. */
 type ReadDates = (
   text: string,
   reference: Instant,
 ) => readonly { readonly value: string; readonly resolved: Instant }[];
 
-/** Words that name no single moment. */
+/** Words that identify no single moment. */
 const VAGUE =
   /(?<![\p{L}])(?:few|couple|several|some|many|while|weekends?|since|for|over|within|past|during|until|by|before|after|every|each|early|mid|late|beginning|end|start|middle|around|about|recently|soon|spring|summer|autumn|fall|winter|q[1-4])(?![\p{L}])|\d{4}s\b|(?:last|next|this)\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/iu;
-/** The same words in these expressions do. */
+/** The same words do identify one in these expressions. */
 const EXACT = /(?<![\p{L}])day (?:before yesterday|after tomorrow)(?![\p{L}])/giu;
 const LEAD = /^(?:on|in|at)\s+(?=\S)|^the\s+(?=day\s)/i;
 const WEEKDAY = /^(?:last\s+)?(?:mon|tues|wednes|thurs|fri|satur|sun)day$/i;
@@ -153,8 +153,8 @@ const HAS_MONTH = /(?<![\p{L}])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|de
 const HAS_YEAR = /\d{4}|year/i;
 
 /**
- * The moment of an expression such as `two days ago`, counted from when the turn was said, and rather in the past.
- * @returns undefined for an expression that names no single moment
+ * The moment of an expression such as `two days ago`, relative to when the turn was said, preferring the past.
+ * @returns undefined if it identifies no single moment
  */
 export function resolveDate(
   expression: string,
@@ -166,14 +166,14 @@ export function resolveDate(
   if (VAGUE.test(text.replace(EXACT, " ")) || /^\d{1,2}$|^\d{8}$/.test(text)) return undefined;
   const [found, second] = readDates(text, reference);
   const bare = text.replace(LEAD, "");
-  // The whole expression has to be read, or what is left of it may change its meaning.
+  // The expression must be read completely; an unread rest could change its meaning.
   if (found === undefined || second !== undefined || found.value.length < bare.length) {
     return undefined;
   }
   return inThePast(bare, found.resolved, reference);
 }
 
-/** The last such moment, for expressions that do not say which. */
+/** The last such moment, for expressions that are ambiguous. */
 function inThePast(text: string, resolved: Instant, reference: Instant): Instant {
   if (WEEKDAY.test(text)) {
     const isToday = resolved.slice(0, 10) === reference.slice(0, 10);

@@ -24,7 +24,7 @@ import {
 import { effectiveTime, newEdge, type PlanContext, type PlanProblem, planIdOf } from "./context.ts";
 import { planEntities } from "./entities.ts";
 
-/** The plan for what was extracted from an event. Pure: the same input gives the same plan, identifiers included. */
+/** The plan for an event's extraction. Pure: the same input gives the same plan, identifiers included. */
 export function planDerivation(
   result: ExtractionResult,
   context: PlanContext,
@@ -68,7 +68,7 @@ export function planDerivation(
   };
 }
 
-/** From each claim to who it is about, and to what it mentions. */
+/** From each claim to its subject, and to what it mentions. */
 function edgesOf(claims: readonly MergedClaim[], context: PlanContext): readonly Edge[] {
   const planId = planIdOf(context);
   return claims.flatMap(({ node, subject, object }) => [
@@ -88,8 +88,8 @@ function unique(nodes: readonly MemoryNode[]): readonly MemoryNode[] {
 type Replacement = { readonly oldId: Uuid; readonly newId: Uuid };
 
 /**
- * What an extraction makes of the memory: fixed nodes, edges and replacements, and the state of everything existing that it relies on. It
- * is kept before it is carried out, and carried out as it stands or not at all.
+ * How an extraction changes the memory: nodes, edges and replacements, and the state of every existing object it relies on. It is kept
+ * before it is applied, and applied unchanged or not at all.
  */
 export type DerivationPlan = {
   readonly id: Uuid;
@@ -100,13 +100,13 @@ export type DerivationPlan = {
   readonly replacements: readonly Replacement[];
   /** Existing nodes as they were when the plan was made. */
   readonly snapshots: readonly MemoryNode[];
-  /** What is embedded of each new node, in their order. */
+  /** The text to embed for each new node, in their order. */
   readonly vectorTexts: readonly string[];
-  /** Of the new nodes: those that a search for words finds. */
+  /** The new nodes that word search finds. */
   readonly lexicalIds: readonly Uuid[];
 };
 
-/** Whether nothing about a node that a plan relies on has changed. */
+/** Whether a node that a plan relies on is unchanged. */
 function isUnchanged(node: MemoryNode, planned: MemoryNode): boolean {
   const then = nodeRecord.to(planned);
   return Object.entries(nodeRecord.to(node)).every(([name, now]) => {
@@ -128,15 +128,15 @@ export function ownedBy(plan: DerivationPlan, userId: string): DerivationPlan {
 
 export type Publication = {
   readonly nodes: readonly MemoryNode[];
-  /** Existing nodes in their new form. They leave the indexes. */
+  /** Existing nodes in their new form, removed from the indexes. */
   readonly replaced: readonly MemoryNode[];
   readonly edges: readonly Edge[];
 };
 
 /**
- * Carries out a plan on what is there at that moment, whole or not at all.
- * @param current the nodes of the snapshots as they are now
- * @returns the node because of which the plan no longer fits
+ * Applies a plan to the current state, as a whole or not at all.
+ * @param current the present nodes of the snapshots
+ * @returns the node because of which the plan no longer applies
  */
 export function publish(
   plan: DerivationPlan,
@@ -192,7 +192,7 @@ function supersedes(
   return newEdge({ event, now: at }, id, "supersedes", [replacing.id, old.id]);
 }
 
-/** Why a plan may not be kept: it breaks a promise that its readers rely on. Undefined for a sound one. */
+/** Why a plan may not be kept: it breaks an invariant that its readers rely on. Undefined for a valid one. */
 export function planProblem(plan: DerivationPlan): string | undefined {
   const { nodes, replacements, eventId, vectorTexts, edges } = plan;
   const [first] = nodes;
@@ -232,7 +232,7 @@ export function toPlanPayload(plan: DerivationPlan): ChecksummedPayload {
   });
 }
 
-/** The plan of a record. @throws SvcError storage_failed when it is damaged */
+/** The plan of a record. @throws SvcError storage_failed if damaged */
 export function fromPlanPayload(payload: JsonObject): DerivationPlan {
   // SAFETY: the record's checksum matches, and toPlanPayload always writes these members.
   const saved = openChecksummed(payload) as {
@@ -267,7 +267,7 @@ export const REPLAN_OPERATION = "DERIVATION_REPLAN_REQUESTED";
 
 export const PLAN_OPERATION = "DERIVATION_PREPARED";
 
-/** The plan as the audit log keeps it, under its own id. */
+/** The plan as kept in the audit log, under its own id. */
 export function toPreparedRecord(plan: DerivationPlan, event: MemoryEvent, at: Instant) {
   return {
     ...operationOn(event, at, "derivation"),
@@ -279,7 +279,7 @@ export function toPreparedRecord(plan: DerivationPlan, event: MemoryEvent, at: I
 
 type KeptPlan = { readonly id: Uuid; readonly checksum: string };
 
-/** That a plan was carried out, and what came of it. */
+/** Records that a plan was applied, and its result. */
 export function toCommittedRecord(
   plan: KeptPlan,
   { nodes, edges }: Publication,

@@ -20,10 +20,10 @@ import {
   planIdOf,
 } from "./context.ts";
 
-/** The type of an entity that stands for a personal word whose claims do not agree on another. */
+/** The type of an entity for a personal word whose claims disagree on the type. */
 const PERSONAL_TYPE = "personal_reference";
 
-/** What one end of a claim leads to. */
+/** What one end of a claim resolves to. */
 export type End = {
   readonly status: Reference;
   /** Undefined unless resolved. */
@@ -31,17 +31,17 @@ export type End = {
   readonly firstPerson: "owner" | "speaker" | undefined;
 };
 
-/** The entities of a plan: those that it finds again, and those that it makes. */
+/** The entities of a plan: reused ones and new ones. */
 export type PlannedEntities = {
   readonly created: readonly MemoryNode[];
-  /** Known ones that are used again, as they are. */
+  /** Known ones that are reused unchanged. */
   readonly used: readonly MemoryNode[];
-  /** What is embedded of each new one. */
+  /** The text to embed for each new one. */
   readonly texts: ReadonlyMap<Uuid, string>;
   readonly endOf: (name: string, type: string | undefined) => End;
 };
 
-/** The names by which a store has to look for entities before a plan is made: trimmed, in lower case, each once. */
+/** The names for which a store must look up entities before planning: trimmed, in lower case, each once. */
 export function namesToFind(
   { entities }: ExtractionResult,
   speaker: string | undefined,
@@ -162,7 +162,7 @@ class EntityPlanning {
     return id;
   }
 
-  /** A personal word whose meaning this event alone decides. */
+  /** A personal word whose meaning only this event determines. */
   #local(name: string, type: string): Uuid {
     const id = this.#add(`reference:${nameKey(name)}`, name, {
       entity_type: type,
@@ -209,7 +209,7 @@ class EntityPlanning {
 
 const NO_DETAILS = { description: undefined, scope: undefined } as const;
 
-/** Whether the node of the owner is as it was made, whatever the owner was called then. */
+/** Whether the owner's node is unchanged, whatever the owner was called then. */
 function isUntouchedOwner(
   node: MemoryNode,
   { ownerNames }: KnownMemories,
