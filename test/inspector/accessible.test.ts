@@ -223,7 +223,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`nobody is left out${leftOut(NO_BROWSE
     await tabTo("When does the ledger service deploy?");
     await page.keyboard.press("Enter");
     await seen(page, "8 memories reached the assistant.");
-    await tabTo("Others were better");
+    await tabTo("and others are better");
     await page.keyboard.press("Enter");
     await seen(page, "Perhaps the ledger will move to Postgres 18");
     // Who says so?

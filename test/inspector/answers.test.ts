@@ -101,6 +101,18 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
     await close();
   });
 
+  test("says of what was known on an earlier day what has become of it since", async () => {
+    const { page, go, close } = await look(served.url);
+    await go("search");
+    await page.getByLabel("known by").fill("2026-09-01");
+    await page.locator("input[data-question]").fill(QUESTION);
+    await page.keyboard.press("Enter");
+    const tuesday = page.locator(".hit", { hasText: "deploys every Tuesday" });
+    await seen(tuesday, "replaced since");
+    expect(await page.locator(".hit", { hasText: "since" }).count()).toBe(1);
+    await close();
+  });
+
   test("shows a long answer by one call, its first rows at once and all of them after", async () => {
     const notes = Array.from({ length: 60 }, (_, at) => `Ledger run ${at} deploys on day ${at}.`);
     const other = await serve({

@@ -293,7 +293,8 @@ describe.skipIf(NO_BROWSER !== undefined)(`a question${leftOut(NO_BROWSER)}`, ()
       ...(await page.locator(".hit[aria-current=true] .text").allTextContents()),
       ...(await page.locator(".ln.on > :first-child").allTextContents()),
     ];
-    for (const row of [page.locator(".hit").nth(1), page.locator(".ln").last()]) {
+    const strongest = await page.locator(".hit .text").first().innerText();
+    for (const row of [page.locator(".hit").nth(1), page.locator(".ln", { hasText: strongest })]) {
       await row.hover();
       await until(async () => {
         const memory = (await marked())[0] ?? "none";

@@ -204,6 +204,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`claims${leftOut(NO_BROWSER)}`, () => 
     const { page, go, close } = await look(url);
     await go("claims");
     await seen(page, "No claim fits");
+    await seen(page, "with this in its metadata");
     await close();
   });
 });

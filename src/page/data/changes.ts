@@ -1,11 +1,6 @@
+import { useMemo, useState } from "preact/hooks";
 import { addDays, asInstant } from "../../lib/instant.ts";
-import {
-  archiveNode,
-  pinNode,
-  promoteNode,
-  reinforceNode,
-  restoreNode,
-} from "../client/sdk.gen.ts";
+import * as api from "../client/sdk.gen.ts";
 import type { Node } from "../client/types.gen.ts";
 import { counted, memoryCount } from "../parts/format.ts";
 import { say } from "../parts/toasts.tsx";
@@ -65,21 +60,39 @@ export function callIds(): (input: unknown) => ReturnType<typeof callId> {
   };
 }
 
-export async function promote({ id }: Node): Promise<boolean> {
-  const request = { path: { node_id: id }, headers: callId() };
-  return await change(() => answered(promoteNode(request)), "Stable now.");
+const requestOf = ({ id }: Node) => ({ path: { node_id: id }, headers: callId() });
+type ChangeRequest = ReturnType<typeof requestOf>;
+
+/** Sends what a form has: whether it is on its way, and why it was refused last. */
+export function useSending() {
+  const [isSending, setSending] = useState(false);
+  const [failure, setFailure] = useState<CallFailure | undefined>(undefined);
+  const nameOf = useMemo(callIds, []);
+  const send: typeof tried = async (call, done) => {
+    setSending(true);
+    const refused = await tried(call, done);
+    setSending(false);
+    setFailure(refused);
+    return refused;
+  };
+  return { isSending, failure, setFailure, nameOf, send };
 }
 
-export async function reinforce({ id }: Node): Promise<boolean> {
-  const request = { path: { node_id: id }, headers: callId() };
-  return await change(() => answered(reinforceNode(request)), "Reinforced.");
+export async function promote(node: Node): Promise<boolean> {
+  const request = requestOf(node);
+  return await change(() => answered(api.promoteNode(request)), "Stable now.");
 }
 
-export async function pin({ id, pinned }: Node): Promise<boolean> {
-  const request = { path: { node_id: id }, headers: callId(), body: { pinned: !pinned } };
+export async function reinforce(node: Node): Promise<boolean> {
+  const request = requestOf(node);
+  return await change(() => answered(api.reinforceNode(request)), "Reinforced.");
+}
+
+export async function pin(node: Node): Promise<boolean> {
+  const request = { ...requestOf(node), body: { pinned: !node.pinned } };
   return await change(
-    () => answered(pinNode(request)),
-    pinned ? "No longer pinned." : "Pinned: a candidate for every question, and kept.",
+    () => answered(api.pinNode(request)),
+    node.pinned ? "No longer pinned." : "Pinned: a candidate for every question, and kept.",
   );
 }
 
@@ -91,7 +104,7 @@ export async function archive(wanted: readonly Node[]): Promise<void> {
   const nodes = wanted.filter((node) => !sent.has(node));
   for (const node of nodes) sent.add(node);
   const keepalive = nodes.length <= MOST_KEPT_ALIVE;
-  const done = await changeEach(nodes, (request) => archiveNode({ ...request, keepalive }));
+  const done = await changeEach(nodes, (request) => api.archiveNode({ ...request, keepalive }));
   for (const node of nodes) if (!done.includes(node)) sent.delete(node);
   const [first] = done;
   if (first === undefined) return;
@@ -100,16 +113,11 @@ export async function archive(wanted: readonly Node[]): Promise<void> {
 }
 
 export async function restore(nodes: readonly Node[]): Promise<void> {
-  const done = await changeEach(nodes, restoreNode);
+  const done = await changeEach(nodes, api.restoreNode);
   for (const node of done) sent.delete(node);
   if (done.length === 1) say("Restored. It can be found again.");
   else if (done.length > 1) say(`Restored ${memoryCount(done.length)}.`);
 }
-
-type ChangeRequest = {
-  readonly path: { readonly node_id: string };
-  readonly headers: ReturnType<typeof callId>;
-};
 
 /** Changes memories one by one and says which were refused. @returns those that were changed */
 async function changeEach(
@@ -119,7 +127,7 @@ async function changeEach(
   const failures: string[] = [];
   const calls = nodes.map(async (node) => {
     try {
-      await answered(call({ path: { node_id: node.id }, headers: callId() }));
+      await answered(call(requestOf(node)));
       return [node];
     } catch (error) {
       failures.push(asFailure(error).message);

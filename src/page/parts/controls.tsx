@@ -1,7 +1,7 @@
 import { type ComponentChildren, Fragment, type VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RetrievalPage } from "../client/types.gen.ts";
-import { hrefOf } from "../data/place.ts";
+import { hrefOf, withQuery } from "../data/place.ts";
 import { dateTime, exactTime, later } from "./format.ts";
 import type { KeyAction } from "./keys.ts";
 import { Text } from "./text.tsx";
@@ -63,11 +63,10 @@ export const Command = ({ children }: { children: string }): VNode => (
   </div>
 );
 
-export const Head = (props: {
-  readonly title: ComponentChildren;
-  readonly note?: ComponentChildren;
-  readonly end?: ComponentChildren;
-}): VNode => (
+type HeadProps = Readonly<Record<"title", ComponentChildren>> &
+  Readonly<Partial<Record<"note" | "end", ComponentChildren>>>;
+
+export const Head = (props: HeadProps): VNode => (
   <div class="head">
     <h2>{props.title}</h2>
     {props.note !== undefined && <span class="dim">{props.note}</span>}
@@ -180,7 +179,11 @@ export function TextField(props: {
 
 const SHOWN = 200_000;
 
-type JsonProps = { readonly data: unknown; readonly path: string; readonly body?: object };
+type JsonProps = {
+  readonly data: unknown;
+  readonly path: string;
+  readonly body?: object | undefined;
+};
 
 /** Shows the JSON behind a view, and the command that reads the same. The key does not stand in it. */
 export function JsonButton({ data, path, body }: JsonProps): VNode {
@@ -286,13 +289,9 @@ export function filterKey(): KeyAction {
 }
 
 /** A part of a view under its heading; `side`: beside the view, with a small one. */
-export const Section = (props: {
-  readonly title: ComponentChildren;
-  readonly note?: ComponentChildren;
-  readonly end?: ComponentChildren;
-  readonly side?: boolean;
-  readonly children?: ComponentChildren;
-}): VNode => (
+export const Section = (
+  props: HeadProps & { side?: boolean; children?: ComponentChildren },
+): VNode => (
   <section class="sect">
     {props.side ? <h2 class="side-h">{props.title}</h2> : <Head {...props} />}
     {props.children}
@@ -304,6 +303,22 @@ export const TextLink = (props: { href: string; text: string; step?: boolean }):
   <a href={props.href} data-step={props.step ? "" : undefined}>
     <Text of={props.text} line />
   </a>
+);
+
+type Page = readonly [name: string, query: Parameters<typeof withQuery>[0]];
+
+/** Ways to other pages of a list; one that is false is left out. */
+export const Pages = (props: { of: readonly (Page | false)[]; class: string }): VNode => (
+  <p class={props.class}>
+    {props.of.map(
+      (one) =>
+        one && (
+          <a key={one[0]} class="btn" href={withQuery(one[1])}>
+            {one[0]}
+          </a>
+        ),
+    )}
+  </p>
 );
 
 type Named = readonly [name: ComponentChildren, value: ComponentChildren, mono?: boolean];

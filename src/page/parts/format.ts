@@ -1,12 +1,6 @@
 /** Dates, hours and numbers as the reader's browser writes them. */
 const LOCALE = navigator.language;
 const NUMBER = new Intl.NumberFormat(LOCALE);
-const SHORT = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
-const LONG = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full" });
-const TIME = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" });
-const SECONDS = new Intl.DateTimeFormat(LOCALE, { timeStyle: "medium" });
-const ZONED = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "long" });
-const MONTH = new Intl.DateTimeFormat(LOCALE, { month: "short" });
 const MEGABYTES = new Intl.NumberFormat(LOCALE, {
   style: "unit",
   unit: "megabyte",
@@ -34,17 +28,27 @@ export function ordinal(value: number): string {
   return `${value}${ENDINGS[ORDINAL.select(value)] ?? "th"}`;
 }
 
-export const date = (instant: string): string => SHORT.format(new Date(instant));
+function dates(options: Intl.DateTimeFormatOptions) {
+  const format = new Intl.DateTimeFormat(LOCALE, options);
+  return (at: string | number | Date): string => format.format(new Date(at));
+}
+
+export const date = dates({ day: "numeric", month: "short", year: "numeric" });
+const fullDate = dates({ dateStyle: "full" });
 /** `Sunday 22 November 2026`, of a day as `YYYY-MM-DD` in this time zone. */
-export const longDate = (day: string): string => LONG.format(startOfDay(day));
-export const time = (instant: string): string => TIME.format(new Date(instant));
+export const longDate = (day: string): string => fullDate(startOfDay(day));
+/** `22 Nov 2026 to 1 Dec 2026`. @param open before the beginning of what has no end */
+export function span(from: string, to: string | null, open = ""): string {
+  return to === null ? `${open}${date(from)}` : `${date(from)} to ${date(to)}`;
+}
+export const time = dates({ hour: "2-digit", minute: "2-digit" });
 /** `22 Nov 2026, 16:03`. */
 export const dateTime = (instant: string): string => `${date(instant)}, ${time(instant)}`;
-/** `16:03:24`, of milliseconds since 1970. */
-export const clockTime = (ms: number): string => SECONDS.format(ms);
+/** `16:03:24`. */
+export const clockTime = dates({ timeStyle: "medium" });
 /** With weekday, seconds and zone, for whoever points at a date. */
-export const exactTime = (instant: string): string => ZONED.format(new Date(instant));
-export const monthName = (at: Date): string => MONTH.format(at);
+export const exactTime = dates({ dateStyle: "full", timeStyle: "long" });
+export const monthName = dates({ month: "short" });
 
 /** The first moment of `YYYY-MM-DD` in this time zone. @param plus days to add */
 export function startOfDay(day: string, plus = 0): Date {
@@ -104,8 +108,31 @@ export const words = {
     tool: "A tool returned it",
     system: "The system said it",
   },
+  done: {
+    LIFECYCLE_CHANGED: "changed",
+    SUPERSEDENCE_APPLIED: "replaced",
+    CONTRADICTION_NOTED: "contradicted",
+    CONTRADICTION_RESOLVED: "settled",
+    EPISTEMIC_TRANSITION: "evaluated",
+    REINFORCE: "reinforced",
+    MEMORY_RESTORED: "brought back",
+    PIN: "pinned",
+    RELEASE: "released",
+    ORGANIZER_MERGED: "merged",
+    TOMBSTONE_SWEEP: "let go",
+    DIRECT_STORE_REQUESTED: "stored",
+    DERIVATION_COMMITTED: "extracted",
+    FAST_INGEST_BATCH: "took in",
+    PAIR_CHANGE_REQUESTED: "changed with another",
+  },
   fading: { permanent: "never", slow: "slowly", medium: "medium", fast: "fast", rapid: "rapidly" },
 };
+
+/** What a record of the log did, as a participle; the name of one that is not known. */
+export function doneWord(type: string): string {
+  const done: Readonly<Record<string, string>> = words.done;
+  return done[type] ?? type;
+}
 
 export function edgeWords(type: string): string {
   return type === "supersedes" ? "replaces" : type.replaceAll("_", " ");

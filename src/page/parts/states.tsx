@@ -10,7 +10,7 @@ import { Text } from "./text.tsx";
 const SKELETON_AFTER_MS = 150;
 const WIDTHS = [82, 38, 67, 44, 74, 29];
 
-export function Skeleton({ label = "Reading the memory…" }: { label?: string }): VNode {
+export function Skeleton({ label = "Reading the memory…" }: { label?: string | undefined }): VNode {
   const [isShown, setShown] = useState(false);
   useEffect(() => later(SKELETON_AFTER_MS, () => setShown(true)), []);
   return (
@@ -37,16 +37,10 @@ export function Skeleton({ label = "Reading the memory…" }: { label?: string }
   );
 }
 
-export const Box = ({
-  title,
-  children,
-}: {
-  title: ComponentChildren;
-  children?: ComponentChildren;
-}): VNode => (
+export const Box = (props: { title: string; children?: ComponentChildren }): VNode => (
   <section class="box">
-    <h2>{title}</h2>
-    {children}
+    <h2>{props.title}</h2>
+    {props.children}
   </section>
 );
 
@@ -83,16 +77,25 @@ export function Failure({ of, retry }: { of: CallFailure; retry?: () => void }):
   );
 }
 
-/** An answer, or what stands in its place while there is none. What was read before stays when reading again fails. */
+/**
+ * An answer, or what stands in its place while there is none. What was read before stays when reading again fails.
+ * @param title of the view, where the answer brings the heading that is seen
+ */
 export function Loaded<T>(props: {
   readonly of: Query<T>;
+  readonly title?: string;
   readonly label?: string;
   readonly children: (data: T) => ComponentChildren;
 }): VNode | null {
-  const { data, failure, reload } = props.of;
-  if (data !== undefined) return <>{props.children(data)}</>;
-  if (failure !== undefined) return <Failure of={failure} retry={reload} />;
-  return <Skeleton {...(props.label === undefined ? {} : { label: props.label })} />;
+  const { of, title, label, children } = props;
+  const { data, failure, reload } = of;
+  if (data !== undefined) return <>{children(data)}</>;
+  return (
+    <>
+      {title !== undefined && <h1 class="vh">{title}</h1>}
+      {failure === undefined ? <Skeleton label={label} /> : <Failure of={failure} retry={reload} />}
+    </>
+  );
 }
 
 type LifecycleState = Node["lifecycle_state"];

@@ -9,19 +9,7 @@ type Props = {
   /** As one line of at most some hundred characters, for a row. */
   readonly line?: boolean;
   /** The element that holds nothing else. */
-  readonly as?:
-    | "q"
-    | "b"
-    | "li"
-    | "p"
-    | "span"
-    | "dd"
-    | "blockquote"
-    | "h1"
-    | "td"
-    | "u"
-    | "th"
-    | "strong";
+  readonly as?: "q" | "b" | "li" | "p" | "span" | "blockquote" | "h1" | "td" | "u" | "strong";
   readonly class?: string;
 };
 

@@ -1,13 +1,14 @@
 import type { VNode } from "preact";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { parseUuid } from "../../lib/uuid.ts";
-import { browseNodes, getNodes, listOperations, listRetrievals } from "../client/sdk.gen.ts";
+import { browseNodes, listOperations, listRetrievals } from "../client/sdk.gen.ts";
 import type { Node, OperationRecord, RetrievalPage } from "../client/types.gen.ts";
 import { answered } from "../data/http.ts";
+import { readNodes } from "../data/nodes.ts";
 import { hrefOf, place, withQuery } from "../data/place.ts";
 import { useQuery } from "../data/server.ts";
-import { Moment, Section, TextLink, Title } from "../parts/controls.tsx";
-import { counted, date, dayOf, longDate, number, time } from "../parts/format.ts";
+import { Moment, Pages, Section, TextLink, Title } from "../parts/controls.tsx";
+import { counted, date, dayOf, doneWord, longDate, number, time } from "../parts/format.ts";
 import { useRowSteps } from "../parts/keys.ts";
 import { Box, Loaded, State } from "../parts/states.tsx";
 import { Text } from "../parts/text.tsx";
@@ -29,18 +30,13 @@ export function Activity(): VNode {
             {({ entries, next }) => (
               <>
                 {entries.length === 0 ? <Nothing of={of} /> : <Days entries={entries} />}
-                <p class="run">
-                  {of.until !== undefined && (
-                    <a class="btn" href={withQuery({ until: undefined })}>
-                      Newest
-                    </a>
-                  )}
-                  {next !== undefined && (
-                    <a class="btn" href={withQuery({ until: next })}>
-                      Older
-                    </a>
-                  )}
-                </p>
+                <Pages
+                  class="run"
+                  of={[
+                    of.until !== undefined && ["Newest", { until: undefined }],
+                    next !== undefined && ["Older", { until: next }],
+                  ]}
+                />
               </>
             )}
           </Loaded>
@@ -91,38 +87,39 @@ function pathOf({ kind, until }: Wanted): string {
 type Props = { readonly of: Wanted; readonly entries: readonly Entry[] };
 
 function Choices({ of, entries }: Props): VNode {
-  const pick = (text: string, query: Parameters<typeof withQuery>[0], isChosen: boolean) => (
-    <a
-      href={withQuery({ ...query, until: undefined })}
-      aria-current={isChosen ? "true" : undefined}
-    >
-      <Text of={text} line />
-    </a>
-  );
+  const all = { query: { who: undefined }, text: "everybody", isChosen: of.who === undefined };
+  const groups = {
+    What: KINDS.map((kind) => {
+      const query = { show: kind === "all" ? undefined : kind };
+      return { query, text: kind, isChosen: kind === of.kind, count: undefined };
+    }),
+    Who: [
+      { ...all, count: undefined },
+      ...countsOf(of, entries).map(([text, count]) => {
+        return { query: { who: text }, text, isChosen: text === of.who, count };
+      }),
+    ],
+  };
   return (
     <>
-      <nav class="sect" aria-label="What">
-        <h2 class="side-h">What</h2>
-        <ul class="pick">
-          {KINDS.map((kind) => (
-            <li key={kind}>
-              {pick(kind, { show: kind === "all" ? undefined : kind }, kind === of.kind)}
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <nav class="sect" aria-label="Who">
-        <h2 class="side-h">Who</h2>
-        <ul class="pick">
-          <li>{pick("everybody", { who: undefined }, of.who === undefined)}</li>
-          {countsOf(of, entries).map(([name, count]) => (
-            <li key={name}>
-              {pick(name, { who: name }, name === of.who)}
-              <span class="n">{number(count)}</span>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      {Object.entries(groups).map(([title, links]) => (
+        <nav key={title} class="sect" aria-label={title}>
+          <h2 class="side-h">{title}</h2>
+          <ul class="pick">
+            {links.map(({ query, text, isChosen, count }, index) => (
+              <li key={index}>
+                <a
+                  href={withQuery({ ...query, until: undefined })}
+                  aria-current={isChosen || undefined}
+                >
+                  <Text of={text} line />
+                </a>
+                {count !== undefined && <span class="n">{number(count)}</span>}
+              </li>
+            ))}
+          </ul>
+        </nav>
+      ))}
     </>
   );
 }
@@ -135,23 +132,6 @@ function countsOf({ who }: Wanted, entries: readonly Entry[]): readonly [string,
   }
   return [...counts].toSorted(([, a], [, b]) => b - a);
 }
-
-const ACTIVITY_CHANGES: Readonly<Record<string, string>> = {
-  LIFECYCLE_CHANGED: "changed",
-  SUPERSEDENCE_APPLIED: "replaced",
-  CONTRADICTION_NOTED: "contradicted",
-  CONTRADICTION_RESOLVED: "settled",
-  EPISTEMIC_TRANSITION: "evaluated",
-  REINFORCE: "reinforced",
-  MEMORY_RESTORED: "brought back",
-  PIN: "pinned",
-  RELEASE: "released",
-  ORGANIZER_MERGED: "merged",
-  TOMBSTONE_SWEEP: "let go",
-  DIRECT_STORE_REQUESTED: "stored",
-  DERIVATION_COMMITTED: "extracted",
-  FAST_INGEST_BATCH: "took in",
-};
 
 function Days({ entries }: { entries: readonly Entry[] }): VNode {
   const days = [...Map.groupBy(entries, ({ at }) => dayOf(at))];
@@ -187,7 +167,8 @@ const Row = ({ of: entry }: { of: Entry }): VNode => (
       <Moment at={entry.at} show={time} />
     </span>
     <b class="who">
-      {entry.who === null ? <span class="dim">unnamed</span> : <Text of={entry.who} line />}
+      {entry.who !== null && <Text of={entry.who} line />}
+      {entry.who === null && "question" in entry && <span class="dim">unnamed</span>}
     </b>
     {"question" in entry && <Asked of={entry.question} />}
     {"change" in entry && <Changed of={entry.change} />}
@@ -229,7 +210,7 @@ function Changed({ of: { record, node } }: { of: Change }): VNode {
   const type = record.op_type === "PIN" && pinned === false ? "RELEASE" : record.op_type;
   return (
     <>
-      <span class="dim">{ACTIVITY_CHANGES[type] ?? type}</span>
+      <span class="dim">{doneWord(type)}</span>
       <p>
         {node === undefined ? (
           <span class="dim">a memory that is gone</span>
@@ -284,7 +265,9 @@ async function readHappened(of: Wanted, user_id: string): Promise<Happened> {
       ? answered(browseNodes({ query: common }))
       : { nodes: [], next_cursor: null },
   ]);
-  const nodes = await nodesOf(changes.operations, user_id);
+  const targets = changes.operations.map(({ target_id }) => target_id);
+  const ids = targets.filter((id) => parseUuid(id) !== undefined);
+  const nodes = new Map((await readNodes(ids, user_id)).map((node) => [node.id, node]));
   const asked = questions.retrievals.map((question): Entry => {
     const { request_id: id, created_at: at, client } = question;
     return { id, at, who: client, question };
@@ -304,17 +287,6 @@ async function readHappened(of: Wanted, user_id: string): Promise<Happened> {
 }
 
 const NOTHING = { retrievals: [], operations: [], has_more: false } as const;
-
-async function nodesOf(
-  operations: readonly OperationRecord[],
-  user_id: string,
-): Promise<ReadonlyMap<string, Node>> {
-  const ids = new Set(operations.map(({ target_id }) => target_id));
-  const node_ids = [...ids].filter((id) => parseUuid(id) !== undefined);
-  if (node_ids.length === 0) return new Map();
-  const { nodes } = await answered(getNodes({ body: { node_ids, user_id } }));
-  return new Map(nodes.map((node) => [node.id, node]));
-}
 
 /** What a change has made of its memory, as far as the log says. */
 function outcomeOf({ payload }: OperationRecord): Record<"before" | "after" | "pinned", unknown> {

@@ -1,18 +1,14 @@
 import { signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import {
-  aggregateAssertions,
-  aggregateQuantities,
-  aggregateQuantitiesFromText,
-  getNodes,
-} from "../client/sdk.gen.ts";
+import * as api from "../client/sdk.gen.ts";
 import type {
   AssertionAggregation,
   QuantityAggregation,
   QuantityPlan,
 } from "../client/types.gen.ts";
 import { answered } from "../data/http.ts";
+import { readNodes } from "../data/nodes.ts";
 import { assign, go, hrefOf, place, withQuery } from "../data/place.ts";
 import { useQuery } from "../data/server.ts";
 import {
@@ -26,7 +22,7 @@ import {
   Segments,
   TextLink,
 } from "../parts/controls.tsx";
-import { counted, date, memoryCount, number } from "../parts/format.ts";
+import { counted, date, memoryCount, number, span } from "../parts/format.ts";
 import { useKeys, useRowFocus } from "../parts/keys.ts";
 import { Box, Loaded, StateShape } from "../parts/states.tsx";
 import { Text } from "../parts/text.tsx";
@@ -67,8 +63,8 @@ function FromFields(): VNode {
   const query = isSum ? sum : count;
   const found = useQuery(`claims ${kind()} ${JSON.stringify(query)}`, async (user_id) =>
     isSum
-      ? sumsOf(await answered(aggregateQuantities({ body: { user_id, query: sum } })))
-      : countsOf(await answered(aggregateAssertions({ body: { user_id, query: count } }))),
+      ? sumsOf(await answered(api.aggregateQuantities({ body: { user_id, query: sum } })))
+      : countsOf(await answered(api.aggregateAssertions({ body: { user_id, query: count } }))),
   );
   const path = isSum ? "/v1/quantities/aggregate" : "/v1/assertions/aggregate";
   return (
@@ -79,7 +75,7 @@ function FromFields(): VNode {
 function FromText(): VNode {
   const question = asked.value;
   const found = useQuery(`sum of ${question}`, (user_id) =>
-    answered(aggregateQuantitiesFromText({ body: { user_id, question } })),
+    answered(api.aggregateQuantitiesFromText({ body: { user_id, question } })),
   );
   const path = "/v1/quantities/aggregate-text";
   return (
@@ -353,17 +349,14 @@ function GroupRow(props: { by: readonly string[]; of: Row; width: number }): VNo
 
 function spanOf({ earliest, latest }: Row): string {
   if (earliest === null || latest === null) return "";
-  const [from, to] = [date(earliest), date(latest)];
-  return from === to ? from : `${from} to ${to}`;
+  return span(earliest, date(earliest) === date(latest) ? null : latest);
 }
 
 function Records({ ids, count }: { ids: readonly string[]; count: number }): VNode {
-  const query = useQuery(`records ${ids.join(" ")}`, (user_id) =>
-    answered(getNodes({ body: { node_ids: [...ids], user_id } })),
-  );
+  const query = useQuery(`records ${ids.join(" ")}`, (user_id) => readNodes(ids, user_id));
   return (
     <Loaded of={query}>
-      {({ nodes }) => (
+      {(nodes) => (
         <>
           <p class="small">
             {nodes.length < count
@@ -421,16 +414,12 @@ function NoClaims({ exclusions }: { exclusions: Readonly<Record<string, number>>
   const without = exclusions["missing_structured_assertion"] ?? 0;
   return (
     <Box title="No claim fits">
-      <p>A claim is a memory that states its subject, predicate and object in parts.</p>
-      {without > 0 && (
-        <>
-          <p>
-            {counted(without, "memory states", "memories state")} no structured claim. Extraction
-            writes them, or a caller who stores a fact with this in its metadata:
-          </p>
-          <Command>{'{"subject":"I","predicate":"drink","object":"tea"}'}</Command>
-        </>
-      )}
+      <p>
+        A claim is a memory that states its subject, predicate and object in parts.
+        {without > 0 && ` ${counted(without, "memory states", "memories state")} none.`} Extraction
+        writes them, or a caller who stores a fact with this in its metadata:
+      </p>
+      <Command>{'{"subject":"I","predicate":"drink","object":"tea"}'}</Command>
     </Box>
   );
 }

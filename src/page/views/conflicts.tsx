@@ -2,16 +2,11 @@ import { signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { storedSpeaker } from "../../domain/speaker.ts";
-import {
-  getNodes,
-  listContradictions,
-  resolveContradiction,
-  store,
-  supersedeNode,
-} from "../client/sdk.gen.ts";
+import * as api from "../client/sdk.gen.ts";
 import type { Node, NotedContradiction } from "../client/types.gen.ts";
 import { callId, callIds, canBeReplaced, change, tried } from "../data/changes.ts";
 import { answered, type CallFailure } from "../data/http.ts";
+import { readNodes } from "../data/nodes.ts";
 import { assign, hrefOf } from "../data/place.ts";
 import { canChange, useQuery } from "../data/server.ts";
 import { Button, Facts, FormDialog, Moment, Section, TextField } from "../parts/controls.tsx";
@@ -77,7 +72,7 @@ const SHOWN = 100;
 
 function useContradictions() {
   return useQuery("contradictions", (user_id) =>
-    answered(listContradictions({ query: { user_id, status: "open", limit: SHOWN } })),
+    answered(api.listContradictions({ query: { user_id, status: "open", limit: SHOWN } })),
   );
 }
 
@@ -182,7 +177,7 @@ function Side({ node, tag, keep, isLink }: SideProps): VNode {
 async function settle(winner: Node, loser: Node): Promise<boolean> {
   const headers = callId();
   const body = { winner_id: winner.id, loser_id: loser.id };
-  return await change(() => answered(resolveContradiction({ body, headers })), "Settled.");
+  return await change(() => answered(api.resolveContradiction({ body, headers })), "Settled.");
 }
 
 type Two = readonly [Node, Node];
@@ -285,8 +280,7 @@ const statesOf = (pair: Two): string => pair.map((node) => node.lifecycle_state)
 /** Both as they are now. @throws CallFailure */
 async function readPair(pair: Two): Promise<Two> {
   const [a, b] = pair;
-  const body = { node_ids: [a.id, b.id], user_id: a.user_id };
-  const { nodes } = await answered(getNodes({ body }));
+  const nodes = await readNodes([a.id, b.id], a.user_id);
   const nowOf = (node: Node): Node => nodes.find(({ id }) => id === node.id) ?? node;
   return [nowOf(a), nowOf(b)];
 }
@@ -295,7 +289,7 @@ async function readPair(pair: Two): Promise<Two> {
 async function storeText(content: string, [a]: Two, nameOf: Names): Promise<string> {
   const { user_id, node_type, scope } = a;
   const body = { content, user_id, node_type, scope, role: "user" as const };
-  return (await answered(store({ body, headers: nameOf(["store", body]) }))).node_id;
+  return (await answered(api.store({ body, headers: nameOf(["store", body]) }))).node_id;
 }
 
 /** While both are contested, what was said first is kept, to be replaced. */
@@ -303,13 +297,13 @@ async function settleOpen(pair: Two, nameOf: Names): Promise<void> {
   const [a, b] = await readPair(pair);
   if (a.lifecycle_state !== "contested" || b.lifecycle_state !== "contested") return;
   const body = { winner_id: a.id, loser_id: b.id };
-  await answered(resolveContradiction({ body, headers: nameOf(["resolve", body]) }));
+  await answered(api.resolveContradiction({ body, headers: nameOf(["resolve", body]) }));
 }
 
 async function replaceHeld(pair: Two, id: string, nameOf: Names): Promise<void> {
   for (const node of await readPair(pair)) {
     if (!canBeReplaced(node)) continue;
     const body = { old_node_id: node.id, new_node_id: id };
-    await answered(supersedeNode({ body, headers: nameOf(["replace", body]) }));
+    await answered(api.supersedeNode({ body, headers: nameOf(["replace", body]) }));
   }
 }

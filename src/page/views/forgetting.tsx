@@ -1,21 +1,15 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import {
-  browseNodes,
-  forget,
-  getForgetting,
-  getNodes,
-  listForgettings,
-  organize,
-} from "../client/sdk.gen.ts";
+import * as api from "../client/sdk.gen.ts";
 import type {
   ErasureCounts,
   ForgetAnswer,
   Forgetting as Forgotten,
   Node,
 } from "../client/types.gen.ts";
-import { endOf, pin, tried } from "../data/changes.ts";
-import { answered, asFailure, type CallFailure, isLost, key } from "../data/http.ts";
+import { endOf, pin, useSending } from "../data/changes.ts";
+import { answered, asFailure, isLost, key } from "../data/http.ts";
+import { readNodes } from "../data/nodes.ts";
 import { go, hrefOf } from "../data/place.ts";
 import { canChange, forgetAnswers, owner, useQuery } from "../data/server.ts";
 import {
@@ -47,12 +41,6 @@ import { signed, Text } from "../parts/text.tsx";
 const SOON_DAYS = 30;
 const READ = 500;
 const SHOWN = 100;
-
-type Going = {
-  readonly soon: readonly Node[];
-  readonly archived: readonly Node[];
-  readonly forgotten: readonly Forgotten[];
-};
 
 export function Forgetting({ id }: { id: string }): VNode {
   return id === "" ? <Lists /> : <Gone key={id} id={id} />;
@@ -119,11 +107,11 @@ function Lists(): VNode {
   );
 }
 
-async function read(until: string, user_id: string): Promise<Going> {
+async function read(until: string, user_id: string) {
   const [soon, archived, forgotten] = await Promise.all([
-    answered(browseNodes({ query: { user_id, expires_before: until, limit: READ } })),
-    answered(browseNodes({ query: { user_id, state: ["archived"], limit: SHOWN } })),
-    answered(listForgettings({ query: { user_id } })),
+    answered(api.browseNodes({ query: { user_id, expires_before: until, limit: READ } })),
+    answered(api.browseNodes({ query: { user_id, state: ["archived"], limit: SHOWN } })),
+    answered(api.listForgettings({ query: { user_id } })),
   ]);
   const byEnd = soon.nodes.toSorted((a, b) => ((endOf(a) ?? "") < (endOf(b) ?? "") ? -1 : 1));
   return { soon: byEnd, archived: archived.nodes, forgotten };
@@ -133,12 +121,11 @@ async function read(until: string, user_id: string): Promise<Going> {
 async function readFaded(user_id: string): Promise<readonly Node[]> {
   if (!canChange.peek()) return [];
   const body = { user_id, jobs: ["decay_sweep"], dry_run: true };
-  const { would_change } = await answered(organize({ body }));
+  const { would_change } = await answered(api.organize({ body }));
   const node_ids = (would_change?.changes ?? [])
     .filter(({ to }) => to === "archived")
     .map(({ target_id }) => target_id);
-  if (node_ids.length === 0) return [];
-  return (await answered(getNodes({ body: { node_ids, user_id } }))).nodes;
+  return await readNodes(node_ids, user_id);
 }
 
 function useRowKeys(
@@ -243,13 +230,12 @@ type Props = { readonly node: Node; readonly onClose: () => void };
 export function Forget({ node, onClose }: Props): VNode {
   const [keep, setKeep] = useState(false);
   const [preview, setPreview] = useState<ForgetAnswer | undefined>(undefined);
-  const [failure, setFailure] = useState<CallFailure | undefined>(undefined);
+  const { isSending, failure, setFailure, send } = useSending();
   const [word, setWord] = useState("");
-  const [isSending, setSending] = useState(false);
   const call = (confirm?: string): Promise<ForgetAnswer> => {
     const what = { user_id: node.user_id, ids: [node.id], keep_derived: keep };
     const how = confirm === undefined ? {} : { mode: "erase" as const, confirm };
-    return answered(forget({ body: { ...what, ...how } }));
+    return answered(api.forget({ body: { ...what, ...how } }));
   };
   const look = (): void => {
     setPreview(undefined);
@@ -257,14 +243,12 @@ export function Forget({ node, onClose }: Props): VNode {
     call().then(setPreview, (error: unknown) => setFailure(asFailure(error)));
   };
   useEffect(look, [node.id, keep]);
-  const erase = async (confirm: string): Promise<void> => {
-    setSending(true);
+  const confirm = preview?.confirm ?? undefined;
+  const erase = async (): Promise<void> => {
     let answer: ForgetAnswer | undefined;
-    const refused = await tried(async () => {
+    const refused = await send(async () => {
       answer = await call(confirm);
     }, "Forgotten.");
-    setSending(false);
-    setFailure(refused);
     // What was shown may be no longer true.
     if (refused !== undefined && !isLost(refused)) look();
     if (answer?.forget_id == null) return;
@@ -276,7 +260,6 @@ export function Forget({ node, onClose }: Props): VNode {
     onClose();
     go(hrefOf("forgetting", answer.forget_id));
   };
-  const confirm = preview?.confirm ?? undefined;
   const isMeant = confirm !== undefined && word.trim().toLowerCase() === "forget";
   return (
     <FormDialog
@@ -285,9 +268,7 @@ export function Forget({ node, onClose }: Props): VNode {
       save="Erase it"
       kind="danger"
       isReady={isMeant && !isSending}
-      onSave={() => {
-        if (confirm !== undefined) void erase(confirm);
-      }}
+      onSave={() => void erase()}
     >
       {failure !== undefined && (
         <Warning title="Nothing was erased." code={`${failure.status} · ${failure.code}`}>
@@ -377,7 +358,7 @@ const STAGES = {
 
 function Gone({ id }: { id: string }): VNode {
   const query = useQuery(`forgotten ${id}`, () =>
-    answered(getForgetting({ path: { forget_id: id } })),
+    answered(api.getForgetting({ path: { forget_id: id } })),
   );
   return (
     <>

@@ -2,16 +2,10 @@ import { signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
-import {
-  examine as askExamine,
-  stats as askStats,
-  organize,
-  processExtractions,
-  processMaterializations,
-} from "../client/sdk.gen.ts";
+import * as api from "../client/sdk.gen.ts";
 import type { Examination, OrganizeResult, Stats, WouldChange } from "../client/types.gen.ts";
 import { change } from "../data/changes.ts";
-import { answered, asFailure, type CallFailure, key } from "../data/http.ts";
+import { answered, asFailure, CallFailure, key } from "../data/http.ts";
 import { assign, hrefOf } from "../data/place.ts";
 import { caller, canChange, owner, owners, useQuery } from "../data/server.ts";
 import {
@@ -67,8 +61,8 @@ export function Health(): VNode {
 
 async function read(user_id: string): Promise<Figures> {
   const [own, whole] = await Promise.all([
-    answered(askStats({ query: { user_id } })),
-    caller.peek()?.is_operator === true ? answered(askStats()) : undefined,
+    answered(api.stats({ query: { user_id } })),
+    caller.peek()?.is_operator === true ? answered(api.stats()) : undefined,
   ]);
   return { own, whole };
 }
@@ -200,7 +194,7 @@ async function examine(): Promise<void> {
   const used = key.peek();
   examined.value = { ...examined.peek(), failure: undefined, isRunning: true };
   try {
-    const data = await answered(askExamine());
+    const data = await answered(api.examine());
     if (key.peek() === used) examined.value = { data, at: now(), isRunning: false };
   } catch (error) {
     if (key.peek() === used) examined.value = { failure: asFailure(error), isRunning: false };
@@ -220,8 +214,8 @@ function Work({ of: { details } }: { of: Stats }): VNode | null {
     setRunning(true);
     const body = { user_id: owner.peek() ?? null, budget_ms: BUDGET_MS };
     const passes = [
-      ...(jobs.pending > 0 ? [processMaterializations] : []),
-      ...(extractions.pending > 0 ? [processExtractions] : []),
+      ...(jobs.pending > 0 ? [api.processMaterializations] : []),
+      ...(extractions.pending > 0 ? [api.processExtractions] : []),
     ];
     let [done, left] = [0, 0];
     await change(
@@ -284,35 +278,24 @@ const ORGANIZER_JOBS: Readonly<Record<string, string>> = {
   summarize: "summary",
   feedback_apply: "feedback",
   tombstone_sweep: "its time is over",
-  snapshot_generation: "snapshot",
   consolidate: "similar ones",
-  index_compaction: "index",
 };
 
-type Shown =
-  | { readonly kind: "nothing" | "running" }
-  | { readonly kind: "preview"; readonly result: OrganizeResult }
-  | { readonly kind: "failed"; readonly failure: CallFailure };
-
 function Organizer(): VNode {
-  const [shown, setShown] = useState<Shown>({ kind: "nothing" });
-  const isRunning = shown.kind === "running";
+  const [shown, setShown] = useState<"running" | OrganizeResult | CallFailure | undefined>();
+  const isRunning = shown === "running";
   const preview = async (): Promise<void> => {
     if (isRunning || !canChange.peek()) return;
-    setShown({ kind: "running" });
-    try {
-      setShown({ kind: "preview", result: await run(true) });
-    } catch (error) {
-      setShown({ kind: "failed", failure: asFailure(error) });
-    }
+    setShown("running");
+    setShown(await run(true).catch(asFailure));
   };
   const apply = async (): Promise<void> => {
-    setShown({ kind: "running" });
+    setShown("running");
     await change(
       () => run(false),
       (result) => `Organized: ${counted(sum(result, "nodes_modified"), "change")}.`,
     );
-    setShown({ kind: "nothing" });
+    setShown(undefined);
   };
   const text = canChange.value ? "show what the organizer would change" : undefined;
   useKeys([{ keys: "o", text, run: () => void preview() }]);
@@ -330,15 +313,18 @@ function Organizer(): VNode {
         </p>
       )}
       {isRunning && <Skeleton label="Looking through the memories…" />}
-      {shown.kind === "failed" && <Failure of={shown.failure} />}
-      {shown.kind === "preview" && <Preview of={shown.result} onApply={() => void apply()} />}
+      {shown instanceof CallFailure ? (
+        <Failure of={shown} />
+      ) : (
+        typeof shown === "object" && <Preview of={shown} onApply={() => void apply()} />
+      )}
     </Section>
   );
 }
 
 async function run(isDry: boolean): Promise<OrganizeResult> {
   const user_id = owner.peek() ?? null;
-  return await answered(organize({ body: { user_id, dry_run: isDry, budget_ms: BUDGET_MS } }));
+  return await answered(api.organize({ body: { user_id, dry_run: isDry, budget_ms: BUDGET_MS } }));
 }
 
 function sum({ per_job }: OrganizeResult, what: "nodes_modified" | "errors"): number {
@@ -428,6 +414,11 @@ function PackFacts({ of: { own, whole } }: { of: Figures }): VNode | null {
   const size = whole?.details?.bytes ?? null;
   const embeddings = (whole ?? own).details?.embeddings ?? null;
   const isPack = backend === "sqlite";
+  const rows = [
+    ["active memories", own.node_count, whole?.node_count],
+    ["events", own.event_count, whole?.event_count],
+    ["receipts", details.receipts, whole?.details?.receipts],
+  ] as const;
   return (
     <Section side title={isPack ? "The pack" : "The database"}>
       <Facts
@@ -460,9 +451,14 @@ function PackFacts({ of: { own, whole } }: { of: Figures }): VNode | null {
           </tr>
         </thead>
         <tbody>
-          <Counted name="active memories" own={own.node_count} whole={whole?.node_count} />
-          <Counted name="events" own={own.event_count} whole={whole?.event_count} />
-          <Counted name="receipts" own={details.receipts} whole={whole?.details?.receipts} />
+          {rows.map(([name, ...counts]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {counts.map(
+                (count, index) => count !== undefined && <td key={index}>{number(count)}</td>,
+              )}
+            </tr>
+          ))}
         </tbody>
       </table>
     </Section>
@@ -476,12 +472,4 @@ const Embedded = ({ of: { computed, asked, failed } }: { of: Embeddings }): VNod
     {number(computed)} texts since the start; {number(asked - computed)} were remembered
     {failed > 0 && <span class="lost block">{counted(failed, "failure")}</span>}
   </>
-);
-
-const Counted = (props: { name: string; own: number; whole: number | undefined }): VNode => (
-  <tr>
-    <th scope="row">{props.name}</th>
-    <td>{number(props.own)}</td>
-    {props.whole !== undefined && <td>{number(props.whole)}</td>}
-  </tr>
 );

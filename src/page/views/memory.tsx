@@ -1,16 +1,11 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { seenIn, seenInWords, storedSpeaker } from "../../domain/speaker.ts";
-import {
-  getBlob,
-  getNodeEdges,
-  getNodeRetrievals,
-  getNodes,
-  getProvenance,
-} from "../client/sdk.gen.ts";
+import { getBlob, getNodeEdges, getNodeRetrievals, getProvenance } from "../client/sdk.gen.ts";
 import type { Edge, Node, Provenance } from "../client/types.gen.ts";
 import { archive, canBeReplaced, pin, promote, reinforce, restore } from "../data/changes.ts";
 import { answered } from "../data/http.ts";
+import { farEnd, readNodes } from "../data/nodes.ts";
 import { go, hrefOf, place, withQuery } from "../data/place.ts";
 import { canChange, useQuery } from "../data/server.ts";
 import {
@@ -23,7 +18,17 @@ import {
   Section,
   TextLink,
 } from "../parts/controls.tsx";
-import { counted, date, edgeWords, now, number, ordinal, share, words } from "../parts/format.ts";
+import {
+  counted,
+  date,
+  edgeWords,
+  now,
+  number,
+  ordinal,
+  share,
+  span,
+  words,
+} from "../parts/format.ts";
 import { type KeyAction, useKeys } from "../parts/keys.ts";
 import { Loaded, State, StateShape } from "../parts/states.tsx";
 import { hiddenIn, signed, Text } from "../parts/text.tsx";
@@ -38,10 +43,9 @@ const HEADING = 280;
 export function Memory({ id }: { id: string }): VNode {
   const query = useQuery(`memory ${id}`, (userId) => read(id, userId));
   return (
-    <>
-      {query.data === undefined && <h1 class="vh">Memory</h1>}
-      <Loaded of={query}>{(data) => <Known key={id} data={data} />}</Loaded>
-    </>
+    <Loaded of={query} title="Memory">
+      {(data) => <Known key={id} data={data} />}
+    </Loaded>
   );
 }
 
@@ -110,9 +114,8 @@ function Claim({ node }: { node: Node }): VNode {
         <span>{node.node_type}</span>
         <span>{node.scope}</span>
         <span>
-          {valid_to === null
-            ? `true from ${date(valid_from)}, no end`
-            : `true from ${date(valid_from)} to ${date(valid_to)}`}
+          true from {span(valid_from, valid_to)}
+          {valid_to === null && ", no end"}
         </span>
         {node.event_time !== null && (
           <span>
@@ -283,9 +286,7 @@ function Uses({ node: { id } }: { node: Node }): VNode | null {
       <h2 class="side-h">
         {retrievals.length === 0
           ? "Not used in any kept answer"
-          : has_more
-            ? `Used in more than ${counted(retrievals.length, "answer")}`
-            : `Used in ${counted(retrievals.length, "answer")}`}
+          : `Used in ${has_more ? "more than " : ""}${counted(retrievals.length, "answer")}`}
         {shown.length < retrievals.length && (
           <Button kind="link" onClick={() => setWhole(true)}>
             all
@@ -331,16 +332,14 @@ function Neighbours({ node: { id } }: { node: Node }): VNode {
 }
 
 async function readNeighbours(id: string, userId: string): Promise<readonly Neighbour[]> {
-  const { edges } = await answered(
-    getNodeEdges({ path: { node_id: id }, query: { limit: NEIGHBOURS } }),
+  const query = { limit: NEIGHBOURS };
+  const { edges } = await answered(getNodeEdges({ path: { node_id: id }, query }));
+  const nodes = await readNodes(
+    edges.map((edge) => farEnd(edge, id)),
+    userId,
   );
-  const otherOf = ({ source_id, target_id }: Edge): string =>
-    source_id === id ? target_id : source_id;
-  if (edges.length === 0) return [];
-  const body = { node_ids: [...new Set(edges.map(otherOf))], user_id: userId };
-  const { nodes } = await answered(getNodes({ body }));
   return edges.flatMap((edge) => {
-    const node = nodes.find((one) => one.id === otherOf(edge));
+    const node = nodes.find((one) => one.id === farEnd(edge, id));
     return node === undefined ? [] : [{ edge, node }];
   });
 }

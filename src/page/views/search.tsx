@@ -32,7 +32,7 @@ export function Search({ id }: { id: string }): VNode {
       if (turn === latest.current) setAsked(outcome);
     };
     show({ state: "asking" });
-    const whole: Question = { ...conditions.value, query };
+    const whole: Question = { ...conditions(), query };
     try {
       show({ state: "done", answer: await ask(whole, owner.peek() ?? "") });
     } catch (error) {
@@ -71,20 +71,42 @@ function Own({ asked }: { asked: Asked | undefined }): VNode {
 function Former({ id }: { id: string }): VNode {
   const query = useQuery(`replay ${id}`, (userId) => replay(id, userId));
   return (
-    <>
-      {query.data === undefined && <h1 class="vh">Search</h1>}
-      <Loaded of={query} label="Asking the memory…">
-        {(answer) => <Explained answer={answer} />}
-      </Loaded>
-    </>
+    <Loaded of={query} title="Search" label="Asking the memory…">
+      {(answer) => <Explained answer={answer} />}
+    </Loaded>
   );
 }
 
-const LIMITS = [3, 5, 8, 20, 50] as const;
-const BUDGETS = [256, 512, 1024, 2048, 4096] as const;
+const same = (one: string) => [one, one] as const;
+const amounts = (what: string, of: readonly number[]) =>
+  of.map((one) => [String(one), counted(one, what)] as const);
 
-/** The conditions of the next question; only this tab knows them. */
-const conditions = signal<Omit<Question, "query">>({});
+/** What a question can be narrowed by: its name, the word for none, and its values with their words. */
+const CHIPS = [
+  ["scope", "all", SCOPES.map(same)],
+  ["source", "all", SOURCE_TYPES.map((one) => [one, words.source[one]] as const)],
+  ["mode", "default", [same("explicit")]],
+  ["at most", "default", amounts("result", [3, 5, 8, 20, 50])],
+  ["budget", "default", amounts("token", [256, 512, 1024, 2048, 4096])],
+] as const;
+type Chip = (typeof CHIPS)[number][0] | "known by";
+
+/** The conditions of the next question, by their chips; only this tab knows them. */
+const chosen = signal<Partial<Record<Chip, string>>>({});
+
+function conditions(): Omit<Question, "query"> {
+  const { mode, "at most": limit, budget, "known by": day } = chosen.value;
+  const scope = SCOPES.find((one) => one === chosen.value.scope);
+  const source = SOURCE_TYPES.find((one) => one === chosen.value.source);
+  return {
+    ...(scope && { scope }),
+    ...(source && { source_types: [source] }),
+    ...(mode === "explicit" && { retrieval_mode: mode }),
+    ...(limit && { limit: Number(limit) }),
+    ...(budget && { token_budget: Number(budget) }),
+    ...(day && { knowledge_at: `${day}T23:59:59Z` }),
+  };
+}
 
 type Props = { readonly text: string; readonly onAsk: (text: string) => void };
 
@@ -126,81 +148,31 @@ function AskBar({ text, onAsk }: Props): VNode {
   );
 }
 
-type ChipProps = {
-  readonly name: string;
-  readonly value: string;
-  readonly options: readonly (readonly [string, string])[];
-  readonly onChange: (value: string) => void;
-};
-
-const Chip = ({ name, value, options, onChange }: ChipProps): VNode => (
-  <label class={value === "" ? "chip" : "chip set"}>
-    {name}
-    <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-      {options.map(([one, text]) => (
-        <option key={one} value={one}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
-);
-
 function Chips(): VNode {
-  const now = conditions.value;
-  const set = (changes: Partial<Question>): void => assign(conditions, { ...now, ...changes });
-  const known = <T extends string>(members: readonly T[], value: string): T | undefined =>
-    members.find((member) => member === value);
-  const amounts = (
-    name: string,
-    key: "limit" | "token_budget",
-    of: readonly number[],
-    what: string,
-  ) => (
-    <Chip
-      name={name}
-      value={String(now[key] ?? "")}
-      options={[["", "default"], ...of.map((one) => [String(one), counted(one, what)] as const)]}
-      onChange={(value) => set({ [key]: value === "" ? null : Number(value) })}
-    />
-  );
+  const of = (name: Chip) => ({
+    value: chosen.value[name] ?? "",
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      assign(chosen, { ...chosen.value, [name]: currentTarget.value }),
+  });
+  const look = (name: Chip): string => (chosen.value[name] ? "chip set" : "chip");
   return (
     <div class="chips">
-      <Chip
-        name="scope"
-        value={typeof now.scope === "string" ? now.scope : ""}
-        options={[["", "all"], ...SCOPES.map((one) => [one, one] as const)]}
-        onChange={(value) => set({ scope: known(SCOPES, value) ?? null })}
-      />
-      <Chip
-        name="source"
-        value={now.source_types?.[0] ?? ""}
-        options={[["", "all"], ...SOURCE_TYPES.map((one) => [one, words.source[one]] as const)]}
-        onChange={(value) => {
-          const one = known(SOURCE_TYPES, value);
-          set({ source_types: one === undefined ? null : [one] });
-        }}
-      />
-      <Chip
-        name="mode"
-        value={now.retrieval_mode ?? ""}
-        options={[
-          ["", "default"],
-          ["explicit", "explicit"],
-        ]}
-        onChange={(value) => set({ retrieval_mode: value === "explicit" ? value : null })}
-      />
-      {amounts("at most", "limit", LIMITS, "result")}
-      {amounts("budget", "token_budget", BUDGETS, "token")}
-      <label class={now.knowledge_at == null ? "chip" : "chip set"}>
+      {CHIPS.map(([name, none, values]) => (
+        <label key={name} class={look(name)}>
+          {name}
+          <select {...of(name)}>
+            <option value="">{none}</option>
+            {values.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
+      <label class={look("known by")}>
         known by
-        <input
-          type="date"
-          value={now.knowledge_at?.slice(0, 10) ?? ""}
-          onChange={({ currentTarget: { value: day } }) =>
-            set({ knowledge_at: day === "" ? null : `${day}T23:59:59Z` })
-          }
-        />
+        <input type="date" {...of("known by")} />
       </label>
     </div>
   );

@@ -1,16 +1,10 @@
 import { signal } from "@preact/signals";
 import type { FunctionComponent, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import {
-  assertionState,
-  getNode,
-  getNodeEdges,
-  getNodes,
-  listEntities,
-  neighborhood,
-} from "../client/sdk.gen.ts";
+import * as api from "../client/sdk.gen.ts";
 import type { Edge, EntityPage, Node } from "../client/types.gen.ts";
 import { answered } from "../data/http.ts";
+import { farEnd, readNodes } from "../data/nodes.ts";
 import { assign, go, hrefOf, place, withQuery } from "../data/place.ts";
 import { useQuery } from "../data/server.ts";
 import {
@@ -20,18 +14,19 @@ import {
   FilterField,
   filterKey,
   Measure,
+  Pages,
   Section,
   TextLink,
   Title,
 } from "../parts/controls.tsx";
 import {
   counted,
-  date,
   edgeWords,
   memoryCount,
   now,
   number,
   share,
+  span,
   words,
 } from "../parts/format.ts";
 import { useKeys, useRowFocus } from "../parts/keys.ts";
@@ -57,7 +52,7 @@ function AllThings(): VNode {
     ...(named.value === "" ? {} : { contains: named.value }),
   };
   const found = useQuery(`things ${JSON.stringify(query)}`, (user_id) =>
-    answered(listEntities({ query: { ...query, user_id } })),
+    answered(api.listEntities({ query: { ...query, user_id } })),
   );
   useRowFocus();
   useKeys([filterKey()]);
@@ -107,18 +102,13 @@ function List({ data }: { data: EntityPage }): VNode {
           </li>
         ))}
       </ol>
-      <p class="acts">
-        {!isFirst && (
-          <a class="btn" href={withQuery({ cursor: undefined })}>
-            First page
-          </a>
-        )}
-        {next_cursor !== null && (
-          <a class="btn" href={withQuery({ cursor: next_cursor })}>
-            Next page
-          </a>
-        )}
-      </p>
+      <Pages
+        class="acts"
+        of={[
+          !isFirst && ["First page", { cursor: undefined }],
+          next_cursor !== null && ["Next page", { cursor: next_cursor }],
+        ]}
+      />
     </>
   );
 }
@@ -150,10 +140,9 @@ function Thing({ id }: { id: string }): VNode {
   const query = useQuery(`thing ${id}`, (userId) => readThing(id, userId));
   useRowFocus();
   return (
-    <>
-      {query.data === undefined && <h1 class="vh">People and things</h1>}
-      <Loaded of={query}>{(data) => <About data={data} />}</Loaded>
-    </>
+    <Loaded of={query} title="People and things">
+      {(data) => <About data={data} />}
+    </Loaded>
   );
 }
 
@@ -252,11 +241,7 @@ function Fact({ node }: { node: Node }): VNode {
       <span class="meta">
         <State of={node.lifecycle_state} />
         <span>{node.node_type}</span>
-        <span>
-          {valid_to === null
-            ? `from ${date(valid_from)}`
-            : `${date(valid_from)} to ${date(valid_to)}`}
-        </span>
+        <span>{span(valid_from, valid_to, "from ")}</span>
         <span title={node.epistemic_type}>{words.knowledge[node.epistemic_type]}</span>
         <span>{share(node.confidence)}</span>
         {hidden > 0 && <span class="lost">{counted(hidden, "hidden character")}</span>}
@@ -330,7 +315,7 @@ function Claimed({ of }: { of: Topic }): VNode {
   const query = useQuery(`state ${JSON.stringify(of)}`, (user_id) => {
     const valid_at = new Date(now()).toISOString();
     return answered(
-      assertionState({ body: { user_id, query: { ...of, valid_at, limit: SHOWN } } }),
+      api.assertionState({ body: { user_id, query: { ...of, valid_at, limit: SHOWN } } }),
     );
   });
   return (
@@ -352,9 +337,7 @@ function Claimed({ of }: { of: Topic }): VNode {
                 <StateShape of={entry.lifecycle_state} />
                 <TextLink href={hrefOf("memory", entry.node_id)} text={entry.content} />
                 <span class="small">
-                  {entry.valid_to === null
-                    ? `from ${date(entry.valid_from)}`
-                    : `${date(entry.valid_from)} to ${date(entry.valid_to)}`}
+                  {span(entry.valid_from, entry.valid_to, "from ")}
                   {entry.current_candidate && ", holds now"}
                 </span>
               </li>
@@ -437,7 +420,6 @@ function relations(edges: readonly Edge[], one: string, other: string): string {
 }
 
 const MOST_EDGES = 1000;
-const BATCH = 500;
 const MOST_AROUND = 150;
 /** Neighbours whose own connections are read for the graph. */
 const MOST_ASKED = 24;
@@ -447,15 +429,11 @@ type Beside = { readonly node: Node; readonly edges: readonly Edge[] };
 
 type Known = { readonly node: Node; readonly beside: readonly Beside[]; readonly isCut: boolean };
 
-function farEnd({ source_id, target_id }: Edge, id: string): string {
-  return source_id === id ? target_id : source_id;
-}
-
 /** A thing and everything one step away, in any state. @throws CallFailure */
 async function readThing(id: string, userId: string): Promise<Known> {
   const [node, { edges, has_more }] = await Promise.all([
-    answered(getNode({ path: { node_id: id } })),
-    answered(getNodeEdges({ path: { node_id: id }, query: { limit: MOST_EDGES } })),
+    answered(api.getNode({ path: { node_id: id } })),
+    answered(api.getNodeEdges({ path: { node_id: id }, query: { limit: MOST_EDGES } })),
   ]);
   // An operator may follow a link into the memory of another owner; then that owner is shown.
   if (node.user_id !== userId) go(hrefOf("things", id, { owner: node.user_id }), "replace");
@@ -465,30 +443,18 @@ async function readThing(id: string, userId: string): Promise<Known> {
   return { node, beside, isCut: has_more };
 }
 
-/** In any state. Very long texts take several calls. */
-async function readNodes(ids: readonly string[], userId: string): Promise<readonly Node[]> {
-  const found: Node[] = [];
-  let waiting = ids;
-  while (waiting.length > 0) {
-    const body = { node_ids: waiting.slice(0, BATCH), user_id: userId };
-    const { nodes, left_out } = await answered(getNodes({ body }));
-    found.push(...nodes);
-    // Nothing at all would be asked for again without end.
-    waiting = [...(nodes.length === 0 ? [] : left_out), ...waiting.slice(BATCH)];
-  }
-  return found;
-}
-
 /** At most 150 active memories and things within two steps. @throws CallFailure */
 async function readAround({ node: { id }, beside }: Known): Promise<Around> {
-  const answer = await answered(neighborhood({ path: { node_id: id }, query: { max_hops: 2 } }));
+  const answer = await answered(
+    api.neighborhood({ path: { node_id: id }, query: { max_hops: 2 } }),
+  );
   const nodes = answer.nodes.slice(0, MOST_AROUND);
   const isShown = new Set([id, ...nodes.map((node) => node.id)]);
   const near = new Set(beside.map(({ node }) => node.id));
   const asked = nodes.filter((node) => near.has(node.id)).slice(0, MOST_ASKED);
   const pages = await Promise.all(
     asked.map((node) =>
-      answered(getNodeEdges({ path: { node_id: node.id }, query: { limit: EDGES_ASKED } })),
+      answered(api.getNodeEdges({ path: { node_id: node.id }, query: { limit: EDGES_ASKED } })),
     ),
   );
   const all = [...beside.flatMap(({ edges }) => edges), ...pages.flatMap(({ edges }) => edges)];

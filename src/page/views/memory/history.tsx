@@ -8,7 +8,7 @@ import { answered } from "../../data/http.ts";
 import { assign, hrefOf } from "../../data/place.ts";
 import { useQuery } from "../../data/server.ts";
 import { Moment, Section } from "../../parts/controls.tsx";
-import { counted, date, monthName, now, words } from "../../parts/format.ts";
+import { counted, date, doneWord, monthName, now, words } from "../../parts/format.ts";
 import { StateShape } from "../../parts/states.tsx";
 import { Text } from "../../parts/text.tsx";
 import { opponentsOf, useOpenContradictions } from "../conflicts.tsx";
@@ -219,20 +219,6 @@ function Learned({ bars, x, y }: { bars: readonly Bar[]; x: Scale; y: number }):
   );
 }
 
-const LIFE_CHANGES: Readonly<Record<string, string>> = {
-  LIFECYCLE_CHANGED: "Its state was changed",
-  SUPERSEDENCE_APPLIED: "One was replaced by the other",
-  CONTRADICTION_NOTED: "A contradiction was noted",
-  CONTRADICTION_RESOLVED: "The contradiction was settled",
-  EPISTEMIC_TRANSITION: "Its condition was evaluated",
-  REINFORCE: "It was reinforced",
-  MEMORY_RESTORED: "It was brought back",
-  PIN: "It was pinned or released",
-  DIRECT_STORE_REQUESTED: "It was stored",
-  DERIVATION_COMMITTED: "It was extracted from a message",
-  PAIR_CHANGE_REQUESTED: "A change of two memories was asked for",
-};
-
 const SHOWN = 1200;
 
 export function Life({ data, chain }: { data: Provenance; chain: Chain }): VNode {
@@ -255,8 +241,8 @@ export function Life({ data, chain }: { data: Provenance; chain: Chain }): VNode
         )}
         {before !== undefined && <Replaced text="It replaced" node={before} at={node.created_at} />}
         {operations.map(({ id, op_type, actor_id, created_at }) => (
-          <Step key={id} at={created_at} shape={<Dot isFilled={false} />}>
-            <b>{LIFE_CHANGES[op_type] ?? op_type}</b>{" "}
+          <Step key={id} at={created_at}>
+            <b>It was {doneWord(op_type)}</b>{" "}
             <Text as="span" class="dim" of={`by ${actor_id}`} line />
           </Step>
         ))}
@@ -264,7 +250,7 @@ export function Life({ data, chain }: { data: Provenance; chain: Chain }): VNode
           <Replaced text="It was replaced by" node={after} at={after.created_at} />
         )}
         {end !== undefined && node.ttl_days !== null && isActive(node) && (
-          <Step at={end} show={date} shape={<Dot isFilled={false} />}>
+          <Step at={end} show={date}>
             <span class="dim">
               Kept for {counted(node.ttl_days, "day")}: archived on {date(end)}, unless it is
               pinned.
@@ -283,35 +269,34 @@ function isActive({ lifecycle_state: state }: Node): boolean {
 type StepProps = {
   readonly at: string;
   readonly show?: (at: string) => string;
-  readonly shape: VNode;
+  /** Default: a hollow dot. */
+  readonly shape?: VNode;
   readonly children: ComponentChildren;
 };
 
-const Step = ({ at, show, shape, children }: StepProps): VNode => (
+const Step = ({ at, show, shape = HOLLOW, children }: StepProps): VNode => (
   <li>
     <span class="dot">{shape}</span>
     <span class="when">
-      <Moment at={at} {...(show === undefined ? {} : { show })} />
+      <Moment at={at} show={show} />
     </span>
     {children}
   </li>
 );
 
-const Dot = ({ isFilled }: { isFilled: boolean }): VNode => (
+const dot = (circle: VNode): VNode => (
   <svg width="13" height="13" viewBox="-1.5 -1.5 13 13" aria-hidden="true">
-    {isFilled ? (
-      <circle cx="5" cy="5" r="5" class="f-ink" />
-    ) : (
-      <circle cx="5" cy="5" r="4.2" class="s-edge hollow" stroke-width="1.6" />
-    )}
+    {circle}
   </svg>
 );
+const FILLED = dot(<circle cx="5" cy="5" r="5" class="f-ink" />);
+const HOLLOW = dot(<circle cx="5" cy="5" r="4.2" class="s-edge hollow" stroke-width="1.6" />);
 
 function Said({ event, content }: { event: Event; content: string }): VNode {
   const said: Readonly<Record<string, string>> = words.said;
   const speaker = storedSpeaker(event.metadata ?? undefined);
   return (
-    <Step at={event.timestamp} shape={<Dot isFilled />}>
+    <Step at={event.timestamp} shape={FILLED}>
       <b>
         {speaker === undefined ? (
           (said[event.role] ?? event.role)

@@ -1,17 +1,10 @@
 import type { VNode } from "preact";
-import { useMemo, useState } from "preact/hooks";
-import {
-  contradictNodes,
-  getNode,
-  getNodes,
-  pinNode,
-  retrieve,
-  store,
-  supersedeNode,
-} from "../../client/sdk.gen.ts";
+import { useState } from "preact/hooks";
+import * as api from "../../client/sdk.gen.ts";
 import type { Node } from "../../client/types.gen.ts";
-import { callIds, canBeReplaced, tried } from "../../data/changes.ts";
+import { canBeReplaced, useSending } from "../../data/changes.ts";
 import { answered, type CallFailure } from "../../data/http.ts";
+import { readNodes } from "../../data/nodes.ts";
 import { go, hrefOf } from "../../data/place.ts";
 import { owner, useQuery } from "../../data/server.ts";
 import { Button, Dialog, FormDialog, SearchForm, TextField } from "../../parts/controls.tsx";
@@ -27,20 +20,12 @@ type Met = {
 /** A sentence of the reader's own, stored as what the user said. */
 export function Remember({ onClose }: { onClose: () => void }): VNode {
   const [text, setText] = useState("");
-  const [isSending, setSending] = useState(false);
-  const [failure, setFailure] = useState<CallFailure | undefined>(undefined);
-  const nameOf = useMemo(callIds, []);
+  const { isSending, failure, nameOf, send } = useSending();
   const content = text.trim();
   const save = async (): Promise<void> => {
-    setSending(true);
     const body = { user_id: owner.peek() ?? "", content, role: "user" as const };
-    const refused = await tried(
-      () => answered(store({ body, headers: nameOf(body) })),
-      "Remembered.",
-    );
-    setSending(false);
-    setFailure(refused);
-    if (refused === undefined) onClose();
+    const call = () => answered(api.store({ body, headers: nameOf(body) }));
+    if ((await send(call, "Remembered.")) === undefined) onClose();
   };
   return (
     <FormDialog
@@ -64,20 +49,18 @@ export function Remember({ onClose }: { onClose: () => void }): VNode {
 export function Correct({ node, onClose }: { node: Node; onClose: () => void }): VNode {
   const [base, setBase] = useState(node);
   const [text, setText] = useState(node.content);
-  const [isSending, setSending] = useState(false);
+  const { isSending, nameOf, send } = useSending();
   const [met, setMet] = useState<Met | undefined>(undefined);
-  const nameOf = useMemo(callIds, []);
   const isSame = text.trim() === base.content.trim() || text.trim() === "";
   const save = async (): Promise<void> => {
-    setSending(true);
     let id: string | undefined;
     const body = bodyOf(base, text);
     const headers = nameOf(body);
-    const failure = await tried(async () => {
-      id = (await answered(store({ body, headers }))).node_id;
-      if (base.pinned) await answered(pinNode({ path: { node_id: id }, body: { pinned: true } }));
+    const failure = await send(async () => {
+      id = (await answered(api.store({ body, headers }))).node_id;
+      if (base.pinned)
+        await answered(api.pinNode({ path: { node_id: id }, body: { pinned: true } }));
     }, "Corrected. The old text stays in the history.");
-    setSending(false);
     if (failure !== undefined) {
       // What was written stays where it was refused.
       setMet(await meet(base, failure));
@@ -130,7 +113,7 @@ function bodyOf(node: Node, text: string) {
 
 async function meet(base: Node, failure: CallFailure): Promise<Met> {
   const read = async (id: string): Promise<Node | undefined> =>
-    await answered(getNode({ path: { node_id: id } })).catch(() => undefined);
+    await answered(api.getNode({ path: { node_id: id } })).catch(() => undefined);
   const now = await read(base.id);
   const by = now?.superseded_by == null ? undefined : await read(now.superseded_by);
   return { failure, now, by };
@@ -148,26 +131,17 @@ export function Second({ node, by, onClose }: Props): VNode {
   const [query, setQuery] = useState(node.content.slice(0, ASKED));
   const search = useQuery(`second ${node.id} ${query}`, () => nearest(node, query));
   const [chosen, setChosen] = useState<Node | undefined>(undefined);
-  const [failure, setFailure] = useState<CallFailure | undefined>(undefined);
-  const nameOf = useMemo(callIds, []);
+  const { failure, nameOf, send } = useSending();
   const save = async (other: Node): Promise<void> => {
     const headers = nameOf([by, other.id]);
-    const refused = await (by === "replace"
-      ? tried(
-          () =>
-            answered(
-              supersedeNode({ body: { old_node_id: node.id, new_node_id: other.id }, headers }),
-            ),
-          "Replaced. The old text stays in the history.",
-        )
-      : tried(
-          () =>
-            answered(
-              contradictNodes({ body: { node_a_id: node.id, node_b_id: other.id }, headers }),
-            ),
-          "Both are contested now.",
-        ));
-    setFailure(refused);
+    const replaced = { old_node_id: node.id, new_node_id: other.id };
+    const contradicted = { node_a_id: node.id, node_b_id: other.id };
+    const refused = await send<unknown>(
+      by === "replace"
+        ? () => answered(api.supersedeNode({ body: replaced, headers }))
+        : () => answered(api.contradictNodes({ body: contradicted, headers })),
+      by === "replace" ? "Replaced. The old text stays in the history." : "Both are contested now.",
+    );
     if (refused !== undefined) return;
     onClose();
     if (by === "replace") go(hrefOf("memory", other.id));
@@ -181,9 +155,7 @@ export function Second({ node, by, onClose }: Props): VNode {
       <SearchForm
         label="Search for the other memory"
         name="Search"
-        onSearch={(text) => {
-          if (text !== "") setQuery(text);
-        }}
+        onSearch={(text) => setQuery(text || query)}
       />
       {search.failure !== undefined && <Refused of={search.failure} />}
       {search.data !== undefined && (
@@ -195,9 +167,7 @@ export function Second({ node, by, onClose }: Props): VNode {
         <Button
           kind="main"
           disabled={chosen === undefined}
-          onClick={() => {
-            if (chosen !== undefined) void save(chosen);
-          }}
+          onClick={() => chosen && void save(chosen)}
         >
           {by === "replace" ? "Replace it" : "Mark both as contested"}
         </Button>
@@ -211,11 +181,10 @@ export function Second({ node, by, onClose }: Props): VNode {
 async function nearest(node: Node, query: string): Promise<readonly Node[]> {
   const { id, user_id, scope } = node;
   const { results } = await answered(
-    retrieve({ body: { query, user_id, scope, limit: FOUND, keep_receipt: false } }),
+    api.retrieve({ body: { query, user_id, scope, limit: FOUND, keep_receipt: false } }),
   );
   const node_ids = results.flatMap(({ node_id }) => (node_id === id ? [] : [node_id]));
-  if (node_ids.length === 0) return [];
-  const { nodes } = await answered(getNodes({ body: { node_ids, user_id } }));
+  const nodes = await readNodes(node_ids, user_id);
   return nodes.filter((one) => one.scope === scope && canBeReplaced(one));
 }
 

@@ -3,9 +3,15 @@ import { replayScore, type ScoreParts, scoreParts } from "../../../domain/score-
 import { FormError } from "../../../lib/form.ts";
 import type { Json } from "../../../lib/json.ts";
 import { explainRetrieval, getRetrievalReceipt, retrieve } from "../../client/sdk.gen.ts";
-import type { Explanation, RetrievalReceipt, RetrieveRequest } from "../../client/types.gen.ts";
+import type {
+  Explanation,
+  RetrievalReceipt,
+  RetrieveRequest,
+  RetrieveResponse,
+} from "../../client/types.gen.ts";
 import { hexOf } from "../../data/changes.ts";
 import { answered } from "../../data/http.ts";
+import { words } from "../../parts/format.ts";
 
 export type Question = Pick<
   RetrieveRequest,
@@ -27,6 +33,8 @@ export type Answer = {
   readonly ms: number | undefined;
   /** Results that are merely the nearest there are. */
   readonly weak: ReadonlySet<string>;
+  /** What has become of results since the moment as of which was asked. */
+  readonly became: ReadonlyMap<string, string>;
 };
 
 /** Asks, without leaving a receipt: looking must not fill the activity. */
@@ -44,7 +52,14 @@ export async function ask(question: Question, userId: string): Promise<Answer> {
     weak: new Set(
       results.flatMap(({ node_id, strength }) => (strength === "weak" ? [node_id] : [])),
     ),
+    became: becameOf(results),
   };
+}
+
+function becameOf(results: RetrieveResponse["results"]): Answer["became"] {
+  const names: Readonly<Record<string, string>> = words.state;
+  const told = results.map(({ node_id, became }) => [node_id, became?.state] as const);
+  return new Map(told.flatMap(([id, state]) => (state ? [[id, names[state] ?? state]] : [])));
 }
 
 /** An answer that was given before, by its receipt, asked again to see whether it is the same. */
@@ -70,6 +85,7 @@ export async function replay(requestId: string, userId: string): Promise<Answer>
     request: undefined,
     ms: undefined,
     weak: new Set(),
+    became: becameOf(again.results),
   };
 }
 

@@ -174,17 +174,6 @@ const SAMENESS: Readonly<Record<Answer["context"]["sameness"], string>> = {
   unchecked: "asked again now; not compared, since this browser computes no hashes here",
 };
 
-const SEARCH_SECTIONS = {
-  entity_snapshots: "people and things",
-  stable_facts: "stable facts",
-  recent_decisions: "recent decisions",
-  active_tasks: "active tasks",
-  provenance_refs: "provenance",
-  contested_claims: "contested claims",
-  system_instructions: "instructions",
-  summaries: "summaries",
-};
-
 const SHADES = ["f-c1", "f-c2", "f-c3", "f-c4"] as const;
 
 type Props = { readonly answer: Answer; readonly line: Signal<string | undefined> };
@@ -209,11 +198,7 @@ function Context({ answer, line }: Props): VNode {
       <div class="foot">
         <span class={context.sameness === "other" ? "lost" : ""}>{SAMENESS[context.sameness]}</span>
         <CopyButton text={context.text} />
-        <JsonButton
-          data={receipt}
-          path={request === undefined ? path : "/v1/retrieve"}
-          {...(request === undefined ? {} : { body: request })}
-        />
+        <JsonButton data={receipt} path={request ? "/v1/retrieve" : path} body={request} />
       </div>
       {context.sameness === "other" && (
         <div class="foot changed">
@@ -241,7 +226,7 @@ function Budget({ answer: { explanation } }: { answer: Answer }): VNode {
   const { in_context, tokens_used, tokens_available } = explanation;
   const sections = [...Map.groupBy(in_context, ({ section }) => section)].map(
     ([name, list], index) => ({
-      name: SEARCH_SECTIONS[name],
+      name: name.replaceAll("_", " "),
       tokens: list.reduce((sum, { token_cost }) => sum + token_cost, 0),
       class: SHADES[index % SHADES.length] ?? "f-c4",
     }),
@@ -321,22 +306,10 @@ function Line({ of: { node_id, token_cost }, text, line }: LineProps): VNode {
   );
 }
 
-const SEARCH_WHY: Readonly<Record<string, string>> = {
-  token_budget: "Did not fit",
-  blank_text: "No text",
-  folded: "Said already",
-  one_sided: "Only one side",
-  result_limit: "Others were better",
-  below_threshold: "Too weak",
-  source_limit: "Enough from its source",
-  evidence_limit: "Enough from its evidence",
-  node_type_filtered: "Not of the types asked for",
-  source_type_filtered: "Not of the sources asked for",
-  lifecycle_filtered: "Not active",
-  retention_filtered: "Its time is over",
-  epistemic_filtered: "Not sure knowledge",
-  condition_filtered: "Holds under a condition",
-  unverified_below_threshold: "Not verified",
+/** Of groups whose reasons differ; one reason of all is the server's own words. */
+const WHY: Readonly<Record<string, string>> = {
+  folded: "says nothing beyond another",
+  below_threshold: "too weak",
 };
 
 type Excluded = Explanation["not_in_context"][number];
@@ -368,28 +341,19 @@ function Group({ code, list }: { code: string; list: readonly Excluded[] }): VNo
         <span class="tri" aria-hidden="true">
           ▸
         </span>
-        <span>
-          <b>{SEARCH_WHY[code] ?? code}</b>
-          {common !== undefined && <span class="dim">{common}</span>}
-        </span>
+        <b>{common ?? WHY[code] ?? code.replaceAll("_", " ")}</b>
         <span class="dim">{number(list.length)}</span>
       </summary>
       <ol>
         {shown.map((one) => (
           <Out key={one.node_id} of={one} isExplained={common !== undefined} />
         ))}
-        {shown.length < list.length && (
-          <li class="out">
-            <span />
-            <p>
-              <Button kind="link" onClick={() => setWhole(true)}>
-                {number(list.length - shown.length)} more
-              </Button>
-            </p>
-            <span />
-          </li>
-        )}
       </ol>
+      {shown.length < list.length && (
+        <Button kind="link" onClick={() => setWhole(true)}>
+          {number(list.length - shown.length)} more
+        </Button>
+      )}
     </details>
   );
 }

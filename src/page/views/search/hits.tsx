@@ -77,7 +77,7 @@ export function Hits({ answer, line }: Props): VNode {
         {hits.slice(0, drawn).map((hit) => (
           <Marked key={hit.node_id} id={hit.node_id} line={line}>
             <span class="rank">{hit.rank}</span>
-            <Memory hit={hit} />
+            <Memory hit={hit} became={answer.became.get(hit.node_id)} />
             <Score
               hit={hit}
               receipt={answer.receipt}
@@ -123,7 +123,7 @@ function Marked({ id, line, children }: MarkedProps): VNode {
 
 export const GONE = "This memory is gone; only its id is left.";
 
-function Memory({ hit }: { hit: Hit }): VNode {
+function Memory({ hit, became }: { hit: Hit; became: string | undefined }): VNode {
   const { node_id, content, node_type, lifecycle_state, event_time, created_at } = hit;
   if (content === null) {
     return (
@@ -141,6 +141,7 @@ function Memory({ hit }: { hit: Hit }): VNode {
       </p>
       <div class="meta">
         {lifecycle_state !== null && <State of={lifecycle_state} />}
+        {became !== undefined && <span class="lost">{became} since</span>}
         {node_type !== null && <span>{node_type}</span>}
         {at !== null && <Moment at={at} show={date} />}
         <span>{counted(hit.token_cost, "token")}</span>

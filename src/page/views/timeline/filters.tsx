@@ -130,34 +130,28 @@ function Facet({ of, data }: { of: FacetOf; data: Facets }): VNode | null {
   );
 }
 
-const NAMES = {
-  state: "this state",
-  type: "this type",
-  scope: "this scope",
-  source_type: "this source",
-  epistemic_type: "this kind of knowledge",
-  session_id: "this conversation",
-  contains: "this text",
-};
-type Name = keyof typeof NAMES;
-// SAFETY: these are its keys.
-const NAME_LIST = Object.keys(NAMES) as Name[];
+type Name = FacetOf[1] | "session_id" | "contains";
+const NAMES: readonly (readonly [Name, string])[] = [
+  ...FACETS.map(([, name, title]) => [name, title.toLowerCase()] as const),
+  ["session_id", "conversation"],
+  ["contains", "text"],
+];
 
 export function Nothing({ of }: { of: Filters }): VNode {
-  const set = NAME_LIST.filter((name) => of[name] !== undefined);
   return (
     <Box title="No memory fits these filters">
       <p>Without one of them there are:</p>
       <ul class="try">
-        {set.map((name) => (
-          <Without key={name} name={name} of={of} />
-        ))}
+        {NAMES.map(
+          ([name, text]) =>
+            of[name] !== undefined && <Without key={name} {...{ name, text, of }} />,
+        )}
       </ul>
     </Box>
   );
 }
 
-function Without({ name, of }: { name: Name; of: Filters }): VNode {
+function Without({ name, text, of }: { name: Name; text: string; of: Filters }): VNode {
   const { [name]: _, ...others } = of;
   const { data } = useQuery(`facets ${JSON.stringify(others)}`, (user_id) =>
     answered(facets({ query: { ...others, user_id } })),
@@ -169,7 +163,7 @@ function Without({ name, of }: { name: Name; of: Filters }): VNode {
   return (
     <li>
       <Button kind="link" onClick={leave}>
-        without {NAMES[name]}
+        without this {text}
       </Button>
       <span>{data === undefined ? "…" : number(data.total)}</span>
     </li>
