@@ -203,8 +203,9 @@ export type IndexableNodes = {
 /**
  * Rebuilds a pack's derived data from its graph: the vectors of the store's model, and the lexical index.
  *
- * For callers: `begin`; `stale` and `put` until a pass finds nothing; `swap`, and again from `stale` if it returns false; `rewriteTexts` until nothing is left; `end`. The next `begin` continues a run interrupted at any point, even by a kill. Searches continue
- * meanwhile and never mix vectors of two models. For implementers: each method is one short transaction; only `swap` takes time
+ * For callers: `begin`; `stale` and `put` until a pass finds nothing; `swap`, and again from `stale` if it returns false;
+ * `rewriteTexts` until nothing is left; `end`. The next `begin` continues a run interrupted at any point, even by a kill. Searches
+ * continue meanwhile and never mix vectors of two models. For implementers: each method is one short transaction; only `swap` takes time
  * proportional to the pack. Every method but `begin` and `count` rejects with storage_busy once another process has taken over.
  */
 export type IndexRebuild<Key = NodeKey> = {

@@ -58,8 +58,8 @@ export type Outcome = {
  * One-off jobs of admitted events, and recurring jobs.
  *
  * For callers: a claim is leased for `LEASE_SECONDS` and renewed while its holder lives. Leased work is not given to others. For
- * implementers: one rule for all claims. Work is free if it has no lease, its lease has ended, or its holder is known to be gone; leases and schedules from the future,
- *   left by a clock set back since, are ignored.
+ * implementers: one rule for all claims. Work is free if it has no lease, its lease has ended, or its holder is known to be gone;
+ * leases and schedules from the future, left by a clock set back since, are ignored.
  */
 export type WorkQueue = {
   /** Pending jobs, fewest attempts first, then oldest. @param isDueOnly skips jobs that failed recently. Default false */
@@ -174,7 +174,8 @@ export type ExtractionLane = {
  * Extraction of admitted events, in order within each owner and scope.
  *
  * For callers: a claim is leased for the given seconds and renewed while its holder works. Once a claim is over, every write under
- *   it throws `takenOver` and writes nothing. For implementers: a pending or running job blocks later ones of its owner and scope; a failed or complete one does not. Each write checks generation and lease in its own transaction.
+ * it throws `takenOver` and writes nothing. For implementers: a pending or running job blocks later ones of its owner and scope; a
+ * failed or complete one does not. Each write checks generation and lease in its own transaction.
  */
 export type ExtractionQueue = {
   /** Claims the first matching job of its lane. */
@@ -352,7 +353,7 @@ export type Upkeep = {
   lastSteps(nodeIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, AuditRecord>>;
   /** Active nodes with a retention (that ends by a moment), without pinned ones. */
   countRetained(owner: Owner, until?: Instant): Promise<number>;
-  /** Removes index entries without an active node; examines all of the owner's. @param limit nodes at most; 0 only counts */
+  /** Removes index entries without an active node, among all of the owner's. @param limit nodes at most; 0 only counts */
   sweepIndexes(
     owner: Owner,
     limit: number,

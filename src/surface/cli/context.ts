@@ -9,15 +9,13 @@ import type { Output } from "./output.ts";
 export type CliContext = {
   readonly serving: Serving;
   readonly output: Output;
-  /** Sets the exit code of a command that completed but has bad news. */
+  /** Sets the exit code of a command that completed with a negative result. */
   fail(): void;
   /** Runs another command. @param args without the program's own name */
   run(args: readonly string[]): Promise<void>;
 };
 
-/**
- * The long-running processes. They are assembled from surfaces that do not know each other, so the process entry provides them.
- */
+/** The long-running processes. The process entry supplies them, since they combine surfaces that do not know each other. */
 export type Serving = {
   http(options: HttpServeOptions): Promise<RunningServer>;
   /** Serves the page of one person. */
@@ -31,11 +29,11 @@ export type Serving = {
 /** Options of every server. */
 type ServeOptions = {
   readonly config: Config;
-  /** Where its settings may come from. */
+  /** Possible sources of its settings. */
   readonly settingsFile: SettingsFile | undefined;
   /** The key given on the command line. */
   readonly key: string | undefined;
-  /** Whether nothing is written. */
+  /** Whether the server is read-only. */
   readonly readOnly: boolean;
   readonly openEngine: () => Promise<MemoryEngine>;
   readonly log: Log;
@@ -43,7 +41,7 @@ type ServeOptions = {
 
 /** A server that can examine its pack in another process. */
 type ExaminedServeOptions = ServeOptions & {
-  /** Whether every command of this machine finds the key of the pack by itself. */
+  /** Whether every command of this machine finds the pack's key by itself. */
   readonly keyIsKept: boolean;
 };
 
@@ -52,7 +50,7 @@ export type HttpServeOptions = ExaminedServeOptions & {
   /** 0 to 65535; 0 picks a free one. */
   readonly port: number;
   readonly allowUnauthenticatedExternalBind: boolean;
-  /** Whether MCP is answered too. */
+  /** Whether MCP is served too. */
   readonly mcp: boolean;
 };
 
@@ -71,18 +69,18 @@ export type McpHttpServeOptions = McpServeOptions & {
   readonly port: number;
 };
 
-/** A server that is listening. */
+/** A listening server. */
 export type RunningServer = {
   /** Address to show, for example `http://127.0.0.1:8000`. */
   readonly url: string;
-  /** Address of the inspector; undefined where it is off. */
+  /** Address of the inspector; undefined if off. */
   readonly inspector?: string | undefined;
   /** Finishes running requests, then closes the engine. */
   stop(): Promise<void>;
 };
 
-/** A server of the inspector that is listening; its address shows the page. */
+/** A listening inspector server; its address shows the page. */
 export type RunningInspector = RunningServer & {
-  /** A new address that opens the page once, for two minutes from now; what an earlier one opened has ended. */
+  /** A new address that opens the page once, within two minutes; sessions of earlier ones end. */
   link(): string;
 };

@@ -19,8 +19,8 @@ export const TRANSPORTS = ["stdio", "streamable-http"] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
 
 /**
- * The settings file that `svc mcp` reads: the named one, else the one beside the pack. An assistant starts it in the folder that
- * it works on, which may be somebody else's, so the working directory has no influence.
+ * The settings file that `svc mcp` reads: the named one, else the one beside the pack. The working directory is ignored: an assistant
+ * starts it in the folder it works on, which may belong to someone else.
  */
 export function mcpSettingsFile(
   dbPath: string | undefined,
@@ -41,9 +41,9 @@ export function mcpConfig(dbPath: string | undefined, file: SettingsFile | undef
 }
 
 /**
- * Opens the memory for a client on stdin and stdout as named by a command line, with all settings.
+ * Opens the memory for a client on stdin and stdout as specified on a command line, with all settings.
  * @param how `key` as given on the command line
- * @throws SvcError `invalid_config` if the settings cannot be used, and as opening a pack does
+ * @throws SvcError `invalid_config` if the settings are unusable, and any error of opening a pack
  */
 export async function openNamedMemory(
   dbPath: string,
@@ -54,7 +54,7 @@ export async function openNamedMemory(
   return await openWithKey(config, { key, readOnly: false, create }, stderrLog("warn"));
 }
 
-/** The output of commands listens to its streams, and this is called again after each failure. */
+/** Commands' output listens to its streams; this is called again after each failure. */
 function note(line: string): void {
   printError(`${line}\n`);
 }
@@ -72,7 +72,7 @@ export async function openWithKey(
   return await openToServe(opened, how, warn);
 }
 
-/** Over stdio nobody sends a key; over a network everybody must. */
+/** Clients on stdio send no key; over a network all must. */
 export function requireKeysFor(transport: TransportName, { mcp: settings }: Config): void {
   const hasKeys = Object.keys(settings.user_keys).length > 0;
   if (hasKeys === (transport === "streamable-http")) return;

@@ -1,4 +1,4 @@
-/** The options of `svc mcp` with which a client can be served before settings are read and commander is loaded. */
+/** The options of `svc mcp` that can be served before settings are read and commander is loaded. */
 import { NO_CREATE } from "../../assistants/server-entry.ts";
 import type { ToolSet } from "../contract/core/operation.ts";
 
@@ -20,8 +20,8 @@ export type PlainOptions = {
 };
 
 /**
- * Reads a command line that names nothing but the pack, whether it is made, its key and the tools.
- * @returns undefined for any other: the command reads it, and reports errors
+ * Reads a command line with only the pack, whether it is created, its key and the tools.
+ * @returns undefined for any other, which the command itself reads, reporting errors
  */
 export function plainOptions(args: readonly string[]): PlainOptions | undefined {
   const values = new Map<string, string>();

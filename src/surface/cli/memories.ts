@@ -1,4 +1,4 @@
-/** What the commands about memories have in common: an operation's members as options, one call, one answer. */
+/** Shared by commands about memories: an operation's members as options, one call, one answer. */
 import { isUtf8 } from "node:buffer";
 import { Option } from "commander";
 import { z } from "zod";
@@ -36,16 +36,16 @@ export const ID_ARGUMENT = "its id, or an end or start of it that no other memor
 /** Minimum digits of an id for a lookup. */
 const LEAST_DIGITS = 4;
 const ID_DIGITS = 32;
-/** Memories that are listed if an id is ambiguous. */
+/** Memories listed if an id is ambiguous. */
 const NAMED = 5;
 
-/** The options of every such command. */
+/** The options of these commands. */
 export type MemoryOptions = PackOptions & { readonly userId?: string };
 
-/** An operation, as commands use it. */
+/** An operation as seen by commands. */
 type Askable<Output> = { readonly line: LineBinding<Output> };
 
-/** What a command about memories works with. */
+/** The context of a command about memories. */
 export type Desk<Options> = {
   readonly context: CliContext;
   readonly output: Output;
@@ -55,40 +55,40 @@ export type Desk<Options> = {
   /** The named owner, else that of the pack; undefined: all owners. */
   readonly owner: string | undefined;
   readonly options: Options & MemoryOptions;
-  /** What the options say, as members of the operation. */
+  /** The options, as members of the operation. */
   readonly given: Readonly<Record<string, unknown>>;
-  /** Asks for the owner. @throws SvcError */
+  /** Determines the owner. @throws SvcError */
   ask<Answer>(
     operation: Askable<Answer>,
     given: Readonly<Record<string, unknown>>,
   ): Promise<Asked<Answer>>;
-  /** The memory of an id or a part of it, in any state. @throws as `findMemory` */
+  /** The memory with an id or part of one, in any state. @throws as `findMemory` */
   find(given: string): Promise<MemoryNode>;
-  /** Prints the JSON, or lines; without those the answer's own. */
+  /** Prints the JSON, or lines; by default those of the answer. */
   tell(json: object, lines?: () => readonly string[]): void;
 };
 
 type MemoryDeclaration = {
   readonly name: string;
   readonly description: string;
-  /** What comes behind the pack. */
+  /** The arguments after the pack. */
   readonly words?: readonly (readonly [name: string, description: string])[];
-  /** Options that are members of the operation, by their flags; with a description where the member has none that fits. */
+  /** Options that are members of the operation, by flag; with a description if the member has no suitable one. */
   readonly members?: Readonly<
     Record<string, string | readonly [member: string, description: string]>
   >;
   readonly of?: Askable<unknown>;
   readonly options?: readonly Option[];
-  /** Whose memories, where nobody is named. Default: those of the pack's owner. */
+  /** The default owner. Default: the pack's. */
   readonly isOfAll?: true;
-  /** Whether it makes memories, which records an owner in an unused pack. */
+  /** Whether it creates memories, which records an owner in an unused pack. */
   readonly isStoring?: true;
-  /** What a person on a terminal waits for. */
+  /** The progress message on a terminal. */
   readonly doing?: string;
   readonly examples: string;
 };
 
-/** A command about memories. @param run gets the words behind the pack, a list for `...` */
+/** A command about memories. @param run gets the words after the pack, a list for `...` */
 export function memoryCommand<Options, Words extends readonly unknown[]>(
   declared: MemoryDeclaration,
   run: (desk: Desk<Options>, ...words: Words) => Promise<void>,
@@ -103,7 +103,7 @@ export function memoryCommand<Options, Words extends readonly unknown[]>(
   return packCommand(
     { name, description, arguments: [PACK, ...words], options, examples },
     async (context, path: string, ...typed: readonly unknown[]) => {
-      // SAFETY: the words as they are declared, then the options.
+      // SAFETY: the words as declared, then the options.
       const chosen = typed.at(-1) as Options & MemoryOptions;
       const spoken = typed.slice(0, -1) as unknown as Words;
       const { output } = context;
@@ -158,7 +158,7 @@ function withoutAbsent(given: Readonly<Record<string, unknown>>): Record<string,
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** How the text of an option becomes a member. */
+/** How an option's text becomes a member. */
 type Kind = "time" | "json" | "id" | "ids" | "plain";
 type Offered = { readonly option: Option; readonly member: string; readonly kind: Kind };
 
@@ -184,9 +184,9 @@ type Shape = {
   readonly default?: unknown;
 };
 
-/** An option for a value of this schema. @param own its description, where the schema has none that fits */
+/** An option for a value of this schema. @param own its description, if the schema's does not fit */
 function optionOf(flag: string, schema: z.ZodType, own: string | undefined) {
-  // SAFETY: a JSON schema has these members where it has any of that name.
+  // SAFETY: a JSON schema that has members of these names has them in this form.
   const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape;
   const shape = { ...whole, ...whole.anyOf?.find(({ type }) => type !== "null") };
   const preset = whole.default === undefined ? "" : ` (default: ${String(whole.default)})`;
@@ -206,7 +206,7 @@ function optionOf(flag: string, schema: z.ZodType, own: string | undefined) {
   return { option: new Option(`--${flag}${name === "" ? "" : ` <${name}>`}`, about), kind };
 }
 
-/** The name of a value, none for a flag, and how its text is read. */
+/** The name of a value, none for a flag, and its parser. */
 function readingOf({ type, items, format }: Shape): readonly [string, Kind] {
   if (type === "boolean") return ["", "plain"];
   if (items !== undefined) return ["id...", "ids"];
@@ -217,7 +217,7 @@ function readingOf({ type, items, format }: Shape): readonly [string, Kind] {
 
 type ReadMember = { readonly member: string; readonly kind: Kind; readonly value: unknown };
 
-/** What can be read before the pack is open. @throws SvcError invalid_argument */
+/** Arguments that can be parsed before the pack is open. @throws SvcError invalid_argument */
 async function readMembers(
   members: readonly Offered[],
   options: object,
@@ -263,7 +263,7 @@ function objectOf(text: string, name: string): object {
   throw invalid(name, `${JSON.stringify(text)} is not a JSON object, such as '{"source":"diary"}'`);
 }
 
-/** Memories for a person, texts first. @param isOfAll whether their owners are shown, too */
+/** Memories for a person, texts first. @param isOfAll also shows their owners */
 export function memoryTable(nodes: readonly MemoryNode[], isOfAll = false): readonly string[] {
   const now = fromDate(new Date());
   const name = shortIds(nodes.map(({ id }) => id));
@@ -284,7 +284,7 @@ export function memoryTable(nodes: readonly MemoryNode[], isOfAll = false): read
 }
 
 /**
- * The memory that an id, or the start or end of one, identifies among all of an owner's, in any state.
+ * The memory whose id is, starts or ends with a text, among all of an owner's, in any state.
  * @throws SvcError not_found; invalid_argument for anything but a part of an id, and for an ambiguous one
  */
 export async function findMemory(
@@ -300,7 +300,7 @@ export async function findMemory(
   }
   const digits = digitsOf(given);
   const beginning = await idsThatBegin(engine, userId, digits);
-  // Lists show ends: what several begin with may still be the end of one.
+  // Lists show ends: an ambiguous beginning may still be a unique end.
   const ending = beginning.length === 1 ? [] : await idsThatEnd(engine, userId, digits);
   const found = ending.length === 1 || beginning.length === 0 ? ending : beginning;
   const [only] = found;
@@ -359,7 +359,7 @@ function missing(given: string, userId: string | undefined): SvcError {
   );
 }
 
-/** At most one more than are listed. Ids are read in order, so that no other memory is read. */
+/** At most one more than are listed. Ids are read in order, so no other memory is read. */
 async function idsThatBegin(
   engine: MemoryEngine,
   userId: string,
@@ -374,7 +374,7 @@ async function idsThatBegin(
   return nodes.filter(({ id }) => id.replaceAll("-", "").startsWith(digits));
 }
 
-/** The id right before all that begin with these digits; undefined: there is none. */
+/** The id right before all those that begin with these digits; undefined: none. */
 function idBefore(digits: string): Uuid | undefined {
   const first = BigInt(`0x${digits.padEnd(ID_DIGITS, "0")}`);
   if (first === 0n) return undefined;
@@ -390,17 +390,14 @@ async function idsThatEnd(
   const all = engine.iterNodes({ userId, lifecycleStates: LIFECYCLE_STATES, batchSize: 1000 });
   for await (const node of all) {
     const bare = node.id.replaceAll("-", "");
-    // Of the digits that lists show, the first ones do as well.
+    // The first of the digits that lists show identify it too.
     if (bare.endsWith(digits) || bare.slice(-6).startsWith(digits)) found.push(node);
     if (found.length > NAMED) break;
   }
   return found;
 }
 
-/**
- * The text of arguments; `-` alone: standard input, to its end.
- * @throws SvcError invalid_argument if that is no UTF-8
- */
+/** The text of arguments; `-` alone: standard input, to its end. @throws SvcError invalid_argument if that is not UTF-8 */
 export async function textOf(words: readonly string[]): Promise<string> {
   const isPiped = words.length === 1 && words[0] === "-";
   if (!isPiped) return words.join(" ");
@@ -409,7 +406,7 @@ export async function textOf(words: readonly string[]): Promise<string> {
   return new TextDecoder().decode(bytes).trimEnd();
 }
 
-/** Opens a pack, runs `work` with its engine, and always closes it. A missing pack is refused by default. */
+/** Opens a pack, runs `work` with its engine, and always closes it. A missing pack is an error by default. */
 export async function withEngine<T>(
   context: CliContext,
   config: Config,
@@ -427,7 +424,7 @@ export async function withEngine<T>(
 }
 
 /** The owner that a command is for. */
-/** The default owner in a pack of several owners without a recorded one: the owner of what came from the command line. */
+/** The default owner in a pack of several owners without a recorded one: the owner of memories stored by this command line. */
 const FORMER_OWNER = "_cli";
 
 type OwnerQuestion = {
@@ -455,7 +452,7 @@ export async function ownerFor(
   return FORMER_OWNER;
 }
 
-/** If the owner has no memories, names those that have some. */
+/** If the owner has no memories, lists owners that do. */
 export async function noteOtherOwners(
   { output }: CliContext,
   engine: MemoryEngine,

@@ -1,4 +1,4 @@
-/** Moments as people type them. */
+/** Times as people type them. */
 import { invalid } from "../../domain/errors.ts";
 import { fromDate, fromEpochMicros, type Instant, parseInstant } from "../../lib/instant.ts";
 
@@ -13,8 +13,8 @@ const UNITS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A moment that a person wrote: ISO 8601, a date or time of this machine's time zone, or words such as `yesterday` and
- * `2 weeks ago`. A day without a time is its beginning.
+ * A time that a person wrote: ISO 8601, a date or time in this machine's time zone, or words such as `yesterday` and `2 weeks ago`. A day
+ * without a time means its beginning.
  * @param isEnd takes the last microsecond of such a day
  * @throws SvcError invalid_argument
  */
@@ -51,14 +51,14 @@ function localTime(text: string): Found {
 }
 
 async function inWords(text: string): Promise<Found | undefined> {
-  // The former were meant for ISO 8601; the latter are two days for two people.
+  // The first was meant as ISO 8601; the second is ambiguous between day and month.
   if (/^\d{4}-|^\d+[./]\d/.test(text)) return undefined;
   const { casual } = await import("chrono-node/en");
   const short = SHORT.exec(text.toLowerCase());
   const words = short === null ? text : `${short[1]} ${UNITS[short[2] ?? ""]} ago`;
   const [found] = casual.parse(words);
   if (found === undefined || found.text.length < words.length) return undefined;
-  // "3 days ago" has the time of day of now, which nobody means.
+  // "3 days ago" would have the current time of day, which is not meant.
   const isDay = !found.start.isCertain("hour") || /\b(?:day|week|month|year)s?\b/i.test(words);
   return { date: found.start.date(), isDay };
 }

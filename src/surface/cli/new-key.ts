@@ -15,8 +15,8 @@ export function plainOption(): Option {
 }
 
 /**
- * The key that a command gives a new pack: from its options and settings, else as a person at a terminal chooses. Warns about a
- * weak passphrase.
+ * The key that a command gives a new pack: from its options and settings, else chosen by a person at a terminal. Warns about a weak
+ * passphrase.
  */
 export async function chooseKey(
   context: CliContext,
@@ -51,7 +51,7 @@ async function choose(
   return { kind: "chosen", key, isKept: await confirm(question, true) };
 }
 
-/** What a person should know about the key of a new pack: whether there is one, then what to do, one item per line. */
+/** What a person should know about the key of a new pack: whether it has one, then what to do, one item per line. */
 export function aboutKey(
   { kind }: NewKey,
   keptIn: string | undefined,

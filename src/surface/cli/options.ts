@@ -44,7 +44,7 @@ export function withModel(config: Config, name: string | undefined): Config {
   if (name === undefined) return config;
   const { embedding } = config;
   if (findModel(name) !== undefined) {
-    // Whatever is set of the model of another.
+    // Ignores settings for another model.
     const local = { ...embedding, provider: "local", dimension: undefined } as const;
     return { ...config, embedding: { ...local, model_name: name } };
   }
@@ -82,8 +82,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 /**
- * The configuration with `path` as the pack and with its key, for which a person at a terminal may be prompted; warnings go to
- * stderr.
+ * The configuration with `path` as the pack and with its key, prompting at a terminal if needed; warnings go to stderr.
  * @param encryptionKey the value of `--encryption-key`
  * @param envFile that of `--env-file`
  */
@@ -96,7 +95,7 @@ export async function configFor(
   return (await keyFor(context, path, encryptionKey, envFile)).config;
 }
 
-/** Like `configFor`, with the place where the key was found. */
+/** Like `configFor`, with the source of the key. */
 export async function keyFor(
   context: CliContext,
   path: string | undefined,
@@ -109,7 +108,7 @@ export async function keyFor(
   return await findKey(config, keyRequest(encryptionKey));
 }
 
-/** How a command may look for the key of a pack. @param encryptionKey the value of `--encryption-key` */
+/** How a command may look for a pack's key. @param encryptionKey the value of `--encryption-key` */
 export function keyRequest(encryptionKey: string | undefined): KeyRequest {
   return { given: encryptionKey, ask: isTerminal() ? askForKey : undefined };
 }
@@ -124,7 +123,7 @@ type Desk = { readonly output: Pick<Output, "note"> };
 /**
  * The configuration with `path` as the pack, without reading the pack; warnings go to stderr.
  * @param file the settings file; null: none. Default: `.env` in the working directory
- * @param more what the options of a command set
+ * @param more settings from a command's options
  */
 export function configWithoutKey(
   context: Desk,
@@ -135,7 +134,7 @@ export function configWithoutKey(
   return told(context, loadedFor(path, file, more));
 }
 
-/** The configuration with a database beside a pack: how that is encrypted says nothing about the database. */
+/** The configuration with a database next to a pack: the pack's encryption does not apply to it. */
 export function configOfDatabase(context: Desk, url: string): Config {
   const ofPack: ConfigInput = { encryption_enabled: false, encryption_key: "" };
   return told(context, loadConfig({ explicit: { ...settingsForPath(url), ...ofPack } }));
@@ -171,8 +170,8 @@ export function warnOn(context: CliContext): (message: string) => void {
 const DEFAULT_PACK = "./memory.pack";
 
 /**
- * The configuration with the named pack, else the configured one, else `./memory.pack`, else the user's own; does not read the
- * pack. @param isNew the pack is to be made, where it is none
+ * The configuration with the named pack, else the configured one, else `./memory.pack`, else the user's own; does not read the pack.
+ * @param isNew the pack will be created if missing
  */
 export function configOfPack(context: CliContext, path: string | undefined, isNew = false): Config {
   return told(context, loadedFor(path ?? (isSet(loadedFor(undefined)) ? path : near(isNew))));
@@ -190,9 +189,9 @@ function near(isNew: boolean): string {
 }
 
 /**
- * The pack of a command that names none, as it could be typed; a line on stderr says which. On a terminal `init` is offered where
- * there is none.
- * @throws SvcError not_found where there is none
+ * The pack of a command that names none, as it could be typed; a line on stderr reports it. On a terminal `init` is offered if there is
+ * none.
+ * @throws SvcError not_found if there is none
  */
 async function packInPlace(context: CliContext): Promise<string> {
   const loaded = loadedFor(undefined);
@@ -210,7 +209,7 @@ async function packInPlace(context: CliContext): Promise<string> {
   return path;
 }
 
-/** @throws Interrupted where it is not wanted */
+/** @throws Interrupted if declined */
 async function offerInit(context: CliContext, path: string): Promise<void> {
   if (!(await confirm(`There is no memory yet. Make ${path}?`, true))) {
     throw new Interrupted("Nothing was made. svc init PATH makes a pack elsewhere.");
@@ -219,7 +218,7 @@ async function offerInit(context: CliContext, path: string): Promise<void> {
   context.output.line();
 }
 
-/** A pack as it was typed, as a word of a command to show. */
+/** A pack as it was typed, quoted for a command line. */
 export function packWord(path: string): string {
   return shellWord(shownPlace(path));
 }
@@ -235,18 +234,18 @@ export const PACK_ARGUMENT = "a .pack file, a directory pack or its memory.db";
 export type PackOptions = {
   readonly encryptionKey?: string;
   readonly format: Format;
-  /** Whether the pack was named, so that a command to show needs its name, too. */
+  /** Whether the pack was named, so that a command to show needs its name too. */
   readonly isNamed: boolean;
 };
 
 type Declaration = {
   readonly name: string;
   readonly description: string;
-  /** Names and descriptions. Default: the pack alone. The pack may be left out where it comes first. */
+  /** Names and descriptions. Default: the pack alone. The pack may be omitted if it comes first. */
   readonly arguments?: readonly (readonly [name: string, description: string])[];
-  /** In front of those of every such command, of which it may have its own. */
+  /** Listed before the common options, which it may replace. */
   readonly options?: readonly Option[];
-  /** Common options that would mean nothing. */
+  /** Common options that do not apply. */
   readonly without?: readonly string[];
   readonly examples: string;
 };
@@ -257,12 +256,12 @@ export const PACK = [
   `${PACK_ARGUMENT} (default: the configured one, else ./memory.pack, else that of svc init)`,
 ] as const;
 
-/** `--pack`, also under the name that servers know. */
+/** `--pack`, also under the name that servers use. */
 export function packOption(): Option {
   return new Option("--pack, --db-path <path>", "the pack, in place of the argument");
 }
 
-/** A command about a pack: its key and the form of the result are options. @param run gets arguments and options */
+/** A command about a pack: its key and the output form are options. @param run gets arguments and options */
 export function packCommand<Given extends readonly unknown[]>(
   {
     name,
@@ -290,19 +289,19 @@ export function packCommand<Given extends readonly unknown[]>(
     );
     for (const option of [...options, ...common]) command.addOption(option);
     return command.action(async (...given: readonly unknown[]) => {
-      // Options that a command has in common with the one that it is a part of are read by that one.
+      // Options shared with the parent command are parsed by the parent.
       const chosen: PackOptions & { readonly dbPath?: string } = command.optsWithGlobals();
       const typed = given.slice(0, names.length);
       const { words, isNamed } = mayLackPack
         ? await wordsWithPack(context, command, names.slice(1), typed.flat(), chosen.dbPath)
         : { words: typed, isNamed: true };
-      // SAFETY: the arguments and the options, as they are declared.
+      // SAFETY: the arguments and the options, as declared.
       await run(context, ...([...words, { ...chosen, isNamed }] as unknown as Given));
     });
   };
 }
 
-/** The pack, named or not, and what comes behind it; a list for `...`. @param typed by position, undefined at the end */
+/** The pack, named or not, and the arguments after it; a list for `...`. @param typed by position, undefined at the end */
 async function wordsWithPack(
   context: CliContext,
   command: Command,
@@ -315,7 +314,7 @@ async function wordsWithPack(
   const [first = ""] = given;
   const isFixed = !hasMany && names.every(([word]) => word.startsWith("<"));
   const least = names.filter(([word]) => word.startsWith("<")).length;
-  // What looks like a path, or a mistyped pack, may be a text of its own, and files are no pack.
+  // Something that looks like a path, or a mistyped pack, may be a text, and files are not packs.
   const mayBePath = given.length > least && !names.some(([word]) => word.includes("file"));
   const isFirst = isFixed
     ? given.length > names.length
@@ -339,7 +338,7 @@ async function wordsWithPack(
   };
 }
 
-/** Whether a first word names a pack, there or not, and is no text. */
+/** Whether a first word names a pack, existing or not, and is not a text. */
 function isPack(word: string): boolean {
   if (/^https?:/i.test(word)) return false;
   if ((isAddress(word) && !/\s/.test(word)) || /^\S*\.pack\/?$/i.test(word)) return true;
@@ -358,7 +357,7 @@ export function countOption(
   return new Option(flags, description).argParser(wholeNumber(min, max)).default(preset);
 }
 
-/** An option that takes one of some words, written in any case. All words are in lower case. */
+/** An option that takes one of several words, in any case. All words are in lower case. */
 export function choiceOption(flags: string, description: string, words: readonly string[]): Option {
   const option = new Option(flags, description).choices(words);
   const { parseArg } = option;

@@ -2,7 +2,7 @@ import kleur from "kleur";
 import { forTerminal, print, printAndWait, printError } from "../../lib/standard-output.ts";
 import { snakeCase } from "../../lib/text.ts";
 
-/** The forms in which a command prints its result. */
+/** The output formats of a command. */
 export const FORMATS = ["table", "json"] as const;
 export type Format = (typeof FORMATS)[number];
 
@@ -14,7 +14,7 @@ export type Output = {
   json(value: unknown): void;
   /** A message for the person at the terminal. */
   note(text: string): void;
-  /** Shows that something takes long, on a terminal only. Call the result to end it. */
+  /** Shows a spinner for long work, on a terminal only. Call the result to end it. */
   progress(text: string): Promise<() => void>;
   /** Shows the progress of long work, on a terminal only. */
   progressBar(label: string): Promise<ProgressBar>;
@@ -27,7 +27,7 @@ export type ProgressBar = {
   stop(): void;
 };
 
-/** The output of this process. Results throw `Unwritten` where nobody reads on, or nothing can be written. */
+/** The output of this process. Results throw `Unwritten` if the reader has gone or writing fails. */
 export function processOutput(): Output {
   return {
     line: (text = "") => print(`${text}\n`),
@@ -48,7 +48,7 @@ export function processOutput(): Output {
   };
 }
 
-/** Whether a line can be redrawn. A terminal of 0 columns would break it into endlessly many. */
+/** Whether a line can be redrawn. A terminal of 0 columns would wrap it endlessly. */
 function canAnimate(): boolean {
   return process.stderr.isTTY === true && process.stderr.columns > 0;
 }
@@ -74,13 +74,10 @@ async function progressBar(label: string): Promise<ProgressBar> {
   };
 }
 
-/** Columns of a screen that does not say how many it has. */
+/** Columns of a screen that does not report its width. */
 const SCREEN = 80;
 
-/**
- * Rows under their headings, columns aligned; `(no results)` when there are none.
- * @param isFitting cuts the first column so that a row fits the screen
- */
+/** Rows under headings, columns aligned; `(no results)` if none. @param isFitting cuts the first column so that a row fits the screen */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -110,7 +107,7 @@ export function table(
 /** Columns that a text gets on the narrowest screen. */
 const MIN_TEXT = 20;
 
-/** The beginning of a text that takes so many columns. */
+/** The beginning of a text that occupies at most this many columns. */
 function fitted(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text;
   let shown = "";
@@ -121,7 +118,7 @@ function fitted(text: string, width: number): string {
   return `${shown.trimEnd()}…`;
 }
 
-/** Names ids by their last digits, as many as keep them distinct: the first ones are the time, which neighbours share. */
+/** Shortens ids to their last digits, as many as keep them distinct: the first ones are the time, which neighbours share. */
 export function shortIds(ids: Iterable<string>, least = 6): (id: string) => string {
   const bare = [...new Set(ids)].map((id) => id.replaceAll("-", ""));
   let digits = least;
@@ -129,7 +126,7 @@ export function shortIds(ids: Iterable<string>, least = 6): (id: string) => stri
   return (id) => id.replaceAll("-", "").slice(-digits);
 }
 
-/** An answer as lines: values under their names, then a table for each list of objects. */
+/** An answer as lines: values with their names, then a table for each list of objects. */
 export function answerLines(answer: object): readonly string[] {
   const members = Object.entries(answer).filter(([, value]) => value !== null);
   const isTable = ([, value]: (typeof members)[number]): boolean =>
@@ -170,7 +167,7 @@ function word(value: unknown): string {
     : members.map(([key, own]) => `${key} ${word(own)}`).join(", ");
 }
 
-/** The line below a table that says how many rows it has; none below an empty one. */
+/** The line below a table with its number of rows; none below an empty one. */
 export function countLine(count: number, one: string, many: string): readonly string[] {
   return count === 0 ? [] : ["", `${count} ${count === 1 ? one : many}`];
 }
@@ -191,7 +188,7 @@ export function oneLine(text: string): string {
  */
 const STEERING = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A name or a message on one line, with what could steer a terminal as escapes, so that it can be told from every other one. */
+/** A name or a message on one line, with terminal control characters escaped, so that it stays distinguishable. */
 export function escaped(text: string): string {
   return text.replace(ESCAPED, (unit) =>
     unit === "\n" ? "\\n" : `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -203,10 +200,10 @@ export function escapedLines(text: string): string {
   return text.split("\n").map(escaped).join("\n");
 }
 
-/** As above, and the separators of lines and paragraphs. */
+/** As above, and line and paragraph separators. */
 const ESCAPED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Text from a memory with its lines, which cannot steer a terminal either. */
+/** Multi-line text from a memory that cannot steer a terminal. */
 export function allLines(text: string): string {
   return text
     .split(/\r?\n/)
@@ -216,19 +213,19 @@ export function allLines(text: string): string {
 
 /** Like `oneLine`, cut after `max` characters. */
 export function shortened(text: string, max = 50): string {
-  // The start of a long text is enough, whatever blanks it has.
+  // The start of a long text suffices, whatever blanks it has.
   const points = [...oneLine(text.slice(0, max * 8))];
   const isCut = points.length > max || text.length > max * 8;
   return isCut ? `${points.slice(0, max).join("")}...` : points.join("");
 }
 
-/** Prints an answer in the form that was asked for. */
+/** Prints an answer in the requested form. */
 export function printAnswer(output: Output, format: Format, answer: object): void {
   if (format === "json") output.json(answer);
   else for (const line of answerLines(answer)) output.line(line);
 }
 
-/** Prints what was done, its members in snake case. */
+/** Prints a result with its members in snake case. */
 export function printResult(output: Output, format: Format, result: object): void {
   const members = Object.entries(result).map(([key, value]) => [snakeCase(key), value ?? null]);
   printAnswer(output, format, Object.fromEntries(members));

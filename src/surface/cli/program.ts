@@ -66,7 +66,7 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
 /** The names of all commands. */
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 
-/** Other words for commands, as people type them. */
+/** Synonyms of commands that people type. */
 export const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   store: ["add", "remember", "note", "save"],
   search: ["find", "ask", "query", "recall", "retrieve"],
@@ -136,7 +136,7 @@ export async function runCli(
   }
 }
 
-/** The program with the command that a line is for, or with all of them. */
+/** The program with the command of a line, or with all of them. */
 export async function createProgram(
   args: readonly string[],
   context: CliContext,
@@ -162,7 +162,7 @@ export async function createProgram(
   return program;
 }
 
-/** Commander repeats what it does not understand, which may be a key or an address in the wrong place. */
+/** Commander echoes unknown input, which may be a key or an address in the wrong place. */
 function withoutValues(complaint: string): string {
   return complaint
     .replace(/(unknown option '-[^='\n]*=)[\s\S]*'/, "$1…'")
@@ -170,7 +170,7 @@ function withoutValues(complaint: string): string {
     .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, "$1.\n");
 }
 
-/** Never suggests what destroys, and says how a text is told from an option. */
+/** Never suggests destructive commands, and explains how to pass a text that looks like an option. */
 function helpful(complaint: string): string {
   return complaint
     .replace(/\n\(Did you mean forget\?\)/, "")
@@ -181,7 +181,7 @@ function helpful(complaint: string): string {
     );
 }
 
-/** Reports on stderr what was wrong, unless already reported. @returns the exit code */
+/** Reports an error on stderr, unless already reported. @returns the exit code */
 export function reportFailure(error: unknown, output: Output = processOutput()): number {
   // Commander has already printed its help or its error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
@@ -203,7 +203,7 @@ export function reportFailure(error: unknown, output: Output = processOutput()):
   return EXIT.failed;
 }
 
-/** Whether the system refused something about a file, which is no fault of the program. */
+/** Whether the system rejected a file operation, which is not a fault of the program. */
 function isOfFile(error: unknown): error is { readonly path: string; readonly code: string } {
   return (
     error instanceof Error &&
@@ -214,12 +214,12 @@ function isOfFile(error: unknown): error is { readonly path: string; readonly co
   );
 }
 
-/** What an option looks like until its value: it has no blank. */
+/** An option up to its value: without a blank. */
 const DASHED_TEXT = /^-[^=]*\s/;
 
 /**
- * The arguments with the texts behind `--` where one of them begins with a dash, as `- a list item` and `-5 degrees` do. Without a
- * blank it is taken for an option.
+ * The arguments, with `--` inserted before texts that begin with a dash, such as `- a list item` and `-5 degrees`. Without a blank it is
+ * taken for an option.
  */
 function withDashedTexts(args: readonly string[], program: Command): readonly string[] {
   const command = program.commands.find((known) => known.name() === args[0]);
@@ -237,17 +237,14 @@ function withDashedTexts(args: readonly string[], program: Command): readonly st
   return [command.name(), ...options, "--", ...texts];
 }
 
-/**
- * Refuses arguments that are not UTF-8, which have become other characters when we see them.
- * @throws SvcError invalid_argument
- */
+/** Rejects arguments that are not UTF-8, which the runtime has already garbled. @throws SvcError invalid_argument */
 function refuseForeignBytes(args: readonly string[]): void {
   if (!args.some((arg) => arg.includes("\ufffd"))) return;
   if (isUtf8(bytesOfArguments())) return;
   throw invalid("arguments", "are not valid UTF-8");
 }
 
-/** As the system keeps them; empty where it does not show them. */
+/** The raw arguments as the system keeps them; empty if unavailable. */
 function bytesOfArguments(): Uint8Array {
   try {
     return readFileSync("/proc/self/cmdline");

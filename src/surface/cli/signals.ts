@@ -3,14 +3,14 @@ export const INTERRUPTED = 130;
 /** Exit code after SIGTERM, as of a process that does not handle it. */
 const TERMINATED = 143;
 
-/** Thrown by a command that stopped because it was asked to. The message says what remains and how to continue. */
+/** Thrown by a command that was asked to stop. The message says what remains and how to continue. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
 /**
  * Ends a one-shot command at once on Ctrl-C or SIGTERM: what was acknowledged is safe, everything else is rolled back by the store. A
- * second signal does not cut short the end of the process, in which the pack is closed, for at most one busy timeout.
+ * second signal does not interrupt closing the pack, which takes at most one busy timeout.
  */
 export function exitOnSignal(): void {
   process.on("SIGINT", interrupt);
@@ -43,13 +43,13 @@ export function stopSignal(): AbortSignal {
     isInterrupted = true;
     controller.abort();
   });
-  // Now that no signal finds the process without a handler.
+  // Now every signal has a handler.
   process.off("SIGINT", interrupt);
   process.off("SIGTERM", terminate);
   return controller.signal;
 }
 
-/** Long work that the person may stop. @param told what then remains, and how to go on @throws Interrupted then */
+/** Long work that the person may stop. @param told what remains then, and how to continue @throws Interrupted then */
 export async function stoppable<T>(
   told: string,
   work: (stop: AbortSignal) => Promise<T>,

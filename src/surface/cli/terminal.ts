@@ -14,7 +14,7 @@ export type Terminal = {
   readonly output: { write(text: string): unknown };
   /** Ends the program, as Ctrl-C does. */
   interrupt(): never;
-  /** What was typed ahead of the next question. */
+  /** Input typed ahead of the next question. */
   ahead: string;
 };
 
@@ -39,7 +39,7 @@ export async function askSecret(question: string, terminal = PROCESS): Promise<s
   return await ask(question, terminal, false);
 }
 
-/** A line that is shown while it is typed. Ctrl-C ends the program. */
+/** A line that is echoed while it is typed. Ctrl-C ends the program. */
 export async function askLine(question: string, terminal = PROCESS): Promise<string> {
   return await ask(question, terminal, true);
 }
@@ -56,7 +56,7 @@ export async function confirm(
 
 async function ask(question: string, terminal: Terminal, isShown: boolean): Promise<string> {
   const { input, output } = terminal;
-  // Before the prompt: the terminal itself must not echo anything typed once it is visible.
+  // Before the prompt: the terminal must not echo what is typed once the prompt is visible.
   input.setRawMode(true);
   output.write(forTerminal(question));
   input.setEncoding("utf8");
@@ -70,7 +70,7 @@ async function ask(question: string, terminal: Terminal, isShown: boolean): Prom
   }
 }
 
-/** Shows a line as far as it is typed, in place of what was shown before. */
+/** Redraws a line as it is typed. */
 function echoOn({ output }: Terminal): (line: readonly string[]) => void {
   let shown: readonly string[] = [];
   return (line) => {

@@ -23,8 +23,8 @@ import { type Body, type Field, field, optional, parsed, required } from "./core
 import { json } from "./core/tool-text.ts";
 
 /**
- * The queries. Those of tools are looser where the engine checks. The members of closed sets are in the schemas of everyday tools,
- * and in the message about a wrong one.
+ * The queries. Tool schemas are looser where the engine checks. Closed sets are listed in the schemas of everyday tools, and in the error
+ * message.
  */
 
 const texts = z.array(z.string());
@@ -173,7 +173,7 @@ const questionRequest = {
   ),
 };
 
-/** A body of an owner and a query. @param names of the body and of the query in the OpenAPI document */
+/** A body with an owner and a query. @param names of the body and of the query in the OpenAPI document */
 function queryBody(id: string, queryId: string, isRequired = false): Body {
   return {
     schema: ({ user_id, ...shape }) => {
@@ -189,7 +189,7 @@ function queryBody(id: string, queryId: string, isRequired = false): Body {
   };
 }
 
-/** What makes a memory count. */
+/** Conditions for counting a memory. */
 const CLAIM = json({ subject: "I", predicate: "spent", object: "$20" });
 /** The amount must also be in its text. */
 const QUANTITY = { value: "20", unit: "$", source_text: "$20", grounding: QUANTITY_GROUNDING };

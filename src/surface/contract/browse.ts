@@ -177,7 +177,7 @@ const changePageView = noted(
 
 const limit = wholeNumber([1, LIMITS.nodeQueryMax], 100);
 
-/** Which memories are looked through. */
+/** Filters for browsing memories. */
 const filters = {
   user_id: ownerInQuery,
   clock: choiceInQuery(CLOCKS, {
@@ -351,7 +351,7 @@ const changesOperation = defineOperation({
   http: { route: "get /v1/operations" },
 });
 
-/** The operations with which a person looks through memories. Their paths precede those of one memory, which match them. */
+/** Operations for browsing memories. Their paths precede those of one memory, which would match them. */
 export const BROWSE_OPERATIONS = part(
   "nodes",
   browseOperation,

@@ -33,7 +33,7 @@ const keyIn = z.string().meta({
 const blobView: View<KeptBlob> = noted(
   {
     shape: { kind: "bytes" },
-    // SAFETY: bytes are no JSON; what answers over HTTP writes them as they are.
+    // SAFETY: bytes are not JSON; the HTTP answer writes them unchanged.
     json: (blob) => blob as unknown as Json,
   },
   { description: "Of the type of the picture; `application/octet-stream` for what is none." },
@@ -174,7 +174,7 @@ const processingStatusOperation = defineOperation({
   http: { route: "get /v1/events/{event_id}/processing-status", statuses: [404] },
 });
 
-/** The operations on source texts. */
+/** Operations on source texts. */
 export const EVENT_OPERATIONS = part(
   "events",
   listEventsOperation,

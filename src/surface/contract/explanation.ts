@@ -32,13 +32,13 @@ import { organizerChange } from "./nodes.ts";
 type Explained = Explanation["inContext"][number];
 type Excluded = Explanation["notInContext"][number];
 type Texted = {
-  /** As it is today; undefined once it is gone. */
+  /** Its current form; undefined if it no longer exists. */
   readonly node: MemoryNode | undefined;
-  /** What the organizer made of it last, in words; undefined: nothing. */
+  /** The organizer's last change to it, in words; undefined: none. */
   readonly organizer: string | undefined;
 };
 
-/** An explanation with the texts of its memories as far as they still exist. */
+/** An explanation with the texts of its memories, as far as they still exist. */
 export type ToldExplanation = Omit<Explanation, "inContext" | "notInContext"> & {
   readonly inContext: readonly (Explained & Texted)[];
   readonly notInContext: readonly (Excluded & Texted)[];
@@ -62,7 +62,7 @@ export async function withTexts(
   for (const [index, id] of ids.entries()) {
     const node = await engine.getNode(id, { userId, includeSuperseded: true });
     if (node === undefined) continue;
-    // One at a time, so that long ones are neither held together nor keep others waiting.
+    // One at a time, so that long texts are not held together and other calls can run.
     const shown = textCutter([node], Math.floor(room / (ids.length - index)))(node);
     room -= shown.content.length;
     texts.set(id, { node: shown, organizer: await organizerChange(engine, node) });

@@ -97,7 +97,7 @@ export const processOperation = defineOperation({
     tool: "memory_process_extractions",
     title: "Extract queued messages",
     description: "Extract claims from messages of memory_ingest now, not a little later.",
-    // A budget is enough for a model.
+    // The budget is limit enough for a model.
     silentArguments: ["limit"],
     annotations: CHANGES,
     says: ({ failed }) =>
@@ -115,7 +115,7 @@ const replan: Field<boolean | undefined> = {
     if (text === "true" || text === "false") return text === "true";
     throw invalid(name, `${JSON.stringify(text.slice(0, 80))} is not true or false`);
   },
-  // SAFETY: a value has passed its schema, or was read from a text.
+  // SAFETY: a value has passed its schema, or was parsed from a text.
   read: (value) => (value ?? undefined) as boolean | undefined,
 };
 
@@ -140,5 +140,5 @@ export const retryOperation = defineOperation({
   },
 });
 
-/** The operations on the queue of messages that are to be extracted. */
+/** Operations on the queue of messages waiting for extraction. */
 export const EXTRACTION_OPERATIONS = part("writing", processOperation, retryOperation);

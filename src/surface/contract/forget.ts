@@ -94,7 +94,7 @@ const forgetView = noted(
   { id: "ForgetAnswer", description: "What a forgetting erases, or has erased." },
 );
 
-/** What is known of a forgetting. */
+/** The record of a forgetting. */
 const forgettingView = named<Forgetting>("Forgetting", "What is known of a forgetting.", {
   forgetId: uuid,
   stage: member(FORGET_STAGES),
@@ -106,7 +106,7 @@ const forgettingView = named<Forgetting>("Forgetting", "What is known of a forge
   receiptSha256: nullable(sha256),
 });
 
-/** What the verification of a receipt found. */
+/** The findings of a receipt's verification. */
 export const verificationView = object<ForgetVerification>({
   ok: flag,
   checks: list(object({ name: text, ok: flag, detail: text })),
@@ -192,5 +192,5 @@ const listOperation = defineOperation({
   http: { route: "get /v1/forget" },
 });
 
-/** The operations that forget for good. */
+/** Operations that erase permanently. */
 export const FORGET_OPERATIONS = part("forgetting", forgetOperation, getOperation, listOperation);

@@ -172,7 +172,7 @@ const conditionOperation = defineOperation({
   },
 });
 
-/** What comes with every change of two memories. */
+/** Returned with every change of two memories. */
 const claimChange = { evidence_id: evidenceId, request_id: requestId, actor };
 
 export const supersedeOperation = defineOperation({
@@ -250,7 +250,7 @@ const resolveOperation = defineOperation({
   },
 });
 
-/** The operations that change the state and the standing of memories. */
+/** Operations that change the state and the standing of memories. */
 export const LIFECYCLE_OPERATIONS = part(
   "lifecycle",
   promoteOperation,

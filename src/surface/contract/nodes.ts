@@ -65,7 +65,7 @@ import {
   TEXT_HEADING,
 } from "./core/tool-text.ts";
 
-/** What answers that come page by page have in common. */
+/** Shared by paged answers. */
 
 export const onPage = noted(natural, { description: "Of the entries of this page." });
 export const nextCursor = noted(nullable(text), {
@@ -160,7 +160,7 @@ const nodePageView = noted(
 /** Code points of the name of a conversation. */
 const SESSION_CHARS = 200;
 
-/** A complete memory; its text comes last, so that nothing in it can be taken for a fact about it. */
+/** A complete memory; its text comes last, so that nothing in it can pose as a fact about it. */
 function tellNode({ item: node, told: window }: TextWindow<MemoryNode>): string {
   const { metadata, evidenceRefs } = node;
   const facts = [
@@ -190,7 +190,7 @@ function metadataLine(metadata: JsonObject | undefined): string | undefined {
 
 type Change = Provenance["operations"][number];
 
-/** Where a memory comes from, one line per source, conflict and change. */
+/** The provenance of a memory, one line per source, conflict and change. */
 function tellProvenance(provenance: Provenance): string {
   const { node, missingEvidenceRefs, nextOperationCursor } = provenance;
   const lines = [
@@ -213,7 +213,7 @@ function eventLine(event: MemoryEvent): string {
   return `event ${event.id} (${event.role}${speakerOf(event, " ")}, ${when}) ${oneLine(event.content, LINE_CHARS)}`;
 }
 
-/** The edge remains when a contradiction is over; the state of the memory says whether it is. */
+/** The edge remains after a contradiction ends; the memory's state shows whether it has. */
 function conflictLine({ sourceId, targetId, validTo }: Edge, { node }: Provenance): string {
   const other = sourceId === node.id ? targetId : sourceId;
   if (node.lifecycleState !== "contested") return `contradicted ${other}, settled`;
@@ -284,10 +284,10 @@ const provenanceView = noted(
   { id: "Provenance", description: "Where a memory comes from and what was done to it." },
 );
 
-/** Operations of a memory that are looked through; the organizer rarely leaves more than two. */
+/** Operations of a memory that are searched; the organizer rarely leaves more than two. */
 const LOOKED_AT = 100;
 
-/** The last change that the organizer made to a memory, in plain words; undefined: it made none. */
+/** The organizer's last change to a memory, in plain words; undefined: none. */
 export async function organizerChange(
   engine: MemoryEngine,
   { id, userId, lifecycleState }: MemoryNode,
@@ -491,7 +491,7 @@ const provenanceOperation = defineOperation({
   },
 });
 
-/** The operations that read memories. `scan_nodes` precedes those on one memory, whose paths match its own. */
+/** Operations that read memories. `scan_nodes` precedes those on one memory, whose paths would match it. */
 export const NODE_OPERATIONS = part(
   "nodes",
   listNodesOperation,

@@ -72,7 +72,7 @@ const organizeToolView = view<OrganizeResult>()({
   wouldChange: members.wouldChange,
 });
 
-/** The jobs of a request: a list over HTTP, text for a tool, in which blank text stands for none named. */
+/** The jobs of a request: a list over HTTP, text for a tool; blank text means none. */
 const jobs: Field<readonly string[] | undefined> = {
   http: z
     .array(z.string())
@@ -94,7 +94,7 @@ const jobs: Field<readonly string[] | undefined> = {
   },
 };
 
-/** What is changed for all owners is not for a caller that acts for one. @throws SvcError forbidden */
+/** A caller bound to an owner may not change what all owners share. @throws SvcError forbidden */
 function requireAllowed({ boundUserId }: Caller, names: readonly string[] | undefined): void {
   if (boundUserId === undefined || names?.includes("feedback_apply") !== true) return;
   throw new SvcError("forbidden", "jobs: feedback_apply concerns all owners; leave it out");
@@ -134,5 +134,5 @@ export const organizeOperation = defineOperation({
   },
 });
 
-/** The operations that put memories in order. */
+/** Operations that organize memories. */
 export const ORGANIZE_OPERATIONS = part("organizing", organizeOperation);

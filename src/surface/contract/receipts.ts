@@ -55,7 +55,7 @@ import { field, httpField, optional, parsed, required, withDefault } from "./cor
 import { counted, listed, moment, name, oneLine, rounded } from "./core/tool-text.ts";
 import { explanationView, withTexts } from "./explanation.ts";
 
-/** Code points of the question that a receipt repeats. */
+/** Code points of the question repeated from a receipt. */
 const QUERY_CHARS = 500;
 
 /** What determined an answer: the question, the results in order, and which of them reached the context. */
@@ -147,7 +147,7 @@ export const receiptView: View<KeptReceipt> = {
   },
 };
 
-/** The members of two objects; those that only one of them always has may be left out. */
+/** The members of two objects; those that are required in only one may be missing. */
 function eitherOf(one: readonly Declared[], other: readonly Declared[]): readonly Declared[] {
   const twins = new Map(other.map((member) => [member.name, member.form]));
   const own = new Set(one.map(({ name }) => name));
@@ -347,7 +347,7 @@ const getCitationsOperation = defineOperation({
   },
 });
 
-/** The operations on what is kept of answers. */
+/** Operations on receipts and citations. */
 export const RECEIPT_OPERATIONS = part(
   "retrieval",
   listRetrievalsOperation,

@@ -82,7 +82,7 @@ const statsView = noted(
   { id: "Stats" },
 );
 
-/** Whose key a request has, and what it may do. */
+/** The permissions of a request's key. */
 type CallerAnswer = {
   readonly userId: string | undefined;
   readonly defaultUserId: string | undefined;
@@ -211,7 +211,7 @@ const doctorOperation = defineOperation({
   http: { route: "get /v1/doctor", statuses: [409] },
 });
 
-/** The operations on the server and its store. */
+/** Operations on the server and its store. */
 export const SERVICE_OPERATIONS = part(
   "service",
   healthOperation,

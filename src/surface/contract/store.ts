@@ -43,7 +43,7 @@ import { ADDS, CHANGES, defineOperation, part } from "./core/operation.ts";
 import { field, httpField, type InputOf, optional, parsed, withDefault } from "./core/request.ts";
 import { age, counted, oneLine } from "./core/tool-text.ts";
 
-/** Characters of a near memory's text that an answer to a store repeats. */
+/** Characters of a similar memory's text in the answer to a store. */
 const NEAR_TEXT_MAX = 2000;
 
 /** A memory that a new one may replace or repeat, in the same form on every surface; the similarity to four decimals. */
@@ -68,7 +68,7 @@ const nearView = noted(
   { id: "NearMemory" },
 );
 
-/** Code points of a near memory: enough to see whether it is about the same thing. */
+/** Code points of a similar memory: enough to see whether it is about the same thing. */
 const NEAR_CHARS = 200;
 
 /** The result of a store, and which other memories it may replace. */
@@ -224,7 +224,7 @@ export const storeOperation = defineOperation({
     toolSet: "core",
     coreArguments: ["content", "node_type", "scope", "event_time", "supersedes"],
     silentArguments: ["request_id"],
-    // The memories that it replaces are no longer found.
+    // The replaced memories are no longer found.
     annotations: { ...ADDS, destructiveHint: true },
     tell: tellStore,
     about: ({ nodeId }) => nodeId,
@@ -355,7 +355,7 @@ const processOperation = defineOperation({
   },
 });
 
-/** The operations that take in memories and texts. */
+/** Operations that store memories and texts. */
 export const STORE_OPERATIONS = part(
   "writing",
   storeOperation,

@@ -6,7 +6,7 @@ import { answerJson } from "../listener/answers.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { Metrics } from "./metrics-endpoint.ts";
 
-/** In place of the route, where there is none. */
+/** Logged instead of the route if there is none. */
 export const UNMATCHED = "unmatched";
 /** Logged status if the caller hung up before the answer. */
 const CALLER_GONE = 499;
@@ -51,17 +51,14 @@ function traceFields({ headers }: Request): Record<string, string> {
   return trace === undefined ? {} : { trace_id: trace.traceId, parent_span_id: trace.parentSpanId };
 }
 
-/** Seconds after which a database that was started again answers. */
+/** Seconds until a restarted database is expected to answer. */
 const RETRY_SECONDS = "1";
 const HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   unauthenticated: { "www-authenticate": "Bearer" },
   storage_unavailable: { "retry-after": RETRY_SECONDS },
 };
 
-/**
- * The answer to a failed request.
- * @param onUnexpected is told what the caller must not see
- */
+/** The answer to a failed request. @param onUnexpected gets what the caller must not see */
 function toErrorResponse(error: unknown, onUnexpected: (error: unknown) => void): Response {
   const report = reportError(error);
   if (!report.treatment.exposed) onUnexpected(error);
@@ -77,7 +74,7 @@ function toErrorResponse(error: unknown, onUnexpected: (error: unknown) => void)
   );
 }
 
-/** A request's trace, as stated by the caller. */
+/** A request's trace, as sent by the caller. */
 type TraceContext = {
   /** 32 hexadecimal digits. */
   readonly traceId: string;

@@ -36,9 +36,9 @@ import {
 } from "./inspector.ts";
 import { addMetrics, type MetricsAccess } from "./metrics-endpoint.ts";
 
-/** Where a balancer of load asks whether to send requests here. */
+/** The readiness path for load balancers. */
 const READY_PATH = "/v1/ready";
-/** What tells everybody whether the server runs, and whether it can answer. */
+/** Public health and readiness: whether the server runs, and whether it can answer. */
 const OPEN_PATHS: readonly (string | undefined)[] = [healthOperation.http?.path, READY_PATH];
 
 export type HttpAppDeps = {
@@ -47,19 +47,19 @@ export type HttpAppDeps = {
   readonly version: string;
   readonly auth: AuthSettings;
   readonly cors: CorsSettings;
-  /** Answers MCP. Default: nothing does. */
+  /** Answers MCP. Default: off. */
   readonly mcp?: McpEndpoint | undefined;
   /** Names of the server in addition to the loopback ones. Default: none. */
   readonly allowedHosts?: OriginRules["allowedHosts"] | undefined;
-  /** Whether everybody may call it without a key, including web pages. Default false. */
+  /** Whether anyone may call it without a key, including web pages. Default false. */
   readonly allowsUnauthenticated?: boolean | undefined;
   /** How long a caller may take to send a body. Default: 60 s, checked every 5 s. */
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
-  /** The only way in, by a link that opens it once; then `auth` counts for nothing. Default: the keys of `auth`. */
+  /** One-time links as the only way in; then `auth` is ignored. Default: the keys of `auth`. */
   readonly session?: InspectorSession | undefined;
   /** Whether the inspector's page is served. Default false. */
   readonly inspector?: boolean | undefined;
-  /** Answers what is wrong with the pack. Default: nobody does. */
+  /** Examines the pack. Default: off. */
   readonly examine?: Examine | undefined;
   /** Counts requests and answers `/metrics`. Default: that path does not exist. */
   readonly metrics?: MetricsAccess | undefined;
@@ -89,7 +89,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   if (deps.session !== undefined) addInspectorSession(app, deps.session, bodies);
   for (const { http: binding } of OPERATIONS) {
     if (binding === undefined) continue;
-    // By another method, a path that is written out is not a parameter of this one.
+    // Called with another method, a literal path is not a parameter of this one.
     for (const path of pathsWithin(binding.path)) app.all(path, answerUnmatched);
     const route: Route = { binding, deps, authenticate, bodies };
     app.on(binding.method, honoPath(binding.path), (context) => answerRoute(route, context));
@@ -107,10 +107,10 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   return app;
 }
 
-/** Milliseconds for which an answer is repeated: everybody may ask, and the database shall not hear each of them. */
+/** Milliseconds for which a result is cached: anyone may ask, and not every request should reach the database. */
 const KEPT_MS = 500;
 
-/** Answers without a key whether questions can be answered. @param engine undefined while it is being opened */
+/** Reports without a key whether queries can be answered. @param engine undefined while it is being opened */
 function addReadiness(app: HttpApp, engine: () => MemoryEngine | undefined): void {
   let kept: { readonly at: number; readonly isReady: Promise<boolean> } | undefined;
   const isReady = async (): Promise<boolean> => {
@@ -118,7 +118,7 @@ function addReadiness(app: HttpApp, engine: () => MemoryEngine | undefined): voi
       await engine()?.ready();
       return engine() !== undefined;
     } catch {
-      // Why is in the answers of other calls; anybody may ask here.
+      // The reason is in the answers of other calls; anyone may ask here.
       return false;
     }
   };
@@ -136,9 +136,9 @@ function addReadiness(app: HttpApp, engine: () => MemoryEngine | undefined): voi
 }
 
 /**
- * If callers send keys, or the operator explicitly waived them, they are served under any name, and the browser keeps the answer
- * from foreign pages. Health and readiness disclose nothing secret. MCP requires its own check of pages. What one link opens is for the page
- * of this server alone: pages of other programs of this machine are foreign.
+ * With keys, or an explicit waiver by the operator, callers are served under any name, and the browser hides answers from foreign pages.
+ * Health and readiness reveal nothing secret. MCP requires its own origin check. A one-time link opens only this server's page: pages of
+ * other local programs are foreign.
  */
 function addOriginCheck(app: HttpApp, deps: HttpAppDeps): void {
   const { auth, cors, allowedHosts = [], allowsUnauthenticated = false } = deps;
@@ -163,7 +163,7 @@ function addOriginCheck(app: HttpApp, deps: HttpAppDeps): void {
   });
 }
 
-/** Whether a path is a page without memories, which links of other sites may open. */
+/** Whether a path is a page without memories, which other sites may link to. */
 function isPage(path: string): boolean {
   return DOCUMENTATION_PATHS.some((page) => page === path) || `${path}/`.startsWith(INSPECTOR_PATH);
 }
@@ -206,7 +206,7 @@ async function answerCall(
   body: unknown,
 ): Promise<Response> {
   const request = context.req.raw;
-  // Who asks whether it runs may make each address another one.
+  // Health checks may use a different address each time.
   const asked = readQuery(binding.isPublic ? "" : request.url);
   const call = binding.prepare({
     params: context.req.param(),
@@ -240,7 +240,7 @@ async function answerCall(
   return answerJson(answer);
 }
 
-/** The program that calls: what it calls itself, else the first word of its `User-Agent`. */
+/** The calling program: its own name for itself, else the first word of its `User-Agent`. */
 function clientOf(headers: Headers): string | undefined {
   return headers.get("svc-client") ?? headers.get("user-agent")?.trim().split(/\s/, 1)[0];
 }
@@ -250,7 +250,7 @@ function pathOf(request: Request): string {
   return request.url.startsWith("/") ? request.url.replace(/[?#].*$/s, "") : getPath(request);
 }
 
-/** The key of a blob may have slashes in it, as they are or encoded. */
+/** The key of a blob may contain slashes, plain or encoded. */
 function honoPath(path: string): string {
   return path.replace(/\{(\w+_key)\}$/, ":$1{[\\s\\S]+}").replaceAll(/\{(\w+)\}/g, ":$1");
 }
@@ -300,7 +300,7 @@ const KNOWN_PATHS: readonly KnownPath[] = [
   method: method.toUpperCase(),
 }));
 
-/** The paths written out that a path with parameters matches as well; their operations come first in the table. */
+/** The literal paths that a path with parameters also matches; their operations come first in the table. */
 function pathsWithin(path: string): readonly string[] {
   const pattern = KNOWN_PATHS.find((known) => known.path === path)?.pattern;
   const paths = new Set(KNOWN_PATHS.map((known) => known.path));
@@ -326,7 +326,7 @@ function answerUnmatched(context: Context<AppEnv>): Response {
   return refuse(404, "route_not_found", "Not Found");
 }
 
-/** A path that is written out is not meant as a parameter of another. */
+/** A literal path is not a parameter value of another. */
 function knownAt(path: string): readonly KnownPath[] {
   const written = KNOWN_PATHS.filter((known) => known.path === path);
   return written.length > 0 ? written : KNOWN_PATHS.filter(({ pattern }) => pattern.test(path));
@@ -355,7 +355,7 @@ export function corsWarning(cors: CorsSettings): string | undefined {
     : undefined;
 }
 
-/** The headers that let a page of this origin read an answer; empty if it may not. */
+/** The headers that let a page of this origin read an answer; empty if not allowed. */
 function corsHeaders(cors: CorsSettings, origin: string | null): Record<string, string> {
   if (cors.origins.length === 0) return {};
   if (cors.origins.includes("*")) return { "access-control-allow-origin": "*" };
@@ -388,7 +388,7 @@ function answerPreflight(cors: CorsSettings, request: Request): Response | undef
   });
 }
 
-/** Puts `corsHeaders` into an answer; what it depends on by itself stays in `Vary`. */
+/** Adds `corsHeaders` to an answer, keeping its own `Vary`. */
 function addCorsHeaders(headers: Headers, cors: CorsSettings, origin: string | null): void {
   const { vary, ...rest } = corsHeaders(cors, origin);
   for (const [name, value] of Object.entries(rest)) headers.set(name, value);

@@ -1,6 +1,6 @@
 import type { KeptBlob } from "../../domain/node.ts";
 import { NO_FRAME } from "../listener/answers.ts";
-/** What a browser shows as a picture. Everything else may hold code, also a picture in SVG, and is only handed over. */
+/** Types that a browser shows as a picture. Others may contain code, including SVG, and are only downloaded. */
 export const SHOWN_TYPES = [
   "image/jpeg",
   "image/png",
@@ -11,13 +11,13 @@ export const SHOWN_TYPES = [
 /** The type of everything else. */
 export const OTHER_TYPE = "application/octet-stream";
 
-/** Whatever it is: nothing in it runs, nothing guesses its type, no other site embeds it, and no shared cache keeps it. */
+/** In any case nothing in it runs, its type is not sniffed, other sites cannot embed it, and shared caches do not keep it. */
 const HEADERS = {
   "content-security-policy": `default-src 'none'; sandbox; ${NO_FRAME}`,
   "x-content-type-options": "nosniff",
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
-  // A picture that was forgotten must not be shown any more: the browser asks each time, and gets 304 while it is there.
+  // A forgotten picture must no longer be shown: the browser revalidates each time, and gets 304 while it exists.
   "cache-control": "private, no-cache",
   vary: "authorization",
 };
@@ -38,7 +38,7 @@ export function answerBlob({ mediaType, bytes }: KeptBlob, request: Headers): Re
   return new Response(new Uint8Array(bytes), { headers });
 }
 
-/** Whether `If-None-Match` names an answer. */
+/** Whether `If-None-Match` matches an answer. */
 export function isNamed(header: string | null, etag: string): boolean {
   const names = header?.split(",").map((name) => name.trim().replace(/^W\//, "")) ?? [];
   return names.includes(etag) || names.includes("*");

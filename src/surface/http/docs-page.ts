@@ -119,7 +119,7 @@ type Call = {
   readonly isPublic: boolean;
 };
 
-/** A call that the document allows, with what it requires; zeros stand for ids. */
+/** A call that the document allows, with its required members; zeros stand for ids. */
 function exampleCall({ method, path, parameters, body, isPublic }: Call, schemas: Schemas): string {
   const textOf = ({ schema }: Parameter): string => String(exampleOf(schema, schemas));
   const needed = parameters.filter(({ required }) => required);
@@ -198,7 +198,7 @@ function schemaOf(part: Content | undefined): Schema | undefined {
   return Object.values(part?.content ?? {})[0]?.schema;
 }
 
-/** Text that is markup already. */
+/** Text that is already markup. */
 class Markup {
   readonly text: string;
 
@@ -249,7 +249,7 @@ export function followed(schema: Schema, schemas: Schemas): Schema {
   return found;
 }
 
-/** A small value that a schema allows: its required members, and those for which it has examples. */
+/** A minimal value that a schema allows: its required members, and those with examples. */
 export function exampleOf(unread: Schema, schemas: Schemas): unknown {
   const schema = followed(unread, schemas);
   const { examples, anyOf, enum: members, const: only, type } = schema;

@@ -1,7 +1,7 @@
 import { answerJson } from "../listener/answers.ts";
 import type { HttpApp } from "./app-env.ts";
 
-/** The two usual paths of API documentation show the same page. */
+/** Both usual paths of API documentation show the same page. */
 const PAGE_PATHS = ["/docs", "/redoc"] as const;
 
 /** Paths served in addition to the operations, without credentials. */

@@ -8,9 +8,9 @@ import type { HttpApp } from "./app-env.ts";
 import { isNamed } from "./blob-answer.ts";
 import type { InspectorFile } from "./inspector-files.ts";
 
-/** Where the inspector lies. */
+/** The path of the inspector. */
 export const INSPECTOR_PATH = "/inspect/";
-/** What stands for all of its paths in the log. */
+/** Represents all of its paths in the log. */
 const ROUTE = "/inspect/*";
 
 /**
@@ -41,11 +41,11 @@ const HEADERS = {
   vary: "accept-encoding",
 };
 
-/** How a program that runs from source gets the page. */
+/** How a program run from source gets the page. */
 const NOT_BUILT =
   "The inspector is part of the executable. Build it with `bun scripts/build.ts`, or run `bun scripts/inspector.ts`, which serves the page from source.\n";
 
-/** Serves the inspector's page and its files, without a key: they hold no memory, and the page asks for a key itself. */
+/** Serves the inspector's page and files without a key: they contain no memory, and the page itself asks for a key. */
 export function addInspector(app: HttpApp): void {
   app.get(INSPECTOR_PATH.slice(0, -1), (context) => {
     context.set("route", ROUTE);
@@ -79,7 +79,7 @@ export function answerFile(
     ...HEADERS,
     "content-type": file.type,
     etag: file.etag,
-    // The name of a file changes with its content, the page's does not.
+    // A file's name changes with its content, the page's does not.
     "cache-control": isFile ? "public, max-age=31536000, immutable" : "no-cache",
   });
   if (isNamed(request.get("if-none-match"), file.etag)) {
@@ -94,7 +94,7 @@ export function answerFile(
 
 const UNPACKED = new WeakMap<InspectorFile, Uint8Array<ArrayBuffer>>();
 
-/** A file as it is, unpacked once: it costs time, and anybody may ask for it. */
+/** A file as it is, unpacked once: unpacking takes time, and anyone may request it. */
 export function unpacked(file: InspectorFile): Uint8Array<ArrayBuffer> {
   const bytes = UNPACKED.get(file) ?? new Uint8Array(gunzipSync(Buffer.from(file.gzip, "base64")));
   UNPACKED.set(file, bytes);
@@ -105,40 +105,37 @@ function acceptsGzip(header: string | null): boolean {
   return /(?:^|[\s,])(?:gzip|\*)\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:$|,)))/i.test(header ?? "");
 }
 
-/** Where a page gets a key for the code of its link. */
+/** Where a page exchanges its link's code for a key. */
 const SESSION_PATH = "/v1/inspector/session";
 
-/** Milliseconds for which a code is good. */
+/** Milliseconds for which a code is valid. */
 const CODE_MS = 120_000;
 const WRONG_CODES = 5;
 const CODE_BYTES = 16;
 const KEY_BYTES = 32;
-/** Characters of the longest text that is compared with a code. */
+/** Characters of the longest text compared with a code. */
 const MAX_GIVEN = 200;
 
 type InspectorSessionDeps = {
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
-  /** So many random bytes in hexadecimal digits. */
+  /** This many random bytes in hexadecimal digits. */
   readonly secret: (bytes: number) => string;
-  /** Called when a session has ended because its link was used again. */
+  /** Called when a session ended because its link was reused. */
   readonly onEnded: () => void;
 };
 
-/** Why a code was not taken. */
+/** Why a code was rejected. */
 type CodeRefusal = "wrong" | "used" | "late" | "locked";
 
-/** The only way into a server that one link opens. Everything is in memory and ends with the process. */
+/** The one-time link as the only way into a server. Everything is in memory and ends with the process. */
 export type InspectorSession = {
-  /** Begins anew with another code, from now on. @returns the code of the link, 128 random bits */
+  /** Starts over with a new code. @returns the code of the link, 128 random bits */
   issue(): string;
-  /**
-   * The key for the code, once. A second use, whenever it comes, ends the session of the first: one of the two was not the
-   * person whom the link was made for.
-   */
+  /** The key for the code, once. A second use at any time ends the session of the first: one of the two was not the intended person. */
   exchange(code: string): { readonly key: string } | { readonly refusal: CodeRefusal };
   readonly authenticate: Authenticate;
-  /** Whether this is the key of a session that was ended. */
+  /** Whether this is the key of an ended session. */
   isEnded(authorization: string | undefined): boolean;
 };
 
@@ -146,7 +143,7 @@ type State = {
   readonly digest: Buffer;
   readonly issuedMs: number;
   wrong: number;
-  /** Knows the key that was given for the code. */
+  /** Accepts the key issued for the code. */
   opened: Authenticate | undefined;
   isEnded: boolean;
 };
@@ -180,7 +177,7 @@ export function createInspectorSession(deps: InspectorSessionDeps): InspectorSes
   };
 }
 
-/** Why a code is not taken now; counts wrong ones, and ends a session whose code comes again. */
+/** Why a code is rejected now; counts wrong ones, and ends a session whose code is reused. */
 function refusalOf(state: State, code: string, nowMs: number): CodeRefusal | undefined {
   const isLocked = state.wrong >= WRONG_CODES;
   if (!timingSafeEqual(state.digest, digestOf(code))) {
@@ -205,7 +202,7 @@ const REFUSALS: Readonly<Record<CodeRefusal, string>> = {
 const ENDED =
   "This session has ended, because its link was used a second time; start svc open again";
 
-/** Adds the exchange, and tells the holder of an ended session why its key is not taken. Before the routes. */
+/** Adds the exchange, and explains to the holder of an ended session why its key is rejected. Before the routes. */
 export function addInspectorSession(
   app: HttpApp,
   session: InspectorSession,

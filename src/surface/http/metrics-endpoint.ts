@@ -4,10 +4,10 @@ import { NO_FRAME, refuseMethod } from "../listener/answers.ts";
 import { type Authenticate, isKnown } from "../listener/auth.ts";
 import type { HttpApp } from "./app-env.ts";
 
-/** Where the numbers are, in the text format of Prometheus. */
+/** The path of the metrics, in the text format of Prometheus. */
 const METRICS_PATH = "/metrics";
 
-/** A request that was answered. */
+/** An answered request. */
 export type AnsweredRequest = {
   readonly method: string;
   /** With `{name}` for path parameters; `unmatched` for no route. */
@@ -16,25 +16,25 @@ export type AnsweredRequest = {
   readonly seconds: number;
 };
 
-/** Numbers about a server for those who watch it. Never a text, an id or the name of an owner. */
+/** Metrics of a server. Never a text, an id or the name of an owner. */
 export type Metrics = {
-  /** Counts a request in. @returns counts it out */
+  /** Counts a request as running. @returns a function that ends it */
   begin(): (answered: AnsweredRequest) => void;
   /** Everything in the text format of Prometheus. @param engine undefined while it is being opened */
   text(engine: MemoryEngine | undefined): Promise<string>;
   readonly contentType: string;
 };
 
-/** Who may read them, besides operators. */
+/** Who may read them besides operators. */
 export type MetricsAccess = {
   readonly metrics: Metrics;
-  /** Knows the key that opens nothing else. Absent: there is none. */
+  /** Accepts the metrics-only key. Absent: there is none. */
   readonly authenticate?: Authenticate | undefined;
 };
 
 /**
- * Numbers over all owners: for operators, and for the key that opens nothing else.
- * @param authenticate undefined: there are no keys of operators or owners, and everybody may read them who needs no other key
+ * Metrics over all owners: for operators, and for the metrics-only key.
+ * @param authenticate undefined: there are no keys of operators or owners, and anyone may read them if no metrics key is set
  */
 export function addMetrics(
   app: HttpApp,

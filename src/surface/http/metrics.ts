@@ -4,25 +4,25 @@ import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { UNMATCHED } from "./access-log.ts";
 import type { Metrics } from "./metrics-endpoint.ts";
 
-/** Upper bounds in seconds: from an answer that was remembered to a question to a language model. */
+/** Upper bounds in seconds: from a cached answer to a question to a language model. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Of requests that no route takes: anybody can invent others, and each would be counted for ever. */
+/** Requests without a route: anyone can invent paths, and each would be counted separately. */
 const OTHER = "other";
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]);
 const METHOD_NOT_ALLOWED = 405;
-/** Milliseconds for which the counts of what is stored are not counted again. */
+/** Milliseconds for which the counts of stored data are cached. */
 const COUNTED_MS = 1000;
 
-/** A number that is read when it is asked for. One whose name ends in `_total` only grows. */
+/** A number that is read on demand. One whose name ends in `_total` only grows. */
 type Sample = {
   readonly name: string;
   readonly help: string;
-  /** By the values of the labels; undefined is left out. */
+  /** By label values; undefined ones are left out. */
   readonly values: readonly (readonly [Readonly<Record<string, string>>, number | undefined])[];
 };
 
-/** Counts the requests of one server; what is stored is asked for when the numbers are. */
+/** Counts the requests of one server; stored data is counted on demand. */
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -59,7 +59,7 @@ export function createMetrics(version: string): Metrics {
       return ({ method: asked, route: path, status, seconds }) => {
         inFlight.dec();
         const method = METHODS.has(asked) ? asked : OTHER;
-        // It is answered before the key is looked at.
+        // It is answered before the key is checked.
         const route = status === METHOD_NOT_ALLOWED ? UNMATCHED : path;
         requests.inc({ method, route, status });
         durations.observe({ method, route }, seconds);
@@ -89,7 +89,7 @@ function addSample(registry: Registry, { name, help, values }: Sample): void {
   }
 }
 
-/** What is stored and waits, over all owners. Empty if it cannot be read. */
+/** Stored and pending data over all owners. Empty if it cannot be read. */
 function samplesOf({ nodeCount, eventCount, details }: Stats): readonly Sample[] {
   if (details === undefined) return [];
   const { states, jobs, extractions, embeddings, bytes, receipts } = details;

@@ -9,7 +9,7 @@ import { OTHER_TYPE, SHOWN_TYPES } from "./blob-answer.ts";
 
 type ResponseConfig = Exclude<RouteConfig["responses"][number], { readonly $ref: string }>;
 
-/** The error codes that an answer can have. */
+/** The error codes of an answer. */
 const codeSchema = z
   .enum([...Object.keys(ERROR_CATALOGUE), ...REFUSAL_CODES])
   .meta({ id: "ErrorCode", description: "What to branch on; docs/errors.md explains each." });

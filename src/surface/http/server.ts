@@ -18,11 +18,11 @@ export type HttpServerDeps = ServerDeps & {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Creates the endpoint that answers MCP as well. Default: none. */
   readonly mcp?: ((engine: () => Promise<MemoryEngine>) => McpEndpoint) | undefined;
-  /** The only way in, by a link that opens it once. Default: the keys of `auth`. */
+  /** One-time links as the only way in. Default: the keys of `auth`. */
   readonly session?: InspectorSession | undefined;
-  /** Whether the inspector's page is served. Default: where only this machine can reach the address. */
+  /** Whether the inspector's page is served. Default: if only this machine can reach the address. */
   readonly inspector?: boolean | undefined;
-  /** Answers what is wrong with the pack. Default: nobody does. */
+  /** Examines the pack. Default: off. */
   readonly examine?: Examine | undefined;
   /** Counts requests and answers `/metrics`. Default: that path does not exist. */
   readonly metrics?: MetricsAccess | undefined;
@@ -31,7 +31,7 @@ export type HttpServerDeps = ServerDeps & {
 };
 
 export type HttpServer = Server & {
-  /** Address of the inspector; undefined where it is off. */
+  /** Address of the inspector; undefined if off. */
   readonly inspector: string | undefined;
 };
 

@@ -1,9 +1,9 @@
 import type { ErrorCode } from "../../domain/errors.ts";
 
-/** No page shows the answer in a frame. */
+/** No page may frame the answer. */
 export const NO_FRAME = "frame-ancestors 'none'";
 
-/** An answer may contain memories: no cache keeps it, and no browser interprets it as anything but JSON. */
+/** An answer may contain memories: caches must not keep it, and browsers must not interpret it as anything but JSON. */
 const JSON_HEADERS = {
   "content-type": "application/json",
   "x-content-type-options": "nosniff",
@@ -11,7 +11,7 @@ const JSON_HEADERS = {
   "content-security-policy": NO_FRAME,
 };
 
-/** A JSON answer with the headers that every one of them carries. */
+/** A JSON answer with the common headers. */
 export function answerJson(
   body: object,
   status = 200,
@@ -20,7 +20,7 @@ export function answerJson(
   return Response.json(body, { status, headers: { ...JSON_HEADERS, ...headers } });
 }
 
-/** Reasons for refusing requests that never reach the engine, by code. Answers also use the engine's own codes. */
+/** Error codes of requests rejected before they reach the engine. Answers also use the engine's own codes. */
 export const REFUSAL_CODES = [
   "invalid_host",
   "foreign_host",
@@ -35,12 +35,12 @@ export const REFUSAL_CODES = [
 
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
-/** The answer to a path that does not take the method of the request. */
+/** The answer to a method that a path does not support. */
 export function refuseMethod(allow: string): Response {
   return refuse(405, "method_not_allowed", "Method Not Allowed", { allow });
 }
 
-/** The answer to a refused request: `{detail, code}`. */
+/** The answer to a rejected request: `{detail, code}`. */
 export function refuse(
   status: number,
   code: RefusalCode | ErrorCode,

@@ -42,12 +42,12 @@ export function createAuthenticate(auth: AuthSettings): Authenticate {
     }
     if (found === undefined) throw new SvcError("unauthenticated", "Invalid or missing API key");
     const { boundUserId } = found;
-    // What the name is depends on the pack, which may be opened after the start.
+    // The canonical name depends on the pack, which may be opened after the start.
     return boundUserId === undefined ? found : { boundUserId: ownerName(boundUserId) };
   };
 }
 
-/** Whether a caller is one that a check lets in. */
+/** Whether a caller passes a check. */
 export function isKnown(authenticate: Authenticate, authorization: string | undefined): boolean {
   try {
     authenticate(authorization);

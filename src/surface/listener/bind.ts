@@ -23,10 +23,7 @@ export type BindPermit = {
   readonly warning: string | undefined;
 };
 
-/**
- * Refuses to serve the network without credentials. Opens nothing.
- * @throws SvcError unauthenticated_bind
- */
+/** Rejects serving the network without credentials. Opens nothing. @throws SvcError unauthenticated_bind */
 export async function assertBindAllowed(request: BindRequest): Promise<BindPermit> {
   const { host, hasCredentials, allowUnauthenticated } = request;
   if (await isLoopbackHost(host, request.resolve)) return { isLoopback: true, warning: undefined };
@@ -89,7 +86,7 @@ async function systemResolve(host: string): Promise<readonly string[]> {
   try {
     return (await lookup(host, { all: true })).map((found) => found.address);
   } catch {
-    // A name that does not resolve is not a loopback name; the refusal that follows names it.
+    // A name that does not resolve is not a loopback name; the rejection that follows names it.
     return [];
   }
 }

@@ -4,12 +4,9 @@ import { refuse } from "./answers.ts";
 
 /** Bytes of the largest request body: 10 MiB. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
-/** Bytes of all bodies being read together, without small bodies and one large one. */
+/** Bytes of all bodies being read together, excluding small ones and one large one. */
 const BODY_ROOM_BYTES = 64 * 1024 * 1024;
-/**
- * Bytes up to which a body of declared length needs no room: at the minimum rate it is complete before the first check of the
- * rate.
- */
+/** Maximum declared bytes of a body that needs no reservation: at the minimum rate it is complete before the first check of the rate. */
 const SMALL_BODY_BYTES = 64 * 1024;
 const TIMEOUT_MS = 60_000;
 const PACE_MS = 5000;
@@ -20,9 +17,9 @@ export type BodyLimits = BodyTimes & { readonly room: BodyRoom };
 export type BodyOptions = BodyLimits & {
   /** Whether a missing body counts as an empty object. */
   readonly isOptional: boolean;
-  /** The owner whose key came with it; undefined for a key without an owner, or no key. */
+  /** The owner of its key; undefined for a key without an owner, or no key. */
   readonly owner: string | undefined;
-  /** Called when we have to find room (`server`), and when the caller has to send again. */
+  /** Called when the server has to find room (`server`), and when the caller's turn is back. */
   readonly turn: (of: "server" | "caller") => void;
 };
 
@@ -33,8 +30,7 @@ export function createBodyLimits(times: Partial<BodyTimes>): BodyLimits {
 }
 
 /**
- * Reads a JSON body and answers with it; its room is given back once there is an answer. A body that arrives too slowly is
- * answered with 408.
+ * Reads a JSON body and answers with it; its room is released with the answer. A body that arrives too slowly is answered with 408.
  * @throws SvcError too_large, or invalid_argument for a wrong content type, bad UTF-8 or bad JSON
  */
 export async function withJsonBody(
@@ -80,7 +76,7 @@ function requireJson(headers: Headers): void {
   }
 }
 
-/** What was read, or why reading was abandoned; its outcome is then ignored. */
+/** The bytes read, or why reading was abandoned; its outcome is then ignored. */
 async function readBefore(
   clock: BodyClock,
   read: (clock: BodyClock) => Promise<Uint8Array>,
@@ -92,7 +88,7 @@ async function readBefore(
   }
 }
 
-/** Takes room for bytes as they arrive; without room, the caller's connection is not read. */
+/** Reserves room for bytes as they arrive; without room, the connection is not read. */
 async function readAsRoomAllows(
   request: Request,
   space: BodySpace,
@@ -125,7 +121,7 @@ function parse(bytes: Uint8Array, { isOptional }: BodyOptions): unknown {
   const complaint = complaintAboutJson(text);
   if (complaint !== undefined) throw invalid("body", complaint);
   const whole = parsed(text);
-  // A number alone is refused for what it is, not for its digits.
+  // A bare number is rejected for its type, not its digits.
   const value = whole instanceof InexactNumber ? Number(whole.source) : whole;
   return isOptional ? (value ?? {}) : value;
 }
@@ -221,32 +217,31 @@ export function complaintAboutJson(text: string): string | undefined {
   return undefined;
 }
 
-/** The bytes that all request bodies take up together. */
+/** The room shared by all request bodies, in bytes. */
 type BodyRoom = {
-  /** Starts a body. @param owner whose share it counts towards; undefined: it has its own share */
+  /** Starts a body. @param owner whose share it counts towards; undefined: a share of its own */
   enter(owner: string | undefined): BodySpace;
 };
 
 /** The room of one body. */
 export type BodySpace = {
   /**
-   * Takes room for bytes that have arrived; read more only once there is room.
+   * Reserves room for arrived bytes; read more only once there is room.
    * @returns a promise that resolves when there is room; undefined: there is room now
    */
   take(bytes: number): Promise<void> | undefined;
-  /** Gives back all of its room. Idempotent; bytes that arrive afterwards take no room. */
+  /** Releases all of its room. Idempotent; later bytes take no room. */
   leave(): void;
 };
 
-/** What the bodies of one owner take up. */
+/** The room used by one owner's bodies. */
 type Share = { held: number; bodies: number; lastHelped: number };
 type Body = { readonly share: Share; held: number };
 type Waiter = { readonly body: Body; readonly bytes: number; readonly go: () => void };
 
 /**
- * A share may grow as long as it is no larger than what is left. So an owner who takes all it can leaves half to the others, two
- * leave a third, and there is always room for a newcomer. One body at a time may exceed the room, so that bodies that share it do
- * not wait for each other for ever; owners take turns at that.
+ * A share may grow as long as it does not exceed the remaining room. So a greedy owner leaves half to the others, two leave a third, and a
+ * newcomer always finds room. One body at a time may exceed the room, so that bodies cannot deadlock; owners take turns at that.
  * @param total bytes, without those of the body that may exceed it
  */
 export function createBodyRoom(total: number): BodyRoom {
@@ -325,7 +320,7 @@ function newShare(): Share {
   return { held: 0, bodies: 0, lastHelped: 0 };
 }
 
-/** Among the waiting bodies, the first of the owner whose last turn is longest ago. */
+/** Among the waiting bodies, the first of the owner whose last turn is oldest. */
 function longestUnhelped(waiting: Iterable<Waiter>): Body | undefined {
   let found: Body | undefined;
   for (const { body } of waiting) {
@@ -336,20 +331,20 @@ function longestUnhelped(waiting: Iterable<Waiter>): Body | undefined {
 
 /** Bytes per second below which a caller is too slow: 16 KiB. */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
-/** Checks within the shorter of the two times. They are counted, so that a process that was held up does not blame the caller. */
+/** Checks within the shorter of the two times. They are counted, so that a stalled process does not blame the caller. */
 const LOOKS = 5;
 
 export type BodyTimes = {
   /** Milliseconds that a caller may take to send a body. */
   readonly timeoutMs: number;
-  /** Milliseconds of each interval in which it must send as many bytes as the minimum rate requires. */
+  /** Milliseconds of each interval in which the minimum rate must be reached. */
   readonly paceMs: number;
 };
 
 /** Why the server stops waiting for a body. */
 type Lateness = "timeout" | "pace";
 
-/** Watches how fast a caller sends. */
+/** Monitors how fast a caller sends. */
 type BodyClock = {
   /** Resolves when the caller is too slow. */
   readonly late: Promise<Lateness>;

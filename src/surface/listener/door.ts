@@ -6,7 +6,7 @@ import { closeIdleConnections } from "./idle-connections.ts";
 /** Seconds without a byte after which a connection that is sending its request is closed. */
 const IDLE_SECONDS = 30;
 
-/** Says whose turn it is: a caller that has to send may not be silent for long, a caller that waits for us may. */
+/** Tracks whose turn it is: a caller that has to send may not be silent for long, a caller that waits for the server may. */
 export type Turn = (request: Request, of: "server" | "caller") => void;
 
 export type DoorDeps = {

@@ -15,7 +15,7 @@ import { confirm, isTerminal } from "../terminal.ts";
 
 const IDS = [["<id...>", ID_ARGUMENT]] as const;
 
-/** Says what became of memories. */
+/** Reports the result for each memory. */
 function tellDone(desk: Desk<unknown>, nodes: readonly MemoryNode[], done: string): void {
   const name = shortIds(nodes.map(({ id }) => id));
   desk.tell({ nodes: nodes.map(nodeForm.json) }, () =>
@@ -42,7 +42,7 @@ To erase its text: svc forget.`,
   },
   async (desk, ids) => {
     const meant = new Map<string, MemoryNode>();
-    // All of them are looked up before the first one is changed.
+    // All are looked up before the first is changed.
     for (const id of ids) {
       const node = await desk.find(id);
       requireStep("archive", node);
@@ -130,7 +130,7 @@ the retention that was once the default of its type stay for ever.`,
     if (faded) return await restoreFaded(desk);
     const restored: MemoryNode[] = [];
     for (const given of ids) {
-      // A whole id may be that of a memory that was forgotten, which the engine tells.
+      // A whole id may be that of a forgotten memory, which the engine reports.
       const node_id = parseUuid(given) ?? (await desk.find(given)).id;
       restored.push((await desk.ask(restoreOperation, { node_id, reason })).output);
     }
@@ -156,7 +156,7 @@ const EVENT = [
   "the id that ingest answered with, or an end or start of it that no memory has besides",
 ] as const;
 
-/** The event that an id names, or a part of the id of the memory that was made of it. */
+/** The event of an id, or of part of the id of its memory. */
 async function eventOf({ find }: Desk<unknown>, given: string): Promise<string> {
   return parseUuid(given) ?? (await find(given)).id;
 }
@@ -236,7 +236,7 @@ Needs a language model: SVC_EXTRACTION__PROVIDER, SVC_EXTRACTION__MODEL. Exits w
   },
 );
 
-/** `svc organize`: puts the memories of a pack in order. */
+/** `svc organize`: organizes the memories of a pack. */
 export const organizeCommand = memoryCommand<
   { readonly jobs?: string; readonly budgetMs?: number },
   []
@@ -336,7 +336,7 @@ function changeLines({
     userId ?? "",
     name(targetId),
   ]);
-  // Jobs do not see each other's changes, so that two may list the same memory.
+  // Jobs do not see each other's changes, so two may list the same memory.
   const { size } = new Set(changes.map(({ targetId }) => targetId));
   const count = more === 0 ? size : changes.length + more;
   const shown = more === 0 ? "" : `, the first ${changes.length} of which are shown`;

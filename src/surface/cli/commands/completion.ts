@@ -2,10 +2,10 @@ import { Argument, Command, type Option } from "commander";
 import type { CliContext } from "../context.ts";
 
 const WORDS = "words";
-/** What a shell calls with the words behind `svc`, the last one unfinished; it gets a proposal a line, `word<tab>description`. */
+/** Called by a shell with the words after `svc`, the last one unfinished; prints one proposal a line, `word<tab>description`. */
 const ASK = `svc completion ${WORDS} --`;
 
-/** Each asks the program itself, so that it knows every version's commands. `:pack` and `:file` stand for paths. */
+/** Each asks the program itself, so it fits every version. `:pack` and `:file` stand for paths. */
 const SCRIPTS = {
   bash: `# bash completion for svc. In ~/.bashrc: source <(svc completion bash)
 _svc() {
@@ -62,14 +62,11 @@ complete -c svc -f -a '(__svc_words)'
 `,
 } as const;
 
-/**
- * `svc completion`: lets a shell complete the commands of this program.
- * @param whole makes the program with all of its commands
- */
+/** `svc completion`: shell completion of this program's commands. @param whole makes the program with all of its commands */
 export function completionCommand({ output }: CliContext, whole: () => Promise<Command>): Command {
   const shells = new Argument("<shell>", "which shell").choices(Object.keys(SCRIPTS));
   const { parseArg: parse } = shells;
-  // What the scripts call is not for people.
+  // The scripts' own command is hidden from people.
   shells.argParser((word, former: unknown) => (word === WORDS ? word : parse?.(word, former)));
   return new Command("completion")
     .description("print the script that lets a shell complete the commands of svc")
@@ -96,9 +93,9 @@ Completes commands, options, the values that an option allows, and packs. The sc
 const PACKS = ["pack", "path", "new.pack", "directory"];
 const FILES = ["file", "to"];
 
-/** What may come in place of the last word. */
+/** Candidates for the last word. */
 function proposals(program: Command, typed: readonly string[]): readonly string[] {
-  // Bash hands over `--option=value` as three words, the others as one.
+  // Bash splits `--option=value` into three words, the others do not.
   const words = typed.flatMap((word) => (word === "=" ? [] : word.split(/(?<=^--[\w-]+)=/)));
   if (typed.at(-1) === "=") words.push("");
   const last = words.pop() ?? "";
@@ -110,13 +107,13 @@ function proposals(program: Command, typed: readonly string[]): readonly string[
 
 type Place = {
   readonly command: Command;
-  /** The words behind the command. */
+  /** The words after the command. */
   readonly place: number;
-  /** The one whose value comes next. */
+  /** The option whose value comes next. */
   readonly option: Option | undefined;
 };
 
-/** Where a line of words leads to. */
+/** The command that a line of words selects. */
 function placeOf(program: Command, words: readonly string[]): Place {
   let command = program;
   let place = 0;

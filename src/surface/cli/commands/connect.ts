@@ -28,7 +28,7 @@ type ConnectOptions = ChangeOptions & {
   readonly verify: boolean;
 };
 
-/** `svc connect`: tells an assistant how to start the memory server, and tests it. Repeating it changes nothing. */
+/** `svc connect`: configures an assistant to start the memory server, and tests it. Idempotent. */
 export function connectCommand(context: CliContext): Command {
   return new Command("connect")
     .description("let an assistant use a pack")
@@ -119,7 +119,7 @@ async function connect(
   else report(context, done);
 }
 
-/** Makes a missing pack, as `svc init` does: the assistant makes none. @param check throws where it would be for nothing */
+/** Makes a missing pack, as `svc init` does: the assistant does not. @param check throws if connecting would fail */
 async function makeIfMissing(
   { output }: CliContext,
   config: Config,
@@ -132,7 +132,7 @@ async function makeIfMissing(
   await engine.close();
 }
 
-/** What a person's assistant uses is what a person means who names no pack. */
+/** The pack of a person's assistant is the default of the other commands. */
 function remember({ status }: ChangeOutcome, scope: ConfigScope, pack: string): void {
   if (status !== "planned" && scope === "user") rememberPack(pack);
 }
@@ -210,7 +210,7 @@ function ownerName(text: string): string {
   return text;
 }
 
-/** `svc disconnect`: undoes `svc connect`. Repeating it changes nothing. */
+/** `svc disconnect`: undoes `svc connect`. Idempotent. */
 export function disconnectCommand(context: CliContext): Command {
   return new Command("disconnect")
     .description("undo svc connect for an assistant")
@@ -299,10 +299,10 @@ function scopeOption(): Option {
     .default("user");
 }
 
-/** The argument of a command about one assistant; `requireClient` reports a missing one. */
+/** The argument of commands about one assistant; `requireClient` reports a missing one. */
 function clientArgument(): Argument {
   const argument = new Argument("[client]", "the assistant");
-  // For help and completion. An unknown name is refused with a suggestion, which commander's own check of choices would not make.
+  // For help and completion. An unknown name gets a suggestion, which commander's own check would not give.
   argument.argChoices = [...CLIENT_NAMES];
   return argument;
 }
@@ -313,7 +313,7 @@ function requireClient(client: string | undefined): string {
   throw invalid("client", `is missing; choose one of ${CLIENT_NAMES.join(", ")}`);
 }
 
-/** The options of every such command. */
+/** The options of these commands. */
 type ChangeOptions = {
   readonly name: string;
   readonly scope: ConfigScope;
@@ -332,8 +332,8 @@ type ChangeOutcome = {
 };
 
 /**
- * Shows a change and, once the person agrees, makes it.
- * @throws SvcError invalid_argument if there is no terminal to ask on and `--yes` is missing
+ * Shows a change and applies it once the person agrees.
+ * @throws SvcError invalid_argument without a terminal to ask on and without `--yes`
  */
 async function changeConfig(
   context: CliContext,
@@ -357,7 +357,7 @@ async function changeConfig(
   return { status: "done", diff, copy: change.apply() };
 }
 
-/** A change as JSON. @param done the word for a change that was made */
+/** A change as JSON. @param done the word for an applied change */
 function changeToJson(
   entry: ClientEntry,
   { file }: ClientChange,
@@ -375,15 +375,14 @@ async function agrees(question: string): Promise<boolean> {
   );
 }
 
-/** Characters of an unchanged part of a line that are shown on either side of a change. */
+/** Unchanged characters of a line shown on either side of a change. */
 const AROUND = 30;
 /** Lines up to this length are shown as they are. */
 const LINE_MAX = 160;
 
 /**
- * The difference of two texts: the lines between the common start and the common end, under a heading with their positions.
- * Unchanged lines are not shown, since configuration files contain other programs' secrets; nor is more of a long line than the
- * surroundings of the change. Empty if the texts are equal.
+ * The difference of two texts: the lines between the common start and the common end, under a heading with their positions. Unchanged
+ * lines, and most of a long line, are hidden, since configuration files contain other programs' secrets. Empty if the texts are equal.
  */
 export function lineDiff(before: string, after: string): readonly string[] {
   if (before === after) return [];
@@ -417,7 +416,7 @@ function rangeOf(sign: string, start: number, count: number): string {
   return `${sign}${count === 0 ? start : start + 1},${count}`;
 }
 
-/** The surroundings of the difference between two versions of one long line. */
+/** The context of the difference between two versions of one long line. */
 function shortened(
   gone: readonly string[],
   come: readonly string[],

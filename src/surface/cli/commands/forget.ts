@@ -110,7 +110,7 @@ async function run(desk: Desk<ForgetOptions>, given: readonly string[]): Promise
   if (options.format !== "json") output.note(`Not reached: ${notReached.join("; ")}.`);
 }
 
-/** The file of the receipt is made first: without it the proof would be lost. */
+/** The file for the receipt is created first: without it the proof would be lost. */
 async function intoFile(
   wanted: string | undefined,
   confirm: string,
@@ -210,7 +210,7 @@ function readReceipt(named: string): unknown {
   } catch {
     throw invalid("receipt", `${oneLine(file)} cannot be read as JSON`);
   }
-  // Others may read the first of two members, where the last one was signed.
+  // Other readers may use the first of two equal members; the last one was signed.
   const doubled = doubledName(text);
   if (doubled === undefined) return receipt;
   throw invalid("receipt", `${oneLine(file)} has "${oneLine(doubled)}" twice in one object`);

@@ -33,7 +33,7 @@ import { packName } from "./serve.ts";
 
 type InitOptions = KeyOptions & { readonly owner?: string; readonly model?: string };
 
-/** `svc init`: makes a pack and says how to connect an assistant to it. Repeating it changes nothing. */
+/** `svc init`: makes a pack and explains how to connect an assistant to it. Idempotent. */
 export function initCommand(context: CliContext): Command {
   return new Command("init")
     .description("make an encrypted pack and print what to paste into an assistant")
@@ -73,7 +73,7 @@ async function init(
 ): Promise<void> {
   const { output } = context;
   const config = withModel(configOfPack(context, given, true), options.model);
-  // A database has no such thing.
+  // A database has none of these.
   layoutOf(config);
   const main = config.pack_path ?? config.db_path;
   const path = given ?? packName({ ...config, db_path: packOf(main) });
@@ -87,7 +87,7 @@ async function init(
   const { server } = await assistantOf(config, wish);
   for (const line of assistantLines(file, server)) output.line(line);
   output.line();
-  // Without its name from everywhere, or in its folder.
+  // Shown without its name if it is found from anywhere, or from its folder.
   const isOwn = rememberPack(resolve(file)) || resolve(file) === resolve("memory.pack");
   const word = isOwn ? "" : `${packWord(path)} `;
   output.line("Or try it here:");
@@ -113,7 +113,7 @@ async function examine(
     ? "encrypted"
     : "not encrypted: anyone who can read the file can read the memories";
   try {
-    // A key in the settings is for new packs, and says nothing about an existing unencrypted one.
+    // A key in the settings is for new packs, and irrelevant to an existing unencrypted one.
     const request = encrypted ? keyRequest(encryptionKey) : { given: encryptionKey ?? "" };
     const { findKey } = await import("../../../app/pack-key.ts");
     const { config: opened } = await findKey(config, request);
@@ -154,13 +154,13 @@ async function make(
   await offerExtraction(context, config, report.path);
 }
 
-/** Extraction for a new pack, as a person at a terminal wants it. */
+/** Extraction for a new pack, as chosen by a person at a terminal. */
 const PROVIDERS = ["openai", "anthropic", "ollama"] as const;
 type Provider = (typeof PROVIDERS)[number];
 
 /**
- * Asks at a terminal who is to extract facts from ingested messages, and keeps the answer beside the pack. Elsewhere, and where
- * extraction is on already, nothing happens.
+ * Asks at a terminal which model extracts facts from ingested messages, and stores the answer beside the pack. Does nothing elsewhere, or
+ * if extraction is on.
  * @param pack path of its main file
  */
 async function offerExtraction(
@@ -202,7 +202,7 @@ async function askProvider(output: CliContext["output"]): Promise<Provider | und
   }
 }
 
-/** The settings by the names of their variables; undefined without a model. */
+/** The settings under the names of their variables; undefined without a model. */
 async function askSettings(provider: Provider): Promise<ReadonlyMap<string, string> | undefined> {
   const preset = provider === DEFAULT_LANGUAGE_MODEL.provider ? DEFAULT_LANGUAGE_MODEL.name : "";
   const hint = preset === "" ? "" : ` (just Enter: ${preset})`;
@@ -226,9 +226,9 @@ async function askSettings(provider: Provider): Promise<ReadonlyMap<string, stri
 const [command, ...REST] = SELF;
 
 /**
- * Lines that connect assistants to a pack, by command or ready to be pasted.
+ * Lines that connect assistants to a pack, as commands or for pasting.
  * @param pack absolute path
- * @param server how an assistant starts this program. Default: so that it makes the pack if it is missing
+ * @param server how an assistant starts this program. Default: so that it makes a missing pack
  */
 export function assistantLines(
   pack: string,
@@ -254,7 +254,7 @@ export function assistantLines(
   ];
 }
 
-/** Whether the word `svc` starts this very program at a prompt. */
+/** Whether the command `svc` in a shell starts this very program. */
 function isOnPath(): boolean {
   const [program, ...rest] = SELF;
   const found = Bun.which("svc");

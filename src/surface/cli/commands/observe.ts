@@ -29,7 +29,7 @@ import {
 import { escaped, type Format, fields, shortened } from "../output.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 
-/** What is observed, and how it is told. */
+/** The sources of an observation, and its output. */
 type FilesRun = {
   readonly sources: readonly SourceFile[];
   readonly about: Omit<ObserveInput, "source" | "onFrame"> & { readonly signal: AbortSignal };
@@ -42,7 +42,7 @@ type Result =
   | { readonly kind: "failure"; readonly error: SvcError }
   | { readonly kind: "skipped"; readonly why: string };
 
-/** Failures of one file, after which the next one is tried. */
+/** Failures of one file, after which the next is tried. */
 const OF_A_FILE: ReadonlySet<string> = new Set([
   "not_found",
   "unsupported_source",
@@ -50,7 +50,7 @@ const OF_A_FILE: ReadonlySet<string> = new Set([
   "observation_failed",
 ]);
 
-/** Why a model would describe no other picture either. */
+/** Failures that every picture would meet. */
 const OF_THE_MODEL: ReadonlySet<unknown> = new Set([
   "APIConnectionError",
   "AuthenticationError",
@@ -58,7 +58,7 @@ const OF_THE_MODEL: ReadonlySet<unknown> = new Set([
   "NotFoundError",
 ]);
 
-/** Observes files one after the other and tells each as it is done. One that fails is told, and the next one is tried. */
+/** Observes files one after another and reports each when done. If one fails, that is reported and the next is tried. */
 async function observeFiles(
   context: CliContext,
   engine: Pick<MemoryEngine, "observeSource">,
@@ -155,10 +155,7 @@ function interrupted(stored: number): Interrupted {
 /** Characters of a description. */
 const SHOWN_CHARS = 80;
 
-/**
- * What an observation did, for a person.
- * @param told why it ended, which is told beside it; undefined: it did not
- */
+/** The result of an observation, for a person. @param told why it ended early, which is shown too; undefined: it did not */
 function reportLines(
   path: string,
   report: ObservationReport,
@@ -183,15 +180,15 @@ function reportLines(
   ];
 }
 
-/** A file that was not observed, or not to its end. */
+/** A file that was not observed, or only in part. */
 function failureLine(path: string, error: SvcError): string {
   const { message } = error;
-  // The message has the name, too, which says less than the path.
+  // The message also has the name, which says less than the path.
   const name = [path, basename(path)].map(shownName).find((one) => message.startsWith(one)) ?? "";
   return `Error: ${escaped(path)}: ${escaped(message.slice(name.length).replace(/^:? /, ""))}`;
 }
 
-/** The failure of a frame that ended the observation is not told twice. */
+/** The failure of the frame that ended the observation is not repeated. */
 function isTold(error: string, told: string | undefined): boolean {
   return told?.endsWith(error.replace(/^\w+: /, "")) === true;
 }
@@ -281,7 +278,7 @@ Exits with 1 if a file or a frame failed.`,
   },
 );
 
-/** The configuration with the pack, its key, and what the options say of the model. */
+/** The configuration with the pack, its key, and the model options. */
 async function configFor(
   context: CliContext,
   path: string,

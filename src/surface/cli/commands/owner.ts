@@ -22,7 +22,7 @@ said stays as it was said, and the audit log keeps who had it before. A join can
 
 type OwnerOptions = PackOptions & { readonly dryRun?: true; readonly yes?: true };
 
-/** `svc owner`: who has memories in a pack, and who owns it. */
+/** `svc owner`: lists the owners of a pack, and sets its own. */
 export function ownerCommand(context: CliContext): Command {
   const command = new Command("owner").description("list, choose, rename and join owners");
   for (const build of [listPart, usePart, movePart(false), movePart(true)]) {
@@ -100,7 +100,7 @@ const usePart = packCommand(
   },
 );
 
-/** `rename`, or `join`, after which two owners are one. */
+/** `rename`, or `join`, which merges two owners. */
 function movePart(isJoin: boolean): ReturnType<typeof packCommand> {
   return packCommand(
     {

@@ -93,7 +93,7 @@ active are tentative, stable and contested memories. svc search finds memories b
   },
 );
 
-/** Where a page begins: behind a memory, or at the `next_cursor` of a page. */
+/** Where a page begins: after a memory, or at the `next_cursor` of a page. */
 async function placeOf({ find }: Desk<ListOptions>, after: string): Promise<string> {
   if (!/^…?[0-9a-f-]{4,36}$/i.test(after)) return after;
   const { id, createdAt: at } = await find(after);
@@ -121,7 +121,7 @@ svc list shows the memories of one owner, page by page.`,
   },
   async (desk) => {
     const { limit } = desk.options;
-    // Nothing is asked for where nothing is wanted.
+    // A limit of 0 needs no query.
     const asked = { ...desk.given, limit: Math.max(1, limit) };
     const { output, json } = await desk.ask(listNodesOperation, asked);
     if (limit === 0) return desk.tell({ nodes: [], count: 0 }, () => memoryTable([]));
@@ -182,7 +182,7 @@ Examples:
 type Counts = Awaited<ReturnType<MemoryEngine["storeCounts"]>>;
 type Tally = readonly (readonly [name: string, count: number])[];
 
-/** `svc stats`: how many memories and edges there are, by type, state and scope. */
+/** `svc stats`: counts memories and edges, by type, state and scope. */
 export const statsCommand = memoryCommand<object, []>(
   {
     name: "stats",
@@ -287,7 +287,7 @@ async function memoryLines(engine: MemoryEngine, node: MemoryNode): Promise<read
 type Around = {
   /** What it replaced. */
   readonly replaced: MemoryNode | undefined;
-  /** What the organizer made of it, in words. */
+  /** The organizer's last change to it, in words. */
   readonly organizer: string | undefined;
 };
 

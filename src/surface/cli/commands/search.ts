@@ -69,7 +69,7 @@ Examples:
   },
 );
 
-/** What was found; where nothing of it is strong, that comes first. */
+/** The results; if none is strong, that comes first. */
 function hitLines(response: RetrievalResponse, limit: number): readonly string[] {
   const { hits, isKnown, isPerhaps } = shownHits(response, limit);
   const name = shortIds(hits.map(({ hit }) => hit.node.id));
@@ -91,7 +91,7 @@ function hitLines(response: RetrievalResponse, limit: number): readonly string[]
   ];
 }
 
-/** The text of a hit, behind what is to be known about it. */
+/** The text of a hit, after its facts. */
 function contentOf(
   { hit: { node, olderThan, became }, repeats }: FoldedHit,
   hits: readonly FoldedHit[],
@@ -157,13 +157,13 @@ type Explained = ToldExplanation["inContext"][number];
 type Excluded = ToldExplanation["notInContext"][number];
 type Reason = Excluded["reason"];
 
-/** Memories that are named for one reason; the others are counted. */
+/** Memories listed for one reason; the others are counted. */
 const NAMED_FOR_ONE = 3;
 
 /** Characters of a memory. */
 const EXPLAINED_CHARS = 100;
 
-/** An explanation for a person: one line per fact, texts cut to a line, ids as short as they stay distinct. */
+/** An explanation for a person: one line per fact, texts cut to a line, ids shortened as far as they stay distinct. */
 function explanationLines(explanation: ToldExplanation): readonly string[] {
   const short = shortIds(namedIds(explanation), 8);
   const name = (id: Uuid): string => `…${short(id)}`;
@@ -217,7 +217,7 @@ function recordLines(record: Explained, name: (id: Uuid) => string): readonly st
   ];
 }
 
-/** A reason once, with those that it left out. */
+/** Each reason once, with the memories it excluded. */
 function exclusionLines(
   text: string,
   items: readonly Excluded[],

@@ -102,7 +102,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   await serveUntilStopped(context, server, config, stop, hints);
 }
 
-/** The option of the commands that serve a pack. */
+/** The option of commands that serve a pack. */
 export const READ_ONLY_OPTION = [
   "--read-only",
   "write nothing (automatic if the pack cannot be written)",
@@ -111,13 +111,14 @@ export const READ_ONLY_OPTION = [
 export type ServeAs = {
   /** Whether nothing may be written. */
   readonly readOnly: boolean;
-  /** Whether a missing pack is made, if that may be written. Default true. */
+  /** Whether a missing pack is made, if writable. Default true. */
   readonly create?: boolean | undefined;
 };
 
 /**
- * Opens the memory of a server. @param create false where the pack was there before
- * @throws SvcError not_found if it is not there then; as `openOrMake` and `openFollowing`
+ * Opens the memory of a server.
+ * @param create false if the pack existed before
+ * @throws SvcError not_found if it no longer exists; as `openOrMake` and `openFollowing`
  */
 export async function openToServe(
   config: Config,
@@ -133,7 +134,7 @@ export async function openToServe(
   return await openFollowing(config, { createIfMissing: false, readOnly, warn });
 }
 
-/** A pack that was connected and is gone: whoever stores must not get a second memory. */
+/** A connected pack that no longer exists: writers must not get a second memory. */
 function requireWhereItWas(config: Config): void {
   if (databaseOf(config) !== undefined) return;
   const path = mainFileOf(config);
@@ -142,7 +143,7 @@ function requireWhereItWas(config: Config): void {
   throw new SvcError("not_found", message, { kind: "pack", id: path });
 }
 
-/** How a server speaks to whoever started it: to a person, or into a structured log. */
+/** How a server reports to whoever started it: to a person, or as a structured log. */
 function teller({ output }: CliContext, config: Config): (text: string) => void {
   if (config.log_format === "text") return (text) => output.note(text);
   const log = stderrLog("info", config.log_format);
@@ -246,7 +247,7 @@ async function open(
   output.note("svc stopped");
 }
 
-/** Milliseconds within which a starter that cannot do it says so. */
+/** Milliseconds in which a starter that cannot open it fails. */
 const SETTLE_MS = 1000;
 
 /** Opens an address in the person's browser. @returns whether a starter was found and has not failed */
@@ -255,7 +256,7 @@ async function openInBrowser(address: string): Promise<boolean> {
   const starter = starterFor(platform, environment);
   if (starter === undefined) return false;
   const [command, ...args] = starter;
-  // Not of our process group: the Ctrl-C that ends us must not end the browser.
+  // In its own process group: the Ctrl-C that ends us must not end the browser.
   const child = spawn(command, [...args, address], {
     cwd: folder,
     env: withoutKeys(environment),
@@ -282,7 +283,7 @@ export function withoutKeys(
   return Object.fromEntries(entries);
 }
 
-/** The program of the system that opens an address; undefined where nobody would see the browser. */
+/** The program of the system that opens an address; undefined if no one would see the browser. */
 export function starterFor(
   platform: string,
   environment: Readonly<Record<string, string | undefined>>,

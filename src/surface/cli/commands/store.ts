@@ -11,7 +11,7 @@ import { ACTOR, type Desk, ID_ARGUMENT, memoryCommand, textOf } from "../memorie
 import { shortened, shortIds } from "../output.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
-/** Characters of a near memory. */
+/** Characters of a similar memory. */
 const SHOWN_CHARS = 80;
 
 type StoreOptions = { readonly supersedes?: readonly string[] };
@@ -62,7 +62,7 @@ Examples:
   },
 );
 
-/** Names the memories that the new one may replace; on a terminal asks whether it replaces the nearest. */
+/** Lists the memories that the new one may replace; on a terminal asks whether it replaces the nearest. */
 async function replaceNear(
   { ask, output, options }: Desk<StoreOptions>,
   { node: fresh, near = [] }: StoreReceipt,
@@ -123,13 +123,13 @@ The old one stays as it was, superseded; svc show reads it, svc chain what becam
   },
 );
 
-/** The memory that a word stands for; undefined: it is a text. */
+/** The memory that a word identifies; undefined: it is a text. */
 async function known({ find }: Desk<object>, word: string): Promise<MemoryNode | undefined> {
   if (!/^…?[0-9a-f-]{4,36}$/i.test(word)) return undefined;
   return await find(word).catch(() => undefined);
 }
 
-/** The members that the new memory inherits. Certainty is not one of them: an edit is a new statement by the editor. */
+/** The members that the new memory inherits. Certainty is not one: an edit is a new statement by the editor. */
 function inheritance(old: MemoryNode): Omit<StoreInput, "content"> {
   const { metadata, epistemicType } = old;
   const isConditional = epistemicType === "conditional";

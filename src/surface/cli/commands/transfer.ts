@@ -32,7 +32,7 @@ type ExportOptions = {
   readonly format: "jsonl" | "json";
 };
 
-/** `svc export`: writes out everything in a pack, while other processes may continue to use it. */
+/** `svc export`: writes everything in a pack to a file, while other processes may use the pack. */
 export const exportCommand = packCommand(
   {
     name: "export",
@@ -131,7 +131,7 @@ Ctrl-C may interrupt that, and svc rebuild goes on.`,
   },
 );
 
-/** The rest is of use without them, and no other copy may be left: so nothing is refused. */
+/** The rest is useful without them, and there may be no other copy, so nothing is rejected. */
 function lacking(pictures: readonly string[]): string {
   const [first = ""] = pictures;
   const { length } = pictures;
@@ -275,7 +275,7 @@ async function fromDatabaseToPack(
 
 type Run = Parameters<typeof import("../../../packs/migrate-database.ts").migrateToDatabase>[2];
 
-/** @param interrupted what is said when it was interrupted */
+/** @param interrupted shown if it is interrupted */
 async function withProgress<T>(
   context: CliContext,
   interrupted: string,
@@ -304,12 +304,12 @@ function print(
     receipts: counts.receipt,
     pictures: counts.blob,
     vectors: counts.vector,
-    // Of a database only its server knows.
+    // Only its server knows the size of a database.
     encrypted: encrypted ?? null,
   });
 }
 
-/** Parts of the work after which a line is written where no line can be drawn again. */
+/** Number of progress lines where a line cannot be redrawn. */
 const LINES = 10;
 
 type TransferProgress = {
@@ -317,7 +317,7 @@ type TransferProgress = {
   readonly stop: () => void;
 };
 
-/** Shows how far long work is, on stderr: a bar on a terminal, else a line at each tenth. */
+/** Shows the progress of long work on stderr: a bar on a terminal, else a line at each tenth. */
 async function transferProgress({ output }: CliContext): Promise<TransferProgress> {
   if (isTerminal()) {
     const bar = await output.progressBar("copying");

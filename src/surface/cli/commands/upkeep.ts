@@ -22,7 +22,7 @@ import { printResult } from "../output.ts";
 import { Interrupted, stoppable, stopSignal } from "../signals.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
-/** `svc backup`: copies a pack that may be in use. */
+/** `svc backup`: copies a pack, which may be in use. */
 export const backupCommand = packCommand(
   {
     name: "backup",
@@ -39,7 +39,7 @@ the same key. It appears once it is complete and compared with the pack; a file 
   (context, path: string, to: string, options: PackOptions) => copyPack(context, path, to, options),
 );
 
-/** Copies a pack, to a free name or in the place of another pack, and prints what was done. @param onOtherPack for the latter, as `backUpPack` has it */
+/** Copies a pack to a free name or over another pack, and prints the result. @param onOtherPack for the latter, as for `backUpPack` */
 export async function copyPack(
   context: CliContext,
   path: string,
@@ -55,11 +55,11 @@ export async function copyPack(
   const { setAside, ...done } = await stoppable("Interrupted: no copy was made.", (signal) =>
     backUpPack(config, { to, isReplacement, onOtherPack, signal, onProgress: bar.show }),
   ).finally(bar.stop);
-  // The pack, whose log lies beside it under the same name, or a log alone.
+  // The pack, whose log has the same name and another suffix, or a log alone.
   printResult(output, format, { ...done, ...(isReplacement && { setAside: setAside.at(-1) }) });
 }
 
-/** `svc restore-backup`: puts a copy in the place of a pack. */
+/** `svc restore-backup`: replaces a pack with a copy. */
 export const restoreBackupCommand = packCommand(
   {
     name: "restore-backup",
@@ -144,7 +144,7 @@ one, complete. If you lose the key, you lose the pack. Copies of the pack that w
     const config = await configFor(context, path, options.encryptionKey);
     const { keyStatus } = await import("../../../packs/key-custody.ts");
     const { rekeyPack } = await import("../../../packs/maintenance.ts");
-    // Before a passphrase is asked for, since it refuses a database and a pack that is missing.
+    // Before asking for a passphrase, since it rejects a database or a missing pack.
     const { places } = await keyStatus(config);
     const target = await targetOf(context, config, options);
     const stopProgress = await context.output.progress("copying");
@@ -181,7 +181,7 @@ type RebuildRun = Pick<RebuildInput, "all" | "batchSize"> & {
   readonly stop: AbortSignal;
 };
 
-/** Rebuilds the pack of an engine and shows progress. @throws Interrupted saying how to continue */
+/** Rebuilds the pack of an engine and shows progress. @throws Interrupted explaining how to continue */
 export async function runRebuild(
   { output }: CliContext,
   engine: MemoryEngine,

@@ -6,14 +6,14 @@ import { ownerName } from "../../../domain/owner.ts";
 export type Caller = {
   /** The only owner this caller may name; undefined for an operator, who may name any. */
   readonly boundUserId: string | undefined;
-  /** The owner for an operator who names none. Absent: a request that needs an owner is refused. */
+  /** The owner for an operator who names none. Absent: a request that needs an owner is rejected. */
   readonly defaultUserId?: string | undefined;
 };
 
 /**
- * The owner of a request that may leave the owner open; undefined means all owners.
- * @throws SvcError forbidden if a bound caller names another owner; invalid_argument if an operator names an empty one,
- *   which is a variable without a value more often than a wish for all owners
+ * The owner of a request that may omit it; undefined means all owners.
+ * @throws SvcError forbidden if a bound caller names another owner; invalid_argument if an operator names an empty one, which is more often
+ * an unset variable than a wish for all owners
  */
 export function optionalOwner(
   caller: Caller,

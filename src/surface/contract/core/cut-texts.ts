@@ -12,7 +12,7 @@ export const metadataLength = noted(omitted(count), {
 });
 
 /**
- * Bounds the texts of an answer: the longest are cut, and metadata left out, until all together have at most so many UTF-16 units.
+ * Limits the texts of an answer: the longest are cut, and metadata left out, until all together have at most this many UTF-16 units.
  * @param nodes each as often as the answer has it
  * @returns the memory itself, or its copy with shorter texts
  */
@@ -46,7 +46,7 @@ function sizeOf(metadata: MemoryNode["metadata"]): number {
   return metadata === undefined ? 0 : JSON.stringify(metadata).length;
 }
 
-/** The length to which the longest texts are cut so that all of them fit. */
+/** The length to which the longest texts are cut so that all fit. */
 function longestKept(sizes: readonly number[], maxChars: number): number {
   let room = maxChars;
   if (sizes.reduce((sum, size) => sum + size, 0) <= room) return Number.POSITIVE_INFINITY;
@@ -59,12 +59,12 @@ function longestKept(sizes: readonly number[], maxChars: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** UTF-16 units of each text in the answer about one memory or source, where programs do not read it. */
+/** UTF-16 units of each text in an answer about one memory or source, for readers other than programs. */
 const WINDOW_CHARS = LIMITS.contextTextChars;
 
 type Item = { readonly content: string; readonly metadata: JsonObject | undefined };
 
-/** A part of an item with long texts, and members for its JSON that tell it; none of what is shown whole. */
+/** The shown part of long texts, and members that describe the cut; none if nothing is cut. */
 export type TextWindow<T> = {
   readonly item: T;
   readonly told: {
@@ -76,7 +76,7 @@ export type TextWindow<T> = {
   };
 };
 
-/** @param from where the part of the text begins, in UTF-16 units; default 0 */
+/** @param from start of the part of the text, in UTF-16 units; default 0 */
 export function textWindow<T extends Item>(item: T, from?: number | null): TextWindow<T> {
   const { content, metadata } = item;
   const size = sizeOf(metadata);

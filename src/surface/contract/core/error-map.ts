@@ -6,10 +6,10 @@ import {
   UNSAFE_FILE,
 } from "../../../domain/errors.ts";
 
-/** How an error reaches the callers of each surface. */
+/** How an error is presented on each surface. */
 export type ErrorTreatment = {
   readonly httpStatus: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 502 | 503 | 504 | 507;
-  /** Whether the caller gets the message; otherwise it gets a fixed text, and the cause goes to the log. */
+  /** Whether the caller gets the message; otherwise a fixed text, and the cause goes to the log. */
   readonly exposed: boolean;
   /**
    * `error`: a normal result `{error}`; `conflict`: the same with `conflict: true`;
@@ -85,17 +85,17 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   internal: { httpStatus: 500, exposed: false, mcp: "internal", exitCode: 1 },
 };
 
-/** Reasons of a `storage_failed` whose message says what to do: nobody but the caller may notice it. */
+/** Reasons of a `storage_failed` whose message says what to do: only the caller can act on it. */
 const TOLD_REASONS: ReadonlySet<unknown> = new Set([PACK_MOVED, UNSAFE_FILE, FOREIGN_LOG]);
 const TOLD = failed(500);
 
-/** What to tell the caller about any thrown value. */
+/** How to present any thrown value to the caller. */
 export type ErrorReport = {
   readonly code: ErrorCode;
   readonly treatment: ErrorTreatment;
   /** Safe to show; a fixed text when the cause must stay in the log. */
   readonly message: string;
-  /** Identifiers of accepted but unfinished work. */
+  /** Identifiers of stored but unfinished work. */
   readonly accepted: { readonly event_id: string; readonly reason_code: string } | undefined;
 };
 
@@ -134,7 +134,7 @@ function internalReport(): ErrorReport {
   };
 }
 
-/** A message without the path of the pack, which is useless to a remote caller and would disclose the server's folders. */
+/** A message without the path of the pack, which is useless to a remote caller and would reveal the server's folders. */
 export function withoutPlace(message: string, error: unknown): string {
   const path = error instanceof SvcError ? error.data["path"] : undefined;
   return typeof path === "string" && path !== "" ? message.replaceAll(path, "<pack>") : message;

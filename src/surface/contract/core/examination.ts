@@ -13,7 +13,7 @@ export type Examination = {
   }[];
 };
 
-/** What checks have found, with their number by status. */
+/** The findings of checks, counted by status. */
 export function examinationOf(checks: Examination["checks"]): Examination {
   const counted = (wanted: string): number =>
     checks.filter(({ status }) => status === wanted).length;
@@ -21,5 +21,5 @@ export function examinationOf(checks: Examination["checks"]): Examination {
   return { ok: failures === 0, passed: counted("ok"), warnings: counted("warn"), failures, checks };
 }
 
-/** Examines the pack of the server, to its end even if the caller has gone: others may wait for the same result. */
+/** Examines the pack of the server, completing even if the caller has gone: others may wait for the same result. */
 export type Examine = () => Promise<Examination>;

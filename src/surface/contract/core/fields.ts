@@ -31,7 +31,7 @@ import { REFUSAL } from "./wire-issues.ts";
 
 type Meta = z.core.GlobalMeta;
 
-/** Text that a rule of the domain accepts; the rule's own words explain a refusal. */
+/** Text checked by a rule of the domain, whose own message explains a rejection. */
 function textBy(rule: (value: string) => unknown): z.ZodString {
   return z.string().superRefine((value, context) => {
     try {
@@ -52,7 +52,7 @@ function textBy(rule: (value: string) => unknown): z.ZodString {
 export const instantIn = textBy((value) => parseInstantInput(value, "instant")).meta({
   format: "date-time",
 });
-/** Accepted in any notation; read by the operation, which names the field. */
+/** Accepted in any notation; parsed by the operation, which names the field. */
 export const uuidIn = z.string().meta({ format: "uuid" });
 
 export const sourceType = z.enum(SOURCE_TYPES);
@@ -64,14 +64,14 @@ export function textOf(members: readonly string[]): z.ZodString {
   return z.string().meta({ enum: [...members] });
 }
 
-/** Read without regard to case. */
+/** Read case-insensitively. */
 export const role = textBy(parseRole).meta({ enum: [...ROLES] });
 export const speaker = textBy(parseSpeaker).meta({
   minLength: 1,
   maxLength: LIMITS.speakerMaxChars,
   description: "Name of the person who said it; never indexed as a word.",
 });
-/** Incoming metadata, passed on as it is: `z.record` makes a copy, which loses a key called `__proto__`. */
+/** Incoming metadata, passed on unchanged: `z.record` makes a copy, which loses a key called `__proto__`. */
 export const metadataIn =
   // SAFETY: the rule accepts only objects and null.
   z
@@ -85,7 +85,7 @@ export const metadataIn =
 export const unit = z.number().min(0).max(1);
 export const count = z.int().min(0);
 
-/** Text in the words of a caller: not blank, of at most this many characters. @param isTrimmed whether blanks around it count */
+/** Free text of a caller: not blank, of at most this many characters. @param isTrimmed whether surrounding blanks count */
 export function boundedText(maxChars: number, isTrimmed = true): z.ZodString {
   return z
     .string()
@@ -115,7 +115,7 @@ const owned = <T>(http: z.ZodType, ownerOf: (caller: Caller, given?: string | nu
   read: (given: unknown, _name: string, caller: Caller) => ownerOf(caller, given as string | null),
 });
 
-/** The owner of a request, whom an operator must name. */
+/** The owner of a request, required from an operator. */
 export const owner: Field<string> = {
   ...owned(userIdIn, requireOwner),
   tool: userIdIn,
@@ -133,7 +133,7 @@ export const ownerInQuery: Field<string> = {
     }),
 };
 
-/** An owner whom an operator may leave open. */
+/** An owner that an operator may omit. */
 export const anyOwner: Field<string | undefined> = {
   ...owned(
     z.string().nullish().meta({ description: "Absent: all owners, for an operator." }),
@@ -143,7 +143,7 @@ export const anyOwner: Field<string | undefined> = {
   isOpen: true,
 };
 
-/** An owner in a query that an operator may leave open. */
+/** An owner in a query that an operator may omit. */
 export const anyOwnerInQuery: Field<string | undefined> = owned(
   z.string().optional().meta({ description: "Absent: all owners, for an operator." }),
   optionalOwner,
@@ -185,7 +185,7 @@ export function retryId(header: string, argument: string): Field<Uuid | undefine
   });
 }
 
-/** One of a closed set. The schema of HTTP checks it; for tools the operation does. */
+/** A member of a closed set. Over HTTP the schema checks it; for tools the operation does. */
 export function choice<const T extends string>(
   members: readonly T[],
   http: Meta = {},
@@ -209,7 +209,7 @@ export function choiceInQuery<const T extends string>(
   };
 }
 
-/** Any of a closed set in a query, each with the name of the parameter again. */
+/** Members of a closed set in a query; the parameter is repeated for each. */
 export function choicesInQuery<const T extends string>(
   members: readonly T[],
   description: string,
@@ -222,7 +222,7 @@ export function choicesInQuery<const T extends string>(
   };
 }
 
-/** Any texts in a query, each with the name of the parameter again. */
+/** Texts in a query; the parameter is repeated for each. */
 export function textsInQuery(description: string): Field<readonly string[] | undefined> {
   const schema = z.array(z.string()).optional().meta({ description });
   return { ...httpField(schema), isRepeated: true };
@@ -244,7 +244,7 @@ export function instantInQuery(description: string): Field<string | undefined> {
   return httpField(instantIn.optional().meta({ description }));
 }
 
-/** The id in a query behind which a page begins. */
+/** The id in a query after which a page begins. */
 export function afterId(argument: Described = {}): Field<Uuid | undefined> {
   return {
     ...optionalId({}, argument),
@@ -253,22 +253,22 @@ export function afterId(argument: Described = {}): Field<Uuid | undefined> {
   };
 }
 
-/** Where a page begins that is one of several by time. */
+/** Where a page by time begins. */
 export const cursor = httpField(
   z.string().optional().meta({ description: "next_cursor of the page before." }),
 );
 
-/** Where the part of a long text begins that a tool shows, in UTF-16 units; HTTP has it whole. */
+/** Where the shown part of a long text begins for a tool, in UTF-16 units; HTTP returns all of it. */
 export const offset = toolField(count.nullish().meta({ default: 0 }));
 
-/** A whole number in a query: of entries on a page, or of steps. */
+/** A whole number in a query: entries on a page, or steps. */
 export function wholeNumber(range: readonly [number, number], preset: number): Field<number> {
   const [minimum, maximum] = range;
   return {
     http: z.int().min(minimum).max(maximum).optional().meta({ default: preset }),
     tool: z.int().nullish().meta({ minimum, maximum, default: preset }),
     fromText: (text, name) => readNumber(text, range, name),
-    // SAFETY: a number has passed its schema, or was read from a text.
+    // SAFETY: a number has passed its schema, or was parsed from a text.
     read: (value) => (value ?? preset) as number,
   };
 }

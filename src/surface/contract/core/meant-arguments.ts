@@ -3,14 +3,14 @@ import { isJsonObject, parseJson } from "../../../lib/json.ts";
 import type { Wire } from "./request.ts";
 import { parseWire } from "./wire-issues.ts";
 
-/** The URI under which tools show a memory. */
+/** The URI under which tools expose a memory. */
 const NODE_URI = /^memory:\/\/nodes\/([^/?#]+)$/;
-/** Arguments that name memories, events or records by their ids. */
+/** Arguments that refer to memories, events or records by id. */
 const NAMES_IDS = /^(?!user_id$|session_id$)(?:.*_)?ids?$|^supersedes$/;
 
 /**
- * Reads the arguments of a tool as clients send them. Where an argument is not what its schema wants, a text that is the JSON of
- * that is taken for it (`"5"`, `"[\"…\"]"`, `"{…}"`), inside of others as well, and one entry for a list of it; the URI of a memory stands for its id.
+ * Reads a tool's arguments as clients send them. If an argument does not match its schema, a text that is its JSON is parsed (`"5"`,
+ * `"[\"…\"]"`, `"{…}"`), nested ones too, and a single entry stands for a list; the URI of a memory stands for its id.
  * @throws SvcError invalid_argument
  */
 export function readArguments(schema: z.ZodObject, args: unknown): Wire {
@@ -21,7 +21,7 @@ export function readArguments(schema: z.ZodObject, args: unknown): Wire {
   return parseWire(schema, meant, "arguments");
 }
 
-/** A name of a closed set may be given alone or in a list, and no such name begins so. */
+/** A name of a closed set may be given alone or in a list; no such name begins like JSON. */
 function looksLikeList(value: unknown): value is string {
   return typeof value === "string" && /^\s*\[\s*"/.test(value);
 }
@@ -41,12 +41,12 @@ function asMeant(schema: z.ZodObject, args: Wire): Wire {
   return Object.fromEntries(entries);
 }
 
-/** Readings of a value, each of what the one before brought to light: a text of a list of entries with texts. */
+/** Successive interpretations of a value: a text of a list of entries with texts. */
 const READINGS = 3;
 
 /**
- * A value with the texts inside of it that are not what the schema wants read as JSON, and one entry where it wants a list of it;
- * undefined if it is still not that.
+ * A value in which texts that do not match the schema are parsed as JSON, and single entries wrapped in lists; undefined if it still does
+ * not match.
  */
 function readInside(schema: z.ZodType, value: unknown, left = READINGS): unknown {
   const { error } = schema.safeParse(value);
@@ -76,7 +76,7 @@ function readAt(
   return { ...value, [name]: readAt(value[name], rest, isListWanted) };
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if not JSON. */
 function jsonOf(text: string): unknown {
   try {
     return parseJson(text);

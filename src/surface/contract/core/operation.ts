@@ -22,19 +22,19 @@ import {
 import { linesOf } from "./tool-text.ts";
 import { parseWire } from "./wire-issues.ts";
 
-/** What an operation runs with. */
+/** The context of an operation. */
 export type CallContext = {
   readonly engine: () => MemoryEngine;
   readonly caller: Caller;
-  /** The owner whose things alone the call reaches by their ids; undefined: those of all. */
+  /** The only owner whose objects the call reaches by id; undefined: all. */
   readonly userId: string | undefined;
   /** The actor if no owner is bound: `api-operator` or `mcp-operator`. */
   readonly operator: string;
   /** Version of the program. */
   readonly version: string;
-  /** The program that calls, by its own word; undefined: it does not say. */
+  /** The calling program, as it names itself; undefined: unnamed. */
   readonly client?: string | undefined;
-  /** Absent: this server cannot. */
+  /** Absent: not supported by this server. */
   readonly examine?: Examine | undefined;
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined;
@@ -51,7 +51,7 @@ type HttpShape = {
   readonly isPublic?: boolean;
 };
 
-/** `full`: every tool. `core`: what an assistant needs every day, for clients that pay for each tool in the list. */
+/** `full`: every tool. `core`: those an assistant needs every day, for clients that pay for each listed tool. */
 export type ToolSet = "core" | "full";
 
 /** Whether a set contains a tool. */
@@ -66,7 +66,7 @@ type McpShape = {
   readonly description: string;
   /** Arguments shown in the core set, which accepts all. Absent: all are shown. */
   readonly coreArguments?: readonly string[];
-  /** Arguments that are accepted but never shown: aliases of shown ones. */
+  /** Accepted but never shown arguments: aliases of shown ones. */
   readonly silentArguments?: readonly string[];
   readonly annotations: {
     readonly readOnlyHint: boolean;
@@ -81,14 +81,14 @@ export type WireObject = object;
 /** A call whose arguments have passed their schema. */
 export type PreparedCall = (context: CallContext) => Promise<WireObject>;
 
-/** What a command gets: the answer as it is, and as JSON. */
+/** A command's result: the answer itself, and as JSON. */
 export type Asked<Output = unknown> = { readonly output: Output; readonly json: WireObject };
 
 /** A command's way to an operation. */
 export type LineBinding<Output = unknown> = {
-  /** The schemas of what may be given, by their names over HTTP. */
+  /** Schemas of the accepted members, by their HTTP names. */
   readonly members: Readonly<Record<string, z.ZodType>>;
-  /** Checks what is given and asks. @throws SvcError */
+  /** Checks the input and calls the engine. @throws SvcError */
   readonly ask: (given: Wire, context: CallContext) => Promise<Asked<Output>>;
 };
 
@@ -103,7 +103,7 @@ export type ToolAnswer = {
   /** The owner of the request, if the answer contains none of that owner's memories. */
   readonly nothingOf: string | undefined;
 };
-/** A tool call whose arguments have passed their schema. The texts name only tools of the given set. */
+/** A tool call whose arguments have passed their schema. The texts mention only tools of the given set. */
 export type PreparedTool = (context: CallContext, toolSet: ToolSet) => Promise<ToolAnswer>;
 
 export type HttpBinding = HttpShape & {
@@ -111,15 +111,15 @@ export type HttpBinding = HttpShape & {
   /** With `{name}` for path parameters. */
   readonly path: string;
   readonly request: HttpRequest;
-  /** Whether the owner of the ids that it names may stand in the query: `user_id`. */
+  /** Whether the query may contain the owner of the ids it names: `user_id`. */
   readonly takesOwner: boolean;
   /** The form of the answer. */
   readonly response: View<never>;
-  /** Checks the parts; the engine may still refuse the returned call. */
+  /** Checks the parts; the engine may still reject the returned call. */
   readonly prepare: (parts: HttpParts) => PreparedCall;
 };
 export type McpBinding = McpShape & {
-  /** The smallest set that has it. */
+  /** The smallest set that contains it. */
   readonly toolSet: ToolSet;
   readonly input: z.ZodObject;
   /** The form of the structured answer. */
@@ -142,7 +142,7 @@ export const TAGS = {
   aggregation: "Exact counts, sums and states from stored claims.",
 } as const;
 
-/** One thing a caller can ask for, on every surface that offers it. */
+/** One operation, on every surface that offers it. */
 export type Operation = {
   readonly tag: keyof typeof TAGS;
   /** Also its operationId in OpenAPI. */
@@ -157,26 +157,26 @@ export type Operation = {
 type HttpDefinition = HttpShape & {
   /** Method and path. */
   readonly route: `${Method} /${string}`;
-  /** How the members are arranged in a body; or the name of a body that has them side by side. Absent: no body. */
+  /** How the members are arranged in a body; or the name of a flat body. Absent: no body. */
   readonly body?: Body | string;
 };
 
 type McpDefinition<Input, Output> = McpShape &
   Written<Input, Output> & {
-    /** The smallest set that has it. Default full. */
+    /** The smallest set that contains it. Default full. */
     readonly toolSet?: ToolSet;
-    /** The order of its arguments in the list, if it is not that of the request. */
+    /** The order of its arguments in the list, if different from the request's. */
     readonly argumentOrder?: readonly string[];
-    /** What comes before the lines of the answer: what has happened, and what to do next. */
+    /** Precedes the lines of the answer: what happened, and what to do next. */
     readonly says?: string | ((output: Output, input: Input) => string | undefined);
-    /** The text, where it is not the lines of the answer. */
+    /** The text, if it is not the lines of the answer. */
     readonly tell?: (output: Output, input: Input, toolSet: ToolSet) => string;
     readonly about?: (output: Output) => Uuid;
-    /** Whether an answer contains no memory of the owner who was asked about. */
+    /** Whether an answer contains no memory of the requested owner. */
     readonly isEmpty?: (output: Output) => boolean;
   };
 
-/** The form of a tool's output, if it is not that of HTTP; `write` depends on the input. */
+/** The form of a tool's output, if different from HTTP's; `write` depends on the input. */
 type Written<Input, Output> =
   | { readonly output?: View<Output>; readonly write?: undefined }
   | { readonly output: View<never>; readonly write: (output: Output, input: Input) => Json };
@@ -187,7 +187,7 @@ type Definition<F extends Fields, Output> = {
   readonly description: string;
   /** What callers send, on every surface. */
   readonly request: F;
-  /** Checks what no schema can, then asks the engine. */
+  /** Checks what a schema cannot, then calls the engine. */
   readonly run: (context: CallContext, input: InputOf<F>) => Promise<Output>;
   readonly answer: View<Output>;
   readonly http?: HttpDefinition;
@@ -202,7 +202,7 @@ export function part(
   return operations.map((operation) => ({ tag, ...operation }));
 }
 
-/** Binds an operation's types together and hides them, so that operations of all kinds fit into one table. */
+/** Binds and hides an operation's types, so that operations of all kinds fit into one table. */
 export function defineOperation<F extends Fields, Output>(
   definition: Definition<F, Output>,
 ): Omit<Operation, "tag"> & { readonly line: LineBinding<Output> } {
@@ -242,7 +242,7 @@ function bindHttp<F extends Fields, Output>(
   { request: fields, run, answer }: Definition<F, Output>,
   { route, body, ...shape }: HttpDefinition,
 ): HttpBinding {
-  // SAFETY: a route is made of the two.
+  // SAFETY: a route consists of the two.
   const [method, path] = route.split(" ") as [Method, string];
   const { request, takesOwner, read } = httpRequest(fields, path, body);
   const inputOf = inputReader(fields, "http");
@@ -310,7 +310,7 @@ function toObject(json: Json): WireObject {
   return json as WireObject;
 }
 
-/** What there is. @throws SvcError `missing()` for undefined */
+/** A value that exists. @throws SvcError `missing()` for undefined */
 export async function found<T>(
   answer: Promise<T | undefined>,
   missing: () => SvcError,
@@ -320,7 +320,7 @@ export async function found<T>(
   return value;
 }
 
-/** The hints of a tool that only reads. */
+/** Annotations of a read-only tool. */
 export const READS = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -328,7 +328,7 @@ export const READS = {
   openWorldHint: false,
 } as const;
 
-/** The hints of a tool that adds to the memory with each call. */
+/** Annotations of a tool that adds to the memory with each call. */
 export const ADDS = {
   readOnlyHint: false,
   destructiveHint: false,
@@ -336,10 +336,10 @@ export const ADDS = {
   openWorldHint: false,
 } as const;
 
-/** The hints of an idempotent tool that changes existing memories. */
+/** Annotations of an idempotent tool that changes existing memories. */
 export const CHANGES = { ...ADDS, idempotentHint: true } as const;
 
-/** The hints of such a tool that makes a memory permanently unfindable. */
+/** Annotations of such a tool that makes a memory permanently unfindable. */
 export const RETIRES = { ...CHANGES, destructiveHint: true } as const;
 
 /** The owner whose memories a change may touch, and its actor. @throws SvcError invalid_argument */
@@ -347,13 +347,13 @@ export function callerOf({ caller, userId, operator }: CallContext, actor?: stri
   return { userId, actorId: actorOf(caller, operator, actor) };
 }
 
-/** By notes or else by shape, as schemas are kept: a name must not refer to two forms. */
+/** By notes or by shape, like schemas: a name must not refer to two forms. */
 const made = new WeakMap<object, View<never>>();
 
-/** The same form without the members that are null: a model pays for each. */
+/** The same form without null members: a model pays for each. */
 function lean<T>(form: View<T>): View<T> {
   const key = form.notes ?? form.shape;
-  // SAFETY: what is kept under a form is made of it.
+  // SAFETY: the cached form is derived from its key.
   const known = made.get(key) as View<T> | undefined;
   if (known !== undefined) return known;
   const { id } = form.notes ?? {};
@@ -391,7 +391,7 @@ function omittedOf(form: View<never>): View<never> {
   return shape.kind === "nullable" ? { ...form, shape: { kind: "omitted", of: shape.of } } : form;
 }
 
-/** JSON of this shape without the members that are null. Free JSON is kept as it is. */
+/** JSON of this shape without null members. Free JSON is kept unchanged. */
 function withoutNulls(shape: Shape, value: Json): Json {
   if (value === null) return value;
   switch (shape.kind) {

@@ -10,30 +10,30 @@ export type Field<T = unknown> = {
   readonly http?: z.ZodType | undefined;
   /** Its schema as an argument of a tool. Absent: tools do not take it. */
   readonly tool?: z.ZodType | undefined;
-  /** Its name over HTTP, if it has another one there. */
+  /** Its name over HTTP, if different. */
   readonly httpName?: string | undefined;
-  /** Reads the text of a query, which no schema checks. @throws SvcError invalid_argument */
+  /** Parses a query text, which no schema checks. @throws SvcError invalid_argument */
   readonly fromText?: ((text: string, name: string) => unknown) | undefined;
-  /** Whether an operator may leave it out: for an owner. */
+  /** Whether an operator may omit it: for an owner. */
   readonly isOpen?: boolean | undefined;
   /** Whether a query may contain it several times. */
   readonly isRepeated?: boolean | undefined;
   /**
-   * What the operation gets for a value that has passed its schema; the name is the one that the caller knows.
+   * Converts a value that has passed its schema for the operation; the name is the caller's.
    * @throws SvcError invalid_argument for what schemas leave to the operation
    */
   readonly read: (value: unknown, name: string, caller: Caller) => T;
 };
 
-/** The members of a request by their names in tools. */
+/** The members of a request by their tool names. */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** What an operation gets: the members of its request in camel case. Null counts as absent. */
+/** An operation's input: the members of its request in camel case. Null counts as absent. */
 export type InputOf<F extends Fields> = {
   readonly [K in keyof F & string as CamelCase<K>]: F[K] extends Field<infer T> ? T : never;
 };
 
-/** A member that the operation gets as it was given. @param tool the schema of its argument, if that is another one */
+/** A member passed to the operation unchanged. @param tool the schema of its argument, if different */
 export function field<H extends z.ZodType, A extends z.ZodType = H>(
   http: H,
   tool?: A,
@@ -42,14 +42,14 @@ export function field<H extends z.ZodType, A extends z.ZodType = H>(
   return { http, tool: tool ?? http, read: (value) => (value ?? undefined) as never };
 }
 
-/** What is told about a member: a description, or more. */
+/** The notes of a member: a description, or more. */
 export type Described = string | z.core.GlobalMeta;
 
 function metaOf(told: Described): z.core.GlobalMeta {
   return typeof told === "string" ? { description: told } : told;
 }
 
-/** A member that has to be given. @param tool what is told about the argument, if that is something else */
+/** A required member. @param tool the notes of the argument, if different */
 export function required<S extends z.ZodType>(
   schema: S,
   http: Described = {},
@@ -67,7 +67,7 @@ export function optional<S extends z.ZodType>(
   return required(schema.nullish(), http, tool);
 }
 
-/** A member with a default. HTTP refuses null, tools take it for absent. */
+/** A member with a default. HTTP rejects null, tools treat it as absent. */
 export function withDefault<S extends z.ZodType>(
   schema: S,
   preset: z.infer<S>,
@@ -90,7 +90,7 @@ export function toolField<A extends z.ZodType>(tool: A): Field<Exclude<z.infer<A
   return { ...field(tool), http: undefined };
 }
 
-/** The same member, of which the operation gets what a rule makes of it. @param parse not called for an absent value */
+/** The same member, converted for the operation by a rule. @param parse not called for an absent value */
 export function parsed<V, T>(
   given: Field<V>,
   parse: (value: NonNullable<V>, name: string) => T,
@@ -99,7 +99,7 @@ export function parsed<V, T>(
     ...given,
     read: (value, name, caller) => {
       const own = given.read(value, name, caller);
-      // SAFETY: an absent value is undefined, and only a member that may be absent has none.
+      // SAFETY: an absent value is undefined, which only optional members allow.
       return own === undefined ? (undefined as Extract<V, undefined>) : parse(own as never, name);
     },
   };
@@ -110,11 +110,11 @@ export function overHttp<F extends Field>(httpName: string, named: F): F {
   return { ...named, httpName };
 }
 
-/** The parts of an HTTP request, still unchecked. The last value of a repeated query parameter counts. */
+/** The parts of an HTTP request, unchecked. The last value of a repeated query parameter counts. */
 export type HttpParts = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** Every value of the query parameters that may be repeated, in their order. */
+  /** Every value of repeatable query parameters, in order. */
   readonly queryLists: Readonly<Record<string, readonly string[]>>;
   readonly idempotencyKey: string | undefined;
   readonly body: unknown;
@@ -129,7 +129,7 @@ export type HttpRequest = {
 };
 
 type Shape = Readonly<Record<string, z.ZodType>>;
-/** A request that has passed its schemas, its members by their names. */
+/** A request that has passed its schemas, its members by name. */
 export type Wire = Readonly<Record<string, unknown>>;
 
 /** How members are arranged in a body. */
@@ -147,7 +147,7 @@ function plainBody(id: string): Body {
 /** The header that makes a retry safe. */
 export const RETRY_HEADER = "Idempotency-Key";
 
-/** In the query of every route that names something by its id: the owner whose things alone it reaches. */
+/** In the query of every route that refers to an object by id: the owner it must belong to. */
 export const OWNER_PARAMETER = "user_id";
 const ownerOfIds = z
   .string()
@@ -156,8 +156,8 @@ const ownerOfIds = z
 const NAMES_THINGS = /_ids?$/;
 
 /**
- * The HTTP side of a request: path parameters by the names in the path, the retry header, and the rest in query or body.
- * `read` throws SvcError invalid_argument, also for a query parameter that the route does not take.
+ * The HTTP side of a request: path parameters by name, the retry header, and the rest in query or body. `read` throws SvcError
+ * invalid_argument, also for an unknown query parameter.
  */
 export function httpRequest(
   fields: Fields,
@@ -234,7 +234,7 @@ function fromQuery(
   return text === undefined ? undefined : fromText(text, name);
 }
 
-/** The arguments of a tool. @param order their names in the order of the list, if that is another one */
+/** The arguments of a tool. @param order their names in list order, if different */
 export function toolSchema(fields: Fields, order: readonly string[] = []): z.ZodObject {
   const shape = Object.entries(fields).flatMap(([name, { tool }]) =>
     tool === undefined ? [] : [[name, tool] as const],
@@ -245,8 +245,8 @@ export function toolSchema(fields: Fields, order: readonly string[] = []): z.Zod
 }
 
 /**
- * Makes of a request what the operation gets, its members read in the order of their declaration.
- * @throws SvcError invalid_argument; forbidden for another owner than the caller's
+ * Converts a request to the operation's input, reading members in declaration order.
+ * @throws SvcError invalid_argument; forbidden for an owner other than the caller's
  */
 export function inputReader<F extends Fields>(
   fields: F,
@@ -265,7 +265,7 @@ export function inputReader<F extends Fields>(
       const value = read(wire[name], name, caller);
       if (value !== undefined) input[key] = value;
     }
-    // SAFETY: every member was read by its own field; those that this surface does not take may be absent.
+    // SAFETY: every member was read by its own field; members this surface does not support may be absent.
     return input as InputOf<F>;
   };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { View } from "../../../lib/form.ts";
 
-/** By notes or else by shape, which the copies of a form share: a name must not refer to two schemas. */
+/** By notes or by shape, which copies of a form share: a name must not refer to two schemas. */
 const made = new WeakMap<object, z.ZodType>();
 
 /** The schema of a form, for documents and clients. Created on demand: it does not check answers. */
@@ -22,7 +22,7 @@ function plainSchema({ shape }: View<never>): z.ZodType {
     case "constants":
       return constants(shape.values);
     case "nullable":
-      // If made `nullable()`, a shape named in the OpenAPI document would be nullable wherever it is used.
+      // If made `nullable()`, a named shape would be nullable everywhere in the OpenAPI document.
       return isNamed(shape.of)
         ? z.union([schemaOf(shape.of), z.null()])
         : schemaOf(shape.of).nullable();

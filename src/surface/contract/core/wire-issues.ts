@@ -5,7 +5,7 @@ type Issue = z.core.$ZodIssue;
 
 /** Issues named in one message; the others are counted. */
 const SHOWN_ISSUES = 10;
-/** Characters of a value that a message repeats. */
+/** Characters of a value repeated in a message. */
 const SHOWN_CHARS = 80;
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -20,9 +20,8 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a value from outside by its schema.
- * @param whole what to call the value itself in messages, for example `body`; of a body, the keys are named that an unknown one
- *   might have meant
+ * Reads an outside value by its schema.
+ * @param whole its name in messages, for example `body`; for a body, keys similar to an unknown one are suggested
  * @throws SvcError invalid_argument with one line that names every bad field and its value
  */
 export function parseWire<T>(schema: z.ZodType<T>, value: unknown, whole: string): T {
@@ -45,7 +44,7 @@ export function parseWire<T>(schema: z.ZodType<T>, value: unknown, whole: string
   });
 }
 
-/** Without what follows from a value of the wrong kind: a text is no list, whatever its length. */
+/** Without consequences of a wrong kind: a text is not a list, whatever its length. */
 function withoutConsequences(issues: readonly Issue[]): readonly Issue[] {
   const wrong = new Set(
     issues.flatMap(({ code, path }) => (code === "invalid_type" ? [path.join("\n")] : [])),
@@ -55,7 +54,7 @@ function withoutConsequences(issues: readonly Issue[]): readonly Issue[] {
     : issues.filter(({ code, path }) => code === "invalid_type" || !wrong.has(path.join("\n")));
 }
 
-/** Under this name an issue carries the code of the rule that raised it. */
+/** An issue carries the code of the rule that raised it under this name. */
 export const REFUSAL = "refusal";
 
 /** The code of the only broken rule. */
@@ -72,12 +71,12 @@ function countOf(issues: readonly Issue[]): number {
   );
 }
 
-/** What an unknown name might have meant. */
+/** Suggestions for an unknown name. */
 export function knownIn(names: readonly string[], what: string): string {
   return names.length === 0 ? `there are no ${what}` : `the known ${what} are ${names.join(", ")}`;
 }
 
-/** The keys of the object at a place of a value. */
+/** The keys of the object at a path of a value. */
 function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly string[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
     return keysAt(schema.unwrap(), path);
@@ -174,7 +173,7 @@ function cut(text: string): string {
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS - 1)}…` : text;
 }
 
-/** A part of the value that is certainly enough to show, so that neither its size nor its depth matters. */
+/** A part of the value that suffices to show, so that its size and depth do not matter. */
 function sample(value: unknown, room: { left: number }): unknown {
   room.left -= 1;
   if (typeof value === "string") return value.slice(0, SHOWN_CHARS);

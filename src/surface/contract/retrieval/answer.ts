@@ -141,7 +141,7 @@ const bindingView = noted(
   { id: "VisibleBinding" },
 );
 
-/** Its relevance, unless it was scored by a formula without one. */
+/** Its relevance, if its scoring formula has one. */
 function relevanceOf(candidate: ResultCandidate): number | undefined {
   return candidate.provenance.formulaVersion === 1 ? undefined : candidate.semanticRelevance;
 }
@@ -252,7 +252,7 @@ const resultView = noted(
   { id: "RetrieveResult" },
 );
 
-/** An answer with the texts of its explanation, where one was asked for. */
+/** An answer with the texts of its explanation, if requested. */
 type ToldRetrieval = RetrievalResponse & {
   readonly explanation?: ToldExplanation | undefined;
 };
@@ -303,7 +303,7 @@ const shortView = view<FoldedHit>()({
   }),
 });
 
-/** What of the metrics a caller can act on. */
+/** The metrics that a caller can act on. */
 const toolMetricsView = view<RetrievalMetadata>()({
   requestId: uuid,
   embeddingMismatch: told(omitted(flag), ({ embeddingMismatch }) => embeddingMismatch || undefined),
@@ -325,8 +325,8 @@ type ToolAnswer = {
 };
 
 /**
- * The short answer, as returned over MCP: the hits to show, each text once, scores to four decimals, of the metrics what a caller
- * can act on, the context on request.
+ * The short answer, as returned over MCP: the hits to show, each text once, scores to four decimals, actionable metrics, and the context on
+ * request.
  */
 export const retrieveToolView = view<ToolAnswer>()({
   results: list(shortView),
@@ -339,7 +339,7 @@ export const retrieveToolView = view<ToolAnswer>()({
   valueBindings: omitted(list(bindingView)),
 });
 
-/** The answer with at most so many UTF-16 units of text: the longest texts are cut. */
+/** The answer with at most this many UTF-16 units of text: the longest texts are cut. */
 export function bounded<R extends RetrievalResponse>(response: R, maxChars: number): R {
   const { results, bundle } = response;
   const records = [...bundle.sections.values()].flat();

@@ -73,7 +73,7 @@ function past(description: string) {
       instantIn.nullish().meta({ description }),
       z.string().nullish().meta({ description, format: "date-time" }),
     ),
-    // Some models write an empty text for absent.
+    // Some models send an empty text for absent.
     (moment) => (moment === "" ? undefined : moment),
   );
 }
@@ -100,7 +100,7 @@ const toldMultipliers = multipliersOf(z.number().optional()).meta({
     "Factors 0.25 to 4 on semantic, lexical, graph, recency, salience, confidence; weighted fusion only.",
 });
 
-/** A number that HTTP checks; tools are told the rule, and the engine's words explain a refusal. */
+/** A number that HTTP checks; tools describe the rule, and the engine's message explains a rejection. */
 function atLeast(
   number: z.ZodNumber,
   minimum: number,
@@ -213,7 +213,7 @@ export function toRetrieveInput(
   return { ...input, retrievalMode: retrievalMode ?? mode, client, signal };
 }
 
-/** UTF-16 units of texts in the answer of a tool, which has them twice: as an object and as its JSON. */
+/** UTF-16 units of texts in a tool's answer, which contains them twice: as an object and as its JSON. */
 const TOOL_CHARS = LIMITS.pageChars / 4;
 
 export const retrieveOperation = defineOperation({

@@ -21,7 +21,7 @@ import {
   oneLine,
 } from "../core/tool-text.ts";
 
-/** What of a request shapes the text of its answer. */
+/** The parts of a request that determine the text of its answer. */
 type Asked = {
   readonly includeContext?: boolean | undefined;
   readonly limit?: number | undefined;
@@ -29,8 +29,8 @@ type Asked = {
 };
 
 /**
- * A retrieval in few tokens: one line per hit, with its id, facts and text; then what the answer does not cover; then the
- * context, if requested. Since the context contains the texts, a hit then shows only the start of its text.
+ * A retrieval in few tokens: one line per hit, with id, facts and text; then what the answer does not cover; then the context, if
+ * requested. Since the context contains the texts, a hit then shows only the start of its text.
  */
 export function tellRetrieve(response: RetrievalResponse, input: Asked, toolSet: ToolSet): string {
   const { bundle } = response;
@@ -52,7 +52,7 @@ export function tellRetrieve(response: RetrievalResponse, input: Asked, toolSet:
   return parts.join("\n");
 }
 
-/** Why there is no context, where something was found. */
+/** Why the context is empty although there are results. */
 export function emptyContext({
   neededTokens,
   tokenBudget,
@@ -111,7 +111,7 @@ function hitLine(
   return `${index + 1}. ${node.id} (${facts.join(", ")}) ${oneLine(node.content, maxChars)}`;
 }
 
-/** What the answer does not cover, as far as the caller can do something about it. */
+/** What the answer does not cover, as far as the caller can act on it. */
 function caveats({ metadata }: RetrievalResponse, toolSet: ToolSet): string[] {
   const { embeddingMismatch } = metadata;
   const failed = Object.keys(metadata.backendFailures).filter(
@@ -143,15 +143,15 @@ function caveats({ metadata }: RetrievalResponse, toolSet: ToolSet): string[] {
 
 /** Default number of hits to show. */
 const SHOWN_HITS = 10;
-/** Hits to show if none is strong: the answer may be among them, but mostly is not. */
+/** Hits to show if none is strong: the answer may be among them, but usually is not. */
 const SHOWN_WEAK = 2;
-/** A weak first hit is perhaps the answer where its cosine is so much above that of all others. */
+/** A weak first hit may be the answer if its cosine exceeds all others by this much. */
 const PERHAPS_AHEAD = 0.07;
 
-/** Said of an answer without a strong hit. */
+/** Shown with an answer without a strong hit. */
 export const UNKNOWN = "Nothing is known about this for certain.";
 
-/** What an answer without a strong hit says first; undefined for another one. */
+/** The first line of an answer without a strong hit; undefined for others. */
 export function unknownNote({
   isKnown,
   isPerhaps,
@@ -166,16 +166,16 @@ export function unknownNote({
 type ShownHits = {
   /** Each text once. */
   readonly hits: readonly FoldedHit[];
-  /** False if something was found but none of it is strong: then it is not known for certain. */
+  /** False if there are results but none is strong: the answer is uncertain. */
   readonly isKnown: boolean;
-  /** Whether nothing is known, and the first hit stands far ahead of the others. */
+  /** Whether no hit is strong, and the first is far ahead of the others. */
   readonly isPerhaps: boolean;
   /** Number of strong hits that are not shown. */
   readonly more: number;
 };
 
 /**
- * The strong hits, or the best of the weak ones if none is strong; all that reach it where the caller named a floor.
+ * The strong hits, or the best weak ones if none is strong; if the caller set a floor, all that reach it.
  * @param limit the caller's maximum
  */
 export function shownHits(
@@ -207,19 +207,19 @@ function isFarAhead([first, ...others]: RetrievalResponse["results"]): boolean {
 /** A hit that represents all with the same text. */
 export type FoldedHit = {
   readonly hit: ResultCandidate;
-  /** Number of results with this text, itself included. */
+  /** Number of results with this text, including this one. */
   readonly repeats: number;
 };
 
 /**
- * Hits with each text once, at the place of the best, as the newest memory that has it. Texts are the same apart from white space
- * at their ends and composed characters (NFC). Texts of different scopes, speakers or fates, or in a contradiction, stay separate.
+ * Hits with each text once, at the rank of the best one, shown as the newest memory that has it. Texts are equal apart from surrounding
+ * white space and composed characters (NFC). Texts of different scopes, speakers or fates, or in a contradiction, stay separate.
  */
 function foldRepeats(results: readonly ResultCandidate[]): readonly FoldedHit[] {
   const folded = new Map<string, FoldedHit>();
   for (const hit of results) {
     const { node, contradictsId, became } = hit;
-    // A cut text does not say whether the rest is the same.
+    // A cut text does not show whether the rest is equal.
     const isCut = wholeOf(node).content !== undefined;
     const text = isCut ? node.id : normalForm("NFC", node.content).trim();
     const key = JSON.stringify([
@@ -232,7 +232,7 @@ function foldRepeats(results: readonly ResultCandidate[]): readonly FoldedHit[] 
     const known = folded.get(key);
     const repeats = (known?.repeats ?? 0) + 1;
     const isNewer = known === undefined || node.createdAt > known.hit.node.createdAt;
-    // With the score of the best, which determines the place.
+    // With the score of the best, which determines the rank.
     const newest = isNewer ? { ...hit, ...scoresOf(known?.hit ?? hit) } : known.hit;
     folded.set(key, { hit: newest, repeats });
   }
