@@ -1,13 +1,39 @@
 import { z } from "zod";
 import { LIMITS } from "../../domain/arguments.ts";
-import { CONDITION_STATES } from "../../domain/enums.ts";
+import { CONDITION_STATES, LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { type MemoryNode, nodeForm } from "../../domain/node.ts";
 import { EVALUATION_METHODS } from "../../engine/lifecycle/api.ts";
+import { count, list, member, object, told, uuid, view } from "../../lib/form.ts";
 import { boundedText, id, instantIn, optionalId, retryId } from "./core/fields.ts";
 import { ADDS, CHANGES, callerOf, defineOperation, part, RETIRES } from "./core/operation.ts";
 import { field, httpField, optional, required, toolField, withDefault } from "./core/request.ts";
-import { EXCERPT_CHARS, nodeLine } from "./core/tool-text.ts";
+import { EXCERPT_CHARS, nodeLine, oneLine } from "./core/tool-text.ts";
 import { nodeListView } from "./nodes.ts";
+
+/** What a change of two memories has made of them: who asked for it knows both. */
+const pairView = view<readonly MemoryNode[]>()({
+  nodes: told(
+    list(
+      object<Pick<MemoryNode, "id" | "lifecycleState">>({
+        id: uuid,
+        lifecycleState: member(LIFECYCLE_STATES),
+      }),
+    ),
+    (nodes) => nodes,
+  ),
+  count: told(count, (nodes) => nodes.length),
+});
+
+/** @param says what has happened */
+function tellPair(says: string) {
+  return (nodes: readonly MemoryNode[]): string =>
+    [
+      says,
+      ...nodes.map(
+        ({ lifecycleState, content }) => `${lifecycleState}: ${oneLine(content, EXCERPT_CHARS)}`,
+      ),
+    ].join("\n");
+}
 
 const lineOf = (node: MemoryNode): string => nodeLine(node, EXCERPT_CHARS);
 
@@ -196,7 +222,8 @@ export const supersedeOperation = defineOperation({
       "The old one is no longer found but stays readable. Not for two claims of which neither is known to be right.",
     toolSet: "core",
     annotations: RETIRES,
-    says: "Replaced; the first is no longer found.",
+    output: pairView,
+    tell: tellPair("Replaced; the first is no longer found."),
   },
 });
 
@@ -216,7 +243,10 @@ const contradictOperation = defineOperation({
       "Mark two memories that cannot both be true, when it is not known which one is. Both become contested and are still found. " +
       "If one is simply outdated use memory_supersede.",
     annotations: CHANGES,
-    says: "Contested now; both are still found. End it with memory_resolve_contradiction.",
+    output: pairView,
+    tell: tellPair(
+      "Contested now; both are still found. End it with memory_resolve_contradiction.",
+    ),
   },
 });
 
@@ -246,7 +276,8 @@ const resolveOperation = defineOperation({
     description:
       "End a contradiction that was marked, once the user or a source has settled it: the winner becomes stable, the loser is no longer found.",
     annotations: RETIRES,
-    says: "Resolved; the first is stable, the second is no longer found.",
+    output: pairView,
+    tell: tellPair("Resolved; the second is no longer found."),
   },
 });
 

@@ -189,19 +189,26 @@ const storeRequest = {
 };
 export type StoreRequest = InputOf<typeof storeRequest>;
 
-/** The result of a store in answers. */
-const storeAnswerView = noted(
-  view<StoreReceipt>()({
-    eventId: uuid,
-    nodeId: uuid,
-    processingStatus: processingStatusForm,
-    near: noted(omitted(list(nearView, 3)), {
-      description:
-        "Active memories of the same owner and scope that the new one may replace or repeat, nearest first. Absent when nobody could look, because the vector of the text is still to come.",
-    }),
+const receiptMembers = {
+  eventId: uuid,
+  nodeId: uuid,
+  processingStatus: processingStatusForm,
+  near: noted(omitted(list(nearView, 3)), {
+    description:
+      "Active memories of the same owner and scope that the new one may replace or repeat, nearest first. Absent when nobody could look, because the vector of the text is still to come.",
   }),
-  { id: "StoreReceipt" },
-);
+};
+
+/** The result of a store in answers. */
+const storeAnswerView = noted(view<StoreReceipt>()(receiptMembers), { id: "StoreReceipt" });
+
+/** The same for a tool: how far it is only where it is not done. */
+const storeToolView = view<StoreReceipt>()({
+  ...receiptMembers,
+  processingStatus: told(omitted(processingStatusForm), ({ processingStatus: own }) =>
+    own.status === "complete" ? undefined : own,
+  ),
+});
 
 const SAID = "When it was said.";
 
@@ -226,6 +233,7 @@ export const storeOperation = defineOperation({
     silentArguments: ["request_id"],
     // The replaced memories are no longer found.
     annotations: { ...ADDS, destructiveHint: true },
+    output: storeToolView,
     tell: tellStore,
     about: ({ nodeId }) => nodeId,
   },

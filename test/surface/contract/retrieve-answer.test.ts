@@ -210,7 +210,6 @@ test("relevance is left out under weighted fusion, not null", () => {
   const weighted = responseOf({ provenance: WEIGHTED });
   expect(toRetrieveAnswer(weighted).results[0]).not.toHaveProperty("semantic_relevance");
   expect(recordOf(weighted)).not.toHaveProperty("semantic_relevance");
-  expect(toRetrieveToolAnswer(weighted, false).results[0]).not.toHaveProperty("semantic_relevance");
   for (const provenance of [RANK_FUSED, RELATIVE_FUSED]) {
     const [item] = toRetrieveAnswer(responseOf({ provenance })).results;
     expect(item?.semantic_relevance).toBe(0.123456);
@@ -340,12 +339,8 @@ describe("the answer of the tool", () => {
         content: "Ada prefers green tea.",
         score: 0.8696,
         node_type: "note",
-        lifecycle_state: "tentative",
-        confidence: 0.8,
-        semantic_relevance: 0.1235,
         stored: CANDIDATE.node.createdAt,
         event_time: null,
-        scope: "personal",
         source_type: CANDIDATE.node.sourceType,
       },
     ]);
@@ -357,12 +352,23 @@ describe("the answer of the tool", () => {
     expect(schemaOf(retrieveToolView).parse(answer)).toEqual(answer);
   });
 
+  test("says of a hit what is not usual: state, doubt, another scope, that it is weak", () => {
+    const node = {
+      ...CANDIDATE.node,
+      ...({ lifecycleState: "contested", confidence: 0.4, scope: "project" } as const),
+    };
+    const results = [{ ...CANDIDATE, node, strength: "weak" as const }];
+    expect(toRetrieveToolAnswer({ ...RESPONSE, results }, false).results[0]).toMatchObject({
+      ...{ lifecycle_state: "contested", confidence: 0.4, scope: "project", strength: "weak" },
+    });
+  });
+
   test("says so where none of the hits is strong", () => {
     const results = [{ ...CANDIDATE, strength: "weak" as const }];
     const answer = toRetrieveToolAnswer({ ...RESPONSE, results }, false);
     expect(answer.note).toStartWith("Nothing is known about this for certain.");
     expect(answer.results[0]).toMatchObject({ strength: "weak" });
-    expect(answer.results[0]).not.toContainAnyKeys(["score", "semantic_relevance"]);
+    expect(answer.results[0]).not.toHaveProperty("score");
   });
 
   test("has the context on request, its references only where there are any", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { testClock, tokenizer } from "../../engine/engines.ts";
 import { type Caller, idIn, useTools } from "./served-tools.ts";
 
 const { open } = useTools();
@@ -36,9 +37,32 @@ describe("an answer", () => {
     await world(ada);
     const known = await ada.answer("memory_retrieve", { query: "What does Ada drink?" });
     expect(known["metrics"]).toEqual({ request_id: expect.any(String) });
-    expect(known["results"]).toMatchObject([
-      { stored: expect.any(String), scope: "personal", source_type: "user_stated" },
-    ]);
+    expect(known["results"]).toMatchObject([{ stored: "just now", source_type: "user_stated" }]);
+  });
+
+  test("costs at most 70 tokens for a hit, and 120 for a replacement in both forms together", async () => {
+    await tokenizer.ready();
+    const clock = testClock();
+    const ada = await (await open({ clock })).connect("ada");
+    const old = await ada.answer("memory_store", {
+      content: "Ada's dentist is Dr. Meier in Linz.",
+    });
+    clock.set("2026-11-03T08:00:00.000Z");
+    const [hit] = (await ada.answer("memory_retrieve", { query: "dentist" }))[
+      "results"
+    ] as object[];
+    expect(hit).toMatchObject({ stored: "2026-03-18" });
+    expect(tokenizer.count(JSON.stringify(hit))).toBeLessThanOrEqual(70);
+    const next = await ada.answer("memory_store", {
+      content: "Ada's dentist is Dr. Huber in Graz.",
+    });
+    const { text, structured } = await ada.call("memory_supersede", {
+      old_node_id: old["node_id"],
+      new_node_id: next["node_id"],
+    });
+    expect(tokenizer.count(text) + tokenizer.count(JSON.stringify(structured))).toBeLessThanOrEqual(
+      120,
+    );
   });
 
   test("to arguments that break the schema is an object with an error, in both forms", async () => {

@@ -314,7 +314,7 @@ test("over a week of use no answer costs more than its task is worth", async () 
     // Three near memories beside the ids.
     memory_store: 80 + 3 * 60 + 30,
     memory_retrieve: 400,
-    memory_supersede: 170,
+    memory_supersede: 60,
     memory_get_node: 200,
     memory_archive_node: 70,
   };

@@ -85,6 +85,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     }),
     other: () => ({ content: "Ada moved to Linz." }),
     tool: {
+      answer: () => ({ event_id: UUID, node_id: UUID }),
       told: (_, { node_id, event_id }) => [
         "Stored; it can be found from now on.",
         `node_id ${node_id}`,
@@ -346,33 +347,21 @@ export const CALLS: Readonly<Record<string, Call>> = {
       "superseded",
       "tentative",
     ]),
-    tool: {
-      told: ({ tea, coffee }) => [
-        `${tea.node} (fact, superseded by ${coffee.node}`,
-        `\n${coffee.node} (fact, `,
-      ],
-    },
+    tool: { told: () => ["Replaced", "\nsuperseded: ", "\ntentative: "] },
   },
   contradict_nodes: {
     ...pair(["node_a_id", "node_b_id"], ({ tea, coffee }) => [tea.node, coffee.node], [
       "contested",
       "contested",
     ]),
-    tool: {
-      told: ({ tea, coffee }) => [
-        `${tea.node} (fact, contested`,
-        `${coffee.node} (fact, contested`,
-      ],
-    },
+    tool: { told: () => ["Contested now", "\ncontested: "] },
   },
   resolve_contradiction: {
     ...pair(["winner_id", "loser_id"], ({ blue, white }) => [blue.node, white.node], [
       "stable",
       "deprecated",
     ]),
-    tool: {
-      told: ({ blue, white }) => [`\n${blue.node} (fact, `, `\n${white.node} (fact, deprecated`],
-    },
+    tool: { told: () => ["Resolved", "\nstable: ", "\ndeprecated: "] },
   },
   forget: {
     given: ({ tea }) => ({ ids: [tea.node] }),

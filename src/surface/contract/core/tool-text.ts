@@ -18,11 +18,11 @@ const LISTED_LINES = 50;
 /** Days after which a date is shown instead of an age. */
 const AGE_DAYS = 14;
 /** Default scope, states and kinds of knowledge, which are not shown. */
-const PLAIN_SCOPE: Scope = "personal";
-const PLAIN_STATES: readonly LifecycleState[] = ["tentative", "stable"];
+export const PLAIN_SCOPE: Scope = "personal";
+export const PLAIN_STATES: readonly LifecycleState[] = ["tentative", "stable"];
 const PLAIN_KINDS: readonly EpistemicType[] = ["observed", "asserted"];
 /** Confidence is shown below this. */
-const DOUBTFUL = 0.5;
+export const DOUBTFUL = 0.5;
 
 /** A text as one line, cut after this many code points. */
 export function oneLine(text: string, maxChars: number): string {

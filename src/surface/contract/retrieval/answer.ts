@@ -48,7 +48,9 @@ import {
   uuid,
   view,
 } from "../../../lib/form.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import { contentLength, metadataLength, textCutter } from "../core/cut-texts.ts";
+import { age, DOUBTFUL, PLAIN_SCOPE, PLAIN_STATES } from "../core/tool-text.ts";
 import { explanationView, type ToldExplanation } from "../explanation.ts";
 import { receiptView } from "../receipts.ts";
 import { type FoldedHit, shownHits, unknownNote } from "./text.ts";
@@ -270,7 +272,10 @@ export const retrieveView = noted(
   { id: "RetrieveAnswer" },
 );
 
-const shortView = view<FoldedHit>()({
+/** A hit as it is shown: to a model its age at this moment, to a program when it was stored. */
+type ShownHit = FoldedHit & { readonly now: Instant | undefined };
+
+const shortView = view<ShownHit>()({
   nodeId: told(uuid, ({ hit }) => hit.node.id),
   content: told(text, ({ hit }) => hit.node.content),
   contentLength: told(contentLength, ({ hit }) => wholeOf(hit.node).content),
@@ -278,24 +283,34 @@ const shortView = view<FoldedHit>()({
     hit.strength === "weak" ? undefined : fourDecimals(hit.compositeScore),
   ),
   nodeType: told(member(NODE_TYPES), ({ hit }) => hit.node.nodeType),
-  lifecycleState: told(member(LIFECYCLE_STATES), ({ hit }) => hit.node.lifecycleState),
-  confidence: told(unit, ({ hit }) => hit.node.confidence),
-  semanticRelevance: told(relevance, ({ hit }) => {
-    const own = hit.strength === "weak" ? undefined : relevanceOf(hit);
-    return own === undefined ? undefined : fourDecimals(own);
-  }),
+  lifecycleState: told(
+    noted(omitted(member(LIFECYCLE_STATES)), { description: "Absent: tentative or stable." }),
+    ({ hit: { node } }) => unless(PLAIN_STATES.includes(node.lifecycleState), node.lifecycleState),
+  ),
+  confidence: told(
+    noted(omitted(unit), { description: "Absent: at least 0.5." }),
+    ({ hit: { node } }) => unless(node.confidence >= DOUBTFUL, node.confidence),
+  ),
   repeats: told(
     noted(omitted(count), {
       description: "Memories with this text; the newest is shown.",
     }),
     ({ repeats }) => (repeats > 1 ? repeats : undefined),
   ),
-  strength: told(strength, ({ hit }) => hit.strength),
+  strength: told(noted(strength, { description: "Absent: strong." }), ({ hit }) =>
+    unless(hit.strength === "strong", hit.strength),
+  ),
   olderThan: told(olderThan, ({ hit }) => hit.olderThan?.nodeId),
   became: told(became, ({ hit }) => hit.became),
-  stored: told(instant, ({ hit }) => hit.node.createdAt),
+  stored: told(
+    noted(text, { description: "How long ago; after two weeks the date." }),
+    ({ hit: { node }, now }) => (now === undefined ? node.createdAt : age(node.createdAt, now)),
+  ),
   eventTime: told(nullable(instant), ({ hit }) => hit.node.eventTime),
-  scope: told(member(SCOPES), ({ hit }) => hit.node.scope),
+  scope: told(
+    noted(omitted(member(SCOPES)), { description: "Absent: personal." }),
+    ({ hit: { node } }) => unless(node.scope === PLAIN_SCOPE, node.scope),
+  ),
   sourceType: told(member(SOURCE_TYPES), ({ hit }) => hit.node.sourceType),
   source: told(omitted(text), ({ hit }) => {
     const seen = seenIn(hit.node.metadata);
@@ -315,7 +330,7 @@ const toolMetricsView = view<RetrievalMetadata>()({
 });
 
 type ToolAnswer = {
-  readonly results: readonly FoldedHit[];
+  readonly results: readonly ShownHit[];
   readonly note: string | undefined;
   readonly metrics: RetrievalMetadata;
   readonly context: string | undefined;
@@ -362,12 +377,13 @@ export function toToolAnswer(
   response: RetrievalResponse,
   includeContext: boolean,
   limit?: number | null,
+  now?: Instant,
 ): ToolAnswer {
   const { bundle, metadata, valueBindings } = response;
   const references = bundle.contextReferences.size > 0 ? bundle.contextReferences : undefined;
   const { hits, ...known } = shownHits(response, limit);
   return {
-    results: hits,
+    results: hits.map((hit) => ({ ...hit, now })),
     note: unknownNote(known),
     metrics: metadata,
     context: includeContext ? bundle.renderedContext : undefined,
@@ -375,6 +391,11 @@ export function toToolAnswer(
     contextReferences: includeContext ? references : undefined,
     valueBindings: includeContext ? valueBindings : undefined,
   };
+}
+
+/** The value where it is not the usual one. */
+function unless<T>(isUsual: boolean, value: T): T | undefined {
+  return isUsual ? undefined : value;
 }
 
 function fourDecimals(value: number): number {

@@ -246,7 +246,12 @@ export const retrieveOperation = defineOperation({
     output: retrieveToolView,
     write: (response, { includeContext, limit }) =>
       retrieveToolView.json(
-        toToolAnswer(bounded(response, TOOL_CHARS), includeContext === true, limit),
+        toToolAnswer(
+          bounded(response, TOOL_CHARS),
+          includeContext === true,
+          limit,
+          response.metadata.referenceTime,
+        ),
       ),
     tell: tellRetrieve,
     isEmpty: ({ results }) => results.length === 0,
