@@ -19,10 +19,7 @@ import type {
 } from "../engine/settings.ts";
 import { camelKeys } from "../lib/text.ts";
 
-/**
- * The part of a configuration that the engine needs.
- * @param pack what the pack decides: the model of its vectors
- */
+/** The part of a configuration that the engine needs. @param pack determines the model of its vectors */
 export function toEngineSettings(
   config: Config,
   pack: {
@@ -59,13 +56,13 @@ export function toEngineSettings(
   };
 }
 
-/** The relevance floor is a cosine on the scale of the default model, like every threshold; scores have those of the model. */
+/** The relevance floor is a cosine on the scale of the default model, like every threshold; scores use the pack model's. */
 function forModel(scoring: ScoringWeights, { likeQuestions }: EmbeddingModel): ScoringWeights {
   const { scale, shift } = likeQuestions;
   return { ...scoring, relevanceFloor: Math.max(0, (scoring.relevanceFloor - shift) / scale) };
 }
 
-/** The settings that decide a score; those that the chosen fusion does not read are left out. */
+/** The settings that determine a score; those that the chosen fusion does not read are left out. */
 export function toScoringWeights(scoring: Config["scoring"], kind: Fusion["kind"]): ScoringWeights {
   return {
     semantic: scoring.w_semantic,

@@ -24,7 +24,7 @@ import { shellWord, shownName } from "../lib/text.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/models.ts";
 import { placeWord } from "./pack-path.ts";
 
-/** A model that this program runs, or one that another program runs for it. */
+/** A model run by this program, or by another program for it. */
 export type UsableModel = EmbeddingModel | HostedModel;
 
 /** Whether texts are sent to another program to be embedded. */
@@ -32,14 +32,14 @@ export function isHosted(model: UsableModel): model is HostedModel {
   return "provider" in model;
 }
 
-/** The models that this program has: a build may leave some out. */
+/** The models that this program includes: a build may leave some out. */
 export function includedModels(): readonly EmbeddingModel[] {
   return EMBEDDING_MODELS.filter(hasModelFiles);
 }
 
 /**
  * The model of new packs: the configured one, else the default.
- * @throws SvcError invalid_config if it is not part of this program; model_failed if its files are missing or unfit
+ * @throws SvcError invalid_config if it is not part of this program; model_failed if its files are missing or unsuitable
  */
 export function configuredModel(config: Config): UsableModel {
   const { embedding } = config;
@@ -48,7 +48,7 @@ export function configuredModel(config: Config): UsableModel {
   if (hosted !== undefined) return hosted;
   const { model_name: name } = embedding;
   const model = name === undefined ? DEFAULT_MODEL : (findModel(name) ?? otherModel(config));
-  // Where nothing is named, the default one counts, whatever the build lacks.
+  // If none is named, the default one applies, even in a build that lacks it.
   if (model !== undefined && (name === undefined || model.other || hasModelFiles(model))) {
     return model;
   }
@@ -61,7 +61,7 @@ export function configuredModel(config: Config): UsableModel {
   );
 }
 
-/** The model whose vectors a pack has; undefined if neither this program nor the settings have it. */
+/** The model of a pack's vectors; undefined if neither this program nor the settings have it. */
 export function modelOfPack(config: Config, stored: EmbeddingIdentity): UsableModel | undefined {
   if (!isOther(stored)) return includedModels().find(({ name }) => name === stored.model);
   const configured = tryConfigured(config);
@@ -70,12 +70,12 @@ export function modelOfPack(config: Config, stored: EmbeddingIdentity): UsableMo
   return isSameKind ? configured : undefined;
 }
 
-/** Whether vectors come from a model that is no part of the program. */
+/** Whether vectors come from a model that is not built in. */
 function isOther({ version }: EmbeddingIdentity): boolean {
   return providerOfVectors(version) !== undefined || kindOf(version) === "onnx";
 }
 
-/** Who runs a model: the first word of its recipe. */
+/** The provider of a model: the first word of its recipe. */
 function kindOf(recipe: string): string {
   return recipe.split("-", 1)[0] ?? "";
 }
@@ -89,15 +89,15 @@ function tryConfigured(config: Config): UsableModel | undefined {
   }
 }
 
-/** The model to use for a pack: its own one. If that is not to be had, any will do, since no vectors can be compared. */
+/** The model to use for a pack: its own. If that is unavailable, any will do, since vectors cannot be compared. */
 export function modelFor(config: Config, stored: EmbeddingIdentity): UsableModel {
   return modelOfPack(config, stored) ?? DEFAULT_MODEL;
 }
 
 /**
- * The model that makes the vectors of a pack again: the configured one, else that of a rebuild which was cut off, else its own. A
- * pack of a former model gets the default one; one of a model that this build alone lacks keeps it unless another is named.
- * @throws SvcError what `configuredModel` throws; embedding_mismatch if the model is not to be had and none is named
+ * The model for rebuilding a pack's vectors: the configured one, else that of an interrupted rebuild, else its own. A pack of a former
+ * model gets the default one; one whose model only this build lacks keeps it unless another is named.
+ * @throws SvcError what `configuredModel` throws; embedding_mismatch if the model is unavailable and none is named
  */
 export function modelToRenew(
   config: Config,
@@ -116,7 +116,7 @@ export function modelToRenew(
   );
 }
 
-/** That the model of a pack is not to be had, as the beginning of a sentence. */
+/** That a pack's model is unavailable, as the beginning of a sentence. */
 function modelLacking({ model, version }: EmbeddingIdentity): string {
   const shown = shownName(model);
   const provider = providerOfVectors(version);
@@ -128,7 +128,7 @@ function modelLacking({ model, version }: EmbeddingIdentity): string {
     : `this program lacks the embedding model of what is stored, ${shown}`;
 }
 
-/** What gives a pack the model that it lacks. */
+/** How to get the model that a pack lacks. */
 function howToUse({ model, version }: EmbeddingIdentity): string {
   const provider = providerOfVectors(version);
   if (provider !== undefined) {
@@ -139,14 +139,13 @@ function howToUse({ model, version }: EmbeddingIdentity): string {
     : "use a build that has it";
 }
 
-/** Identifies the vectors that a model makes with these settings. */
+/** Identifies the vectors that a model produces with these settings. */
 export function identityWith({ embedding }: Config, model: UsableModel): EmbeddingIdentity {
   return identityOf(model, embedding.max_tokens);
 }
 
 /**
- * An embedder as it is configured. Its model is loaded, and a server is asked, by the first call that needs it; the caller closes
- * it.
+ * The configured embedder. Its model is loaded, or a server asked, by the first call that needs it; the caller closes it.
  * @param warn called when a server does not answer
  */
 export async function createConfiguredEmbedder(
@@ -167,7 +166,7 @@ export async function createConfiguredEmbedder(
   });
 }
 
-/** The name of the local model that the settings name and that is not part of the program; undefined if they name none. */
+/** The name of the configured local model that is not built in; undefined if none. */
 function otherName({ embedding }: Config): string | undefined {
   const { model_name: name } = embedding;
   if (name === undefined || hostedChoice(embedding) !== undefined) return undefined;
@@ -191,7 +190,7 @@ function filesOf(
 }
 
 /**
- * Downloads the local model that the settings name, if it is on the hub and not here yet.
+ * Downloads the configured local model, if it is on the hub and not here yet.
  * @param warn receives the progress
  * @throws SvcError model_failed
  */
@@ -202,8 +201,8 @@ export async function fetchOtherModel(config: Config, warn: (line: string) => vo
 }
 
 /**
- * The local model that the settings name and that is not part of the program; undefined if they name none.
- * @throws SvcError model_failed if its files are missing or unfit
+ * The configured local model that is not built in; undefined if none.
+ * @throws SvcError model_failed if its files are missing or unsuitable
  */
 function otherModel(config: Config): EmbeddingModel | undefined {
   const { embedding } = config;
@@ -228,8 +227,7 @@ function otherModel(config: Config): EmbeddingModel | undefined {
 }
 
 /**
- * What a person should know about the model of a pack: that its vectors cannot be compared, or that the settings name another one;
- * undefined if all is as expected.
+ * A notice for a person about a pack's model: its vectors cannot be compared, or the settings name another one; undefined if all is well.
  * @param path of the pack
  */
 export function modelWarning(
@@ -258,7 +256,7 @@ function configuredOr(config: Config): UsableModel | string {
   }
 }
 
-/** Why the vectors of a pack cannot be compared, and what helps; undefined if they can. */
+/** Why a pack's vectors cannot be compared, and how to fix it; undefined if they can. */
 export function modelMismatch(
   config: Config,
   path: string,
@@ -296,7 +294,7 @@ export function textsLeave(config: Config, model: UsableModel): string | undefin
   return `The text of every memory and every question is sent to ${to.host} (${to.provider}) to be embedded.`;
 }
 
-/** The model of a pack that is about to be made. */
+/** The model of a pack about to be created. */
 type NewPackModel = {
   readonly config: Config;
   /** One sentence about it; undefined for the default model. */
@@ -304,10 +302,10 @@ type NewPackModel = {
 };
 
 /**
- * Chooses the model of a new pack: the one that the settings name, else the default one, or where the language of the system is
- * another than English, one that reads it. One on the hub is downloaded first.
+ * Chooses the model of a new pack: the configured one, else the default one, or, if the system language is not English, one that reads it.
+ * One on the hub is downloaded first.
  * @param warn receives the progress of that
- * @throws SvcError invalid_config if the named model is not part of this program, model_failed if its files are unfit
+ * @throws SvcError invalid_config if the named model is not part of this program, model_failed if its files are unsuitable
  */
 export async function chooseModel(
   config: Config,
@@ -336,7 +334,7 @@ function readsOthers({ isEnglish }: EmbeddingModel): boolean {
   return !isEnglish;
 }
 
-/** The host that gets what is sent to a provider, and the proxy that it is sent through, as a person knows them. */
+/** The host that receives what is sent to a provider, and the proxy in between, as shown to a person. */
 export function reachedHost(provider: ModelProvider, baseUrl: string | undefined): string {
   return `${providerHost(provider, baseUrl)}${throughProxy(providerAddress(provider, baseUrl))}`;
 }

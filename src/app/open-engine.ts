@@ -45,7 +45,7 @@ import { argumentOf, databaseOf, layoutOf, requirePlaceForNew } from "./pack-pat
 import { VERSION } from "./version.ts";
 
 export type OpenOptions = {
-  /** False: a missing pack is refused and nothing is created. Default true. */
+  /** False: a missing pack is an error and nothing is created. Default true. */
   readonly createIfMissing?: boolean | undefined;
   /** Whether the vectors will be recomputed, so that no warning about another model is needed. Default false. */
   readonly renewsVectors?: boolean | undefined;
@@ -53,24 +53,24 @@ export type OpenOptions = {
   readonly readOnly?: boolean | undefined;
   /** Default: the configured one. The engine closes it. */
   readonly embedder?: Embedder | undefined;
-  /** Makes the embedder for the model of the pack. Default: one of this engine's own. */
+  /** Creates the embedder for the pack's model. Default: a separate one for this engine. */
   readonly makeEmbedder?: typeof createConfiguredEmbedder | undefined;
   /** Extracts from messages. Default: the configured model, if the settings turn extraction on. */
   readonly extractionProvider?: ExtractionProvider | undefined;
-  /** The name of the namespace of `namespace_id`: its pack keeps it, and is refused under another one. Default: any. */
+  /** The name of the namespace of `namespace_id`: its pack records it, and is rejected under another one. Default: any. */
   readonly namespaceName?: string | undefined;
-  /** Of a database: the schemas in which names are looked up; tables are made in the first one. Default: those of the user. */
+  /** For a database: the schemas in which names are looked up; tables are created in the first one. Default: those of the user. */
   readonly searchPath?: readonly string[] | undefined;
   /** Receives warnings for a person; never memory text. Default: none. */
   readonly warn?: ((message: string) => void) | undefined;
 };
 
 /**
- * Opens the configured pack and everything that works on it. The caller closes the engine, which closes all of it. A pack that
- * this user cannot write is opened for reading: writes fail with `pack_read_only`, and no receipt is kept. The embedding model is
- * loaded by the first call that needs it.
- * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, encryption_failed, pack_in_use, pack_damaged,
- *   storage_failed, storage_busy, disk_full
+ * Opens the configured pack with all its parts. The caller closes the engine, which closes all of it. A pack that this user cannot write is
+ * opened for reading: writes fail with `pack_read_only`, and no receipt is kept. The embedding model is loaded by the first call that needs
+ * it.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, encryption_failed, pack_in_use, pack_damaged, storage_failed,
+ * storage_busy, disk_full
  */
 export async function openEngine(config: Config, options: OpenOptions = {}): Promise<MemoryEngine> {
   return (await openWithModel(config, options)).engine;
@@ -158,12 +158,12 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
   }
 }
 
-/** Names of owners in each pack and database that is open. */
+/** Names of owners in each open pack and database. */
 const namesIn = new Map<Owners, readonly string[]>();
 
 /**
- * Reads the names of the owners that some have in another form than they are given.
- * @returns what reads them again before a call, as another process may rename them; undefined if there is none
+ * Reads the owner names that are not in canonical form.
+ * @returns a function that rereads them before a call, as another process may rename them; undefined if there are none
  */
 async function nameReader(owners: Owners): Promise<(() => Promise<void>) | undefined> {
   const isFormer = () => hasFormerNames(namesIn.get(owners) ?? []);
@@ -171,7 +171,7 @@ async function nameReader(owners: Owners): Promise<(() => Promise<void>) | undef
   if (!isFormer()) return undefined;
   await readAllNames();
   return async () => {
-    // Of a pack that cannot be read the call says so.
+    // If the pack cannot be read, the call reports it.
     if (isFormer()) await readNames(owners).catch(() => undefined);
   };
 }
@@ -188,7 +188,7 @@ async function readAllNames(): Promise<void> {
 async function forgetNames(owners: Owners): Promise<void> {
   const isFormer = hasFormerNames(namesIn.get(owners) ?? []);
   namesIn.delete(owners);
-  // Meanwhile others may have taken such a name over.
+  // Such a name may have been taken over meanwhile.
   if (isFormer) await readAllNames();
   useStoredNames([...namesIn.values()].flat());
 }
@@ -202,8 +202,8 @@ async function embedderOf(
 }
 
 /**
- * The model of a pack that is about to be made or rebuilt; of another one, any, since that has its own.
- * @throws SvcError model_failed if the model is needed and cannot be had
+ * The model of a pack about to be created or rebuilt; for an existing one, any, since it has its own.
+ * @throws SvcError model_failed if the model is needed and unavailable
  */
 async function firstModel(
   config: Config,
@@ -225,7 +225,7 @@ async function firstModel(
   }
 }
 
-/** Whether the vectors of the pack say which model is needed. Of a database it is unknown before it is opened. */
+/** Whether the pack's vectors determine the model. For a database this is unknown before it is opened. */
 function hasPackFile(config: Config): boolean {
   if (databaseOf(config) !== undefined) return false;
   return (statSync(mainPath(layoutOf(config)), { throwIfNoEntry: false })?.size ?? 0) > 0;
@@ -258,7 +258,7 @@ type Shared = Pick<
   "createIfMissing" | "embedding" | "modelFor" | "softwareVersion" | "scoringVersion" | "clock"
 > & {
   readonly namespaceName?: string | undefined;
-  /** Of a database: the schemas in which names are looked up. */
+  /** For a database: the schemas in which names are looked up. */
   readonly searchPath?: readonly string[] | undefined;
 };
 
@@ -326,7 +326,7 @@ type OptionalModels = Pick<
 >;
 
 /**
- * The models that the settings turn on. None is loaded, downloaded or used before the first call that needs it.
+ * The models enabled by settings. None is loaded, downloaded or used before the first call that needs it.
  * @param warn receives the progress of downloads
  * @throws SvcError invalid_config for a malformed model name
  */
@@ -385,8 +385,8 @@ function languageModel(
 }
 
 /**
- * Like `openEngine`, for a process that runs for long: when another process has given the pack another model, the engine is opened
- * again with that one, after the first retrieval that could not compare vectors. Calls wait meanwhile.
+ * Like `openEngine`, for a long-running process: if another process gives the pack another model, the engine is reopened with it, after the
+ * first retrieval that could not compare vectors. Calls wait meanwhile.
  * @throws SvcError as `openEngine`
  */
 export async function openFollowing(
@@ -399,13 +399,13 @@ export async function openFollowing(
   let isClosing = false;
   let isLooking = false;
 
-  /** The engine; opened again if that failed the last time. */
+  /** The engine; reopened if that failed the last time. */
   const engine = async (): Promise<MemoryEngine> => {
     current = current.catch(open);
     return (await current).engine;
   };
   const renewed = async (old: OpenedEngine): Promise<OpenedEngine> => {
-    // The files of an encrypted pack are open once in a process.
+    // A process can open the files of an encrypted pack only once.
     await old.engine.close();
     return await open();
   };
@@ -417,7 +417,7 @@ export async function openFollowing(
       const isOutdated = await old.isOutdated();
       if (isOutdated && !isClosing) current = renewed(old);
     } catch {
-      // Locked, closed or damaged: the next retrieval looks again.
+      // Locked, closed or damaged: the next retrieval checks again.
     } finally {
       isLooking = false;
     }
@@ -440,14 +440,11 @@ export async function openFollowing(
 /** The engine of one call. */
 export type Turn = {
   readonly engine: MemoryEngine;
-  /** Called once, when the call has ended; a walk ends with its last memory, or when it is left. */
+  /** Called once, when the call has ended; a walk ends with its last memory, or when abandoned. */
   end(): void;
 };
 
-/**
- * Every method of an engine, by its name, on the engine that `turn` gives for the call.
- * @param shape an engine with the same methods
- */
+/** Every method of an engine, by name, on the engine that `turn` returns for the call. @param shape an engine with the same methods */
 export function methodsByTurn(shape: MemoryEngine, turn: () => Turn | Promise<Turn>): MemoryEngine {
   const passing =
     (name: string) =>
@@ -461,7 +458,7 @@ export function methodsByTurn(shape: MemoryEngine, turn: () => Turn | Promise<Tu
     };
   const passed = Object.keys(shape).map((name) => [name, passing(name)] as const);
   return {
-    // SAFETY: each method by its name, with its own arguments and result; the only one that returns no promise is below.
+    // SAFETY: each method by name, with its own arguments and result; the only one that returns no promise is below.
     ...(Object.fromEntries(passed) as unknown as MemoryEngine),
     iterNodes: async function* (query) {
       const { engine, end } = await turn();

@@ -1,11 +1,13 @@
-/** The pack of this user: the first that `svc init` or `svc connect` made or found, by its path in the folder of the configuration. */
+/**
+ * The default pack of this user: the first that `svc init` or `svc connect` created or found, stored as a path in the configuration folder.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { keyFolder } from "../adapters/keystore/key-store.ts";
 
 const NAME = "pack";
 
-/** Undefined: none is remembered, or it is gone. */
+/** Undefined: none is recorded, or it no longer exists. */
 export function ownPack(): string | undefined {
   try {
     const path = readFileSync(join(dirname(keyFolder(process.env)), NAME), "utf8").trim();
@@ -15,7 +17,7 @@ export function ownPack(): string | undefined {
   }
 }
 
-/** Remembers a pack unless there is one already. @returns whether it is the pack of this user now */
+/** Records a pack unless there already is one. @returns whether it is now this user's pack */
 export function rememberPack(path: string): boolean {
   const own = ownPack();
   if (own !== undefined) return own === path;
@@ -26,7 +28,7 @@ export function rememberPack(path: string): boolean {
     writeFileSync(join(folder, NAME), `${path}\n`, { mode: 0o600 });
     return true;
   } catch {
-    // A home that cannot be written: the pack is named each time.
+    // The home is not writable: the pack must be named each time.
     return false;
   }
 }

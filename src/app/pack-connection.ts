@@ -8,7 +8,7 @@ import type { Config } from "../config/schema.ts";
 import { parseUuid } from "../lib/uuid.ts";
 import { keyTextOf, withCipher } from "./pack-key.ts";
 
-/** What every opening of the files of the configured pack needs. */
+/** Shared by everything that opens the files of the configured pack. */
 export function opening(
   config: Pick<Config, "namespace_id">,
 ): Pick<Connection, "vecExtensionPath" | "namespace"> {
@@ -17,7 +17,7 @@ export function opening(
 }
 
 /**
- * Calls `use` with the configured connection to a pack, key included, for work that needs no engine.
+ * Calls `use` with the configured connection to a pack, including its key, for work that needs no engine.
  * @throws SvcError encryption_failed if encryption is on and there is no key
  */
 export async function withConnection<T>(
@@ -46,10 +46,7 @@ export function connectionOptions(
   };
 }
 
-/**
- * Works on the configured database beside its store.
- * @throws SvcError storage_unavailable, storage_failed; and what the work throws
- */
+/** Works on the configured database without its store. @throws SvcError storage_unavailable, storage_failed; and what the work throws */
 export async function withDatabase<T>(
   config: Config,
   given: Partial<FittingOptions>,

@@ -36,7 +36,7 @@ export function keyTextOf(config: Config): string | undefined {
   );
 }
 
-/** Whether the pack there is encrypted; false if there is none. */
+/** Whether an existing pack is encrypted; false if there is none. */
 export function isPackEncrypted(layout: PackLayout): boolean {
   const path = mainPath(layout);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
@@ -86,10 +86,10 @@ export type FoundKey = {
 const ATTEMPTS = 3;
 
 /**
- * Finds the key of the configured pack: the given one, else that of the settings when encryption is on, else the one that
- * is kept for the salt of the pack, else the one that the person types. An unencrypted pack or a missing one needs none, and
- * then the settings stay as they are. Given keys and those of the settings are tried when the pack is opened.
- * @throws SvcError encryption_failed when there is no key, saying what to do, or when the stored one does not fit
+ * Finds the key of the configured pack: the given one, else the one in the settings if encryption is on, else the one stored for the pack's
+ * salt, else one typed by a person. An unencrypted or missing pack needs none, and the settings stay unchanged. Given and configured keys
+ * are checked when the pack is opened.
+ * @throws SvcError encryption_failed if there is no key, saying what to do, or the stored one does not fit
  */
 export async function findKey(config: Config, request: KeyRequest = {}): Promise<FoundKey> {
   const { given, ask } = request;
@@ -127,8 +127,8 @@ export async function findKey(config: Config, request: KeyRequest = {}): Promise
 }
 
 /**
- * The key that a key text means for an existing encrypted pack. A passphrase takes 0.1 s, so it is derived here, once for
- * everything that opens the pack. Any other text stays as it is: opening the pack reports what is wrong with it.
+ * The key that a key text yields for an existing encrypted pack. Deriving one from a passphrase takes 0.1 s, so it is done here, once for
+ * all openings of the pack. Any other text is unchanged: opening the pack reports what is wrong with it.
  */
 export async function derived(layout: PackLayout, keyText: string): Promise<string> {
   if (!isPackEncrypted(layout)) return keyText;

@@ -19,16 +19,16 @@ import { Secret } from "../lib/secret.ts";
 type DirectoryLayout = Extract<PackLayout, { kind: "directory" }>;
 
 const DATABASE_NAME = "memory.db";
-/** The same limit of links as in Linux. */
+/** Linux's own limit of links. */
 const MAX_LINKS = 40;
 
 /**
- * The settings that make a path the pack, whatever the environment says. A name ending in `.pack`, in any case, is a pack file
- * unless there is a folder of that name; `memory.db` is the database of the directory pack around it; any other existing file is assumed to be a
- * pack file; everything else is a directory pack.
- * The address of a database stands for that. @param typed a relative path starts at the working directory, `~` at the home folder
- * @throws SvcError invalid_config for an address that cannot be used: as a folder's name it would show its password;
- * invalid_argument for a path that cannot be meant
+ * The settings that make a path the pack, whatever the environment says. A name ending in `.pack`, in any case, is a pack file unless there
+ * is a folder of that name; `memory.db` is the database of the directory pack around it; any other existing file is assumed to be a pack
+ * file; everything else is a directory pack. The address of a database selects the database. @param typed a relative path starts at the
+ * working directory, `~` at the home folder
+ * @throws SvcError invalid_config for an address that cannot be used: as a folder's name it would show its password; invalid_argument for
+ * an implausible path
  */
 export function settingsForPath(typed: string): ConfigInput {
   if (isDatabaseUrl(typed)) return { database_url: typed, pack_path: "" };
@@ -48,7 +48,7 @@ export function folderOf(typed: string): string | undefined {
   return kindOf(path) === "directory" ? resolve(path) : undefined;
 }
 
-/** The settings with a file as the pack in place of a database. */
+/** The settings with a file as the pack instead of a database. */
 export function settingsOfFile(config: Config, path: string): Config {
   return { ...config, database_url: undefined, pack_path: path };
 }
@@ -79,14 +79,14 @@ function isPackName(path: string): boolean {
   return /\.pack$/i.test(path);
 }
 
-/** The configured database without user, password and parameters; undefined where a pack is configured. */
+/** The configured database without user, password and parameters; undefined if a pack is configured. */
 export function databaseOf({
   database_url: url,
 }: Pick<Config, "database_url">): string | undefined {
   return url && databasePlace(url.reveal());
 }
 
-/** The configured database as a command that is shown names it; undefined where a pack is configured. */
+/** The configured database as shown in commands; undefined if a pack is configured. */
 export function argumentOf({
   database_url: url,
 }: Pick<Config, "database_url">): string | undefined {
@@ -95,8 +95,8 @@ export function argumentOf({
 
 /**
  * The files of the configured pack: absolute paths; a pack file's links are resolved, so that one file has one name.
- * @param instead what to do where a database is configured, as the rest of a sentence
- * @throws SvcError unsupported where a database is configured
+ * @param instead what to do if a database is configured, as the rest of a sentence
+ * @throws SvcError unsupported if a database is configured
  */
 export function layoutOf(
   config: Config,
@@ -141,14 +141,14 @@ function realPath(path: string, links = 0): string {
   return realPath(resolve(dirname(path), readlinkSync(path)), links + 1);
 }
 
-/** Why there can be no file of a name, by the code of the system. */
+/** Why a file of this name cannot exist, by the system's error code. */
 const NOWHERE = new Map([
   ["ENOTDIR", "a file stands where a folder is expected"],
   ["ENAMETOOLONG", "its name is too long"],
   ["ELOOP", "its symbolic links lead in a circle"],
 ]);
 
-/** Looks at what a path leads to. @throws SvcError storage_failed if it leads nowhere, or may not be looked at */
+/** Checks what a path leads to. @throws SvcError storage_failed if it leads nowhere or is not accessible */
 function looking<T>(path: string, look: () => T): T {
   try {
     return look();
@@ -167,13 +167,12 @@ function unusable(path: string, reason: string, cause?: unknown): SvcError {
   );
 }
 
-/** What a directory pack, and the file system, have in a folder. */
+/** Files that a directory pack, and the file system, have in a folder. */
 const OWN = /^(?:memory\.db.*|vectors\.index.*|lexical_index|manifest\.json|\.env|lost\+found)$/;
 
 /**
- * Refuses to make the configured pack in an unlikely place: through a link to nothing, or as the files of a directory pack
- * beside another pack, in a folder with other things, in the home folder, or under the name of another kind of file. Does nothing if
- * it is there already.
+ * Rejects an unlikely place for creating the configured pack: through a link to nothing, or as the files of a directory pack beside another
+ * pack, in a folder with other things, in the home folder, or under the name of another kind of file. Does nothing if it is there already.
  * @throws SvcError invalid_argument
  */
 export function requirePlaceForNew(config: Config): void {
@@ -217,13 +216,13 @@ function refused(reason: string, end = ".") {
   );
 }
 
-/** Undefined where there is no folder. */
+/** Undefined if there is no folder. */
 function namesIn(folder: string): readonly string[] | undefined {
   const stat = statSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() ? readdirSync(folder) : undefined;
 }
 
-/** What a person calls the place where memories are kept. */
+/** The name of the memory's location for a person. */
 export type PlaceWord = "pack" | "database";
 
 export function placeWord(config: Pick<Config, "database_url">): PlaceWord {

@@ -8,8 +8,8 @@ const SHORT = 12;
 const EASY_LOG10 = 11;
 
 /**
- * What makes a key text easy to guess, as one sentence that contains no part of it; undefined for a random key and for a good
- * passphrase. The estimate is that of zxcvbn, with its lists of common passwords.
+ * What makes a key text easy to guess, as one sentence that contains no part of it; undefined for a random key and for a good passphrase.
+ * The estimate is zxcvbn's, with its lists of common passwords.
  * @throws SvcError invalid_config for a malformed text
  */
 export function weaknessOf(keyText: string): string | undefined {

@@ -5,13 +5,10 @@ import { LEADING_BYTES, mediaKind } from "../adapters/footage/source.ts";
 import { expandedPath } from "../config/path.ts";
 import { compareCodePoints } from "../lib/text.ts";
 
-/** A file to observe, or one in a folder that is passed over, and why. */
+/** A file to observe, or a skipped one in a folder, with the reason. */
 export type SourceFile = { readonly path: string; readonly skipped?: string };
 
-/**
- * The named files, and those in the named folders and the folders in them, in the order of their names. No link in a folder is
- * followed.
- */
+/** The named files, and those in the named folders, recursively, ordered by name. Links in a folder are not followed. */
 export async function listSources(paths: readonly string[]): Promise<readonly SourceFile[]> {
   const sources: SourceFile[] = [];
   for (const path of paths.map(expandedPath)) {
@@ -25,7 +22,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Who observes it says what is wrong with it.
+    // Observing it will report what is wrong.
     return false;
   }
 }
@@ -53,7 +50,7 @@ async function whySkipped(
   entry: Dirent,
 ): Promise<{ readonly skipped?: string } | undefined> {
   if (entry.isSymbolicLink()) return { skipped: "a link" };
-  // A name that is no UTF-8 is read with other characters, under which there is nothing.
+  // A name that is not UTF-8 is read with other characters, under which no file exists.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined)
     return { skipped: "has no readable name" };
   if (!entry.isFile()) return { skipped: "no file" };

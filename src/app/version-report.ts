@@ -5,7 +5,7 @@ import { PLATFORM } from "../adapters/native/system-files.ts";
 import { includedModels } from "./models.ts";
 import { VERSION } from "./version.ts";
 
-/** What this program is and is made of, a line each, for a report of a fault. */
+/** The versions of this program and its parts, one per line, for bug reports. */
 export function versionReport(): string {
   const parts = Object.entries(EMBEDDED).filter(([key]) => !key.startsWith("model/"));
   const isExecutable = parts.length > 0;
@@ -25,7 +25,7 @@ export function versionReport(): string {
   return [`svc ${VERSION}`, ...told, ""].join("\n");
 }
 
-/** The folders into which they are unpacked have their versions, or digits of their digests, in their names. */
+/** Their folders are named by version, or by a hash of their checksums. */
 function partNames(parts: readonly (readonly [string, { readonly group: string }])[]): string {
   return [...new Set(parts.map(([, { group }]) => group.split("/")[0] ?? group))].join(", ");
 }

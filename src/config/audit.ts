@@ -1,7 +1,7 @@
 import { loadConfig } from "./load.ts";
 import { type Config, describeSettings } from "./schema.ts";
 
-/** A setting whose value has not proved itself everywhere yet, and what became of it. */
+/** A provisional setting, and its effect here. */
 export type AuditedSetting = {
   readonly path: string;
   readonly environmentVariable: string;
@@ -9,9 +9,9 @@ export type AuditedSetting = {
   readonly value: unknown;
   readonly default: unknown;
   readonly customized: boolean;
-  /** Whether the value takes part in anything. */
+  /** Whether the value has an effect. */
   readonly effective: boolean;
-  /** What has to hold for that; undefined: nothing. */
+  /** The condition for that; undefined: none. */
   readonly activationCondition: string | undefined;
   readonly description: string;
 };
@@ -38,7 +38,7 @@ function isOneOf(path: string, ...values: readonly string[]): Switch {
   };
 }
 
-/** The provisional settings by their names, the first that applies, with their switches. */
+/** The provisional settings by name, with their switches; the first match applies. */
 const PROVISIONAL: readonly (readonly [name: RegExp, ...switches: Switch[]])[] = [
   [
     /^scoring\.current_update_multiplier$/,
@@ -73,10 +73,10 @@ const PROVISIONAL: readonly (readonly [name: RegExp, ...switches: Switch[]])[] =
   [/^(?:epistemic_weights|unverified_confidence_threshold)$/],
 ];
 
-/** The fusion of a pack that was made by this version, where the settings name none. */
+/** The fusion of a pack made by this version, if the settings name none. */
 const UNSET_FUSION = "adaptive";
 
-/** The provisional settings of this version with what a configuration makes of them. */
+/** The provisional settings of this version and their effect in a configuration. */
 export function auditConfig(config: Config): readonly AuditedSetting[] {
   const defaults = loadConfig({ environment: {}, file: null }).config;
   return describeSettings().flatMap((setting): AuditedSetting[] => {

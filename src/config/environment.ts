@@ -10,7 +10,7 @@ import {
 
 const PREFIX = "SVC_";
 
-/** A raw value and the name under which a person will look for it. */
+/** A raw value and the name a person would look for. */
 export type Given = { readonly value: unknown; readonly name: string };
 
 /** The settings given by one source, by setting name. */
@@ -19,7 +19,7 @@ export type SourceValues = {
   readonly warnings: readonly string[];
 };
 
-/** What a variable's name refers to. */
+/** The setting that a variable's name refers to. */
 type Target =
   | { readonly kind: "group"; readonly group: string }
   | {
@@ -35,8 +35,8 @@ type Target =
 type Found = { readonly target: Target; readonly name: string; readonly text: string };
 
 /**
- * Reads the `SVC_` variables of one source. Names ignore case; variables of other programs are ignored. Unknown names at the root
- * give a warning, unknown names within a group are refused.
+ * Reads the `SVC_` variables of one source. Names ignore case; variables of other programs are ignored. Unknown names at the root give a
+ * warning, unknown names within a group an error.
  * @param origin where the variables come from, for messages: `environment` or `.env`.
  * @throws SvcError invalid_config
  */
@@ -58,7 +58,7 @@ export function readVariables(
   return { values: collect(found), warnings };
 }
 
-/** Whether this version takes a setting of that name, with or without effect. */
+/** Whether this version accepts a setting of that name, with or without effect. */
 export function isKnown(setting: string): boolean {
   return NO_EFFECT.has(setting) || describeSetting(setting) !== undefined;
 }
@@ -117,7 +117,7 @@ function collect(found: readonly Found[]): ReadonlyMap<string, Given> {
   return values;
 }
 
-/** @throws SvcError invalid_config where JSON gives a name twice: nobody knows which value was meant. */
+/** @throws SvcError invalid_config for a duplicate JSON key, whose intended value is unclear. */
 function refuseDoubled({ target, name, text }: Found): void {
   if (target.kind === "unknown") return;
   const setting = target.kind === "group" ? target.group : target.setting;
@@ -130,7 +130,7 @@ function refuseDoubled({ target, name, text }: Found): void {
   throw new SvcError("invalid_config", `${name}: ${reason}`, { setting });
 }
 
-/** Settings with their values, and with the names that they have in the JSON object. */
+/** Settings with their values, and their names in the JSON object. */
 function groupMembers(group: string, name: string, text: string): [string, unknown, string][] {
   if (text.trim() === "") return [];
   const read = parseObject(text);
@@ -149,7 +149,7 @@ function groupMembers(group: string, name: string, text: string): [string, unkno
 
 function withEntry(map: unknown, key: string, text: string): unknown {
   const base = typeof map === "string" ? parseObject(map) : map;
-  // A base that is not an object is left for the schema to refuse.
+  // A base that is not an object is left for the schema to reject.
   if (base === undefined && map !== undefined) return map;
   return { ...(typeof base === "object" ? base : {}), [key]: text };
 }

@@ -3,13 +3,13 @@ import { isJsonObject } from "../lib/json.ts";
 import { Secret } from "../lib/secret.ts";
 import { expandedPath, pathProblem } from "./path.ts";
 
-/** What the documentation and the error messages say about one setting. */
+/** The documentation and error-message text of a setting. */
 export type SettingMeta = {
   /** For example `integer`, `one of rrf, weighted`. */
   readonly type: string;
   /** As a person would write it; undefined when the setting is unset by default. */
   readonly defaultText: string | undefined;
-  /** For example `0 to 1`; empty when there are none. */
+  /** For example `0 to 1`; empty if none. */
   readonly bounds: string;
   readonly description: string;
   readonly isSecret: boolean;
@@ -32,12 +32,12 @@ function described(meta: Meta): SettingMeta {
 /** A setting that always has a value. */
 function set<T>(read: Read, schema: z.ZodType<T>, byDefault: T, meta: Meta) {
   const defaultText = typeof byDefault === "object" ? JSON.stringify(byDefault) : `${byDefault}`;
-  // SAFETY: a default is what the schema would give; zod wants it without the type of a transformation.
+  // SAFETY: a default is what the schema would produce; zod expects it without the type of a transformation.
   const filled = z.preprocess(read, schema).default(() => byDefault as z.core.util.NoUndefined<T>);
   return filled.register(META, described({ defaultText, ...meta }));
 }
 
-/** A setting that may be unset. An explicit "unset" survives: the default applies only if nothing was given. */
+/** An optional setting. An explicit "unset" is kept: the default applies only if nothing was given. */
 function unset<T>(read: Read, schema: z.ZodType<T>, byDefault: T | undefined, meta: Meta) {
   const filled = z.preprocess(read, schema.optional()).prefault(byDefault ?? null);
   return filled.register(META, described({ defaultText: byDefault?.toString(), ...meta }));
@@ -84,7 +84,7 @@ export function optionalText(description: string) {
   return unset(unsetWhenBlank, z.string(), undefined, { type: "text or unset", description });
 }
 
-/** Text, or unset; blank text is kept, for a rule to refuse it. */
+/** Text, or unset; blank text is kept, for a rule to reject. */
 export function optionalName(description: string, bounds: string) {
   return unset(unsetWhenNull, z.string(), undefined, {
     type: "text or unset",
@@ -188,7 +188,7 @@ export function mapOf<V extends z.ZodType>(
   description: string,
 ) {
   const { default: byDefault, ...rest } = options;
-  // Not a record: zod leaves the key `__proto__` out of those, and an owner may have that name.
+  // Not a record: zod drops the key `__proto__` from those, and an owner may have that name.
   const entries = z
     .map(z.string(), value)
     .transform((map): Readonly<Record<string, z.output<V>>> => Object.fromEntries(map));
@@ -264,7 +264,7 @@ function unsetWhenBlank(value: unknown): unknown {
   return typeof value === "string" && value.trim() === "" ? undefined : unsetWhenNull(value);
 }
 
-/** Texts that mean "unset" for a setting that may be unset: `null`, `none`, and none at all. */
+/** Texts that mean "unset" for an optional setting: `null`, `none`, and the empty text. */
 function unsetFromText(value: unknown): unknown {
   const isUnset = typeof value === "string" && /^\s*(?:null|none)?\s*$/i.test(value);
   return isUnset ? undefined : unsetWhenNull(value);
@@ -283,7 +283,7 @@ function jsonFromText(value: unknown): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    // Left as text: the schema refuses it and the message names the setting and the expected form.
+    // Left as text: the schema rejects it, and the message names the setting and the expected form.
     return value;
   }
 }

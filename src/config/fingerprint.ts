@@ -3,12 +3,12 @@ import { statSync } from "node:fs";
 import { workingFolder } from "./path.ts";
 import { readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
-/** Names the owner of one connection, which is individual to each process. */
+/** The owner of one connection, which is specific to each process. */
 const OWNER = /^SVC_MCP__?USER_ID$/i;
-/** Who may connect over the network, which does not matter for other connections. */
+/** Who may connect over the network, which is irrelevant to other connections. */
 const KEYS_OF_OWNERS = /^SVC_MCP__?USER_KEYS(?:__|$)/i;
 const NETWORK = /^SVC_API(?:_|$)/i;
-/** What a configured provider of language models takes from the environment besides its settings. */
+/** What a configured language model provider reads from the environment besides its settings. */
 const OF_PROVIDERS = /^(?:(?:OPENAI|ANTHROPIC)_(?:API_KEY|BASE_URL)|OLLAMA_HOST)$/;
 
 export type FingerprintSources = {
@@ -16,7 +16,7 @@ export type FingerprintSources = {
   readonly program: readonly string[];
   readonly version: string;
   readonly key: string | undefined;
-  /** Whether the process writes nothing. Default false. */
+  /** Whether the process is read-only. Default false. */
   readonly readOnly?: boolean | undefined;
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** The settings file. Default: none. */
@@ -26,8 +26,8 @@ export type FingerprintSources = {
 };
 
 /**
- * Represents everything that decides how a process answers for a pack: program, settings and key. Equal in two processes that can
- * replace each other. 64 hexadecimal digits, which reveal no setting but allow checking a guess: treat it as a secret.
+ * A fingerprint of everything that determines how a process answers for a pack: program, settings and key. Equal in interchangeable
+ * processes. 64 hexadecimal digits, which reveal no setting but allow checking a guess: treat it as a secret.
  */
 export function settingsFingerprint(sources: FingerprintSources): string {
   const { program, version, key, readOnly = false, folder = workingFolder() } = sources;
@@ -45,7 +45,7 @@ export function settingsFingerprint(sources: FingerprintSources): string {
     program.map(stampOf),
     environment,
     file,
-    // A path that is relative to this folder is a different one elsewhere.
+    // A path relative to this folder would differ elsewhere.
     /["'=\s]\.{1,2}\//.test(shown) ? folder : null,
     key ?? null,
     readOnly,
@@ -53,10 +53,7 @@ export function settingsFingerprint(sources: FingerprintSources): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/**
- * The owner of the connection if the environment alone determines it; undefined if all settings must be read to know or refuse
- * it.
- */
+/** The owner of the connection if the environment alone determines it; undefined if all settings must be read to decide. */
 export function ownerInEnvironment(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): { readonly userId: string | undefined } | undefined {
@@ -68,7 +65,7 @@ export function ownerInEnvironment(
   return isPlain ? { userId: text } : undefined;
 }
 
-/** Whether there are settings in a file, so that reading the environment is not enough. */
+/** Whether a file has settings, so that reading the environment is not enough. */
 export function hasSettings(file: SettingsFile | undefined): boolean {
   return textOf(file) !== null;
 }
@@ -87,7 +84,7 @@ function textOf(file: SettingsFile | undefined): string | null {
   try {
     return readSettingsFile(file).text ?? null;
   } catch {
-    // The reader of the settings reports what is wrong with it.
+    // The settings reader reports what is wrong with it.
     return null;
   }
 }

@@ -20,7 +20,7 @@ import {
 } from "./schema.ts";
 import { envFileIn, readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
-/** Where a configuration comes from; absent members mean those of the real process. */
+/** The sources of a configuration; absent members mean those of the real process. */
 export type LoadOptions = {
   /** Values that override everything else. */
   readonly explicit?: ConfigInput | undefined;
@@ -35,13 +35,13 @@ export type LoadedConfig = {
   readonly config: Config;
   /** Lines for a person; none contains a secret. */
   readonly warnings: readonly string[];
-  /** Which access-granting settings a file decided, in lines for a person, without their values. */
+  /** The access-granting settings decided by a file, in lines for a person, without their values. */
   readonly notices: readonly string[];
-  /** Variables of the environment that hide another value of the settings file. */
+  /** Environment variables that override a different value of the settings file. */
   readonly shadowing: readonly string[];
 };
 
-/** Settings that say where data and keys go, and who has access: nobody may change them unnoticed. */
+/** Settings that decide where data and keys go, and who has access; changes must not go unnoticed. */
 const OF_CONSEQUENCE =
   /(?:_url|embedding\.provider|(?:extraction|vision)\.(?:provider|model|api_key)|_path|encryption_key|cors_origins|cors_allow_credentials|allowed_hosts|allow_unauthenticated_external_bind)$/;
 

@@ -5,15 +5,15 @@ import { isAddress, shownAddress } from "../domain/addresses.ts";
 import { invalid } from "../domain/errors.ts";
 import { withHome } from "../lib/text.ts";
 
-/** Up to the first part of a path in which something waits for a shell: `$NAME`, `${NAME}`, `$(command)`, `%NAME%`, `~user/`. */
+/** Up to the first part of a path with unexpanded shell syntax: `$NAME`, `${NAME}`, `$(command)`, `%NAME%`, `~user/`. */
 const UNREPLACED =
   /^(?:.*?[\\/])??(?:~[^\\/]+(?=[\\/])|\$\w[^\\/]*|%\w+%[^\\/]*|[^\\/]*\$[{(][^\\/]*)/s;
 
-/** The working directory, or the root of the file system where that was removed. */
+/** The working directory, or the root of the file system if it was removed. */
 export function workingFolder(): string {
   const { root } = parse(homedir());
   try {
-    // It may be one that the runtime remembers.
+    // The runtime may have cached it.
     return isFolder(process.cwd()) ? process.cwd() : root;
   } catch {
     return root;
@@ -30,7 +30,7 @@ export function directorySettings(folder: string) {
   };
 }
 
-/** Whether there is a folder; false where that cannot be seen. */
+/** Whether a folder exists; false if that cannot be determined. */
 export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
@@ -39,14 +39,14 @@ export function isFolder(path: string): boolean {
   }
 }
 
-/** A path as a setting or an option has it: `~`, `$HOME` and `${HOME}` at its start are the home folder. */
+/** A path from a setting or an option: `~`, `$HOME` and `${HOME}` at its start mean the home folder. */
 export function expandedPath(text: string): string {
   return withHome(text, homedir());
 }
 
 /**
- * Why a path cannot be meant as it is written, as the rest of a sentence: it is an address, or it has a variable that nothing has
- * replaced and that is not the name of something. Undefined for all others.
+ * Why a path cannot be meant as written, as the rest of a sentence: it is an address, or has an unexpanded variable and does not exist.
+ * Undefined for all others.
  */
 export function pathProblem(text: string): string | undefined {
   if (isAddress(text)) {
@@ -62,9 +62,9 @@ export function pathProblem(text: string): string | undefined {
 }
 
 /**
- * The path that an argument names, with the home folder in it.
+ * The path of an argument, with the home folder expanded.
  * @param field the argument, for the message
- * @throws SvcError invalid_argument for an address, whose password a file of that name would show, and for a variable
+ * @throws SvcError invalid_argument for an address, whose password would appear in a file name, and for a variable
  */
 export function pathArgument(field: string, text: string): string {
   if (isAddress(text)) {

@@ -12,7 +12,7 @@ const VARIABLES = {
   local: undefined,
 } as const;
 
-/** Of Ollama's own tools, which hold the address in a form of their own. */
+/** Of Ollama's own tools, in which addresses have a form of their own. */
 const OLLAMA_HOST = "OLLAMA_HOST";
 
 type Variables = ReadonlyMap<string, string | undefined>;
@@ -23,7 +23,7 @@ export type ProviderSources = {
   /** The variables of the settings file, and which of our settings they decide. */
   readonly file: Variables;
   readonly fileValues: SourceValues["values"];
-  /** Our settings that the file finally decides. */
+  /** Our settings that the file ultimately decides. */
   readonly decidedByFile: ReadonlySet<string>;
 };
 
@@ -39,14 +39,13 @@ type GroupName = "extraction" | "embedding" | "vision";
 type ModelGroup = Config[GroupName];
 
 /**
- * Completes key and address of each model from the variables of its provider. Only those of the configured
- * provider are read; empty ones count as absent. An address from the file gets no key but that of the file: the
- * author of the address would get a key that was not meant for it.
+ * Completes key and address of each model from its provider's variables. Only those of the configured provider are read; empty ones count
+ * as absent. An address from the file only gets a key from the file: otherwise its author would receive a key not meant for it.
  */
 export function withProviderVariables(config: Config, sources: ProviderSources): Completed {
   const extraction = completed("extraction", config.extraction, sources);
   const embedding = completed("embedding", config.embedding, sources);
-  // Off, it is nobody's business what it would use.
+  // If it is off, its variables are not read.
   const vision = config.vision.enabled
     ? completed("vision", config.vision, sources)
     : asGiven(config.vision);
@@ -112,7 +111,7 @@ function completed<T extends ModelGroup>(
   };
 }
 
-/** Which variables a group reads. Extraction has never read that of Ollama. */
+/** Which variables a group reads. Extraction has never read Ollama's. */
 function namesFor(
   name: GroupName,
   provider: ModelGroup["provider"],
@@ -130,7 +129,7 @@ function secretOf(text: string | undefined): Secret | undefined {
   return text === undefined ? undefined : new Secret(text);
 }
 
-/** The file's value of a setting that something else decides. */
+/** The file's value of a setting that another source decides. */
 function ownTextOf({ fileValues }: ProviderSources, setting: string): string | undefined {
   const value = fileValues.get(setting)?.value;
   return typeof value === "string" && value.trim() !== "" ? value : undefined;

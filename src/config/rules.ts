@@ -18,7 +18,7 @@ import {
 /** A setting whose value is readable but not acceptable. The reason never holds a secret. */
 export type Complaint = { readonly setting: string; readonly reason: string };
 
-/** A rule: the complaint where it is broken. */
+/** A rule: the complaint if it is broken. */
 function when(isBroken: boolean, setting: string, reason: string): readonly Complaint[] {
   return isBroken ? [{ setting, reason }] : [];
 }
@@ -62,10 +62,7 @@ const FUSION_ONLY: Readonly<Record<string, readonly Fusion["kind"][]>> = {
   recency_time: ["weighted"],
 };
 
-/**
- * Settings that another one leaves without effect.
- * @param given the explicitly set settings; defaults give no warning
- */
+/** Settings made ineffective by another one. @param given the explicitly set settings; defaults give no warning */
 export function unreadSettings(config: Config, given: ReadonlySet<string>): readonly string[] {
   const { scoring, embedding } = config;
   const { fusion = "adaptive" } = scoring;
@@ -116,7 +113,7 @@ function databaseRules(config: Config): readonly Complaint[] {
 
 type Embedding = Config["embedding"];
 
-/** The chosen model of a provider; undefined if this program runs the model. */
+/** The chosen model of a provider; undefined for a local model. */
 export function hostedChoice(embedding: Embedding): HostedModelChoice | undefined {
   const { provider } = embedding;
   if (provider === "fastembed" || provider === "local") return undefined;
@@ -129,12 +126,12 @@ export function hostedChoice(embedding: Embedding): HostedModelChoice | undefine
   };
 }
 
-/** Whether a name of a local model that is not part of the program can name one: a folder, or owner/name on the hub. */
+/** Whether a name can identify a local model that is not built in: a folder, or owner/name on the hub. */
 function namesOtherModel(name: string): boolean {
   return expandedPath(name) !== name || /^\.{0,2}\/|^[\w.-]+\/[\w.-]+$/.test(name);
 }
 
-/** Tokens that the models of this program read. */
+/** Tokens that the built-in models read. */
 const MAX_TOKENS = 512;
 
 export function embeddingComplaints(embedding: Embedding): readonly Complaint[] {
@@ -179,7 +176,7 @@ function hostedComplaints(
   ];
 }
 
-/** Origins that no browser sends in this form, so that they would match nothing, silently. */
+/** Origins that no browser sends in this form, so that they would silently match nothing. */
 function originRules({ api }: Config): readonly Complaint[] {
   return api.cors_origins.flatMap((origin) => {
     const sent = originOf(origin);
@@ -190,7 +187,7 @@ function originRules({ api }: Config): readonly Complaint[] {
   });
 }
 
-/** How a browser writes an origin; undefined if there is none in a text. Schemes of other programs have their own rules. */
+/** How a browser writes an origin; undefined if a text contains none. Schemes of other programs have their own rules. */
 function originOf(text: string): string | undefined {
   if (text === "*" || text === "null") return text;
   if (!/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(text)) return undefined;
@@ -349,7 +346,7 @@ export function extractionComplaints(config: MessageSettings): readonly Complain
   ];
 }
 
-/** The setting because of which each message is sent alone. */
+/** The setting that makes each message be sent alone. */
 function sendsAlone(config: MessageSettings): keyof Config | undefined {
   const hasWindow = config.enable_windowed_extraction && config.extraction_window_turns > 0;
   return hasWindow ? "enable_windowed_extraction" : undefined;
@@ -376,7 +373,7 @@ function visionRules({ vision }: Config): readonly Complaint[] {
 function mapRules(config: Config): readonly Complaint[] {
   const { organizer, receipts } = config;
   const { retention_days: kept } = receipts;
-  // Receipts are what tells that a memory was used.
+  // Receipts record that a memory was used.
   const longest = Math.max(0, ...Object.values(organizer.fade_after_days));
   return [
     ...keysWithin("epistemic_weights", config.epistemic_weights, EPISTEMIC_TYPES),

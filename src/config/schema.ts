@@ -60,16 +60,16 @@ const MEMBERS = { min: 1, max: 1000 } as const;
 /** A host name, an IPv4 address, or an IPv6 address in brackets; neither scheme nor port. */
 const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)$/;
 
-/** Each is a model of the provider that is the default. */
+/** Each is a model of the default provider. */
 export const DEFAULT_LANGUAGE_MODEL = { provider: "openai", name: "gpt-4o-mini" } as const;
 export const DEFAULT_VISION_MODEL = { provider: "ollama", name: "qwen3.5:9b" } as const;
 
-/** The share of the previous score that the reranker's policy `legacy` requires. */
+/** The share of the previous score required by the reranker policy `legacy`. */
 export const LEGACY_PRIOR_WEIGHT = 0.3;
 
 /**
- * Names that have no effect: of earlier versions, of parts that are to come, and of programs with the same names. They are taken
- * with a warning, whatever their value.
+ * Names without effect: of earlier versions, of planned parts, and of other programs with the same names. They are accepted with a warning,
+ * whatever their value.
  */
 // biome-ignore format: a line for each kind
 export const NO_EFFECT: ReadonlySet<string> = new Set([
@@ -104,18 +104,18 @@ export const ROOT_SETTINGS = {
   materialization_queue_size: integer({ default: 500, min: 1, max: 100_000 }, "Admitted events that one processing pass reads at a time."),
   materialization_budget_ms: integer({ default: 100, min: 0, max: 600_000 }, "Milliseconds that a retrieve may spend on the owner's pending events first."),
   blob_max_bytes: integer({ default: 1_048_576, min: 1024, max: BLOB_LIMIT_BYTES }, "Bytes of a picture that is kept with an event; a larger one is refused, also by `svc import`."),
-  // What follows a store. A failed step is reported and never fails the store.
+  // Steps after a store. A failed step is reported and does not fail the store.
   enable_store_supersedence: flag(false, "Retire what a new memory says was given up (`switched from X to`, `replaced X with`): similar memories of its scope that name it and are about the same people. Memories that keep replacing each other lose confidence."),
   reinforce_similarity_threshold: optionalDecimal({ default: undefined, ...SHARE }, "Cosine from which a new memory reinforces those that it resembles, among its 5 nearest and in its scope. Unset: never. Repeated instructions are always reinforced."),
   enable_qa_pairing: flag(false, "Store an additional memory that joins a turn of a session with the previous one, if they are by different speakers."),
-  // What comes of ingested messages, once extraction is on.
+  // Processing of ingested messages, once extraction is on.
   extraction_batch_target_tokens: optionalInteger({ default: undefined, min: 0, max: 65_536 }, "Tokens of messages of one session that are sent to the model together; 0 sends each alone, as soon as it is ingested. Unset: 2048."),
   max_concurrent_extractions: integer({ default: 8, min: 1, max: 256 }, "Requests to the model at a time. One owner and scope has at most one."),
   enable_claim_merge: flag(true, "Let the same claim in several messages be one memory, with all of them as evidence."),
   enable_speaker_references: flag(true, "Take `I` and `my` in a message with a `speaker` for that person."),
   enable_claim_sentence_text: flag(true, "Let the text of a claim be the sentences that state it. Off: their whole paragraph."),
   enable_speaker_grounding: flag(false, "Believe a claim about the speaker by name where the message says `I`."),
-  // How a message is read that is sent alone, and what messages may correct.
+  // How a single message is read, and what messages may correct.
   enable_windowed_extraction: flag(false, "Show the model earlier messages of the session with each message, which is then sent alone. They only help to read it."),
   extraction_window_turns: integer({ default: 4, min: 0, max: 32 }, "Earlier messages that are shown (`enable_windowed_extraction`)."),
   enable_extraction_corrections: flag(false, "Show the model earlier memories near each message, and let the message replace those that it says to hold no more. Needs messages that are sent together."),
@@ -141,7 +141,7 @@ const MODEL_NAMES = EMBEDDING_MODELS.map(
   ({ name, alias, languages }) => `\`${name}\` (${languages}; or \`${alias}\`)`,
 ).join(", ");
 
-/** What turns texts into vectors. By default nothing leaves the machine. */
+/** The embedding model. By default nothing leaves the machine. */
 // biome-ignore format: a row for each setting
 const EMBEDDING = {
   provider: member(["fastembed", "local", "openai", "ollama"], "fastembed", "Who embeds texts. `fastembed`, or `local`: this program, on this machine. `openai`: OpenAI or any server with its protocol (`embedding.base_url`); `ollama`: an Ollama server. With these two, every memory and every question is sent to that server. It decides for new packs and for `svc rebuild`; a pack of their models is searched by words until the settings name its provider and model."),
@@ -158,7 +158,7 @@ const EMBEDDING = {
   max_tokens: integer({ default: 256, min: 2, max: 8192 }, "Longer texts are cut, for their vector only; up to 512 for the models of this program. What is sent to a provider is cut to four bytes for each. Another value gives different vectors: a pack keeps the value it was created with."),
 };
 
-/** The language model of everything that needs one. Nothing needs one by default. */
+/** The language model for everything that needs one. By default nothing does. */
 // biome-ignore format: a row for each setting
 const EXTRACTION = {
   provider: member(["openai", "anthropic", "ollama"], DEFAULT_LANGUAGE_MODEL.provider, "Who runs the language model: a hosted provider, or `ollama` on this machine. Setting it, `extraction.model`, `extraction.api_key` or `extraction.base_url` turns extraction from ingested messages on."),
@@ -173,7 +173,7 @@ const EXTRACTION = {
   reasoning_effort: optionalMemberOrNone(["none", "low", "medium", "high"], "How long the model may think, if it supports that; unset: not sent, for `ollama` `none`."),
 };
 
-/** What becomes of photos and videos. */
+/** Observation of photos and videos. */
 // biome-ignore format: a row for each setting
 const VISION = {
   enabled: flag(false, "Whether photos and videos can be observed (`svc observe` turns it on for itself). Their pictures are shown to the model of this group, and to nobody else."),
@@ -271,7 +271,7 @@ const PACKING = {
   context_guidance_mode: member(GUIDANCE_MODES, "temporal", "Tell the reader how to use the memories: `temporal` for questions about time, `all` also for questions about the present and for advice."),
   multipath_ordering: member(MULTIPATH_ORDERINGS, "balanced", "Order in which memories compete for the budget: by score, by score per token, or `balanced` between the two."),
   fold_repeated_text: flag(true, "`reader` only: leave out a memory whose text is part of another one from the same source."),
-  // The searches: how many candidates each may find.
+  // The searches: the candidates each may find.
   vector_k: optionalInteger({ default: undefined, min: 0, max: 4096 }, "Candidates of the vector search; 0 turns it off. Unset: 50, and 300 with the fusions `relative` and `adaptive`."),
   lexical_k: optionalInteger({ default: undefined, min: 0, max: 10_000 }, "Candidates of the text search; 0 turns it off. Unset: 50, and 300 with the fusions `relative` and `adaptive`."),
   graph_max_candidates: integer({ default: 50, min: 0, max: 10_000 }, "Candidates of the walk from the entities of the question; 0 turns it off."),
@@ -279,7 +279,7 @@ const PACKING = {
   aggregation_k_multiplier: decimal({ default: 3, min: 1, max: 1000 }, "Factor on the three limits above when the question asks for a count or a complete list."),
   aggregation_k_max: integer({ default: 2000, min: 1, max: 4096 }, "The maximum to which that factor raises a limit."),
   cross_scope_top_n: integer({ default: 5, min: 0, max: 1000 }, "Hints from scopes that were not asked for, for embedded callers; 0: none."),
-  // What is added to the candidates that were found.
+  // Additions to the candidates found.
   session_context_window: integer({ default: 3, min: 0, max: 1000 }, "Neighbours on either side that a found turn of a conversation brings in; 0: none."),
   session_context_top_k: integer({ default: 20, min: 0, max: 10_000 }, "Number of best candidates that bring in their neighbours."),
   session_context_score_decay: decimal({ default: 0.85, ...PART }, "Share of its trigger's score that a neighbour gets."),
@@ -304,7 +304,7 @@ const RECEIPTS = {
   detail: member(RECEIPT_DETAILS, "lean", "What a receipt keeps: `lean`: the question, what was in the context, and the first 20 results with their scores and why; `full`: all that decided the answer, so that scores can be computed again, at 20 to 40 times the size. A question that asks for an explanation leaves a full one."),
 };
 
-/** Models that run on this machine and are not part of the program. */
+/** Local models that are not built in. */
 // biome-ignore format: a row for each setting
 const MODELS = {
   hub_url: text("https://huggingface.co", "Where local models are downloaded from when a setting names one instead of a folder. Nothing is downloaded for what is turned off."),
@@ -313,7 +313,7 @@ const MODELS = {
   threads: integer({ default: 1, min: 1, max: 256 }, "Processor threads for one run of a reranker."),
 };
 
-/** Work in the background, and when the organizer does what. */
+/** Background work, and when the organizer does what. */
 // biome-ignore format: a row for each setting
 const ORGANIZER = {
   opportunistic_enabled: flag(true, "Upkeep in the background. Archives memories whose retention has ended, after opening and after calls, pass after pass until none is left; after `ingest` and `retrieve` also promotes memories of their owner and archives faded ones, one pass. Off: memories stay as they are until the organizer is asked; expired ones are found by `explicit` mode alone and take up places of candidates in searches."),
@@ -380,17 +380,17 @@ export const CONFIG_SCHEMA = z.strictObject({
   organizer: z.strictObject(ORGANIZER).prefault({}),
 });
 
-/** Every setting with its value. Names are those of the documentation, in code as in the environment. */
+/** Every setting with its value. Names are the documented ones, in code as in the environment. */
 export type Config = Settings & {
-  /** Whether somebody asked for extraction: by its provider, model, key or address. A key of the environment alone asks for nothing. */
+  /** Whether extraction was requested: by its provider, model, key or address. A key in the environment alone does not. */
   readonly isExtractionOn?: boolean;
-  /** The folder that was named as the pack; unset where its database file was, or a pack file. */
+  /** The folder that was named as the pack; unset if its database file or a pack file was named. */
   readonly packFolder?: string;
 };
 
 type Settings = z.output<typeof CONFIG_SCHEMA>;
 
-/** The settings that a caller wants to decide; undefined ones count as absent. */
+/** Settings given by a caller; undefined ones count as absent. */
 export type ConfigInput = {
   readonly [K in keyof Settings]?: K extends keyof typeof GROUP_SETTINGS
     ? { readonly [N in keyof Settings[K]]?: AsGiven<Settings[K][N]> | undefined } | undefined

@@ -20,14 +20,14 @@ const MAX_BYTES = 1024 * 1024;
 export type SettingsFile = {
   readonly path: string;
   /**
-   * `named`: by the user, so it must exist and be usable. The other two are searched for: a file that another user may have
-   * written is ignored with a warning; beside a pack, also one that the group may have written.
+   * `named`: by the user, so it must exist and be usable. The other two are searched for: a file that another user may have written is
+   * ignored with a warning; next to a pack, also one that the group may have written.
    */
   readonly found: "named" | "beside-pack" | "working-directory";
 };
 
 export type FileContent = {
-  /** Undefined if there is no such file, or if it is not used. */
+  /** Undefined if there is no such file, or it is not used. */
   readonly text: string | undefined;
   readonly variables: ReadonlyMap<string, string>;
   /** Why an existing file is not used. */
@@ -40,14 +40,14 @@ export function envFileIn(folder: string): SettingsFile {
   return { path: join(folder, ".env"), found: "working-directory" };
 }
 
-/** The file that a person names. @throws SvcError invalid_argument for a path that cannot be meant */
+/** The file that a person names. @throws SvcError invalid_argument for an implausible path */
 export function namedFile(path: string): SettingsFile {
   return { path: resolve(pathArgument("--env-file", path)), found: "named" };
 }
 
 /**
- * The file `.env` in the folder of a pack; undefined if the pack has a relative path: then the working directory, which may be
- * somebody else's, would decide.
+ * The file `.env` in the folder of a pack; undefined for a relative pack path, since the working directory, which may belong to someone
+ * else, would decide.
  * @param path as typed. Absent: the one in the environment
  * @param settings those that make the path the pack
  */
@@ -108,7 +108,7 @@ function readTrusted(file: SettingsFile): Read {
 
 function readChecked(file: SettingsFile): Read {
   const name = lstatSync(file.path);
-  // The owner of a link decides what is read.
+  // The owner of a link determines what is read.
   if (!isTrusted(name.uid, file)) return { problem: "it belongs to another user" };
   // Otherwise opening a pipe would wait for its writer.
   const handle = openSync(file.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -128,7 +128,7 @@ function readChecked(file: SettingsFile): Read {
   }
 }
 
-/** A file named by a person may belong to the administrator, as those of services do. */
+/** A file named by a person may belong to the administrator, as with services. */
 function isTrusted(owner: number, { found }: SettingsFile): boolean {
   const user = process.getuid?.();
   return user === undefined || owner === user || (found === "named" && owner === 0);
@@ -179,9 +179,9 @@ function unescaped(text: string): string {
 }
 
 /**
- * Appends settings to a file `.env`, which is made if it is missing. Only this user can read it afterwards, since it may hold a key.
+ * Appends settings to a `.env` file, creating it if missing. Afterwards only this user can read it, since it may hold a key.
  * @param path absolute
- * @throws SvcError invalid_argument if the file has one of the settings already, or is one that would not be read; storage_failed
+ * @throws SvcError invalid_argument if the file already has one of the settings, or would not be read; storage_failed
  */
 export function addSettings(path: string, settings: ReadonlyMap<string, string>): void {
   const { variables, warnings } = readSettingsFile({ path, found: "beside-pack" });
@@ -214,7 +214,7 @@ function append(path: string, text: string): void {
   }
 }
 
-/** A value as a settings file has it. */
+/** A value in the notation of a settings file. */
 function quoted(value: string): string {
   if (/^[\w@%+:,./-]+$/.test(value)) return value;
   if (!value.includes("'")) return `'${value}'`;

@@ -1,16 +1,16 @@
 /** An exact decimal number: `coefficient` times ten to the `exponent`. 0.10 and 0.1 are equal and keep their digits. */
 export type Decimal = { readonly coefficient: bigint; readonly exponent: number };
 
-/** Digits of a coefficient, leading zeros aside. */
+/** Significant digits of a coefficient. */
 const MAX_DIGITS = 38;
-/** Places of the first digit before or after the point. */
+/** Digits before or after the decimal point. */
 const MAX_MAGNITUDE = 100;
 
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?$/;
 
 /**
- * Reads a decimal in plain or exponent notation, without blanks and separators: at most 38 digits, of a magnitude
- * from 10^-100 to 10^100. Zero has the magnitude of its last place.
+ * Reads a decimal in plain or exponent notation, without blanks and separators: at most 38 digits, of a magnitude from 10^-100 to 10^100.
+ * Zero has the magnitude of its last place.
  * @returns undefined for anything else
  */
 export function parseDecimal(text: string): Decimal | undefined {
@@ -54,7 +54,7 @@ function coefficientAt(decimal: Decimal, exponent: number): bigint {
   return decimal.coefficient * 10n ** BigInt(decimal.exponent - exponent);
 }
 
-/** The nearest number with 12 significant digits: digits beyond those are noise from adding binary fractions. */
+/** The nearest number with 12 significant digits: further digits are noise from adding binary fractions. */
 export function withoutNoise(value: number): number {
   return Number(value.toPrecision(12));
 }

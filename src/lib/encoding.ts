@@ -3,7 +3,7 @@ export function toBase64Url(text: string): string {
   return Buffer.from(text).toString("base64url");
 }
 
-/** The text of which `toBase64Url` made this; undefined for anything that it never produces. */
+/** The text that this encodes; undefined for anything `toBase64Url` never produces. */
 export function fromBase64Url(encoded: string): string | undefined {
   const text = Buffer.from(encoded, "base64url").toString();
   return toBase64Url(text) === encoded ? text : undefined;
@@ -14,7 +14,7 @@ export function compressText(text: string, level: number): Uint8Array {
   return Bun.zstdCompressSync(text, { level });
 }
 
-/** The text that `compressText` was given. @throws Error for other bytes */
+/** The text given to `compressText`. @throws Error for other bytes */
 export function decompressText(bytes: Uint8Array): string {
   return Bun.zstdDecompressSync(bytes).toString();
 }

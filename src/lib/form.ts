@@ -10,11 +10,11 @@ type Notes = {
   readonly description?: string;
 };
 
-/** What JSON of a form looks like, for those who derive something else from it: a schema, a row of a table. */
+/** The JSON of a form, for deriving something else: a schema, a table row. */
 export type Shape =
   | { readonly kind: "text" | "flag" | "number" | "nonNegative" | "unit" | "count" | "integer" }
   | { readonly kind: "instant" | "uuid" | "sha256" | "json" | "anyObject" | "decimal" | "null" }
-  /** No JSON: the answer is made of them. */
+  /** Binary: the answer consists of the bytes. */
   | { readonly kind: "bytes" }
   | { readonly kind: "member"; readonly members: readonly string[] }
   | { readonly kind: "constants"; readonly values: readonly (string | number | boolean)[] }
@@ -22,7 +22,7 @@ export type Shape =
   | { readonly kind: "list"; readonly of: View<never>; readonly max: number | undefined }
   | { readonly kind: "object"; readonly members: readonly Declared[] };
 
-/** A member of an object: its name in JSON, and its value: a member, or the result of a function. */
+/** A member of an object: its JSON name, and its value: a member, or the result of a function. */
 export type Declared = {
   readonly name: string;
   readonly key: string | ((value: never) => unknown);
@@ -31,15 +31,15 @@ export type Declared = {
 
 /** How a value is serialised as JSON. */
 export type View<T> = {
-  /** The value as JSON, its keys in the order in which they are written. It may share lists and objects with the value. */
+  /** The value as JSON, with its keys in writing order. It may share lists and objects with the value. */
   readonly json: (value: T) => Json;
   readonly shape: Shape;
-  /** The value for which a member of this form is left out. */
+  /** The value for which a member of this form is omitted. */
   readonly omits?: { readonly value: unknown };
   readonly notes?: Notes;
 };
 
-/** An object whose members are known one by one. */
+/** An object with a fixed set of members. */
 export type ObjectView<T> = {
   readonly json: (value: T) => JsonObject;
   readonly members: readonly Declared[];
@@ -99,7 +99,7 @@ export function noted<F extends View<never>>(form: F, notes: Notes): F {
   return { ...form, notes };
 }
 
-/** The same form where its documents promise less: JSON of the form is JSON of the other one, too. */
+/** The same form with a looser documented type: JSON of this form is also JSON of the other. */
 export function shownAs<F extends View<never>>(form: F, { shape }: View<never>): F {
   return { ...form, shape };
 }
@@ -107,16 +107,16 @@ export function shownAs<F extends View<never>>(form: F, { shape }: View<never>):
 export type ValueOf<F> = F extends View<infer T> ? Readonly<T> : never;
 
 /**
- * How a value stands in canonical JSON, declared once for both directions: one value has one text, and `read` takes
- * nothing but what `json` gives. Both throw FormError.
+ * The canonical JSON of a value, declared once for both directions: one value has one text, and `read` accepts only what `json` produces.
+ * Both throw FormError.
  */
 export type Form<T> = View<T> & {
-  /** @param path where the value stands, for messages */
+  /** @param path of the value, for messages */
   readonly read: (json: Json, path: string) => T;
   readonly omits?: { readonly value: T };
 };
 
-/** A value that has no place in canonical JSON, or JSON that is not of its form. The message names the place. */
+/** A value without canonical JSON, or JSON that does not match its form. The message names the path. */
 export class FormError extends Error {
   override readonly name = "FormError";
 }
@@ -126,7 +126,7 @@ function refuse(path: string, json: Json, wanted: string): FormError {
   return new FormError(`${path}: ${kind} instead of ${wanted}`);
 }
 
-/** What is the same in memory and in JSON. */
+/** The same in memory and in JSON. */
 const AS_IS = {
   json: <T extends Json>(value: T): T => value,
 };
@@ -157,7 +157,7 @@ export const flag: Form<boolean> = plain(
   "true or false",
 );
 
-/** A number that was checked before. */
+/** A number that has already been checked. */
 export const number: Form<number> = plain({ kind: "number" }, isNumber, "a number");
 
 /** A finite number. */
@@ -169,7 +169,7 @@ export const decimal: Form<number> = {
   },
 };
 
-/** As `count`, checked before. */
+/** Like `count`, already checked. */
 export const natural: Form<number> = { ...number, shape: { kind: "count" } };
 
 /** A whole number from 0. */
@@ -227,7 +227,7 @@ export const sha256: Form<string> = plain(
   "a SHA-256",
 );
 
-/** A JSON object of whatever content, its keys in their order. */
+/** Any JSON object, its keys in order. */
 export const anyObject: Form<JsonObject> = plain({ kind: "anyObject" }, isJsonObject, "an object");
 
 /** One of a closed set of texts. */
@@ -241,7 +241,7 @@ export function constant<T extends string | number | boolean>(value: T): Form<T>
   return oneOf(value);
 }
 
-/** One of a few texts, truths or numbers. */
+/** One of several texts, booleans or numbers. */
 export function oneOf<const T extends string | number | boolean>(...values: readonly T[]): Form<T> {
   const is = (json: Json): json is T => values.some((value) => value === json);
   return plain({ kind: "constants", values }, is, values.join(" or "));
@@ -261,7 +261,7 @@ export function nullable<T>(form: View<T> & Partial<Form<T>>): View<T | undefine
   };
 }
 
-/** Left out while undefined. */
+/** Omitted while undefined. */
 export function omitted<T>(form: Form<T>): Form<T | undefined>;
 export function omitted<T>(form: View<T>): View<T | undefined>;
 export function omitted<T>(form: View<T>): View<T | undefined> {
@@ -281,13 +281,13 @@ export const trueOrOmitted: Form<boolean> = {
   shape: { kind: "omitted", of: constant(true) },
 };
 
-/** @param max members at most, as the schema states */
+/** @param max maximum members, as in the schema */
 export function list<T>(form: Form<T>, max?: number): Form<readonly T[]>;
 export function list<T>(form: View<T>, max?: number): View<readonly T[]>;
 export function list<T>(form: View<T> & Partial<Form<T>>, max?: number): View<readonly T[]> {
   const { read } = form;
   return {
-    // SAFETY: what is serialised as it is, is JSON.
+    // SAFETY: what is serialised unchanged is JSON.
     ...(isAsIs(form)
       ? (AS_IS as unknown as Pick<View<readonly T[]>, "json">)
       : { json: (values: readonly T[]) => values.map((value) => form.json(value)) }),
@@ -301,7 +301,7 @@ export function list<T>(form: View<T> & Partial<Form<T>>, max?: number): View<re
   };
 }
 
-/** A map in the order of its keys, none of which is a whole number: those have no order in an object. */
+/** A map in key order; keys must not be whole numbers, which objects reorder. */
 export function mapOf<T>(form: Form<T>): Form<ReadonlyMap<string, T>>;
 export function mapOf<T>(form: View<T>): View<ReadonlyMap<string, T>>;
 export function mapOf<T>(form: View<T> & Partial<Form<T>>): View<ReadonlyMap<string, T>> {
@@ -318,14 +318,14 @@ export function mapOf<T>(form: View<T> & Partial<Form<T>>): View<ReadonlyMap<str
   };
 }
 
-/** An object with free keys, in their order. */
+/** An object with arbitrary keys, in order. */
 export function dictionary<T>(form: Form<T>): Form<Readonly<Record<string, T>>> {
   const told = through(
     mapOf(form),
     (value: Readonly<Record<string, T>>) => new Map(Object.entries(value)),
     (map) => Object.fromEntries(map),
   );
-  // SAFETY: what is serialised as it is, is JSON.
+  // SAFETY: what is serialised unchanged is JSON.
   return isAsIs(form)
     ? { ...told, ...(AS_IS as unknown as Pick<Form<Record<string, T>>, "json">) }
     : told;
@@ -335,15 +335,15 @@ function isAsIs({ json }: View<never>): boolean {
   return json === AS_IS.json;
 }
 
-/** The members of an object in the order of their declaration, camel case here and snake case there. */
+/** The members of an object in declaration order, camel case in memory and snake case in JSON. */
 type Members<T> = { readonly [K in keyof T]-?: Form<T[K]> };
 
-/** An object whose members are known one by one. */
+/** An object with a fixed set of members. */
 export type ObjectForm<T> = ObjectView<T> & Form<T>;
 
 /** An object with exactly these members. */
 export function object<T extends object>(members: Members<T>): ObjectForm<T> {
-  // SAFETY: Object.entries forgets which form belongs to which key; every use below reads key and form of one entry.
+  // SAFETY: Object.entries loses the link between key and form; every use below reads both from one entry.
   const entries = Object.entries(members) as [keyof T & string, Form<T[keyof T]>][];
   const declared = entries.map(([key, form]) => ({ key, form, name: snakeCase(key) }));
   const names = new Set(declared.map(({ name }) => name));
@@ -368,7 +368,7 @@ export function object<T extends object>(members: Members<T>): ObjectForm<T> {
   };
 }
 
-/** An object with exactly these members, and what documents say of it. */
+/** An object with exactly these members, and its documentation. */
 export function named<T extends object>(id: string, members: Members<T>): ObjectForm<T>;
 export function named<T extends object>(
   id: string,
@@ -399,7 +399,7 @@ export function through<T, W>(
   };
 }
 
-/** The same form for an object that many others hold, one after the other. */
+/** The same form, caching the object for consecutive values that share it. */
 export function repeated<T extends object>(form: Form<T>): Form<T> {
   let last: { readonly value: WeakRef<T>; readonly json: Json } | undefined;
   return {

@@ -1,6 +1,6 @@
 /**
- * A moment in UTC as `YYYY-MM-DDTHH:MM:SS.ffffffZ`: microseconds, fixed width, so that text order is time order. JavaScript's
- * Date has only milliseconds and is used only for calendar arithmetic.
+ * A moment in UTC as `YYYY-MM-DDTHH:MM:SS.ffffffZ`: microseconds, fixed width, so that text order is time order. JavaScript's Date only has
+ * milliseconds and is used only for calendar arithmetic.
  */
 export type Instant = string & { readonly __instant: true };
 
@@ -18,7 +18,7 @@ export type InstantProblem = "naive" | "malformed";
  */
 export function parseInstant(text: string): { readonly instant: Instant } | InstantProblem {
   const trimmed = text.trim();
-  // A bare date has no offset either, so it gets the same answer as a time without one.
+  // A bare date also lacks an offset, so it gets the same answer as a time without one.
   const match = ISO.exec(BARE_DATE.test(trimmed) ? `${trimmed}T00:00` : trimmed);
   if (match === null) return "malformed";
   const [, year, month, day, hour, minute, second = "0", fraction = "", offset] = match;
@@ -101,7 +101,7 @@ export function nextInstant(instant: Instant): Instant {
   return date.getUTCFullYear() > 9999 ? instant : format(date, below);
 }
 
-/** Marks text that is known to be canonical, such as an instant read back from our own rows. */
+/** Brands text known to be canonical, such as an instant read from our own rows. */
 export function asInstant(text: string): Instant {
   // SAFETY: callers pass only canonical text; parseInstant accepts anything else.
   return text as Instant;

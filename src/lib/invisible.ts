@@ -1,15 +1,18 @@
 /**
- * What nobody sees of a text, or sees as something else: format characters and those that every renderer leaves out, control
- * characters but the ends of lines, halves of pairs, private ones, and blanks that are taken for others.
+ * Invisible or misleading characters: format characters and others that renderers omit, control characters except line ends, lone
+ * surrogates, private-use characters, and blanks that look like others.
  */
 const INVISIBLE =
   /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u2800]|(?![\t\n\r])\p{Cc}/gu;
 const JOINER = /^[\u200c\u200d]$/;
-/** What joiners follow and precede in words and in emoji. Anchored at both ends: one code point is tested, and with `$` alone Chromium misses pairs. */
+/**
+ * The neighbours of joiners in words and in emoji. Anchored at both ends: one code point is tested, and with `$` alone Chromium misses
+ * surrogate pairs.
+ */
 const JOINED_BEFORE = /^[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u;
 const JOINED_AFTER = /^[\p{L}\p{Extended_Pictographic}]/u;
 
-/** Characters that select a form of the one before them, and the characters that have such forms. */
+/** Variation selectors, and the characters that have variants. */
 const SELECTORS: readonly { readonly selector: RegExp; readonly base: RegExp }[] = [
   { selector: /^[\ufe0e\ufe0f]$/, base: /^\p{Emoji}$/u },
   {
@@ -21,8 +24,8 @@ const SELECTORS: readonly { readonly selector: RegExp; readonly base: RegExp }[]
 ];
 
 /**
- * A text without invisible characters: each is written as `\uXXXX`, one for each of its UTF-16 units, so that JSON stays JSON of
- * the same value. Joiners between letters and emoji stay, and so does one selector after a character that has forms to select.
+ * A text without invisible characters: each is written as `\uXXXX`, one for each of its UTF-16 units, so that JSON stays JSON of the same
+ * value. Joiners between letters and emoji stay, as does one selector after a character that has variants.
  */
 export function withoutInvisible(text: string): string {
   if (!/[^\t\n\r\x20-\x7e]/.test(text)) return text;
@@ -31,10 +34,10 @@ export function withoutInvisible(text: string): string {
   );
 }
 
-/** Runs of the same, and carriage returns. */
+/** Runs of them, and carriage returns. */
 const UNSEEN = new RegExp(`(?:${INVISIBLE.source}|\\r)+`, "gu");
 
-/** The invisible runs of a text, in order. Joiners and selectors in their proper places are not among them. */
+/** The invisible runs of a text, in order, except joiners and selectors in their proper places. */
 export function* invisibleParts(
   text: string,
 ): Generator<{ readonly found: string; readonly index: number }> {

@@ -1,21 +1,21 @@
 import { doubledNames, isJsonObject, type Json, type JsonObject, stringEnd } from "./json.ts";
 
-/** Objects around the one that was asked for, as in `{"result": {...}}`. */
+/** Levels of wrapping around the requested object, as in `{"result": {...}}`. */
 const MAX_ENVELOPES = 3;
-/** Objects beside each other; more of them are no answer. */
+/** Maximum sibling objects; more of them are not an answer. */
 const MAX_OBJECTS = 16;
-/** Some servers leave out the first tag of thoughts. */
+/** Some servers omit the opening tag of the model's reasoning. */
 const THOUGHTS_END = /<\/think(?:ing)?>/i;
 const THOUGHTS = /<think(?:ing)?>/i;
 
-/** An answer without what a model thought before it, which local servers leave there. */
+/** An answer without the model's reasoning, which local servers leave in front. */
 export function withoutThoughts(answer: string): string {
   return answer.split(THOUGHTS_END).at(-1) ?? "";
 }
 
 /**
- * The objects that an answer holds side by side, with whatever is said around them: thoughts, prose, code fences, a byte order mark.
- * None if one of them was cut off, for then its parts would pass for the whole.
+ * The top-level objects of an answer, ignoring anything around them: reasoning, prose, code fences, a byte order mark. None if one was cut
+ * off, since its parts would pass for the whole.
  */
 export function objectsIn(answer: string): readonly JsonObject[] {
   const text = answer.replace(/^\ufeff/, "");
@@ -24,7 +24,7 @@ export function objectsIn(answer: string): readonly JsonObject[] {
   const said = withoutThoughts(text);
   const objects: JsonObject[] = [];
   let from = said.indexOf("{");
-  // Thoughts without an end: what follows them never came.
+  // Reasoning without an end: the answer never came.
   if (THOUGHTS.test(said.slice(0, Math.max(0, from)))) return [];
   while (from !== -1) {
     const to = endOf(said, from);
@@ -37,7 +37,7 @@ export function objectsIn(answer: string): readonly JsonObject[] {
 }
 
 /**
- * What an answer says, of the one object in it that can be read, be it in an envelope.
+ * The content of the one readable object of an answer, wrapped or not.
  * @param read undefined for an object of another form
  * @returns undefined if there is none, or several that differ
  */
@@ -57,7 +57,7 @@ export function readAnswer<T>(
   return found.size === 1 ? [...found.values()][0] : undefined;
 }
 
-/** Where the object that begins at a place ends; undefined if it is cut off. */
+/** The end of the object that begins at an offset; undefined if it is cut off. */
 function endOf(text: string, from: number): number | undefined {
   let depth = 0;
   const marks = /["{}]/g;
@@ -72,17 +72,17 @@ function endOf(text: string, from: number): number | undefined {
 
 /** Nesting of lists and objects. */
 const MAX_DEPTH = 64;
-/** A member that objects with a name twice get. */
+/** Marks objects with a duplicate key. */
 const AMBIGUOUS = "svc:twice";
 
-/** Whether an object had a name twice, so that it is unclear which value was meant. */
+/** Whether an object had a duplicate key, so that the intended value is unclear. */
 export function isAmbiguous(object: JsonObject): boolean {
   return object[AMBIGUOUS] === true;
 }
 
 /**
- * Reads foreign JSON. `JSON.parse` silently keeps the last of two equal names; here such an object is ambiguous.
- * @returns undefined for what is not JSON: `NaN`, a text that was cut off, anything after the value, more than 64 levels
+ * Reads foreign JSON. `JSON.parse` silently keeps the last of duplicate keys; here such an object is ambiguous.
+ * @returns undefined for invalid JSON: `NaN`, a truncated text, anything after the value, more than 64 levels
  */
 export function readJson(text: string): Json | undefined {
   let marked = "";

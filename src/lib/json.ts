@@ -10,13 +10,13 @@ type JsonProblem = { readonly path: string; readonly reason: string };
 /** Nesting depth of lists and objects; far below the limit of recursive readers, SQLite's included. */
 const MAX_DEPTH = 500;
 
-/** A number of a JSON text that a double does not hold as it is written: `copyJson` refuses it by its name. */
+/** A number of a JSON text that a double cannot represent as written: `copyJson` rejects it by name. */
 export class InexactNumber {
   readonly source: string;
   constructor(source: string) {
     this.source = source;
   }
-  /** As it stands in messages. */
+  /** As shown in messages. */
   toJSON(): string {
     return this.source;
   }
@@ -25,13 +25,13 @@ export class InexactNumber {
 /** Only texts with this can have inexact numbers; nearly no text has it, and the rest is parsed three times as fast. */
 const MAYBE_INEXACT = /\d[\d.]{15}|\d[eE][-+]?\d/;
 
-/** Significant digits that a double always has room for, as other languages write them. */
+/** Significant digits that every double preserves, as other languages write them. */
 const MAX_DIGITS = 17;
 
 /**
- * Reads JSON, as `JSON.parse` does, but has an `InexactNumber` where that would silently alter a number: an integer that no double
- * is, more than 17 significant digits, or so small that it would become 0. Refuses an object with a name twice.
- * @param inexact what stands for such a number, or throws
+ * Reads JSON like `JSON.parse`, but returns an `InexactNumber` where that would silently alter a number: an integer beyond double
+ * precision, more than 17 significant digits, or an underflow to 0. Rejects duplicate keys.
+ * @param inexact converts such a number, or throws
  * @throws SyntaxError
  */
 export function parseJson(
@@ -44,7 +44,7 @@ export function parseJson(
   throw new DoubledName(`${JSON.stringify(doubled.slice(0, 80))} stands twice in one object`);
 }
 
-/** The refusal of an object with a name twice. */
+/** The error for an object with a duplicate key. */
 export class DoubledName extends SyntaxError {}
 
 function parseExactly(text: string, inexact: (source: string) => unknown): unknown {
@@ -59,7 +59,7 @@ function parseExactly(text: string, inexact: (source: string) => unknown): unkno
 function isExact(value: number, source: string): boolean {
   const read = decimalOf(source);
   if (read.digits === "") return true;
-  // Infinity is refused as what it is.
+  // Infinity is rejected as such.
   if (!Number.isFinite(value)) return true;
   const kept = decimalOf(String(value));
   if (kept.digits === read.digits && kept.power === read.power) return true;
@@ -80,9 +80,9 @@ function decimalOf(text: string): { readonly digits: string; readonly power: num
 }
 
 /**
- * Copies a value as JSON at call time, so that later changes by the caller do not reach us. Refuses what JSON would silently
- * alter: NaN, infinities, numbers that `parseJson` found inexact, undefined members, holes in lists, functions, symbols, bigints, dates, cycles; and nesting deeper than
- * 500 levels. Negative zero becomes zero, as in JSON.
+ * Copies a value as JSON at call time, so that later changes by the caller do not reach us. Rejects what JSON would silently alter: NaN,
+ * infinities, numbers that `parseJson` found inexact, undefined members, holes in lists, functions, symbols, bigints, dates, cycles; and
+ * nesting deeper than 500 levels. Negative zero becomes zero, as in JSON.
  * @returns the copy, or the first problem.
  */
 export function copyJson(
@@ -158,12 +158,12 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Whether a value of JSON is an object. */
+/** Whether a JSON value is an object. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Names that an object does not keep in the order in which they are set. */
+/** Keys that an object does not keep in insertion order. */
 const UNORDERED = /^(?:\d|__proto__$)/;
 
 const SURROGATE = /[\ud800-\udfff]/;
@@ -171,18 +171,18 @@ const SURROGATE = /[\ud800-\udfff]/;
 /** JSON with keys in code-point order and no whitespace: equal values give equal text. */
 export function canonicalJson(value: Json): string {
   const ordered = inOrder(value);
-  // One native call for the whole is twice as fast as one for each member.
+  // One native call for the whole is twice as fast as one per member.
   return ordered === undefined ? textOf(value) : JSON.stringify(ordered);
 }
 
-/** The names of an object's members in code-point order. */
+/** The keys of an object in code-point order. */
 function namesOf(value: object): readonly string[] {
   const names = Object.keys(value);
   // Without surrogates the native order, by UTF-16 units, is the same, and several times as fast.
   return names.sort(SURROGATE.test(names.join("")) ? compareCodePoints : undefined);
 }
 
-/** A copy whose members come in code-point order; undefined if an object cannot hold them so. */
+/** A copy with members in code-point order; undefined if an object cannot hold that order. */
 function inOrder(value: Json): Json | undefined {
   if (value === null || typeof value !== "object") return value;
   if (isList(value)) {
@@ -214,12 +214,12 @@ function textOf(value: Json): string {
 
 const COLON = /[ \t\n\r]*:/y;
 
-/** The first name that an object of a JSON text has twice: readers differ in which of the two they take, and `JSON.parse` is silent. */
+/** The first duplicate key in a JSON text: readers differ in which value they take, and `JSON.parse` is silent. */
 export function doubledName(text: string): string | undefined {
   return doubledNames(text).next().value?.name;
 }
 
-/** Every name that stands in its object already, and where it stands once more. */
+/** Every duplicate key, and the offset of the repetition. */
 export function* doubledNames(
   text: string,
 ): Generator<{ readonly name: string; readonly at: number }, undefined> {
@@ -239,7 +239,7 @@ export function* doubledNames(
   }
 }
 
-/** The name in a string of a JSON text; undefined if the string is a value. */
+/** The key in a string of a JSON text; undefined if the string is a value. */
 function nameIn(text: string, from: number, end: number): string | undefined {
   COLON.lastIndex = end;
   if (!COLON.test(text)) return undefined;
@@ -248,9 +248,9 @@ function nameIn(text: string, from: number, end: number): string | undefined {
 }
 
 /**
- * Where a JSON string ends, its quotation mark included; the end of the text if it is cut off. An expression would give up on
+ * The end of a JSON string, including its quotation mark; the end of the text if it is cut off. A regular expression would fail on
  * megabytes.
- * @param from the place of the first quotation mark
+ * @param from offset of the opening quotation mark
  */
 export function stringEnd(text: string, from: number): number {
   for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {

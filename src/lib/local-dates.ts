@@ -1,8 +1,8 @@
-/** The calendar units into which days are grouped. */
+/** The calendar units by which days are grouped. */
 export const BUCKETS = ["day", "week", "month"] as const;
 export type Bucket = (typeof BUCKETS)[number];
 
-/** The first and the last day that an instant has; a time zone may be a day further. */
+/** The first and the last day that an instant can have; a time zone may be a day further. */
 const FIRST_DAY = "0001-01-01";
 const LAST_DAY = "9999-12-31";
 

@@ -9,29 +9,29 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Gives back at once what long texts took that nobody has any more: otherwise dozens of them pile up. */
+/** Frees the memory of discarded long texts at once: otherwise dozens of them pile up. */
 export function releaseMemory(): void {
   Bun.gc(true);
 }
 
-/** Lets what waits for the event loop run first. */
+/** Yields to the event loop. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The value of a step, or the signal's reason as soon as it is aborted, whatever the step does meanwhile. */
+/** The value of a step, or the signal's reason as soon as it is aborted, regardless of the step. */
 export function untilAborted<T>(step: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return step;
   return new Promise<T>((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
-    // No event comes if it was aborted while the step was being started.
+    // There is no event if it was aborted while the step was being started.
     if (signal.aborted) onAbort();
     step.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }
 
-/** The rest after a pass is so many times as long as the pass, and at most so many milliseconds. */
+/** The pause after a pass, as a multiple of its duration, and at most this many milliseconds. */
 const REST = 2;
 const REST_MAX_MS = 3000;
 
@@ -39,8 +39,8 @@ type Pass = (waitMs: number) => Promise<boolean>;
 type Turn = { readonly begun: Promise<void>; readonly end: Promise<boolean> };
 
 /**
- * A pass that calls share: each call gets the result of one that began after it, and false if that begins later than it waits. One
- * pass runs at a time, with a rest behind it, so that many calls one after the other leave room for other work.
+ * A pass shared by callers: each gets the result of one that began after its call, or false if that begins too late. One pass runs at a
+ * time, followed by a pause, so that many consecutive calls leave room for other work.
  */
 export function sharedPasses(pass: Pass): Pass {
   let next: Turn | undefined;

@@ -1,6 +1,6 @@
 const MASK = "**********";
 
-/** A text that is shown nowhere: what prints it, as a string, as JSON or by inspection, prints `**********`. */
+/** A text that is never shown: printing it as a string, as JSON or by inspection gives `**********`. */
 export class Secret {
   readonly #text: string;
 

@@ -39,7 +39,7 @@ export async function signerOf({ signature, ...rest }: JsonObject): Promise<stri
     const bytes = Uint8Array.fromBase64(value);
     return (await crypto.subtle.verify(ED25519, key, bytes, bytesOf(rest))) ? publicKey : undefined;
   } catch {
-    // It is no key, or no signature.
+    // It is not a key, or not a signature.
     return undefined;
   }
 }
@@ -49,8 +49,8 @@ function bytesOf(object: JsonObject): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Commits to texts, so that whoever has the commitment and a text can check that it is one of them. The nonce is in the commitment
- * alone: without it nobody can try texts.
+ * Commits to texts, so that anyone with the commitment and a text can check that it is one of them. Only the commitment contains the nonce:
+ * without it texts cannot be guessed.
  */
 export function commitTo(texts: ReadonlyMap<string, string>): JsonObject {
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
@@ -58,7 +58,7 @@ export function commitTo(texts: ReadonlyMap<string, string>): JsonObject {
   return { alg: HMAC, nonce: nonce.toBase64(), values: Object.fromEntries(values) };
 }
 
-/** The ids under which a commitment has a text. */
+/** The ids of a text in a commitment. */
 export function committedTo(commitment: unknown, text: string): readonly string[] {
   if (!isJsonObject(commitment)) return [];
   const { nonce, values } = commitment;

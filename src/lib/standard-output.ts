@@ -1,7 +1,7 @@
-/** Standard output that cannot be written: a full disk, a quota, a terminal that is gone. Already reported on stderr. */
+/** Standard output failed: a full disk, a quota, a closed terminal. Already reported on stderr. */
 export class Unwritten extends Error {
   override readonly name = "Unwritten";
-  /** Nobody reads on, which is no failure: `svc … | head`. */
+  /** The reader has gone, which is not a failure: `svc … | head`. */
   readonly isUnread: boolean;
 
   constructor(cause: Error) {
@@ -18,10 +18,10 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 let failure: Unwritten | undefined;
-/** Wakes who waits for a write that did not fit. */
+/** Wakes callers waiting for a write that did not fit. */
 let wake: (() => void) | undefined;
 
-/** Notices what the streams of this process report; unheard, it would end the process with a dump. */
+/** Handles stream errors of this process; otherwise they would end it with a dump. */
 export function watchStandardOutput(): void {
   process.stdout.on("error", (error) => {
     if (failure === undefined) {
@@ -47,13 +47,13 @@ export function print(text: string): void {
 /** The styles that svc itself writes, which neither move the cursor nor hide text. */
 const STYLE = String.raw`\u001b\[(?:1|2|22|3[1-3]|39)m`;
 /**
- * What steers a terminal or hides text: control characters but tabs and line feeds, halves of pairs, other line ends, changes of
- * direction.
+ * Characters that steer a terminal or hide text: control characters except tabs and line feeds, lone surrogates, other line ends, direction
+ * changes.
  */
 const UNSAFE = String.raw`[\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|(?![\t\n])\p{Cc}`;
 const STEERING = new RegExp(`${STYLE}|${UNSAFE}`, "gu");
 
-/** A text for a terminal: whatever is in it, it is shown and does nothing. In JSON it means the same. */
+/** A text made safe for a terminal: everything is shown and has no effect. In JSON its meaning is unchanged. */
 export function forTerminal(text: string): string {
   return text.replace(STEERING, (found) =>
     found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -65,10 +65,10 @@ export function printError(text: string): void {
   process.stderr.write(forTerminal(text));
 }
 
-/** A piece of data. Resolves when standard output takes more. @throws Unwritten */
+/** A chunk of data. Resolves when standard output accepts more. @throws Unwritten */
 export async function printAndWait(text: string): Promise<void> {
   if (failure !== undefined) throw failure;
-  // Elsewhere it stays as it is, to the byte.
+  // Elsewhere it is written byte for byte.
   if (process.stdout.write(process.stdout.isTTY ? forTerminal(text) : text)) return;
   await new Promise<void>((resolve) => {
     wake = resolve;

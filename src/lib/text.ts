@@ -9,7 +9,7 @@ export function compareCodePoints(a: string, b: string): number {
   return compareUnits(raised(a), raised(b));
 }
 
-/** A text whose surrogates, which stand for code points above every other unit, sort last. */
+/** A text mapped so that surrogates, which stand for code points above all other units, sort last. */
 function raised(text: string): string {
   return text.replace(/[\ud800-\uffff]/g, (unit) =>
     String.fromCharCode(unit.charCodeAt(0) + (unit < "\ue000" ? 0x2000 : -0x800)),
@@ -32,26 +32,26 @@ function fold(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ");
 }
 
-/** Combining marks in a row, those included that half-width marks of Japanese become. */
+/** Runs of combining marks, including those that half-width Japanese marks become. */
 const LONG_RUN = /[\p{M}\uff9e\uff9f]{30}(?=[\p{M}\uff9e\uff9f])/gu;
 const JOINER = "\u034f";
-/** UTF-16 units up to which any text is normalised in a moment. */
+/** UTF-16 units up to which any text is normalised quickly. */
 const SHORT = 500;
 
 /**
- * A text whose combining marks are quickly put in order: after each 30 in a row stands a joiner, which no reader sees (Unicode's
- * stream-safe form). Ordering a run takes the square of its length: 100,000 marks in a row would stop the thread for a minute.
+ * A text whose combining marks can be sorted quickly: an invisible joiner follows each 30 in a row (Unicode's stream-safe form). Sorting a
+ * run is quadratic: 100,000 marks in a row would block the thread for a minute.
  */
 export function streamSafe(text: string): string {
   return text.length <= SHORT ? text : text.replace(LONG_RUN, `$&${JOINER}`);
 }
 
-/** The normal form of any text, in time that grows with its length alone. */
+/** The normal form of any text, in linear time. */
 export function normalForm(form: "NFC" | "NFD" | "NFKC", text: string): string {
   return streamSafe(text).normalize(form);
 }
 
-/** The one form of a name that is compared exactly: names that look alike, but for blanks at their ends, are one. */
+/** The canonical form of a name that is compared exactly: names that look alike, apart from surrounding blanks, are equal. */
 export function nameForm(name: string): string {
   return normalForm("NFC", name).trim();
 }
@@ -60,7 +60,7 @@ const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
 /** Text for comparison that ignores spelling variants: NFKC, trimmed, full case folding, each run of white space as one blank. */
 export function normaliseText(text: string): string {
-  // Most texts are plain words, for which lower case is enough.
+  // For plain words, which most texts are, lower case suffices.
   if (PLAIN.test(text)) return text.toLowerCase();
   return foldCase(normalForm("NFKC", text).trim()).replace(/\s+/g, " ");
 }
@@ -76,15 +76,15 @@ type Camel<T> = {
 
 /** Without the members that are null or undefined. */
 export function given<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  // SAFETY: the members are those of the value, less those that are null or undefined.
+  // SAFETY: the members are those of the value, without null and undefined ones.
   return Object.fromEntries(
     Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined),
   ) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-/** The same members with their names in camel case; values stay as they are. */
+/** The same members with names in camel case; values are unchanged. */
 export function camelKeys<T extends object>(value: T): Camel<T> {
-  // SAFETY: the names are changed as the type says.
+  // SAFETY: the names change as the type says.
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [camelCase(name), inner]),
   ) as Camel<T>;
@@ -101,19 +101,19 @@ export function camelCase(name: string): string {
 const PLAIN_NAME = /^[\w./@+:-]{1,100}$/;
 const SHOWN_CHARS = 60;
 
-/** A name in running text, on one line. A file from elsewhere may name anything, so all but plain names are quoted and cut. */
+/** A name in running text, on one line. Files from elsewhere may contain any name, so all but plain ones are quoted and cut. */
 export function shownName(name: string): string {
   if (PLAIN_NAME.test(name)) return name;
   const start = name.slice(0, SHOWN_CHARS).replace(/[^ -~]/g, "?");
   return JSON.stringify(start.length < name.length ? `${start}...` : start);
 }
 
-/** A word as a POSIX shell reads it back. */
+/** A word quoted for a POSIX shell. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** How many characters must be inserted, removed or replaced to make one text of another. */
+/** The edit distance of two texts. */
 export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (const [line, letter] of [...from].entries()) {
@@ -127,7 +127,7 @@ export function editDistance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** How people write their home folder where no shell reads it. */
+/** Spellings of the home folder where no shell expands them. */
 const HOME = /^(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%)(?=$|[\\/])/;
 
 /** The path with the home folder in place of `~`, `$HOME` or `${HOME}` at its start. @param home absolute */

@@ -1,4 +1,6 @@
-/** A UUID in canonical form: lower case, with hyphens. A name marks it, no symbol: the types of two packages are the same type. */
+/**
+ * A UUID in canonical form: lower case, with hyphens. The brand is a name, not a symbol, so that the types of two packages are the same.
+ */
 export type Uuid = string & { readonly __uuid: true };
 
 const HEX32 = /^[0-9a-f]{32}$/;
@@ -20,7 +22,7 @@ export function parseUuid(text: string): Uuid | undefined {
   return bare === hex || bare === canonical ? asUuid(canonical) : undefined;
 }
 
-/** Marks text that is known to be canonical, such as an identifier read back from our own rows. */
+/** Brands text known to be canonical, such as an identifier read from our own rows. */
 export function asUuid(text: string): Uuid {
   // SAFETY: callers pass only canonical text; parseUuid accepts anything else.
   return text as Uuid;

@@ -26,12 +26,12 @@ import { reportOnPack } from "./inspect-pack.ts";
 export type BackupRequest = {
   /** The file, or for a directory pack the folder, to make. */
   readonly to: string;
-  /** Puts the copy in the place of a pack, which is set aside with its log. Default false: the name must be free. */
+  /** Puts the copy in place of a pack, which is set aside with its log. Default false: the name must be free. */
   readonly isReplacement?: boolean | undefined;
-  /** Asked before a pack is replaced that is not the one of the backup, with what says so; throws to keep it. Default: replaced. */
+  /** Called before replacing a pack other than the one backed up, with the reason; throws to keep it. Default: replaced. */
   readonly onOtherPack?: ((reason: string) => Promise<void>) | undefined;
   readonly signal: AbortSignal;
-  /** Called now and then with the bytes copied so far. */
+  /** Called periodically with the bytes copied so far. */
   readonly onProgress: (done: number, total: number) => void;
 };
 

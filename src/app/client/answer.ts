@@ -3,7 +3,7 @@ import type { MemoryEngine as EngineFacade } from "../../engine/memory-engine.ts
 import { MemoryEngine } from "../memory-engine.ts";
 import { type Answer, type Call, type Step, toFailure } from "./messages.ts";
 
-/** Values of a walk per crossing: a crossing costs about as much as a hundred of them. */
+/** Values of a walk per thread crossing: a crossing costs about as much as a hundred of them. */
 const STEP_VALUES = 100;
 
 /** The engine of this thread. */
@@ -12,7 +12,7 @@ let engine: EngineFacade | undefined;
 const walks = new Map<number, AsyncIterator<unknown>>();
 let nextWalk = 0;
 
-/** Executes what the client asks for; never rejects. */
+/** Executes the client's requests; never rejects. */
 export async function answer(call: Call): Promise<Answer> {
   try {
     return { kind: "value", value: await perform(call) };

@@ -5,7 +5,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { type Answer, type Call, type Step, toError } from "./messages.ts";
 
-/** Members of inputs that cannot cross to another thread. A blocked caller could not use them anyway. */
+/** Members of inputs that cannot cross threads. A blocked caller could not use them anyway. */
 type ThreadBound = "signal" | "onProgress";
 
 type Crossing<T> = T extends object
@@ -24,8 +24,8 @@ type Blocking<M> = M extends (...args: infer A) => Promise<infer R>
     : never;
 
 /**
- * An open memory, for programs without promises: every method of `MemoryEngine`, with the same name, input and errors; it blocks
- * the calling thread until it has the answer. `using` closes it.
+ * An open memory, for programs without promises: every method of `MemoryEngine`, with the same name, input and errors; each blocks the
+ * calling thread until it has the answer. `using` closes it.
  */
 export type MemoryClient = {
   readonly [M in keyof MemoryEngine]: Blocking<MemoryEngine[M]>;
@@ -52,7 +52,7 @@ type WalkMethod = {
     : never;
 }[keyof MemoryEngine];
 
-/** The methods that return an iterable, which the thread cannot send as a whole. */
+/** The methods that return an iterable, which cannot cross threads as a whole. */
 const WALKS: Readonly<Record<WalkMethod, true>> = { iterNodes: true };
 
 /** Asks the thread and waits. @throws Error that the engine raised; SvcError invalid_argument, internal */
@@ -84,7 +84,7 @@ function clientOf(ask: Ask, names: readonly string[]): MemoryClient {
   return client as MemoryClient;
 }
 
-/** Starts a walk at once, and fetches its values in steps. */
+/** Starts a walk immediately, and fetches its values in steps. */
 function walk(ask: Ask, method: string, args: readonly unknown[]): Generator<unknown> {
   // SAFETY: what the thread answers to this call.
   const number = ask({ kind: "iterate", method, args }) as number;
@@ -106,7 +106,7 @@ function* steps(ask: Ask, walk: number): Generator<unknown> {
   }
 }
 
-/** A walk of a client that was closed meanwhile no longer exists. */
+/** A walk of a client closed meanwhile no longer exists. */
 function release(ask: Ask, walk: number): void {
   try {
     ask({ kind: "release", walk });
@@ -117,7 +117,7 @@ function release(ask: Ask, walk: number): void {
 
 /** Starts a thread without an engine. It does not keep the process alive. */
 function startThread(): Ask {
-  // Each call starts its own thread; what the package caches by path would be shared by all clients.
+  // Each call starts its own thread; anything the package caches by path would be shared by all clients.
   const send = startWorkerThread<(call: Call) => Promise<Answer>>(
     fileURLToPath(new URL("./worker.ts", import.meta.url)),
     // All options are given, so that no environment variable decides.

@@ -7,7 +7,7 @@ type Slot = {
   readonly name: string;
   readonly opening: Promise<MemoryEngine>;
   holders: number;
-  /** Place in the order of releases. */
+  /** Position in the order of releases. */
   idleSince: number;
   closing: Promise<void> | undefined;
 };
@@ -15,37 +15,34 @@ type Slot = {
 /** A call that waits for an engine. */
 type Ticket = {
   readonly since: number;
-  /** Milliseconds after which it may share an open engine although others wait longer. */
+  /** Milliseconds after which it may share an open engine although others have waited longer. */
   readonly patienceMs: number;
 };
 
 const PATIENCE_MS = 1000;
 
-/** Engines that are open, at most so many: the one that was released longest ago makes room for another. */
+/** Open engines, up to a limit: the least recently released one makes room for another. */
 export class EngineCache {
   readonly #max: number;
   readonly #slots = new Map<Uuid, Slot>();
-  /** Calls of `take` that have no engine yet, in the order in which they came. */
+  /** Calls of `take` without an engine yet, in order of arrival. */
   readonly #queue: Ticket[] = [];
   readonly #waiting = new Set<() => void>();
   #releases = 0;
-  /** Why nothing is given any more. */
+  /** Why no more engines are given out. */
   #refusal: SvcError | undefined;
   readonly #waitMs: number;
-  /** Calls that are under way, and when the last one began or ended. */
+  /** Running calls, and when the last one began or ended. */
   #calls = 0;
   #lastUse = 0;
 
-  /**
-   * @param max at least 1
-   * @param waitMs milliseconds without any use of what is held, after which waiting calls are refused
-   */
+  /** @param max at least 1 @param waitMs milliseconds without any use of held engines, after which waiting calls are rejected */
   constructor(max: number, waitMs: number) {
     this.#max = max;
     this.#waitMs = waitMs;
   }
 
-  /** Notes a call of what is held. @returns what to call at its end */
+  /** Records the start of a call. @returns a function to call at its end */
   use(): () => void {
     this.#calls += 1;
     return () => {
@@ -54,7 +51,7 @@ export class EngineCache {
     };
   }
 
-  /** Milliseconds that one who waits since then goes on waiting. Who holds what is waited for may be the one who waits. */
+  /** Milliseconds that a call waiting since then will still wait. The holder may itself be the one who waits. */
   #quietLeft(since: number): number {
     if (this.#calls > 0) return this.#waitMs;
     return Math.max(since, this.#lastUse) + this.#waitMs - performance.now();
@@ -65,10 +62,11 @@ export class EngineCache {
   }
 
   /**
-   * An engine that stays open until it is given back as often as it was taken. Waits while all are in use, in the order of the calls:
-   * otherwise one that is always in use by somebody would keep others out for ever. Who holds it may need it again to get ready
-   * with it, so a call shares an open engine at the latest when it has waited as long as the first one had before it came.
-   * @throws SvcError workspace_full once what is held is idle; workspace_closed after `close`, or after an engine could not be closed; and what `open` throws
+   * An engine that stays open until it is given back as often as it was taken. Waits in call order while all are in use: otherwise one in
+   * constant use would starve others. A holder may need the same engine again to finish, so a call shares an open engine once it has waited
+   * as long as the first one had when it arrived.
+   * @throws SvcError workspace_full once what is held is idle; workspace_closed after `close`, or after an engine could not be closed; and
+   * what `open` throws
    */
   async take({ id, name }: Namespace, open: () => Promise<MemoryEngine>): Promise<MemoryEngine> {
     const ticket = this.#join();
@@ -86,7 +84,7 @@ export class EngineCache {
     }
   }
 
-  /** Undefined: it is not the turn of this call, or there is no room. */
+  /** Undefined: it is not this call's turn, or there is no room. */
   #find(id: Uuid, ticket: Ticket, add: () => Slot) {
     const slot = this.#slots.get(id);
     if (slot !== undefined) {
@@ -136,7 +134,7 @@ export class EngineCache {
     this.#wake();
   }
 
-  /** Refuses those who wait, and waits until all are given back. @throws SvcError workspace_full; all is then as before */
+  /** Rejects waiting calls, and waits until all are given back. @throws SvcError workspace_full; all is then as before */
   async #end(): Promise<void> {
     const former = this.#refusal;
     this.#refusal ??= new SvcError("workspace_closed", "the workspace was closed");
@@ -153,8 +151,8 @@ export class EngineCache {
   }
 
   /**
-   * Refuses those who wait, waits until all are given back, then closes them.
-   * @throws SvcError workspace_full once what is held is idle: nothing is closed; AggregateError of what their closing threw
+   * Rejects waiting calls, waits until all are given back, then closes them.
+   * @throws SvcError workspace_full once held engines are idle: nothing is closed; AggregateError of their closing errors
    */
   async close(): Promise<void> {
     const failures: unknown[] = this.#refusal === undefined ? [] : [this.#refusal.cause];
@@ -178,7 +176,7 @@ export class EngineCache {
     try {
       return await slot.opening;
     } catch (error) {
-      // Whoever asks next tries to open it again.
+      // The next call tries to open it again.
       if (this.#slots.get(id) === slot) this.#slots.delete(id);
       this.#wake();
       throw error;

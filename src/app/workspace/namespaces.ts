@@ -19,18 +19,18 @@ import { connectionOptions } from "../pack-connection.ts";
 import { findKey } from "../pack-key.ts";
 import { directoryLayout } from "../pack-path.ts";
 
-/** What lies behind the names of a workspace: a folder of packs, or a database with schemas. */
+/** The storage of a workspace's names: a folder of packs, or a database with schemas. */
 export type Namespaces = {
   /** Names it to a person. */
   readonly place: string;
   find(name: string): Promise<RegisteredNamespace | undefined>;
-  /** Durable when it ends. A name that has been registered meanwhile keeps its id. */
+  /** Durable once it resolves. A name registered meanwhile keeps its id. */
   register(namespace: Namespace): Promise<void>;
   markInitialized(id: Uuid): Promise<void>;
-  /** By name, in the order of code points. */
+  /** By name, in code-point order. */
   list(): Promise<readonly Namespace[]>;
   /**
-   * Opens the engine of a namespace, and makes its pack or tables unless that was done.
+   * Opens the engine of a namespace, creating its pack or tables if not yet done.
    * @throws SvcError workspace_damaged if they are missing or not its own; namespace_mismatch
    */
   open(
@@ -43,8 +43,8 @@ export type Namespaces = {
 const NAME_BYTES = 512;
 
 /**
- * A namespace by its name; a new one is registered before its memory is made.
- * @throws SvcError invalid_argument for a name that none can have; not_found unless it may be made
+ * A namespace by its name; a new one is registered before its memory is created.
+ * @throws SvcError invalid_argument for an impossible name; not_found unless it may be created
  */
 export async function findNamespace(
   namespaces: Namespaces,
@@ -99,7 +99,7 @@ export function openFolder(config: Config, folder: string, layout: WorkspaceLayo
       const namespaceName = namespace.name;
       const engine = await openEngine(withKey, { createIfMissing, makeEmbedder, namespaceName });
       try {
-        // Again: what was put there since the first look is open now.
+        // Again: entries added since the first check are open now.
         requireOwnFiles(root, namespace.id);
       } catch (error) {
         await engine.close();
@@ -112,7 +112,7 @@ export function openFolder(config: Config, folder: string, layout: WorkspaceLayo
 }
 
 /**
- * The settings of a namespace: those of the workspace, with its own pack. The folder of a new one is made.
+ * The settings of a namespace: the workspace's, with its own pack. A new one's folder is created.
  * @throws SvcError workspace_damaged if its pack is missing, has the other layout, is behind a link, or belongs to another user
  */
 function settingsOf(

@@ -17,26 +17,26 @@ import { EngineCache } from "./engine-cache.ts";
 import { findNamespace, type Namespaces, openDatabase, openFolder } from "./namespaces.ts";
 
 export type WorkspaceOptions = {
-  /** Settings of all namespaces, over those of the environment and `.env`. They name no pack, no namespace and no database. */
+  /** Settings of all namespaces, overriding the environment and `.env`. They name no pack, namespace or database. */
   readonly config?: ConfigInput | undefined;
-  /** Namespaces that are open at a time, at least 1. Default 4. In a database each has `database_pool_size` connections at most. */
+  /** Maximum open namespaces, at least 1. Default 4. In a database each has at most `database_pool_size` connections. */
   readonly maxOpen?: number | undefined;
   /**
-   * Milliseconds for which nobody may have used what is held before who waits for it is refused. Default 2000; more where leases are
-   * held while something else takes long.
+   * Milliseconds without use of held namespaces after which a waiting call is rejected. Default 2000; more if leases are held during other
+   * long work.
    */
   readonly waitMs?: number | undefined;
-  /** Whether each pack is one file. Has to be the same every time. Default false: a folder with its files. Of a database unset. */
+  /** Whether each pack is one file. Must always be the same. Default false: a folder with its files. Unset for a database. */
   readonly singleFilePacks?: boolean | undefined;
 };
 
 /** Many packs, or schemas of a database, under names, for one program. `await using` closes it. */
 export type MemoryWorkspace = AsyncDisposable & {
   /**
-   * The memory of a namespace, which is made if it is missing. Leases of one namespace share it. Waits while as many as may be
-   * open are in use: who holds that many must release one first, and is refused once nobody has used them for `waitMs`.
-   * @throws SvcError invalid_argument for a name with control characters, white space at an end, or more than 512 bytes; not_found
-   *   with `create: false`; namespace_mismatch, workspace_damaged, workspace_full, workspace_closed; and what opening a pack throws
+   * The memory of a namespace, which is made if it is missing. Leases of one namespace share it. Waits while the maximum number is in use:
+   * a holder of all must release one first, and is rejected once they have been idle for `waitMs`.
+   * @throws SvcError invalid_argument for a name with control characters, white space at an end, or more than 512 bytes; not_found with
+   * `create: false`; namespace_mismatch, workspace_damaged, workspace_full, workspace_closed; and what opening a pack throws
    */
   namespace(name: string, options?: { readonly create?: boolean }): Promise<NamespaceLease>;
   /** By name. */
@@ -48,8 +48,8 @@ export type MemoryWorkspace = AsyncDisposable & {
   retrieve(question: WorkspaceQuestion): Promise<WorkspaceAnswer>;
   /**
    * Waits until every lease is released, then closes all of them. Idempotent.
-   * @throws SvcError workspace_full once nobody has used what is held for `waitMs`: the workspace is open as before; AggregateError if one
-   *   cannot be closed
+   * @throws SvcError workspace_full once held namespaces have been idle for `waitMs`: the workspace stays open; AggregateError if one
+   * cannot be closed
    */
   close(): Promise<void>;
 };
@@ -187,7 +187,7 @@ function createWorkspace({ config, namespaces, cache }: Parts): MemoryWorkspace 
 
 /** A question to several namespaces. */
 export type WorkspaceQuestion = Omit<RetrieveInput, "weights"> & {
-  /** The weight of each namespace that is asked, above 0: its share of the token budget, and a factor on its scores. */
+  /** The weight of each namespace asked, above 0: its share of the token budget, and a factor on its scores. */
   readonly namespaces: Readonly<Record<string, number>>;
 };
 
@@ -199,9 +199,9 @@ export type WorkspaceResult = {
 };
 
 export type WorkspaceAnswer = {
-  /** Of all namespaces, best first, ties by the order in which these were named; at most `limit`. */
+  /** Of all namespaces, best first, ties in the order in which these were named; at most `limit`. */
   readonly results: readonly WorkspaceResult[];
-  /** What each namespace answered, with its own context, in the order in which they were named. */
+  /** The answer of each namespace, with its own context, in the order in which they were named. */
   readonly responses: ReadonlyMap<string, RetrievalResponse>;
 };
 
@@ -241,21 +241,19 @@ async function askNamespaces(
   };
 }
 
-/** What only the workspace does with an engine. */
+/** Methods of an engine reserved to the workspace. */
 type OfWorkspace = "close" | "lock" | "unlock";
 
-/**
- * The memory of one namespace, until it is released: then every method rejects with workspace_closed. `await using` releases it.
- */
+/** The memory of one namespace until it is released; then every method rejects with workspace_closed. `await using` releases it. */
 export type NamespaceLease = Omit<MemoryEngine, OfWorkspace> &
   AsyncDisposable & {
     readonly namespace: Namespace;
-    /** Waits for running calls, then gives the engine back. A walk that was begun counts as running until it ends. Idempotent. */
+    /** Waits for running calls, then gives the engine back. A walk counts as running until it ends. Idempotent. */
     release(): Promise<void>;
   };
 
 /**
- * @param use called at the beginning of each call; what it returns at the end
+ * @param use called at the start of each call; returns a function to call at its end
  * @param giveBack called once, when nothing of the lease is running any more
  */
 function createLease(
@@ -298,15 +296,15 @@ function createLease(
   };
 }
 
-/** Embedders for several engines: one for each model, however many packs use it. */
+/** Embedders shared by several engines: one per model. */
 type SharedEmbedders = {
-  /** As `createConfiguredEmbedder`; closing what it gives leaves the others theirs. */
+  /** Like `createConfiguredEmbedder`; closing one leaves the others open. */
   readonly make: typeof createConfiguredEmbedder;
   /** Once no engine uses them any more. */
   close(): Promise<void>;
 };
 
-/** @param create makes one that is not there yet */
+/** @param create creates a missing one */
 export function createSharedEmbedders(create = createConfiguredEmbedder): SharedEmbedders {
   const made = new Map<string, Promise<Embedder>>();
   return {

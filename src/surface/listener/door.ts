@@ -14,7 +14,7 @@ export type DoorDeps = {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Answers a request; it should never reject, and a rejection is logged. */
+  /** Answers a request; it should never reject, and if it does, this is logged. */
   readonly answer: (request: Request, turn: Turn) => Response | Promise<Response>;
   readonly log: Log;
 };
@@ -34,7 +34,7 @@ export function openDoor(deps: DoorDeps): Door {
   let closing = false;
   const server = listen(deps, async (request, listener) => {
     if (closing) return shuttingDown();
-    // Long work of ours does not count as idleness of the caller.
+    // The server's own work does not count as idleness of the caller.
     const turn: Turn = (waiting, of) =>
       listener.timeout(waiting, of === "server" ? 0 : IDLE_SECONDS);
     const answer = Promise.resolve(deps.answer(request, turn));
@@ -43,7 +43,7 @@ export function openDoor(deps: DoorDeps): Door {
       return await answer;
     } finally {
       running.delete(answer);
-      // The connection may be kept for another request, but not for ever.
+      // The connection may be reused, but not indefinitely.
       listener.timeout(request, IDLE_SECONDS);
     }
   });
@@ -113,7 +113,7 @@ function shuttingDown(): Response {
   return refuse(503, "shutting_down", "The server is shutting down", { connection: "close" });
 }
 
-/** Whether work settles in time. @throws what it rejects with by then */
+/** Whether work settles in time. @throws its rejection, if in time */
 export async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -1,21 +1,21 @@
 import { closeSync, openSync } from "node:fs";
 
 /**
- * Closes connections that nobody uses when there are so many that descriptors run short. The runtime lets a connection be silent for
- * some twelve seconds, and gives no hold of it. On Linux alone; elsewhere newcomers wait for those seconds.
+ * Closes idle connections when file descriptors run short. The runtime allows about twelve seconds of silence and has no API to close a
+ * connection. Linux only; elsewhere new connections wait for those seconds.
  */
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const EVERY_MS = 250;
-/** Open descriptors up to which nothing is looked at, and those at which it is, whatever the limit. */
+/** Open descriptors below which nothing is checked, and those from which it always is. */
 const FEW = 256;
 const MANY = 16_384;
 /** Share of the limit. */
 const SHORT = 0.75;
-/** Milliseconds that a connection may be silent then: before it was sent anything, and after that. */
+/** Milliseconds of silence then allowed: before the first answer, and after it. */
 const SILENT_MS = { new: 500, known: 1000 } as const;
 
-/** Numbers of Linux, and places in its `struct tcp_info`. */
+/** Linux constants, and offsets in its `struct tcp_info`. */
 const RLIMIT_NOFILE = 7;
 const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
@@ -29,7 +29,7 @@ const AT = {
   end: 160,
 } as const;
 
-/** @param busy the ports of the callers whose requests are under way. @returns what ends the looking */
+/** @param busy the ports of callers with running requests @returns a function that stops the checks */
 export function closeIdleConnections(port: number, busy: () => ReadonlySet<number>): () => void {
   if (process.platform !== "linux") return () => undefined;
   const look = setInterval(() => {
@@ -40,7 +40,7 @@ export function closeIdleConnections(port: number, busy: () => ReadonlySet<numbe
   return () => clearInterval(look);
 }
 
-/** As many as are surely open, counted from 0: the system gives the lowest number that is free. */
+/** Lower bound of the open descriptors: the system assigns the lowest free number. */
 function openDescriptors(): number {
   try {
     const file = openSync("/dev/null", "r");
@@ -87,14 +87,14 @@ async function openSockets() {
     (ask: typeof libc.getsockname) =>
     (file: number): number => {
       length[0] = bytes.byteLength;
-      // In both families the port stands behind the two bytes of the family.
+      // In both address families the port follows the two bytes of the family.
       return ask(file, ptr(bytes), ptr(length)) === 0 ? bytes.getUint16(2) : -1;
     };
   return {
     limit: Number(limits[0]),
     localPort: portBy(libc.getsockname),
     peerPort: portBy(libc.getpeername),
-    /** Whether nothing came for a while, and nothing is on its way. */
+    /** Whether nothing arrived for a while, and nothing is being sent. */
     isSilent: (file: number): boolean => {
       length[0] = bytes.byteLength;
       const asked = libc.getsockopt(file, IPPROTO_TCP, TCP_INFO, ptr(bytes), ptr(length));

@@ -6,14 +6,14 @@ import type { Turn } from "./door.ts";
 
 /** The path of MCP. */
 export const MCP_PATH = "/mcp";
-/** The same path as written by clients that end every path in a slash. They would not follow a redirect with their key. */
+/** The same path with a trailing slash, which some clients append. They would not follow a redirect with their key. */
 export const MCP_PATHS: readonly string[] = [MCP_PATH, `${MCP_PATH}/`];
 
-/** MCP over HTTP, behind the checks of the server that carries it. */
+/** MCP over HTTP, behind the checks of its server. */
 export type McpEndpoint = {
   /** Answers a request of a known caller; errors are reported in the answer. */
   answer(request: Request, caller: Caller, turn: Turn): Promise<Response>;
-  /** Ends the streams that would stay open for ever; other requests continue. */
+  /** Ends streams that would stay open indefinitely; other requests continue. */
   endStreams(): Promise<void>;
 };
 
@@ -31,7 +31,7 @@ export function lazyMcpEndpoint(load: () => Promise<McpEndpoint>): McpEndpoint {
   };
 }
 
-/** Answers a request that has a valid key, and otherwise refuses it in the protocol's own form. */
+/** Answers a request that has a valid key, and otherwise rejects it in the protocol's own form. */
 export async function answerMcp(
   endpoint: McpEndpoint,
   authenticate: Authenticate,

@@ -4,32 +4,32 @@ import { isLoopbackAddress } from "./bind.ts";
 export type OriginRules = {
   /** Names of this server in addition to the loopback ones, without port: `memory.example`, `192.168.1.5`, `[fd00::1]`. */
   readonly allowedHosts: readonly string[];
-  /** Pages that may call, as in the CORS settings; `*` for all. */
+  /** Web origins that may call, as in the CORS settings; `*` for all. */
   readonly corsOrigins: readonly string[];
   /** Whether only pages of this very server may call, not those of other ports of this machine. Default false. */
   readonly isExact?: boolean | undefined;
-  /** Whether the settings of the server can add names and pages, so that a refusal explains how. Default true. */
+  /** Whether the settings of the server can add names and origins, which the rejection then explains. Default true. */
   readonly isConfigurable?: boolean | undefined;
 };
 
-/** The answer to a request with an unreadable target, to which the listener gives no full address; undefined for others. */
+/** The answer to a request with an unreadable target, for which the listener has no full address; undefined for others. */
 export function refuseUnreadable({ url }: Request): Response | undefined {
   return /^https?:/.test(url)
     ? undefined
     : refuse(400, "invalid_host", "Host: is missing, or not a host name");
 }
 
-/** The two checks of a request. Each returns the answer to a refused one. */
+/** The two checks of a request. Each returns the answer to a rejected one. */
 export type OriginCheck = {
   /**
-   * Refuses a `Host` that is not ours. If the owner of a name points it at this machine (DNS rebinding), a page of that name has
-   * our origin as far as the browser knows; only the name in `Host` gives it away.
+   * Rejects a foreign `Host`. If a name is pointed at this machine (DNS rebinding), the browser treats its pages as ours; only the name in
+   * `Host` reveals it.
    */
   host(request: Request): Response | undefined;
   /**
-   * Refuses pages of other origins, whatever they request: a browser would only keep them from reading the answer, not from
-   * writing. What another site opens, as a window or in a frame, is refused, too, unless it is a page.
-   * @param isPage whether the path is a page that anybody may link to. Default false
+   * Rejects pages of other origins, whatever they request: a browser would only hide the answer, not prevent the write. Windows and frames
+   * opened by other sites are rejected too, unless for a page.
+   * @param isPage whether the path is a page that others may link to. Default false
    */
   origin(request: Request, isPage?: boolean): Response | undefined;
 };
@@ -47,7 +47,7 @@ export function createOriginCheck(rules: OriginRules): OriginCheck {
     isExact
       ? origin === `http://${headers.get("host")}`
       : isOpen || rules.corsOrigins.includes(origin) || isOurs(pageName(origin));
-  /** Where a request comes from that does not name its page: one for an image or a script, or for a window or a frame. */
+  /** The kind of a request without an origin: for an image or a script, or for a window or a frame. */
   const foreignSites = isExact ? ["cross-site", "same-site"] : ["cross-site"];
   return {
     host: (request) => {

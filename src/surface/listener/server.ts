@@ -3,9 +3,9 @@ import type { Log } from "../contract/core/log.ts";
 import { refuse } from "./answers.ts";
 import { type DoorDeps, openDoor, settlesWithin } from "./door.ts";
 
-/** Milliseconds that running requests have to finish at shutdown. */
+/** Milliseconds for running requests to finish at shutdown. */
 const DRAIN_MS = 30_000;
-/** Milliseconds that the engine has to close after that. What it has not finished by then is finished by the next one. */
+/** Milliseconds for the engine to close after that. The next start finishes the rest. */
 const CLOSE_MS = 10_000;
 
 export type ServerDeps = {
@@ -23,7 +23,7 @@ export type ServerDeps = {
 /** What a server does with its requests. */
 export type Service = {
   readonly answer: DoorDeps["answer"];
-  /** Ends the answers that would stay open for ever. */
+  /** Ends answers that would stay open indefinitely. */
   endStreams(): Promise<void>;
 };
 
@@ -37,8 +37,7 @@ export type Server = {
 };
 
 /**
- * Binds the socket, then opens the engine; requests that arrive in between wait, so that a caller who gets an answer is really
- * served.
+ * Binds the socket, then opens the engine; requests that arrive in between wait, so that an answer means real service.
  * @param begin gets the engine as it will be
  * @throws SvcError bind_failed, or what `begin` throws; the engine is then never opened
  */

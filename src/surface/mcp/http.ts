@@ -45,13 +45,13 @@ export type McpEndpointDeps = Omit<McpDeps, "boundUserId" | "hidesPlace"> & {
 type Exchange = {
   readonly request: Request;
   readonly message: Readonly<Record<string, unknown>>;
-  /** A separate server: no request sees anything of another. */
+  /** A separate server: no request sees another's state. */
   readonly open: () => McpServer;
 };
 
 /**
- * MCP over streamable HTTP: every request by itself, without sessions, one message in, one JSON answer out. Requests of the
- * revision 2026-07-28 declare it; all others are served as earlier revisions.
+ * MCP over streamable HTTP: every request is independent, without sessions, one message in, one JSON answer out. Requests of revision
+ * 2026-07-28 declare it; all others are served as earlier revisions.
  */
 export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   const { log, bodyTimes = {}, ...served } = deps;
@@ -124,7 +124,7 @@ function onOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 200);
 }
 
-/** Refuses a request by what is known before its body is read. */
+/** Rejects a request before its body is read. */
 function refusalOf(request: Request): Response | undefined {
   if (request.method !== "POST") {
     // Without sessions there is nothing to listen to (GET) and nothing to end (DELETE).
@@ -172,7 +172,7 @@ function complaintAbout(body: unknown): string {
     : "The body is not a JSON-RPC message: send an object";
 }
 
-/** Serves a revision before 2026-07-28. Its transport requires clients that accept streams, but is told to create none. */
+/** Serves a revision before 2026-07-28. Its transport requires clients to accept streams, but is configured to create none. */
 async function answerLegacy(
   request: Request,
   message: object,
@@ -225,7 +225,7 @@ function notAcceptable(type: string): Response {
   );
 }
 
-/** A refusal without a request to refer to. */
+/** A rejection without a request to refer to. */
 function refuseCall(
   status: number,
   code: number,
@@ -264,7 +264,7 @@ export type McpServerDeps = Omit<ServerDeps, "host"> &
  */
 export function startMcpServer({ userKeys, ...deps }: McpServerDeps): Server {
   const authenticate = createAuthenticate({ userKeys, group: "mcp" });
-  // Every caller has a key, so any `Host` will do. Refusing pages by their `Origin` is a rule of the protocol.
+  // Every caller has a key, so any `Host` is accepted. The protocol requires rejecting foreign `Origin`s.
   const check = createOriginCheck({ allowedHosts: [], corsOrigins: [], isConfigurable: false });
   return startServer({ ...deps, host: HOST }, (opening): Service => {
     const endpoint = createMcpEndpoint({ ...deps, engine: () => opening });

@@ -15,7 +15,7 @@ import { json } from "../contract/core/tool-text.ts";
 import { loadOperations } from "./tool-schema.ts";
 import { type McpDeps, messageFor, openFailureFor, ownerArgument, registerTools } from "./tools.ts";
 
-/** Every client puts this in front of a model, hence so few words. */
+/** Every client puts this before the model's input, so it is brief. */
 const INSTRUCTIONS = [
   "A long-term memory that its user owns.",
   "Call memory_retrieve before you answer what earlier conversations may have settled: preferences, people, plans, decisions, past work.",
@@ -56,9 +56,9 @@ export function createMcpServer(deps: McpDeps): McpServer {
 }
 
 const JSON_TYPE = "application/json";
-/** Number of newest memories among which an id is completed. */
+/** Number of newest memories searched for completing an id. */
 const COMPLETED_AMONG = 500;
-/** Number of ids offered; the protocol allows a hundred. */
+/** Number of ids suggested; the protocol allows a hundred. */
 const OFFERED_IDS = 20;
 
 /** Offers health, counts and single memories as resources. */
@@ -112,7 +112,7 @@ async function readNode(nodeId: string, deps: McpDeps): Promise<object> {
   return (await read(context, toolSet)).structured;
 }
 
-/** A segment of a URI; a badly encoded one is returned as it is, and is not an id. */
+/** A segment of a URI; a badly encoded one is returned unchanged, and is not an id. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -194,7 +194,7 @@ type Prompt = {
   readonly title: string;
   readonly description: string;
   readonly shape: Readonly<Record<string, z.ZodType<string | undefined>>>;
-  /** Whether all tools that the steps name are core tools; the prompt is offered only with its tools. */
+  /** Whether all tools named in the steps are core tools; a prompt is only offered with its tools. */
   readonly isCore: boolean;
   readonly steps: (given: Arguments) => readonly string[];
 };
@@ -302,12 +302,12 @@ function inScope(scope: string | undefined): string {
   return scope === undefined ? "" : `, scope ${quoted(scope)}`;
 }
 
-/** What a person typed, quoted so that it cannot be mistaken for a step. */
+/** What a person typed, quoted so that it cannot pose as a step. */
 function quoted(text: string | undefined): string {
   return JSON.stringify(text ?? "");
 }
 
-/** A message as some clients send it, with null for no parameters or no arguments, which the protocol has absent. */
+/** Accepts null for absent parameters or arguments, which some clients send. */
 export function withoutNulls(message: unknown): unknown {
   if (!isJsonObject(message)) return message;
   const { params, ...rest } = message;

@@ -14,9 +14,7 @@ export type ShownSchemas = {
   readonly output: JsonSchema;
 };
 
-/**
- * Rules that the operation checks and explains; in a list that every conversation pays for, they cost more than they are worth.
- */
+/** Rules that the operation checks and explains; in a list that every conversation pays for, they are not worth their tokens. */
 const UNSHOWN_RULES = [
   "minLength",
   "maxLength",
@@ -28,8 +26,8 @@ const UNSHOWN_RULES = [
   "examples",
 ];
 /**
- * The JSON Schemas of every tool, by name, without references, which older clients do not resolve. Imported as a macro:
- * converting them takes a quarter of the start-up time, so it is done when the program is built.
+ * The JSON Schemas of every tool, by name, without references, which older clients do not resolve. Imported as a macro: converting them
+ * would take a quarter of the start-up time, so it happens at build time.
  */
 export function shownSchemas(): Record<string, ShownSchemas> {
   const shownBy = new Map<string, string>();
@@ -53,7 +51,7 @@ export function shownSchemas(): Record<string, ShownSchemas> {
   );
 }
 
-/** Complete except for such rules and for null: the model need not know that null counts as absent. */
+/** Complete except for such rules and null: the model need not know that null counts as absent. */
 function shownInput(schema: z.ZodObject, unshown: readonly string[]): JsonSchema {
   const { $defs, ...whole } = z.toJSONSchema(schema, { io: "input" });
   const definitions = new Map<string, unknown>(Object.entries($defs ?? {}));
@@ -93,7 +91,7 @@ function simplifyInput(value: unknown, definitions: ReadonlyMap<string, unknown>
   );
 }
 
-/** An object in a list: its members by name and type, since others of the same name are described elsewhere. */
+/** An object in a list: its members by name and type; members of the same name are described elsewhere. */
 function briefEntry(value: unknown): unknown {
   const entry = asRecord(value);
   if (entry["properties"] === undefined) return value;
@@ -109,7 +107,7 @@ function briefEntry(value: unknown): unknown {
 
 function isShown(key: string, value: unknown): boolean {
   if (UNSHOWN_RULES.includes(key)) return false;
-  // An id has several notations, of which the format knows only one.
+  // An id has several notations, of which the format accepts only one.
   if (key === "format") return value !== "uuid";
   return value !== Number.MAX_SAFE_INTEGER && value !== Number.MIN_SAFE_INTEGER;
 }
@@ -138,10 +136,9 @@ function withoutNull(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * The names and types of an answer's members, and the form of a failure. For everyday tools, the members of list entries are
- * shown too. A named shape is shown by the first tool that returns it; elsewhere that tool is named. Members with a constant
- * value are not shown. Outside of the core set entries are not shown, and
- * texts, numbers and flags by their names alone.
+ * The names and types of an answer's members, and the form of a failure. Everyday tools also show the members of list entries. A named
+ * shape is shown by the first tool that returns it; others refer to that tool. Constant members are not shown. Outside the core set entries
+ * are not shown, and texts, numbers and flags only by name.
  */
 function shownOutput(
   { output, toolSet }: McpBinding,
@@ -196,7 +193,7 @@ function memberOf(value: unknown, shownBy: ReadonlyMap<string, string>): JsonSch
   };
 }
 
-/** None if it may be anything. */
+/** Undefined if it may be anything. */
 function typesOf(value: unknown): readonly unknown[] {
   const { $ref, anyOf, type } = asRecord(value);
   if ($ref !== undefined) return ["object"];
@@ -209,7 +206,7 @@ function resolve(reference: string, definitions: ReadonlyMap<string, unknown>): 
   return asRecord(definitions.get(reference.replace("#/$defs/", "")));
 }
 
-/** A property may be called `id` or `$ref`; only schemas lose these. */
+/** A property may be called `id` or `$ref`; these are removed from schemas only. */
 function mapMembers(members: unknown, change: (schema: unknown) => unknown): JsonSchema {
   return Object.fromEntries(
     Object.entries(asRecord(members)).map(([name, member]) => [name, change(member)]),
@@ -220,7 +217,7 @@ function asRecord(value: unknown): JsonSchema {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** What clients are told about a tool besides its schemas, and which clients. */
+/** What clients see of a tool besides its schemas, and which clients. */
 export type ToolDescription = Pick<
   McpBinding,
   "tool" | "title" | "description" | "toolSet" | "coreArguments" | "annotations" | "needsOwner"
@@ -251,7 +248,7 @@ export function repeatableTools(): Repeatable {
   };
 }
 
-/** Whether a caller may give a call a request id. A required `request_id` is that of a retrieval. */
+/** Whether a caller may give a call a request id. A required `request_id` is a retrieval's. */
 function takesRequestId({ shape }: z.ZodObject): boolean {
   const field = shape["request_id"];
   return field !== undefined && z.safeParse(field, undefined).success;

@@ -26,7 +26,7 @@ const OPEN_DELAY_MS = 100;
 const CLOSE_MS = 10_000;
 
 export type McpStdioDeps = {
-  /** Called once the connection is established or the first call needs it; after a failure, when the next call does. */
+  /** Called once the connection is established or the first call needs it; after a failure, by the next call. */
   readonly openEngine: () => Promise<MemoryEngine>;
   readonly version: string;
   /** Fixed owner of everything on this connection. */
@@ -34,9 +34,9 @@ export type McpStdioDeps = {
   /** Default full. */
   readonly toolSet?: ToolSet | undefined;
   readonly log: Log;
-  /** Ends the session just as the client's leaving does. */
+  /** Ends the session as if the client had left. */
   readonly stop?: AbortSignal | undefined;
-  /** Where other processes that want to use this one's memory connect. Absent: only this client uses it. */
+  /** The address where other processes can use this one's memory. Absent: private to this client. */
   readonly guests?: { readonly seat: Seat; readonly kin: Kin } | undefined;
   /** Default: the process's own. Only protocol messages are written to stdout. */
   readonly stdin?: Readable | undefined;
@@ -44,16 +44,16 @@ export type McpStdioDeps = {
 };
 
 /**
- * Serves one MCP client over stdin and stdout until it leaves or `stop` aborts, and the guests of this process, then closes the
- * engine. If the memory cannot be opened, this is logged at once and reported to the calls that need it, each of which tries
- * again: the cause may have been fixed. The client is still served so that it can read the reason.
+ * Serves one MCP client over stdin and stdout, and the guests of this process, until it leaves or `stop` aborts; then closes the engine. If
+ * the memory cannot be opened, this is logged at once, and each call that needs it tries again and reports the failure: the cause may have
+ * been fixed. The client is still served so that it can read the reason.
  * @throws what `openEngine` last rejected with, after the client has left
  */
 export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
   const { log, version, boundUserId, toolSet, stop, guests } = deps;
   const engine = openOnce(deps.openEngine, (error, isNews) => {
     if (isNews) log("error", openFailure(error));
-    // Processes that come from now on try by themselves: their key may be different.
+    // New processes try to open the memory themselves: their key may differ.
     if (!mayPass(error)) guests?.seat.leave();
   });
   const connection = openStdio(deps.stdin ?? process.stdin, deps.stdout ?? process.stdout);
@@ -66,7 +66,7 @@ export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
   );
   const host = guestsOf(deps, engine);
   const timer = setTimeout(() => {
-    // Load what calls need before the first one comes. Every call reports failures of this.
+    // Preloads what calls need. Failures are reported by every call.
     Promise.all([loadOperations(), engine()]).catch(() => undefined);
   }, OPEN_DELAY_MS);
   if (stop?.aborted) connection.finish();
@@ -85,7 +85,7 @@ function guestsOf(
   return hostGuests({ ...guests, log, serve: guestService({ engine, version, log }) });
 }
 
-/** How other processes that use this one's memory are served: like the client on stdin, each as its own owner. */
+/** How guests are served: like the client on stdin, each as its own owner. */
 export function guestService(
   deps: Omit<McpDeps, "boundUserId" | "toolSet">,
 ): (guest: Guest, socket: Socket) => ServedGuest {
@@ -146,7 +146,7 @@ async function closeEngine(engine: EngineSource, log: Log): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Milliseconds for finishing running requests after the client has closed its end. */
+/** Milliseconds for running requests to finish after the client has closed its end. */
 const DRAIN_MS = 10_000;
 /** Characters of running requests at which reading stops. */
 const MAX_PENDING_SIZE = 64 * 1024 * 1024;
@@ -162,9 +162,8 @@ type StdioConnection = {
 };
 
 /**
- * Stdin and stdout as a transport that answers the requests it has read before it ends: a script that pipes its requests in gets
- * its answers. It reads no faster than the client reads answers, so that a client that never reads costs no more memory than one
- * that does.
+ * Stdin and stdout as a transport that answers all requests read before it ends: a script that pipes its requests in gets its answers. It
+ * reads no faster than the client reads answers, so memory stays bounded with a client that never reads.
  */
 export function openStdio(stdin: Readable, stdout: Writable): StdioConnection {
   const connection = new Connection(stdin, stdout);
@@ -187,10 +186,10 @@ class Connection implements Transport {
   readonly #waiting: string[] = [];
   readonly #pending = new PendingRequests();
   readonly #ended = Promise.withResolvers<void>();
-  /** While stdout accepts nothing more. */
+  /** While stdout accepts no more data. */
   #blocked: PromiseWithResolvers<void> | undefined;
   #unsent = 0;
-  /** Reported once: a stream of something else entirely would fill the log and disclose its content there. */
+  /** Reported once: an unrelated stream would fill the log and leak its content there. */
   #hasRefused = false;
   #state: "open" | "finishing" | "closed" = "open";
 
@@ -265,7 +264,7 @@ class Connection implements Transport {
     this.#giveOn();
   };
 
-  /** Forwards what was read, as far as there is room, and reads more when there is room left. */
+  /** Forwards what was read, as far as there is room, then reads more. */
   #giveOn(): void {
     while (!this.#isFull) {
       const line = this.#waiting.shift();
@@ -305,7 +304,7 @@ class Connection implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Skips invalid messages; one with an identifier is answered, so that nobody waits for it. */
+  /** Skips invalid messages; one with an identifier is answered, so that the client does not wait for it. */
   #refuse(line: string, reason: string): void {
     if (!this.#hasRefused)
       this.onerror?.(new Error("a line is not a JSON-RPC message, and is skipped"));
@@ -343,7 +342,7 @@ class PendingRequests {
     return this.#sizes.size >= PENDING_MAX || this.#total >= MAX_PENDING_SIZE;
   }
 
-  /** A subscription stays open for ever; a cancelled request gets no answer. */
+  /** A subscription stays open indefinitely; a cancelled request gets no answer. */
   arrived(message: JSONRPCMessage, size: number): void {
     if (!("method" in message)) return;
     if ("id" in message) {

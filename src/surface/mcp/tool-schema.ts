@@ -10,7 +10,7 @@ const OWNER_BY_DEFAULT = {
   type: "string",
   description: "Default: the owner of the pack. Leave it out.",
 };
-/** The same after its first mention. */
+/** Used after its first mention. */
 const OWNER_AGAIN = { type: "string" };
 
 /** `none`: the connection has its owner. `optional`: the pack has one. */
@@ -22,13 +22,13 @@ export type Audience = {
   readonly toolSet: ToolSet;
 };
 
-/** A call with checked arguments: it can be made, or it is refused because of them. */
+/** A checked call: ready, or rejected because of its arguments. */
 export type CheckedCall = { readonly call: PreparedTool } | { readonly refusal: string };
 
 /**
- * The input schema of a tool: shown to clients as JSON Schema, checked by the operation itself, whose messages name every bad
- * argument. The result is a call that is ready to run, or the reason why there is none, which is answered like any other failure,
- * in both forms. The first call loads the operations.
+ * The input schema of a tool: shown to clients as JSON Schema, checked by the operation itself, whose messages name every bad argument. The
+ * result is a call ready to run, or the reason for rejecting it, which is answered like any other failure, in both forms. The first call
+ * loads the operations.
  */
 export function toInputSchema(
   tool: ToolDescription,
@@ -54,12 +54,12 @@ export function toInputSchema(
   };
 }
 
-/** The operations behind the tools. Code that expects a call may load them before it comes. */
+/** The operations behind the tools. May be loaded before a call is expected. */
 export async function loadOperations() {
   return await import("./tool-list.ts");
 }
 
-/** The output schema of a tool: its answer or the error object. We guarantee it, so nothing is checked at run time. */
+/** The output schema of a tool: its answer or the error object. The engine guarantees it, so nothing is checked at run time. */
 export function toOutputSchema(tool: ToolDescription): StandardSchemaWithJSON<unknown, unknown> {
   const shown = (): Record<string, unknown> => shownOf(tool).output;
   return {
@@ -85,7 +85,7 @@ function shownInput(tool: ToolDescription, { owner: ownerArgument, toolSet }: Au
     ([name]) => toolSet === "full" || core === undefined || core.includes(name),
   );
   const isNeeded = needsOwner && ownerArgument === "required";
-  // An optional argument is left out of a set that is small on purpose.
+  // An optional argument is left out of a deliberately small set.
   const isOffered = needsOwner && ownerArgument === "optional" && toolSet === "full";
   const first = isNeeded ? OWNER : OWNER_BY_DEFAULT;
   const owner = tool.toolSet === "core" ? first : OWNER_AGAIN;

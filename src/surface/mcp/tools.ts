@@ -23,11 +23,11 @@ export type McpDeps = {
   readonly version: string;
   /** The owner of everything on this connection; undefined: each call may name one. */
   readonly boundUserId: string | undefined;
-  /** Whether the caller is the person who owns the pack, whom calls without an owner are for. Default false. */
+  /** Whether the caller is the person who owns the pack and so of calls without an owner. Default false. */
   readonly isPersonal?: boolean | undefined;
   /** Default full. */
   readonly toolSet?: ToolSet | undefined;
-  /** Whether callers are remote and must not learn where the pack is. Default false. */
+  /** Whether callers are remote and must not learn the path of the pack. Default false. */
   readonly hidesPlace?: boolean | undefined;
   readonly log: Log;
 };
@@ -88,7 +88,7 @@ async function answer(
     const told = await withOtherOwners(await checked.call(context, toolSet), engine, deps);
     return withNews(toAnswer(told), engine, deps);
   } catch (error) {
-    // A cancelled call fails because of that, and nobody reads its answer.
+    // A cancelled call fails for that reason, and its answer is not read.
     const log: Log = signal.aborted ? () => {} : deps.log;
     const told = toErrorObject(error, tool.tool, log);
     const advice = await adviceOnOwner(error, engine, deps);
@@ -100,7 +100,7 @@ async function answer(
 
 const TOLD = new WeakSet<MemoryEngine>();
 
-/** Says once that the pack was made just now: where another one was expected, nobody would notice. */
+/** Reports once that the pack was just created: if another was expected, this would go unnoticed. */
 function withNews(result: CallToolResult, engine: MemoryEngine, deps: McpDeps): CallToolResult {
   const madeAt = "madeAt" in engine && deps.hidesPlace !== true ? engine.madeAt : undefined;
   if (typeof madeAt !== "string" || TOLD.has(engine)) return result;
@@ -178,7 +178,7 @@ export function messageFor(
   return hidesPlace === true ? withoutPlace(message, error) : message;
 }
 
-/** Where to get the id of a missing object. With tools of the core set, only memories can be missing. */
+/** Where to find the id of a missing object. With core tools, only memories can be missing. */
 const FOUND_BY: Readonly<Record<string, string>> = {
   node: "Find the id with memory_retrieve.",
   event: "Take the id from the evidence_refs of memory_get_node.",
@@ -214,11 +214,11 @@ const SETTLE_FIRST = "End the contradiction first, with memory_resolve_contradic
 /** What failed, and what to do about it if the message does not say so. */
 export function explain(error: unknown, message: string, toolSet: ToolSet = "full"): string {
   if (!(error instanceof SvcError)) return message;
-  // The refusal of a confirmation says itself what to do.
+  // The rejection of a confirmation already says what to do.
   const step = error.data["field"] === "confirm" ? undefined : stepAfter(error, toolSet);
   if (step === undefined) return message;
   const { event_id: eventId } = error.data;
-  // The event id of an accepted text: a client that reads only texts has no other way to get it.
+  // The event id of a stored text: a client that reads only texts has no other way to get it.
   const id = typeof eventId === "string" ? ` event_id ${eventId}` : "";
   return `${message}${message.endsWith(".") ? "" : "."} ${step}${id}`;
 }
@@ -231,7 +231,7 @@ function stepAfter({ code, data, message }: SvcError, toolSet: ToolSet): string 
     return NODE_ID.test(field) && message.endsWith(" is not a UUID") ? WHOLE_ID : undefined;
   }
   if (code !== "invalid_transition") return AFTER[code];
-  // A memory that was to replace another one keeps its state.
+  // A memory that was to be replaced keeps its state.
   if (from === to && action !== "supersede") return SO_ALREADY;
   return from === "contested" && toolSet === "full" ? SETTLE_FIRST : undefined;
 }
@@ -270,7 +270,7 @@ async function withOtherOwners(
   return { ...answer, structured: { ...structured, hint }, text: `${text}\n${hint}` };
 }
 
-/** What to add to the refusal of a call without an owner if the pack has several. */
+/** Hint for a call without an owner if the pack has several. */
 async function adviceOnOwner(
   error: unknown,
   engine: MemoryEngine,

@@ -7,12 +7,12 @@ import { meet, type Seat } from "./rendezvous.ts";
 
 /** Version of the handshake between two processes before they speak MCP. */
 const LINK_VERSION = 3;
-/** Milliseconds that the other side has for its part. Loading a server takes a tenth of it. */
+/** Milliseconds for the other side's part. Loading a server takes a tenth of that. */
 const HELLO_MS = 5000;
 /** Bytes that either side may send before it speaks MCP. */
 const HELLO_BYTES = 64 * 1024;
 
-/** How often to check again for a host that is just leaving. */
+/** How often to check again for a host that is shutting down. */
 const TRIES = 20;
 /** Milliseconds between two checks. */
 const PAUSE_MS = 25;
@@ -21,23 +21,22 @@ const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 const CREDENTIALS = 12;
 
-/** The other side holds the connection open but sends nothing, for example because a signal has stopped it. */
+/** The other side keeps the connection open but sends nothing, for example because a signal stopped it. */
 const SILENT = "no answer on the socket";
 
-/** What makes two processes interchangeable: the program and everything that decides how it answers. */
+/** What makes two processes interchangeable: the program and everything that determines its answers. */
 export type Kin = {
   readonly version: string;
   /**
-   * Represents all settings and the key, keyed by a secret of this user; only processes with the same values can compute it.
-   * Never sent.
+   * A keyed hash of all settings and the key, with a secret of this user; only processes with the same values can compute it. Never sent.
    */
   readonly fingerprint: string;
 };
 
 /**
- * The kind of the processes of this user that serve the pack of one address. If a socket was moved with its folder, the connecting
- * and the listening process mean different packs.
- * @param secret known only to the processes of this user
+ * Identifies equal processes of this user for one pack. If a socket was moved with its folder, the connecting and the listening process
+ * mean different packs.
+ * @param secret known only to this user's processes
  */
 export function kinUnder(secret: string, { version, fingerprint }: Kin, address: string): Kin {
   const text = JSON.stringify([fingerprint, address]);
@@ -51,16 +50,16 @@ export type Guest = {
   readonly tools: ToolSet;
 };
 
-/** Processes of different kinds do not serve each other. */
+/** Processes with different fingerprints do not serve each other. */
 export class NotKin extends Error {
   override readonly name = "NotKin";
 }
 
 /**
- * The guest's part on a new connection. Both sides prove that they know the fingerprint before either sends more, the host first:
- * a process that holds the address by chance or by force learns nothing about the guest, not even its owner.
- * @param patienceMs for everything that the other side has to send
- * @throws NotKin if the other side is of another kind, Error if it has gone or sends nothing
+ * The guest's part on a new connection. Both sides prove that they know the fingerprint before sending more, the host first: a process that
+ * holds the address by accident or attack learns nothing about the guest, not even its owner.
+ * @param patienceMs for everything the other side has to send
+ * @throws NotKin if the fingerprints differ, Error if the other side has gone or sends nothing
  */
 export async function introduce(
   socket: Socket,
@@ -95,7 +94,7 @@ export async function introduce(
   }
 }
 
-/** The server's part on a new connection. @returns undefined if the guest is of another kind; it has been told */
+/** The server's part on a new connection. @returns undefined if the guest's fingerprint differs; it has been notified */
 export async function receive(
   socket: Socket,
   kin: Kin,
@@ -147,7 +146,7 @@ function isProof(shown: unknown, expected: string): boolean {
 type Conversation = {
   say(message: object): void;
   next(): Promise<Readonly<Record<string, unknown>>>;
-  /** Leaves the socket to its next reader, with everything that was read ahead. */
+  /** Hands the socket to its next reader, including data already read. */
   end(): void;
 };
 
@@ -211,7 +210,7 @@ function asRecord(line: string): Readonly<Record<string, unknown>> {
 
 /** The role of a process that wants to serve a client. */
 export type Joined =
-  /** Pass everything on to the process that serves the pack. */
+  /** Forward everything to the process that serves the pack. */
   | { readonly role: "guest"; readonly backend: Backend }
   /** Serve the pack, to others too. */
   | { readonly role: "host"; readonly seat: Seat }
@@ -225,7 +224,7 @@ export type JoinOptions = {
   readonly patienceMs?: number | undefined;
 };
 
-/** Finds the process that serves a pack for processes of one kind, or takes its place if there is none. Never throws. */
+/** Finds the process with the same fingerprint that serves a pack, or takes its role if there is none. Never throws. */
 export async function join(
   address: string,
   kin: Kin,
@@ -246,7 +245,7 @@ export async function join(
       reason = error instanceof Error ? error.message : String(error);
       if (error instanceof NotKin || reason === SILENT) break;
     }
-    // It was on its way out; its place will be free in a moment.
+    // It was shutting down; its address will be free in a moment.
     await Bun.sleep(PAUSE_MS);
   }
   return { role: "alone", reason };

@@ -6,9 +6,9 @@ import type { Seat } from "./rendezvous.ts";
 
 /** Milliseconds for answering running calls. */
 const LEAVE_MS = 10_000;
-/** Milliseconds for guests to end their side. A running one does it at once; a stopped one is not waited for. */
+/** Milliseconds for guests to end their side. A running one does so at once; stopped ones are not waited for. */
 const END_MS = 1500;
-/** Milliseconds for a guest to read the rest of what was sent to it. */
+/** Milliseconds for a guest to read the rest of its data. */
 const PART_MS = 2000;
 
 /** One served connection. */
@@ -28,7 +28,7 @@ export type HostDeps = {
 };
 
 export type Host = {
-  /** Frees the address, lets running calls be answered (bounded), closes the connections to all guests. Idempotent. */
+  /** Frees the address, answers running calls (bounded), closes the connections to all guests. Idempotent. */
   leave(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ export function hostGuests(deps: HostDeps): Host {
     const guest = await receive(socket, kin, patienceMs);
     if (guest === undefined || isLeaving) return;
     const gone = closing(socket);
-    // Nobody waits for answers to a guest that has gone.
+    // A guest that has gone does not read its answers.
     const over = Promise.race([serve(guest, socket).ended, gone]);
     served.set(socket, over);
     await over;
@@ -85,7 +85,7 @@ export function hostGuests(deps: HostDeps): Host {
   };
 }
 
-/** Ends a connection once everything is sent, and in any case soon. */
+/** Ends a connection once everything is sent, or after a short time. */
 function part(socket: Socket): void {
   if (socket.destroyed) return;
   const timer = setTimeout(() => socket.destroy(), PART_MS);

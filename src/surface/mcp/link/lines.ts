@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 
-/** Requests that a server works on at a time, and that a relay leaves unanswered; then it reads nothing more. */
+/** Concurrent requests of a server, and unanswered ones of a relay; beyond them reading stops. */
 export const PENDING_MAX = 32;
 
-/** Before a line that is no UTF-8, so that no reader takes it for a message with other characters. */
+/** Marks a line that is not UTF-8, so that its replacement characters are not taken for content. */
 export const NOT_UTF8 = "\ufffd";
 
 /** Maximum bytes of a line, somewhat more than the largest message of either side. */
@@ -54,7 +54,7 @@ export class LineReader {
   }
 }
 
-/** The text of a line; after {@link NOT_UTF8} if its bytes are no UTF-8. */
+/** The text of a line; after {@link NOT_UTF8} if its bytes are not UTF-8. */
 export function lineOf(bytes: Uint8Array): string {
   const text = Buffer.from(bytes).toString("utf8");
   return isUtf8(bytes) ? text : NOT_UTF8 + text;

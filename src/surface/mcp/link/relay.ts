@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { LineReader, lineOf, PENDING_MAX } from "./lines.ts";
 
-/** A server accepts nothing more: the guest ends its side after what it has sent, and gets all answers. */
+/** A server accepts no more: the guest ends its side after its pending data, and gets all answers. */
 export const BYE = '{"svc":"bye"}';
 
 /** Milliseconds to wait for running calls after the client has closed its end. */
@@ -26,16 +26,15 @@ export type RelayDeps = {
   readonly repeatable: Repeatable;
   /** Finds a server to replace one that has gone. */
   readonly rejoin: () => Promise<Backend>;
-  /** Ends the session just as the client's leaving does. */
+  /** Ends the session as if the client had left. */
   readonly stop?: AbortSignal | undefined;
-  /** Reports to a person what is wrong with the client. */
+  /** Reports a problem with the client to a person. */
   readonly warn?: ((message: string) => void) | undefined;
 };
 
 /**
- * Passes messages between a client and a server that may change. When the server goes away, the next one is told how the
- * connection began, and gets the repeatable calls again; for every other running call the client is told that its outcome is
- * unknown. Neither side can make this process hold more than a bounded amount.
+ * Passes messages between a client and a server that may change. If the server goes away, the next one gets the initial handshake and the
+ * repeatable calls again; for every other running call the client is told that the outcome is unknown. Memory is bounded for both sides.
  * @returns once the client has left and every call is answered; rejects with what `rejoin` rejected with
  */
 export async function relay(deps: RelayDeps): Promise<void> {
@@ -66,7 +65,7 @@ class Relay {
     const { stdin, stdout, backend, stop } = this.#deps;
     const leave = (): void => this.#leave();
     stdout.on("drain", () => this.#clientReads());
-    // The client has gone, and nobody is left to read an answer.
+    // The client has gone and reads no answers.
     stdout.on("error", () => this.#ended.resolve());
     stdin.on("data", (chunk: Uint8Array) => this.#read(chunk));
     stdin.on("end", leave).on("close", leave).on("error", leave);
@@ -98,7 +97,7 @@ class Relay {
     if (line.trim() !== "") this.#waiting.push(line);
   }
 
-  /** Passes on what is waiting, as far as possible, and reads from the client if nothing is. */
+  /** Forwards waiting messages as far as possible, and reads from the client once none wait. */
   #flow(): void {
     const { stdin } = this.#deps;
     while (this.#waiting.length > 0 && this.#hasRoom) {
@@ -156,7 +155,7 @@ class Relay {
   #heard(line: string, backend: Backend): void {
     if (this.#backend !== backend) return;
     if (line === BYE) {
-      // Messages from the client are now for the next server.
+      // Messages from the client now go to the next server.
       this.#isTaking = false;
       backend.input.end();
     } else if (this.#calls.isForClient(line)) this.#tell(line);
@@ -217,24 +216,24 @@ class Relay {
     this.#isEnding = true;
     const backend = this.#backend;
     if (backend === undefined) this.#ended.resolve();
-    // A server of this process must finish. For another process it is enough that it has received everything.
+    // A server in this process must finish. For another process it is enough that it received everything.
     else backend.input.end(() => backend.isOther && this.#ended.resolve());
   }
 }
 
-/** Ends a connection, and discards what is still sent on it, so that nobody waits. */
+/** Ends a connection and discards further data, so that the sender is not blocked. */
 function release({ input, output, isOther }: Backend): void {
   if (isOther) input.destroy();
   else input.end();
   output.resume();
 }
 
-/** The identifier of a request that this process makes itself: nobody reads its answer. */
+/** The identifier of a request made by this process: its answer is not forwarded. */
 const REOPENING = "svc:reopening";
 /** JSON-RPC: internal error. */
 const INTERNAL_ERROR = -32603;
 
-/** Calls that may be made again if it is unknown whether they were executed. */
+/** Calls that may be repeated if it is unknown whether they were executed. */
 export type Repeatable = {
   /** Tools that change nothing if the same call is repeated. */
   readonly tools: readonly string[];
@@ -260,7 +259,7 @@ type Call = {
   readonly isRepeatable: boolean;
 };
 
-/** A client's unanswered requests, and how its connection began. */
+/** A client's unanswered requests, and the start of its connection. */
 export class Calls {
   readonly #repeatable: Repeatable;
   readonly #open = new Map<string, Call>();
@@ -284,7 +283,7 @@ export class Calls {
     const { id, method, params } = message;
     if (method === "notifications/initialized") this.#initialized = line;
     if (method === "notifications/cancelled") this.#close(params?.requestId);
-    // A subscription is never answered. Servers answer nothing that has no such identifier.
+    // A subscription is never answered. Servers do not answer anything without such an identifier.
     const isCall = method !== undefined && method !== "subscriptions/listen";
     if (!isCall || (typeof id !== "string" && typeof id !== "number")) return line;
     const isInitialize = method === "initialize";
@@ -305,8 +304,8 @@ export class Calls {
   }
 
   /**
-   * Sorts the open calls when a server has gone. For the next server: first how the connection began, then the calls to make
-   * again, once. For the client: the answers to all others, which are over.
+   * Sorts the open calls when a server has gone. For the next server: the start of the connection, then the calls to repeat, once. For the
+   * client: the answers to all others, which have failed.
    */
   afterLoss(): { readonly repeat: readonly string[]; readonly fail: readonly string[] } {
     const repeat = this.#opening();
@@ -339,7 +338,7 @@ export class Calls {
     return this.#initialized === undefined ? [first] : [first, this.#initialized];
   }
 
-  /** The request, with a request id of its own if that makes it repeatable. */
+  /** The request, with its own request id if that makes it repeatable. */
   #asRepeatable(line: string, message: Message): Pick<Call, "line" | "isRepeatable"> {
     if (message.method !== "tools/call") return { line, isRepeatable: true };
     const { tools, byRequestId } = this.#repeatable;

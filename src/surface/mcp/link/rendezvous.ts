@@ -3,7 +3,7 @@ import { linkSync, lstatSync, mkdirSync, readdirSync, renameSync, unlinkSync } f
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { basename, dirname, isAbsolute, join } from "node:path";
 
-/** How often two processes may meet at the address before one of them gives up on it. */
+/** How often two processes may collide at the address before one of them gives up on it. */
 const TRIES = 5;
 /** Milliseconds after which a socket that does not connect counts as unusable. */
 const CONNECT_MS = 1000;
@@ -12,7 +12,7 @@ const CONNECT_MS = 1000;
 export type Meeting =
   /** Another process serves the pack. */
   | { readonly role: "guest"; readonly socket: Socket }
-  /** No process did; from now on this one does. */
+  /** No process did; now this one does. */
   | { readonly role: "host"; readonly seat: Seat }
   /** The address cannot be used; the pack can still be opened. */
   | { readonly role: "alone"; readonly reason: string };
@@ -20,19 +20,19 @@ export type Meeting =
 /** The address of a pack, held by this process. */
 export type Seat = {
   readonly address: string;
-  /** Receives connections from the first one on, including those made before this was called. Sockets are paused. */
+  /** Receives connections, including those made before this call. Sockets are paused. */
   receive(guest: (socket: Socket) => void): void;
   /**
-   * Frees the address, accepts no more connections and ends those that nobody received. The others stay. Idempotent; happens
-   * automatically when the process exits normally.
+   * Frees the address, accepts no more connections and ends those not yet received. The others stay. Idempotent; happens automatically when
+   * the process exits normally.
    */
   leave(): void;
 };
 
 /**
- * Connects to the process that serves a pack, or takes the place if it is empty or was left by a process that has gone. If two
- * processes come at the same moment, one gets the place: the address is created atomically. No file of another user is touched or
- * connected to, and none where another user could replace it.
+ * Connects to the process that serves a pack, or takes its place if it is free or was left by a process that has gone. If two processes
+ * arrive at once, one gets it: the address is created atomically. Files of other users, or replaceable by them, are never touched or
+ * connected to.
  * @param user number of the user that this process runs as
  */
 export async function meet(address: string, user: number = ownUser()): Promise<Meeting> {
@@ -65,7 +65,7 @@ async function meetOnce(address: string, user: number): Promise<Meeting | undefi
     case "connected":
       return { role: "guest", socket: connection.socket };
     case "refused":
-      // Nobody listens: a leftover.
+      // No listener: a leftover.
       removeIfPossible(address, found.mark);
       return undefined;
     case "gone":
@@ -151,7 +151,7 @@ async function take(address: string): Promise<Seat | undefined> {
     whenThere(() => unlinkSync(own));
   }
   if (mark === undefined || !isOurs) return undefined;
-  // A process that took this one for gone may hold the address by now.
+  // A process that assumed this one had gone may hold the address by now.
   const seat = door.seatAt(address, () => removeIfPossible(address, mark));
   await sweep(address);
   return seat;
@@ -159,11 +159,11 @@ async function take(address: string): Promise<Seat | undefined> {
 
 type Door = {
   readonly server: Server;
-  /** The seat of a server that listens. @param free gives up its address */
+  /** The address of a listening server. @param free gives up its address */
   seatAt(address: string, free: () => void): Seat;
 };
 
-/** A server whose connections wait until somebody receives them. */
+/** A server whose connections wait until they are received. */
 function openDoor(): Door {
   const waiting = new Set<Socket>();
   let receiver = (socket: Socket): void => {
@@ -199,13 +199,13 @@ function isPutInPlace(own: string, address: string): boolean {
     linkSync(own, address);
     return true;
   } catch (error) {
-    // ENOENT: another process took it for a leftover just before it listened.
+    // ENOENT: another process removed it as a leftover just before it listened.
     if (hasCode(error, "EEXIST") || hasCode(error, "ENOENT")) return false;
     throw error;
   }
 }
 
-/** Removes leftovers of processes that ended while they took or gave up their place. */
+/** Removes leftovers of processes that ended while taking or giving up their address. */
 async function sweep(address: string): Promise<void> {
   for (const path of passingFiles(address)) {
     const found = findFile(path);
@@ -227,7 +227,7 @@ function removeIfPossible(path: string, mark: FileMark): void {
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    // For this user alone, from the first moment.
+    // Private to this user from the start.
     const mask = process.umask(0o177);
     try {
       server.once("error", reject);
@@ -245,9 +245,9 @@ function listen(server: Server, path: string): Promise<void> {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where processes of this user meet: the session's runtime folder, else one in the folder of configuration. Assistants pass on
- * few variables, so the usual place of the runtime folder is checked, too.
- * @param own folder of this user's configuration of the program, which may not exist
+ * Where processes of this user meet: the session's runtime folder, else one in the configuration folder. Assistants pass on few variables,
+ * so the usual runtime folder is checked too.
+ * @param own this user's configuration folder of the program, which may not exist
  */
 export function socketFolder(environment: Environment, own: string): string {
   const user = process.getuid?.() ?? 0;
@@ -269,8 +269,8 @@ export function socketAddress(folder: string, mainFile: string): string {
 }
 
 /**
- * Where the processes of one pack meet on Windows: a named pipe. Every user may use any name there, so this one can only be
- * computed by who knows the secret; who listens has to prove that all the same.
+ * Where the processes of one pack meet on Windows: a named pipe. Any user may create any name there, so this one is derived from the
+ * secret; the listener still has to prove that it knows it.
  */
 export function pipeAddress(secret: string, mainFile: string): string {
   const name = createHash("sha256")
@@ -310,7 +310,7 @@ function isSameFile(one: FileMark, other: FileMark | undefined): boolean {
 
 /** Why a folder does not belong to this user alone; undefined if it does. */
 function folderComplaint(folder: string, user: number): string | undefined {
-  // A link would let somebody else choose which folder is used.
+  // A link would let another user choose the folder.
   const stat = lstatSync(folder);
   if (!stat.isDirectory()) return "its folder is a link, or no folder";
   if (stat.uid !== user) return "its folder belongs to another user";
@@ -322,7 +322,7 @@ function passingName(path: string): string {
   return `${path}.${randomBytes(4).toString("hex")}`;
 }
 
-/** Files with a temporary name that a process left behind when it ended, or still has. */
+/** Files with a temporary name of a process that ended, or still runs. */
 function passingFiles(path: string): readonly string[] {
   const [folder, name] = [dirname(path), basename(path)];
   return readdirSync(folder)
@@ -332,7 +332,7 @@ function passingFiles(path: string): readonly string[] {
     .map((other) => join(folder, other));
 }
 
-/** Removes the file of that name if it is still this one and not another that got the name meanwhile. */
+/** Removes the file of that name if it is still this one, and not a later one of the same name. */
 export function removeFile(path: string, mark: FileMark): void {
   if (!isSameFile(mark, findFile(path)?.mark)) return;
   // Checking and removing are two steps. Renaming is one, and can be undone.
@@ -361,7 +361,7 @@ function giveBack(aside: string, path: string): void {
   try {
     linkSync(aside, path);
   } catch (error) {
-    // The next one is already there: its process serves those that come from now on.
+    // The next one already exists: its process serves new connections.
     if (!hasCode(error, "EEXIST")) throw error;
   }
 }
