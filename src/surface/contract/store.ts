@@ -336,7 +336,7 @@ const ingestFastOperation = defineOperation({
     title: "Store many texts quickly",
     description:
       "Keep many texts at once, such as the turns of a conversation; all or none. " +
-      "They are found after memory_process_materializations. For a single statement use memory_store.",
+      "They are found after memory_process_materializations.",
     annotations: ADDS,
     says: "Kept. Call memory_process_materializations to make them findable.",
   },

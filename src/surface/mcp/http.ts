@@ -20,7 +20,7 @@ import type { Turn } from "../listener/door.ts";
 import { answerMcp, MCP_PATH, MCP_PATHS, type McpEndpoint } from "../listener/mcp-endpoint.ts";
 import { createOriginCheck, refuseUnreadable } from "../listener/origin-check.ts";
 import { type Server, type ServerDeps, type Service, startServer } from "../listener/server.ts";
-import { createMcpServer, withoutNulls } from "./server.ts";
+import { asMeant, createMcpServer } from "./server.ts";
 import type { McpDeps } from "./tools.ts";
 
 /** Open `subscriptions/listen` streams over all clients. */
@@ -84,7 +84,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     return await streams.fetch(request, { parsedBody: message });
   };
   const answerBody = async (request: Request, body: unknown, caller: Caller): Promise<Response> => {
-    const message = asMessage(withoutNulls(body));
+    const message = asMessage(asMeant(body));
     if (message === undefined) return refuseCall(400, CODE.invalidRequest, complaintAbout(body));
     const toolSet = toolSetOf(request) ?? served.toolSet;
     const { boundUserId } = caller;

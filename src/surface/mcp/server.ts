@@ -8,7 +8,7 @@ import {
 import { z } from "zod";
 import { NODE_TYPES, SCOPES } from "../../domain/enums.ts";
 import { withoutInvisible } from "../../lib/invisible.ts";
-import { isJsonObject } from "../../lib/json.ts";
+import { isJsonObject, parseJson } from "../../lib/json.ts";
 import { reportError } from "../contract/core/error-map.ts";
 import { describeCause } from "../contract/core/log.ts";
 import { json } from "../contract/core/tool-text.ts";
@@ -307,12 +307,23 @@ function quoted(text: string | undefined): string {
   return JSON.stringify(text ?? "");
 }
 
-/** Accepts null for absent parameters or arguments, which some clients send. */
-export function withoutNulls(message: unknown): unknown {
+/** A message as some clients send it: with null where the protocol has no parameters or arguments, or with the JSON of its arguments as a text. */
+export function asMeant(message: unknown): unknown {
   if (!isJsonObject(message)) return message;
   const { params, ...rest } = message;
   if (params === null) return rest;
-  if (!isJsonObject(params) || params["arguments"] !== null) return message;
-  const { arguments: _none, ...others } = params;
-  return { ...message, params: others };
+  if (!isJsonObject(params)) return message;
+  const { arguments: given, ...others } = params;
+  if (given === null) return { ...message, params: others };
+  const args = typeof given === "string" ? objectIn(given) : undefined;
+  return args === undefined ? message : { ...message, params: { ...others, arguments: args } };
+}
+
+function objectIn(text: string): object | undefined {
+  try {
+    const value = parseJson(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -16,7 +16,7 @@ import type { Guest, Kin } from "./link/handshake.ts";
 import { type Host, hostGuests, type ServedGuest } from "./link/host.ts";
 import { LineReader, lineOf, NOT_UTF8, PENDING_MAX } from "./link/lines.ts";
 import type { Seat } from "./link/rendezvous.ts";
-import { createMcpServer, withoutNulls } from "./server.ts";
+import { asMeant, createMcpServer } from "./server.ts";
 import { loadOperations } from "./tool-schema.ts";
 import { type McpDeps, openFailure } from "./tools.ts";
 
@@ -295,7 +295,7 @@ class Connection implements Transport {
     if (line.trim() === "") return;
     let message: JSONRPCMessage;
     try {
-      message = parseJSONRPCMessage(withoutNulls(parseJson(line)));
+      message = parseJSONRPCMessage(asMeant(parseJson(line)));
     } catch (error) {
       this.#refuse(line, error instanceof DoubledName ? `: ${error.message}` : "");
       return;

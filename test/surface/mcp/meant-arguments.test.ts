@@ -68,6 +68,18 @@ describe("an argument is taken for what is meant", () => {
     expect(await node(old)).toMatchObject({ superseded_by: id });
   });
 
+  test("where a list of one stands for an id, Python's word for a truth, an empty text for absent", async () => {
+    const { answer, stored } = await connect();
+    const id = await stored("tea");
+    expect(await answer("memory_get_node", { node_id: [`memory://nodes/${id}`] })).toMatchObject({
+      id,
+    });
+    const asked = { query: "tea", include_context: "True", limit: "", time_from: " " };
+    expect(await answer("memory_retrieve", asked)).toHaveProperty("context");
+    const pinned = await answer("memory_archive_node", { node_id: id, pinned: "False" });
+    expect(pinned).toMatchObject({ lifecycle_state: "tentative", pinned: false });
+  });
+
   test("but never a text that may be a text", async () => {
     const { stored, node } = await connect();
     for (const content of ["5", "true", '{"a":1}', '["x"]', "memory://nodes/7", "null"]) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { NODE_TYPES } from "../../../src/domain/enums.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { RetrievalResponse, RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import { fakeEngine } from "../fake-engine.ts";
@@ -42,6 +43,15 @@ async function call(args: Record<string, unknown>, answer = RESPONSE) {
 }
 
 describe("memory_retrieve", () => {
+  test("asks for the named types alone", async () => {
+    await call({ node_types: "task" });
+    expect(asked[0]?.excludeNodeTypes).toEqual(NODE_TYPES.filter((type) => type !== "task"));
+    await call({ node_types: ["task", "fact"], exclude_node_types: ["fact"] });
+    expect(asked[0]?.excludeNodeTypes).toContain("fact");
+    await call({ node_types: [] });
+    expect(asked[0]?.excludeNodeTypes).toEqual(NODE_TYPES);
+  });
+
   test("passes its filters and caps on", async () => {
     await call({
       max_per_source: 1,

@@ -29,16 +29,26 @@ function looksLikeList(value: unknown): value is string {
 function asMeant(schema: z.ZodObject, args: Wire): Wire {
   const entries = Object.entries(args).map(([name, value]) => {
     const own = schema.shape[name];
-    if (own === undefined) return [name, value] as const;
-    if (typeof value !== "string") return [name, readInside(own, value) ?? value] as const;
-    const isTaken = own.safeParse(value).success;
-    if (isTaken && !looksLikeList(value)) return [name, value] as const;
-    const [meant] = [jsonOf(value), ...(isTaken ? [] : [[value]])]
-      .map((reading) => readInside(own, inIds(name, reading)))
-      .filter((reading) => reading !== undefined);
-    return [name, meant === undefined ? value : meant] as const;
+    return [name, own === undefined ? value : meant(own, name, value)] as const;
   });
   return Object.fromEntries(entries);
+}
+
+/** The value that an argument stands for; itself if that is not what the schema wants either. */
+function meant(own: z.ZodType, name: string, value: unknown): unknown {
+  const isTaken = own.safeParse(value).success;
+  if (isTaken && !looksLikeList(value)) return value;
+  if (typeof value !== "string") {
+    const [only, ...others] = Array.isArray(value) ? value : [];
+    return readInside(own, value) ?? (others.length === 0 ? readInside(own, only) : value) ?? value;
+  }
+  // Some models write an empty text for an absent argument.
+  if (value.trim() === "" && own.safeParse(undefined).success) return undefined;
+  const readings = [jsonOf(value), ...(isTaken ? [] : [[value]])];
+  return (
+    readings.map((one) => readInside(own, inIds(name, one))).find((one) => one !== undefined) ??
+    value
+  );
 }
 
 /** Successive interpretations of a value: a text of a list of entries with texts. */
@@ -79,7 +89,8 @@ function readAt(
 /** Undefined if not JSON. */
 function jsonOf(text: string): unknown {
   try {
-    return parseJson(text);
+    // Clients in Python write `True`.
+    return parseJson(/^\s*(?:True|False)\s*$/.test(text) ? text.toLowerCase() : text);
   } catch {
     return undefined;
   }

@@ -158,6 +158,12 @@ export const retrieveRequest = {
     }),
   ),
   ...filters,
+  node_types: toolField(
+    z
+      .array(z.enum(NODE_TYPES))
+      .nullish()
+      .meta({ description: "Only these, such as task for open tasks." }),
+  ),
   include_context: toolField(
     z.boolean().nullish().meta({
       description: "Also return a context.",
@@ -200,7 +206,7 @@ function isGiven(value: unknown): boolean {
 
 /** @throws SvcError invalid_argument for two different modes */
 export function toRetrieveInput(
-  { mode, includeContext: _shown, ...input }: RetrieveRequest,
+  { mode, includeContext: _shown, nodeTypes, ...input }: RetrieveRequest,
   { signal, client }: Pick<CallContext, "signal" | "client">,
 ): RetrieveInput {
   const { retrievalMode } = input;
@@ -210,7 +216,11 @@ export function toRetrieveInput(
       `${JSON.stringify(mode)} differs from retrieval_mode ${JSON.stringify(retrievalMode)}; give one of them`,
     );
   }
-  return { ...input, retrievalMode: retrievalMode ?? mode, client, signal };
+  const others = nodeTypes && NODE_TYPES.filter((type) => !nodeTypes.includes(type));
+  const excludeNodeTypes = others
+    ? [...others, ...(input.excludeNodeTypes ?? [])]
+    : input.excludeNodeTypes;
+  return { ...input, excludeNodeTypes, retrievalMode: retrievalMode ?? mode, client, signal };
 }
 
 /** UTF-16 units of texts in a tool's answer, which contains them twice: as an object and as its JSON. */
@@ -240,8 +250,16 @@ export const retrieveOperation = defineOperation({
       "Find what is remembered. Call it before you answer what earlier conversations may have settled; ask in plain words, one topic a call. " +
       "Returns the best matches first, each with id, state, age and source; not needed for what this conversation already says.",
     toolSet: "core",
-    coreArguments: ["query", "scope", "limit", "time_from", "as_of", "include_context"],
-    silentArguments: ["mode", "include_cross_scope"],
+    coreArguments: [
+      "query",
+      "scope",
+      "limit",
+      "node_types",
+      "time_from",
+      "as_of",
+      "include_context",
+    ],
+    silentArguments: ["mode", "include_cross_scope", "exclude_node_types"],
     annotations: READS,
     output: retrieveToolView,
     write: (response, { includeContext, limit }) =>
