@@ -4,6 +4,7 @@ import { type Caller, idIn, useTools } from "./served-tools.ts";
 
 const { open } = useTools();
 
+const FIXED_ID = "01a21edc-3a61-773a-9766-9783242c8151";
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 const TAGS = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0)));
 const HIDDEN = ["\u202eeve\u202c", TAGS.join(""), "o\ufe01b\u{e0155}", "\u200b\ufeff\u00ad"];
@@ -42,6 +43,9 @@ describe("an answer", () => {
 
   test("costs at most 70 tokens for a hit, and 120 for a replacement in both forms together", async () => {
     await tokenizer.ready();
+    // The digits of an id decide how many tokens it has.
+    const cost = (shown: object | string) =>
+      tokenizer.count(JSON.stringify(shown).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, FIXED_ID));
     const clock = testClock();
     const ada = await (await open({ clock })).connect("ada");
     const old = await ada.answer("memory_store", {
@@ -52,7 +56,7 @@ describe("an answer", () => {
       "results"
     ] as object[];
     expect(hit).toMatchObject({ stored: "2026-03-18" });
-    expect(tokenizer.count(JSON.stringify(hit))).toBeLessThanOrEqual(70);
+    expect(cost(hit ?? {})).toBeLessThanOrEqual(70);
     const next = await ada.answer("memory_store", {
       content: "Ada's dentist is Dr. Huber in Graz.",
     });
@@ -60,9 +64,7 @@ describe("an answer", () => {
       old_node_id: old["node_id"],
       new_node_id: next["node_id"],
     });
-    expect(tokenizer.count(text) + tokenizer.count(JSON.stringify(structured))).toBeLessThanOrEqual(
-      120,
-    );
+    expect(cost(text) + cost(structured)).toBeLessThanOrEqual(120);
   });
 
   test("to arguments that break the schema is an object with an error, in both forms", async () => {
