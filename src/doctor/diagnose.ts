@@ -268,7 +268,7 @@ async function checkKey(
   if (problem !== undefined) return finding("warn", problem);
   const places = [...states.map(({ place }) => placeName(place)), ...elsewhere(source)];
   const [only] = places;
-  if (only === undefined) {
+  if (only === undefined || (states.length === 0 && source.kind === "given")) {
     return finding("ok", "encrypted; no key is kept on this machine, it is typed each time");
   }
   if (places.length > 1) return finding("ok", `encrypted; the key is in ${places.join(" and ")}`);

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { NamespaceIdentity } from "../../domain/owner.ts";
+import { shellWord } from "../../lib/text.ts";
 import type { EmbeddingIdentity } from "../../ports/models.ts";
 import type { Clock } from "../../ports/system.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
@@ -284,7 +285,7 @@ function prepareFolder(options: SqliteStoreOptions, path: string): boolean {
     return true;
   }
   if (!options.createIfMissing) {
-    throw noSuchPack(path, `create it with: svc init ${path}`);
+    throw noSuchPack(path, `create it with: svc init ${shellWord(path)}`);
   }
   makeFolders(layout);
   return true;

@@ -184,6 +184,17 @@ function isSet({ config }: LoadedConfig): boolean {
   return packPath !== undefined || url !== undefined || isOther;
 }
 
+/** The pack of a server: the named or configured one; undefined: the configured place, where a missing one is made. */
+export function packToServe(
+  path: string | undefined,
+  envFile: string | undefined,
+): string | undefined {
+  const file = envFile === undefined ? undefined : namedFile(envFile);
+  if (path !== undefined || isSet(loadedFor(undefined, file))) return path;
+  const own = near(false);
+  return existsSync(own) ? own : undefined;
+}
+
 function near(isNew: boolean): string {
   return isNew || existsSync(DEFAULT_PACK) ? DEFAULT_PACK : (ownPack() ?? DEFAULT_PACK);
 }
@@ -322,7 +333,8 @@ async function wordsWithPack(
   const words = isFirst ? given.slice(1) : given;
   const lacking = names.findIndex(([word], at) => word.startsWith("<") && at >= words.length);
   if (lacking >= 0) {
-    command.error(`error: missing required argument '${names[lacking]?.[0].slice(1, -1)}'`);
+    const [name = "", description] = names[lacking] ?? [];
+    command.error(`error: missing required argument '${name.slice(1, -1)}': ${description}`);
   }
   if (isFirst && option !== undefined)
     throw invalid("--pack", `names a pack, and so does ${first}`);

@@ -123,7 +123,7 @@ test.each([
 const USAGE: readonly { args: readonly string[]; says: string; env?: Record<string, string> }[] = [
   { args: ["bogus"], says: "unknown command 'bogus'" },
   { args: ["serch", "good.pack", "x"], says: "Did you mean search?" },
-  { args: ["store"], says: "missing required argument" },
+  { args: ["store"], says: "missing required argument 'text...': what to remember; - reads it" },
   { args: ["store", "good.pack", "-x"], says: "Put -- before a text that begins with a dash" },
   { args: ["search", "good.pack", "--fail-fast"], says: "Put -- before a text" },
   { args: ["store", "good.pack", "--typ"], says: "(Did you mean --type?)\nPut -- before a text" },

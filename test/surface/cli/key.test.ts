@@ -251,6 +251,8 @@ describe("doctor", () => {
     const { code, stdout } = await run(["doctor", "keyless.pack"]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/\[FAIL\] key: .*svc key import/);
+    const typed = await run(["doctor", "keyless.pack", "--encryption-key", RAW]);
+    expect(typed.stdout).toContain("[OK]   key: encrypted; no key is kept on this machine");
   });
 });
 

@@ -71,6 +71,13 @@ test.each([
   expect(stderr).not.toContain("memory.db");
 });
 
+test("an empty file is told to be one, and no other name for itself", async () => {
+  writeFileSync(join(desk.folder, "hollow.pack"), "");
+  const { code, stderr } = await desk.run(["list", "hollow.pack"]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("is empty") });
+  expect(stderr).not.toContain("did you mean");
+});
+
 describe("no pack is made", () => {
   const files = (folder: string): readonly string[] =>
     readdirSync(join(desk.folder, folder), { recursive: true })

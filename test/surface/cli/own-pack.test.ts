@@ -56,6 +56,23 @@ describe("the pack of this user", () => {
     expect(existsSync(join(elsewhere(), "memory.pack"))).toBeFalse();
   });
 
+  test("is served, from any folder", async () => {
+    const server = desk.start(["serve", "--port", "0"], {}, elsewhere());
+    let told = "";
+    let isServing = false;
+    const decoder = new TextDecoder();
+    for await (const chunk of server.stderr) {
+      told += decoder.decode(chunk, { stream: true });
+      if (!isServing && told.includes("listening on")) {
+        isServing = true;
+        server.kill("SIGTERM");
+      }
+    }
+    expect(await server.exited).toBe(0);
+    expect(told).toContain(`pack ${join(desk.folder, "memory.pack")}`);
+    expect(existsSync(join(elsewhere(), "memory.db"))).toBeFalse();
+  });
+
   test("stands behind one that is named, set or here", async () => {
     await desk.run(["init", "elsewhere/other.pack", "--plain", "--owner", "anna"]);
     const list = async (...args: readonly string[]) =>

@@ -106,6 +106,8 @@ describe("the hits", () => {
       /^Nothing is known about this for certain\. Perhaps the first one/,
     );
     expect(unknown[0]).not.toContain("Perhaps");
+    const alone = lines(responseOf([{ ...weak(1), semanticRelevance: 0.9 }]));
+    expect(alone[0]).not.toContain("Perhaps");
   });
 
   test("are all that reach the floor of a caller who names one, weak ones included", () => {

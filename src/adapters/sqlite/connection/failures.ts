@@ -94,6 +94,7 @@ export function noSuchPack(path: string, advice?: string): SvcError {
   const id = isFolder ? folder : path;
   const near = nearPack(id);
   const hints = [
+    ...(existsSync(path) ? ["the file is empty"] : []),
     ...(isFolder ? ["the name of a pack ends in .pack, unless it is a folder"] : []),
     ...(near === undefined ? [] : [`did you mean ${near}?`]),
     ...(advice === undefined ? [] : [advice.replace(path, () => id)]),
@@ -107,7 +108,9 @@ function nearPack(path: string): string | undefined {
   const folder = dirname(path);
   const wanted = parse(path).name;
   try {
-    const names = readdirSync(folder).filter((name) => name.endsWith(".pack"));
+    const names = readdirSync(folder).filter(
+      (name) => name.endsWith(".pack") && join(folder, name) !== path,
+    );
     const distances = names.map((name) => editDistance(wanted, parse(name).name));
     const least = Math.min(...distances);
     const name = names[distances.indexOf(least)];

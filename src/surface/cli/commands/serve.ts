@@ -19,6 +19,7 @@ import {
   keyFor,
   keyRequest,
   PACK_ARGUMENT,
+  packToServe,
   wholeNumber,
 } from "../options.ts";
 import { aborted, stopSignal } from "../signals.ts";
@@ -40,7 +41,10 @@ type ServeOptions = {
 export function serveCommand(context: CliContext): Command {
   return new Command("serve")
     .description("serve memories over HTTP")
-    .option("--db-path <path>", "the pack; default: as configured")
+    .option(
+      "--db-path <path>",
+      "the pack; default: the configured one, else ./memory.pack, else that of svc init",
+    )
     .addOption(encryptionKeyOption())
     .addOption(envFileOption(".env in the working directory"))
     .option("--host <address>", "address to listen on", "127.0.0.1")
@@ -78,7 +82,12 @@ Without a key only this machine may connect; an address of the network is refuse
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
   const { dbPath, encryptionKey, envFile, readOnly = false } = options;
-  const { config, source } = await keyFor(context, dbPath, encryptionKey, envFile);
+  const { config, source } = await keyFor(
+    context,
+    packToServe(dbPath, envFile),
+    encryptionKey,
+    envFile,
+  );
   const log = stderrLog(options.logLevel, config.log_format);
   const warn = (message: string): void => log("warn", message);
   const stop = stopSignal();

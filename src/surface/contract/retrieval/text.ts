@@ -200,8 +200,8 @@ export function shownHits(
 }
 
 function isFarAhead([first, ...others]: RetrievalResponse["results"]): boolean {
-  const next = Math.max(0, ...others.map(({ semanticRelevance }) => semanticRelevance));
-  return (first?.semanticRelevance ?? 0) >= next + PERHAPS_AHEAD;
+  const next = Math.max(...others.map(({ semanticRelevance }) => semanticRelevance));
+  return others.length > 0 && (first?.semanticRelevance ?? 0) >= next + PERHAPS_AHEAD;
 }
 
 /** A hit that represents all with the same text. */
