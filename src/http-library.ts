@@ -16,7 +16,7 @@ export type HttpOptions = {
   readonly corsAllowCredentials?: boolean | undefined;
   /** Names of the server in addition to the loopback ones; checked only without keys. Default: none. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Serves everybody without keys, under any name, on any address. Default false. */
+  /** Serves everyone without keys, under any name, on any address. Default false. */
   readonly allowUnauthenticatedExternalBind?: boolean | undefined;
   /** Called for each request and each failure. Default: nothing is logged. */
   readonly log?:
@@ -28,13 +28,13 @@ export type HttpOptions = {
     | undefined;
 };
 
-/** Answers a request; a failure is an answer, too. */
+/** Answers a request; a failure is an answer too. */
 export type HttpHandler = (request: Request) => Promise<Response>;
 
 export type HttpServerOptions = HttpOptions & {
   /**
-   * An engine, which you still have to close, or a function that opens one. It is called once the address is bound, and `stop`
-   * closes its engine.
+   * An engine, which the caller still has to close, or a function that opens one. It is called once the address is bound, and `stop` closes
+   * its engine.
    */
   readonly engine: MemoryEngine | (() => Promise<MemoryEngine>);
   /** Address to listen on; empty means every interface. Default `127.0.0.1`. */
@@ -53,7 +53,7 @@ export type HttpServer = AsyncDisposable & {
 };
 
 /**
- * The routes of `svc serve` as a function, for your own server. Who can reach that is not checked here.
+ * The routes of `svc serve` as a function, for your own server, whose reachability is not checked here.
  * @param engine while it is still being opened, every route but `/v1/health` answers 503
  * @throws SvcError invalid_config for keys that cannot be used
  */
@@ -67,7 +67,7 @@ export function createHttpHandler(
       (ready) => {
         opened = ready;
       },
-      // Its owner gets the rejection; requests learn that there is no engine.
+      // Its owner gets the rejection; requests are told that there is no engine.
       () => undefined,
     );
   }

@@ -23,7 +23,7 @@ async function runCommand(): Promise<number> {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  // Answered here: scripts ask for it often, and loading a command-line parser takes longer than answering.
+  // Answered here: scripts call it often, and loading a command-line parser takes longer than answering.
   if (args.length === 1 && isVersion(args[0])) {
     process.stdout.write(`${VERSION}\n`);
     return 0;
@@ -40,7 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (args[0] === "mcp") {
     const { runMcp } = await import("./process/mcp.ts");
     const exitCode = await runMcp(args, runCommand);
-    // Its client has left: nothing that is still open may keep it alive.
+    // Its client has left: open handles must not keep it alive.
     setTimeout(() => process.exit(exitCode), LINGER_MS).unref();
     return exitCode;
   }

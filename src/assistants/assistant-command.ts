@@ -22,8 +22,9 @@ export type AssistantCommandInput = {
 };
 
 /**
- * How an assistant starts this program for the configured pack, which exists: where it was moved, the assistant is told, and gets
- * no second memory. @param key what is known about its key, if there is one
+ * How an assistant starts this program for the configured pack, which must exist: if it was moved, the assistant gets an error, not a
+ * second memory.
+ * @param key status of its key, if any
  */
 export function assistantCommand(
   { pack, userId, tools = "core" }: AssistantCommandInput,
@@ -41,19 +42,19 @@ export function assistantCommand(
   };
 }
 
-/** What is known about the key of the configured pack; undefined if there is no pack. */
+/** The key status of the configured pack; undefined if there is no pack. */
 export async function keyOfPack(config: Config): Promise<KeyStatus | undefined> {
   return (await Bun.file(mainFileOf(config)).exists()) ? await keyStatus(config) : undefined;
 }
 
-/** Whether an assistant, which knows none of the settings of this process, can open the pack. */
+/** Whether an assistant, which does not know this process's settings, can open the pack. */
 export function canBeOpened(key: KeyStatus | undefined): boolean {
   return (
     key === undefined || !key.encrypted || key.places.some(({ problem }) => problem === undefined)
   );
 }
 
-/** Assistants do not pass on the variable that says where key files are. */
+/** Assistants do not pass on the variable for the location of key files. */
 function keyFolderVariable(
   key: KeyStatus | undefined,
   { environment, home }: Surroundings,
@@ -66,7 +67,7 @@ function keyFolderVariable(
 
 export type Assistant = {
   readonly server: ServerCommand;
-  /** What keeps an assistant from using the pack, or that there is none yet; one sentence each. */
+  /** What prevents an assistant from using the pack, or that none exists yet; one sentence each. */
   readonly concerns: readonly string[];
 };
 
@@ -126,7 +127,7 @@ function settingsConcerns({ environment }: Surroundings): readonly string[] {
   ];
 }
 
-/** Most assistants expand variables in what they read, each in its own notation. */
+/** Most assistants expand variables in their configuration, each in its own notation. */
 function dollarConcerns({ command, args, env }: ServerCommand): readonly string[] {
   const found = [command, ...args, ...Object.values(env)].find((text) => text.includes("$"));
   return found === undefined

@@ -17,11 +17,11 @@ export const CLIENT_NAMES = [
 ] as const;
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
-/** For whom an assistant is configured: its user everywhere, or everybody who works in a folder. */
+/** The scope of a configuration: the user everywhere, or everyone who works in a folder. */
 export const CONFIG_SCOPES = ["user", "project"] as const;
 export type ConfigScope = (typeof CONFIG_SCOPES)[number];
 
-/** How a client writes down its servers. */
+/** How a client stores its servers. */
 export type ConfigForm = {
   readonly language: "json" | "toml";
   /** The member of the file's root that holds the servers by name. */
@@ -43,7 +43,7 @@ export type Client = {
   /** Its display name. */
   readonly title: string;
   readonly form: ConfigForm;
-  /** Where it may look for its user's configuration: the first place whose folder exists, else the first. */
+  /** Possible folders of the user's configuration: the first existing one, else the first. */
   readonly user: (folders: Folders) => readonly Place[];
   /** Its file below a project's folder, if it reads one. */
   readonly project: readonly string[] | undefined;
@@ -146,7 +146,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
 };
 
-/** A client by its name; undefined for an unknown one. */
+/** A client by its name; undefined if unknown. */
 export function findClient(name: string): Client | undefined {
   const known = CLIENT_NAMES.find((client) => client === name);
   return known === undefined ? undefined : { name: known, ...CLIENTS[known] };
@@ -200,10 +200,10 @@ const OTHER_NAMES: Readonly<Partial<Record<ClientName, readonly string[]>>> = {
   windsurf: ["codeium", "cascade"],
 };
 
-/** Minimum letters with which a part of a name stands for it. */
+/** Minimum letters for a partial name. */
 const PART_MIN = 3;
 
-/** The clients that an unknown name may mean, in the order of the catalogue. */
+/** The clients that an unknown name may mean, in catalogue order. */
 export function similarClients(name: string): readonly ClientName[] {
   const wanted = plain(name);
   const namesOf = (client: ClientName): readonly string[] => [
@@ -243,12 +243,12 @@ function advice(name: string): string {
   return `choose one of ${CLIENT_NAMES.join(", ")}, or see what to put into any other with: ${print}`;
 }
 
-/** The command line that starts this program again, the executable's absolute path first. */
+/** The command line that starts this program again, beginning with the executable's absolute path. */
 export const SELF: readonly [string, ...string[]] = Bun.isStandaloneExecutable
   ? [process.execPath]
   : [process.execPath, resolve(import.meta.dir, "../main.ts")];
 
-/** What decides where the files of assistants are. */
+/** What determines where assistants' files are. */
 export type Surroundings = {
   /** As Node names it: `linux`, `darwin`, `win32`. */
   readonly platform: string;

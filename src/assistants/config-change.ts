@@ -55,19 +55,19 @@ export type ClientEntry = {
   readonly name: string;
 };
 
-/** A change of a configuration file that has not been made yet. */
+/** A planned change of a configuration file. */
 export type ClientChange = {
-  /** What people call the assistant. */
+  /** The assistant's name for people. */
   readonly title: string;
   /** Absolute path. */
   readonly file: string;
   /** Undefined: there is no file. */
   readonly before: string | undefined;
-  /** Undefined: the file is removed. The same as `before`: there is nothing to do. */
+  /** Undefined: the file is removed. Equal to `before`: nothing to do. */
   readonly after: string | undefined;
   /** Other names under which the file has servers of this program. */
   readonly otherNames: readonly string[];
-  /** Makes the change, at once or not at all. @returns the path of the copy of the former file, where one is made */
+  /** Applies the change, atomically. @returns the path of the backup, if one is made */
   apply(): string | undefined;
 };
 
@@ -76,7 +76,7 @@ type Planned = Omit<ClientChange, "title" | "file" | "apply"> & {
   readonly isShared: boolean;
   /** Whether the file is backed up first. */
   readonly isBackedUp: boolean;
-  /** Backups that hold nothing new once the change is made. */
+  /** Backups that become redundant with the change. */
   readonly spent: readonly string[];
 };
 
@@ -113,8 +113,7 @@ export async function planConnection(
 }
 
 /**
- * What disconnecting a client changes: the file becomes what it was before, if nothing else has changed since; else only
- * the entry is removed.
+ * What disconnecting a client changes: the file is restored if nothing else has changed since; else only the entry is removed.
  * @throws SvcError invalid_argument if the file cannot be understood, or the entry belongs to another program
  */
 export async function planDisconnection(
@@ -175,16 +174,16 @@ export async function entryText(
   return (await loadEditor(form)).create(name, toMembers(server, form));
 }
 
-/** What to put into the configuration of a client, and which client it is for. */
+/** The configuration snippet for a client, and which client it is for. */
 type Snippet = {
   readonly text: string;
-  /** The known client that reads it; undefined: it suits most of the others. */
+  /** The known client that reads it; undefined: it suits most others. */
   readonly title: string | undefined;
   /** The known clients that the user may have meant. */
   readonly similar: readonly string[];
 };
 
-/** What to put into the configuration of a client; for an unknown one, what most of them read. */
+/** The configuration snippet for a client; for an unknown one, what most of them read. */
 export async function snippetFor(
   clientName: string,
   name: string,
@@ -235,7 +234,7 @@ function connected(
 
 type Undone = Pick<Planned, "after" | "isBackedUp" | "spent">;
 
-/** Follows the copies back to the text that the first connection found; where something else has changed, takes the entry alone. */
+/** Follows the backups to the text that the first connection found; if something else has changed, removes only the entry. */
 function undone(editor: Editor, file: string, before: string, name: string): Undone {
   const spent: string[] = [];
   let text = before;
@@ -297,7 +296,7 @@ export type Connection = {
   readonly server: ServerCommand;
 };
 
-/** The known assistants that are configured to use a pack. Files that cannot be read are passed over. */
+/** The known assistants configured to use a pack. Unreadable files are skipped. */
 export async function connectionsTo(
   mainFile: string,
   here: Surroundings,
@@ -324,7 +323,7 @@ async function connectionsOf(
   );
 }
 
-/** The entries of a file; none of one that is missing or cannot be read: who changes it says why. */
+/** The entries of a file; empty if it is missing or unreadable: a change will report why. */
 function entriesIn(editor: Editor, file: string): ReadonlyMap<string, unknown> {
   try {
     return editor.read(readConfig(file) ?? "");
@@ -333,7 +332,7 @@ function entriesIn(editor: Editor, file: string): ReadonlyMap<string, unknown> {
   }
 }
 
-/** The main file of the pack that a server is started for; undefined where its working directory or settings decide. */
+/** The main file of a server's pack; undefined if its working directory or settings determine it. */
 function packOf(server: ServerCommand): string | undefined {
   const path = packArgumentOf(server);
   if (path === undefined || !isAbsolute(path)) return undefined;

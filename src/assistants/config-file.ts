@@ -20,7 +20,7 @@ import { invalid, SvcError } from "../domain/errors.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Place } from "./catalogue.ts";
 
-/** Between the name of a file and the time of its backup. */
+/** Between a file's name and its backup time. */
 const BACKUP = ".svc-backup-";
 const PRIVATE = 0o600;
 
@@ -57,10 +57,10 @@ export function readConfig(file: string): string | undefined {
 }
 
 /**
- * Atomically and durably replaces the text of a file, or creates the file. Links still lead to the same file, and its
- * permissions stay. A new file is private unless it belongs to a project.
- * @param before what the file is expected to hold; undefined: no file
- * @throws SvcError invalid_argument if it holds something else by now, storage_failed if it cannot be written
+ * Atomically and durably replaces the text of a file, or creates the file. Links and permissions stay. A new file is private unless it
+ * belongs to a project.
+ * @param before the expected content; undefined: no file
+ * @throws SvcError invalid_argument if the content differs, storage_failed if it cannot be written
  */
 export function writeConfig(
   file: string,
@@ -82,7 +82,7 @@ export function writeConfig(
   });
 }
 
-/** Removes a file. @throws SvcError invalid_argument if it does not hold what is expected, storage_failed */
+/** Removes a file. @throws SvcError invalid_argument if its content is not the expected one, storage_failed */
 export function removeConfig(file: string, before: string): void {
   guarded(file, () => {
     requireText(file, before);
@@ -105,7 +105,7 @@ function removeFolder(folder: string): boolean {
     rmdirSync(folder);
     return true;
   } catch {
-    // It is in use, or belongs to another user: it stays, and the change is undone anyway.
+    // It is in use, or belongs to another user: it stays, and the change is still undone.
     return false;
   }
 }
@@ -114,7 +114,7 @@ export function removeCopies(paths: readonly string[]): void {
   for (const path of paths) rmSync(path, { force: true });
 }
 
-/** Copies a text beside its file, for this user alone. @returns the path of the copy */
+/** Backs up a text next to its file, private to this user. @returns the path of the copy */
 export function backUp(file: string, text: string, now: Instant): string {
   const stamp = now.replace(/\.\d+/, "").replace(/[-:]/g, "");
   return guarded(file, () => {
@@ -130,7 +130,7 @@ export function backUp(file: string, text: string, now: Instant): string {
   });
 }
 
-/** The backups of a file that is there, newest first. Unreadable ones are left out. */
+/** The backups of an existing file, newest first. Unreadable ones are left out. */
 export function backupsOf(file: string): readonly Backup[] {
   const start = `${basename(file)}${BACKUP}`;
   // Of two backups of the same second, the one with the larger number is newer.
@@ -145,7 +145,7 @@ export function backupsOf(file: string): readonly Backup[] {
         const text = readConfig(path);
         return text === undefined ? [] : [{ path, text }];
       } catch {
-        // Perhaps somebody else's file of a similar name; the other backups are used.
+        // Possibly another user's file of a similar name; the other backups are used.
         return [];
       }
     });
@@ -167,7 +167,7 @@ function tryChown(path: string, uid: number, gid: number): void {
   try {
     chownSync(path, uid, gid);
   } catch (error) {
-    // Only a superuser may give files away; otherwise the file becomes this user's, who could write it before.
+    // Only a superuser may change owners; otherwise the file becomes this user's, who could write it before.
     if (codeOf(error) !== "EPERM") throw error;
   }
 }

@@ -69,7 +69,7 @@ function positionOf(text: string, offset: number): string {
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
-/** Where everything else is on one line, so is the entry; else it has lines of its own, behind the comment of its neighbour. */
+/** A new entry goes on one line if everything else is; else it gets its own lines, after its neighbour's comment. */
 function laidOut(body: string, root: Node, { offset, length, content }: Edit): readonly Edit[] {
   const [first] = root.children ?? [];
   if (first !== undefined && !body.trim().includes("\n")) return [{ offset, length, content }];
@@ -121,7 +121,7 @@ function removal(body: string, property: Node): readonly Edit[] {
   ];
 }
 
-/** The comma that separates what ends here from what follows, if there is one. */
+/** The comma between this and the next element, if any. */
 function commaAfter(body: string, end: number): number | undefined {
   const between = /^(?:\s|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/.exec(body.slice(end))?.[0] ?? "";
   return body[end + between.length] === "," ? end + between.length : undefined;

@@ -5,7 +5,7 @@ import { VERSION } from "../app/version.ts";
 import { workingFolder } from "../config/path.ts";
 import type { ServerCommand } from "./server-entry.ts";
 
-/** Result of starting a server and talking to it. */
+/** The result of starting a server and talking to it. */
 export type RoundTrip =
   | {
       readonly isOk: true;
@@ -19,13 +19,13 @@ export type RoundTrip =
   | { readonly isOk: false; readonly ms: number; readonly problem: string };
 
 export type RoundTripOptions = {
-  /** Milliseconds allowed for all of it, without the end of the process. */
+  /** Milliseconds allowed for everything but the end of the process. */
   readonly limitMs: number;
   /** The working directory of the process. Default: the root of the file system. */
   readonly folder?: string | undefined;
 };
 
-/** A memory that no pack has: the lowest identifier of its kind. */
+/** An id that no memory has: the lowest one of its kind. */
 const NOBODY = "00000000-0000-7000-8000-000000000000";
 const READ_TOOL = "memory_get_node";
 const STATS = "memory://stats";
@@ -33,9 +33,9 @@ const STATS = "memory://stats";
 const KEPT = 2000;
 
 /**
- * Starts a server as an assistant does: exactly this command, without a shell, with the few variables that assistants pass on and
- * those of the entry. Then talks to it: opening, list of tools, and a question that opens the pack. Nothing is stored and no
- * memory is read. The process has ended when this resolves. Never rejects.
+ * Starts a server as an assistant does: exactly this command, without a shell, with the few variables that assistants pass on and those of
+ * the entry. Then tests it: handshake, list of tools, and a request that opens the pack. Nothing is stored and no memory is read. The
+ * process has ended when this resolves. Never rejects.
  */
 export async function tryServer(
   server: ServerCommand,
@@ -89,7 +89,7 @@ async function loadSdk(): Promise<Sdk> {
   return { Client: client.Client, StdioClientTransport: stdio.StdioClientTransport };
 }
 
-/** Asks something that only an open pack can answer. */
+/** Requests something that requires an open pack. */
 async function ask(
   client: Client,
   hasReadTool: boolean,

@@ -17,7 +17,7 @@ export const CONFIG_FOLDER_VARIABLE = "XDG_CONFIG_HOME";
 
 const OWN_VARIABLES: readonly string[] = [OWNER_VARIABLE, CONFIG_FOLDER_VARIABLE];
 
-/** The members of this server's entry, in this client's form. Variables that the user has added to an earlier entry stay. */
+/** The members of this server's entry, in this client's form. Variables that the user added to an earlier entry stay. */
 export function toMembers(server: ServerCommand, form: ConfigForm, former?: unknown): Members {
   const { command, args } = server;
   const added = Object.entries(fromEntry(former)?.env ?? {}).filter(
@@ -57,10 +57,10 @@ export function isOurs(entry: unknown): boolean {
   return at >= 0 && (isNamed || /^--db-path(=|$)/.test(server.args[at + 1] ?? ""));
 }
 
-/** The option by which a server makes no pack where there is none. */
+/** The option that keeps a server from creating a missing pack. */
 export const NO_CREATE = "--no-create";
 
-/** The pack that a server is started with, as written; undefined if its settings decide. */
+/** The pack of a server's command line, as written; undefined if its settings decide. */
 export function packArgumentOf({ args }: ServerCommand): string | undefined {
   const rest = args.slice(args.indexOf("mcp") + 1);
   const at = rest.findIndex((arg) => arg === "--db-path" || arg.startsWith("--db-path="));
@@ -78,12 +78,12 @@ function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
-/** Members of an entry by name; undefined: the entry must not have it. */
+/** Members of an entry by name; undefined: must be absent. */
 export type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Edits the text of a configuration file. Everything except the entry stays as it is, byte for byte, apart from a comma that
- * separates it from its neighbour.
+ * Edits the text of a configuration file. Everything but the entry stays byte for byte, apart from a comma that separates it from its
+ * neighbour.
  */
 export type Editor = {
   /**
@@ -92,7 +92,7 @@ export type Editor = {
    */
   read(text: string): ReadonlyMap<string, unknown>;
   /**
-   * The text with these members in the entry of that name, whose other members stay; a new entry comes after all others.
+   * The text with these members in the entry of that name, whose other members stay; a new entry comes last.
    * @throws ConfigTextError also if the text has a form that cannot be changed without touching more than the entry
    */
   set(text: string, name: string, members: Members): string;
@@ -107,16 +107,16 @@ export class ConfigTextError extends Error {
   override readonly name = "ConfigTextError";
 }
 
-/** How the texts of one language are read and changed. Each throws ConfigTextError. */
+/** How a configuration language is read and changed. Each throws ConfigTextError. */
 export type Language<Parsed> = {
   readonly parse: (body: string) => Parsed;
   /** The members of the root by name. */
   readonly members: (parsed: Parsed) => Members;
-  /** Says that the member with the entries is something else. */
+  /** The error if the member for entries is something else. */
   readonly noSection: string;
   readonly put: (body: string, parsed: Parsed, name: string, entry: Members) => string;
   readonly take: (body: string, parsed: Parsed, name: string) => string;
-  /** Says why a change would touch more than the entry. */
+  /** The error for a change that would touch more than the entry. */
   readonly unfit: string;
   readonly create: Editor["create"];
 };
@@ -130,7 +130,7 @@ export function editorOf<Parsed>(section: string, language: Language<Parsed>): E
     if (isJsonObject(entries)) return { ...entries };
     throw new ConfigTextError(language.noSection);
   };
-  /** Proves that a change had exactly the intended effect: a member may be there twice. */
+  /** Verifies that a change had exactly the intended effect: a member may be duplicated. */
   const proven = (changed: string, before: Parsed, entries: Members): string => {
     const expected = { ...language.members(before), [section]: entries };
     try {
@@ -172,7 +172,7 @@ export function lineEndingOf(text: string): string {
   return /\r?\n/.exec(text)?.[0] ?? "\n";
 }
 
-/** An entry after these members are set. */
+/** An entry after setting these members. */
 export function withMembers(former: unknown, members: Members): Members {
   const merged = { ...(typeof former === "object" ? former : {}), ...members };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));

@@ -7,9 +7,9 @@ import { shellWord, shownName } from "../lib/text.ts";
 import { type PackReport, reportOnFading } from "../packs/inspect-pack.ts";
 import type { Counted } from "../ports/store/store.ts";
 
-// What is asked of a pack and of a database alike.
+// Checks common to packs and databases.
 
-/** Which versions of svc wrote what there is. */
+/** The versions of svc that wrote the data. */
 export function checkFormat({
   manifest,
   tableCount,
@@ -25,14 +25,14 @@ export function checkFormat({
   ];
 }
 
-/** Settings of the file that have no effect. @param shadowing variables of the environment that hide them */
+/** Settings of the file that have no effect. @param shadowing variables of the environment that override them */
 export function checkShadowing(shadowing: readonly string[]): readonly Finding[] {
   if (shadowing.length === 0) return [];
   const message = `the environment decides ${shadowing.join(", ")}; the settings file says something else, which has no effect`;
   return [{ name: "settings", status: "warn", message }];
 }
 
-/** Whether all that is searched is in the indexes. */
+/** Whether all searchable data is in the indexes. */
 export function checkIndexes(report: PackReport): Finding {
   const { activeCount, vectorCount, lexicalCount, withoutVector, withoutLexical } = report;
   const counts = `${report.eventCount} events, ${report.nodeCount} nodes (${activeCount} active), ${vectorCount} vectors, ${lexicalCount} texts indexed`;
@@ -46,7 +46,7 @@ export function checkIndexes(report: PackReport): Finding {
   };
 }
 
-/** Whether every picture belongs to an event of its owner. Nothing is said where there are none. */
+/** Whether every picture belongs to an event of its owner. No finding if there are none. */
 export function checkPictures({ blobs: { count, bytes, stray } }: PackReport): readonly Finding[] {
   if (count + stray === 0) return [];
   const name = "pictures";
@@ -114,7 +114,7 @@ export function checkEmbedding(
   };
 }
 
-/** Why the files of a model that this program has cannot be used. */
+/** Why the files of an included model cannot be used. */
 function unpackFailure(name: string): string | undefined {
   const model = findModel(name);
   try {
@@ -139,7 +139,7 @@ export type Finding = {
   readonly message: string;
 };
 
-/** Whether extraction can work, whether it is stuck, and what it left out of the answers of models. */
+/** Whether extraction works or is stuck, and what it rejected from answers of models. */
 export function checkExtraction(
   config: Config,
   { extraction, path }: Pick<PackReport, "extraction" | "path">,
@@ -168,7 +168,7 @@ export function checkExtraction(
   return { name, status: "warn", message: [...lacking, failure, ...notes].join("; ") };
 }
 
-/** That extraction is on and cannot ask its provider. */
+/** Extraction is on but cannot ask its provider. */
 function keyLacking({ isExtractionOn, extraction }: Config): readonly string[] {
   const { provider, api_key: key } = extraction;
   if (isExtractionOn !== true || provider === "ollama" || key !== undefined) return [];

@@ -16,7 +16,7 @@ import type { Finding } from "./checks.ts";
 /** Default name of the server in svc connect. */
 const DEFAULT_NAME = "memory";
 
-/** Milliseconds that the server has to answer; a busy machine needs many of them. */
+/** Milliseconds for the server to answer; a busy machine needs many of them. */
 const LIMIT_MS = 30_000;
 
 /** Whether an assistant that starts this program for the pack gets an answer. Changes nothing. */
@@ -41,7 +41,7 @@ function whyNotTried(
     return `the pack was last opened by svc ${shownName(manifest.softwareVersion)}, and the next start brings it up to date`;
   }
   if (pendingJobs > 0) return "the next start does the work that is pending";
-  // Of a process that was killed, or that has just written.
+  // From a killed process, or one that has just written.
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     return "the pack has a log, which the next start moves into the file";
   }
@@ -50,7 +50,7 @@ function whyNotTried(
     : `the key of the pack is not kept on this machine, so that an assistant cannot open it unless its own settings have the key; svc key import ${shellWord(path)} keeps it`;
 }
 
-/** Which of the known assistants use the pack. */
+/** The known assistants that use the pack. */
 export async function checkConnected(config: Config): Promise<Finding> {
   const name = "connected";
   const pack = mainFileOf(config);

@@ -16,9 +16,9 @@ import {
   reasonOf,
 } from "./checks.ts";
 
-/** The oldest server that has all that is used. */
+/** The oldest server version with all required features. */
 const OLDEST_SERVER = 150_000;
-/** Leases end by the server's clock, and records have the time of this machine. */
+/** Leases end by the server's clock, and records have this machine's time. */
 const CLOCK_LIMIT_MS = 2000;
 
 /** Examines the configured database and its server, without changing anything. */
@@ -103,7 +103,7 @@ function checkClock({ clockAheadMs }: DatabaseHealth): Finding {
   return { name, status: "warn", message };
 }
 
-/** The setting is for tables that are made. Nothing is said where it is unset, or agrees. */
+/** The setting only applies to new tables. No finding if it is unset, or agrees. */
 function checkPartitions(config: Config, { partitions, path }: PackReport): readonly Finding[] {
   const wanted = config.database_partitions;
   if (wanted === undefined || wanted === partitions) return [];
@@ -115,7 +115,7 @@ function checkPartitions(config: Config, { partitions, path }: PackReport): read
   return [{ name: "partitions", status: "warn", message }];
 }
 
-/** What is known of encryption: of the disk nothing. */
+/** What is known about encryption, except of the disk. */
 function checkConnection({ tls }: PackReport): Finding {
   const how = tls === undefined ? "not encrypted" : `encrypted by ${tls}`;
   const message = `to the server: ${how}; whether its disk is encrypted, the server decides`;

@@ -44,14 +44,14 @@ import {
 import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
 import { diagnoseDatabase } from "./diagnose-database.ts";
 
-/** With less than this, a day's work may fill the disk. */
+/** Below this, a day's work may fill the disk. */
 const LOW_DISK_BYTES = 200e6;
 
 /**
- * Examines the configured pack and what the program needs, without changing either. Where nothing is broken, this program is
- * started as an assistant starts it.
- * @param isRequired whether a missing pack is a failure or merely worth a warning.
- * @param request how the key of the pack may be found.
+ * Examines the configured pack and what the program needs, without changing either. If nothing is broken, it also starts this program as an
+ * assistant does.
+ * @param isRequired whether a missing pack is a failure or merely a warning
+ * @param request how the key of the pack may be found
  */
 export async function diagnose(
   config: Config,
@@ -81,7 +81,7 @@ export async function diagnose(
   ];
   const isSound = examined.every(({ name, status }) => status === "ok" || isHarmless(name, status));
   if (opened !== undefined && isSound) {
-    // The process that closes a pack last moves its log into it, which an examination must not cause.
+    // The last process to close a pack checkpoints its log, which an examination must not cause.
     const release = await holdPack(opened.config);
     try {
       examined.push(await checkAssistant(config, opened.report));
@@ -97,12 +97,12 @@ function surroundingsOf(config: Config): readonly Finding[] {
   return [...program, ...checkVision(config)];
 }
 
-/** A finding that does not keep an assistant from using the pack, and has been reported already. */
+/** A finding that does not keep an assistant from using the pack, and was already reported. */
 function isHarmless(name: string, status: Finding["status"]): boolean {
   return status === "warn" && name !== "permissions";
 }
 
-/** What was found, and the pack's own report with the configuration that opens it, if it could be read. */
+/** The findings, and the pack's own report with the configuration that opens it, if readable. */
 type Examined = {
   readonly findings: readonly Finding[];
   readonly opened?: { readonly config: Config; readonly report: PackReport };
@@ -158,7 +158,7 @@ function openFailure(error: unknown): string {
   if (!(error instanceof SvcError) || error.code !== "storage_failed") return reasonOf(error);
   // The general advice for such a failure is to run doctor.
   const reason = error.data["reason"];
-  // Without one it is no failure of the store, such as a library that cannot be unpacked, and says itself what to do.
+  // Without one the store did not fail, but for example a library could not be unpacked; the message says what to do.
   if (reason === undefined || reason === UNSAFE_FILE || reason === FOREIGN_LOG)
     return error.message;
   return reason === "SQLITE_CORRUPT"
@@ -183,7 +183,7 @@ function checkPermissions(path: string): Finding {
     const message = "this user cannot write to the file and its folder; nothing can be stored";
     return { name, status: "warn", message };
   }
-  // The rights of the folder decide there, and modes are made up.
+  // Folder rights decide there; mode bits are emulated.
   if (IS_WINDOWS) return { name, status: "ok", message: "writable for this user" };
   const mode = statSync(path).mode & 0o777;
   const shown = mode.toString(8);
@@ -194,7 +194,7 @@ function checkPermissions(path: string): Finding {
   return { name, status: "ok", message: `mode ${shown}, writable for this user` };
 }
 
-/** Copies on which another process may be at work. */
+/** Copies that another process may be working on. */
 function checkLeftovers(config: Config): readonly Finding[] {
   const left = filesOf(layoutOf(config)).flatMap((file) => hiddenFilesOf(file));
   if (left.length === 0) return [];
@@ -202,7 +202,7 @@ function checkLeftovers(config: Config): readonly Finding[] {
   return [{ name: "copies", status: "warn", message }];
 }
 
-/** What svc restore-backup has put away. */
+/** Files set aside by svc restore-backup. */
 function checkSetAside(config: Config): readonly Finding[] {
   const layout = layoutOf(config);
   const left = setAsideOf(layout.kind === "file" ? layout.path : dirname(layout.databasePath));
@@ -282,7 +282,7 @@ async function checkKey(
   );
 }
 
-/** Places that this program reads but does not keep keys in. */
+/** Places that this program reads keys from, but does not store them in. */
 function elsewhere(source: KeySource): readonly string[] {
   if (source.kind === "given") return ["--encryption-key"];
   return source.kind === "settings" ? ["the setting encryption_key"] : [];
@@ -297,13 +297,13 @@ type Machine = {
   readonly platform: string;
   /** Of the system's kernel. */
   readonly kernel: string;
-  /** What the processor can do, as Linux names it; undefined where the system does not say. */
+  /** Processor features, as Linux names them; undefined if unknown. */
   readonly abilities: readonly string[] | undefined;
 };
 
 /** Kernel of macOS 14, the oldest that ONNX Runtime loads on. */
 const MACOS_14 = 23;
-/** What x64 processors have since 2013, and arm64 processors but those of a Raspberry Pi 4 and older. */
+/** Features of x64 processors since 2013, and of arm64 processors newer than that of a Raspberry Pi 4. */
 const WANTED = [
   {
     ability: "aes",
@@ -320,7 +320,7 @@ export function thisMachine(): Machine {
   return { platform: PLATFORM, kernel: release(), abilities: readAbilities() };
 }
 
-/** What the platform of this program cannot do, or does otherwise than others. */
+/** Limitations and peculiarities of this platform. */
 export function checkPlatform({ platform, kernel, abilities }: Machine): Finding {
   const name = "platform";
   const shown = `${platform}, kernel ${kernel}`;
@@ -359,7 +359,7 @@ function readAbilities(): readonly string[] | undefined {
 /** What decodes videos. */
 const DECODERS = ["ffmpeg", "ffprobe"];
 
-/** Who gets pictures, and whether videos can be observed; nothing where observation is off. */
+/** Who receives pictures, and whether videos can be observed; no finding if observation is off. */
 function checkVision({ vision }: Pick<Config, "vision">): readonly Finding[] {
   if (!vision.enabled) return [];
   const { provider, model, base_url: baseUrl } = vision;

@@ -6,8 +6,8 @@ import { hostedModel } from "../domain/hosted-models.ts";
 import type { Finding } from "./checks.ts";
 
 /**
- * Asks the providers of the settings whether they have the models that the settings name: the language model of extraction, an
- * embedding model of a server, and the vision model where it is on. No text is sent and nothing is generated.
+ * Asks the configured providers whether they have the configured models: the language model of extraction, a hosted embedding model, and
+ * the vision model if it is on. No text is sent and nothing is generated.
  * @param timeoutMs for each
  */
 export async function verifyModels(config: Config, timeoutMs: number): Promise<readonly Finding[]> {

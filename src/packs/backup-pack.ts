@@ -46,15 +46,15 @@ export type Backup = {
   /** Of all files of the copy. */
   readonly bytes: number;
   readonly encrypted: boolean;
-  /** What had the place, under its new names. */
+  /** The previous content, under its new names. */
   readonly setAside: readonly string[];
 };
 
 /**
- * Copies the configured pack as of one moment, while others may use it. The copy opens with the same key. It appears under
- * its name once it is complete, compared and on disk; until then, and if anything fails, there is none.
- * @throws SvcError not_found, invalid_argument if the name is taken or unfit, pack_in_use, encryption_failed, disk_full,
- *   pack_damaged and others; the signal's reason; a replaced pack is then as it was
+ * Copies a snapshot of the configured pack, which may be in use. The copy opens with the same key. It appears once it is complete, compared
+ * and on disk, or not at all.
+ * @throws SvcError not_found, invalid_argument if the name is taken or unfit, pack_in_use, encryption_failed, disk_full, pack_damaged and
+ * others; the signal's reason; a replaced pack is then as it was
  */
 export async function backUpPack(config: Config, request: BackupRequest): Promise<Backup> {
   const layout = layoutOf(config, "back a database up with pg_dump (docs/scale.md#backup)");
@@ -92,27 +92,24 @@ export async function backUpPack(config: Config, request: BackupRequest): Promis
   });
 }
 
-/** @returns when the pack was made @throws SvcError pack_damaged and what looking at it throws */
+/** @returns when the pack was made @throws SvcError pack_damaged and other errors of examining it */
 async function requireSound(config: Config, path: string): Promise<Instant> {
   const { damage = [], manifest } = await reportOnPack(config, true);
   if (damage.length > 0) throw packDamaged(path);
   return manifest.createdAt;
 }
 
-/** What has the place of a pack: when it was made, or that another key opens it; undefined if nothing says what it is. */
+/** What occupies a pack's place: its creation time, or that another key opens it; undefined if unknown. */
 type Occupant = Instant | "other key" | undefined;
 
-/** Why it is not the pack that was made then, as the rest of a sentence. */
+/** Why it is not the pack made then, as the rest of a sentence. */
 function otherPack(found: Occupant, made: Instant): string | undefined {
   if (found === undefined || found === made) return undefined;
   if (found === "other key") return "is not encrypted with the key of the backup";
   return `was made ${found}, and the pack of the backup ${made}`;
 }
 
-/**
- * Whatever else is wrong with what has the place: it is set aside.
- * @throws SvcError pack_in_use
- */
+/** Damage does not matter: the old file is only set aside. @throws SvcError pack_in_use */
 function requireUnused(layout: PackLayout, config: Config, cipher: Cipher | undefined): Occupant {
   try {
     const database = openExclusively({ layout, cipher, ...opening(config) });
@@ -128,7 +125,7 @@ function requireUnused(layout: PackLayout, config: Config, cipher: Cipher | unde
   }
 }
 
-/** Gives what has the place of a pack other names, under which it can be opened. The log goes first: it is no other file's. */
+/** Renames what occupies a pack's place, so that it can still be opened. The log goes first: it belongs to no other file. */
 function putAside(target: PackLayout): readonly string[] {
   const place = packPlace(target);
   const aside = asidePath(place);
@@ -153,7 +150,7 @@ function targetFor(source: PackLayout, to: string, isReplacement: boolean): Pack
   if (to === "") throw invalid("to", "is empty; name the copy, for example ./backup.pack");
   const named = resolve(pathArgument("to", to));
   refuseDangling(named);
-  // What a link leads to is what has the place.
+  // The target of a link is what occupies the place.
   const path = isReplacement && existsSync(named) ? realpathSync(named) : named;
   if (source.kind === "directory") return directoryLayout(path);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {

@@ -33,7 +33,7 @@ export type NewKey =
   /** `isKept`: on this machine as well. */
   | { readonly kind: "chosen"; readonly key: string; readonly isKept: boolean };
 
-/** A configuration that opens the pack, and where its key is kept; undefined if it is not kept. */
+/** A configuration that opens the pack, and where its key is stored; undefined if it is not. */
 export type Keyed = { readonly config: Config; readonly keptIn: string | undefined };
 type MadePack = Keyed & {
   readonly owner: string | undefined;
@@ -42,11 +42,9 @@ type MadePack = Keyed & {
 };
 
 /**
- * Creates the configured pack, which must not exist yet. A kept key is saved before the pack appears, so that no crash
- * leaves a pack whose key is nowhere.
+ * Creates the configured pack, which must not exist yet. A kept key is saved first, so that no crash leaves a pack without its key.
  * @param owner owner of the pack. Default: the system user
- * @throws SvcError invalid_argument, encryption_failed, pack_in_use if another process creates it, storage_failed,
- * disk_full
+ * @throws SvcError invalid_argument, encryption_failed, pack_in_use if another process creates it, storage_failed, disk_full
  */
 export async function createPack(
   config: Config,
@@ -67,8 +65,8 @@ export async function createPack(
 }
 
 /**
- * Opens the configured pack for a server. A missing one is created as `svc init` does, unless the settings say how; `warn` is told,
- * and `madeAt` says where.
+ * Opens the configured pack for a server. A missing one is created as `svc init` does, unless the settings say how; `warn` is called, and
+ * `madeAt` is the path.
  * @throws SvcError as `createPack` and `openEngine`
  */
 export async function openOrMake(
@@ -103,9 +101,9 @@ export async function openOrMake(
 }
 
 /**
- * Starts a new pack at `path` with its key, and calls `use` to finish it. A kept key is saved first; if `use` fails, it is
- * forgotten again, unless the pack exists.
- * @throws SvcError encryption_failed if a random key would be kept where it is gone before the pack
+ * Starts a new pack at `path` with its key, and calls `use` to finish it. A kept key is saved first; if `use` fails, it is forgotten again,
+ * unless the pack exists.
+ * @throws SvcError encryption_failed if a random key would be lost before the pack
  */
 export async function withNewKey<T>(
   config: Config,
@@ -155,23 +153,22 @@ function madeMeanwhile(path: string): SvcError {
   return new SvcError("pack_in_use", message, { path });
 }
 
-/** Whether a key that is kept on this machine lasts as long as its pack. */
+/** Whether a key stored on this machine lasts as long as its pack. */
 
-/** What is known of the file system of a folder. */
+/** Properties of a folder's file system. */
 export type FileSystem = {
-  /** The number of its kind, as Linux has it. */
+  /** Its type number in Linux. */
   readonly type: number;
   readonly device: number;
 };
 
-/** File systems that end with a container or with the machine: overlayfs, aufs, tmpfs, ramfs. */
+/** File systems that do not outlive a container or a boot: overlayfs, aufs, tmpfs, ramfs. */
 const PASSING: ReadonlySet<number> = new Set([0x794c7630, 0x61756673, 0x01021994, 0x858458f6]);
-/** What container engines put into the root of a container. */
+/** Files that container engines put into the root of a container. */
 const MARKS = ["/.dockerenv", "/run/.containerenv"];
 
 /**
- * Whether the key goes and the pack stays: they are on two file systems, and that of the key, and not that of the pack, is in memory
- * or the layer of a container.
+ * Whether the pack outlives its key: they are on two file systems, and only the key's is in memory or a container layer.
  * @param root the file system of a container's layer; undefined outside of containers
  */
 export function isOutlived(
@@ -184,7 +181,7 @@ export function isOutlived(
 }
 
 /**
- * Refuses a random key in a file that would be gone before its pack: nobody could open the pack then. On Linux alone.
+ * Rejects storing a random key in a file that would be lost before its pack, which could then never be opened. Linux only.
  * @throws SvcError encryption_failed
  */
 function requireLasting(keyFile: string, pack: string): void {

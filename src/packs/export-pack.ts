@@ -21,7 +21,7 @@ export type ExportRequest = {
   /** `jsonl` can be imported again; `json` is for other programs. */
   readonly form: "jsonl" | "json";
   readonly withVectors: boolean;
-  /** A file to make; undefined: everything goes to `write`. */
+  /** A file to create; undefined: everything goes to `write`. */
   readonly output: string | undefined;
   /** Whether an existing file may be replaced. */
   readonly force: boolean;
@@ -37,11 +37,9 @@ export type ExportReport = {
 };
 
 /**
- * Writes the configured pack out. A file appears under its name once it is complete and on disk, readable only by its
- * owner; until then, and if anything fails, there is none. Of a database, what it holds at one moment is first written into a temporary
- * pack.
- * @throws SvcError not_found, not_a_pack, pack_too_new, encryption_failed, invalid_argument, disk_full, storage_failed;
- *   the signal's reason
+ * Exports the configured pack. The file appears once it is complete and on disk, readable only by its owner, or not at all. A database is
+ * first copied into a temporary pack.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, encryption_failed, invalid_argument, disk_full, storage_failed; the signal's reason
  */
 export async function exportPack(config: Config, request: ExportRequest): Promise<ExportReport> {
   const { signal, force } = request;
@@ -56,7 +54,7 @@ export async function exportPack(config: Config, request: ExportRequest): Promis
   });
 }
 
-/** @param request its `output` is absolute @param name of what is exported. Default: the path of the pack */
+/** @param request its `output` is absolute @param name of the source. Default: the path of the pack */
 async function exportFiles(
   config: Config,
   request: ExportRequest,

@@ -19,7 +19,7 @@ import type { Config } from "../config/schema.ts";
 import { invalid } from "../domain/errors.ts";
 import { type Keyed, type NewKey, withNewKey } from "./create-pack.ts";
 
-/** A pack under construction, under a hidden name beside its final one. */
+/** A pack under construction, under a hidden name next to its final one. */
 type HiddenPack = {
   readonly layout: PackLayout;
   /**
@@ -30,10 +30,10 @@ type HiddenPack = {
 };
 
 /**
- * Prepares a place for a pack that will be called as `layout` says.
+ * Prepares a hidden place for a pack with the final name `layout`.
  * @param purpose part of the hidden name, for a person who finds one after a crash
- * @param isReplacement what has the name is out of the way by the time it is published
- * @throws SvcError invalid_argument when there is something by that name; nothing was touched then
+ * @param isReplacement the existing file will be moved away before publishing
+ * @throws SvcError invalid_argument if the name is taken; nothing was touched then
  */
 export function hiddenBeside(
   layout: PackLayout,
@@ -140,7 +140,7 @@ export async function makeKeyedPack<T>(
         pack.publish();
         return { keyed, path, made };
       } finally {
-        // Before its key is forgotten, if it was not published.
+        // Before forgetting its key, if it was not published.
         pack.remove();
       }
     });
@@ -152,7 +152,7 @@ export async function makeKeyedPack<T>(
 }
 
 /**
- * Refuses to write what SQLite would take for the log, the index or the journal of the file beside it, whether that is there now or not.
+ * Rejects a path that SQLite would use as the log, the index or the journal of the file next to it, whether or not that exists.
  * @throws SvcError invalid_argument
  */
 export function requireNoCompanion(argument: string, path: string): void {

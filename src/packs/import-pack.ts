@@ -26,7 +26,7 @@ export type ImportRequest = {
   /** A file that `export` wrote; undefined: standard input. */
   readonly file: string | undefined;
   readonly signal: AbortSignal;
-  /** Called now and then with the number of records imported so far. */
+  /** Called periodically with the number of records imported so far. */
   readonly onProgress: (done: number, total: number) => void;
 };
 
@@ -44,20 +44,18 @@ export type ImportReport = Keyed & {
     readonly blob?: number | undefined;
     readonly vector: number;
   };
-  /** True if some memory has yet to be embedded, by a rebuild. */
+  /** True if some memories still have to be embedded, by a rebuild. */
   readonly lacksVectors: boolean;
-  /** Keys of pictures that events or memories of the file name and that it does not have. */
+  /** Keys of missing pictures that events or memories of the file refer to. */
   readonly missingPictures: readonly string[];
-  /** Receipts that were left out: a development build wrote them. */
+  /** Receipts left out because a development build wrote them. */
   readonly formerReceipts: number;
 };
 
 /**
- * Creates the configured pack, which must not exist yet, from an export, with a key as `createPack` does. The pack appears
- * under its name once every line of the file was checked and is on disk; until then, and if anything fails, there is none. A
- * configured database, which has to be empty, takes over what was imported into a temporary pack.
- * @throws SvcError not_an_export, too_large, pack_too_new, invalid_argument, not_found, encryption_failed, disk_full; the signal's
- *   reason
+ * Creates the configured pack, which must not exist yet, from an export, with a key as `createPack` does. The pack appears once every line
+ * was checked and is on disk, or not at all. An empty configured database is filled from a temporary pack.
+ * @throws SvcError not_an_export, too_large, pack_too_new, invalid_argument, not_found, encryption_failed, disk_full; the signal's reason
  */
 export async function importPack(
   config: Config,
@@ -117,7 +115,7 @@ async function fill(
   });
 }
 
-/** The model that the settings name, else the exported one, whose vectors can be kept, else that of any new pack. */
+/** The configured model, else the exported one, whose vectors can be kept, else the default of new packs. */
 function modelForImport(
   config: Config,
   exported: EmbeddingIdentity,

@@ -26,22 +26,22 @@ export type PackReport = PackInspection & {
   readonly path: string;
   /** Size of that file alone. */
   readonly bytes: number;
-  /** Undefined for a database: its server decides, and does not say. */
+  /** Undefined for a database, whose server decides. */
   readonly encrypted: boolean | undefined;
   /** Of a database: the version of TLS of the connection, as the server reports it; undefined without TLS. */
   readonly tls?: string | undefined;
-  /** Whether this program, or the settings, have the embedding model of the pack. */
+  /** Whether this program, or the settings, include the pack's embedding model. */
   readonly includesModel: boolean;
   /** Who gets the texts of memories and questions to embed them; undefined if they stay on this machine. */
   readonly textsTo: { readonly provider: string; readonly host: string } | undefined;
   /** The model that extracts facts from ingested messages, and where their text goes; undefined if extraction is off. */
   readonly extractor: ReturnType<typeof extractor>;
-  /** Days for which receipts of questions are kept; 0: none is; undefined: for ever. */
+  /** Days for which receipts of questions are kept; 0: none; undefined: unlimited. */
   readonly receiptDays: number | undefined;
 };
 
 /**
- * Looks into the configured pack without changing it.
+ * Examines the configured pack without changing it.
  * @throws SvcError not_found, not_a_pack, pack_too_new, encryption_failed, pack_damaged, storage_failed
  */
 export async function reportOnPack(config: Config, checkIntegrity: boolean): Promise<PackReport> {
@@ -89,7 +89,7 @@ export async function reportOnFading(config: Config): Promise<FadingCounts> {
 }
 
 /**
- * Keeps other processes that open and close the configured pack from moving its log into it.
+ * Keeps other processes that open and close the configured pack from checkpointing its log.
  * @returns a function that ends that
  * @throws SvcError, SQLiteError
  */
@@ -104,7 +104,7 @@ export async function holdPack(config: Config): Promise<() => void> {
 const READING = { poolSize: 1, isReadOnly: true };
 
 /**
- * Looks into the configured database without changing it.
+ * Examines the configured database without changing it.
  * @throws SvcError not_found without tables, pack_too_new, storage_busy while it is being filled, storage_unavailable, storage_failed
  */
 async function reportOnDatabase(config: Config) {
@@ -132,7 +132,7 @@ async function reportOnDatabase(config: Config) {
   };
 }
 
-/** How the server of the configured database stands. @throws SvcError storage_unavailable, storage_failed */
+/** The health of the configured database's server. @throws SvcError storage_unavailable, storage_failed */
 export async function healthOfDatabase(config: Config): Promise<DatabaseHealth> {
   const { readHealth } = await import("../adapters/postgres/inspect/database-health.ts");
   return await withDatabase(config, READING, (database) =>

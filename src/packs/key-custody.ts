@@ -25,14 +25,14 @@ import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 
-/** What is known about the key of a pack; never the key itself. */
+/** What is known about a pack's key; never the key itself. */
 export type KeyStatus = {
   /** Absolute path of the file that holds the log. */
   readonly path: string;
   readonly encrypted: boolean;
   /** Identifies the key, in hexadecimal digits; undefined for an unencrypted pack. */
   readonly salt: string | undefined;
-  /** Where a key for the pack is kept on this machine, with the reason if it cannot be used. */
+  /** Where a key for the pack is stored on this machine, with the reason if it is unusable. */
   readonly places: readonly { readonly place: string; readonly problem: string | undefined }[];
   /** Whether the settings contain a key that is used. */
   readonly inSettings: boolean;
@@ -42,11 +42,11 @@ export type KeyStatus = {
 export type ExportedKey = {
   readonly key: string | undefined;
   readonly path: string | undefined;
-  /** Whether the pack remembers that the copy was made. */
+  /** Whether the pack records that the copy was made. */
   readonly isRemembered: boolean;
 };
 
-/** What is known about the key of the configured pack. @throws SvcError not_found */
+/** The key status of the configured pack. @throws SvcError not_found */
 export async function keyStatus(config: Config): Promise<KeyStatus> {
   const layout = existing(config);
   const encrypted = isPackEncrypted(layout);
@@ -81,10 +81,7 @@ export async function exportKey(
   return { key: path === undefined ? key : undefined, path, isRemembered };
 }
 
-/**
- * Records in the pack that its key was exported, so that `svc doctor` need not ask for it again. @returns whether it is
- * recorded
- */
+/** Records in the pack that its key was exported, so that `svc doctor` does not remind of it again. @returns whether it is recorded */
 async function rememberBackup(config: Config, layout: PackLayout): Promise<boolean> {
   const salt = Buffer.from(saltOf(layout) ?? []).toString("hex");
   const at = createSystemClock().now();
@@ -94,14 +91,15 @@ async function rememberBackup(config: Config, layout: PackLayout): Promise<boole
     );
     return true;
   } catch {
-    // The copy is what counts; failing to record it in an unwritable pack does no harm.
+    // The copy matters; failing to record it in a read-only pack does no harm.
     return false;
   }
 }
 
 /**
- * Keeps a key of the configured pack on this machine, after checking that it opens the pack.
- * @returns where it is kept @throws SvcError invalid_argument, invalid_config, encryption_failed, not_found
+ * Stores a key of the configured pack on this machine, after checking that it opens the pack.
+ * @returns where it is stored
+ * @throws SvcError invalid_argument, invalid_config, encryption_failed, not_found
  */
 export async function importKey(config: Config, keyText: string): Promise<string> {
   const layout = encrypted(config);
@@ -117,7 +115,7 @@ export async function forgetKey(config: Config): Promise<readonly string[]> {
   const layout = encrypted(config);
   const salt = saltOf(layout);
   if (salt === undefined) return [];
-  // Which pack it is stands in it.
+  // It contains the pack's identity.
   if (config.namespace_id !== undefined) {
     await requireExpectedPack((await findKey(config)).config, layout);
   }
@@ -125,8 +123,7 @@ export async function forgetKey(config: Config): Promise<readonly string[]> {
 }
 
 /**
- * Keeps the key of a copy where that of its original is kept, if it is: a key is found by its salt, and the copy has
- * another.
+ * Stores a copy's key where the original's is stored, if anywhere: a key is found by its salt, and the copy has another.
  * @param keyText the key of both
  */
 export async function keepForCopy(

@@ -38,15 +38,15 @@ export type Migration = Migrated & {
   readonly encrypted: boolean;
 };
 
-/** The state in which `rekey` leaves a pack. */
+/** The target state of `rekey`. */
 export type RekeyTarget =
   | { readonly kind: "plain" }
-  /** `isFirst`: the pack has not been encrypted so far. */
+  /** `isFirst`: the pack is not encrypted yet. */
   | { readonly kind: "encrypted"; readonly key: string; readonly isFirst: boolean };
 
 /**
- * Shrinks the configured pack to its content, which does not change.
- * @throws SvcError not_found, pack_in_use, encryption_failed, disk_full and others; the pack is then as it was
+ * Shrinks the configured pack to its content, which is unchanged.
+ * @throws SvcError not_found, pack_in_use, encryption_failed, disk_full and others; the pack is then as before
  */
 export async function compactPack(config: Config): Promise<Rewrite> {
   const layout = existing(
@@ -113,9 +113,7 @@ function noteEncryption(layout: PackLayout, isEncrypted: boolean): void {
   else removeEncryptionManifest(layout);
 }
 
-/**
- * Calls `use` with the key of a new main file, and forgets the derived key afterwards; undefined for an unencrypted file.
- */
+/** Calls `use` with the key of a new main file, and forgets the derived key afterwards; undefined for an unencrypted file. */
 async function withFreshKey<T>(
   keyText: string | undefined,
   use: (key: CopyKey | undefined) => Promise<T>,
@@ -150,7 +148,7 @@ export async function migratePack(
   requirePack(mainPath(layout), "nothing was changed");
   const isEncrypted = isPackEncrypted(layout);
   const keyText = keyTextOf(config);
-  // The new pack opens with the same passphrase, which means another key there.
+  // The new pack opens with the same passphrase, which yields another key there.
   const text = keyText && (given?.reveal() ?? keyText);
   return await withCipher(layout, isEncrypted ? keyText : undefined, (cipher) =>
     withFreshKey(text, async (destinationKey) => {

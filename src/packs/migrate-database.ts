@@ -22,7 +22,7 @@ import type { TransferSource, TransferTarget } from "../ports/store/store.ts";
 import type { Keyed, NewKey } from "./create-pack.ts";
 import { makeKeyedPack } from "./hidden-pack.ts";
 
-/** What was copied from where to where. */
+/** The source and target of a copy. */
 export type DatabaseMigration = {
   readonly source: string;
   readonly destination: string;
@@ -39,12 +39,12 @@ async function withCopying<T>(config: Config, use: (database: Database) => Promi
 }
 
 /**
- * Copies the configured pack into an empty database and compares the two; the pack is not changed, and nobody else may have it open.
- * After an interruption the same call goes on where it stopped.
+ * Copies the configured pack into an empty database and compares the two; the pack is not changed, and nobody else may have it open. After
+ * an interruption the same call goes on where it stopped.
  * @param target names the database
  * @param goesOn false: a pack that is made for this alone, so that no other call can have begun with it
  * @throws SvcError invalid_argument for a database that holds something else; pack_in_use, encryption_failed, storage_failed,
- *   storage_unavailable and others; the signal's reason
+ * storage_unavailable and others; the signal's reason
  */
 export async function migrateToDatabase(
   config: Config,
@@ -61,8 +61,8 @@ export async function migrateToDatabase(
 }
 
 /**
- * Copies what a database holds at one moment into an empty one, and compares the two; others may go on using the source, which is not
- * changed. After an interruption the same call begins again.
+ * Copies a snapshot of a database into an empty one, and compares the two; the source may stay in use, and is unchanged. After an
+ * interruption the same call starts over.
  * @throws SvcError as `migrateToDatabase`
  */
 export async function migrateDatabase(
@@ -79,7 +79,7 @@ export async function migrateDatabase(
   });
 }
 
-/** @param goesOn whether a call that was interrupted may have taken the same records */
+/** @param goesOn whether an interrupted call may have copied some of the records */
 async function fillDatabase(
   source: TransferSource,
   target: Config,
@@ -143,8 +143,8 @@ async function withPack<T>(
 }
 
 /**
- * Makes the configured pack, which must not exist yet, from what a database holds at one moment, with a key as `createPack` does. It
- * appears under its name once it is complete and was compared with the database; until then, and if anything fails, there is none.
+ * Creates the configured pack, which must not exist yet, from a snapshot of a database, with a key as `createPack` does. It appears once it
+ * is complete and was compared with the database, or not at all.
  * @param source names the database, which is not changed
  * @throws SvcError not_found, invalid_argument, encryption_failed, disk_full, storage_unavailable and others; the signal's reason
  */
@@ -191,13 +191,13 @@ async function fill(
 
 export type TransferRun = {
   readonly signal: AbortSignal;
-  /** Called now and then. @param stage what is being done */
+  /** Called periodically. @param stage the current step */
   readonly onProgress: (stage: string, done: number, total: number) => void;
 };
 
 type TransferCounts = Readonly<Record<RecordKind, number>>;
 
-/** Copies all records that the target does not have yet, a page at a time, and lets it index them. */
+/** Copies all records that the target lacks, a page at a time, and has it index them. */
 async function copyRecords(
   source: TransferSource,
   target: TransferTarget,
@@ -223,9 +223,9 @@ async function copyRecords(
 }
 
 /**
- * Compares everything that two stores hold: of each kind, and of each owner, how many records there are and a checksum of them.
+ * Compares the contents of two stores: for each kind and owner, the number of records and their checksum.
  * @param place names the copy in errors
- * @returns how many records both have
+ * @returns the number of records in both
  * @throws SvcError storage_failed naming the first difference
  */
 async function requireSameRecords(
@@ -269,7 +269,7 @@ function sum(counts: TransferCounts): number {
   return Object.values(counts).reduce((all, count) => all + count, 0);
 }
 
-/** The records of an owner: how many, and the exclusive or of their SHA-256, which does not depend on their order. */
+/** The records of an owner: their number, and the XOR of their SHA-256 hashes, which does not depend on their order. */
 type Checksum = { readonly count: number; readonly sha256: Uint8Array };
 
 const SHA256_BYTES = 32;

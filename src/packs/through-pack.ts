@@ -10,9 +10,8 @@ import type { Config } from "../config/schema.ts";
 import type { NewKey } from "./create-pack.ts";
 
 /**
- * Does something with a pack in a database's place, in a temporary folder that is removed afterwards. What is in it is encrypted with a
- * key that nobody keeps.
- * @param use gets the settings of the pack, which does not exist yet, and the key that it is to have
+ * Uses a pack instead of a database, in a temporary folder that is removed afterwards. It is encrypted with a throwaway key.
+ * @param use gets the settings of the pack, which does not exist yet, and its key
  */
 export async function withPassingPack<T>(
   config: Config,
@@ -25,8 +24,7 @@ export async function withPassingPack<T>(
 }
 
 /**
- * Does something in an empty folder that nobody else can read, and removes the folder; also those that killed processes of this
- * user left.
+ * Uses an empty private folder and removes it afterwards, along with leftovers of this user's killed processes.
  * @param prefix of its name
  */
 export async function inTemporaryFolder<T>(
@@ -47,7 +45,7 @@ export async function inTemporaryFolder<T>(
   }
 }
 
-/** Whether a path is a folder of this user, and no link. */
+/** Whether a path is a folder of this user, and not a link. */
 function isOwnFolder(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   const user = process.getuid?.();

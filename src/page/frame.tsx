@@ -57,7 +57,7 @@ export function Frame(): VNode {
   );
 }
 
-/** Not the counts themselves, which are new at every look at the server: the view is drawn again only when this changes. */
+/** Not the counts themselves, which change with every poll: the view only re-renders when this changes. */
 const isEmpty = computed(() => stats.value?.event_count === 0);
 
 function Content(): VNode | null {
@@ -77,7 +77,7 @@ function focusQuestion(): void {
   const select = (): void =>
     document.querySelector<HTMLInputElement>("input[data-question]")?.select();
   if (viewAt(place.peek().view)?.path !== "search") go(hrefOf("search"));
-  // Another view is drawn first.
+  // The other view is rendered first.
   later(0, select);
 }
 

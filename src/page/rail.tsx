@@ -10,7 +10,7 @@ import { VIEWS, type View, viewAt } from "./views.ts";
 
 type Props = Readonly<Record<"onHelp" | "onPalette" | "onRemember", () => void>>;
 
-/** On a phone the menu is folded; a view that was chosen folds it again. */
+/** On a phone the menu is collapsed; choosing a view collapses it again. */
 const isWide = matchMedia("(min-width: 601px)").matches;
 
 export const Rail = ({ onHelp, onPalette, onRemember }: Props): VNode => (

@@ -13,15 +13,15 @@ export type View = {
   /** The first part of the path below `/inspect/`; empty for the first view. */
   readonly path: string;
   readonly title: string;
-  /** Follows `g`. Absent: the view is not in the rail. */
+  /** The key after `g`. Absent: the view is not in the rail. */
   readonly letter?: string;
-  /** The number beside its name in the rail; undefined or 0 shows none. */
+  /** The number next to its name in the rail; undefined or 0 shows none. */
   readonly badge?: () => number | undefined;
   /** Gets the second part of the path. */
   readonly component: FunctionComponent<{ readonly id: string }>;
 };
 
-/** The views in the order of the rail, what needs extraction to fill last. A new one needs a line here. */
+/** The views in rail order, those that need extraction last. A new one needs a line here. */
 export const VIEWS: readonly View[] = [
   { path: "", title: "Timeline", letter: "t", component: Timeline },
   { path: "search", title: "Search", letter: "s", component: Search },

@@ -1,4 +1,4 @@
-/** Examines what a server serves. */
+/** Examines the memory of a server. */
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { keyTextOf } from "../app/pack-key.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
@@ -16,9 +16,9 @@ import { examinationView } from "../surface/contract/service.ts";
 const LIMIT_MS = 300_000;
 
 /**
- * Finds what `svc doctor` finds. A pack is examined by another process, because one that has it open must not read its file by other
- * means, and because that takes seconds. Callers that ask meanwhile get the result of the same examination.
- * @param isKept whether the key of the pack is where any command finds it
+ * Finds what `svc doctor` finds. A pack is examined by another process, because one that has it open must not read its file by other means,
+ * and because it takes seconds. Concurrent callers share one examination.
+ * @param isKept whether any command finds the pack's key
  */
 export function examineIn(config: Config, isKept: boolean): Examine {
   let running: Promise<Examination> | undefined;

@@ -25,7 +25,7 @@ import { type Backend, relay } from "../surface/mcp/link/relay.ts";
 import { pipeAddress, socketAddress, socketFolder } from "../surface/mcp/link/rendezvous.ts";
 import { repeatableTools } from "../surface/mcp/shown-schemas.ts";
 
-/** Where the processes of this user that serve one pack meet, and what they know about each other. */
+/** Where this user's processes for one pack meet, and how they recognize each other. */
 export type Link = {
   readonly kin: Kin;
   /** Undefined: they cannot meet. */
@@ -58,9 +58,9 @@ const USEFUL_MS = 1000;
 const USELESS_MAX = 10;
 
 /**
- * Runs `svc mcp`. If the command line is plain, only what is needed to find a process that already serves the pack is read before
- * the client is served: forwarding messages takes a tenth of the memory, and a client waits for its list of tools, not for
- * settings. These are read when the memory is opened.
+ * Runs `svc mcp`. With a plain command line, it reads only what it needs to find a process that already serves the pack: forwarding
+ * messages takes a tenth of the memory, and a client waits for its list of tools, not for settings. These are read when the memory is
+ * opened.
  * @param runCommand runs the command line as it is
  * @returns the exit code
  */
@@ -92,7 +92,7 @@ export async function serveMcp(options: McpServeOptions, stop: AbortSignal): Pro
   });
 }
 
-/** What makes this process interchangeable with others of this user, and where it meets them. */
+/** What makes this process interchangeable with others of this user, and where they meet. */
 export function linkOf(mainFile: string, { key, settingsFile: file, readOnly }: LinkOptions): Link {
   const program = { version: VERSION, program: SELF };
   const fingerprint = settingsFingerprint({ ...program, key, file, readOnly });
@@ -111,12 +111,12 @@ export function linkOf(mainFile: string, { key, settingsFile: file, readOnly }: 
   }
 }
 
-/** Like {@link join}; without a place to meet, this process serves only its own client. */
+/** Like {@link join}; without a meeting place, this process serves only its own client. */
 export async function joinBy({ kin, address, problem }: Link, guest: Guest): Promise<Joined> {
   return address === undefined ? { role: "alone", reason: problem } : join(address, kin, guest);
 }
 
-/** The session of a command line with nothing to look up first. */
+/** The session of a plain command line. */
 async function plainSession(args: readonly string[]): Promise<Session | undefined> {
   const options = plainOptions(args);
   const owner = ownerInEnvironment();
@@ -132,7 +132,7 @@ async function plainSession(args: readonly string[]): Promise<Session | undefine
       return await openNamedMemory(dbPath, { key, create });
     },
     log: stderrLog("warn"),
-    // From now on: a process that ends in between would leave its place behind.
+    // From now on: a process that ends in between would leave its socket behind.
     stop: stopSignal(),
   };
 }
@@ -145,7 +145,7 @@ async function packAt(path: string): Promise<NamedPack | undefined> {
     const settings = settingsForPath(path);
     return { mainFile: mainFileOf(settings), settingsFile: fileBesidePack(path, settings) };
   } catch {
-    // The path is reported as wrong when it is opened.
+    // Opening it reports a bad path.
     return undefined;
   }
 }
@@ -157,7 +157,7 @@ async function serve(session: Session): Promise<void> {
   else await serveOwn(joined, session);
 }
 
-/** Serves in the agreed role. In the end the place is freed, whatever happens. */
+/** Serves in the agreed role. The address is freed at the end in any case. */
 async function serveOwn(
   role: OwnRole,
   session: Session,

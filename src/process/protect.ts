@@ -6,9 +6,9 @@ const PR_SET_DUMPABLE = 4;
 const RLIMIT_CORE = 4;
 
 /**
- * From now on there is no core dump of this process, and on Linux no other process of its user reads its memory or the environment
- * that it was started with. Opening an encrypted pack does the same, but a process that only joins another one opens none. On Windows the
- * system writes no dump unless its user has asked for that.
+ * Disables core dumps of this process, and on Linux keeps other processes of its user from reading its memory or initial environment.
+ * Opening an encrypted pack does the same, but a process that only joins another one opens none. On Windows the system writes dumps only on
+ * request.
  */
 export function protectProcess(): void {
   if (process.platform === "win32") return;
@@ -26,6 +26,6 @@ export function protectProcess(): void {
     linux.symbols.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     linux.close();
   } catch {
-    // Another C library: opening the pack protects what opens one.
+    // Another C library: opening the pack protects processes that open one.
   }
 }

@@ -18,7 +18,7 @@ import type { Server } from "../surface/listener/server.ts";
 import type { Host } from "../surface/mcp/link/host.ts";
 import { joinBy, linkOf } from "./mcp.ts";
 
-/** Milliseconds for which a server that was stopped may linger. */
+/** Milliseconds for which a stopped server may linger. */
 const LINGER_MS = 2000;
 
 type Options = Pick<HttpServeOptions, "config" | "settingsFile" | "key" | "readOnly" | "log">;
@@ -83,7 +83,7 @@ export async function serveInspector(options: InspectOptions): Promise<RunningIn
   return { ...running, link: () => `${running.url}#code=${session.issue()}` };
 }
 
-/** Loaded when it is first asked for. */
+/** Loaded on first use. */
 function lazyExamine({
   config,
   keyIsKept,
@@ -112,7 +112,7 @@ function revealed(keys: Readonly<Record<string, Secret>>): Readonly<Record<strin
   return Object.fromEntries(Object.entries(keys).map(([owner, key]) => [owner, key.reveal()]));
 }
 
-/** A server that lets other processes use its engine once it is open. */
+/** A server that shares its engine with other processes once it is open. */
 async function withGuests(server: Server, url: string, options: Options): Promise<RunningServer> {
   const engine = await server.ready;
   const host = await hostOf(engine, options);
@@ -121,13 +121,13 @@ async function withGuests(server: Server, url: string, options: Options): Promis
     stop: async () => {
       await host?.leave();
       await server.stop();
-      // Nothing that still waits, for a database for example, may keep the process alive.
+      // Pending work, such as waiting for a database, must not keep the process alive.
       setTimeout(() => process.exit(), LINGER_MS).unref();
     },
   };
 }
 
-/** Takes the place of the process that serves the pack; undefined if it is taken or not available. */
+/** Takes the address for serving the pack; undefined if it is taken or not available. */
 async function hostOf(engine: MemoryEngine, options: Options): Promise<Host | undefined> {
   const { config, log } = options;
   const { mainFileOf } = await import("../app/pack-path.ts");

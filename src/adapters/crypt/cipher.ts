@@ -16,7 +16,7 @@ import {
 
 /** What {@link registerFileKey} needs. */
 type FileKeyInput = {
-  /** 32 bytes; stays the caller's to wipe. */
+  /** 32 bytes; the caller keeps and wipes them. */
   readonly masterKey: Uint8Array;
   /** 16 bytes: those at the start of the file, or random ones for a new file. */
   readonly salt: Uint8Array;
@@ -33,7 +33,7 @@ type Row<T> = { readonly value: T };
 let control: Database | undefined;
 
 /**
- * Loads the encryption library into this process. Repeating it costs nothing.
+ * Loads the encryption library into this process. Idempotent.
  * @throws SvcError storage_failed, internal: then nothing can be opened, encrypted or not
  */
 export function loadCryptLibrary(): void {
@@ -71,7 +71,7 @@ export function encryptedUri(path: string, kid: KeyId): string {
   return `file:${uriPath(path)}?vfs=svccrypt&kid=${kid}`;
 }
 
-/** The name under which `bun:sqlite` opens a file without encryption, with the library's rules for what lies beside it. */
+/** The name under which `bun:sqlite` opens a file without encryption, with the library's checks of its side files. */
 export function plainUri(path: string): string {
   loadCryptLibrary();
   return `file:${uriPath(path)}?vfs=svcplain`;
@@ -148,7 +148,7 @@ export function saltAt(path: string): Uint8Array | undefined {
     : header.slice(0, SALT_BYTES);
 }
 
-/** Whether a file's check value is that of this key. Says nothing about the rest of the file. */
+/** Whether a file's check value matches this key. Says nothing about the rest of the file. */
 export function hasKeyCheck(path: string, pageSize: number, masterKey: Uint8Array): boolean {
   const salt = saltAt(path);
   if (salt === undefined) return false;
@@ -160,10 +160,9 @@ export function hasKeyCheck(path: string, pageSize: number, masterKey: Uint8Arra
 }
 
 /**
- * The master key that a key text means for the pack whose main file is `path`: 32 bytes that the caller wipes. A passphrase
- * is tried in its canonical form, then in those that earlier versions told apart, each with the salt of this pack, then with
- * the one that all packs once shared. If none matches, or there is no such file, it is the key that a new pack would get;
- * opening the pack then says what is wrong.
+ * The master key of a key text for the pack whose main file is `path`: 32 bytes that the caller wipes. A passphrase is tried in its
+ * canonical form, then in forms that earlier versions distinguished, each with this pack's salt, then with the salt once shared by all
+ * packs. If none matches, or there is no such file, it is the key that a new pack would get; opening the pack then reports the error.
  * @param pageSize bytes of a page of the pack
  * @throws SvcError invalid_config
  */

@@ -8,10 +8,9 @@ export const KEY_BYTES = 32;
 export const SALT_BYTES = 16;
 
 const PBKDF2_ITERATIONS = 600_000;
-// Start of the salt of a passphrase; the first bytes of the pack follow, so that no precomputed list of keys fits two
-// packs.
+// Prefix of a passphrase's salt; the pack's first bytes follow, so that no precomputed list of keys fits two packs.
 const PASSPHRASE_DOMAIN = "svc-pack-passphrase-v2";
-// The salt that all packs shared before that.
+// The salt that all packs shared before.
 const SHARED_SALT = "svc-single-file-pack-v1";
 const INFO = {
   page: "svc-pack-page-v1",
@@ -21,7 +20,7 @@ const INFO = {
 const CHECK_QUESTION = "svc-crypt-kcv-v1";
 const CHECK_BYTES = 4;
 
-/** What a key text means: the key itself, or a passphrase to derive it from. */
+/** The meaning of a key text: the key itself, or a passphrase to derive it from. */
 type ParsedKey =
   | { readonly kind: "raw"; readonly bytes: Uint8Array }
   | { readonly kind: "passphrase"; readonly text: string };
@@ -43,7 +42,7 @@ export function parseKey(text: string): ParsedKey {
   return key.kind === "raw" ? key : { ...key, text: canonical(key.text) };
 }
 
-/** The passphrases that earlier versions took a key text and its equivalent forms for, without the canonical one. */
+/** The passphrases that earlier versions derived from a key text and its equivalent forms, without the canonical one. */
 export function formerPassphrases(text: string): readonly string[] {
   const key = parseKey(text);
   const forms = [text, text.trim() || text].flatMap((form) => [
@@ -82,7 +81,7 @@ function parsed(text: string): ParsedKey {
   return bytes === undefined ? { kind: "passphrase", text } : { kind: "raw", bytes };
 }
 
-/** The key text that means these 32 bytes themselves. */
+/** The key text for these exact 32 bytes. */
 export function rawKeyText(masterKey: Uint8Array): string {
   return `raw_key:${Buffer.from(masterKey).toString("base64url")}`;
 }
@@ -121,7 +120,7 @@ export function keyCheckValue(keys: FileKeys): Uint8Array {
   return block.subarray(0, CHECK_BYTES);
 }
 
-/** Overwrites key material. Copies that the runtime made for itself are out of reach. */
+/** Overwrites key material. Copies made by the runtime are out of reach. */
 export function wipe(...secrets: readonly Uint8Array[]): void {
   for (const secret of secrets) secret.fill(0);
 }

@@ -3,7 +3,7 @@ import { asInstant, fromDate, type Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/models.ts";
 import { phraseParsers } from "./phrases.ts";
 
-/** Loads the parser of each supported language. English first: it reads finer than the others. */
+/** Loads the parser of each supported language. English first: it reads the most detail. */
 const LANGUAGES: Readonly<Record<string, () => Promise<Chrono>>> = {
   en: async () => (await import("chrono-node/en")).casual,
   ar: async () => (await import("chrono-node/ar")).casual,
@@ -35,8 +35,7 @@ export type DateReaderOptions = {
 };
 
 /**
- * Reads dates with chrono-node, with other defaults where its own do not suit memories: weekdays lie in the past, and missing
- * parts come from the reference.
+ * Reads dates with chrono-node, with different defaults for memories: weekdays are in the past, and missing parts come from the reference.
  */
 export function createChronoDateReader({ languages, warn }: DateReaderOptions): DateReader {
   const parsers = new Map<string, Chrono>();
@@ -144,7 +143,7 @@ type Found = {
   readonly moments: readonly (Moment | undefined)[];
 };
 
-/** The dates of a text, in its order; each language reads what those before it have left. */
+/** The dates of a text, in order; each language reads what the previous ones left. */
 function read(
   text: string,
   reference: Instant,
@@ -221,7 +220,7 @@ const PREFIX =
 const AMBIGUOUS = /^(?:[Mm]ay|mar(?:ch)?|sat|sun|mon|wed)$/;
 const BEFORE_NAME =
   /(?<![\p{L}])(?:in|on|by|during|since|until|till|early|mid|late|this|last|past|previous|next|coming)[\s-]+$/iu;
-/** `3/4` is a date only if the words around it say so. */
+/** `3/4` is a date only if the surrounding words say so. */
 const FRACTION = /^\d{1,2}\/\d{1,2}$/;
 const BEFORE_FRACTION = /\b(?:on|by|since|until|till|before|after|from|to|of|for|between|and)\s+$/i;
 
@@ -230,13 +229,13 @@ const CURRENT = /^this\s+(?:week|month|year)$/i;
 function isDate({ result: { text, start }, before, after }: Place): boolean {
   if (AMBIGUOUS.test(text)) return BEFORE_NAME.test(before);
   if (FRACTION.test(text)) return BEFORE_FRACTION.test(before);
-  // "five years old" and "the day after the party" name no moment.
+  // "five years old" and "the day after the party" identify no moment.
   if (/^(?:\s+|-)old\b/i.test(after)) return false;
   if (/^(?:the\s+)?\w+\s+(?:before|after|from)$/i.test(text)) return false;
   return !onlyTime(start) || isCounted(start) || CURRENT.test(text) || TIME.test(text);
 }
 
-/** Where a part of a result stands. */
+/** The offset of a part of a result. */
 type Place = {
   readonly result: ParsedResult;
   readonly before: string;
@@ -245,7 +244,7 @@ type Place = {
 };
 
 /**
- * The moment of a part. Only what is written is taken from the parser; the rest comes from the reference, in UTC.
+ * The moment of a part. Only written parts are taken from the parser; the rest comes from the reference, in UTC.
  * @returns undefined outside the years 1 to 9999
  */
 function resolve(part: Parts, place: Place): Moment | undefined {
@@ -260,7 +259,7 @@ type Span = readonly [from: number, until: number];
 const WEEKEND = /weekend|wochenende|fin de semana|week-end|fim de semana|выходн/iu;
 const WEEK = /(?<!\p{L})(?:week|wochen?|semanas?|semaines?|settiman|weken|недел)|[週周]/iu;
 
-/** What a part names: a weekend, a week from Monday on, a day, a month or a year. */
+/** The span of a part: a weekend, a week from Monday on, a day, a month or a year. */
 function spanOf(part: Parts, text: string, ms: number): Span {
   const day = startOfDay(ms);
   if (WEEKEND.test(text)) return [day, day + 2 * DAY_MS];
@@ -307,7 +306,7 @@ function momentOf(part: Parts, place: Place, now: number): number {
 
 function countedFrom(now: number, part: Parts, { result, before }: Place): number {
   const exact = lastDayIfLacking(part, new Date(now)).getTime();
-  // Noon is what the parser gives a day without a time.
+  // The parser's default for a day without a time is noon.
   const isNoon = exact - startOfDay(exact) === DAY_MS / 2 && !part.isCertain("hour");
   if (isNoon && now - startOfDay(now) !== DAY_MS / 2) return startOfDay(exact);
   // "For 2 hours" lasts until now, "for next week" does not.
@@ -321,7 +320,7 @@ function startOfDay(ms: number): number {
   return Math.floor(ms / DAY_MS) * DAY_MS;
 }
 
-/** With the microseconds of the reference where it has its time of day. */
+/** With the microseconds of the reference if it has its time of day. */
 function toInstant(ms: number, reference: Instant): Instant | undefined {
   const date = new Date(ms);
   const year = date.getUTCFullYear();
@@ -339,7 +338,7 @@ function onlyTime(part: Parts): boolean {
   return !(["year", "month", "day", "weekday"] as const).some((name) => part.isCertain(name));
 }
 
-/** Whether the parser counted it from the reference. */
+/** Whether the parser derived it from the reference. */
 function isCounted(part: Parts): boolean {
   return [...part.tags()].some((tag) => /^(?:result\/relative|casualReference\/)/.test(tag));
 }
@@ -377,7 +376,7 @@ function dayOf(year: number, month: number, day: number): number {
   return date.getTime();
 }
 
-/** Words that make a weekday one of the future, or of the past. */
+/** Words that put a weekday in the future, or in the past. */
 const NEXT = besideWeekday(
   "next|coming|this|following|upcoming|n[äa]chste|kommende|prochain|prossim|pr[óo]xim|volgende|komende|следующ",
   "que\\s+(?:viene|vem)",
@@ -395,7 +394,7 @@ function besideWeekday(words: string, after = words) {
   };
 }
 
-/** Midnight of the last such day up to today, unless a word beside it says which. */
+/** Midnight of the last such day up to today, unless an adjacent word says which. */
 function onWeekday(part: Parts, { result, before, after }: Place, now: number): number {
   const today = startOfDay(now);
   const isWeekend = /weekend/i.test(result.text);
@@ -411,7 +410,7 @@ function onWeekday(part: Parts, { result, before, after }: Place, now: number): 
   return today + days * DAY_MS;
 }
 
-/** A part that is written in the text, not one that the parser implied. */
+/** A part written in the text, not implied by the parser. */
 function known(part: Parts | null | undefined, component: Component): number | undefined {
   return part?.isCertain(component) === true ? (part.get(component) ?? undefined) : undefined;
 }

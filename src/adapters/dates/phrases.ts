@@ -5,7 +5,7 @@ const NUMBER_WORDS: readonly string[] = `one two three four five six seven eight
 
 type PhraseParser = Chrono["parsers"][number];
 type Duration = Readonly<Partial<Record<"day" | "week" | "month" | "year", number>>>;
-/** The date that lies some time from the reference. */
+/** The date at some distance from the reference. */
 type Shift = (
   context: Parameters<PhraseParser["pattern"]>[0],
   duration: Duration,
@@ -19,7 +19,7 @@ type Words = {
   readonly past?: readonly string[];
   readonly next?: readonly string[];
   readonly numbers?: ReadonlyMap<string, number>;
-  /** What may stand before a month without a day. */
+  /** Words allowed before a month without a day. */
   readonly beforeMonth?: string;
   readonly unspaced?: boolean;
 };
@@ -43,7 +43,7 @@ const ENGLISH: ReadonlyMap<string, number> = new Map([
   ...(["a", "an"] as const).map((word) => [word, 1] as const),
 ]);
 
-/** What the parsers of each language lack. */
+/** Supplements to each language's own parser. */
 const WORDS: Readonly<Record<string, Words>> = {
   en: {
     days: { "(?:the )?day after tomorrow": 2, "(?:the )?day before yesterday": -2 },
@@ -113,7 +113,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
 };
 
-/** Parsers of one language for what its own lack: days and units in words, months and decades alone. */
+/** Parsers of one language for what its own one lacks: days and units in words, months and decades alone. */
 export function phraseParsers(code: string, shift: Shift): PhraseParser[] {
   const words = WORDS[code] ?? {};
   const parser = (source: string, extract: PhraseParser["extract"]): PhraseParser =>

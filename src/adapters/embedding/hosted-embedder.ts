@@ -9,26 +9,25 @@ import { identityOf } from "./local-embedder.ts";
 import { type EmbedText, noUse, remembering, unitLength } from "./remember.ts";
 
 export type HostedEmbedderOptions = RequestOptions & {
-  /** Texts are cut to four bytes for each. Another value gives another identity, as for local models. */
+  /** Texts are cut to four bytes per token. Another value changes the identity, as for local models. */
   readonly maxTokens?: number | undefined;
   /** Milliseconds for one answer, retries included. */
   readonly timeoutMs: number;
-  /** Milliseconds without a request after one that failed. Default 30 seconds. */
+  /** Milliseconds without a request after a failure. Default 30 seconds. */
   readonly restMs?: number | undefined;
-  /** Receives why vectors are missing, at most once for each rest; neither key nor text. */
+  /** Receives why vectors are missing, at most once per pause; neither key nor text. */
   readonly warn?: ((message: string) => void) | undefined;
 };
 
 const DEFAULT_MAX_TOKENS = 256;
 const BYTES_PER_TOKEN = 4;
-/** A person waits for the answer to a question, which can be given by words. */
+/** A person waits for the answer to a question, which word search can still give. */
 const QUESTION_MS = 10_000;
 const REST_MS = 30_000;
 
 /**
- * An embedder that asks a server with the OpenAI protocol, to which texts are sent. Texts that wait at the same moment share a
- * request. After a failure nothing is sent for a while: calls then fail at once, so that stores and questions do not each wait
- * for a server that is down. Nothing is sent before the first call.
+ * An embedder that sends texts to a server with the OpenAI protocol. Texts waiting at the same time share a request. After a failure, calls
+ * fail at once for a while, so that stores and questions do not each wait for a server that is down. Nothing is sent before the first call.
  */
 export function createHostedEmbedder(options: HostedEmbedderOptions): Embedder {
   const { model, timeoutMs, maxTokens = DEFAULT_MAX_TOKENS, restMs = REST_MS } = options;
@@ -97,7 +96,7 @@ async function orFailed(vector: Promise<Float32Array>): Promise<Float32Array> {
   }
 }
 
-/** Sends texts together, or each alone if the server refuses them: one that it refuses does not take its neighbours with it. */
+/** Sends texts together, or each alone if the server rejects them, so that one bad text does not fail the others. */
 async function oneByOne(
   send: (texts: readonly string[]) => Promise<readonly Float32Array[]>,
   texts: readonly string[],
@@ -123,17 +122,17 @@ function isRefusal(error: unknown): error is RequestFailure {
   return error instanceof RequestFailure && error.refusesTexts;
 }
 
-/** The beginning of a text, up to that many bytes of UTF-8 and without half a character. */
+/** The beginning of a text, up to this many bytes of UTF-8 and without half a character. */
 function firstBytes(text: string, bytes: number): string {
   if (text.length * 3 <= bytes) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
   return text.slice(0, read);
 }
 
-/** The vectors of some texts in their order, or why one has none. */
+/** The vectors of some texts in order, or why one has none. */
 type EmbedTexts = (texts: readonly string[]) => Promise<readonly (Float32Array | Error)[]>;
 
-/** Texts and UTF-16 units in one request: few enough to be answered soon, enough to share its way. */
+/** Texts and UTF-16 units per request: few enough for a quick answer, enough to share a round trip. */
 const MAX_TEXTS = 64;
 const MAX_UNITS = 32_768;
 const MAX_OPEN = 2;
@@ -144,7 +143,7 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Gathers texts that wait at the same moment into requests. */
+/** Batches texts that wait at the same time into requests. */
 function gathering(embed: EmbedTexts): EmbedText {
   const waiting: Waiting[] = [];
   let open = 0;
@@ -175,7 +174,7 @@ function gathering(embed: EmbedTexts): EmbedText {
   return (text) =>
     new Promise((resolve, reject) => {
       waiting.push({ text, resolve, reject });
-      // After the calls of this moment, so that they go together.
+      // After the current calls, so that they go together.
       if (waiting.length === 1) queueMicrotask(() => queueMicrotask(pump));
     });
 }
@@ -195,7 +194,7 @@ type RequestOptions = {
   readonly model: HostedModel;
   /** Default: the provider's own address. */
   readonly baseUrl?: string | undefined;
-  /** If undefined, `openai` refuses every call without using the network, unless `baseUrl` names another server. */
+  /** If undefined, `openai` rejects every call without using the network, unless `baseUrl` names another server. */
   readonly apiKey?: string | undefined;
   /** Milliseconds before the first retry, doubled before the next. Default 500. */
   readonly pauseMs?: number | undefined;
@@ -206,9 +205,9 @@ type AskVectors = (
   limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ) => Promise<readonly Float32Array[]>;
 
-/** Why no vectors came: a message for a person, without key and text. */
+/** Why there are no vectors: a message for a person, without key and text. */
 class RequestFailure extends Error {
-  /** Whether the server refused the texts themselves, such as one that is too long for the model. */
+  /** Whether the server rejected the texts themselves, such as one too long for the model. */
   readonly refusesTexts: boolean;
 
   constructor(message: string, refusesTexts = false) {
@@ -223,9 +222,8 @@ const REFUSES_TEXTS = [400, 413, 422];
 const PAUSE_MS = 500;
 
 /**
- * Requests to one model. Each takes its time limit at most, retries after lost connections and status 408, 409, 429 and 5xx
- * included. An answer may have as many bytes as the vectors need.
- * Rejects with `RequestFailure`, or the reason of the signal.
+ * Requests to one model. The time limit of each covers retries after lost connections and status 408, 409, 429 and 5xx. Answers are limited
+ * to the size of the vectors. Rejects with `RequestFailure`, or the reason of the signal.
  */
 function createRequests(options: RequestOptions): AskVectors {
   const { model, apiKey } = options;
@@ -285,10 +283,10 @@ function createRequests(options: RequestOptions): AskVectors {
   };
 }
 
-/** What a server answered. The text is empty unless the status is 200. */
+/** A server's answer. The text is empty unless the status is 200. */
 type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-/** The text of the first good answer. @throws RequestFailure after the last retry */
+/** The text of the first successful answer. @throws RequestFailure after the last retry */
 async function untilGood(
   attempt: () => Promise<Answer>,
   pauseMs: number,
@@ -320,20 +318,20 @@ function refusalOf(status: number | undefined): RequestFailure {
   return new RequestFailure(message, true);
 }
 
-/** Milliseconds before a retry: what the server says, or the given time. */
+/** Milliseconds before a retry: as the server says, or the given time. */
 function waitBefore(answer: Answer | undefined, milliseconds: number): number {
   const seconds = Number(answer?.headers.get("retry-after") ?? Number.NaN);
   const wait = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : milliseconds;
   return Math.min(wait, MAX_WAIT_MS);
 }
 
-/** Longer than any time limit; a timer cannot wait for much longer. */
+/** Longer than any time limit, but not too long for a timer. */
 const MAX_WAIT_MS = 3_600_000;
 
-/** A number as JSON, with a comma and blanks; everything else in an answer. */
+/** Bytes of a JSON number with comma and blanks; and of the rest of an answer. */
 const BYTES_PER_NUMBER = 40;
 const FRAME_BYTES = 64 * 1024;
-/** Lists and objects around one vector, and around all. */
+/** Nesting levels of one vector, and of all. */
 const OPENINGS_PER_VECTOR = 8;
 const FRAME_OPENINGS = 64;
 
@@ -345,8 +343,8 @@ function boundsOf(count: number, dimension: number) {
 }
 
 /**
- * The vectors of an answer in the form of the OpenAI protocol, in the order of the texts, with length 1.
- * @throws RequestFailure if they are not as many as asked for, of another dimension, or no finite numbers; it holds nothing of them
+ * The vectors of an OpenAI-protocol answer, in the order of the texts, with length 1.
+ * @throws RequestFailure if their number or dimension is wrong, or a number is not finite; without any content
  */
 function readVectors(text: string, count: number, dimension: number): Float32Array[] {
   const entries = entriesOf(text);

@@ -25,7 +25,7 @@ export type Inference = {
   close(): Promise<void>;
 };
 
-/** A token is rarely longer, so a text cut to this many characters per token is long enough. */
+/** Tokens are rarely longer, so a text cut to this many characters per token is long enough. */
 const CHARS_PER_TOKEN = 64;
 
 /**
@@ -102,7 +102,7 @@ const POOLING: Readonly<Record<Pooling, (data: Float32Array, dimension: number) 
 
 type Ways = Pick<EmbeddingModel, "inputs" | "output" | "pooling">;
 
-/** What the weights of a model take and give. @throws Error if this program does not know one of them */
+/** Inputs and outputs of a model's weights. @throws Error if this program does not know one of them */
 function waysOf(
   session: { readonly inputNames: readonly string[]; readonly outputNames: readonly string[] },
   { pooling }: EmbeddingModel,
@@ -119,7 +119,7 @@ function waysOf(
 }
 
 const NAMES = ["input_ids", "attention_mask", "token_type_ids"] as const;
-/** Names under which weights give the vector itself, or a row for each token. */
+/** Output names for the vector itself, or a row for each token. */
 const WHOLE = "sentence_embedding";
 const OUTPUTS = ["last_hidden_state", "token_embeddings"];
 

@@ -12,7 +12,7 @@ type LocalEmbedderOptions = {
   readonly model?: EmbeddingModel | undefined;
   /** Threads within one run of the model. Default 1. */
   readonly threads?: number | undefined;
-  /** Length limit in tokens, 2 to 512. Default 256. Another value gives different vectors and so a different identity. */
+  /** Length limit in tokens, 2 to 512. Default 256. Another value gives different vectors, and so a different identity. */
   readonly maxTokens?: number | undefined;
   /** Folder that holds the model below its name. Default: the files shipped with the program. */
   readonly modelRoot?: string | undefined;
@@ -35,9 +35,9 @@ export function identityOf(
 /**
  * An embedder that runs a model of the table on this machine, without network.
  *
- * The model is loaded on the first call, in its own thread. Texts are embedded strictly one at a time; the latest 512
- * questions and 512 documents are cached, each for its owner alone, and concurrent calls of one owner with equal texts share one
- * computation. Returned arrays belong to the caller.
+ * The model is loaded on the first call, in its own thread. Texts are embedded strictly one at a time; the latest 512 questions and 512
+ * documents are cached per owner, and concurrent calls of one owner with equal texts share one computation. Returned arrays belong to the
+ * caller.
  */
 export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedder {
   const {
@@ -128,7 +128,7 @@ export type Start = {
 };
 export type Embed = { readonly kind: "embed"; readonly id: number; readonly text: string };
 
-/** What the worker answers, once for each `embed`. `reason` never holds the text. */
+/** The worker's answer to each `embed`. `reason` never contains the text. */
 export type FromWorker =
   | { readonly kind: "vector"; readonly id: number; readonly vector: Float32Array }
   | { readonly kind: "failed"; readonly id: number; readonly reason: string };

@@ -5,11 +5,11 @@ import { DEFAULT_MODEL, type EmbeddingModel } from "../../domain/embedding-model
 import { SvcError } from "../../domain/errors.ts";
 import { isJsonObject } from "../../lib/json.ts";
 
-/** A local model that is not part of the program. */
+/** A local model that is not built in. */
 export type OtherModelOptions = {
   readonly folder: string;
   readonly name: string;
-  /** What its files say otherwise, or do not say. */
+  /** Overrides of what its files say or omit. */
   readonly dimension?: number | undefined;
   readonly pooling?: "cls" | "mean" | "last" | undefined;
   readonly documentPrefix?: string | undefined;
@@ -24,7 +24,7 @@ const WEIGHTS = [
 ] as const;
 const TOKENIZER = ["tokenizer.json", "tokenizer_config.json"] as const;
 
-/** Files that say how vectors are made; a model may lack them. */
+/** Files that describe how vectors are made; a model may lack them. */
 export const RECIPE_FILES = [
   "1_Pooling/config.json",
   "config_sentence_transformers.json",
@@ -35,13 +35,13 @@ export const RECIPE_FILES = [
 /** Parts of a sentence-transformers model that this program knows. */
 const KNOWN_PARTS = ["Transformer", "Pooling", "Normalize"];
 const POOLINGS = { cls: "first", mean: "mean", last: "last" } as const;
-/** Larger limits mean that there is none. */
+/** Larger limits mean unlimited. */
 const UNLIMITED_TOKENS = 1_000_000;
 
 /**
- * How the model in a folder is used, as its files say: weights in ONNX, a tokenizer, and for pooling, prefixes and limits the files
- * of sentence-transformers. Its recipe names what is in them, so that vectors of changed files do not mix with earlier ones.
- * @throws SvcError model_failed saying what is missing or unfit
+ * How to use the model in a folder, according to its files: ONNX weights, a tokenizer, and for pooling, prefixes and limits the files of
+ * sentence-transformers. Its recipe includes a hash of them, so that vectors of changed files do not mix with earlier ones.
+ * @throws SvcError model_failed saying what is missing or unsuitable
  */
 export function describeModel(options: OtherModelOptions): EmbeddingModel {
   const { folder, name } = options;
@@ -146,11 +146,11 @@ function limitOf(limits: readonly unknown[]): number | undefined {
   return known.length === 0 ? undefined : Math.min(...known.map(Number));
 }
 
-/** Pieces of a large file that are looked at, and their bytes. */
+/** Number and size of the samples of a large file. */
 const SAMPLES = 16;
 const SAMPLE_BYTES = 64 * 1024;
 
-/** Represents what decides the vectors. Of large files samples are read: a pack that is opened needs it at once. */
+/** A fingerprint of what determines the vectors. Large files are sampled: opening a pack needs it at once. */
 function hashOf(folder: string, weights: string, recipe: readonly string[]): string {
   const hash = createHash("sha256").update(JSON.stringify(recipe));
   for (const file of [...TOKENIZER, weights, `${weights}_data`, `${weights}.data`]) {

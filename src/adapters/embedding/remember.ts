@@ -18,9 +18,9 @@ export function noUse(): Counts {
 }
 
 /**
- * Remembers the latest 512 vectors, each for its owner alone: how quick a call is tells nobody what others have. Concurrent calls of
- * one owner with equal texts share one computation, failures are not kept, and returned arrays belong to the caller.
- * @param isClosed whether calls are refused with `engine_closed`
+ * Caches the latest 512 vectors, per owner: the speed of a call reveals nothing about other owners' texts. Concurrent calls of one owner
+ * with equal texts share one computation, failures are not cached, and returned arrays belong to the caller.
+ * @param isClosed whether calls are rejected with `engine_closed`
  * @param use where the calls are counted
  */
 export function remembering(embed: EmbedText, isClosed: () => boolean, use: Counts): Remembering {
@@ -61,7 +61,7 @@ type Lru<V> = {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   delete(key: string): void;
-  /** Deletes all keys that begin so. */
+  /** Deletes all keys with this prefix. */
   deleteAll(prefix: string): void;
 };
 
@@ -91,7 +91,7 @@ function createLru<V>(capacity: number): Lru<V> {
   };
 }
 
-/** A vector with length 1. @throws RangeError if it has none, or a number that is not finite */
+/** A unit vector. @throws RangeError if it is zero, or has a number that is not finite */
 export function unitLength(vector: Float32Array): Float32Array {
   let sum = 0;
   for (const value of vector) sum += value * value;

@@ -1,13 +1,13 @@
 /** The tokens of a text for a model with a SentencePiece unigram vocabulary: the likeliest split of each word into pieces. */
 export type UnigramTokenizer = {
-  /** The ids of a text in its frame, at most `maxTokens` (2 or more): of a longer text the first ones. */
+  /** The ids of a text in its frame, at most `maxTokens` (2 or more): the first ones of a longer text. */
   tokenIds(text: string, maxTokens: number): number[];
 };
 
 const BEGIN = 0;
 const END = 2;
 const UNKNOWN = 3;
-/** Begins every word; the vocabulary writes a blank like this. */
+/** Begins every word; the vocabulary's form of a blank. */
 const MARK = "\u2581";
 /** By how much a character without a piece is less likely than the rarest piece. */
 const UNKNOWN_PENALTY = 10;
@@ -20,10 +20,10 @@ const BLANKS =
   /[\t\n\f\r\u00A0\u1680\u2000-\u200F\u2028\u2029\u202F\u205F\u2581\u3000\uFEFF\uFFFD]/g;
 
 type Pieces = {
-  /** The piece's id plus 1 at the first free place from its hash; 0: free. The length is a power of two. */
+  /** Hash table: the piece's id plus 1 at the first free slot from its hash; 0: free. The length is a power of two. */
   readonly table: Int32Array;
   readonly bytes: Uint8Array;
-  /** Where each piece begins in `bytes`. */
+  /** The start of each piece in `bytes`. */
   readonly starts: Uint32Array;
   readonly lengths: Uint8Array;
   readonly scores: Float64Array;
@@ -120,12 +120,12 @@ function findPiece(
   }
 }
 
-/** Finds the splits of words, in memory that it keeps for the next one. */
+/** Finds the splits of words, reusing its memory. */
 class Splitter {
   readonly #pieces: Pieces;
   readonly #encoder = new TextEncoder();
   #word = new Uint8Array(0);
-  // For each place in the word: the score of the best split that ends there, its last piece, and where that begins.
+  // For each position in the word: the score of the best split that ends there, its last piece, and where that begins.
   #best = new Float64Array(1);
   #last = new Int32Array(1);
   #begins = new Int32Array(1);
@@ -134,7 +134,7 @@ class Splitter {
     this.#pieces = pieces;
   }
 
-  /** The pieces of a word's likeliest split. The time grows with the word's length alone, since no piece is long. */
+  /** The pieces of a word's likeliest split. Linear in the word's length, since pieces are short. */
   split(text: string): readonly number[] {
     this.#reserve(3 * text.length);
     const size = this.#encoder.encodeInto(text, this.#word).written;
@@ -159,7 +159,7 @@ class Splitter {
     this.#begins = new Int32Array(size + 1);
   }
 
-  /** Offers every piece that begins at a place, and the unknown one if no piece is the character there. */
+  /** Adds every piece that begins at a position, and the unknown one if no piece matches the character there. */
   #offerFrom(start: number, size: number): void {
     const { longest, scores, unknownScore } = this.#pieces;
     const end = Math.min(size, start + longest);
@@ -177,7 +177,7 @@ class Splitter {
 
   #offer(start: number, end: number, id: number, score: number): void {
     const total = (this.#best[start] ?? 0) + score;
-    // The first of equals stays: the one with the longer last piece.
+    // Ties keep the first: the one with the longer last piece.
     if (total <= (this.#best[end] ?? 0)) return;
     this.#best[end] = total;
     this.#last[end] = id;
@@ -185,7 +185,7 @@ class Splitter {
   }
 }
 
-/** Whether a byte of UTF-8 is not the first of its character. */
+/** Whether a byte of UTF-8 continues a character. */
 function isInside(byte: number | undefined): boolean {
   return ((byte ?? 0) & 0xc0) === 0x80;
 }

@@ -1,7 +1,4 @@
-/**
- * Where the model's worker is found. The build replaces this module with one that names the worker's place in the
- * executable.
- */
+/** The location of the model's worker. The build replaces this module with one that names the worker's place in the executable. */
 export function workerUrl(): URL {
   return new URL("./worker.ts", import.meta.url);
 }

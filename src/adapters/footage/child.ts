@@ -1,7 +1,6 @@
 /**
- * The process that reads one photo or video, so that no file can take the main one down, block it or fill its memory. It reads a
- * request from its standard input and writes answers to its standard output. It ends with the process that started it: then its
- * input ends.
+ * The process that reads one photo or video, so that no file can crash the main one, block it or fill its memory. It reads a request from
+ * standard input and writes answers to standard output. It ends with the process that started it, when its input ends.
  */
 import { runPhotoJob } from "./photo-job.ts";
 import {

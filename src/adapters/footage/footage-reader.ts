@@ -42,7 +42,7 @@ type FootageReaderOptions = {
   readonly limits?: FootageLimits | undefined;
 };
 
-/** What the child said of a source, and which frames it looked at. */
+/** The child's result for a source, and the frames it examined. */
 type Reading = {
   readonly source: Extract<ChildAnswer, { readonly kind: "source" }>;
   readonly frames: readonly SampledFrame[];
@@ -178,7 +178,7 @@ async function readVideo(
   };
 }
 
-/** Puts the pictures into the store, up to a limit of bytes, and the frames into their list. @returns what the child said of the source */
+/** Puts the pictures into the store, up to a limit of bytes, and the frames into their list. @returns the child's result for the source */
 async function gather(
   answers: ReturnType<typeof askChild>,
   store: FrameStore,
@@ -201,7 +201,7 @@ async function gather(
   return source;
 }
 
-/** The absolute path of a program. Folders that depend on the working directory are left out: it may be anybody's. */
+/** The absolute path of a program. Folders that depend on the working directory are excluded: it may belong to anyone. */
 function findProgram(name: string, environment: Environment): string | undefined {
   const folders = (environment["PATH"] ?? "")
     .split(delimiter)
@@ -210,7 +210,7 @@ function findProgram(name: string, environment: Environment): string | undefined
   return path !== null && isAbsolute(path) ? path : undefined;
 }
 
-/** What is known of the time at which something was captured. */
+/** What is known about a capture time. */
 type ClockEvidence = {
   readonly exif?: ExifTime | undefined;
   /** The time in the container of a video; without an offset it is UTC. */
@@ -220,7 +220,7 @@ type ClockEvidence = {
   readonly modifiedMicros: number | undefined;
 };
 
-/** Milliseconds since the Unix epoch from which, and to which, an instant has a text. */
+/** Milliseconds since the Unix epoch of the first and the last representable instant. */
 const FIRST_MS = Date.parse("0001-01-02T00:00Z");
 const LAST_MS = Date.parse("9999-12-30T00:00Z");
 
@@ -236,7 +236,7 @@ function captureTime(evidence: ClockEvidence, now: () => Instant): CaptureTime {
   return { capturedAt: now(), captureClock: "now" };
 }
 
-/** With an offset, the moment; without or with a bad one, the local time of this machine on that date. */
+/** With an offset, the moment; without or with an invalid one, the local time of this machine on that date. */
 function exifInstant({ local, offset }: ExifTime): Instant | undefined {
   const exact = parseInstant(`${local}${offset ?? ""}`);
   if (typeof exact === "object") return exact.instant;
@@ -251,7 +251,7 @@ function containerInstant(created: string): Instant | undefined {
   return typeof utc === "object" ? utc.instant : undefined;
 }
 
-/** A video was written when it ended. */
+/** A video's file time is when it ended. */
 function fileInstant({ modifiedMicros, durationS }: ClockEvidence): Instant | undefined {
   if (modifiedMicros === undefined) return undefined;
   const micros = modifiedMicros - Math.round((durationS ?? 0) * 1e6);
@@ -266,7 +266,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 type AskOptions = ChildBounds & {
   readonly environment: Environment;
-  /** Of the refusal if the child fails, takes too long or too much memory. */
+  /** For the error if the child fails, or takes too long or too much memory. */
   readonly code: RefusalCode;
   readonly signal?: AbortSignal | undefined;
 };
@@ -278,10 +278,7 @@ const ENDED = "what decodes it crashed";
 /** Variables that a child needs to find its temporary files and, on Windows, to start at all. */
 const PASSED_ON = ["TMPDIR", "TEMP", "TMP", "SystemRoot"] as const;
 
-/**
- * Has a child process read a file, and gives its answers as they come.
- * @throws Refusal; the reason of `signal`
- */
+/** Has a child process read a file, and yields its answers as they arrive. @throws Refusal; the reason of `signal` */
 async function* askChild(
   request: ChildRequest,
   body: Uint8Array | undefined,
@@ -292,7 +289,7 @@ async function* askChild(
   const child = startChild(options.environment);
   const life = watch(child, options);
   try {
-    // Its input stays open: the end of it would end the child.
+    // Its input stays open: closing it would end the child.
     child.stdin.write(packetHead(request, body?.length ?? 0));
     if (body !== undefined) child.stdin.write(body);
     void Promise.resolve(child.stdin.flush()).catch(() => life.end(new Refusal(code, ENDED)));
@@ -325,7 +322,7 @@ type Life = {
 function watch(child: Subprocess, { limitMs, memoryBytes, code, signal }: AskOptions): Life {
   let ending: unknown;
   const kill = (): void => {
-    // First what it started, which would not end with it before it writes again.
+    // First the program it started, which would otherwise live until its next write.
     if (life.toolPid !== undefined) killProcess(life.toolPid);
     child.kill("SIGKILL");
   };
@@ -367,7 +364,7 @@ function killProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 
@@ -402,10 +399,7 @@ function childPath(): string {
 const PAGE_BYTES = 4096;
 const KIB = 1024;
 
-/**
- * Bytes of memory that processes occupy together; a process that has ended occupies none. Undefined: this system has no way to ask that
- * costs little.
- */
+/** Total memory of processes in bytes; an ended process uses none. Undefined: this system has no cheap way to measure it. */
 async function memoryOf(pids: readonly number[]): Promise<number | undefined> {
   switch (process.platform) {
     case "linux":

@@ -8,7 +8,7 @@ const QUALITY = 92;
 
 const HEAD_BYTES = 64;
 
-/** How to turn a picture upright, for the orientations of EXIF: degrees to the right, then mirrored from left to right. */
+/** How to turn a picture upright, by EXIF orientation: degrees clockwise, then mirrored horizontally. */
 const TURNS: Readonly<Record<number, { readonly degrees: number; readonly isMirrored: boolean }>> =
   {
     2: { degrees: 0, isMirrored: true },
@@ -44,7 +44,7 @@ async function pictureOf(
   send: Send,
 ): Promise<Uint8Array> {
   const head = file.toString("latin1", 0, HEAD_BYTES);
-  // The systems of others read TIFF themselves.
+  // Other systems decode TIFF themselves.
   const isOurs = isTiff(head) && process.platform === "linux";
   const content = isOurs ? await fromTiff(file, ffmpeg, limits, send) : file;
   try {
@@ -102,7 +102,7 @@ async function fromTiff(
     throw new Refusal("unsupported_source", "TIFF needs ffmpeg, which is not installed");
   }
   const only = ["-protocol_whitelist", "pipe", "-format_whitelist", "tiff_pipe"];
-  // Without its size, a pipe is cut into pieces that hold no picture.
+  // Without its size, a pipe is cut into chunks that hold no complete picture.
   const input = ["-f", "tiff_pipe", "-frame_size", String(file.length), "-i", "pipe:0"];
   const size = `w='min(${edge},iw)':h='min(${edge},ih)':force_original_aspect_ratio=decrease`;
   const output = ["-frames:v", "1", "-vf", `scale=${size}`, "-pix_fmt", "bgr24", "-c:v", "bmp"];
@@ -119,8 +119,8 @@ async function fromTiff(
 }
 
 /**
- * Whether a JPEG has its end, and a GIF that of its first picture: their decoders fill up with grey what is cut off. Other files are whole
- * here, since their decoders refuse such.
+ * Whether a JPEG is complete, and a GIF's first picture: their decoders fill missing data with grey. True for other files, whose decoders
+ * reject truncated ones.
  */
 function isWhole(file: Buffer): boolean {
   if (file.toString("latin1", 0, 2) === "\xff\xd8") return hasJpegEnd(file);
@@ -145,7 +145,7 @@ function hasJpegEnd(file: Buffer): boolean {
   return false;
 }
 
-/** The next marker that does not belong to the data of a scan, as stuffed bytes and restarts do. */
+/** The next marker outside scan data; stuffed bytes and restarts belong to that. */
 function scanEnd(file: Buffer, start: number): number {
   for (let at = file.indexOf(0xff, start); at >= 0; at = file.indexOf(0xff, at + 1)) {
     const next = file[at + 1] ?? 0;
@@ -169,26 +169,26 @@ function paletteBytes(flags: number): number {
   return (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1);
 }
 
-/** Behind the empty block that ends a row of blocks. */
+/** After the empty block that ends a sequence of blocks. */
 function blocksEnd(file: Buffer, start: number): number {
   let at = start;
   while (at < file.length && file[at] !== 0) at += (file[at] ?? 0) + 1;
   return at + 1;
 }
 
-/** Bytes of EXIF that are looked at: those of a segment of a JPEG. */
+/** Bytes of EXIF that are read: the size of a JPEG segment. */
 const MAX_EXIF_BYTES = 2 ** 16;
 
-/** The tag that says where the photo's own tags are. */
+/** The tag that points to the photo's own tags. */
 const PHOTO_TAGS = 0x8769;
 /** Orientation, DateTimeOriginal and OffsetTimeOriginal. */
 const WANTED = [0x0112, PHOTO_TAGS, 0x9003, 0x9011];
 const ENTRY_BYTES = 12;
-/** Values, or characters, of a wanted tag. */
+/** Maximum values, or characters, of a wanted tag. */
 const MAX_VALUES = 64;
 
 type PhotoTags = {
-  /** DateTimeOriginal and its offset. Undefined: there is none, or it is no time that has ever been. */
+  /** DateTimeOriginal and its offset. Undefined: absent or invalid. */
   readonly time: ExifTime | undefined;
   /** 1 to 8, as EXIF numbers them; 1 is upright. */
   readonly orientation: number;
@@ -196,7 +196,7 @@ type PhotoTags = {
 
 const NO_TAGS: PhotoTags = { time: undefined, orientation: 1 };
 
-/** Damaged EXIF counts as none: it says nothing about the picture. */
+/** Damaged EXIF is ignored: it says nothing about the picture. */
 function photoTags(file: Buffer): PhotoTags {
   const block = exifBlock(file);
   if (block === undefined) return NO_TAGS;
@@ -216,7 +216,7 @@ function photoTags(file: Buffer): PhotoTags {
 function timeOf(block: Buffer, date: unknown, offset: unknown): ExifTime | undefined {
   if (!(date instanceof Date) || Number.isNaN(date.getTime())) return undefined;
   const local = date.toISOString().slice(0, 19);
-  // The library carries a 13th month over into the next year: then what it read is not what stands there.
+  // The library normalizes a 13th month into the next year: then its result differs from the text.
   if (!block.includes(local.replaceAll("-", ":").replace("T", " "))) return undefined;
   return {
     local,
@@ -225,8 +225,8 @@ function timeOf(block: Buffer, date: unknown, offset: unknown): ExifTime | undef
 }
 
 /**
- * The block with no other tags than those that are wanted. The library reads all, and each of 5,000 may claim to be as long as the block:
- * that would take gigabytes.
+ * The block reduced to the wanted tags. The library reads all, and each of 5,000 may claim to be as long as the block, which would take
+ * gigabytes.
  */
 function onlyWanted(block: Buffer): Buffer {
   const copy = Buffer.from(block);
@@ -237,7 +237,7 @@ function onlyWanted(block: Buffer): Buffer {
   return copy;
 }
 
-/** Takes the type from all other tags of a directory, and the next one from it. @returns where the photo's own tags are */
+/** Clears the type of all other tags in a directory. @returns the offset of the photo's own tags */
 function keepWanted(view: DataView, start: number, isLittle: boolean): number | undefined {
   let photo: number | undefined;
   const end = start + 2 + view.getUint16(start, isLittle) * ENTRY_BYTES;
@@ -251,17 +251,17 @@ function keepWanted(view: DataView, start: number, isLittle: boolean): number | 
   return photo;
 }
 
-/** What stands before the block in JPEG, HEIC, AVIF and WebP, or in PNG. */
+/** What precedes the block in JPEG, HEIC, AVIF and WebP, or in PNG. */
 const MARKS = ["Exif\0\0", "eXIf"].flatMap((mark) => [`${mark}II*\0`, `${mark}MM\0*`]);
 
-/** The block with the tags, from its byte order on. */
+/** The block with the tags, from its byte order mark on. */
 function exifBlock(file: Buffer): Buffer | undefined {
   if (isTiff(file.toString("latin1", 0, 12))) return file;
   for (const mark of MARKS) {
     const at = file.indexOf(mark, 0, "latin1");
     if (at >= 0) return file.subarray(at + mark.length - 4).subarray(0, MAX_EXIF_BYTES);
   }
-  // In a chunk of WebP it may begin without a mark, after its name and its length.
+  // In a WebP chunk it may begin without a signature, after its name and its length.
   const chunk = isRiff(file.toString("latin1", 0, 12), "WEBP")
     ? file.indexOf("EXIF", 0, "latin1")
     : -1;
@@ -272,7 +272,7 @@ const PNG_COLOUR_TYPE = 25;
 const COLOUR = 2;
 const COLOUR_WITH_ALPHA = 6;
 
-/** A PNG on white: what is transparent would become black, and writing with it. @returns undefined if it has no transparency */
+/** A PNG on white: transparency would become black, and hide dark text. @returns undefined if it has no transparency */
 function onWhite(png: Buffer): Buffer | undefined {
   if (png[PNG_COLOUR_TYPE] !== COLOUR_WITH_ALPHA) return undefined;
   const [colorType, deflateLevel, filterType] = [COLOUR, 1, 0] as const;

@@ -2,7 +2,7 @@ import type { Verdict } from "../../domain/records/observation.ts";
 
 export type ChildBounds = {
   readonly limitMs: number;
-  /** Of it and the program that it starts. */
+  /** Memory of the child and the program that it starts. */
   readonly memoryBytes: number;
 };
 
@@ -10,16 +10,16 @@ export type FootageLimits = {
   readonly photo: ChildBounds & {
     readonly bytes: number;
     readonly pixels: number;
-    /** Pixels of the longer edge of the picture that a model is shown. */
+    /** Longer edge, in pixels, of the picture shown to a model. */
     readonly edge: number;
   };
   readonly video: ChildBounds & {
     readonly frames: number;
     /** Of a frame. */
     readonly pixels: number;
-    /** Bytes that ffmpeg may take at once. */
+    /** Bytes that ffmpeg may allocate at once. */
     readonly allocation: number;
-    /** Bytes of all pictures that are kept. */
+    /** Bytes of all kept pictures. */
     readonly kept: number;
   };
 };
@@ -38,7 +38,7 @@ export const FOOTAGE_LIMITS: FootageLimits = {
   },
 };
 
-/** Says that something is larger than so many bytes, as in `it has more than 128 MiB`. */
+/** Says that something exceeds a size, as in `it has more than 128 MiB`. */
 export function tooLarge(what: string, bytes: number): string {
   return `${what} more than ${Math.floor(bytes / MIB)} MiB`;
 }
@@ -49,7 +49,7 @@ export type Source = { readonly path: string } | { readonly inBody: true };
 export type PhotoRequest = {
   readonly job: "photo";
   readonly source: Source;
-  /** Absolute path of ffmpeg, for what only it reads. */
+  /** Absolute path of ffmpeg, for formats that only it reads. */
   readonly ffmpeg: string | undefined;
   readonly limits: { readonly bytes: number; readonly pixels: number; readonly edge: number };
 };
@@ -57,7 +57,7 @@ export type PhotoRequest = {
 export type VideoRequest = {
   readonly job: "video";
   readonly path: string;
-  /** Absolute paths; without `ffprobe` nothing is known of the time and the length. */
+  /** Absolute paths; without `ffprobe` time and length are unknown. */
   readonly ffmpeg: string;
   readonly ffprobe: string | undefined;
   readonly fps: number;
@@ -73,29 +73,29 @@ export type VideoRequest = {
 
 export type ChildRequest = PhotoRequest | VideoRequest;
 
-/** A time as EXIF has it: `YYYY-MM-DDTHH:MM:SS`, and the offset from UTC as it stands there. */
+/** An EXIF time: `YYYY-MM-DDTHH:MM:SS`, and the UTC offset as written. */
 export type ExifTime = { readonly local: string; readonly offset: string | undefined };
 
 export type ChildAnswer =
-  /** A program was started whose memory counts, or has ended. */
+  /** A program whose memory counts was started, or has ended. */
   | { readonly kind: "tool"; readonly pid: number | undefined }
   | {
       readonly kind: "source";
       readonly sha256: string;
       readonly exif?: ExifTime | undefined;
-      /** Of a video, as its container has it. */
+      /** For a video, as in its container. */
       readonly created?: string | undefined;
       readonly durationS?: number | undefined;
     }
   | { readonly kind: "picture" }
-  /** A frame that was looked at; if it is kept, its JPEG in the body. */
+  /** An examined frame; if it is kept, its JPEG is in the body. */
   | ({ readonly kind: "frame"; readonly index: number; readonly timeS: number } & Verdict)
   | { readonly kind: "done" }
   | { readonly kind: "failed"; readonly code: RefusalCode; readonly reason: string };
 
 export type RefusalCode = "unsupported_source" | "frame_decode_failed";
 
-/** A file is not what can be observed. The message completes "NAME cannot be observed:". */
+/** A file that cannot be observed. The message completes "NAME cannot be observed:". */
 export class Refusal extends Error {
   readonly code: RefusalCode;
 
@@ -107,13 +107,13 @@ export class Refusal extends Error {
 
 export type Send = (answer: ChildAnswer, body?: Uint8Array) => Promise<void>;
 
-/** What goes through a pipe between the process and its child: a message, and bytes that belong to it. */
+/** A packet in the pipe between the process and its child: a message, and its bytes. */
 export type Packet<Message> = { readonly message: Message; readonly body: Uint8Array };
 
 const HEADER_BYTES = 8;
 const MAX_BYTES = 256 * 2 ** 20;
 
-/** The bytes that stand before the body of a packet: two lengths, and the message as JSON. */
+/** The header of a packet: two lengths, and the message as JSON. */
 export function packetHead(message: object, bodyBytes: number): Uint8Array {
   const text = Buffer.from(JSON.stringify(message));
   const head = Buffer.alloc(HEADER_BYTES + text.length);
@@ -123,7 +123,7 @@ export function packetHead(message: object, bodyBytes: number): Uint8Array {
   return head;
 }
 
-/** The packets of a stream, to its end. @throws Error if it is cut off or no stream of packets */
+/** The packets of a stream, to its end. @throws Error if it is truncated or malformed */
 export async function* readPackets<Message>(
   stream: ReadableStream<Uint8Array>,
 ): AsyncGenerator<Packet<Message>> {
@@ -135,7 +135,7 @@ export async function* readPackets<Message>(
   }
 }
 
-/** The next packet; undefined at the end. @throws Error if it is cut off or none */
+/** The next packet; undefined at the end. @throws Error if it is truncated or malformed */
 export async function readPacket<Message>(
   reader: ByteReader,
 ): Promise<Packet<Message> | undefined> {
@@ -150,18 +150,18 @@ export async function readPacket<Message>(
   return { message: JSON.parse(Buffer.from(text).toString()), body };
 }
 
-/** Reads a stream in pieces of given sizes. */
+/** Reads a stream in chunks of given sizes. */
 export type ByteReader = {
-  /** The next bytes, a copy. Undefined: the stream is at its end. @throws Error if it ends within them */
+  /** The next bytes, a copy. Undefined at the end of the stream. @throws Error if it ends within them */
   take(size: number): Promise<Uint8Array | undefined>;
-  /** As `take`, without keeping them. @returns whether there were so many */
+  /** Like `take`, without keeping them. @returns whether there were that many */
   skip(size: number): Promise<boolean>;
 };
 
 export function createByteReader(stream: ReadableStream<Uint8Array>): ByteReader {
   const reader = stream.getReader();
   let piece: Uint8Array = new Uint8Array(0);
-  /** Whether there is a piece with something in it. */
+  /** Whether there is a non-empty chunk. */
   const fill = async (): Promise<boolean> => {
     while (piece.length === 0) {
       const next = await reader.read();

@@ -9,7 +9,7 @@ import { FOOTAGE_LIMITS, Refusal, tooLarge } from "./protocol.ts";
 export type Found = {
   /** Undefined: unnamed bytes. */
   readonly name: string | undefined;
-  /** The name whose suffix tells the kind. */
+  /** The name whose suffix determines the kind. */
   readonly fileName: string | undefined;
   /** Absolute, links resolved. */
   readonly path: string | undefined;
@@ -42,7 +42,7 @@ export function findSource(input: FootageInput, sourceName: string | undefined):
   }
   const name = basename(input.path);
   try {
-    // The name of what a link leads to may be another one.
+    // The target of a link may have another name.
     return { ...lookAt(realpathSync(input.path)), name: sourceName ?? name, fileName: name };
   } catch (error) {
     if (error instanceof SvcError || !(error instanceof Error)) throw error;
@@ -104,7 +104,7 @@ export async function identifyPhoto(
         : (await hashSource(path)).sha256;
     return { name: nameOf(found, sha256), path, sha256 };
   } catch (error) {
-    // Opening it says what is wrong.
+    // Opening it reports the error.
     if (error instanceof Refusal) return undefined;
     throw error;
   }
@@ -116,7 +116,7 @@ const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 type FileState = { readonly size: bigint; readonly mtimeNs: bigint; readonly ino: bigint };
 
-/** The content of a file. @throws Refusal if it is none, or larger than `limit` bytes */
+/** The content of a file. @throws Refusal if there is none, or it exceeds `limit` bytes */
 export async function readSource(path: string, limit: number): Promise<Buffer> {
   return await withSource(path, async (file, { size }) => {
     if (size > limit) {
@@ -126,7 +126,7 @@ export async function readSource(path: string, limit: number): Promise<Buffer> {
   });
 }
 
-/** The SHA-256 of a file, in hex, and the state in which it was read. @throws Refusal if it is no file */
+/** The SHA-256 of a file, in hex, and its state when read. @throws Refusal if it is not a file */
 export async function hashSource(
   path: string,
 ): Promise<{ readonly sha256: string; readonly state: FileState }> {
@@ -183,10 +183,10 @@ const STILL_BRANDS = [
   "avif",
   "avis",
 ];
-/** First boxes of QuickTime files that are older than brands. */
+/** First boxes of QuickTime files older than brands. */
 const MOVIE_BOXES = ["moov", "mdat", "wide", "free"];
 
-/** What a name and, if the name does not tell, the first bytes say. Undefined: neither does. */
+/** The kind by the name or else by the first bytes. Undefined: unknown. */
 export function mediaKind(name: string, leading: Uint8Array): MediaKind | undefined {
   const suffix = extname(name).slice(1).toLowerCase();
   if (SUFFIXES.photo.includes(suffix)) return "photo";
@@ -194,7 +194,7 @@ export function mediaKind(name: string, leading: Uint8Array): MediaKind | undefi
   return kindOfContent(leading);
 }
 
-/** What files of a kind begin with, as latin-1; two of them tell their kind only after a length. */
+/** Magic bytes of each kind, as latin-1; in two kinds they follow a length. */
 const BEGINNINGS: Readonly<Record<MediaKind, readonly string[]>> = {
   photo: ["\xff\xd8\xff", "\x89PNG\r\n\x1a\n", "GIF87a", "GIF89a", "BM", "II*\0", "MM\0*"],
   video: ["\x1aE\xdf\xa3", "\0\0\x01\xba", "\0\0\x01\xb3"],

@@ -6,7 +6,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { isRunning } from "../native/process-identity.ts";
 import { removeFile } from "../native/system-files.ts";
 
-/** Pictures that wait until they are described, by number. */
+/** Pictures waiting to be described, by number. */
 export type FrameStore = {
   readonly bytes: number;
   /** @throws SvcError disk_full */
@@ -22,8 +22,8 @@ const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
 
 /**
- * A store in a temporary file, so that a long video does not fill the memory. The file has no name, and its content is encrypted with a key
- * that only this process has: nothing of it can be read after its end, however it ends.
+ * A store in a temporary file, so that a long video does not fill the memory. The file has no name and is encrypted with a key of this
+ * process: it cannot be read once the process has ended.
  * @throws SvcError disk_full
  */
 export function createFrameStore(): FrameStore {
@@ -73,7 +73,7 @@ export function createFrameStore(): FrameStore {
   };
 }
 
-/** Each number is used once for each key. */
+/** Each number is used once per key. */
 function ivOf(index: number): Buffer {
   const iv = Buffer.alloc(IV_BYTES);
   iv.writeUInt32LE(index, 0);
@@ -82,7 +82,7 @@ function ivOf(index: number): Buffer {
 
 const PREFIX = "svc-video-";
 
-/** Does something with a file that only this user can read, and removes it; also those of processes that were killed meanwhile. */
+/** Uses a private file and removes it, along with those of processes killed meanwhile. */
 export async function inTemporaryFile<T>(
   content: Uint8Array,
   work: (path: string) => Promise<T>,
@@ -109,7 +109,7 @@ function removeLeftovers(): void {
   }
 }
 
-/** Writes into the folder for temporary files. @throws SvcError disk_full if it has no room; what else the work throws */
+/** Writes into the folder for temporary files. @throws SvcError disk_full if it is full; any other error of the work */
 function inTemporaryRoom<T>(work: () => T): T {
   try {
     return work();

@@ -3,10 +3,10 @@ import type { Send } from "./protocol.ts";
 
 const MAX_COMPLAINT = 4096;
 
-/** A program that was started: what it writes, and how it ends. */
+/** A started program: its output, and how it ends. */
 export type Tool = {
   readonly output: ReadableStream<Uint8Array>;
-  /** Its exit code, and what it complained about, the last of it. */
+  /** Its exit code, and the end of its error output. */
   ended(): Promise<{ readonly exitCode: number; readonly complaint: string }>;
   kill(): void;
 };
@@ -18,9 +18,8 @@ export function killTool(): void {
 }
 
 /**
- * Starts a program, without a shell. Its environment is that of this process, which has no variables of ffmpeg: they could make it
- * write files.
- * @param input what it reads; nothing if there is none
+ * Starts a program, without a shell. Its environment is that of this process, without variables of ffmpeg, which could make it write files.
+ * @param input its input; empty if absent
  */
 export async function startTool(
   command: readonly string[],

@@ -18,11 +18,11 @@ const MAX_PICTURE_BYTES = 256 * 2 ** 20;
 const QUALITY = 90;
 const NO_CONTAINER = "its content is none of MP4, MOV, Matroska, WebM, AVI and MPEG";
 const NO_INDEX = "it is no MP4 or MOV, or one that is cut off";
-/** What ffmpeg says of an MP4, a Matroska or a WebM that ends too early. */
+/** ffmpeg's messages about a truncated MP4, Matroska or WebM. */
 const CUT_OFF = /partial file|File ended prematurely/;
 const MAX_TOLD = 200;
 
-/** Reads a video: its hash, its time, the frames that were looked at and the pictures of those that are kept. @throws Refusal */
+/** Reads a video: its hash, its time, the examined frames and the kept pictures. @throws Refusal */
 export async function runVideoJob(request: VideoRequest, send: Send): Promise<void> {
   const { sha256, state } = await hashSource(request.path);
   if (state.size === 0n) throw new Refusal("unsupported_source", "it is empty");
@@ -46,12 +46,12 @@ async function decode(request: VideoRequest, send: Send): Promise<number> {
     throw error instanceof Refusal ? error : ffmpegFailed(request, complaint);
   }
   const { exitCode, complaint } = await tool.ended();
-  // Of a file that is cut off it decodes what is there, and calls that a success.
+  // Of a truncated file ffmpeg decodes what is there, and reports success.
   if (exitCode === 0 && !CUT_OFF.test(complaint)) return count;
   throw ffmpegFailed(request, complaint);
 }
 
-/** What ffmpeg says in many words of videos that are no fault of its own. */
+/** ffmpeg's many messages about videos that are not its fault. */
 function ffmpegFailed({ path, limits }: VideoRequest, complaint: string): Refusal {
   if (complaint.includes("Format not on whitelist")) return undecodable(NO_CONTAINER);
   if (complaint.includes("moov atom not found")) return undecodable(NO_INDEX);
@@ -70,28 +70,27 @@ function undecodable(reason: string): Refusal {
   return new Refusal("frame_decode_failed", reason);
 }
 
-/** Every frame that is looked at, as a BMP. */
+/** Every examined frame, as a BMP. */
 function decodeArguments(request: VideoRequest): readonly string[] {
   const { fps, frameWidth: width } = request;
   const fit = "force_original_aspect_ratio=decrease:force_divisible_by=2";
   return [
-    // Pictures that no other is made from are left out, which saves up to a half; the one before is shown at most 0.1 s earlier.
+    // Frames that no other depends on are skipped, which saves up to a half; the previous one is shown at most 0.1 s earlier.
     ...["-skip_frame", "noref"],
     ...readingOf(request),
-    // A stream with capital V is no picture of a cover.
-    // Rounded up, a picture is the one that is shown at its time, not one of half a second later.
+    // A capital V excludes cover pictures. Rounding up gives the frame shown at its time, not one half a second later.
     ...["-map", "0:V:0", "-vf"],
     `setpts=PTS-STARTPTS,fps=${fps}:round=up,scale=${width}:${4 * width}:${fit},format=bgr24`,
     ...["-c:v", "bmp", "-f", "image2pipe", "pipe:1"],
   ];
 }
 
-/** The containers that are read. Playlists and lists of files, which name others, are none of them. */
+/** The supported containers, excluding playlists and file lists, which refer to other files. */
 const DEMUXERS = "mov,matroska,avi,mpeg,mpegvideo";
 
 /**
- * The arguments with which ffmpeg and ffprobe open a video and nothing else: by a name that is no option and no protocol, from files
- * alone, in these containers, with bounds for a picture and a piece of memory.
+ * Arguments with which ffmpeg and ffprobe open only this video: by a name that is neither an option nor a protocol, from files alone, in
+ * these containers, with limits for frame size and memory.
  */
 function readingOf({ path, limits }: VideoRequest): readonly string[] {
   return [
@@ -106,7 +105,7 @@ function tooLong({ fps, limits }: VideoRequest): Refusal {
   return undecodable(`it has more than ${limits.frames} frames at ${fps} a second`);
 }
 
-/** @returns how many frames were looked at */
+/** @returns the number of examined frames */
 async function selectFrames(
   request: VideoRequest,
   reader: ByteReader,
@@ -133,7 +132,7 @@ async function selectFrames(
 const SIZE_AT = 2;
 const SIZE_END = 6;
 
-/** The next of the pictures that ffmpeg writes one after another; undefined at their end. */
+/** The next of the pictures that ffmpeg writes one after another; undefined at the end. */
 async function nextBmp(reader: ByteReader): Promise<Buffer | undefined> {
   const head = await reader.take(SIZE_END);
   if (head === undefined) return undefined;
@@ -144,7 +143,7 @@ async function nextBmp(reader: ByteReader): Promise<Buffer | undefined> {
   return Buffer.concat([head, rest]);
 }
 
-/** The mean greys of a BMP of 24 bits a pixel, in 64 columns and 36 rows. */
+/** The mean greys of a 24-bit BMP, in 64 columns and 36 rows. */
 function greysOf(bmp: Buffer): Greys {
   const [start, width] = [bmp.readUInt32LE(10), bmp.readInt32LE(18)];
   const height = Math.abs(bmp.readInt32LE(22));
@@ -170,7 +169,7 @@ type Probed = {
   readonly durationS?: number | undefined;
 };
 
-/** Nothing where ffprobe is missing, fails or takes too long: decoding shows what is wrong with a video. */
+/** Empty if ffprobe is missing, fails or takes too long: decoding will show what is wrong with a video. */
 async function probeVideo(request: VideoRequest, send: Send): Promise<Probed> {
   if (request.ffprobe === undefined) return {};
   const wanted = ["-show_entries", "format=duration:format_tags=creation_time", "-of", "json"];

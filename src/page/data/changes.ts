@@ -8,14 +8,10 @@ import { answered, asFailure, type CallFailure } from "./http.ts";
 import { storeChanged } from "./server.ts";
 
 const UNDO_MS = 6000;
-/** As many calls a browser finishes after the page is left. */
+/** Browsers finish this many calls after the page is left. */
 const MOST_KEPT_ALIVE = 100;
 
-/**
- * Does a change and reads lists again.
- * @param done what is said after it
- * @returns why it was refused, or undefined when it was done
- */
+/** Makes a change and reloads lists. @param done the message afterwards @returns why it was rejected, or undefined on success */
 export async function tried<T>(
   call: () => Promise<T>,
   done: string | ((answer: T) => string),
@@ -31,7 +27,7 @@ export async function tried<T>(
   }
 }
 
-/** As `tried`; a refusal is said, with what the server says. @returns whether it was done */
+/** Like `tried`; a rejection is shown with the server's message. @returns whether it succeeded */
 export async function change<T>(
   call: () => Promise<T>,
   done: string | ((answer: T) => string),
@@ -43,13 +39,13 @@ export async function change<T>(
   return failure === undefined;
 }
 
-/** The name of a call, made before its first try, so that a second try changes nothing more. */
+/** The request id of a call, created before its first attempt, so that a retry changes nothing more. */
 export function callId(): { readonly "Idempotency-Key": string } {
   // `randomUUID` is missing on a network address without TLS.
   return { "Idempotency-Key": hexOf(crypto.getRandomValues(new Uint8Array(16))) };
 }
 
-/** Names of calls: what is tried again with the same input has the name of its first try. */
+/** Request ids of calls: a retry with the same input reuses that of the first attempt. */
 export function callIds(): (input: unknown) => ReturnType<typeof callId> {
   const names = new Map<string, ReturnType<typeof callId>>();
   return (input) => {
@@ -96,10 +92,10 @@ export async function pin(node: Node): Promise<boolean> {
   );
 }
 
-/** Memories whose archiving was sent: a key that is pressed again sends nothing. */
+/** Memories whose archiving was sent: pressing the key again sends nothing. */
 const sent = new WeakSet<Node>();
 
-/** Archives memories at once; a key brings them back for six seconds. */
+/** Archives memories at once; a key restores them for six seconds. */
 export async function archive(wanted: readonly Node[]): Promise<void> {
   const nodes = wanted.filter((node) => !sent.has(node));
   for (const node of nodes) sent.add(node);
@@ -119,7 +115,7 @@ export async function restore(nodes: readonly Node[]): Promise<void> {
   else if (done.length > 1) say(`Restored ${memoryCount(done.length)}.`);
 }
 
-/** Changes memories one by one and says which were refused. @returns those that were changed */
+/** Changes memories one by one and shows which were rejected. @returns those that were changed */
 async function changeEach(
   nodes: readonly Node[],
   call: (request: ChangeRequest) => Parameters<typeof answered<Node>>[0],
@@ -144,12 +140,12 @@ async function changeEach(
   return done;
 }
 
-/** A contradiction is settled first, and what was replaced stays as it was. */
+/** A contradiction must be resolved first, and a replaced memory stays as it was. */
 export function canBeReplaced({ lifecycle_state: state }: Node): boolean {
   return state === "tentative" || state === "stable";
 }
 
-/** When the retention of a memory ends; undefined: it is kept. */
+/** When a memory's retention ends; undefined: never. */
 export function endOf({ pinned, ttl_days, created_at }: Node): string | undefined {
   return pinned || ttl_days === null ? undefined : addDays(asInstant(created_at), ttl_days);
 }

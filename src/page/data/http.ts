@@ -3,7 +3,7 @@ import { client } from "../client/client.gen.ts";
 
 const KEY_PLACE = "svc.key";
 
-/** The key that calls carry; undefined where none was needed so far. A second tab has none: the key is in no cookie. */
+/** The key of all calls; undefined if none was needed so far. A second tab has none: the key is not in a cookie. */
 export const key = signal<string | undefined>(sessionStorage.getItem(KEY_PLACE) ?? undefined);
 
 export const keyIsWanted = signal<"missing" | "wrong" | "ended" | undefined>(undefined);
@@ -11,7 +11,7 @@ export const keyIsWanted = signal<"missing" | "wrong" | "ended" | undefined>(und
 export function useKey(text: string | undefined): void {
   if (text === undefined) sessionStorage.removeItem(KEY_PLACE);
   else sessionStorage.setItem(KEY_PLACE, text);
-  // The same key would not be tried again, so that nothing is awaited.
+  // The same key would be rejected again, so there is nothing to wait for.
   if (text !== key.peek()) keyIsWanted.value = undefined;
   key.value = text;
 }
@@ -39,7 +39,7 @@ export async function answered<T>(call: Promise<Outcome<T>>): Promise<T> {
   if (response === undefined) throw new CallFailure(0, "lost", textOf(error));
   if (response.ok && data !== undefined) return data;
   const failure = failureOf(response.status, error);
-  // A late refusal of an earlier key says nothing of this one.
+  // A late rejection of an earlier key says nothing about this one.
   if (failure.status === 401 && key.peek() === used) {
     if (failure.code === "session_ended") keyIsWanted.value = "ended";
     else keyIsWanted.value = used === undefined ? "missing" : "wrong";
@@ -57,7 +57,7 @@ function failureOf(status: number, error: unknown): CallFailure {
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Sends JSON to a path of the interface that the generated client does not know. @throws CallFailure */
+/** Sends JSON to a path that the generated client does not know. @throws CallFailure */
 async function post(path: string, body: object): Promise<unknown> {
   const response = await fetch(path, {
     method: "POST",
@@ -97,10 +97,10 @@ export function isLost({ status }: CallFailure): boolean {
 
 const SESSION = "/v1/inspector/session";
 
-/** What became of the code in the link of `svc open`; undefined where there was none. */
+/** What happened to the code in the link of `svc open`; undefined without one. */
 export const codeFailure = signal<string | undefined>(undefined);
 
-/** Whether `svc open` serves the page: only there is an exchange, which refuses what has no code. */
+/** Whether `svc open` serves the page: only then is there an exchange, which rejects requests without a code. */
 export async function isOfOpen(): Promise<boolean> {
   try {
     await post(SESSION, {});
@@ -111,8 +111,8 @@ export async function isOfOpen(): Promise<boolean> {
 }
 
 /**
- * Exchanges the code in the address for the session's key. The code leaves the address at once, so that it stands neither in the
- * history nor on the screen; it is good only once.
+ * Exchanges the code in the address for the session's key. The code is removed from the address at once, so it appears neither in the
+ * history nor on the screen; it works only once.
  */
 export async function redeemCode(): Promise<void> {
   const code = /^#code=(.+)$/.exec(location.hash)?.[1];

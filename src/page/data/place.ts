@@ -2,7 +2,7 @@ import { type Signal, signal } from "@preact/signals";
 
 const BASE = "/inspect/";
 
-/** Where the page is: a view, what follows its name, and filters. Never a question and never a text: browsers keep addresses. */
+/** The page's location: a view, the rest of the path, and filters. Never a question or a text: browsers keep addresses. */
 type Place = { readonly view: string; readonly id: string; readonly query: URLSearchParams };
 
 export const place = signal<Place>(read());
@@ -21,14 +21,14 @@ function decoded(part: string): string {
   }
 }
 
-/** Gives a signal a value, where only an expression may stand. */
+/** Sets a signal where only an expression is allowed. */
 export function assign<T>(to: Signal<T>, value: T): void {
   to.value = value;
 }
 
 type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The address of a place. The owner stays as it is unless `query` names another. */
+/** The address of a place. Keeps the owner unless `query` names another. */
 export function hrefOf(view: string, id = "", query: Query = {}): string {
   const owner = place.value.query.get("owner") ?? undefined;
   const params = new URLSearchParams();
@@ -40,7 +40,7 @@ export function hrefOf(view: string, id = "", query: Query = {}): string {
   return `${BASE}${path.join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
-/** Goes to an address of the page. @param how replace: without a step back */
+/** Goes to an address of the page. @param how replace: without a history entry */
 export function go(href: string, how: "push" | "replace" = "push"): void {
   const before = `${place.peek().view}/${place.peek().id}`;
   history.replaceState({ scroll: scrollY }, "");
@@ -79,5 +79,5 @@ export function followAddress(): void {
   });
 }
 
-/** A question on its way to the search, which asks it at once. It is in no address. */
+/** A question passed to the search, which runs it at once. It is not in the address. */
 export const question = signal<string | undefined>(undefined);

@@ -8,24 +8,24 @@ import { place } from "./place.ts";
 
 const POLL_MS = 5000;
 
-/** Milliseconds for a view to ask what it shows before the rest is asked. */
+/** Milliseconds for a view's own requests before the rest follows. */
 const VIEW_FIRST_MS = 60;
 
-/** Who this page is for the server; undefined until it has said so. */
+/** The identity of this page for the server; undefined until known. */
 export const caller = signal<Caller | undefined>(undefined);
 /** For an operator, those with the most memories first. */
 export const owners = signal<readonly OwnerSummary[]>([]);
 export const stats = signal<Stats | undefined>(undefined);
-/** Why the page could not begin; a missing key is asked for instead. */
+/** Why the page could not start; for a missing key, one is asked for instead. */
 export const beginning = signal<CallFailure | undefined>(undefined);
-/** Since when the server does not answer, and when it is asked again, in milliseconds since 1970. */
+/** Since when the server has been unreachable, and when it is asked again, in milliseconds since 1970. */
 export const lost = signal<{ readonly since: number; readonly nextTry: number } | undefined>(
   undefined,
 );
-/** Rises whenever the store may hold something else than before; lists are then read again. */
+/** Increases whenever the store may have changed; lists are then reloaded. */
 const revision = signal(0);
 
-/** The owner whose memory is shown; undefined until it is known, and where there is none. */
+/** The owner whose memory is shown; undefined until known, or if there is none. */
 export const owner = computed<string | undefined>(() => {
   const known = caller.value;
   if (known === undefined) return undefined;
@@ -34,12 +34,12 @@ export const owner = computed<string | undefined>(() => {
   return named ?? owners.value[0]?.user_id;
 });
 
-/** Whether a change can be made: the server allows it and answers. */
+/** Whether changes are possible: the server allows them and responds. */
 export const canChange = computed(() => caller.value?.read_only === false && !lost.value);
 
 /**
- * Asks who the page is and whose memories there are. Done again with every new key, and when the server was away, since another
- * may have come back. @returns whether it was answered
+ * Loads the page's identity and the owners. Repeated with every new key, and after an outage, since the server may be a different one.
+ * @returns whether it succeeded
  */
 async function begin(): Promise<boolean> {
   try {
@@ -52,14 +52,14 @@ async function begin(): Promise<boolean> {
       owners.value = who.is_operator ? all : [];
       caller.value = who;
     });
-    // What counts everything waits until the view has asked: the first memories are on the screen sooner.
+    // Counts wait until the view has sent its requests: the first memories appear sooner.
     await new Promise<void>((done) => later(VIEW_FIRST_MS, done));
     if (who.is_operator && isOwnerKnown) owners.value = await readOwners();
     return true;
   } catch (error) {
     const failure = asFailure(error);
     if (failure.status === 401) lost.value = undefined;
-    // What was read before stays.
+    // Earlier answers stay.
     else if (caller.peek() === undefined) beginning.value = failure;
     if (isLost(failure)) loseServer();
     return false;
@@ -80,7 +80,7 @@ async function look(): Promise<void> {
   const userId = owner.peek();
   if (caller.peek() === undefined || lost.peek() !== undefined) {
     const isAnswered = await begin();
-    // Another owner is another look.
+    // Another owner shows different data.
     if (!isAnswered || owner.peek() !== userId) return;
   }
   const query = userId === undefined ? {} : { user_id: userId };
@@ -102,7 +102,7 @@ async function look(): Promise<void> {
   }
 }
 
-/** The server did not answer: what is shown stays, and it is asked again. */
+/** The server did not respond: what is shown stays, and it is asked again. */
 export function loseServer(): void {
   lost.value = { since: lost.peek()?.since ?? now(), nextTry: now() + POLL_MS };
 }
@@ -112,7 +112,7 @@ export function retryNow(): void {
   lookNow();
 }
 
-/** Looks at the server every few seconds while somebody looks at the page. */
+/** Polls the server every few seconds while the page is visible. */
 export function followServer(): void {
   let cancel = (): void => {};
   const next = async (): Promise<void> => {
@@ -149,7 +149,7 @@ export type Query<T> = {
 
 type Kept = { readonly revision: number; readonly data: unknown };
 
-/** Answers that a step back shows at once; the oldest goes first. */
+/** Answers that a step back shows at once; the oldest is dropped first. */
 const kept = new Map<string, Kept>();
 const KEPT = 60;
 
@@ -160,18 +160,18 @@ function keep(key: string, entry: Kept): void {
   if (kept.size > KEPT && oldest.done !== true) kept.delete(oldest.value);
 }
 
-/** Forgets all answers: another key may see other things. */
+/** Drops all answers: another key may have access to other data. */
 export function forgetAnswers(): void {
   kept.clear();
   reading.clear();
 }
 
-/** What is being read, so that two components with one question ask it once. */
+/** Requests in progress, so that two components share one. */
 const reading = new Map<string, { readonly revision: number; readonly data: Promise<unknown> }>();
 
 function readOnce<T>(whole: string, at: number, load: () => Promise<T>): Promise<T> {
   const other = reading.get(whole);
-  // SAFETY: one key is used for one kind of question only.
+  // SAFETY: each key is used for one kind of request only.
   if (other?.revision === at) return other.data as Promise<T>;
   const data = load().finally(() => {
     if (reading.get(whole)?.data === data) reading.delete(whole);
@@ -181,14 +181,14 @@ function readOnce<T>(whole: string, at: number, load: () => Promise<T>): Promise
 }
 
 /**
- * Reads something for a component and reads it again when the store has changed.
- * @param key what is read, with everything that it depends on but the owner
+ * Loads data for a component and reloads it when the store has changed.
+ * @param key identifies the data with everything it depends on, except the owner
  * @param load throws CallFailure
  */
 export function useQuery<T>(key: string, load: (userId: string) => Promise<T>): Query<T> {
   const whole = JSON.stringify([owner.peek(), key]);
   const first = kept.get(whole);
-  // SAFETY: one key is used for one kind of question only, and its answers are kept under it.
+  // SAFETY: each key is used for one kind of request only, and its answers are kept under it.
   const state = useSignal<Query<T>>(stateOf(first?.data as T | undefined));
   const shown = useSignal(whole);
   if (shown.peek() !== whole) {
@@ -206,8 +206,7 @@ export function useQuery<T>(key: string, load: (userId: string) => Promise<T>): 
     const at = revision.peek();
     const known = kept.get(whole);
     if (known?.revision === at && attempt.peek() === 0) {
-      // Another component may have read it since this one was drawn.
-      // SAFETY: one key is used for one kind of question only.
+      // Another component may have loaded it since this one was rendered. SAFETY: each key is used for one kind of request only.
       if (state.peek().data !== known.data) state.value = stateOf(known.data as T);
       return;
     }

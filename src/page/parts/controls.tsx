@@ -35,7 +35,7 @@ export function Button(props: ButtonProps): VNode {
 
 type MomentProps = { at: string; show?: ((at: string) => string) | undefined };
 
-/** A moment; its title has seconds and the zone. @param show default `22 Nov 2026, 16:03` */
+/** A moment; its tooltip has seconds and the zone. @param show default `22 Nov 2026, 16:03` */
 export const Moment = ({ at, show = dateTime }: MomentProps): VNode => (
   <time dateTime={at} title={exactTime(at)}>
     {show(at)}
@@ -107,7 +107,7 @@ type DialogProps = {
   readonly class?: string;
 };
 
-/** A dialog before everything else; Escape and a click beside it close it, and the focus returns to where it was. */
+/** A modal dialog; Escape or a click outside closes it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, children, class: name = "" }: DialogProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -135,7 +135,7 @@ type FormProps = Omit<DialogProps, "class"> & {
   readonly onSave: () => void;
 };
 
-/** A wide dialog in which something is written down and then done, by its button or by Enter. */
+/** A wide dialog with a form, submitted by its button or Enter. */
 export function FormDialog(props: FormProps): VNode {
   const { title, onClose, children, save, kind = "main", isReady, onSave } = props;
   return (
@@ -185,7 +185,7 @@ type JsonProps = {
   readonly body?: object | undefined;
 };
 
-/** Shows the JSON behind a view, and the command that reads the same. The key does not stand in it. */
+/** Shows the JSON behind a view, and the equivalent command, without the key. */
 export function JsonButton({ data, path, body }: JsonProps): VNode {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -221,7 +221,7 @@ type FilterProps = {
   readonly label: string;
   readonly hint: string;
   readonly value: string;
-  /** Gets the text without spaces around it, once it has been typed. */
+  /** Gets the trimmed text when typing pauses. */
   readonly onChange: (text: string) => void;
   readonly class?: string;
 };
@@ -253,7 +253,7 @@ type SearchProps = {
   readonly children?: ComponentChildren;
 };
 
-/** A field that asks by its button or by Enter. */
+/** A field submitted by its button or Enter. */
 export function SearchForm(props: SearchProps): VNode {
   const [text, setText] = useState(props.value ?? "");
   return (
@@ -288,7 +288,7 @@ export function filterKey(): KeyAction {
   };
 }
 
-/** A part of a view under its heading; `side`: beside the view, with a small one. */
+/** A section of a view with its heading; `side`: in the side column, with a small heading. */
 export const Section = (
   props: HeadProps & { side?: boolean; children?: ComponentChildren },
 ): VNode => (
@@ -298,7 +298,7 @@ export const Section = (
   </section>
 );
 
-/** A text in one line that leads somewhere. @param step whether `j` and `k` stop there */
+/** A one-line text that is a link. @param step whether `j` and `k` stop there */
 export const TextLink = (props: { href: string; text: string; step?: boolean }): VNode => (
   <a href={props.href} data-step={props.step ? "" : undefined}>
     <Text of={props.text} line />
@@ -323,7 +323,7 @@ export const Pages = (props: { of: readonly (Page | false)[]; class: string }): 
 
 type Named = readonly [name: ComponentChildren, value: ComponentChildren, mono?: boolean];
 
-/** Values with their names; one that is false or undefined is left out. */
+/** Values with their names; false and undefined ones are omitted. */
 export const Facts = (props: { of: readonly (Named | false)[]; class?: string }): VNode => (
   <dl class={props.class ?? "facts"}>
     {props.of.map(
@@ -338,7 +338,7 @@ export const Facts = (props: { of: readonly (Named | false)[]; class?: string })
   </dl>
 );
 
-/** One of a few values. @param of each with its word */
+/** One of several values. @param of each with its label */
 export function Segments<T extends string>(props: {
   readonly legend: string;
   readonly isLegendShown?: boolean;
@@ -374,7 +374,7 @@ export const Title = (props: {
   </div>
 );
 
-/** Where a record is: links from the widest to the narrowest, and what can be copied of it. */
+/** Breadcrumbs of a record, from the widest to the narrowest, and what can be copied of it. */
 export function Crumbs(props: { of: readonly VNode[]; data?: unknown; path?: string }): VNode {
   const { of, data, path } = props;
   const steps = of.flatMap((one, index) =>

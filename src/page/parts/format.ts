@@ -35,7 +35,7 @@ function dates(options: Intl.DateTimeFormatOptions) {
 
 export const date = dates({ day: "numeric", month: "short", year: "numeric" });
 const fullDate = dates({ dateStyle: "full" });
-/** `Sunday 22 November 2026`, of a day as `YYYY-MM-DD` in this time zone. */
+/** `Sunday 22 November 2026`, for a day as `YYYY-MM-DD` in this time zone. */
 export const longDate = (day: string): string => fullDate(startOfDay(day));
 /** `22 Nov 2026 to 1 Dec 2026`. @param open before the beginning of what has no end */
 export function span(from: string, to: string | null, open = ""): string {
@@ -46,7 +46,7 @@ export const time = dates({ hour: "2-digit", minute: "2-digit" });
 export const dateTime = (instant: string): string => `${date(instant)}, ${time(instant)}`;
 /** `16:03:24`. */
 export const clockTime = dates({ timeStyle: "medium" });
-/** With weekday, seconds and zone, for whoever points at a date. */
+/** With weekday, seconds and zone, for a date's tooltip. */
 export const exactTime = dates({ dateStyle: "full", timeStyle: "long" });
 export const monthName = dates({ month: "short" });
 
@@ -54,7 +54,7 @@ export const monthName = dates({ month: "short" });
 export function startOfDay(day: string, plus = 0): Date {
   const [year = 1970, month = 1, date = 1] = day.split("-").map(Number);
   const start = new Date(2000, 0, 1);
-  // Years below 100 would otherwise be of the twentieth century.
+  // Years below 100 would otherwise be in the 20th century.
   start.setFullYear(year, month - 1, date + plus);
   return start;
 }
@@ -68,13 +68,13 @@ export function dayOf(instant: string): string {
 
 export const now = (): number => Date.now();
 
-/** Runs after some milliseconds. @returns what cancels it */
+/** Runs after some milliseconds. @returns a function that cancels it */
 export function later(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms);
   return () => clearTimeout(timer);
 }
 
-/** Words of a person for codes of the interface; other codes are words themselves. */
+/** Plain words for codes of the interface; other codes are plain words themselves. */
 export const words = {
   source: {
     user_stated: "said",
@@ -138,7 +138,7 @@ export function edgeWords(type: string): string {
   return type === "supersedes" ? "replaces" : type.replaceAll("_", " ");
 }
 
-/** Whether what is kept is encrypted, in words. @param encrypted null where nobody here knows */
+/** Whether the data is encrypted, in words. @param encrypted null if unknown */
 export function encryption(encrypted: boolean | null): string {
   if (encrypted === null) return "the server decides whether it is encrypted";
   return encrypted ? "encrypted" : "not encrypted";

@@ -4,14 +4,14 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 const PLACE = "svc.keys";
 
 export type KeyAction = {
-  /** As it is pressed: `e`, `?`, `Escape`, `ctrl k`, or two in a row: `g t`. */
+  /** As pressed: `e`, `?`, `Escape`, `ctrl k`, or two in a row: `g t`. */
   readonly keys: string;
   /** What it does, for the list of keys; absent: not listed. */
   readonly text?: string | undefined;
   readonly run: () => unknown;
 };
 
-/** Whether single keys do something; whoever speaks to the computer can turn them off (WCAG 2.1.4). */
+/** Whether single keys are active; users of speech input can turn them off (WCAG 2.1.4). */
 export const keysAreOn = signal(localStorage.getItem(PLACE) !== "off");
 
 export function turnKeys(on: boolean): void {
@@ -20,7 +20,7 @@ export function turnKeys(on: boolean): void {
   keysAreOn.value = on;
 }
 
-/** The groups of keys that are active, the latest last, which is asked first. */
+/** The active groups of keys, the latest last, which is asked first. */
 const groups = signal<readonly { readonly actions: () => readonly KeyAction[] }[]>([]);
 
 export function activeKeys(): readonly KeyAction[] {
@@ -37,7 +37,7 @@ export function activeKeys(): readonly KeyAction[] {
 export function useKeys(actions: readonly KeyAction[]): void {
   const latest = useRef(actions);
   latest.current = actions;
-  // As soon as it is drawn: whoever sees a button may press its key.
+  // As soon as it is rendered: a visible button's key must work.
   useLayoutEffect(() => {
     const group = { actions: () => latest.current };
     groups.value = [...groups.peek(), group];
@@ -67,7 +67,7 @@ function isMeant(pressed: string, target: EventTarget | null): boolean {
   return pressed === "Escape" || (keysAreOn.value && !isTyping(target));
 }
 
-/** The action of a key, or of it and the one before; a key that begins others is remembered. */
+/** The action of a key, or of it and the previous one; a key that begins others is remembered. */
 function takeAction(pressed: string, at: number): KeyAction | undefined {
   const both = first !== undefined && at - first.at < SECOND_WITHIN && `${first.key} ${pressed}`;
   first = undefined;
@@ -102,7 +102,7 @@ const STEPS: readonly KeyAction[] = [
   { keys: "k", text: "previous row", run: () => move((at) => at - 1) },
 ];
 
-/** `j` and `k` go along the rows of a list that is in the document as a whole: elements with `data-step`. */
+/** `j` and `k` move along the rows of a fully rendered list: elements with `data-step`. */
 export function useRowSteps(): void {
   useKeys(STEPS);
 }

@@ -44,7 +44,7 @@ export const Box = (props: { title: string; children?: ComponentChildren }): VNo
   </section>
 );
 
-/** Something did not work as usual: what, and below it the code. */
+/** A problem: a description, and below it the code. */
 export const Warning = (props: {
   readonly title: ComponentChildren;
   readonly children?: ComponentChildren;
@@ -58,7 +58,7 @@ export const Warning = (props: {
   </div>
 );
 
-/** Why nothing was read. A lost server is told by the frame. */
+/** Why nothing was loaded. The frame reports an unreachable server. */
 export function Failure({ of, retry }: { of: CallFailure; retry?: () => void }): VNode | null {
   if (isLost(of) || of.status === 401) return null;
   const missing = of.status === 404;
@@ -100,7 +100,7 @@ export function Loaded<T>(props: {
 
 type LifecycleState = Node["lifecycle_state"];
 
-/** The shape of a state, which tells it without colour: disc, ring, diamond, bars, cross. */
+/** The shape of a state, which identifies it without colour: disc, ring, diamond, bars, cross. */
 export const StateShape = ({ of, size = 10 }: { of: LifecycleState; size?: number }): VNode => (
   <svg width={size} height={size} viewBox="0 0 10 10" aria-hidden="true">
     {SHAPES[of]()}
@@ -126,7 +126,7 @@ export function NodeShape({ of }: { of: Node }): VNode {
   );
 }
 
-/** In a plain word, the engine's beside it for whoever points at it. @param isBare without its shape */
+/** In a plain word, with the engine's in the tooltip. @param isBare without its shape */
 export const State = ({ of, isBare = false }: { of: LifecycleState; isBare?: boolean }): VNode => (
   <span class={`state ${of}`} title={of}>
     {!isBare && <StateShape of={of} />}
@@ -136,11 +136,11 @@ export const State = ({ of, isBare = false }: { of: LifecycleState; isBare?: boo
 
 type Props = {
   readonly of: CallFailure;
-  /** The memory as it is now; undefined while that is not known. */
+  /** The memory's current form; undefined until known. */
   readonly now?: Node | undefined;
 };
 
-/** A change that was refused: why, what the memory has become meanwhile, and that nothing is lost. */
+/** A rejected change: why, the memory's current state, and that nothing is lost. */
 export const Refused = ({ of, now }: Props): VNode => (
   <Warning title="Not changed." code={`${of.status} · ${of.code}`}>
     {now !== undefined && `This memory is ${words.state[now.lifecycle_state]} now. `}

@@ -8,14 +8,14 @@ type Props = {
   readonly of: string;
   /** As one line of at most some hundred characters, for a row. */
   readonly line?: boolean;
-  /** The element that holds nothing else. */
+  /** The element that contains only the text. */
   readonly as?: "q" | "b" | "li" | "p" | "span" | "blockquote" | "h1" | "td" | "u" | "strong";
   readonly class?: string;
 };
 
 /**
- * A text from a memory, shown as text: its direction ends with it, no address becomes a link, and every character that would
- * not be seen, or would change how others are seen, stands there as a sign.
+ * A text from a memory, shown as text: its direction is isolated, addresses do not become links, and every invisible or direction-changing
+ * character is shown as a symbol.
  */
 export function Text({ of, line = false, as: Tag, class: name }: Props): VNode {
   const shown = line ? of.slice(0, ROW_CHARACTERS).replace(/\s+/g, " ") : of;
@@ -44,7 +44,7 @@ function withSigns<T>(text: string, draw: (sign: string) => T): (string | T)[] {
   return parts;
 }
 
-/** A run of hidden characters: up to three by their numbers, more by their count. */
+/** A run of hidden characters: up to three by code point, longer ones by count. */
 function signOf(run: string): string {
   const points = [...run].map((one) => one.codePointAt(0) ?? 0);
   if (points.length > 3) return `${number(points.length)} hidden`;
@@ -56,7 +56,7 @@ type Part = { readonly kind: "same" | "gone" | "new"; readonly text: string };
 /** Longer texts are compared as a whole: the table grows with the square of their words. */
 const MOST_WORDS = 600;
 
-/** Two texts, word by word: what goes is struck through, what comes is marked. */
+/** A word diff of two texts: removed words are struck through, added ones marked. */
 export const Words = ({ before, after }: { before: string; after: string }): VNode => (
   <p class="diff">
     {wordDiff(before, after).map(({ kind, text }, index) => {
@@ -70,7 +70,7 @@ export const Words = ({ before, after }: { before: string; after: string }): VNo
   </p>
 );
 
-/** The parts of both texts in their order, with the most words in common. */
+/** The parts of both texts in order, with the longest common subsequence of words. */
 function wordDiff(before: string, after: string): readonly Part[] {
   const texts = [before, after].map((text) => text.match(/\S+\s*/g) ?? []);
   const isLong = texts.some(({ length }) => length > MOST_WORDS);
@@ -90,10 +90,10 @@ function wordDiff(before: string, after: string): readonly Part[] {
   return parts;
 }
 
-/** What becomes of the words at two places, so that the most words stay. */
+/** The fate of the words at two places, so that the most words stay. */
 function comparison(a: readonly string[], b: readonly string[]) {
   const width = b.length + 1;
-  // How many words the rests of both texts, from each pair of places on, have in common.
+  // The number of common words in the rests of both texts, for each pair of places.
   const common = new Uint16Array((a.length + 1) * width);
   const rest = (i: number, j: number): number => common[i * width + j] ?? 0;
   for (let i = a.length - 1; i >= 0; i -= 1) {

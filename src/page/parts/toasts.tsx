@@ -18,7 +18,7 @@ type Toast = {
 const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
 
-/** Says something at the edge of the page. @param more `undo` takes back what is told */
+/** Shows a message at the edge of the page. @param more `undo` reverts the change */
 export function say(text: string, more: Pick<Toast, "undo" | "isFailure"> & { ms?: number } = {}) {
   lastId += 1;
   const id = lastId;

@@ -124,7 +124,7 @@ function Choices({ of, entries }: Props): VNode {
   );
 }
 
-/** Who did how much of what is shown, the busiest first; whoever is chosen is there in any case. */
+/** The shown actors with their counts, busiest first; a selected one is always included. */
 function countsOf({ who }: Wanted, entries: readonly Entry[]): readonly [string, number][] {
   const counts = new Map<string, number>(who === undefined ? [] : [[who, 0]]);
   for (const entry of entries) {
@@ -249,7 +249,7 @@ function wanted(): Wanted {
   return { kind, who: query.get("who") ?? undefined, until: query.get("until") ?? undefined };
 }
 
-/** Reads questions, new memories and changes, and joins them as far back as all have been read. */
+/** Loads questions, new memories and changes, and merges them as far back as all are loaded. */
 async function readHappened(of: Wanted, user_id: string): Promise<Happened> {
   const { kind, who, until } = of;
   const common = { user_id, limit: PAGE, time_to: until };
@@ -260,7 +260,7 @@ async function readHappened(of: Wanted, user_id: string): Promise<Happened> {
       ? answered(listRetrievals({ query: { ...common, client: who, failed } }))
       : NOTHING,
     wants("changes") ? answered(listOperations({ query: { ...common, actor: who } })) : NOTHING,
-    // Who stored a memory is not among its fields.
+    // A memory has no field for who stored it.
     wants("memories") && who === undefined
       ? answered(browseNodes({ query: common }))
       : { nodes: [], next_cursor: null },
@@ -288,7 +288,7 @@ async function readHappened(of: Wanted, user_id: string): Promise<Happened> {
 
 const NOTHING = { retrievals: [], operations: [], has_more: false } as const;
 
-/** What a change has made of its memory, as far as the log says. */
+/** What a change did to its memory, according to the log. */
 function outcomeOf({ payload }: OperationRecord): Record<"before" | "after" | "pinned", unknown> {
   const { before, after } = parsed(payload["record"]);
   const { lifecycleState, pinned } = Object(after);

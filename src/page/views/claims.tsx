@@ -42,7 +42,7 @@ export function Claims(): VNode {
   );
 }
 
-/** A text as one of those that are asked for. */
+/** Whether a text is one of those requested. */
 const only = (text: string): string[] => (text === "" ? [] : [text]);
 
 function FromFields(): VNode {
@@ -110,17 +110,17 @@ type Kind = "count" | "sum";
 
 const NONE = { subject: "", predicate: "", object: "" };
 
-/** Texts that claims must have; empty ones do not restrict. They stand in no address. */
+/** Texts that claims must have; empty ones do not restrict. They are not in the address. */
 const wanted = signal<Readonly<Record<(typeof CLAIM_PARTS)[number], string>>>(NONE);
 
-/** A question in words about an amount; empty: the fields ask. */
+/** A question in words about an amount; empty: the fields are used. */
 const asked = signal("");
 
 const kind = (): Kind => (place.value.query.get("kind") === "sum" ? "sum" : "count");
 
 const groupsOf = (kind: Kind): readonly Group[] => (kind === "sum" ? SUM_GROUPS : COUNT_GROUPS);
 
-/** By what claims are grouped, in the order of the columns. */
+/** The grouping of claims, in column order. */
 function groups(): readonly Group[] {
   const chosen = place.value.query.getAll("by");
   const usual = kind() === "sum" ? ["subject", "predicate"] : CLAIM_PARTS;
@@ -409,7 +409,7 @@ export function Exclusions({ of }: { of: Readonly<Record<string, number>> }): VN
   );
 }
 
-/** No claim was counted, which is no zero where texts state nothing in parts. */
+/** No claim was counted, which is not the same as zero: texts may state nothing in parts. */
 function NoClaims({ exclusions }: { exclusions: Readonly<Record<string, number>> }): VNode {
   const without = exclusions["missing_structured_assertion"] ?? 0;
   return (

@@ -1,4 +1,4 @@
-/** The commands that a finding names: each follows a colon, up to the end or a semicolon outside quotes. */
+/** The commands in a finding: each follows a colon, up to the end or a semicolon outside quotes. */
 export function commandsIn(message: string): readonly string[] {
   return [...message.matchAll(/: ((?:svc|chmod) (?:'[^']*'|\\.|[^;'\\])+)/g)].map(
     ([, command = ""]) => command.trim(),

@@ -80,7 +80,7 @@ export function useOpenContradictions(): readonly NotedContradiction[] {
   return useContradictions().data?.contradictions ?? [];
 }
 
-/** The pairs that a memory is in, each with the other one. */
+/** The pairs that a memory is in, with the other memory. */
 export function opponentsOf(id: string, pairs: readonly NotedContradiction[]) {
   return pairs.flatMap((pair) => {
     const { node_a: a, node_b: b } = pair;
@@ -104,7 +104,7 @@ function notedBy({ actor, noted_at }: NotedContradiction): string {
   return `noted by ${actor ?? "an unnamed caller"} on ${date(noted_at)}; assistants get both marked “contested”`;
 }
 
-/** Two equal halves with equal buttons, and a key for each. @param isHere whether the left one is the memory of the page */
+/** Two equal halves with equal buttons, and a key for each. @param isHere whether the left one is the page's memory */
 function Pair(props: { left: Node; right: Node; isHere?: boolean }): VNode {
   const { left, right, isHere = false } = props;
   const write = (): void => assign(writing, [left, right]);
@@ -173,7 +173,7 @@ function Side({ node, tag, keep, isLink }: SideProps): VNode {
   );
 }
 
-/** Ends a contradiction: one is kept, the other deprecated. @returns whether it was done */
+/** Ends a contradiction: one is kept, the other deprecated. @returns whether it succeeded */
 async function settle(winner: Node, loser: Node): Promise<boolean> {
   const headers = callId();
   const body = { winner_id: winner.id, loser_id: loser.id };
@@ -182,7 +182,7 @@ async function settle(winner: Node, loser: Node): Promise<boolean> {
 
 type Two = readonly [Node, Node];
 
-/** Two memories of which neither is right, while the truth is being written; it outlives their contradiction. */
+/** Two memories that are both wrong, while the correct one is being written; survives their contradiction. */
 const writing = signal<Two | undefined>(undefined);
 
 export function Writing(): VNode | null {
@@ -227,8 +227,8 @@ function Write({ opened }: { opened: Two }): VNode {
 }
 
 /**
- * Stores the text, settles the contradiction and replaces what is still held, in this order: whatever is refused, the text is not
- * lost, and trying again does not repeat what was done.
+ * Stores the text, resolves the contradiction and replaces the remaining memory, in this order: after a rejection the text is not lost, and
+ * retrying does not repeat completed steps.
  */
 function useWriting(opened: Two) {
   const [seen, setSeen] = useState<Two>(opened);
@@ -240,7 +240,7 @@ function useWriting(opened: Two) {
     setOther(false);
     const refused = await tried(async () => {
       const now = stored === undefined ? await readPair(opened) : opened;
-      // What another has decided meanwhile is shown before anything is written over it.
+      // Another user's decision is shown before anything is overwritten.
       if (stored === undefined && statesOf(now) !== statesOf(seen)) {
         setSeen(now);
         setOther(true);
@@ -277,7 +277,7 @@ type Names = ReturnType<typeof callIds>;
 
 const statesOf = (pair: Two): string => pair.map((node) => node.lifecycle_state).join(", ");
 
-/** Both as they are now. @throws CallFailure */
+/** Both in their current form. @throws CallFailure */
 async function readPair(pair: Two): Promise<Two> {
   const [a, b] = pair;
   const nodes = await readNodes([a.id, b.id], a.user_id);
@@ -292,7 +292,7 @@ async function storeText(content: string, [a]: Two, nameOf: Names): Promise<stri
   return (await answered(api.store({ body, headers: nameOf(["store", body]) }))).node_id;
 }
 
-/** While both are contested, what was said first is kept, to be replaced. */
+/** While both are contested, the earlier one is kept, to be replaced. */
 async function settleOpen(pair: Two, nameOf: Names): Promise<void> {
   const [a, b] = await readPair(pair);
   if (a.lifecycle_state !== "contested" || b.lifecycle_state !== "contested") return;

@@ -117,7 +117,7 @@ async function read(until: string, user_id: string) {
   return { soon: byEnd, archived: archived.nodes, forgotten };
 }
 
-/** What the organizer would archive now because it was not used for long, as the settings have it. */
+/** What the organizer would archive now as unused, under the current settings. */
 async function readFaded(user_id: string): Promise<readonly Node[]> {
   if (!canChange.peek()) return [];
   const body = { user_id, jobs: ["decay_sweep"], dry_run: true };
@@ -226,7 +226,7 @@ const WHY_STAYS = {
 
 type Props = { readonly node: Node; readonly onClose: () => void };
 
-/** Shows all that a forgetting erases and all that stays; a typed word erases exactly that. */
+/** Shows everything that a forgetting erases and keeps; typing a word erases exactly that. */
 export function Forget({ node, onClose }: Props): VNode {
   const [keep, setKeep] = useState(false);
   const [preview, setPreview] = useState<ForgetAnswer | undefined>(undefined);
@@ -249,7 +249,7 @@ export function Forget({ node, onClose }: Props): VNode {
     const refused = await send(async () => {
       answer = await call(confirm);
     }, "Forgotten.");
-    // What was shown may be no longer true.
+    // What was shown may be out of date.
     if (refused !== undefined && !isLost(refused)) look();
     if (answer?.forget_id == null) return;
     if (answer.receipt !== null) {
@@ -431,14 +431,14 @@ function Receipt({ id }: { id: string }): VNode {
   );
 }
 
-/** Receipts that this tab was given, as JSON by the id of their forgetting. Nobody gives them twice. */
+/** Receipts given to this tab, as JSON by the id of their forgetting. They are not given again. */
 const receipts = new Map<string, string>();
-// Another key may be of somebody else.
+// Another key may belong to another person.
 key.subscribe(() => receipts.clear());
 
 const BEGUN_MS = 60_000;
 
-/** Lets the browser save a receipt. Its address is that of a blob, so that no list of downloads has the text. */
+/** Lets the browser save a receipt, through a blob address, so that no download list contains the text. */
 function save(file: string, receipt: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([receipt], { type: "application/json" }));

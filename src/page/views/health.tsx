@@ -78,7 +78,7 @@ function verdict(): string {
 
 const DOCTOR_STATUS = { ok: "passed", warn: "needs attention", fail: "wrong" };
 
-/** A pack up to here is examined without being asked for it. */
+/** A pack up to this size is examined automatically. */
 const SMALL_BYTES = 100e6;
 
 type Check = Examination["checks"][number];
@@ -168,7 +168,7 @@ const Finding = ({ of: { name, status, message } }: { of: Check }): VNode => (
   </li>
 );
 
-/** Tells a status without colour: a tick, a diamond, a cross. */
+/** Shows a status without colour: a tick, a diamond, a cross. */
 const StatusShape = ({ of }: { of: Check["status"] }): VNode => (
   <svg width="14" height="14" viewBox="0 0 10 10" aria-hidden="true">
     {of === "ok" && <path class="s-good hollow" d="M1.5 5.5 4 8l4.5-6" stroke-width="1.6" />}
@@ -186,7 +186,7 @@ type Examining = {
 
 const NONE: Examining = { isRunning: false };
 const examined = signal<Examining>(NONE);
-// Another key may be of somebody who may not know it.
+// Another key may belong to someone who may not see it.
 key.subscribe(() => assign(examined, NONE));
 
 async function examine(): Promise<void> {
@@ -406,7 +406,7 @@ function StateCounts({ of: { details } }: { of: Stats }): VNode {
   );
 }
 
-/** What the pack is. An operator sees the figures of all owners too; nobody else's records. */
+/** Properties of the pack. An operator also sees the figures of all owners, but not their records. */
 function PackFacts({ of: { own, whole } }: { of: Figures }): VNode | null {
   const { details, backend } = own;
   if (details === null) return null;

@@ -3,15 +3,15 @@ import { asInstant, nextInstant } from "../../lib/instant.ts";
 /** Entries, newest first. */
 export type Joined<T> = {
   readonly entries: readonly T[];
-  /** Before which moment the next page begins; undefined on the last one. */
+  /** The time before which the next page begins; undefined on the last one. */
   readonly next: string | undefined;
 };
 
 type Source<T> = { readonly entries: readonly T[]; readonly hasMore: boolean };
 
 /**
- * Joins lists that are newest first. Where one has more, what is older than its last entry is left for the next page, and so is
- * that very moment, of which it may have more.
+ * Merges lists that are newest first. If one has more, entries older than its last one are left for the next page, and so are those of that
+ * very moment, of which it may have more.
  */
 export function joined<T extends { readonly at: string }>(
   sources: readonly Source<T>[],
@@ -24,6 +24,6 @@ export function joined<T extends { readonly at: string }>(
   if (end === undefined) return { entries: all, next: undefined };
   const entries = all.filter(({ at }) => at > end);
   if (entries.length > 0) return { entries, next: nextInstant(asInstant(end)) };
-  // A whole page of one moment is shown as it is.
+  // A full page of one moment is shown as it is.
   return { entries: all.filter(({ at }) => at === end), next: end };
 }

@@ -52,7 +52,7 @@ export function Memory({ id }: { id: string }): VNode {
 async function read(id: string, userId: string): Promise<Provenance> {
   const whole = await answered(getProvenance({ path: { node_id: id } }));
   const { node } = whole;
-  // An operator may follow a link into the memory of another owner; then that owner is shown.
+  // An operator may follow a link to a memory of another owner; that owner is shown then.
   if (node.user_id !== userId) go(hrefOf("memory", id, { owner: node.user_id }), "replace");
   return whole;
 }
@@ -169,7 +169,7 @@ function Picture({ node }: { node: Node }): VNode | null {
   );
 }
 
-/** As an address with the bytes in it: the page may load no other. */
+/** As a data URL: the page may load nothing else. */
 function Image({ id, alt }: { id: string; alt: string }): VNode | null {
   const { data } = useQuery(`picture ${id}`, (userId) => readPicture(id, userId));
   return data === undefined ? null : <img src={data} alt={alt} />;

@@ -20,7 +20,7 @@ type Asked =
 export function Search({ id }: { id: string }): VNode {
   const [text, setText] = useState("");
   const [asked, setAsked] = useState<Asked | undefined>(undefined);
-  // An answer to an earlier question may come later.
+  // An answer to an earlier question may arrive later.
   const latest = useRef(0);
   const send = async (query: string): Promise<void> => {
     setText(query);
@@ -112,7 +112,7 @@ type Props = { readonly text: string; readonly onAsk: (text: string) => void };
 
 function AskBar({ text, onAsk }: Props): VNode {
   const [typed, setTyped] = useState(text);
-  // As soon as it is drawn: later it would overwrite what is typed meanwhile.
+  // As soon as it is rendered: later it would overwrite what was typed meanwhile.
   useLayoutEffect(() => setTyped(text), [text]);
   return (
     <search>

@@ -37,7 +37,7 @@ import type { Around, GraphProps } from "./things/graph.tsx";
 
 const PAGE = 50;
 
-/** Part of the names; it stands in no address. */
+/** Part of the names; it is not in the address. */
 const named = signal("");
 
 export function Things({ id }: { id: string }): VNode {
@@ -146,7 +146,7 @@ function Thing({ id }: { id: string }): VNode {
   );
 }
 
-/** What kind of thing a memory names, as it was extracted; else the word for its type. */
+/** The kind of thing that a memory names, as extracted; else the word for its type. */
 function kindOf({ metadata, node_type }: Node): string {
   const kind = metadata?.["entity_type"];
   return typeof kind === "string" && kind.trim() !== "" ? kind : node_type;
@@ -196,7 +196,7 @@ function About({ data }: { data: Known }): VNode {
   );
 }
 
-/** Memories by whether they hold now; those of late first. Other things are in the neighbourhood. */
+/** Memories by current validity, latest first. Other things are in the neighbourhood. */
 function sorted(beside: readonly Beside[]) {
   const moment = new Date(now()).toISOString();
   const facts = beside
@@ -260,7 +260,7 @@ const CLAIMS_STATUS = {
 
 const SHOWN = 50;
 
-/** What a claim is about: the question that its changes answer. */
+/** The subject of a claim, whose changes are shown together. */
 type Topic = {
   readonly subject: string;
   readonly predicate: string;
@@ -285,7 +285,7 @@ function topicsOf(beside: readonly Beside[]): readonly Topic[] {
     const { subject, predicate } = Object(node.metadata);
     if (typeof subject !== "string" || typeof predicate !== "string") continue;
     if (subject.trim() === "" || predicate.trim() === "") continue;
-    // Where the thing is only mentioned, the claim is about another one.
+    // If the thing is only mentioned, the claim is about another one.
     if (edges.every(({ edge_type }) => edge_type === "mentions")) continue;
     const topic = { subject, predicate, scope: node.scope };
     topics.set(JSON.stringify(topic), topic);
@@ -377,7 +377,7 @@ function Neighbourhood({ of }: { of: Known }): VNode {
   );
 }
 
-/** The code that draws, which is loaded when a neighbourhood is shown. */
+/** The drawing code, loaded when a neighbourhood is shown. */
 const graph = signal<{ readonly Graph?: FunctionComponent<GraphProps> }>({});
 
 function Drawn(props: GraphProps): VNode {
@@ -421,7 +421,7 @@ function relations(edges: readonly Edge[], one: string, other: string): string {
 
 const MOST_EDGES = 1000;
 const MOST_AROUND = 150;
-/** Neighbours whose own connections are read for the graph. */
+/** Neighbours whose own connections are loaded for the graph. */
 const MOST_ASKED = 24;
 const EDGES_ASKED = 100;
 
@@ -435,7 +435,7 @@ async function readThing(id: string, userId: string): Promise<Known> {
     answered(api.getNode({ path: { node_id: id } })),
     answered(api.getNodeEdges({ path: { node_id: id }, query: { limit: MOST_EDGES } })),
   ]);
-  // An operator may follow a link into the memory of another owner; then that owner is shown.
+  // An operator may follow a link to a memory of another owner; that owner is shown then.
   if (node.user_id !== userId) go(hrefOf("things", id, { owner: node.user_id }), "replace");
   const byEnd = Map.groupBy(edges, (edge) => farEnd(edge, id));
   const nodes = await readNodes([...byEnd.keys()], node.user_id);

@@ -19,13 +19,13 @@ import { type Day, type Days, daysOf, HEADING, Rows, topOfRow } from "./timeline
 const NEWEST = 40;
 const NONE: readonly Node[] = [];
 
-/** On a narrow screen the filters are opened when they are wanted. */
+/** On a narrow screen the filters are collapsed by default. */
 const isWide = matchMedia("(min-width: 901px)").matches;
 
 export function Timeline(): VNode {
   const chosen = filters();
   const key = JSON.stringify(chosen);
-  // Asked first: to count all memories takes longer than to show the newest.
+  // Requested first: counting all memories takes longer than showing the newest.
   const newest = useQuery(`newest ${key}`, (user_id) =>
     answered(browseNodes({ query: { ...chosen, user_id, limit: NEWEST } })),
   );
@@ -63,7 +63,7 @@ export function Timeline(): VNode {
   );
 }
 
-/** The days of the newest memories, until all are counted; undefined where there are none. */
+/** The days of the newest memories, until all are counted; undefined if there are none. */
 function daysUncounted(nodes: readonly Node[], { clock }: Filters): Counts | undefined {
   if (nodes.length === 0) return undefined;
   const days = Map.groupBy(nodes, ({ created_at, event_time }) =>
@@ -95,7 +95,7 @@ function Heading({ data, clock = "learned" }: Pick<Filters, "clock"> & { data?: 
 function Memories(props: {
   readonly data: Counts;
   readonly of: Filters;
-  /** All that are shown, while they are not counted yet. */
+  /** The total, until it is counted. */
   readonly first: readonly Node[];
 }): VNode {
   const { data, of, first } = props;
@@ -132,7 +132,7 @@ function Memories(props: {
   );
 }
 
-/** Rows are read again with new counts; those that were there stay until then. */
+/** Rows are reloaded with new counts; the old ones stay until then. */
 function useRows(days: Days, of: Filters, first: readonly Node[]): Rows {
   const latest = useRef<Rows | undefined>(undefined);
   if (latest.current?.days !== days) {
@@ -163,7 +163,7 @@ function useRowKeys(days: Days, rows: Rows, show: (index: number) => void) {
     if (!next.delete(node.id)) next.set(node.id, node);
     setSelected(next);
   };
-  // Rows between that have not been read yet are left out.
+  // Rows in between that are not loaded yet are left out.
   const selectTo = (index: number): void => {
     const start = active ?? index;
     const next = new Map(selected);

@@ -13,7 +13,7 @@ import { StateShape } from "../../parts/states.tsx";
 import { Text } from "../../parts/text.tsx";
 import { opponentsOf, useOpenContradictions } from "../conflicts.tsx";
 
-/** What a memory replaced, the latest first, and what replaced it, the next first. */
+/** What a memory replaced, latest first, and what replaced it, next first. */
 type Chain = { readonly before: readonly Node[]; readonly after: readonly Node[] };
 
 export function useChain(id: string): Chain {
@@ -27,7 +27,7 @@ export function useChain(id: string): Chain {
 }
 
 const LEFT = 16;
-/** Where the drawing ends: a narrow window gets one of its own width, whose texts can be read without scrolling. */
+/** The width of the drawing: a narrow window gets its own, so that texts can be read without scrolling. */
 const narrow = matchMedia("(max-width: 480px)");
 const drawnTo = signal(edgeNow());
 narrow.addEventListener("change", () => assign(drawnTo, edgeNow()));
@@ -41,7 +41,7 @@ const LABEL = 64;
 type Bar = {
   readonly node: Node;
   readonly kind: "former" | "here" | "later" | "contested";
-  /** What replaced it, with which it ends at the latest. */
+  /** Its replacement, which ends it at the latest. */
   readonly next?: Node | undefined;
 };
 type Scale = (ms: number) => number;
@@ -50,7 +50,7 @@ function edgeNow(): number {
   return narrow.matches ? 344 : 836;
 }
 
-/** When the memory, what it replaced, what replaced it and what contradicts it hold, and when each was learned. */
+/** The validity of the memory, what it replaced, what replaced it and what contradicts it, and when each was learned. */
 export function Axis({ node, chain }: { node: Node; chain: Chain }): VNode {
   const opponents = opponentsOf(node.id, useOpenContradictions());
   const line = [...chain.before.slice(0, 2).toReversed(), node, ...chain.after.slice(0, 2)];
@@ -142,7 +142,7 @@ const LETTER = 7;
 
 type RowTextProps = { text: string; start: number; right: number; y: number; isLight: boolean };
 
-/** The text in its bar, else behind it, else before it: where there is most room. */
+/** The text inside its bar, else after it, else before it: wherever there is most room. */
 function RowText({ text, start, right, y, isLight }: RowTextProps): VNode {
   const rooms = [
     { room: right - start - 20, left: start + 10, anchor: "start" as const, isIn: true },
@@ -190,7 +190,7 @@ function Months(props: { from: number; until: number; x: Scale; bottom: number }
 }
 
 function Learned({ bars, x, y }: { bars: readonly Bar[]; x: Scale; y: number }): VNode {
-  // Behind the word "learned", with room for half a date.
+  // After the word "learned", with room for half a date.
   let last = LEFT + 84;
   const ticks = bars
     .map(({ node }) => ({ id: node.id, at: node.created_at, left: x(Date.parse(node.created_at)) }))

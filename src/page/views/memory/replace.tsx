@@ -17,7 +17,7 @@ type Met = {
   readonly by: Node | undefined;
 };
 
-/** A sentence of the reader's own, stored as what the user said. */
+/** A sentence typed by the reader, stored as said by the user. */
 export function Remember({ onClose }: { onClose: () => void }): VNode {
   const [text, setText] = useState("");
   const { isSending, failure, nameOf, send } = useSending();
@@ -45,7 +45,7 @@ export function Remember({ onClose }: { onClose: () => void }): VNode {
   );
 }
 
-/** A new text in the place of an old one: both in one step, and the old one stays in the chain. */
+/** A new text that replaces an old one, in one step; the old one stays in the chain. */
 export function Correct({ node, onClose }: { node: Node; onClose: () => void }): VNode {
   const [base, setBase] = useState(node);
   const [text, setText] = useState(node.content);
@@ -62,7 +62,7 @@ export function Correct({ node, onClose }: { node: Node; onClose: () => void }):
         await answered(api.pinNode({ path: { node_id: id }, body: { pinned: true } }));
     }, "Corrected. The old text stays in the history.");
     if (failure !== undefined) {
-      // What was written stays where it was refused.
+      // Rejected text stays where it was typed.
       setMet(await meet(base, failure));
       return;
     }
@@ -100,11 +100,11 @@ export function Correct({ node, onClose }: { node: Node; onClose: () => void }):
   );
 }
 
-/** A correction changes the text alone: times, retention and place stay. */
+/** A correction changes only the text: times, retention and scope stay. */
 function bodyOf(node: Node, text: string) {
   const { id, user_id, node_type, scope, session_id, event_time, valid_to, ttl_days } = node;
   const content = text.trim();
-  // Without a time that somebody named, it is that of its storing, and the correction begins to hold now.
+  // Without a stated time, the memory's time is that of storage, and the correction is valid from now.
   const isNamed = valid_to !== null || node.valid_from !== node.created_at;
   const times = { event_time, valid_from: isNamed ? node.valid_from : null, valid_to, ttl_days };
   const about = { user_id, node_type, scope, session_id, ...times };
@@ -126,7 +126,7 @@ const ASKED = 300;
 
 type Props = { readonly node: Node; readonly by: SecondFor; readonly onClose: () => void };
 
-/** A change of two memories: the second is picked by a search, and what happens is said before it does. */
+/** A change of two memories: the second is picked by a search, and the effect is explained first. */
 export function Second({ node, by, onClose }: Props): VNode {
   const [query, setQuery] = useState(node.content.slice(0, ASKED));
   const search = useQuery(`second ${node.id} ${query}`, () => nearest(node, query));
@@ -177,7 +177,7 @@ export function Second({ node, by, onClose }: Props): VNode {
   );
 }
 
-/** Both memories of a change are of one scope, and neither is contested or replaced. @throws CallFailure */
+/** Both memories of a change must have one scope, and neither may be contested or replaced. @throws CallFailure */
 async function nearest(node: Node, query: string): Promise<readonly Node[]> {
   const { id, user_id, scope } = node;
   const { results } = await answered(

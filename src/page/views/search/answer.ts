@@ -26,18 +26,18 @@ export type Answer = {
   readonly receipt: RetrievalReceipt;
   readonly explanation: Explanation;
   readonly context: { readonly text: string; readonly sameness: Sameness };
-  /** Memories in the context whose text is another now, or that are gone, with the text of today; a lean receipt does not tell. */
+  /** Memories in the context whose text has changed since, or that are gone, with the current text; a lean receipt does not show this. */
   readonly changed: readonly Pick<Explained, "node_id" | "content">[];
-  /** What this page asked for it; undefined for one that was asked before. */
+  /** The page's own request; undefined for an earlier answer. */
   readonly request: RetrieveRequest | undefined;
   readonly ms: number | undefined;
-  /** Results that are merely the nearest there are. */
+  /** Results that are merely the nearest ones. */
   readonly weak: ReadonlySet<string>;
   /** What has become of results since the moment as of which was asked. */
   readonly became: ReadonlyMap<string, string>;
 };
 
-/** Asks, without leaving a receipt: looking must not fill the activity. */
+/** Asks without keeping a receipt: browsing must not fill the activity log. */
 export async function ask(question: Question, userId: string): Promise<Answer> {
   const body = { ...question, user_id: userId, keep_receipt: false, explain: true };
   const { results, bundle, metrics, receipt, explanation } = await answered(retrieve({ body }));
@@ -62,7 +62,7 @@ function becameOf(results: RetrieveResponse["results"]): Answer["became"] {
   return new Map(told.flatMap(([id, state]) => (state ? [[id, names[state] ?? state]] : [])));
 }
 
-/** An answer that was given before, by its receipt, asked again to see whether it is the same. */
+/** An earlier answer, asked again from its receipt to see whether it is the same. */
 export async function replay(requestId: string, userId: string): Promise<Answer> {
   const at = { path: { request_id: requestId }, query: { user_id: userId } };
   const [receipt, explanation] = await Promise.all([
@@ -89,7 +89,7 @@ export async function replay(requestId: string, userId: string): Promise<Answer>
   };
 }
 
-/** The question of a receipt, word for word, at the time at which it was asked. */
+/** A receipt's question, verbatim, as of the time when it was asked. */
 function requestOf(receipt: RetrievalReceipt, userId: string): RetrieveRequest {
   const { parameters } = receipt.execution;
   return {
@@ -135,9 +135,9 @@ async function changedSince(
   return changed;
 }
 
-/** SHA-256 in 64 hex digits; undefined where the browser computes none, which is so on a network address without TLS. */
+/** SHA-256 in 64 hex digits; undefined if the browser does not support it, as on a network address without TLS. */
 async function sha256(text: string): Promise<string | undefined> {
-  // The type says that it is always there.
+  // The type claims that it always exists.
   const subtle: SubtleCrypto | undefined = crypto.subtle;
   if (subtle === undefined) return undefined;
   const digest = await subtle.digest("SHA-256", new TextEncoder().encode(text));
@@ -145,16 +145,16 @@ async function sha256(text: string): Promise<string | undefined> {
 }
 
 export type Checked = {
-  /** Whether the receipt is as it was written; undefined where that cannot be computed. */
+  /** Whether the receipt is unchanged; undefined if that cannot be computed. */
   readonly isChecksumRight: boolean | undefined;
-  /** Scores that are not what their records give; 0: all are equal, to the last bit; undefined: a lean receipt has no such records. */
+  /** Scores that differ from their records; 0: all are equal, to the last bit; undefined: a lean receipt has no records. */
   readonly wrongScores: number | undefined;
 };
 
-/** Scores computed again before other work gets a turn. */
+/** Scores recomputed before yielding. */
 const SLICE = 50;
 
-/** Computes the checksum and all scores again, a few at a time: the answer is on the screen meanwhile. */
+/** Recomputes the checksum and all scores, a few at a time, while the answer is already shown. */
 export async function check({ checksum, ...receipt }: RetrievalReceipt): Promise<Checked> {
   const wrongScores = receipt.detail === "lean" ? undefined : await wrongScoresIn(receipt);
   const hash = await sha256(JSON.stringify(receipt));
@@ -174,13 +174,13 @@ async function wrongScoresIn(receipt: Omit<RetrievalReceipt, "checksum">): Promi
   return wrongScores;
 }
 
-/** The record of a memory's score, read as strictly as the engine reads it; undefined if it cannot be read. */
+/** The record of a memory's score, parsed as strictly as by the engine; undefined if unreadable. */
 export function provenanceOf(
   { score_provenance }: Pick<RetrievalReceipt, "score_provenance">,
   id: string,
 ): ScoreProvenance | undefined {
   try {
-    // SAFETY: it came as JSON, so it is JSON.
+    // SAFETY: it was received as JSON.
     return provenanceForm.read(score_provenance?.[id] as unknown as Json, id);
   } catch (error) {
     if (error instanceof FormError) return undefined;
@@ -197,7 +197,7 @@ export type ScoreBar = ScoreParts & {
   readonly takenOff: number;
 };
 
-/** Below this a signal hardly says anything, whatever its rank pays. */
+/** Below this a signal says hardly anything, whatever its rank contributes. */
 const WEAK = 0.1;
 
 export function barOf(provenance: ScoreProvenance, isNearestOnly: boolean): ScoreBar {

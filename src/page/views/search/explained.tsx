@@ -21,7 +21,7 @@ import { GONE, Hits, useDrawn } from "./hits.tsx";
 
 export function Explained({ answer }: { answer: Answer }): VNode {
   const { explanation } = answer;
-  // Pointing at a memory draws its two lines, and not the whole answer.
+  // Pointing at a memory re-renders its two lines, not the whole answer.
   const line = useSignal<string | undefined>(undefined);
   const failed = explanation.searches.filter(({ failure }) => failure !== null);
   return (
@@ -85,7 +85,7 @@ function Verdict({ answer: { explanation } }: { answer: Answer }): VNode {
   );
 }
 
-/** What was checked in this page, not merely claimed by the server. */
+/** What this page verified, rather than the server's claims. */
 function Seal({ answer }: { answer: Answer }): VNode {
   const { receipt, explanation, ms } = answer;
   const [checked, setChecked] = useState<{ of: RetrievalReceipt; found: Checked } | undefined>();
@@ -260,13 +260,13 @@ function Budget({ answer: { explanation } }: { answer: Answer }): VNode {
   );
 }
 
-/** The text as it is; a line of a memory is marked with it. */
+/** The text as it is; the line of the selected memory is marked. */
 function Body({ answer, line }: Props): VNode {
   const { context, explanation } = answer;
   const lines = context.text.split("\n");
   const drawn = useDrawn(answer.receipt.request_id, lines.length);
   const records = lines.filter((one) => one.startsWith("- ")).length;
-  // Only where every memory has one line are the two told apart.
+  // They can only be matched if every memory has one line.
   const inOrder =
     context.sameness !== "other" && records === explanation.in_context.length
       ? explanation.in_context.toSorted((a, b) => a.place - b.place)

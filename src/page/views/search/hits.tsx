@@ -96,7 +96,7 @@ export function Hits({ answer, line }: Props): VNode {
   );
 }
 
-/** Where nothing answers for certain. */
+/** Shown if no hit is a certain answer. */
 const MOST_UNSURE = 2;
 
 type MarkedProps = {
@@ -259,12 +259,12 @@ function OtherSide(props: {
 }
 
 const FIRST = 20;
-/** The rest comes in a few steps, between which keys and clicks get a turn. */
+/** The rest follows in a few steps; keys and clicks are handled in between. */
 const GROWTH = 3;
 
 /**
- * How many rows of a long list to draw: first those that may be seen, all others once these are painted.
- * @param of the id of what is listed; with another one it begins again, and not when the same is read again
+ * How many rows of a long list to render: first the visible ones, the others once these are painted.
+ * @param of identifies the list; a new id starts over, reloading the same one does not
  */
 export function useDrawn(of: string, total: number): number {
   const [drawn, setDrawn] = useState({ of, count: FIRST });

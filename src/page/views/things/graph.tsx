@@ -36,7 +36,7 @@ type Point = SimulationNodeDatum & { readonly node: Node };
 type Line = SimulationLinkDatum<Point> & { readonly type: string };
 type Picture = { readonly points: readonly Point[]; readonly lines: readonly Line[] };
 
-/** The neighbourhood as a picture that stands still; the list beside it says the same. */
+/** The neighbourhood as a static picture; the list next to it has the same content. */
 export function Graph({ center, around }: GraphProps): VNode {
   const [picture, setPicture] = useState<Picture | undefined>();
   useEffect(() => layOut({ center, around }, setPicture), [center.id, around]);
@@ -47,7 +47,7 @@ export function Graph({ center, around }: GraphProps): VNode {
   );
 }
 
-/** Lays out a few steps at a time. @returns what stops it */
+/** Runs the layout a few steps at a time. @returns a function that stops it */
 function layOut({ center, around }: GraphProps, show: (picture: Picture) => void): () => void {
   const points: Point[] = [center, ...around.nodes].map((node) => ({ node }));
   const places = new Map(points.map((point) => [point.node.id, point]));
@@ -82,7 +82,7 @@ function inSteps(simulation: Simulation<Point, undefined>, done: () => void): ()
   return () => cancel();
 }
 
-/** Spreads the points over the picture in place: lines end at the same points. */
+/** Scales the points to the picture in place: lines share the same points. */
 function fitted(points: readonly Point[]): readonly Point[] {
   const widest = Math.max(1, ...points.flatMap(({ x = 0, y = 0 }) => [Math.abs(x), Math.abs(y)]));
   const scale = Math.min(WIDEST_SCALE, (REACH - 24) / widest);

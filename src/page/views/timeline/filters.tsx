@@ -29,10 +29,10 @@ const FACET_WORDS: Partial<Record<FacetOf[0], Readonly<Record<string, string>>>>
   epistemic_type: words.knowledge,
 };
 
-/** Part of the texts; it stands in no address. */
+/** Part of the texts; it is not in the address. */
 const contains = signal("");
 
-/** The filters of the address and of this tab. The server says which values are none. */
+/** The filters of the address and of this tab. The server rejects invalid values. */
 export function filters(): Filters {
   const { query } = place.value;
   const chosen = FACETS.flatMap(([, name]) => {
@@ -40,7 +40,7 @@ export function filters(): Filters {
     return values.length === 0 ? [] : [[name, name === "type" ? values[0] : values]];
   });
   const session = query.get("session_id");
-  // SAFETY: the server refuses values that it does not know, and the page says so.
+  // SAFETY: the server rejects unknown values, and the page shows that.
   return {
     clock: query.get("clock") === "happened" ? "happened" : "learned",
     ...Object.fromEntries(chosen),

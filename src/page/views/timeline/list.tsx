@@ -30,9 +30,9 @@ import {
   topOfRow,
 } from "./rows.ts";
 
-/** As many rows as there may be in the document at once, the one with the focus among them. */
+/** Maximum rows in the document at once, including the focused one. */
 const MOST_ROWS = 56;
-/** Rows beyond the edges of the screen, for the next small step; a leap of a screen or more would leave them all behind. */
+/** Rows rendered beyond the visible area, for small scroll steps; a jump of a screen or more passes all of them. */
 const OVERSCAN = 8;
 
 type Props = {
@@ -40,14 +40,14 @@ type Props = {
   readonly rows: Rows;
   readonly active: number | undefined;
   readonly selected: ReadonlySet<string>;
-  /** Whether a time is when it happened, and not when it was learned. */
+  /** Whether a time is that of the event, not when it was learned. */
   readonly isByEvent: boolean;
   readonly onActive: (index: number) => void;
   readonly onSelectTo: ((index: number) => void) | undefined;
   readonly onSeen: (from: string, to: string) => void;
 };
 
-/** The list of all memories that pass the filters; only the rows on the screen and some around it are in the document. */
+/** The list of all memories that pass the filters; only the visible rows and some around them are in the document. */
 export function List(props: Props): VNode {
   const { days, rows, active, selected, isByEvent, onActive, onSelectTo, onSeen } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -146,7 +146,7 @@ function Row(props: RowProps): VNode {
   const { node, before, after, index, isActive, isTabStop, isSelected, isByEvent } = props;
   const { onActive, onSelectTo } = props;
   const link = useRef<HTMLAnchorElement>(null);
-  // At once: a focus that comes late would take the place of the next one.
+  // At once: a late focus would override the next one.
   useLayoutEffect(() => {
     if (isActive) link.current?.focus({ preventScroll: true });
   }, [isActive, node === undefined]);
@@ -164,7 +164,7 @@ function Row(props: RowProps): VNode {
       data-row={index}
       onFocus={() => onActive(index)}
       onMouseDown={(event) => {
-        // The focus would move the beginning of the range.
+        // Focusing would move the start of the range.
         if (event.shiftKey && onSelectTo !== undefined) event.preventDefault();
       }}
       onClick={(event) => {
@@ -213,15 +213,15 @@ function isThread(first: Node | undefined, second: Node | undefined): boolean {
   return first?.session_id != null && first.session_id === second?.session_id;
 }
 
-/** The part of a tall element that is on the screen, in pixels from its upper edge. */
+/** The visible part of a tall element, in pixels from its upper edge. */
 type Seen = {
   readonly from: number;
   readonly to: number;
-  /** Whether nothing of what was seen before is in it. */
+  /** Whether it has nothing in common with the previous visible part. */
   readonly isElsewhere: boolean;
 };
 
-/** Follows which part of an element is seen while the page is scrolled, once a frame. */
+/** Tracks the visible part of an element while scrolling, once per frame. */
 function useSeen(element: RefObject<HTMLElement | null>): Seen {
   const seen = useSignal<Seen>({ from: 0, to: innerHeight, isElsewhere: false });
   useEffect(() => {
@@ -260,12 +260,12 @@ const LABEL_GAP = 15;
 
 type MapProps = {
   readonly days: Days;
-  /** The days that are on the screen, newest first. */
+  /** The visible days, newest first. */
   readonly seen: readonly [string, string] | undefined;
   readonly onGo: (day: Day) => void;
 };
 
-/** When memories came: a bar for each span of days, newest on top, and what of it is on the screen. A click goes there. */
+/** When memories came: a bar for each span of days, newest on top, with the visible part marked. A click scrolls there. */
 export function ScrollMap({ days: { days }, seen, onGo }: MapProps): VNode | null {
   const svg = useRef<SVGSVGElement>(null);
   const [newest, oldest] = [days[0], days.at(-1)];

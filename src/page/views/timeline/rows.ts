@@ -6,14 +6,14 @@ import { loseServer } from "../../data/server.ts";
 import { startOfDay } from "../../parts/format.ts";
 import type { Filters } from "./filters.tsx";
 
-/** Pixels; every row has the same height, so that the list knows its own before it has rows. */
+/** Pixels; all rows have the same height, so that the list's height is known before its rows are. */
 export const ROW = 48;
 export const HEADING = 44;
 
 export type Day = {
   readonly from: string;
   readonly count: number;
-  /** Of its first row, from 0 for the newest memory. */
+  /** Index of its first row, from 0 for the newest memory. */
   readonly index: number;
   readonly top: number;
 };
@@ -74,12 +74,12 @@ const PAGE = 100;
 const LONGEST = 1000;
 
 /**
- * The rows of a list by their place, read where they are looked at. A page begins at the first row of a day, since the days are
- * counted, or where a page before it ended.
+ * The rows of a list by index, loaded when visible. A page begins at the first row of a day, since days are counted, or where a previous
+ * page ended.
  */
 export class Rows {
   readonly version = signal(0);
-  /** Why the rows that were wanted last have not come. */
+  /** Why the last requested rows are missing. */
   readonly failure = signal<CallFailure | undefined>(undefined);
   readonly #rows = new Map<number, Node>();
   readonly #before: ReadonlyMap<number, Node>;
@@ -90,10 +90,7 @@ export class Rows {
   #reading: Promise<void> | undefined;
   #wanted: readonly [number, number] | undefined;
 
-  /**
-   * @param before rows of the same list some moments ago, shown until these have come
-   * @param first rows that have come already, from the first one on
-   */
+  /** @param before earlier rows of the same list, shown until these are loaded @param first rows already loaded, from the first one on */
   constructor(
     days: Days,
     filters: Filters,
@@ -118,7 +115,7 @@ export class Rows {
     return this.#rows.get(index) ?? this.#before.get(index);
   }
 
-  /** Reads the rows of a range that are not there yet; while some are being read, the latest range waits. */
+  /** Loads the missing rows of a range; while a load runs, the latest range waits. */
   want(from: number, to: number): void {
     this.#wanted = [Math.max(0, from), Math.min(this.#days.total, to)];
     this.#reading ??= this.#readAll().finally(() => {
@@ -149,7 +146,7 @@ export class Rows {
     }
   }
 
-  /** @returns whether the row has come, or is still to come */
+  /** @returns whether the row is loaded, or still loading */
   async #readPage(index: number, to: number): Promise<boolean> {
     const day = dayOfRow(this.#days, index);
     if (day === undefined) return false;
@@ -163,7 +160,7 @@ export class Rows {
           ...this.#filters,
           user_id: this.#userId,
           limit,
-          // A cursor belongs to the query with which it was made.
+          // A cursor belongs to the query that produced it.
           ...(cursor === undefined
             ? { time_to: startOfDay(day.from, 1).toISOString() }
             : { cursor }),
