@@ -20,22 +20,22 @@ export type KeyPlace =
   | { readonly kind: "secret-store" }
   | { readonly kind: "file"; readonly path: string };
 
-/** Result of looking for a key. A key is `raw_key:` and 32 bytes in URL-safe base64. */
+/** The result of looking for a key. A key is `raw_key:` and 32 bytes in URL-safe base64. */
 type KeySearch =
   | { readonly kind: "found"; readonly key: string; readonly place: KeyPlace }
   | { readonly kind: "none" }
   /** The secret store did not answer; the key may be in it. */
   | { readonly kind: "silent" };
 
-/** A place that holds a key, or one that cannot be used. */
+/** A place that holds a key, or an unusable one. */
 type PlaceState = { readonly place: KeyPlace; readonly problem: string | undefined };
 
-/** Keys of this user's packs, by the 16 bytes at the start of an encrypted pack, which change with its key. */
+/** Keys of this user's packs, by salt: the first 16 bytes of an encrypted pack, which change with its key. */
 export type KeyStore = {
   /** @throws SvcError encryption_failed if a key file must not be used */
   find(salt: Uint8Array): Promise<KeySearch>;
   places(salt: Uint8Array): Promise<readonly PlaceState[]>;
-  /** Keeps a key in the secret store or, if there is none, in a key file. @throws SvcError encryption_failed */
+  /** Stores a key in the secret store or, without one, in a key file. @throws SvcError encryption_failed */
   save(salt: Uint8Array, masterKey: Uint8Array): Promise<KeyPlace>;
   /** Removes the key from every place. @returns the places that held one */
   forget(salt: Uint8Array): Promise<readonly KeyPlace[]>;
@@ -44,7 +44,7 @@ export type KeyStore = {
 type KeyStoreOptions = {
   /** `auto`: the system's secret store if it works, else key files. `file`: key files only. */
   readonly kind: "auto" | "file";
-  /** Of the process: the place of the files and the way to the secret store are platform conventions, not settings. */
+  /** Of the process: the location of files and access to the secret store are platform conventions, not settings. */
   readonly environment: Environment;
 };
 
@@ -58,7 +58,7 @@ export function openKeyStore({ kind, environment }: KeyStoreOptions): KeyStore {
   return createKeyStore(() => keyFolder(environment), secrets);
 }
 
-/** A key store of these parts. @param folder where key files are; called when needed, and may throw then */
+/** A key store made of these parts. @param folder of key files; called when needed, and may throw then */
 export function createKeyStore(folder: () => string, secrets: SecretStore | undefined): KeyStore {
   const nameOf = (salt: Uint8Array): string => Buffer.from(salt).toString("hex");
   const fileOf = (salt: Uint8Array): string => join(folder(), `${nameOf(salt)}.key`);
@@ -68,7 +68,7 @@ export function createKeyStore(folder: () => string, secrets: SecretStore | unde
   };
   return {
     find: async (salt) => {
-      // The file first: looking is cheap, and the secret store may have to prompt the user.
+      // The file first: checking it is cheap, and the secret store may have to prompt the user.
       const path = optional(() => fileOf(salt));
       const key = path === undefined ? undefined : readKeyFile(path);
       if (path !== undefined && key !== undefined) {
@@ -90,7 +90,7 @@ export function createKeyStore(folder: () => string, secrets: SecretStore | unde
     save: async (salt, masterKey) => {
       const key = `raw_key:${Buffer.from(masterKey).toString("base64url")}`;
       const isStored = (await secrets?.set(nameOf(salt), key))?.kind === "done";
-      // Some stores accept secrets that they do not keep.
+      // Some stores accept secrets without keeping them.
       if (isStored && (await secretOf(salt)) === key) return SECRET_STORE;
       const path = fileOf(salt);
       writeKeyFile(path, key);
@@ -123,7 +123,7 @@ function fileStates(path: string): readonly PlaceState[] {
   }
 }
 
-/** Without a home folder there are no key files to look for; only saving one must report that. */
+/** Without a home folder there are no key files to read; only saving one reports that. */
 function optional(path: () => string): string | undefined {
   try {
     return path();
@@ -133,7 +133,7 @@ function optional(path: () => string): string | undefined {
   }
 }
 
-/** The variables of a process. `XDG_CONFIG_HOME` and `HOME` say where a user's configuration is. */
+/** The variables of a process. `XDG_CONFIG_HOME` and `HOME` locate a user's configuration. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -171,7 +171,7 @@ export function readKeyFile(path: string): string | undefined {
 
 type Unusable = (path: string, reason: string, cause?: unknown) => Error;
 
-/** The text of a small file that only this user can read or replace; undefined if there is none. @throws what `refused` makes */
+/** The text of a small file that only this user can read or replace; undefined if there is none. @throws errors made by `refused` */
 export function readPrivate(path: string, refused: Unusable): string | undefined {
   const file = openExisting(path, refused);
   if (file === undefined) return undefined;
@@ -284,7 +284,7 @@ export type SecretStore = {
 };
 
 type SecretStoreOptions = {
-  /** Milliseconds that it may take; a locked store prompts the user for a password meanwhile. */
+  /** Time limit in milliseconds; a locked store prompts the user for a password meanwhile. */
   readonly timeoutMs: number;
   readonly environment: Environment;
 };
@@ -296,8 +296,8 @@ type Request = {
 };
 
 /**
- * Runs in its own process: a store that never answers blocks a thread that nobody can stop, and the store is found through
- * variables that an assistant may not have passed on to us. Names and keys go through pipes, never as arguments.
+ * Runs in its own process: a hung store blocks a thread that cannot be stopped, and the store is found through variables that an assistant
+ * may not have passed on. Names and keys go through pipes, never as arguments.
  */
 const CHILD = `
 const { call, name, value } = JSON.parse(await Bun.stdin.text());
@@ -317,9 +317,7 @@ process.exit(0);
 const PASSED_ON = ["HOME", "USER", "LOGNAME", "LANG", "LD_LIBRARY_PATH", "XDG_DATA_HOME"];
 const PASSED_ON_WINDOWS = ["SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP"];
 
-/**
- * The secret store of this user. Nothing is asked before the first call; a store that was silent once is not asked again.
- */
+/** The secret store of this user. It is not accessed before the first call, and not again after a timeout. */
 export function openSecretStore(options: SecretStoreOptions): SecretStore {
   let isSilent = false;
   const ask = async (request: Request): Promise<SecretAnswer> => {
@@ -336,7 +334,7 @@ export function openSecretStore(options: SecretStoreOptions): SecretStore {
   };
 }
 
-/** Undefined if there cannot be a store: on Linux it is reached through the session's message bus. */
+/** Undefined without a store: on Linux it is reached through the session's message bus. */
 function childEnvironment(environment: Environment): Record<string, string> | undefined {
   const passed: Record<string, string> = { BUN_BE_BUN: "1" };
   for (const name of [...PASSED_ON, ...PASSED_ON_WINDOWS]) {

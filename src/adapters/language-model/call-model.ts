@@ -12,7 +12,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 type Bounds = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined };
 
-/** What a call gets of its provider: the model, and the settings of every request to it. */
+/** What a call gets from its provider: the model, and the settings of every request to it. */
 export type Called = Pick<LoadedProvider, "model"> & {
   readonly settings: LoadedProvider["settings"] & {
     readonly maxRetries: number;
@@ -24,8 +24,8 @@ export type Called = Pick<LoadedProvider, "model"> & {
 type CallModel = <T>(bounds: Bounds, call: (called: Called) => Promise<T>) => Promise<T>;
 
 /**
- * A model behind the AI SDK. Its client is loaded by the first call. The time limit of a call covers everything: loading, and lost
- * connections with pauses between retries. If it ends in such a pause, the failure before it is reported.
+ * A model behind the AI SDK. Its client is loaded by the first call. The time limit of a call covers everything: loading, retries and
+ * pauses. If it ends in a pause, the last failure is reported.
  * @param maxBytes of one answer
  */
 export function createCaller(options: LanguageModelOptions, maxBytes = MAX_BYTES): CallModel {
@@ -74,7 +74,7 @@ type ReasoningEffort = "none" | "low" | "medium" | "high";
 export type LanguageModelOptions = {
   readonly provider: LanguageModelProvider;
   readonly model: string;
-  /** If undefined, a hosted provider refuses every call without using the network; `ollama` needs none. */
+  /** If undefined, a hosted provider rejects every call without using the network; `ollama` needs none. */
   readonly apiKey?: string | undefined;
   /** Default: the provider's own address, and `http://localhost:11434/v1` for `ollama`. */
   readonly baseUrl?: string | undefined;
@@ -84,7 +84,7 @@ export type LanguageModelOptions = {
   readonly transportRetries?: number | undefined;
 };
 
-/** A provider's client, ready to be asked. */
+/** A provider's client, ready for calls. */
 type LoadedProvider = {
   readonly model: SdkModel;
   /** Additional settings of every call to this provider. */
@@ -130,24 +130,24 @@ async function loadProvider(options: LanguageModelOptions): Promise<LoadedProvid
       });
       return {
         model: client.chatModel(model),
-        // Without it, reasoning models spend the time limit on thoughts that nobody reads.
+        // Without it, reasoning models spend the time limit on unread reasoning.
         settings: { providerOptions: { ollama: { reasoningEffort: reasoningEffort ?? "none" } } },
       };
     }
   }
 }
 
-/** How one call of a model may end, and how it stands. */
+/** How a model call may end, and its current state. */
 type Watch = {
   /** Bytes of one answer. */
   readonly maxBytes: number;
-  /** What the last request failed of; undefined while it runs, and if it was answered well. */
+  /** Why the last request failed; undefined while it runs, and after success. */
   failure: RequestFailure | undefined;
 };
 
-/** An HTTP status that is no success; a connection that failed; an answer that is larger than it may be. */
+/** An unsuccessful HTTP status; a failed connection; an oversized answer. */
 type RequestFailure = number | "unreachable" | "oversized";
-/** Why a call failed, without the texts that the library's errors carry: else the name of its error. */
+/** Why a call failed, without the texts in the library's errors: else the name of its error. */
 type CallFailure = RequestFailure | { readonly name: string };
 
 const watches = new AsyncLocalStorage<Watch>();
@@ -155,14 +155,14 @@ const watches = new AsyncLocalStorage<Watch>();
 /** Lists and objects of one answer. */
 const MAX_OPENINGS = 100_000;
 
-/** Calls a model. Its requests, retries included, are bounded and noted by `watch`. */
+/** Calls a model. Its requests, including retries, are bounded and recorded by `watch`. */
 function watched<T>(watch: Watch, call: () => Promise<T>): Promise<T> {
   return watches.run(watch, call);
 }
 
 /**
- * Fetches as the client libraries of providers should: an answer is read as far as the call may take, or its body fails, and no redirect
- * is followed, since it would take text and key to an address that nobody has set.
+ * The fetch used by providers' client libraries: oversized answers fail, and redirects are not followed, since they would take text and key
+ * to an address that was not configured.
  */
 const boundedFetch: typeof fetch = Object.assign(
   async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
@@ -178,7 +178,7 @@ const boundedFetch: typeof fetch = Object.assign(
     const { status, statusText, headers } = response;
     const bounds = { bytes: watch.maxBytes, openings: MAX_OPENINGS };
     const body = bounded(response.body, bounds, () => {
-      // An answer that failed already is known by its status.
+      // The status of a failed answer suffices.
       watch.failure ??= "oversized";
     });
     return new Response(body, { status, statusText, headers });
@@ -186,7 +186,7 @@ const boundedFetch: typeof fetch = Object.assign(
   { preconnect: fetch.preconnect },
 );
 
-/** The error of a failed call. The library's own one is left out: it carries prompt, answer and headers. */
+/** The error of a failed call. The library's own error is left out: it contains prompt, answer and headers. */
 function callFailed(
   options: LanguageModelOptions,
   failure: CallFailure,
@@ -240,10 +240,7 @@ export function formMissed({ provider, model }: LanguageModelOptions, tries: num
   );
 }
 
-/**
- * No answer within the limit.
- * @param failure what the last request had failed of, before another one could be made; undefined: it was still running
- */
+/** No answer within the limit. @param failure why the last request had failed, before a retry; undefined: it was still running */
 function timedOut(
   { provider, model }: LanguageModelOptions,
   timeoutMs: number,

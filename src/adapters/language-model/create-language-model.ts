@@ -59,7 +59,7 @@ async function complete(
   try {
     const { text } = await generateText({
       model,
-      // Also stated in words: not every server with the OpenAI protocol honours the schema.
+      // Also stated in words: some servers with the OpenAI protocol ignore the schema.
       instructions: `${request.system}\n\nAnswer with one JSON object that fits this JSON Schema:\n${JSON.stringify(schema)}`,
       messages: messages.map((content) => ({ role: "user", content })),
       output: Output.object({ schema: jsonSchema(schema) }),
@@ -73,14 +73,13 @@ async function complete(
   }
 }
 
-/** A valid answer, or what to tell the model about an invalid one. */
+/** A valid answer, or the objection to an invalid one for the model. */
 type Checked = { readonly answer: JsonObject } | { readonly problem: string };
 
 const MAX_PROBLEMS = 5;
 
 /**
- * Checks answers against a JSON Schema. Around the object there may be thoughts, prose, a code fence or an envelope, as small models
- * write them.
+ * Checks answers against a JSON Schema. The object may be surrounded by reasoning, prose, a code fence or a wrapper, as from small models.
  * @throws Error if the schema itself cannot be read
  */
 function answerForm(schema: JsonObject): (text: string) => Checked {
@@ -99,7 +98,7 @@ function answerForm(schema: JsonObject): (text: string) => Checked {
 
 /** UTF-16 units. A model that writes more is repeating itself. */
 const MAX_CHARS = 65_536;
-/** Bytes of one answer: as many characters, escaped, and what the server says around them. */
+/** Bytes of one answer: its characters, escaped, and the server's envelope. */
 const MAX_BYTES = 1024 * 1024;
 
 /**
@@ -155,7 +154,7 @@ function asVisionError(error: unknown, options: LanguageModelOptions): unknown {
   return new SvcError("vision_failed", message + remedyOf(cause, options), data, { cause });
 }
 
-/** What helps where the server is one that a user runs. */
+/** Hint for a server that a user runs. */
 function remedyOf(cause: unknown, { provider, model, baseUrl }: LanguageModelOptions): string {
   const name = cause instanceof Error ? cause.name : "";
   if (provider !== "ollama") return "";

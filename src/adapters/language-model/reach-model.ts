@@ -14,7 +14,7 @@ export type ReachOptions = {
   readonly model: string;
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
-  /** Whether nothing is asked without a key. */
+  /** Whether a key is required. */
   readonly needsKey: boolean;
   /** Milliseconds for everything. */
   readonly timeoutMs: number;
@@ -27,8 +27,8 @@ export type Reached = { readonly isReached: boolean; readonly message: string };
 const LIST_BOUNDS = { bytes: 4 * 1024 * 1024, openings: 100_000 };
 
 /**
- * Asks a provider whether it knows a model. Nothing is generated and no text is sent. A server that only lists its models, as
- * many do, is asked for the list. Never rejects.
+ * Asks a provider whether it knows a model. Nothing is generated and no text is sent. Servers that only list their models, as many do, are
+ * asked for the list. Never rejects.
  */
 export async function reachModel(options: ReachOptions): Promise<Reached> {
   const { provider, model, timeoutMs } = options;

@@ -14,13 +14,13 @@ import { dirname, isAbsolute, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { IS_WINDOWS } from "./system-files.ts";
 
-/** The variables that say where caches are. A subset of `process.env`. */
+/** The variables that locate caches. A subset of `process.env`. */
 export type CacheEnvironment = {
   readonly XDG_CACHE_HOME?: string | undefined;
   readonly HOME?: string | undefined;
-  /** A folder of this user in memory. */
+  /** This user's in-memory folder. */
   readonly XDG_RUNTIME_DIR?: string | undefined;
-  /** Windows: the folder for a user's files that stay on this machine. Its rights keep other users out. */
+  /** Windows: the folder for a user's machine-local files. Its permissions keep other users out. */
   readonly LOCALAPPDATA?: string | undefined;
 };
 
@@ -40,7 +40,7 @@ export function cacheDir(): string {
 }
 
 /**
- * The folder for unpacked libraries: the cache folder, or another one like it where the system loads none from there.
+ * The folder for unpacked libraries: the cache folder, or a similar one if the system loads no libraries from there.
  * @throws SvcError storage_failed that names the mounts and what to set
  */
 export function libraryDir(): string {
@@ -103,7 +103,7 @@ export function chooseLibraryDir(
   throw new SvcError("storage_failed", message, { path: first });
 }
 
-/** Whether the system runs code from a folder. A file system that is mounted noexec denies it of every file. */
+/** Whether libraries can be loaded from a folder, which a noexec mount forbids. */
 function allowsCode(dir: string): boolean {
   if (IS_WINDOWS) return true;
   const probe = join(dir, ".runs");
@@ -116,7 +116,7 @@ function allowsCode(dir: string): boolean {
   }
 }
 
-/** Where the file system of a folder begins. */
+/** The mount point of a folder. */
 function mountOf(dir: string): string {
   const parent = dirname(dir);
   return parent === dir || statSync(parent).dev !== statSync(dir).dev ? dir : mountOf(parent);
@@ -152,7 +152,7 @@ function freshDir(temporary: string): string {
     try {
       rmSync(dir, { recursive: true, force: true });
     } catch {
-      // Windows keeps libraries that are loaded, and this process ends only after them.
+      // Windows locks loaded libraries, and this process ends only after them.
     }
   });
   return dir;

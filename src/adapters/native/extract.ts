@@ -20,8 +20,8 @@ import { removeFile, renameFile } from "./system-files.ts";
 const verified = new Set<string>();
 
 /**
- * A real path of an embedded file: an unpacked copy below `dir`. It is checked against its SHA-256 once per process and thread,
- * and replaced if it differs. Concurrent first starts are safe: each writes its own temporary file and renames it into place.
+ * The real path of an embedded file, unpacked below `dir`. It is checked against its SHA-256 once per process and thread, and replaced if
+ * it differs. Concurrent first starts are safe: each writes its own temporary file and renames it into place.
  * @param dir private folder, default {@link libraryDir} for a library, {@link cacheDir} for anything else.
  * @throws SvcError `storage_failed` (`data.path`) if it cannot be written, `internal` if the executable is damaged.
  */

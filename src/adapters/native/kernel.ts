@@ -5,8 +5,8 @@ import type { Hit } from "../../ports/store/search-index.ts";
 import { KERNEL_LIBRARY, loadFailure, ownLibraryPath } from "./load-library.ts";
 
 /**
- * Vectors as bytes: `count` rows of `dimension` numbers, with the scale and the rounding error of each row. `mean` was
- * subtracted from every direction.
+ * Vectors as bytes: `count` rows of `dimension` numbers, with the scale and the rounding error of each row. `mean` was subtracted from
+ * every direction.
  */
 export type Rows = {
   readonly mean: Float32Array;
@@ -22,14 +22,14 @@ type QuantisedQuestion = {
   readonly numbers: Int16Array;
   /** Scale, rounding error, product with the mean. */
   readonly parameters: Float32Array;
-  /** Length of the rounding error of a question of length one. */
+  /** Norm of the rounding error of a unit-length question. */
   readonly error: number;
 };
 
 /** Candidates for the best: row numbers, and an upper bound of the score of every other row. */
 type Selection = { readonly found: Int32Array; readonly threshold: number };
 
-/** Memory to work in, for as many rows as are compared; the rows that are found lie in it. */
+/** Working memory, for as many rows as are compared; it contains the rows found. */
 type AlikeRoom = { readonly agreements: Uint16Array; readonly found: Int32Array };
 
 /** Documents by ascending key, each with its upper bound. */
@@ -39,9 +39,9 @@ export type Bounds = { readonly keys: Float64Array; readonly most: Float32Array 
 export type Kernel = {
   /** The library's file, whose entry point SQLite may load. */
   readonly path: string;
-  /** Writes rows starting at `at`. @returns how many; fewer than given if one has no direction */
+  /** Writes rows starting at `at`. @returns how many; fewer than given if one is a zero vector */
   quantise(vectors: Float32Array, into: Rows, at: number): number;
-  /** Undefined if the question has no direction. */
+  /** Undefined if the question is a zero vector. */
   question(vector: Float32Array, mean: Float32Array): QuantisedQuestion | undefined;
   /** Writes the approximate cosine of each row. */
   score(rows: Rows, question: QuantisedQuestion, scores: Float32Array): void;
@@ -67,13 +67,13 @@ export type Kernel = {
     errors: Float32Array | undefined,
     bounds: { readonly slack: number; readonly count: number; readonly wanted: number },
   ): Selection;
-  /** Adds to the bounds of a word's documents what they can gain by it: `raisedBound` of the domain for each of them. */
+  /** Raises the bounds of a word's documents, by the domain's `raisedBound`. */
   join(
     bounds: Bounds,
     word: Postings,
     weight: { readonly rarity: number; readonly growth: number; readonly least: number },
   ): Bounds;
-  /** What the auxiliary function `svckernel_gather` sees while `walk` runs, with the `weightedFrequency` of the domain. */
+  /** Read by the auxiliary function `svckernel_gather` while `walk` runs, with the domain's `weightedFrequency`. */
   gather(walk: () => void): Postings;
 };
 
@@ -99,7 +99,7 @@ const SYMBOLS = {
 
 let loaded: Kernel | SvcError | undefined;
 
-/** The search library of this thread; undefined if none can be loaded. Never throws. */
+/** The search library of this thread; undefined if it cannot be loaded. Never throws. */
 export function loadKernel(): Kernel | undefined {
   loaded ??= tryOpen();
   return loaded instanceof SvcError ? undefined : loaded;
@@ -243,14 +243,14 @@ const GROWTH = 1.25;
 const ROOM_MIN = 64;
 /** Bytes of a row besides its numbers: scale, rounding error, approximate score, key, agreement of signs. */
 const ROW_OVERHEAD = 22;
-/** Number of vectors whose mean is computed. */
+/** Number of vectors from which the mean is computed. */
 const MEAN_OF = 256;
 
 /** Numbers whose signs share a word of a signature. */
 const WORD_BITS = 64;
 /**
- * Rows, at least, that are compared as bytes after the comparison of signatures. In 600 probes of 100,000 rows the nearest one
- * was always among them, and 98 of 100 of the nearest three; 94 of 100 where even these are far.
+ * Minimum rows compared as bytes after the comparison of signatures. In 600 probes of 100,000 rows the nearest one was always among them,
+ * and 98% of the nearest three; 94% if even these are far.
  */
 const SIGNED = 512;
 
@@ -269,12 +269,12 @@ export function bytesPerVector(dimension: number): number {
   return GROWTH * bytesOfRow(dimension);
 }
 
-/** Result for a search: keys that may be among the best, and an upper bound of the cosine of all other rows. */
+/** Result of a search: keys that may be among the best, and an upper bound of the cosine of all other rows. */
 type Approximation = { readonly keys: readonly number[]; readonly threshold: number };
 
-/** The vectors of one owner as bytes, for searches that read only the rows that may matter. */
+/** One owner's vectors as bytes, for searches that read only the rows that may matter. */
 export class Slab {
-  /** The newest change that has been applied. */
+  /** The latest change applied. */
   revision = -1;
   readonly dimension: number;
   readonly #kernel: Kernel;
@@ -313,8 +313,9 @@ export class Slab {
   }
 
   /**
-   * Adds new vectors. @param vectors one after the other, as many as keys
-   * @returns false if one has no direction; the slab is then unusable
+   * Adds new vectors.
+   * @param vectors one after the other, as many as keys
+   * @returns false if one is a zero vector; the slab is then unusable
    */
   append(keys: ArrayLike<number>, vectors: Float32Array): boolean {
     this.#reserve(this.#count + keys.length);
@@ -352,7 +353,7 @@ export class Slab {
     this.remove(this.#keys.subarray(0, this.#count).filter((key) => !keys.has(key)));
   }
 
-  /** Compares all rows with a question. @returns undefined if the question has no direction */
+  /** Compares all rows with a question. @returns undefined if the question is a zero vector */
   compare(question: Float32Array): ((wanted: number) => Approximation) | undefined {
     const quantised = this.#kernel.question(question, this.#mean);
     if (quantised === undefined) return undefined;
@@ -373,7 +374,7 @@ export class Slab {
     const signed = this.#signatureOf(question);
     if (quantised === undefined || signed === undefined) return undefined;
     const signatures = this.#signatures.subarray(0, this.#count * signed.length);
-    // Fresh memory costs as much as the comparison; that of the scores is free.
+    // Fresh memory costs as much as the comparison; the scores' memory is free.
     const room = { agreements: this.#agreements, found: new Int32Array(this.#scores.buffer) };
     const likely = this.#kernel.alike(signatures, signed, Math.max(SIGNED, wanted), room);
     const scores = new Float32Array(likely.length);
@@ -415,7 +416,7 @@ export class Slab {
     this.#kernel.sign(rows, dimension, this.#signatures.subarray(at * words));
   }
 
-  /** The signature of a vector that is not a row. Undefined if it has no direction. */
+  /** The signature of a vector that is not a row. Undefined for a zero vector. */
   #signatureOf(vector: Float32Array): BigUint64Array | undefined {
     const { dimension } = this;
     const [rows, one] = [new Int8Array(dimension), new Float32Array(1)];
@@ -462,7 +463,7 @@ function grown(column: Float32Array, size: number): Float32Array {
   return larger;
 }
 
-/** The common part of the first vectors' directions. Any value is correct; a good one makes the bounds tight. */
+/** The mean direction of the first vectors. Any value is correct; a good one makes the bounds tight. */
 function meanOf(vectors: Float32Array, dimension: number): Float32Array {
   const mean = new Float64Array(dimension);
   const count = Math.min(vectors.length / dimension, MEAN_OF);
@@ -470,7 +471,7 @@ function meanOf(vectors: Float32Array, dimension: number): Float32Array {
     const vector = vectors.subarray(row * dimension, (row + 1) * dimension);
     let square = 0;
     for (const value of vector) square += value * value;
-    // A vector without a direction makes the slab unusable in any case.
+    // A zero vector makes the slab unusable in any case.
     if (!(square > 0 && square < Number.POSITIVE_INFINITY)) continue;
     const share = 1 / (count * Math.sqrt(square));
     for (const [index, value] of vector.entries()) {

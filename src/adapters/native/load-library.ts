@@ -38,10 +38,10 @@ export function loadFailure(title: string, path: string, cause: unknown): SvcErr
   return new SvcError("internal", message, { path }, { cause });
 }
 
-/** How loaders say that a folder or a policy lets no code run. */
+/** How loaders report that a folder or a policy forbids running code. */
 const FORBIDDEN = /failed to map segment|not permitted|permission denied/i;
 
-/** SQLite reports its second attempt, under a name with another suffix. Ask the system's loader for its own message. */
+/** SQLite reports its second attempt, with another suffix. Ask the system's loader for its own message. */
 function reasonFor(path: string, cause: unknown): string {
   const machine = elfMachine(path);
   const own = ELF_MACHINES[process.arch];
@@ -60,7 +60,7 @@ function reasonFor(path: string, cause: unknown): string {
 
 const ELF_MACHINES: Readonly<Record<string, number>> = { x64: 62, arm64: 183 };
 
-/** The processor that an ELF file is for; undefined for any other file. */
+/** The processor architecture of an ELF file; undefined for any other file. */
 function elfMachine(path: string): number | undefined {
   const head = Buffer.alloc(20);
   try {
@@ -134,8 +134,8 @@ export function keptLibraryPath(folder: string, name: string, title: string): st
 let isChosen = process.platform !== "darwin";
 
 /**
- * Opens a database. Every one of the program is opened here: on macOS Bun has no SQLite of its own, and the system's loads no
- * extensions, so ours is named before the first.
+ * Opens a database. All databases are opened here: on macOS Bun has no SQLite of its own, and the system's loads no extensions, so ours
+ * must be set before the first.
  * @param flags of SQLite's `sqlite3_open_v2`. Absent: read and write, create
  */
 export function openSqlite(name: string, flags?: number): Database {
@@ -147,7 +147,7 @@ function chooseSqlite(): void {
   try {
     Database.setCustomSQLite(ownLibraryPath(SQLITE_LIBRARY));
   } catch (error) {
-    // One choice holds for the process: another thread has made it.
+    // The choice is per process: another thread has made it.
     if (!String(error).includes("already loaded")) throw error;
   }
   isChosen = true;

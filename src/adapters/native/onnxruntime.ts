@@ -10,7 +10,7 @@ export function loadOnnxRuntime(): unknown {
   let binding = "";
   for (const [key, asset] of Object.entries(EMBEDDED)) {
     if (!key.startsWith("onnxruntime/")) continue;
-    // All into one folder: the binding looks for the library beside itself.
+    // All into one folder: the binding looks for the library next to itself.
     const path = unpack(asset);
     if (key.endsWith(".node")) binding = path;
   }

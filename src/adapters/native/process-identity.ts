@@ -3,21 +3,21 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
 /**
- * Names a process so that another one can find out whether it is still alive: host, boot, process id, start time. A process id
- * alone is not enough, because the system reuses it.
+ * Identifies a process so that another one can find out whether it is still alive: host, boot, process id, start time. A process id alone
+ * does not suffice, because the system reuses it.
  */
 export function processIdentity(): string {
   return [hostname(), bootId(), process.pid, startTime(process.pid) ?? "?"].join("|");
 }
 
-/** True if the named process is certainly gone; a process of another host counts as alive. */
+/** True if the process is certainly gone; a process of another host counts as alive. */
 export function isGone(identity: string): boolean {
   const [host, boot, pid, start] = identity.split("|");
   if (host !== hostname()) return false;
   return boot !== bootId() || isOver(Number(pid), (now) => start === "?" || now === start);
 }
 
-/** Whether a process id belongs to no process, or to another one than the one that started then. */
+/** Whether a process id is unused, or belongs to a process with another start time. */
 function isOver(pid: number, isStart: (ticks: string) => boolean): boolean {
   if (!isRunning(pid)) return true;
   const now = startTime(pid);
@@ -27,8 +27,8 @@ function isOver(pid: number, isStart: (ticks: string) => boolean): boolean {
 const TAG = /^([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{6})([0-9a-f]{10})[0-9a-f]{8}$/;
 
 /**
- * 32 hexadecimal digits, unique, that name this process by host, boot, process id and start time: short enough for a file name,
- * so that another process can find out from it whether the file is still being written.
+ * A process identity as 32 unique hexadecimal digits, short enough for a file name, so that another process can tell whether the file is
+ * still being written.
  */
 export function processTag(): string {
   const pid = process.pid.toString(16).padStart(6, "0");
@@ -59,7 +59,7 @@ function bootId(): string {
   return readText("/proc/sys/kernel/random/boot_id") ?? "?";
 }
 
-/** Clock ticks after boot at which the process started, if the system says (Linux). */
+/** Start time of the process in clock ticks after boot, if available (Linux). */
 function startTime(pid: number): string | undefined {
   // The second field is the command in parentheses and may contain anything; the fields after it are fixed.
   const stat = readText(`/proc/${pid}/stat`);
@@ -88,7 +88,7 @@ export function isRunning(pid: number): boolean {
 
 const works = new Set<() => void>();
 
-/** Runs work when the process ends by itself or by `process.exit`; failures are ignored. @returns cancels it */
+/** Runs work when the process ends by itself or by `process.exit`; failures are ignored. @returns a function that cancels it */
 export function atExit(work: () => void): () => void {
   if (works.size === 0) process.on("exit", runAll);
   works.add(work);

@@ -13,22 +13,22 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Whether the rights of a folder decide who may use a file in it: there are no users with numbers and no mode bits. */
+/** Windows: access is decided by the folder's permissions, without user numbers or mode bits. */
 export const IS_WINDOWS: boolean = process.platform === "win32";
 
 /** This machine, as in the names of executables, kept libraries and packages: `linux-x64`. */
 export const PLATFORM = `${IS_WINDOWS ? "windows" : process.platform}-${process.arch}`;
 
-/** The ending of a native library's file name, without a point. */
+/** The suffix of a native library's file name, without a dot. */
 export const LIBRARY_SUFFIX: string = IS_WINDOWS
   ? "dll"
   : process.platform === "darwin"
     ? "dylib"
     : "so";
 
-/** Windows: what a file answers that a scanner or an index service has just opened; it lets go within a moment. */
+/** Windows: errors of a file that a virus scanner or indexer has just opened; they last only a moment. */
 const PASSING = ["EBUSY", "EPERM", "EACCES"];
-/** Milliseconds between two tries, and how many there are: one and a half seconds in all. */
+/** Milliseconds between two attempts, and their number: one and a half seconds in all. */
 const PAUSE_MS = 50;
 const TRIES = 30;
 
@@ -46,12 +46,12 @@ export function syncToDisk(path: string): void {
   }
 }
 
-/** Gives a file another name, replacing what has that name. Where another program holds it open for a moment, it waits. */
+/** Renames a file, replacing an existing one. Waits if another program holds it open for a moment. */
 export function renameFile(from: string, to: string): void {
   retryWhile(IS_WINDOWS ? PASSING : [], () => renameSync(from, to));
 }
 
-/** Writes a new file and waits until it is on disk. @param mode its permissions. @throws where the file exists */
+/** Writes a new file and syncs it to disk. @param mode its permissions @throws if the file exists */
 export function writeNewFile(path: string, text: string, mode = 0o600): void {
   const descriptor = openSync(path, "wx", mode);
   try {
@@ -63,8 +63,9 @@ export function writeNewFile(path: string, text: string, mode = 0o600): void {
 }
 
 /**
- * Atomically and durably gives a file this text, or creates it. @param mode permissions
- * @param ready called with the finished draft before it takes the place of the file; if it throws, nothing has changed
+ * Atomically and durably replaces a file's text, or creates the file.
+ * @param mode permissions
+ * @param ready called with the finished draft before it replaces the file; if it throws, nothing has changed
  */
 export function replaceFile(
   path: string,
@@ -84,14 +85,14 @@ export function replaceFile(
   }
 }
 
-/** Removes a file, if it is there. Where another program holds it open for a moment, it waits. */
+/** Removes a file if it exists. Waits if another program holds it open for a moment. */
 export function removeFile(path: string): void {
   retryWhile(IS_WINDOWS ? PASSING : [], () => rmSync(path, { force: true }));
 }
 
 /**
- * Removes a folder with all that is in it, if it is there. On Windows name by name: a file that a scanner holds open for a moment
- * would hinder the removal of the whole folder for good.
+ * Removes a folder recursively, if it exists. On Windows entry by entry: a file that a scanner holds open for a moment would make the
+ * removal of the whole folder fail permanently.
  */
 export function removeFolder(folder: string): void {
   if (IS_WINDOWS) removeByName(folder);
@@ -109,7 +110,7 @@ export function removeByName(folder: string): void {
   retryWhile([...PASSING, "ENOTEMPTY"], () => rmdirSync(folder));
 }
 
-/** Calls again, for a while, what fails with one of these codes. @throws the last failure */
+/** Retries a call for a while if it fails with one of these codes. @throws the last failure */
 export function retryWhile(codes: readonly string[], change: () => void): void {
   for (let tries = 1; ; tries += 1) {
     try {

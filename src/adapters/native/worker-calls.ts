@@ -1,14 +1,14 @@
 import { parentPort, type Worker } from "node:worker_threads";
 import { useCacheDir } from "./cache-dir.ts";
 
-/** A worker's answer to a failed call; `reason` may be disclosed. */
+/** A worker's answer to a failed call; `reason` is safe to disclose. */
 export type FailedCall = {
   readonly kind: "failed";
   readonly id: number;
   readonly reason: string;
 };
 
-/** Tells a worker to take no more calls; it answers once it runs none. */
+/** Tells a worker to accept no more calls; it answers once it is idle. */
 type EndMessage = { readonly kind: "end" };
 type IdleMessage = { readonly kind: "idle" };
 
@@ -38,7 +38,7 @@ type Pending<Answer> = {
   readonly reject: (error: Error) => void;
 };
 
-/** One life of a worker; after a crash the next call starts another. */
+/** One run of a worker; after a crash the next call starts another. */
 type Life<Answer> = {
   readonly worker: Worker;
   readonly pending: Map<number, Pending<Answer>>;
@@ -100,7 +100,7 @@ export function createWorkerCalls<Call extends object, Answer extends { readonly
   };
 }
 
-/** Resolves when a worker is idle: terminating one inside native code would take the whole process with it. */
+/** Resolves when a worker is idle: terminating one inside native code would crash the process. */
 async function idle(worker: Worker): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   worker.on("message", (message: { readonly kind?: string }) => {
@@ -133,10 +133,7 @@ type WorkerAnswers<Start, Call, Model, Answer> = {
   readonly about: string;
 };
 
-/**
- * Answers, in a worker thread, the calls that `createWorkerCalls` makes: one at a time, in their order, so that no answer
- * depends on its neighbours.
- */
+/** The worker's side of `createWorkerCalls`: answers calls one at a time, in order, so that no answer depends on its neighbours. */
 export function answerCalls<
   Start extends StartMessage,
   Call extends { readonly kind: string; readonly id: number },

@@ -1,9 +1,6 @@
 import { hostOf, isPrivateAddress } from "../../domain/addresses.ts";
 
-/**
- * `fetch`, as every request to another program is made: a proxy of the environment gets nothing that is for this machine or its
- * network.
- */
+/** The `fetch` for all requests to other programs: a proxy from the environment is not used for this machine or its network. */
 export function reach(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const address = input instanceof Request ? input.url : String(input);
   // SAFETY: Bun takes `false` for no proxy, which its types lack; undefined would be that of the environment.
@@ -11,7 +8,7 @@ export function reach(input: string | URL | Request, init: RequestInit = {}): Pr
   return fetch(input, { ...init, proxy });
 }
 
-/** Words for the proxy between this machine and an address, without its credentials; empty if there is none. */
+/** Describes the proxy between this machine and an address, without its credentials; empty if there is none. */
 export function throughProxy(address: string): string {
   const proxy = proxyOf(address);
   return proxy === undefined ? "" : ` through the proxy ${proxyName(proxy)}`;
@@ -24,7 +21,7 @@ function proxyOf(address: string): string | undefined {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that the environment names for an address: none for this machine and its network, nor for the hosts of `NO_PROXY`.
+ * The proxy configured in the environment for an address: none for this machine and its network, nor for the hosts of `NO_PROXY`.
  * @param address an absolute URL; any other has none
  */
 export function proxyFor(address: string, environment: Environment): string | undefined {
@@ -61,11 +58,11 @@ function isExempt(url: URL, list: string): boolean {
 /** How much of an answer is read. */
 export type AnswerBounds = {
   readonly bytes: number;
-  /** Lists and objects, those within texts included: as objects they take up to a hundred times the bytes of their text. */
+  /** Lists and objects, including those within texts: as objects they take up to a hundred times the bytes of their text. */
   readonly openings: number;
 };
 
-/** An answer that is larger than it may be. */
+/** An oversized answer. */
 export class Oversized extends Error {}
 
 const BRACKET = 0x5b;

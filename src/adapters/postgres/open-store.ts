@@ -18,13 +18,13 @@ import { RESTORE, requireNamespace } from "./schema/namespace-identity.ts";
 import { requireWhole } from "./transfer/transfer-state.ts";
 
 export type PostgresStoreOptions = FittingOptions & {
-  /** Whether the server hides what the owner of a call does not own. Default: as it does already. */
+  /** Whether row-level security is required. Default: as it is. */
   readonly rowSecurity?: boolean | undefined;
-  /** Partitions of each table that is made; see `SetUp`. */
+  /** Partitions of each new table; see `SetUp`. */
   readonly partitions?: number | undefined;
-  /** False: a database without tables is an error, and none are made. */
+  /** False: a database without tables is an error, and none are created. */
   readonly createIfMissing: boolean;
-  /** Which namespace of a workspace this is; its schema is the first of the search path. */
+  /** The namespace of a workspace; its schema is the first of the search path. */
   readonly namespace?: NamespaceIdentity | undefined;
   /** Identity of the configured model; written to the manifest of a new database. */
   readonly embedding: EmbeddingIdentity;
@@ -35,12 +35,12 @@ export type PostgresStoreOptions = FittingOptions & {
   readonly softwareVersion: string;
   readonly scoringVersion: string;
   readonly clock: Clock;
-  /** By which leases are given and end. Default: the server's, which is the same for all who use it. */
+  /** The clock for leases. Default: the server's, shared by all its users. */
   readonly leaseClock?: Clock | undefined;
 };
 
 /**
- * Opens a database, and makes its tables when it has none.
+ * Opens a database, creating its tables if it has none.
  * @throws SvcError storage_failed, storage_busy, not_found, pack_too_new, unsupported
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -63,13 +63,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-/** The database, and the schema in it of a namespace. */
+/** The database, and the schema of a namespace in it. */
 function placeOf({ url, searchPath }: Pick<PostgresStoreOptions, "url" | "searchPath">): string {
   const place = databasePlace(url);
   return searchPath === undefined ? place : `${place}#${searchPath[0]}`;
 }
 
-/** A database with tables, and with row-level security if it is asked for. */
+/** A database with tables, and with row-level security if requested. */
 async function openSetUp(options: PostgresStoreOptions): Promise<Database> {
   const { isDirect, isWalled, schema, ...found } = await probeServer(options);
   const { prepare = isDirect, rowSecurity = isWalled, searchPath } = options;
@@ -89,7 +89,7 @@ async function openSetUp(options: PostgresStoreOptions): Promise<Database> {
     });
     await requireWhole(database, place);
     if (options.isReadOnly === true) return database;
-    // Tables that a newer version has added have no wall yet.
+    // Tables added by a newer version have no row-level security yet.
     const isDone = rowSecurity === isWalled && (!isWalled || (await hasWholeWall(database)));
     if (isDone) return database;
     await setWall(database, rowSecurity, place);

@@ -8,11 +8,11 @@ export type PostgresStoreParts = {
   /** The model that the caller uses. */
   readonly embedding: EmbeddingIdentity;
   readonly clock: Clock;
-  /** By which leases are given and end. Absent: the server's. */
+  /** The clock for leases. Absent: the server's. */
   readonly leaseClock?: Clock | undefined;
 };
 
-/** What all parts of a store share. */
+/** Shared by all parts of a store. */
 export type Parts = PostgresStoreParts & {
   readonly worker: Worker;
 };

@@ -39,7 +39,7 @@ import { indexWrites } from "./search/index-writes.ts";
 import { sweepIndexes } from "./upkeep/sweep-indexes.ts";
 
 export function createPostgresStore(given: PostgresStoreParts): Store {
-  // SAFETY: the key of a node is a number of its owner's; nobody else makes one or does anything with it but hand it back.
+  // SAFETY: the key of a node is its number within its owner; it is created here alone, and callers only hand it back.
   return storeOf(given) as unknown as Store;
 }
 

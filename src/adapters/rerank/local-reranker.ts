@@ -38,7 +38,7 @@ export function createLocalReranker(options: LocalRerankerOptions): Reranker {
       threads: options.threads ?? 1,
       maxTokens: options.maxTokens ?? DEFAULT_MAX_TOKENS,
     }),
-    // The thrown error is not passed on: it could hold a text.
+    // The original error is not passed on: it could contain a text.
     failed: (reason) => new SvcError("model_failed", `${reason}; the call may be repeated`),
   });
 
@@ -70,7 +70,7 @@ export function createLocalReranker(options: LocalRerankerOptions): Reranker {
   };
 }
 
-/** Finds the folder of a model once; after a failure, not again for a while. */
+/** Finds a model's folder once; after a failure, not again for a while. */
 function createPreparation(prepare: () => Promise<string>): () => Promise<string> {
   let prepared: Promise<string> | undefined;
   let retryAt: number | undefined;
@@ -107,7 +107,7 @@ export type Judge = {
   readonly second: string;
 };
 
-/** What the worker answers, once for each `judge`. `reason` never holds a text. */
+/** The worker's answer to each `judge`. `reason` never contains a text. */
 export type FromWorker =
   | {
       readonly kind: "judged";

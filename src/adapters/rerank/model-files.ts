@@ -9,7 +9,7 @@ import { withHome } from "../../lib/text.ts";
 import { cacheDir } from "../native/cache-dir.ts";
 import { reach } from "../network/reach.ts";
 
-/** Where a model's files come from, and how long that may take. */
+/** The source of a model's files, and the time limit. */
 export type ModelFilesOptions = {
   /**
    * A folder (`/path`, `./path`, `~/path`) with `config.json`, `tokenizer.json`, `tokenizer_config.json` and ONNX weights,
@@ -24,7 +24,7 @@ export type ModelFilesOptions = {
   readonly downloadTimeoutMs?: number | undefined;
   /** Milliseconds without a byte after which a download is abandoned. Default 30 seconds. */
   readonly stallTimeoutMs?: number | undefined;
-  /** Further files to download, where the model has them. Default: none. */
+  /** Further files to download if the model has them. Default: none. */
   readonly optionalFiles?: readonly string[] | undefined;
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
   /** Folder below which downloads are kept. Default: the private cache folder of this user. */
@@ -46,7 +46,7 @@ const DOWNLOAD_TIMEOUT_MS = 30 * 60 * 1000;
 const STALL_TIMEOUT_MS = 30 * 1000;
 
 /**
- * The files that the options name. Nothing is looked up before the first call.
+ * The configured files. Nothing is looked up before the first call.
  * @throws SvcError invalid_config if `model` or `revision` cannot name a model
  */
 export function createModelFiles(options: ModelFilesOptions): ModelFiles {
@@ -85,7 +85,7 @@ type ModelSource =
       readonly revision: string;
     };
 
-/** The file that marks a complete download and says what was downloaded. */
+/** The file that marks a complete download and records what was downloaded. */
 export const RECEIPT_NAME = "svc-download.json";
 
 /**
@@ -126,7 +126,7 @@ export type DownloadProgress = {
   readonly model: string;
   readonly file: string;
   readonly receivedBytes: number;
-  /** Undefined when the host does not say. */
+  /** Undefined if the host does not say. */
   readonly totalBytes: number | undefined;
 };
 
@@ -151,8 +151,8 @@ const DISK_FAILURES = ["EACCES", "EDQUOT", "EEXIST", "EIO", "ENOSPC", "ENOTDIR",
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The folder of a model, downloaded first if missing. The folder appears at once and complete, so that processes that start
- * together never see half a model; the loser's copy is dropped.
+ * The folder of a model, downloaded first if missing. The folder appears atomically, so that concurrent processes never see half a model;
+ * the slower one's copy is dropped.
  * @throws SvcError model_failed if the hub cannot be reached, is silent, or has no such model; nothing is kept
  * @throws the signal's reason when it is aborted
  */
@@ -178,7 +178,7 @@ export async function downloadModel(options: DownloadOptions): Promise<string> {
       { model: options.id },
     );
   } finally {
-    // A failed removal must not hide why the download failed; the next download tries again.
+    // A failed cleanup must not hide why the download failed; the next download tries again.
     await rm(partial, { recursive: true, force: true }).catch(() => {});
   }
 }
@@ -195,7 +195,7 @@ async function fetchFiles(
     const response = await fetchWatched(url, { signal, stallTimeoutMs: options.stallTimeoutMs });
     if (response.status === 404) return false;
     if (response.status !== 200) throw new RefusedError(refusal(response.status, file));
-    // All further files come from the same commit, even if the branch moves on in between.
+    // All further files come from the same commit, even if the branch moves meanwhile.
     commit ??= response.headers.get("x-repo-commit") ?? undefined;
     revision = commit ?? revision;
     await save(response, file, join(partial, file), options);
@@ -247,18 +247,18 @@ async function publish(partial: string, folder: string): Promise<void> {
   try {
     await rename(partial, folder);
   } catch (error) {
-    // Another process was faster; a folder that is not empty is not replaced.
+    // Another process was faster; a non-empty folder is not replaced.
     if (!isDownloaded(folder)) throw error;
   }
 }
 
-/** Removes copies of downloads that were killed. */
+/** Removes downloads of killed processes. */
 async function removeAbandoned(folder: string): Promise<void> {
   const parent = dirname(folder);
   for (const name of await readdir(parent)) {
     if (!name.startsWith(`${basename(folder)}.partial-`)) continue;
     const path = join(parent, name);
-    // It may finish, and so vanish, at this moment.
+    // It may finish, and so disappear, at this moment.
     const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
     if (Date.now() - modified > ABANDONED_MS) await rm(path, { recursive: true, force: true });
   }
@@ -282,11 +282,11 @@ function hostOf(hubUrl: string): string {
   return URL.canParse(hubUrl) ? new URL(hubUrl).host : "the hub";
 }
 
-/** A response that is abandoned if its host falls silent. */
+/** A response that is dropped if its host falls silent. */
 type WatchedResponse = {
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined when the host does not say. */
+  /** Undefined if the host does not say. */
   readonly totalBytes: number | undefined;
   /** SHA-256 of the content as announced by the host, 64 hexadecimal digits. */
   readonly sha256: string | undefined;
@@ -300,18 +300,17 @@ type WatchOptions = {
   readonly stallTimeoutMs: number;
 };
 
-/** A host that answered, or stayed silent, in a way that ends the download. The message contains no secret. */
+/** A host's answer, or silence, that ends the download. The message contains no secret. */
 class RefusedError extends Error {}
 
 const MAX_REDIRECTS = 5;
-/** Headers of the first answer that are not those of the last. */
+/** Headers of the first answer that the last one lacks. */
 const ANNOUNCED = ["x-repo-commit", "x-linked-etag"];
 
 /**
- * Fetches a file and follows redirects, whose headers tell its commit and its hash. Neither a host that accepts and stays
- * silent nor one that stops in the middle can hold the call for longer than the limit; without this, fetch waits for ever.
- * @throws RefusedError if the host is silent or redirects without end, the signal's reason when it is aborted, and the
- *   network's own error
+ * Fetches a file and follows redirects, whose headers tell its commit and its hash. A silent or stalled host cannot hold the call beyond
+ * the limit; fetch alone would wait indefinitely.
+ * @throws RefusedError if the host is silent or redirects without end, the signal's reason when it is aborted, and the network's own error
  */
 export async function fetchWatched(url: string, options: WatchOptions): Promise<WatchedResponse> {
   const watch = createWatch(options);
@@ -378,7 +377,7 @@ async function* pieces(
   }
 }
 
-/** The value of a step; rejects if the step takes longer than the limit, or the caller aborts. */
+/** The value of a step; rejects if the step exceeds the limit, or the caller aborts. */
 type Watch = <T>(step: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 function createWatch({ signal, stallTimeoutMs }: WatchOptions): Watch {
@@ -397,7 +396,7 @@ function createWatch({ signal, stallTimeoutMs }: WatchOptions): Watch {
 
 const STEP_PERCENT = 10;
 
-/** Turns progress into few lines for a person: one when a file begins, and one for every tenth of it. */
+/** Reports progress in few lines for a person: one when a file begins, and one for every tenth of it. */
 export function progressLines(write: (line: string) => void): (progress: DownloadProgress) => void {
   let last = "";
   return ({ model, file, receivedBytes, totalBytes }) => {

@@ -88,7 +88,7 @@ export async function loadPairInference(options: PairInferenceOptions): Promise<
   };
 }
 
-/** The logistic function of a model's one number, without overflow. */
+/** The logistic function of the model's single output, without overflow. */
 function relevanceIn([logit, ...more]: readonly number[]): number {
   if (logit === undefined || more.length > 0 || !Number.isFinite(logit)) {
     throw new RangeError("the model gave no single finite number");
@@ -96,7 +96,7 @@ function relevanceIn([logit, ...more]: readonly number[]): number {
   return logit >= 0 ? 1 / (1 + Math.exp(-logit)) : Math.exp(logit) / (1 + Math.exp(logit));
 }
 
-/** The tokens that a tokenizer puts around two texts, for example `[CLS] a [SEP] b [SEP]`. */
+/** The special tokens that a tokenizer puts around two texts, for example `[CLS] a [SEP] b [SEP]`. */
 type PairFrame = {
   readonly before: readonly Token[];
   readonly between: readonly Token[];

@@ -27,17 +27,17 @@ import {
 } from "./statement.ts";
 import { newLease, type Worker } from "./work.ts";
 
-/** What a server says of a key that is there already. */
+/** A server's error code for an existing key. */
 const TAKEN = "23505";
 
 export type Admitting = {
   readonly worker: Worker;
   readonly hooks: Omit<ChangeHooks, "mayAdd">;
-  /** Keeps erasures of an owner from what is written meanwhile. */
+  /** Separates an owner's erasures from concurrent writes. */
   readonly apart?: (userId: string) => Steps<void>;
 };
 
-/** What is stored: events, with what is made of them at once. */
+/** Events to store, with everything made from them at once. */
 export function bindAdmission(
   { writeNew }: Access,
   admitting: Admitting,
@@ -56,7 +56,7 @@ export function bindAdmission(
       try {
         return await once();
       } catch (error) {
-        // Without an owner there is no lock: another process has written the same meanwhile.
+        // Without an owner there is no lock: another process may have written the same meanwhile.
         if (!(error instanceof SvcError) || error.data["reason"] !== TAKEN) throw error;
         return await once();
       }
@@ -70,8 +70,8 @@ function ownersOf({ events, nodes = [] }: Admission): readonly string[] {
 }
 
 /**
- * Appends an admission. Runs inside a write transaction of its owners, which must be rolled back when it throws.
- * @throws what the decision of its change throws; the refusal of what it names
+ * Appends an admission. Runs inside a write transaction of its owners, which must be rolled back if it throws.
+ * @throws what the decision of its change throws; the rejection if it names something erased
  */
 function* append(admission: Admission, { worker, hooks, apart }: Admitting): Steps<void> {
   const { nodes = [], plans = [], auditRecords, named, change: planned } = admission;
@@ -111,13 +111,13 @@ const ERASED = statement(
   "SELECT 1 AS found FROM erasures WHERE event_id = ANY ($1::uuid[]) LIMIT 1",
 );
 
-/** Whether something that was erased is named. What was made before the erasure must not be written after it. */
+/** Whether something erased is named. What was made before the erasure must not be written after it. */
 function* namesErased(ids: readonly string[]): Steps<boolean> {
   return ids.length > 0 && (yield* beyondWall(get(ERASED, ids))) !== undefined;
 }
 
 const EVENTS: NumberedTable = { name: "events", columns: EVENT_TABLE, counter: "next_event" };
-/** Work that each event of the owner $1 among those of $2 leaves; that of extraction is done one after the other in each scope. */
+/** The work for each event of the owner $1 among those of $2; extraction runs in order within each scope. */
 const worked = (columns: string, values: string) =>
   statement(({ isOwnerInKeys, free }) => {
     const [name, id] = isOwnerInKeys ? ["event_id, ", "id, "] : ["", ""];

@@ -31,7 +31,7 @@ import {
   together,
 } from "./statement.ts";
 
-/** What was done, and by whom: append-only records, kept apart from those whom they are about. */
+/** What was done, and by whom: append-only records, stored separately from their subjects. */
 export function bindAudit({ read }: Access): AuditLog {
   return {
     auditRecord: (id) => read(ALL_OWNERS, () => readAuditRecord(id)),
@@ -41,11 +41,11 @@ export function bindAudit({ read }: Access): AuditLog {
   };
 }
 
-/** The only kind that is not in the index of operations that callers list. */
+/** The only kind missing from the index of operations that callers list. */
 const UNLISTED = "DIRECT_STORE_REQUESTED";
 /**
- * Whether an operation may be a change of a memory, as SQL. Stores are told by the events; a few have an id of the caller's choice as
- * their target. A partial index is used only if the statement repeats its condition.
+ * Whether an operation may be a change of a memory, as SQL. Stores are listed as events; a few have a target id chosen by the caller. A
+ * partial index is used only if the statement repeats its condition.
  */
 export const IS_TOLD = `op_type NOT IN ('${UNLISTED}', 'FAST_INGEST_BATCH', 'ANSWER_CITATIONS_RECORDED', 'PAIR_CHANGE_REQUESTED')`;
 
@@ -69,7 +69,7 @@ const OPERATION_PAGE: PageForm<OperationRow, AuditRecord> = {
   charsOf: ({ payload }) => payload.length,
 };
 
-/** A page of one owner's operations of one kind, under whatever name they were recorded, by target. */
+/** A page of one owner's operations of one kind, under any recorded name, by target. */
 export function* readAuditRecords({
   userId,
   opType,
@@ -82,7 +82,7 @@ export function* readAuditRecords({
   const names = yield* readOwnerNames(userId);
   const parts = names.map((_, place) => {
     const [name, since, until] = [5, 6, 7].map((first) => `$${first + 3 * place}`);
-    // Every text has an empty one in it.
+    // Every text contains the empty text.
     return `${FROM_OPERATIONS} WHERE namespace_id = ${name} AND op_type = $1 AND target_id > $2 ${listed}
       AND created_at > ${since} AND created_at <= ${until} AND ${placeIn}(payload, $4) > 0 ORDER BY target_id LIMIT $3`;
   });
@@ -103,7 +103,7 @@ const ON_TARGET = statement(
   `${FROM_OPERATIONS} WHERE target_id = $1 AND (created_at, id) > ($2, $3::uuid) ORDER BY created_at, id LIMIT $4`,
 );
 
-/** A page of the operations on one target, in the order in which they were recorded. */
+/** A page of the operations on one target, in the order of recording. */
 export function* readAuditRecordsOn({
   targetId,
   after,
@@ -114,10 +114,10 @@ export function* readAuditRecordsOn({
 }
 
 const IS_WANTED = `($2::text[] IS NULL OR o.op_type = ANY ($2::text[])) AND ($3::text IS NULL OR o.actor_id = $3)`;
-/** The pattern of the ids that memories have, as SQL. */
+/** The pattern of memory ids, as SQL. */
 const IS_ID = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'";
 
-/** A pack lists the changes of an owner's memories; a server has the owner of the transaction in each operation. */
+/** A pack lists changes by the owner's memories; on a server each operation has its transaction's owner. */
 const CHANGES = statement(({ isOwnerInKeys }) =>
   isOwnerInKeys
     ? `SELECT c.* FROM unnest($5::bigint[]) writer CROSS JOIN LATERAL (
@@ -133,8 +133,8 @@ const CHANGES = statement(({ isOwnerInKeys }) =>
 );
 
 /**
- * A page of the changes of an owner's memories, newest first. A record stays with the owner who had the memory when it was written;
- * some, which changed no memory, are nobody's.
+ * A page of the changes of an owner's memories, newest first. A record stays with the memory's owner at the time of writing; records that
+ * changed no memory have none.
  */
 export function* readChanges(wanted: ChangePage): Steps<Page<AuditRecord>> {
   const { userId, opTypes, actorId, timeFrom = "", timeTo = END_OF_TIME, before, limit } = wanted;
@@ -143,7 +143,7 @@ export function* readChanges(wanted: ChangePage): Steps<Page<AuditRecord>> {
   const names = yield* readOwnerNames(userId);
   const writers: OwnerKey[] = [0];
   for (const name of names) writers.push((yield* ownerKey(name.userId)) ?? 0);
-  // One end for both: an index is entered at the first comparison, which may be far from the page.
+  // One bound for both: the scan starts at the first comparison, which may be far from the page.
   const end = before && before.at < timeTo ? [before.at, before.id] : [timeTo, FIRST_ID];
   return yield* beyondWall(
     page(
@@ -173,15 +173,15 @@ const KNOWN = statement("SELECT id FROM operations WHERE id = ANY ($1::uuid[]) L
 const valuesOf = rowWriter(auditRecordForm);
 
 /**
- * Appends audit records in their order. Runs inside a write transaction.
- * @param owner whose transaction it is; 0: nobody's
- * @throws SvcError storage_failed if one of them is there already
+ * Appends audit records in order. Runs inside a write transaction.
+ * @param owner whose transaction it is; 0: none
+ * @throws SvcError storage_failed if one of them already exists
  */
 export function* writeAuditRecords(owner: OwnerKey, records: readonly AuditRecord[]): Steps<void> {
   if (records.length === 0) return;
   const rows = records.map(valuesOf);
   if (!(yield* dialect()).isOwnerInKeys) return yield* insert(OPERATIONS, rows);
-  // A key has an owner, and an id none: what another one's transaction wrote is looked for.
+  // Keys are unique per owner, ids globally: check whether another transaction wrote one.
   const [known] = yield* together(
     beyondWall(
       get<{ id: string }>(

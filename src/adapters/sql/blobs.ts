@@ -16,7 +16,7 @@ import {
   together,
 } from "./statement.ts";
 
-/** What events name, stored once for each owner. */
+/** Blobs of events, stored once per owner. */
 export function bindBlobs({ read }: Access): Blobs {
   return {
     blob: (key, owner) => read(owner, () => readBlob(key, owner)),
@@ -36,7 +36,7 @@ const USE = statement((d) =>
     : `INSERT INTO blob_uses (event, blob) SELECT key, $3 ${named(d)}`,
 );
 
-/** Keeps what events of an owner name that are written in the same transaction. */
+/** Stores blobs of an owner's events that are written in the same transaction. */
 export function* writeBlobs(owner: OwnerKey, blobs: readonly EventBlob[]): Steps<void> {
   for (const { event, key, mediaType, bytes } of blobs) {
     yield* together(run(KEEP, owner, event, key, mediaType, bytes), run(USE, owner, event, key));
@@ -83,14 +83,14 @@ export function* inspectBlobs(): Steps<BlobInspection> {
   return { ...(yield* readBlobTotals(ALL_OWNERS)), stray: found?.stray ?? 0 };
 }
 
-/** What a table says of pictures: see `seenIn` of the domain. */
+/** The picture references in a table: see `seenIn` of the domain. */
 const namedIn = (table: string): string =>
   `SELECT owner, metadata ->> '$.thumbnail' AS blob FROM ${table}
    WHERE metadata ->> '$.modality' IN ('photo', 'video_frame') AND json_type(metadata, '$.thumbnail') = 'text'`;
 const MISSING = `SELECT DISTINCT n.blob FROM (${namedIn("events")} UNION ${namedIn("nodes")}) n
   WHERE n.blob <> '' AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.owner = n.owner AND b.key = n.blob) ORDER BY 1`;
 
-/** The keys of pictures that events or memories of a pack name and that are not there, in order, each once. */
+/** The keys of missing pictures that events or memories of a pack refer to, in order, each once. */
 export function* missingBlobs(): Steps<readonly string[]> {
   return (yield* all<{ blob: string }>(MISSING)).map(({ blob }) => blob);
 }
@@ -100,7 +100,7 @@ const byThese = ({ isOwnerInKeys }: Dialect): string =>
   isOwnerInKeys
     ? "u.owner = $1::bigint AND u.event_id = ANY ($2::uuid[])"
     : "u.event IN (SELECT key FROM events WHERE owner = $1 AND id = ANY ($2::uuid[]))";
-/** The blobs that some events name and no other one does. */
+/** The blobs used by some events only. */
 const unused = (d: Dialect): string => `blobs AS b WHERE b.owner = $1::bigint
   AND b.key IN (SELECT u.blob FROM blob_uses u WHERE ${byThese(d)})
   AND NOT EXISTS (SELECT 1 FROM ${uses(d)} WHERE u.blob = b.key AND e.owner = b.owner AND NOT (${byThese(d)}))`;
@@ -108,12 +108,12 @@ const COUNT = statement((d) => `SELECT count(*)::float8 AS count FROM ${unused(d
 const REMOVE = statement((d) => `DELETE FROM ${unused(d)}`);
 const END_USES = statement((d) => `DELETE FROM blob_uses AS u WHERE ${byThese(d)}`);
 
-/** What goes with some events of an owner. */
+/** Blobs that go with some of an owner's events. */
 export function* countBlobsOf(owner: OwnerKey, events: readonly Uuid[]): Steps<number> {
   return (yield* get<{ count: number }>(COUNT, owner, events))?.count ?? 0;
 }
 
-/** Removes what some events of an owner name and no other event does. */
+/** Removes blobs of some of an owner's events that no other event uses. */
 export function* removeBlobsOf(owner: OwnerKey, events: readonly Uuid[]): Steps<void> {
   yield* run(REMOVE, owner, events);
   yield* run(END_USES, owner, events);
@@ -124,7 +124,7 @@ const GIVE = statement(`UPDATE blobs SET owner = $2::bigint WHERE owner = $1::bi
 const LEAVE = statement("DELETE FROM blobs WHERE owner = $1::bigint");
 const GIVE_USES = "UPDATE blob_uses SET owner = $2::bigint WHERE owner = $1::bigint";
 
-/** Gives the blobs of one owner to another; of what both have, that of the other stays. */
+/** Moves the blobs of one owner to another; of common ones, the target's stays. */
 export function* moveBlobs(from: OwnerKey, into: OwnerKey): Steps<void> {
   yield* run(GIVE, from, into);
   yield* run(LEAVE, from);

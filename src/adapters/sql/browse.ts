@@ -31,7 +31,7 @@ import {
   throwDamaged,
 } from "./statement.ts";
 
-/** What a person looks through: memories by time and by property, entities by their memories. */
+/** Browsing: memories by time and by property, entities by their memories. */
 export function bindBrowse({ snapshot }: Access) {
   return {
     browse: (wanted) => snapshot(wanted.userId, () => readBrowse(wanted)),
@@ -47,12 +47,12 @@ const MOMENT = {
   happened: "coalesce(n.event_time, n.created_at)",
 } as const;
 
-/** Memories that are read at once where a text decides which of them count. */
+/** Memories read at once if a text filter decides. */
 const CHUNK = 500;
 
 const NOTHING = { items: [], hasMore: false } as const;
 
-/** A page of memories by clock. Stored moments are read in the order of an index; stated ones are sorted. */
+/** A page of memories by clock. Stored times are read in index order; event times are sorted. */
 function* readBrowse(wanted: BrowsePage): Steps<Page<MemoryNode>> {
   const owner = yield* ownerKey(wanted.userId);
   if (owner === undefined || statesOf(wanted).length === 0) return NOTHING;
@@ -68,7 +68,7 @@ function* readBrowse(wanted: BrowsePage): Steps<Page<MemoryNode>> {
       after === undefined
         ? "true"
         : `(${MOMENT[clock]}, n.id) ${compare} (${params.add(after.at)}, ${params.add(after.id)}::uuid)`;
-    // A pack merges the sorted index ranges of the states row by row; only keys, because stated moments are sorted.
+    // A pack merges the states' sorted index ranges row by row; keys only, because event times are sorted.
     const parts = rangesOf(known, wanted).map(
       (
         state,
@@ -103,7 +103,7 @@ type FacetRow = RowOf<FacetValues> & { readonly count: number };
 
 const FACETS = "n.node_type, n.lifecycle_state, n.scope, n.source_type, n.epistemic_type";
 
-/** How many memories share their type, state, scope, source and kind of knowledge. */
+/** The number of memories for each type, state, scope, source and kind of knowledge. */
 function* readFacetCounts(filter: BrowseFilter): Steps<readonly FacetCount[]> {
   const index = isOfProperties(filter) ? "nodes_by_property" : "nodes_by_owner";
   const rows = yield* readGroups<FacetRow>(filter, FACETS, "1, 2, 3, 4, 5", index);
@@ -126,7 +126,7 @@ type QuarterRow = {
   readonly count: number;
 };
 
-/** How many memories each quarter of an hour has. */
+/** The number of memories in each quarter of an hour. */
 function* readQuarterCounts(filter: BrowseFilter): Steps<readonly QuarterCount[]> {
   const moment = MOMENT[filter.clock];
   const minute = `substr(${moment}, 15, 2)`;
@@ -141,14 +141,14 @@ function* readQuarterCounts(filter: BrowseFilter): Steps<readonly QuarterCount[]
   }));
 }
 
-/** Whether the index of the properties has all that a filter asks of. */
+/** Whether the property index covers a filter. */
 function isOfProperties(filter: BrowseFilter): boolean {
   const { contains, sessionId, validAt, timeFrom, timeTo, expiresBefore } = filter;
   const others = [contains, sessionId, validAt, timeFrom, timeTo, expiresBefore];
   return others.every((value) => value === undefined);
 }
 
-/** The memories that pass a filter, grouped by some columns and counted. @param groups the numbers of the columns */
+/** The memories that pass a filter, counted by some columns. @param groups the numbers of the columns */
 function* readGroups<Row>(
   filter: BrowseFilter,
   columns: string,
@@ -195,7 +195,7 @@ function* keysWithText(
     if (content.toLowerCase().includes(needle)) keys.push(key);
     return true;
   };
-  // A server sends so many at a time, whereas a pack reads row by row.
+  // A server sends rows in batches, whereas a pack reads row by row.
   do {
     rows = 0;
     yield* eachText(owner, filter, after, take);
@@ -224,7 +224,7 @@ function statesOf({ lifecycleStates = LIFECYCLE_STATES }: BrowseFilter): readonl
   return [...new Set(lifecycleStates)];
 }
 
-/** The states that are read apart, because each is a range of an index; undefined: all that are wanted, at once. */
+/** The states read separately, because each is a range of an index; undefined: all wanted ones at once. */
 function rangesOf(
   { isOwnerInKeys }: Dialect,
   filter: BrowseFilter,
@@ -232,7 +232,7 @@ function rangesOf(
   return isOwnerInKeys ? [undefined] : statesOf(filter);
 }
 
-/** The conditions of a filter on a node `n` of the owner $1, as SQL; of a text only what a database can check. */
+/** The conditions of a filter on a node `n` of the owner $1, as SQL; for texts only what a database can check. */
 function partOf(
   known: Dialect,
   params: Params,
@@ -267,14 +267,14 @@ function partOf(
   return conditions.join(" AND ");
 }
 
-/** Bytes of the longest pattern that is given to a database: SQLite bounds them. */
+/** Bytes of the longest pattern for a database: SQLite limits them. */
 const MAX_PATTERN = 10_000;
-/** Whether a text has characters beyond ASCII; in a pack also a zero, where SQLite's functions end. */
+/** Whether a text has characters beyond ASCII; in a pack also NUL, at which SQLite's functions stop. */
 const IS_BEYOND_ASCII = "length(n.content) <> octet_length(n.content)";
 
 /**
- * What leaves out texts that cannot contain a text in lower case, so that few have to be looked at, as SQL. Databases fold ASCII
- * alone, as all of such a text is folded.
+ * Excludes texts that cannot contain a lower-case text, so that few have to be checked, as SQL. Databases fold only ASCII, which suffices
+ * for ASCII texts.
  */
 function mayContain({ like, isOwnerInKeys }: Dialect, params: Params, needle: string): string {
   const isAscii = /^\p{ASCII}*$/u.test(needle) && (isOwnerInKeys || !needle.includes("\0"));
@@ -297,7 +297,7 @@ const ENTITY_PAGE: PageForm<CountedRow, CountedEntity> = {
   charsOf: ({ row }) => charsOfNode(row),
 };
 
-/** Every active entity with its counts. A memory at several edges of an entity counts once. */
+/** Every active entity with its counts. A memory with several edges to an entity counts once. */
 function counted({ end, indexed, join }: Dialect): string {
   return `WITH entities AS MATERIALIZED (SELECT n.${end} AS name, n.id, n.content FROM nodes n ${indexed("nodes_entities")}
       WHERE n.owner = $1::bigint AND n.node_type = 'entity' AND n.lifecycle_state IN ${ACTIVE}),
@@ -324,7 +324,7 @@ const COUNTED = {
 
 const ALL_OF_THEM = 2 ** 31 - 1;
 
-/** A page of entities by the number of their memories, which are counted for each page. Names are compared here. */
+/** A page of entities by number of memories, which are counted for each page. Names are compared here. */
 function* readEntities(wanted: EntityPage): Steps<Page<CountedEntity>> {
   const { userId, after, contains, limit } = wanted;
   const owner = yield* ownerKey(userId);

@@ -45,17 +45,17 @@ export type Entry = Pick<Materialization, "node" | "vector" | "lexical" | "at"> 
   readonly key: number;
 };
 
-/** The indexes, which each store writes in its own way once the nodes themselves are written. All of it runs inside a write transaction. */
+/** The indexes; each store writes them in its own way after the nodes. Runs inside a write transaction. */
 export type IndexWrites = {
-  /** The model of the vectors that callers give. */
+  /** The model of the callers' vectors. */
   readonly embedding: EmbeddingIdentity;
   /** Whether an active node `n` with text lacks an entry in one of the indexes, as SQL. */
   readonly isIncomplete: string;
-  /** Writes vectors and words of nodes of an owner, all at once: neighbours that arrive together are written once. */
+  /** Writes vectors and words of an owner's nodes, all at once: neighbours that arrive together are written once. */
   readonly write: (owner: OwnerKey, entries: readonly Entry[]) => Steps<void>;
   /**
-   * Removes nodes that are no longer active from both indexes, and rewrites what is indexed for the turns around them, as if they
-   * had never existed. The cost does not grow with the length of a conversation.
+   * Removes inactive nodes from both indexes, and rewrites the entries of adjacent turns, as if they had never existed. The cost does not
+   * grow with the length of a conversation.
    */
   readonly evict: (owner: OwnerKey, keys: readonly number[]) => Steps<void>;
 };
@@ -67,7 +67,7 @@ export type ChangeHooks = {
   readonly mayAdd: boolean;
 };
 
-/** Also nodes of other owners: an id is never given twice. */
+/** Also nodes of other owners: ids are never reused. */
 const THERE = statement(
   [
     `SELECT id, owner, key, lifecycle_state IN ${ACTIVE} AS is_active FROM nodes WHERE id = ANY ($1::uuid[])`,
@@ -83,9 +83,9 @@ type There = {
 const NODES: NumberedTable = { name: "nodes", columns: NODE_TABLE, counter: "next_key" };
 
 /**
- * Writes nodes of one owner; existing ones are kept, and those that were forgotten stay so: whoever planned them may have read them
- * before. Runs inside a write transaction of the owner.
- * @returns the keys of those that are active, and so have index entries
+ * Writes nodes of one owner; existing ones are kept, and forgotten ones stay forgotten: a plan may have been made before. Runs inside a
+ * write transaction of the owner.
+ * @returns the keys of active ones, which have index entries
  */
 export function* writeNodes(
   owner: OwnerKey,
@@ -111,8 +111,8 @@ export function* writeNodes(
 }
 
 /**
- * Writes nodes without a job, with their index entries. An existing node is kept; one that is no longer active is not indexed. Runs
- * inside a write transaction of their owners.
+ * Writes nodes without a job, with their index entries. An existing node is kept; an inactive one is not indexed. Runs inside a write
+ * transaction of their owners.
  * @throws SvcError embedding_mismatch if the vectors of the store are of another model
  */
 export function* addNodes(items: readonly IndexedNode[], indexes: IndexWrites): Steps<void> {
@@ -132,7 +132,7 @@ export function* addNodes(items: readonly IndexedNode[], indexes: IndexWrites): 
 }
 
 /**
- * Reads what a decision needs and writes what it comes to. Runs inside a write transaction, which has to be undone when it throws.
+ * Reads the input of a decision and writes its result. Runs inside a write transaction, which must be rolled back if it throws.
  * @throws what `decide` throws; what `takenOver` says of the claim; SvcError internal for a change that breaks the rules of `Change`
  */
 export function* change<T>(reads: ChangeReads, decide: Decide<T>, hooks: ChangeHooks): Steps<T> {
@@ -197,7 +197,7 @@ function* writeChange(
   }
 }
 
-/** Appends the records of a change. @throws SvcError internal if one is there already */
+/** Appends the records of a change. @throws SvcError internal if one already exists */
 function* appendRecords(records: readonly AuditRecord[], of: MemoryNode | undefined): Steps<void> {
   const ids = records.map(({ id }) => id);
   const [found] = (yield* readAuditRecordsById(ids)).keys();

@@ -5,10 +5,10 @@ import { type Dialect, sqlList } from "./dialect.ts";
 import { dialect, type OwnerKey, ownerKey, type SqlValue, type Steps } from "./statement.ts";
 
 export const ACTIVE = sqlList(ACTIVE_STATES);
-/** States of what no dispute is about. */
+/** States outside of disputes. */
 export const OPEN = "('tentative', 'stable')";
 
-/** Whether a member of the metadata of a table is true, as SQL. */
+/** Whether a member of a table's metadata is true, as SQL. */
 export const isTrue = ({ isOwnerInKeys }: Dialect, table: string, name: string): string =>
   `${table}.metadata::json ->> '${name}' = ${isOwnerInKeys ? "'true'" : "1"}`;
 
@@ -31,31 +31,29 @@ export class Params {
   }
 }
 
-/** The number of an owner, or all; undefined for one without any data. */
+/** The number of an owner, or all; undefined for one without data. */
 export function* keyOf(owner: Owner): Steps<OwnerKey | AllOwners | undefined> {
   return isEverybody(owner) ? owner : yield* ownerKey(owner);
 }
 
-/** The number of an owner; null for all owners, undefined for one without any data. */
+/** The number of an owner; null for all owners, undefined for one without data. */
 export function* keyOrNull(owner: Owner): Steps<OwnerKey | null | undefined> {
   return isEverybody(owner) ? null : yield* ownerKey(owner);
 }
 
-/** Whose rows are meant, as SQL: those of one owner, or all. @param column `owner` of a table */
+/** A filter for the rows of one owner, or all, as SQL. @param column `owner` of a table */
 export function ofOwner(params: Params, column: string, owner: OwnerKey | AllOwners): string {
   return typeof owner === "object" ? "true" : `${column} = ${params.add(owner)}::bigint`;
 }
 
-/** Whether a receipt `r` is of the one who asked: nobody need own anything to ask, and so to have a number in a pack. */
+/** Whether a receipt `r` belongs to the asking user, who need not own anything, and so may have no number in a pack. */
 export function* askedBy(params: Params, userId: string): Steps<string> {
   const { isOwnerInKeys } = yield* dialect();
   if (!isOwnerInKeys) return `r.user_id = ${params.add(userId)}`;
   return `r.owner = ${params.add((yield* ownerKey(userId)) ?? null)}::bigint`;
 }
 
-/**
- * `expiredAt` of a node `n`, as SQL. Null, and so not true, for a node that is kept for ever; the caller must check pins.
- */
+/** `expiredAt` of a node `n`, as SQL. Null, and so not true, for unlimited retention; the caller must check pins. */
 export function endedBefore({ endSecond }: Dialect, params: Params, moment: Instant): string {
   const second = params.add(Math.floor(toEpochMillis(moment) / 1000));
   const fraction = params.add(moment.slice(19));
@@ -65,7 +63,7 @@ export function endedBefore({ endSecond }: Dialect, params: Params, moment: Inst
 /** The fraction of a second of the end of a node's retention, as text. */
 export const END_FRACTION = "substr(n.created_at, 20)";
 
-/** Whether a text contains one of the lower-case texts; without any, every text does. Databases fold case differently. */
+/** Whether a text contains one of the lower-case texts; true without any. Databases fold case differently. */
 export function containsAny(content: string, needles: readonly string[]): boolean {
   if (needles.length === 0) return true;
   const text = content.toLowerCase();

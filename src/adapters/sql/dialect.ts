@@ -1,38 +1,38 @@
 // Statements are written once, as PostgreSQL takes them: values are `$1`, casts are `::type`, lists are `= ANY ($1::uuid[])`. A dialect
 // turns such a text into its own, and names what differs beyond that.
 
-/** In what the SQL of two databases differs. */
+/** The differences between the SQL of two databases. */
 export type Dialect = {
   readonly name: "sqlite" | "postgres";
-  /** A text with its values, casts and lists as the database takes them. */
+  /** A text with its values, casts and lists in the database's notation. */
   readonly translate: (text: string) => string;
-  /** A list that the statement is given, as a table with the column `value`, and at a server `place`. */
+  /** A list parameter as a table with the column `value`, and on a server `place`. */
   readonly each: (place: string, type: string, alias: string) => string;
-  /** The rows of a statement of one column `key` as one value, to be read with `listFrom`. */
+  /** The rows of a statement with one column `key` as one value, to be read with `listFrom`. */
   readonly listOf: (statement: string) => string;
-  /** Joins tables in the order in which they are written, where the planner has no statistics. */
+  /** Joins tables in the written order, if the planner has no statistics. */
   readonly join: string;
-  /** A column for which no index is to be chosen. */
+  /** A column for which no index may be chosen. */
   readonly free: (column: string) => string;
-  /** An index that has to be chosen, behind the name of a table. */
+  /** A forced index, after the name of a table. */
   readonly indexed: (index: string) => string;
-  /** `ORDER BY` where the rows of the first table of a join may come in another order than its own. */
+  /** `ORDER BY` if a join may return the first table's rows out of order. */
   readonly again: (order: string) => string;
-  /** The function that gives the place of a text in another one; 0: it is not in it. */
+  /** The function for the position of a text in another one; 0: not found. */
   readonly placeIn: string;
   /** `LIKE` that folds ASCII. */
   readonly like: "LIKE" | "ILIKE";
-  /** The owner of an edge that contradicts, as the index of those edges has it. */
+  /** The owner of a contradiction edge, as in the index of those edges. */
   readonly contradicting: string;
-  /** What an edge calls the node with an id. */
+  /** How an edge refers to the node with an id. */
   readonly nodeRef: (id: string) => string;
   /** Whether two columns or values are the same session. */
   readonly isSession: (column: string, value: string) => string;
-  /** The second, since 1970, in which the retention of a node `n` ends, as its index has it. */
+  /** The second, since 1970, in which the retention of a node `n` ends, as in its index. */
   readonly endSecond: string;
-  /** The column of `nodes` that edges name at their ends. */
+  /** The column of `nodes` that edges refer to. */
   readonly end: "key" | "id";
-  /** Whether the owner begins each key, so that ids are unique within an owner only. */
+  /** Whether each key begins with the owner, so that ids are unique only within an owner. */
   readonly isOwnerInKeys: boolean;
 };
 
@@ -56,7 +56,7 @@ export const SQLITE: Dialect = {
   placeIn: "instr",
   isSession: (column, value) => `${column} = ${value}`,
   like: "LIKE",
-  // The sum keeps the index from statements that ask for the edges of a node.
+  // The sum hides the index from statements that ask for the edges of a node.
   contradicting: "e.owner + 0",
   nodeRef: (id) => `(SELECT key FROM nodes WHERE id = ${id})`,
   endSecond: "unixepoch(substr(n.created_at, 1, 19)) + n.ttl_days * 86400",
@@ -85,7 +85,7 @@ export const POSTGRES: Dialect = {
   isOwnerInKeys: true,
 };
 
-/** The part of a session's id that a server's index has, where there is no room for one of any length, as SQL. */
+/** The prefix of a session id in a server's index, which limits key lengths, as SQL. */
 export function sessionStart(column: string): string {
   return `left(${column}, 200)`;
 }

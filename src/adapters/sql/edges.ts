@@ -73,7 +73,7 @@ type ContradictionRow = EdgeRow & {
 
 const IS_OPEN = "(s.lifecycle_state = 'contested' AND t.lifecycle_state = 'contested')";
 const CONTRADICTS = "e.edge_type = 'contradicts'";
-/** The record of the note has the first claim as its target, which is the target of the edge. */
+/** The record's target is the first claim, which is the target of the edge. */
 const actor = ({ isOwnerInKeys }: Dialect): string =>
   `(SELECT p.actor_id FROM operations p WHERE ${isOwnerInKeys ? "p.owner IN (e.owner, 0) AND " : ""}p.target_id = t.id::text
     AND p.op_type = 'CONTRADICTION_NOTED' AND p.created_at = e.created_at LIMIT 1)`;
@@ -82,7 +82,7 @@ const PLACE = statement(
   `SELECT created_at, id FROM edges e WHERE owner = $1::bigint AND id = $2::uuid AND ${CONTRADICTS}`,
 );
 
-/** Contradictions are few, so they are sorted. */
+/** There are few contradictions, so they are sorted. */
 function* readNotedContradictions(wanted: ContradictionPage): Steps<Page<NotedContradiction>> {
   const { userId, isOpen, afterId, limit } = wanted;
   const owner = yield* ownerKey(userId);
@@ -201,10 +201,10 @@ const HAS_MORE = statement(
   `SELECT e.key FROM edges e WHERE ${"e.owner + 0"} = $1 AND ${CONTRADICTS} LIMIT 1 OFFSET $2`,
 );
 
-/** Nodes that can be looked up by id in the time it takes to read an edge. */
+/** Nodes that can be looked up by id in the time of reading an edge. */
 const NODES_PER_EDGE = 4;
 
-/** The `contradicts` edges of an owner with both ends among the nodes. A pack reads whichever is less: the nodes or the edges. */
+/** The `contradicts` edges of an owner with both ends among the nodes. A pack reads the smaller set: the nodes or the edges. */
 export function* readContradictionsAmong(
   userId: string,
   nodeIds: readonly Uuid[],
@@ -272,7 +272,7 @@ const INSERT_EDGE = statement(
     WHERE s.owner = $5::bigint AND s.id = $2::uuid ON CONFLICT DO NOTHING`,
 );
 const valuesOf = rowWriter(edgeForm);
-/** Place of the owner's name among the values. */
+/** Position of the owner's name among the values. */
 const OWNER_AT = edgeForm.members.findIndex(({ key }) => key === "userId");
 
 /**

@@ -31,21 +31,21 @@ import {
   together,
 } from "./statement.ts";
 
-/** What each store does in its own way. */
+/** Done differently by each store. */
 export type ErasureHooks = {
-  /** Writes things of an owner while nobody else does, and leaves none of what is deleted. */
+  /** Writes an owner's data exclusively, and leaves no trace of what is deleted. */
   readonly erasing: <T>(userId: string, work: () => Steps<T>) => Promise<T>;
-  /** Counts memories of an owner with a vector, and with a document in the word index. `$1` is the owner, `$2` their ids. */
+  /** Counts an owner's memories with a vector, and with a document in the word index. `$1` is the owner, `$2` their ids. */
   readonly vectors: Text;
   readonly documents: Text;
-  /** Removes what else is kept under the keys of memories that go. */
+  /** Removes other data stored under the keys of erased memories. */
   readonly release: (owner: OwnerKey, keys: readonly number[]) => Steps<unknown>;
-  /** Overwrites what was erased, and says so with `noteSettled`. @returns false if that was not possible in time */
+  /** Overwrites erased bytes, and records that with `noteSettled`. @returns false if that was not possible in time */
   readonly settle: (waitMs: number) => Promise<boolean>;
   readonly scan: Erasures["scan"];
 };
 
-/** The setting with the private key that signs what is said of erasures. */
+/** The setting with the private key that signs receipts of erasures. */
 const SIGNING_KEY = "forget_signing_key";
 
 type Hooks = ErasureHooks & { readonly indexes: Pick<IndexWrites, "evict"> };
@@ -74,7 +74,7 @@ export function bindErasures(access: Access, hooks: Hooks): Erasures {
   };
 }
 
-/** @returns the key that there is already, or the one that was made */
+/** @returns the existing key, or the new one */
 function* keepKey(made: string): Steps<string> {
   yield* alone(SIGNING_KEY);
   const kept = yield* readSetting(SIGNING_KEY);
@@ -82,21 +82,21 @@ function* keepKey(made: string): Steps<string> {
   return kept ?? made;
 }
 
-/** Lets one change of a setting follow the other where several transactions write at the same time. */
+/** Serializes changes of a setting if several transactions can write at once. */
 function* alone(name: string): Steps<void> {
   const { isOwnerInKeys } = yield* dialect();
   if (isOwnerInKeys) yield* run("SELECT pg_advisory_xact_lock(hashtext($1))", name);
 }
 
-/** The setting with the erasures that are not settled, by id, with blanks between them. */
+/** The setting with the ids of unsettled erasures, separated by blanks. */
 const UNSETTLED = "unsettled_erasures";
 
-/** The erasures that are not settled. */
+/** The unsettled erasures. */
 export function* readUnsettled(): Steps<readonly string[]> {
   return (yield* readSetting(UNSETTLED))?.split(" ") ?? [];
 }
 
-/** Settles erasures. Those that came meanwhile are left. Runs inside a write transaction. */
+/** Settles erasures, but not those added meanwhile. Runs inside a write transaction. */
 export function* noteSettled(settled: readonly string[]): Steps<void> {
   const left = (yield* readUnsettled()).filter((id) => !settled.includes(id));
   yield* writeSetting(UNSETTLED, left.length === 0 ? undefined : left.join(" "));
@@ -140,7 +140,7 @@ const RETIRE = statement(
 const DROP_NODES = statement((d) => `DELETE FROM nodes WHERE ${ofOwner(d, "")}`);
 
 /**
- * Erases in the caller's transaction, which has the lock of the owner and must be undone when it throws.
+ * Erases in the caller's transaction, which holds the owner's lock and must be rolled back if it throws.
  * @throws SvcError request_conflict
  */
 function* erase(erasure: Erasure, told: Told, hooks: Hooks): Steps<AuditRecord> {
@@ -151,7 +151,7 @@ function* erase(erasure: Erasure, told: Told, hooks: Hooks): Steps<AuditRecord> 
   const { isOwnerInKeys } = yield* dialect();
   const owner = (yield* ownerKey(userId)) ?? 0;
   const { operations, receipts, counts } = yield* readReached(erasure, told, hooks);
-  // Memories too: what was planned for one of them must not come back under its id.
+  // Memories too: a plan for one of them must not recreate it under its id.
   const ids = [...new Set([...events, ...nodes])];
   yield* insert(
     isOwnerInKeys ? OF_OWNER : OF_PACK,
@@ -163,7 +163,7 @@ function* erase(erasure: Erasure, told: Told, hooks: Hooks): Steps<AuditRecord> 
   yield* beyondWall(run(CLEAR, operations, JSON.stringify(erasedPayload(forgetId))));
   yield* removeBlobsOf(owner, events);
   yield* run(DROP_RECEIPTS, owner, receipts);
-  // As if they had been retired first: what is indexed for the turns around them is written again.
+  // As if they had been retired first: the entries of adjacent turns are rewritten.
   const keys = (yield* all<{ key: number }>(RETIRE, owner, nodes)).map(({ key }) => key);
   yield* hooks.indexes.evict(owner, keys);
   yield* hooks.release(owner, keys);
@@ -187,7 +187,7 @@ function* count(text: Text, ...values: readonly SqlValue[]): Steps<number> {
   return (yield* get<{ n: number }>(text, ...values))?.n ?? 0;
 }
 
-/** Whether everything is as the erasure takes it to be. @throws SvcError request_conflict */
+/** Whether the state matches the erasure's preview. @throws SvcError request_conflict */
 function* requireFits({ userId, events, nodes, kept }: Erasure): Steps<void> {
   const owner = (yield* ownerKey(userId)) ?? 0;
   const there = yield* count(WITH_CONTENT, owner, events);
@@ -211,7 +211,7 @@ function* readResting(userId: string, events: readonly Uuid[]): Steps<readonly M
   return (yield* all<NodeRow>(RESTING, owner ?? null, events)).map(toNode);
 }
 
-/** The rows that an erasure reaches besides those of its events and nodes. */
+/** The rows that an erasure affects besides those of its events and nodes. */
 type Reached = {
   /** Places in the log. */
   readonly operations: readonly (string | number)[];
@@ -226,7 +226,7 @@ const EDGES = statement((d) =>
        CROSS JOIN edges e ON e.source = n.key OR e.target = n.key`,
 );
 
-/** What goes with an erasure. */
+/** Data erased with it. */
 function* readReached(scope: ErasureScope, told: Told, hooks: ErasureHooks): Steps<Reached> {
   const { userId, events, nodes } = scope;
   const owner = (yield* ownerKey(userId)) ?? 0;
@@ -259,13 +259,13 @@ type Operation = {
   readonly payload: string;
 };
 
-/** Operations on what is erased, and those on what stays that keep any of it. */
+/** Operations on erased objects, and those on others that keep part of them. */
 function* readOperations(
   { events, texts }: ErasureScope,
   owner: OwnerKey,
   ids: ReadonlySet<string>,
 ): Steps<readonly (string | number)[]> {
-  // Those that were written while somebody else had what they are about stay with that owner.
+  // Those written under a former owner of the object stay with that owner.
   const own = yield* beyondWall(all<Pick<Operation, "key">>(OWN_OPERATIONS, [...ids]));
   const found = new Set(own.map(({ key }) => key));
   const isKept = keepsErased(ids, texts);
@@ -279,7 +279,7 @@ function* readOperations(
   return [...found];
 }
 
-/** Events before the erased ones that are looked at. */
+/** Events examined before the erased ones. */
 const EARLIER = 10_000;
 const FIRST_PLACE =
   statement(`SELECT p.key FROM (SELECT e.key, e.id FROM events e WHERE e.owner = $1 AND e.key <
@@ -287,18 +287,18 @@ const FIRST_PLACE =
    CROSS JOIN operations p ON p.target_id = e.id AND p.op_type = 'DIRECT_STORE_REQUESTED' ORDER BY e.key DESC LIMIT 1`);
 
 /**
- * A place in the log of a pack behind which everything is that tells of the events: an operation cannot tell of what came after it. By
- * the order of the log, since clocks jump: that of the plan of the last event before them which was stored with one.
+ * A position in a pack's log before everything about the events: an operation cannot refer to later events. By log order, since clocks
+ * jump: the plan of the last event before them that was stored with one.
  */
 function* firstPlace(owner: OwnerKey, events: readonly Uuid[]): Steps<number> {
   return (yield* get<{ key: number }>(FIRST_PLACE, owner, events))?.key ?? 0;
 }
 
-/** Of receipts that were looked at, by their requests, whether they are told of it. */
+/** The examined receipts by request, and whether they mention it. */
 type Told = ReadonlyMap<string, boolean>;
 
 type ReceiptRow = {
-  /** By which it is found again. */
+  /** Its key. */
   readonly place: string | number;
   readonly request: string | Uint8Array;
 };
@@ -311,11 +311,11 @@ const placeOf = ({ isOwnerInKeys }: Dialect): string => (isOwnerInKeys ? "r.requ
 const bodies = (d: Dialect): string =>
   `SELECT ${placeOf(d)} AS place, r.request_id AS request, r.created_at AS at, r.body FROM receipts r`;
 
-/** Receipts that are read at a time, and milliseconds of looking at them before other work runs. */
+/** Receipts read at a time, and milliseconds of examining them before yielding. */
 const RECEIPTS = 20;
 const TURN_MS = 10;
 
-/** Looks at all receipts of an owner, which takes long, before the erasure looks at those that came since. */
+/** Examines all receipts of an owner, which takes long, before the erasure examines newer ones. */
 async function lookAtReceipts(
   { read }: Access,
   { userId, isTold }: Pick<ErasureScope, "userId" | "isTold">,
@@ -378,10 +378,10 @@ function* isNewOneTold({ place }: ReceiptRow, isTold: ErasureScope["isTold"]): S
 
 function isReceiptTold({ body }: BodyRow, isTold: ErasureScope["isTold"]): boolean {
   try {
-    // A plain array, whatever the driver gives.
+    // A plain array, whatever the driver returns.
     return isTold(new Uint8Array(body.buffer, body.byteOffset, body.byteLength));
   } catch {
-    // What nobody can read any more may have been told of it.
+    // An unreadable receipt may mention it.
     return true;
   }
 }

@@ -21,7 +21,7 @@ import {
   statement,
 } from "./statement.ts";
 
-/** What has happened, and to which conversations it belongs. */
+/** Events, and the conversations they belong to. */
 export function bindEventReads({ read }: Access) {
   return {
     event: (id, owner) => read(owner, () => readEvent(id, owner)),
@@ -123,7 +123,7 @@ type SessionRow = Omit<Session, "firstAt" | "lastAt"> & {
   readonly last: string;
 };
 
-/** A page of an owner's conversations. Counts all of them, in the order of two indexes that have all that is counted. */
+/** A page of an owner's conversations. Counts all of them, in the order of two covering indexes. */
 function* readSessions({ userId, after, limit }: SessionPage): Steps<Page<Session>> {
   const owner = yield* ownerKey(userId);
   if (owner === undefined) return { items: [], hasMore: false };
@@ -152,7 +152,7 @@ function* readSessions({ userId, after, limit }: SessionPage): Steps<Page<Sessio
   return { items, hasMore: rows.length > limit };
 }
 
-/** What an owner has: memories by state, and receipts. */
+/** An owner's data: memories by state, and receipts. */
 export function* readStates(of: Owner): Steps<Pick<StoreState, "states" | "receipts">> {
   const owner = yield* keyOf(of);
   const states: { state: LifecycleState; count: number }[] = [];

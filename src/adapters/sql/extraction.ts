@@ -68,7 +68,7 @@ import {
 } from "./statement.ts";
 import { isFree, leased, newLease, type Present, presentOf, timeOf, type Worker } from "./work.ts";
 
-/** The role of a store that extraction works with, but for what it knows. */
+/** The extraction role of a store, except known claims and entities. */
 export function bindExtraction(
   { read, snapshot, write, writeAny }: Access,
   worker: Worker,
@@ -98,7 +98,7 @@ export function bindExtraction(
   } satisfies Partial<ExtractionQueue>;
 }
 
-/** Work of extraction of an event, as its row has it. */
+/** Extraction work of an event, as in its row. */
 export type JobRow = ExtractionWork & {
   readonly subject: number;
   readonly owner: OwnerKey;
@@ -117,15 +117,15 @@ const LOCKED_JOB = statement(
   (d) => `${jobOf(d)} AND w.owner = $2::bigint ${d.isOwnerInKeys ? "FOR UPDATE OF w" : ""}`,
 );
 
-/** @returns undefined for an unknown event, one of another owner, or one without such work */
+/** @returns undefined for an unknown event, one of another owner, or one without extraction work */
 export function* readJobRow(eventId: Uuid, of: Owner): Steps<JobRow | undefined> {
   const owner = isEverybody(of) ? null : yield* ownerKey(of);
   return owner === undefined ? undefined : yield* get<JobRow>(JOB, eventId, owner);
 }
 
 /**
- * The work of a claim that is not over, which nobody takes over before the transaction ends. A claim ends when another one is made,
- * and when the event is given to another owner.
+ * The work of a current claim, locked until the transaction ends. A claim ends when another one is made, and when the event moves to
+ * another owner.
  */
 export function* heldJob({ event, generation }: ExtractionClaim): Steps<JobRow | undefined> {
   const owner = (yield* ownerKey(event.userId)) ?? null;
@@ -137,7 +137,7 @@ export function* heldJob({ event, generation }: ExtractionClaim): Steps<JobRow |
 
 const KEPT = statement("SELECT id FROM operations WHERE id = ANY ($1::uuid[])");
 
-/** Those of the ids that operations have. */
+/** Those of the ids that are operations. */
 function* keptIds(ids: readonly Uuid[]): Steps<ReadonlySet<Uuid>> {
   const rows = yield* beyondWall(all<{ id: Uuid }>(KEPT, ids));
   return new Set(rows.map(({ id }) => id));
@@ -163,10 +163,10 @@ function* requireJob(worker: Worker, eventId: Uuid): Steps<ExtractionJob> {
   return job;
 }
 
-/** The first piece of work of a lane that is not done: nothing behind it may be claimed. */
+/** The first unfinished work of a lane: nothing after it may be claimed. */
 type Head = JobRow & { readonly lane: Scope; readonly is_free: boolean | number };
 
-/** Work of extraction `w` that is not done. */
+/** Unfinished extraction work `w`. */
 const WAITING = "w.kind = 'extraction' AND w.status = 'pending' AND w.lane IS NOT NULL";
 const HEAD_COLUMNS = `${COLUMNS}, w.lane, ${isFree("$1", "$2", "$3")} AS is_free`;
 const ofWork = ({ join }: Dialect): string => `FROM work w
@@ -185,7 +185,7 @@ const NEXT_WAITING = statement(
   "SELECT min(owner) AS owner FROM work WHERE kind = 'extraction' AND status = 'pending' AND owner > $1::bigint",
 );
 
-/** Lane by lane: it costs as much as there are lanes, however much waits in them. */
+/** Lane by lane: the cost depends on the number of lanes, not of waiting jobs. */
 function* readHeads(
   of: Owner,
   scopes: readonly Scope[],
@@ -216,7 +216,7 @@ const CLAIM =
     attempts = attempts + 1, updated_at = $6
   WHERE owner = $1::bigint AND kind = 'extraction' AND subject = $2 AND generation = $3 AND status = 'pending'`);
 
-/** Claims the first work of a lane that fits. Runs inside a write transaction. */
+/** Claims the first matching work of a lane. Runs inside a write transaction. */
 function* claimExtraction(
   filter: ExtractionFilter,
   lease: Lease,
@@ -229,7 +229,7 @@ function* claimExtraction(
     .filter((one) => Boolean(one.is_free) && fits(one, filter, lease.from))
     .sort((a, b) => a.subject - b.subject);
   for (const head of fitting) {
-    // Nothing happens where another claim was made meanwhile.
+    // Does nothing if another claim was made meanwhile.
     const place = [head.owner, head.subject, head.generation];
     const taken = yield* run(CLAIM, ...place, lease.holder, lease.until, lease.from);
     if (taken > 0) return yield* toClaim(head);
@@ -263,7 +263,7 @@ function* toClaim(head: Head): Steps<ExtractionClaim | undefined> {
 const OF_JOB = "WHERE owner = $1::bigint AND kind = 'extraction' AND subject = $2";
 const RENEW = statement(`UPDATE work SET lease_expires_at = $3 ${OF_JOB}`);
 
-/** @returns whether the claim is not over. Runs inside a write transaction. */
+/** @returns whether the claim is current. Runs inside a write transaction. */
 function* renewExtraction(claim: ExtractionClaim, { until }: Lease): Steps<boolean> {
   const row = yield* heldJob(claim);
   if (row === undefined) return false;
@@ -273,14 +273,14 @@ function* renewExtraction(claim: ExtractionClaim, { until }: Lease): Steps<boole
 
 const ERASED = statement("SELECT 1 FROM erasures WHERE event_id = ANY ($1::uuid[]) LIMIT 1");
 
-/** @throws SvcError (`isTakenOver`) if records of extraction name something that was erased: it is done again without that */
+/** @throws SvcError (`isTakenOver`) if extraction records name something erased: it is repeated without that */
 function* requireUnerased(records: readonly AuditRecord[]): Steps<void> {
   const named = records.flatMap(({ targetId, payload }) => [targetId, JSON.stringify(payload)]);
   const ids = idsIn(named);
   if (ids.length > 0 && (yield* beyondWall(get(ERASED, ids))) !== undefined) throw takenOver();
 }
 
-/** Keeps records of answers; those that are there already stay. Runs inside a write transaction. @throws SvcError (`isTakenOver`) */
+/** Stores records of answers; existing ones stay. Runs inside a write transaction. @throws SvcError (`isTakenOver`) */
 function* saveExtractions(claim: ExtractionClaim, records: readonly AuditRecord[]): Steps<void> {
   const row = yield* heldJob(claim);
   if (row === undefined) throw takenOver();
@@ -291,8 +291,8 @@ function* saveExtractions(claim: ExtractionClaim, records: readonly AuditRecord[
 }
 
 /**
- * Keeps a plan; one that is kept for this revision stays. Runs inside a write transaction.
- * @throws SvcError (`isTakenOver`); internal for a plan that breaks its promises
+ * Stores a plan; an existing one of this revision stays. Runs inside a write transaction.
+ * @throws SvcError (`isTakenOver`); internal for an invalid plan
  */
 function* savePlan(claim: ExtractionClaim, plan: DerivationPlan, at: Instant): Steps<AuditRecord> {
   const row = yield* heldJob(claim);
@@ -314,7 +314,7 @@ const TURNS_WAITING = statement(
     ORDER BY w.subject LIMIT $6`,
 );
 
-/** Turns of the session of a claimed one that wait behind it, in their order. */
+/** Turns of the claimed one's session that wait after it, in order. */
 export function* waitingTurns(
   { event, order }: ExtractionClaim,
   { upTo, limit }: { readonly upTo: number | undefined; readonly limit: number },
@@ -338,7 +338,7 @@ const TURNS_BEFORE = statement(
     ORDER BY e.timestamp DESC, e.id DESC LIMIT $5`,
 );
 
-/** Turns of the session of a claimed one before it, oldest first. */
+/** Turns of the claimed one's session before it, oldest first. */
 export function* earlierTurns(
   { event: { sessionId, scope, userId }, order }: ExtractionClaim,
   limit: number,
@@ -353,9 +353,9 @@ const UP_TO = statement(
   `SELECT max(w.subject) AS "upTo" FROM work w WHERE ${WAITING} AND w.owner = $1::bigint AND w.lane = $2`,
 );
 
-/** Lanes with work that is not done, those of an owner beside each other. */
+/** Lanes with unfinished work, grouped by owner. */
 export function* extractionLanes(of: Owner): Steps<readonly ExtractionLane[]> {
-  // Whether they are free is not asked.
+  // Regardless of leases.
   const heads = yield* readHeads(of, SCOPES, { now: "", latest: "", gone: [] });
   const ends = yield* together(
     ...heads.map(({ owner, lane }) => get<{ upTo: number | null }>(UP_TO, owner, lane)),
@@ -378,7 +378,7 @@ function* update({ subject, owner }: JobRow, { status, due, lastError, at }: Let
   yield* run(UPDATE, owner, subject, status, due ?? null, lastError ?? null, at);
 }
 
-/** Ends a try that published nothing. Runs inside a write transaction; a claim that is over changes nothing. */
+/** Ends an attempt that published nothing. Runs inside a write transaction; an expired claim changes nothing. */
 function* endExtraction(
   worker: Worker,
   claim: ExtractionClaim,
@@ -390,7 +390,7 @@ function* endExtraction(
   return yield* requireJob(worker, claim.event.id);
 }
 
-/** Ends the work of an event. Runs inside a write transaction, under a claim that is not over. */
+/** Ends the work of an event. Runs inside a write transaction, under a current claim. */
 export function* completeJob(row: JobRow, at: Instant): Steps<void> {
   yield* update(row, { status: "complete", due: undefined, lastError: undefined, at });
 }
@@ -416,7 +416,7 @@ function* retry(
   return yield* requireJob(worker, eventId);
 }
 
-/** Whether nobody holds the work and it is not complete. */
+/** Whether the work has no holder and is not complete. */
 function isOpen(row: JobRow, { now, gone }: Present): boolean {
   if (row.status === "complete") return false;
   if (row.lease_owner === null || gone.includes(row.lease_owner)) return true;
@@ -426,7 +426,7 @@ function isOpen(row: JobRow, { now, gone }: Present): boolean {
 
 const REPLAN = statement(`UPDATE work SET generation = $3, payload = $4 ${OF_JOB}`);
 
-/** Gives up the kept plan of work, so that another one is made. */
+/** Drops the stored plan of work, so that another one is made. */
 function* replanJob(row: JobRow, at: Instant): Steps<void> {
   const planId = planIdOfWork(row);
   const event = yield* readEventOf(row);
@@ -447,7 +447,7 @@ const counted = (ofOwner: string) => {
 const COUNT_ALL = counted("");
 const COUNT_OF = counted("AND owner = $1::bigint");
 
-/** Work of an owner that waits or is held, and work that has failed. */
+/** An owner's waiting or held work, and failed work. */
 function* countExtractions(
   of: Owner,
 ): Steps<{ readonly pending: number; readonly failed: number }> {
@@ -458,7 +458,7 @@ function* countExtractions(
   return row ?? { pending: 0, failed: 0 };
 }
 
-/** Carries out a plan. Runs inside a write transaction of the owner, which must be rolled back when it throws. */
+/** Applies a plan. Runs inside a write transaction of the owner, which must be rolled back if it throws. */
 function* publishPlan(
   claim: ExtractionClaim,
   publication: PlanPublication,
@@ -501,12 +501,12 @@ function* publishPlan(
   return undefined;
 }
 
-/** The checksum of a kept plan, which is not read for it. */
+/** The checksum of a stored plan, without reading the plan. */
 const CHECKSUM = statement(
   "SELECT payload::json ->> 'sha256' AS checksum FROM operations WHERE id = $1::uuid AND op_type = $2",
 );
 
-/** Writes what is new, with its index entries. */
+/** Writes new nodes, with their index entries. */
 function* writePublication(
   job: JobRow,
   { plan, vectors, at }: PlanPublication,

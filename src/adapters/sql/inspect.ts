@@ -29,7 +29,7 @@ const LAST_MODIFIED = statement(
 const RECEIPTS = statement(
   "SELECT count(*)::float8 AS count, coalesce(sum(octet_length(body)), 0)::float8 AS bytes FROM receipts",
 );
-/** The work of one kind of all owners as one. */
+/** The work of one kind, combined over all owners. */
 const FAILING_WORK =
   statement(`SELECT kind, max(attempts) AS attempts, max(last_error) AS "lastError" FROM work
   WHERE subject = 0 AND last_error IS NOT NULL GROUP BY kind ORDER BY kind`);
@@ -50,7 +50,7 @@ type Contents = Counts &
     "owner" | "blobs" | "receipts" | "extraction" | "failingWork" | "lastModified"
   >;
 
-/** What every store says of its contents. Runs in a snapshot. */
+/** Common statistics of every store. Runs in a snapshot. */
 export function* inspectContents(): Steps<Contents> {
   const [counts] = yield* all<Counts>(COUNTS);
   if (counts === undefined) throw new TypeError("a statement without FROM has a row");
@@ -79,7 +79,7 @@ const FIRST_FAILED = statement(
      JOIN owners o ON o.owner = e.owner
    WHERE ${FAILED} ORDER BY ${isOwnerInKeys ? "e.timestamp, e.id" : "e.key"} LIMIT 1`,
 );
-/** Sums what the records of extractions count. */
+/** Adds up the counts in extraction records. */
 const DROPS = statement(
   (d) => `SELECT d.key AS reason, sum(d.value::int)::float8 AS times
    FROM (SELECT payload::json ->> 'record' AS record FROM operations WHERE namespace_id IN ${sqlList(SCOPES)}

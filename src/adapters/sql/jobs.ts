@@ -50,10 +50,10 @@ import {
 
 const KIND = "materialization";
 
-/** The work that each event leaves: its node, with entries in the indexes. */
+/** The indexing work of each event: its node, with entries in the indexes. */
 export function bindJobs(access: Access, worker: Worker, indexes: IndexWrites) {
   const { read } = access;
-  /** Changes jobs of events, whose owners the caller does not name; these are not locked. */
+  /** Changes jobs of events without naming and locking their owners. */
   const onJobs = async (
     eventIds: readonly Uuid[],
     change: (userId: string, ids: readonly Uuid[]) => Steps<void>,
@@ -78,7 +78,7 @@ export function bindJobs(access: Access, worker: Worker, indexes: IndexWrites) {
   } satisfies Partial<WorkQueue>;
 }
 
-/** Whether a job `w` is about one of some events, as SQL. @param place of a list of ids */
+/** Whether a job `w` is about one of some events, as SQL. @param place parameter number of a list of ids */
 const isOf = ({ isOwnerInKeys }: Dialect, place: string): string =>
   isOwnerInKeys
     ? `w.event_id = ANY (${place}::uuid[])`
@@ -91,7 +91,7 @@ const OF_KIND = `w.kind = '${KIND}'`;
 const wanted = (d: Dialect): string =>
   `${d.free("w.owner")} = $1::bigint AND ${OF_KIND} AND ${isOf(d, "$2")}`;
 
-/** The job of an event as its row has it. */
+/** The job of an event as in its row. */
 type JobRow = RowOf<ProcessingStatus> & {
   readonly event_id: Uuid;
   readonly subject: number;
@@ -106,7 +106,7 @@ const LOCKED = statement(
     `${fromJobs(d)} WHERE ${wanted(d)} ORDER BY w.subject ${d.isOwnerInKeys ? "FOR UPDATE" : ""}`,
 );
 
-/** The jobs of events of one owner, which nobody else changes before the transaction ends. */
+/** The jobs of one owner's events, locked until the transaction ends. */
 function* lockJobs(owner: OwnerKey, eventIds: readonly Uuid[]): Steps<readonly JobRow[]> {
   return eventIds.length === 0 ? [] : yield* all<JobRow>(LOCKED, owner, eventIds);
 }
@@ -116,7 +116,7 @@ const OWNERS = statement(
     WHERE ${OF_KIND} AND ${isOf(d, "$1")}`,
 );
 
-/** Whose the jobs of events are: user ids with the events of each. */
+/** The owners of jobs: user ids with the events of each. */
 function* ownersOfJobs(eventIds: readonly Uuid[]): Steps<ReadonlyMap<string, readonly Uuid[]>> {
   if (eventIds.length === 0) return new Map();
   const rows = yield* all<{ user_id: string; event_id: Uuid }>(OWNERS, eventIds);
@@ -128,11 +128,11 @@ function* ownersOfJobs(eventIds: readonly Uuid[]): Steps<ReadonlyMap<string, rea
 type Outcome = {
   readonly failure: string | undefined;
   readonly at: Instant;
-  /** The claim that was tried; absent: any. */
+  /** The claim that was attempted; absent: any. */
   readonly generation?: number | undefined;
 };
 
-/** Whether what a claim came to may be written: nobody else has claimed the job since. */
+/** Whether a claim's result may be written: the job was not claimed again since. */
 function isOpen(job: JobRow, { generation = job.generation }: Pick<Outcome, "generation">) {
   return job.status === "pending" && generation === job.generation;
 }
@@ -142,7 +142,7 @@ const SETTLE = statement(
      updated_at = $8 WHERE owner = $1::bigint AND kind = $2 AND subject = $3`,
 );
 
-/** Records a finished try. Runs inside a write transaction. @returns the state afterwards */
+/** Records a finished attempt. Runs inside a write transaction. @returns the state afterwards */
 function* settle(owner: OwnerKey, job: JobRow, { failure, at }: Outcome): Steps<ProcessingStatus> {
   const attempts = job.attempts + 1;
   const status = failure === undefined ? "complete" : "pending";
@@ -164,7 +164,7 @@ const LEASE = statement(
     `UPDATE work AS w SET lease_owner = $3, lease_expires_at = $4 WHERE ${wanted(d)} AND w.lease_owner = $5`,
 );
 
-/** Gives an owner's jobs that a store holds another end of their lease; undefined: gives them back. */
+/** Extends the leases of an owner's jobs that a store holds; undefined: releases them. */
 function* leaseJobs(
   userId: string,
   eventIds: readonly Uuid[],
@@ -180,7 +180,7 @@ const REOPEN = statement(
     `UPDATE work AS w SET status = 'pending', due = NULL, lease_owner = NULL, lease_expires_at = NULL WHERE ${wanted(d)}`,
 );
 
-/** Makes the job of an owner's event pending again, so that it writes the index entries which are missing. Runs inside a write transaction. */
+/** Makes the job of an owner's event pending again, to write missing index entries. Runs inside a write transaction. */
 export function* reopenJob(owner: OwnerKey, event: Uuid): Steps<void> {
   yield* run(REOPEN, owner, [event]);
 }
@@ -198,7 +198,7 @@ function* jobStatus(event: Uuid, of: Owner): Steps<ProcessingStatus | undefined>
 
 type Counts = { readonly pending: number; readonly failed: number };
 
-/** Number of pending jobs, and how many of them failed at least once since their last success. */
+/** Number of pending jobs, and how many of them failed since their last success. */
 function* countJobs(of: Owner): Steps<Counts> {
   const owner = yield* keyOf(of);
   const params = new Params();
@@ -221,7 +221,7 @@ type Claims = {
 type Wish = Pick<ClaimFilter, "limit" | "isDueOnly">;
 type Claimed = { readonly job: MaterializationJob; readonly attempts: number };
 
-/** Claims jobs, at a server in one transaction for each owner, and reads what they are about. */
+/** Claims jobs, on a server in one transaction per owner, and reads their subjects. */
 async function claimJobs(
   { access, worker, indexes }: Claims,
   of: Owner,
@@ -232,7 +232,7 @@ async function claimJobs(
     leased(worker, (lease) => claimOf({ ...wish, kind: KIND, owner, limit }, lease, indexes));
   const claimed: Claimed[] = [];
   if (access.dialect.isOwnerInKeys && isEverybody(of)) {
-    // Locks nothing: where owners are spread over servers, a claim of several at once would have to lock on all of them.
+    // Locks nothing: if owners are spread over servers, claiming several at once would lock on all of them.
     const shares = await access.read(ALL_OWNERS, () => nextShares(wish, worker));
     for (const [owner, some] of shares) {
       claimed.push(...(await access.writeAny(() => claim(owner, some.length))));
@@ -254,7 +254,7 @@ function byAttemptsAndTime(one: Claimed, other: Claimed): number {
   return one.job.event.timestamp < other.job.event.timestamp ? -1 : 1;
 }
 
-/** Whose jobs come next, and how many of each. */
+/** Which owners' jobs come next, and how many of each. */
 function* nextShares(
   { limit, isDueOnly }: Wish,
   worker: Worker,
@@ -268,7 +268,7 @@ function* nextShares(
   return Map.groupBy(rows, ({ owner }) => owner);
 }
 
-/** Claims jobs of one transaction, with their events, what was planned for these and what of them is not indexed. */
+/** Claims jobs in one transaction, with their events, plans and unindexed nodes. */
 function* claimOf(
   filter: ClaimFilter,
   lease: Lease,
@@ -324,8 +324,8 @@ export function* plannedNode(event: Uuid): Steps<MemoryNode | undefined> {
 }
 
 /**
- * Active nodes with text that some events created and that lack an entry in one of the indexes. An event creates the nodes that
- * cite it first; nodes that cite it later belong to other events.
+ * Active nodes with text, created by some events, that lack an index entry. The event that a node cites first created it; events cited
+ * later did not.
  */
 function* readUnindexed(
   owner: OwnerKey,
@@ -347,8 +347,7 @@ function* readUnindexed(
 }
 
 /**
- * Writes nodes, index entries and job states. A complete job is left alone; an existing node is kept; a node that is no longer
- * active is not indexed.
+ * Writes nodes, index entries and job states. A complete job is left alone; an existing node is kept; an inactive node is not indexed.
  * @returns the states of the jobs afterwards, in the order of the items
  */
 async function materialize(
@@ -368,7 +367,7 @@ async function materialize(
   await write(byOwner(access.dialect, items, ({ node }) => node.userId));
   const missing = items.filter(({ eventId: id }) => !states.has(id));
   if (missing.length > 0) {
-    // Events that do not exist, or that were given to another owner meanwhile.
+    // Events that do not exist, or moved to another owner meanwhile.
     const ids = missing.map(({ eventId: id }) => id);
     const owners = await access.read(ALL_OWNERS, () => ownersOfJobs(ids));
     await write(

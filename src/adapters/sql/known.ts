@@ -24,16 +24,16 @@ import {
   type Text,
 } from "./statement.ts";
 
-/** Where memories are looked for. */
+/** Where memories are looked up. */
 export type Place = { readonly owner: OwnerKey; readonly scope: string };
-/** What an edge calls a node. */
+/** How an edge refers to a node. */
 type Ref = string | number;
 
-/** How each store finds what may be much. */
+/** How each store finds potentially large sets. */
 export type KnownHooks = {
-  /** Entities by their names in the form of `nameKey`; some may be of others, or no longer active. */
+  /** Entities by their names in the form of `nameKey`; may include other owners' or inactive ones. */
   readonly entities: (place: Place, names: readonly string[]) => Steps<readonly Ref[]>;
-  /** Claims about subjects that one of the values may be about; some may be no longer active. */
+  /** Claims about subjects that may concern one of the values; may include inactive ones. */
   readonly claims: (
     place: Place,
     subjects: readonly Ref[],
@@ -43,7 +43,7 @@ export type KnownHooks = {
 
 const IS_KNOWN = statement("SELECT 1 FROM owners WHERE owner = $1::bigint");
 
-/** What of an owner's memories in a scope a plan may need, as of one moment. Runs in a snapshot. */
+/** An owner's memories in a scope that a plan may need, in one snapshot. */
 export function* knownMemories(lookup: KnownLookup, hooks: KnownHooks): Steps<KnownMemories> {
   const { userId, scope } = lookup.event;
   const owner = yield* ownerKey(userId);
@@ -66,7 +66,7 @@ export function* knownMemories(lookup: KnownLookup, hooks: KnownHooks): Steps<Kn
 
 type Found = { readonly ref: Ref; readonly node: MemoryNode };
 
-/** The node that stands for the owner, under the newest of the owner's names that has one. */
+/** The node that represents the owner, under the newest of the owner's names that has one. */
 function* ownerReference(place: Place, names: ReadonlySet<string>): Steps<Found | undefined> {
   const ids = [...names].map((name) => ownerReferenceId(name, place.scope));
   const found = yield* readNodes(place, "id", ids);
@@ -120,7 +120,7 @@ const nodesBy = (by: "id" | "end"): Text =>
   });
 const NODES = { id: nodesBy("id"), end: nodesBy("end") };
 
-/** Nodes of the place, in any state, in the order in which they were written. */
+/** Nodes in any state, in the order of writing. */
 function* readNodes(
   { owner, scope }: Place,
   by: keyof typeof NODES,

@@ -46,14 +46,14 @@ import {
   throwDamaged,
 } from "./statement.ts";
 
-/** What reads memories one by one, along their edges, and in the order of their ids. */
+/** Reads memories one by one, along their edges, and by id. */
 export function bindNodes({ read, snapshot }: Access) {
   return {
     node: (id, owner) => read(owner, () => readNode(id, owner)),
     queryNodes: (filter) => snapshot(filter.owner, () => readNodes(filter)),
     scanNodes: async (wanted) => {
       const found = await read(wanted.userId, () => readScan(wanted));
-      // A caller that reads page after page lets the rest of the process run in between.
+      // Yields between pages.
       await nextTurn();
       return found;
     },
@@ -89,13 +89,13 @@ export function* readNodeRows(ids: readonly Uuid[], of: Owner = ALL_OWNERS): Ste
   return yield* all<NodeRow>(BY_ID, [...new Set(ids)], owner);
 }
 
-/** Rows that are read at a time where a text decides which of them count. */
+/** Rows read at a time if a text filter decides. */
 const CHUNK = 500;
 
 /** Nodes that pass a filter, newest first unless requested otherwise. */
 export function* readNodes(filter: NodeFilter): Steps<readonly MemoryNode[]> {
   const nodes = yield* findNodes(filter);
-  // Not where a question, or the end of a list, finds nothing more.
+  // Not if a filter, or the end of a list, yields nothing more.
   const { contentContainsAny: words = [], validAt, olderThan } = filter;
   const isList = words.length === 0 && (validAt ?? olderThan) === undefined;
   if (isList && nodes.length === 0) yield* requireSound();
@@ -140,7 +140,7 @@ function* findNodes(filter: NodeFilter): Steps<readonly MemoryNode[]> {
   }
 }
 
-/** The conditions of a node query, but for the owner and the texts. */
+/** The conditions of a node query, without owner and texts. */
 function nodeConditions(
   { isSession }: Dialect,
   params: Params,
@@ -202,7 +202,7 @@ export function* readExpired({ owner: of, now, limit }: ExpiredRead): Steps<Memo
   const known = yield* dialect();
   const params = new Params(limit);
   const ended = endedBefore(known, params, now);
-  // Expired nodes are fewer than all of an owner.
+  // There are fewer expired nodes than nodes of an owner.
   const mine = ofOwner(params, known.free("n.owner"), owner);
   const rows = yield* all<NodeRow>(
     `${FROM_NODES} WHERE n.ttl_days IS NOT NULL AND n.pinned = 0 AND n.lifecycle_state IN ${ACTIVE} AND ${ended} AND ${mine}
@@ -255,7 +255,7 @@ export function* countOf(
   return row?.count ?? 0;
 }
 
-/** Nodes that are read at once: a page may end with any of them. */
+/** Nodes read at once: a page may end with any of them. */
 const READ_AT_ONCE = 100;
 
 const those = (column: string, type: string) =>
@@ -268,7 +268,7 @@ const IN_ORDER = {
   key: those("n.key", "integer"),
 } as const;
 
-/** Nodes of an owner in any state, in the order in which they are named; those beyond the size of a page are left out. */
+/** Nodes of an owner in any state, in the given order, up to the size of a page. */
 function* readInOrder(
   owner: OwnerKey,
   by: keyof typeof IN_ORDER,
@@ -279,7 +279,7 @@ function* readInOrder(
   return found.page();
 }
 
-/** Rows of nodes of an owner in any state, in the order in which they are named, until `take` wants no more. */
+/** Rows of an owner's nodes in any state, in the given order, until `take` stops. */
 export function* nodesOf(
   owner: OwnerKey,
   by: keyof typeof IN_ORDER,
@@ -304,7 +304,7 @@ function* readNodesOf(userId: string, ids: readonly Uuid[]): Steps<Page<MemoryNo
   return yield* readInOrder(owner, "id", [...new Set(ids)]);
 }
 
-/** The starting point of a walk over edges: its owner, and what edges call it. */
+/** The starting point of a walk over edges: its owner, and how edges refer to it. */
 type Beginning = { readonly owner: OwnerKey; readonly name: string | number };
 
 function* findBeginning(id: string, of: Owner): Steps<Beginning | undefined> {
@@ -373,7 +373,7 @@ const CHAINS: Readonly<Record<ChainDirection, ReturnType<typeof statement>>> = {
   backward: statement(chainOf("source", "target")),
 };
 
-/** What replaced a node, or what it replaced, nearest first, in any state; until one that was met before. */
+/** What replaced a node, or what it replaced, nearest first, in any state; stops at a cycle. */
 export function* readChain(walk: ChainRead): Steps<readonly MemoryNode[]> {
   const { nodeId, owner, direction, maxSteps } = walk;
   const start = yield* findBeginning(nodeId, owner);
@@ -391,7 +391,7 @@ export function* readChain(walk: ChainRead): Steps<readonly MemoryNode[]> {
   return (yield* readInOrder(start.owner, end, [...met].slice(1))).items;
 }
 
-/** What a question reads of the memories that its searches found. */
+/** The data of found memories that a question reads. */
 export function bindKeyed(access: Access) {
   return {
     nodesByKey: (userId, keys, texts) => readByName(access, userId, { key: keys }, texts),
@@ -403,7 +403,7 @@ export function bindKeyed(access: Access) {
 type Named = "key" | "id";
 const TYPES = { key: "integer", id: "uuid" } as const;
 
-/** A pack reads this from the head of a record, without the texts. */
+/** A pack reads this from the start of a record, without the texts. */
 const IS_SHORT = `octet_length(n.content) + coalesce(octet_length(n.metadata), 0) <= ${SEARCH_READ}`;
 
 function textOf(by: Named, columns: string, condition: string) {
@@ -458,8 +458,8 @@ export function* readAnyKeyed(
 }
 
 /**
- * Active nodes by key or id. Those with long texts are read one by one, so that others are served in between.
- * @param texts `beginnings`: of long texts as much as a question reads. Default: whole
+ * Active nodes by key or id. Those with long texts are read one by one, yielding in between.
+ * @param texts `beginnings`: the part of long texts that a question reads. Default: whole
  */
 export async function readByName(
   { read }: Pick<Access, "read">,
@@ -484,7 +484,7 @@ export async function readByName(
   return found;
 }
 
-/** Keys of the active nodes beside a node `g` of a session, nearest first, as SQL. */
+/** Keys of the active nodes next to a node `g` of a session, nearest first, as SQL. */
 function beside({ isSession }: Dialect, compare: string, order: string): string {
   return `SELECT n.key FROM nodes n WHERE n.owner = $1::bigint AND ${isSession("n.session_id", "g.session_id")} AND n.scope = g.scope
       AND (n.created_at, n.id) ${compare} (g.created_at, g.id) AND n.lifecycle_state IN ${ACTIVE}

@@ -25,7 +25,7 @@ import {
   statement,
 } from "./statement.ts";
 
-/** What jobs read that go over all memories of an owner, see `Organizing`. */
+/** Reads for jobs that walk over an owner's memories, see `Organizing`. */
 export function bindOrganizing({ read, write }: Access) {
   return {
     walkPlace: (job, userId) => read(userId, () => readWalkPlace(job, userId)),
@@ -44,7 +44,7 @@ export function bindOrganizing({ read, write }: Access) {
 
 type Read<Name extends keyof Organizing> = Parameters<Organizing<number>[Name]>[0];
 
-/** How far jobs have come is kept with the work that they are: it comes again and again. */
+/** Progress is stored with the recurring work of each job. */
 const kindOf = (job: string): string => `walk:${job}`;
 
 const WALK_PLACE = statement(
@@ -57,7 +57,7 @@ function* readWalkPlace(job: string, userId: string): Steps<JsonObject | undefin
   return row === undefined || row.payload === null ? undefined : JSON.parse(row.payload);
 }
 
-/** A server knows an owner's number before it has a row for them. */
+/** A server derives an owner's number before there is a row. */
 const SAVE_WALK_PLACE =
   statement(`INSERT INTO work (owner, kind, subject, status, payload, updated_at)
   SELECT owner, $2::text, 0, 'complete', $3::text, '' FROM owners WHERE owner = $1::bigint
@@ -73,7 +73,7 @@ const FORGET_WALK_PLACES = statement(
   "DELETE FROM work WHERE owner = $1::bigint AND kind LIKE 'walk:%' AND subject = 0",
 );
 
-/** Lets jobs begin again with an owner who was given other memories. Runs inside a write transaction. */
+/** Restarts the walks of an owner who received other memories. Runs inside a write transaction. */
 export function* forgetWalkPlaces(owner: OwnerKey): Steps<void> {
   yield* run(FORGET_WALK_PLACES, owner);
 }
@@ -90,7 +90,7 @@ function* readNewestKey(userId: string): Steps<number> {
   return row?.key ?? 0;
 }
 
-/** Texts by their hashes, which stand beside the vectors: no text is read. */
+/** Texts by hash, stored with the vectors: no text is read. */
 const REPEATED_TEXTS = statement(({ isOwnerInKeys }) => {
   const [table, key, list] = isOwnerInKeys
     ? ["vectors", "key", "json_agg"]
@@ -120,7 +120,7 @@ function* readEntityNames(userId: string): Steps<readonly EntityName<number>[]> 
   return yield* all<EntityName<number>>(ENTITY_NAMES, (yield* ownerKey(userId)) ?? null);
 }
 
-/** Without an index a pack does not sort all memories of the owner: new ones are the last rows. */
+/** Without an index, so that a pack does not sort all of the owner's memories: new ones are the last rows. */
 const newNodes = (isOfType: string) =>
   statement(
     (
@@ -145,7 +145,7 @@ function* readNewNodes({
   return rows.map(toKeyedNode);
 }
 
-/** Nodes of a type up to which a pack sorts them; from there on an index by time finds the newest soon. */
+/** Nodes of a type up to which a pack sorts them; beyond that an index by time finds the newest faster. */
 const SORTED_MAX = 5000;
 const COUNT_OF_TYPE = statement(
   `SELECT count(*)::float8 AS count FROM (SELECT 1 FROM nodes WHERE owner = $1::bigint AND node_type = $2 LIMIT ${SORTED_MAX}) few`,
@@ -209,7 +209,7 @@ function listed({ isOwnerInKeys }: Dialect, name: string): string {
   return `json_array_elements_text(CASE json_typeof(${list}) WHEN 'array' THEN ${list} ELSE '[]'::json END) AS s (value)`;
 }
 
-/** What the summary of a group, `g`, has replaced it quotes whole, and so may other summaries. */
+/** The summary of a group, `g`, quotes what it replaced in full, and so may other summaries. */
 const PUBLISHED_SUMMARIES = statement(
   (
     d,

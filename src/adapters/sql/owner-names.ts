@@ -26,8 +26,8 @@ const NAMES = statement(`WITH RECURSIVE moves AS MATERIALIZED (
    FROM named`);
 
 /**
- * The names that an owner has had, from the operations that gave everything under one name to another. They are in log order,
- * which is more reliable than clocks.
+ * The former names of an owner, from the operations that moved everything from one name to another. They are in log order, which is more
+ * reliable than clocks.
  */
 export function* readOwnerNames(userId: string): Steps<readonly OwnerName[]> {
   const rows = yield* beyondWall(all<NameRow>(NAMES, userId));

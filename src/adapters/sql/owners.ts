@@ -25,17 +25,17 @@ import {
   statement,
 } from "./statement.ts";
 
-/** Gives the rows of one owner to another, with their entries in both indexes, in the way of a store. */
+/** Moves the rows of one owner to another, with their entries in both indexes, as the store requires. */
 export type HandOver = (move: OwnerMove) => Steps<void>;
 
-/** Who owns a store, and what each owner has. */
+/** The owner of a store, and the data of each owner. */
 export function bindOwners(
   { read, snapshot, writeNew, writeAny }: Access,
   clock: Clock,
   handOver: HandOver,
 ): Owners {
   return {
-    // Inside the transaction: everything that others have recorded before is older.
+    // Inside the transaction: all earlier records are older.
     move: (move) => writeNew([move.from, move.into], () => moveOwner(move, clock.now(), handOver)),
     packOwner: () => snapshot(ALL_OWNERS, readPackOwner),
     claimPack: (userId, record) => writeAny(() => claimPack(userId, record)),
@@ -49,14 +49,14 @@ export function bindOwners(
 }
 
 /**
- * Gives everything of one owner to another. Runs inside a write transaction of both, which must be undone when it throws.
+ * Moves everything of one owner to another. Runs inside a write transaction of both, which must be rolled back if it throws.
  * @returns what was moved
  * @throws SvcError invalid_argument
  */
 function* moveOwner(move: OwnerMove, at: Instant, handOver: HandOver): Steps<OwnerSummary> {
   const { from, into, settingId, actorId } = move;
   const moved = movable(yield* listOwners(), move);
-  // First, since events may only change hands if the log says so.
+  // First, since events may only move if the log records it.
   yield* writeAuditRecords(0, [toMoveRecord(move, moved, at)]);
   yield* handOver(move);
   const whose = yield* readPackOwner();
@@ -79,7 +79,7 @@ export function* readPackOwner(): Steps<PackOwner> {
   return second === undefined ? { from: "only", userId: first.user_id } : { from: "several" };
 }
 
-/** Sets the owner unless somebody has anything or was faster: at a server others may write meanwhile. */
+/** Sets the owner unless data exists or another writer was faster, which is possible on a server. */
 function* claimPack(userId: string, record: OwnerRecord): Steps<PackOwner> {
   const found = yield* readPackOwner();
   if (found.from !== "nobody") return found;
@@ -103,7 +103,7 @@ type SummaryRow = {
   readonly told: string | null;
 };
 
-/** A pack counts over its indexes, owner after owner; a server goes over its tables once. */
+/** A pack counts in its indexes, owner by owner; a server scans its tables once. */
 const SUMMARIES = statement(({ isOwnerInKeys }) => {
   const each = (table: string, time: string): string =>
     `(SELECT owner, count(*)::float8 AS many, max(${time}) AS last FROM ${table} GROUP BY owner)`;
@@ -119,7 +119,7 @@ const SUMMARIES = statement(({ isOwnerInKeys }) => {
        FROM owners o ORDER BY o.owner) WHERE memories > 0 OR events > 0 ORDER BY memories DESC`;
 });
 
-/** What each owner has, those with the most memories first; owners who have nothing are left out. */
+/** The data of each owner, those with the most memories first; owners without data are left out. */
 export function* listOwners(): Steps<readonly OwnerSummary[]> {
   const rows = yield* all<SummaryRow>(SUMMARIES);
   return rows.map(({ written, told, ...rest }) => {
@@ -161,12 +161,12 @@ function* readUnusualNames(): Steps<readonly string[]> {
 
 const MAKE = statement("INSERT INTO owners (user_id) VALUES ($1) RETURNING owner");
 
-/** The number of an owner; one who has none gets one in a pack, and has one at a server. Runs inside a write transaction. */
+/** The number of an owner; a new one is assigned in a pack, and derived on a server. Runs inside a write transaction. */
 export function* ensureOwner(userId: string): Steps<OwnerKey> {
   const known = yield* ownerKey(userId);
   if (known !== undefined) return known;
   const made = yield* get<{ owner: number }>(MAKE, userId);
-  // A larger one would be read as the key of another owner.
+  // A larger one would be read as another owner's key.
   if (made !== undefined && Number.isSafeInteger(made.owner)) return made.owner;
   throw new SvcError(
     "storage_failed",

@@ -16,13 +16,13 @@ import {
   type Worker,
 } from "./work.ts";
 
-/** Seconds for which a run stays with a process that gives no sign of life: a batch of texts may take long to embed. */
+/** Seconds for which an unresponsive process keeps a run: a batch of texts may take long to embed. */
 const HOLD_SECONDS = 120;
 const WORK = { kind: "rebuild", owner: ALL_OWNERS };
-/** The setting that says how far a rebuild has come, while there is one. */
+/** The setting with the progress of a rebuild, while there is one. */
 const STATE = "rebuild";
 
-/** Up to which memory, at a server of which owner, the word index is new. */
+/** The memory (and on a server the owner) up to which the word index is rebuilt. */
 export type TextCursor = { readonly owner?: OwnerKey | undefined; readonly key: number };
 
 type State = {
@@ -33,7 +33,7 @@ type State = {
   readonly holder: string | undefined;
 };
 
-/** Who rebuilds, and with which model. */
+/** Which process rebuilds, and with which model. */
 export type Rebuilder = { readonly worker: Worker; readonly embedding: EmbeddingIdentity };
 
 /** A run that a store has begun. */
@@ -43,13 +43,13 @@ export type RebuildRun = {
   readonly plan: RebuildPlan;
 };
 
-// What this store has begun it begins again.
+// A store restarts its own run.
 const LET_GO = statement(`UPDATE work SET lease_owner = NULL, lease_expires_at = NULL
   WHERE owner = 0 AND kind = '${WORK.kind}' AND subject = 0 AND lease_owner = $1`);
 const UNSTAGE = statement("DELETE FROM vector_staging");
 
 /**
- * Claims the rebuild, continuing what was begun for the same model. Runs inside a write transaction.
+ * Claims the rebuild, continuing an earlier one for the same model. Runs inside a write transaction.
  * @throws SvcError storage_busy while another living process holds it
  */
 export function* beginRun({ worker, embedding }: Rebuilder, all: boolean): Steps<RebuildRun> {
@@ -76,7 +76,7 @@ function* writeState(state: State | undefined): Steps<void> {
   yield* writeSetting(STATE, state && JSON.stringify(state));
 }
 
-/** @throws SvcError storage_busy when another process has taken the run over */
+/** @throws SvcError storage_busy if another process has taken the run over */
 export function* requireRun(
   given: RebuildRun | undefined,
 ): Steps<{ readonly run: RebuildRun; readonly texts: TextCursor }> {
@@ -89,14 +89,14 @@ export function* requireRun(
   return { run: given, texts: state.texts };
 }
 
-/** As `requireRun`, and tells other processes that this one is alive. Runs inside a write transaction. */
+/** Like `requireRun`, and signals that this process is alive. Runs inside a write transaction. */
 export function* renewRun(given: RebuildRun | undefined, worker: Worker): Steps<TextCursor> {
   const { run: held, texts } = yield* requireRun(given);
   yield* renewWork(held.claim, yield* newLease(worker, HOLD_SECONDS));
   return texts;
 }
 
-/** Records that the new vectors are in place, or up to where the word index is new. Runs inside the transaction that writes them. */
+/** Records that the new vectors are in place, or how far the word index is rebuilt. Runs inside the transaction that writes them. */
 export function* noteProgress(done: Partial<Pick<State, "replaces" | "texts">>): Steps<void> {
   const state = yield* readState();
   if (state !== undefined) yield* writeState({ ...state, ...done });
@@ -124,7 +124,7 @@ function isBusyElsewhere(): SvcError {
   );
 }
 
-/** The model of a rebuild that has begun and is not finished; undefined if there is none. */
+/** The model of an unfinished rebuild; undefined if there is none. */
 export function* begunModel(): Steps<EmbeddingIdentity | undefined> {
   return (yield* readState())?.embedding;
 }

@@ -28,7 +28,7 @@ import {
   together,
 } from "./statement.ts";
 
-/** Records of retrievals, which are kept for a limited time. @param apart keeps the erasures of an owner from what is written meanwhile */
+/** Records of retrievals, which are kept for a limited time. @param apart separates an owner's erasures from concurrent writes */
 export function bindReceipts({ read, writeAny }: Access, apart: Apart = nobody) {
   return {
     saveReceipt: (receipt, forgettings) =>
@@ -46,7 +46,7 @@ export function bindReceipts({ read, writeAny }: Access, apart: Apart = nobody) 
 type Apart = (userId: string) => Steps<void>;
 function* nobody(): Steps<void> {}
 
-/** A row of a receipt. A pack has ids as bytes, because there is one for each question. */
+/** A row of a receipt. A pack stores ids as bytes, because there is one for each question. */
 type ReceiptRow = {
   readonly request_id: Uint8Array | string;
   readonly user_id: string;
@@ -96,9 +96,9 @@ const INSERT = statement(({ isOwnerInKeys }) =>
 );
 
 /**
- * Keeps a receipt unless its request has one. Runs inside a transaction.
- * @param forgettings how many the owner had when the question began; undefined: whatever there are
- * @returns false if there are others now
+ * Stores a receipt unless its request has one. Runs inside a transaction.
+ * @param forgettings the owner's number when the question began; undefined: any
+ * @returns false if the number has changed
  */
 function* writeReceipt(
   receipt: StoredReceipt,
@@ -109,7 +109,7 @@ function* writeReceipt(
   const { requestId, userId, createdAt, body } = receipt;
   const id = idIn(known, requestId);
   if (!known.isOwnerInKeys && (yield* get(IS_KNOWN, id)) !== undefined) return true;
-  // No erasure of the owner is under way from here on.
+  // From here on no erasure of the owner is running.
   const [, now] = yield* together(apart, countForgettings(userId));
   if (forgettings !== undefined && now !== forgettings) return false;
   const owner = known.isOwnerInKeys ? [(yield* ownerKey(userId)) ?? null] : [];
@@ -144,7 +144,7 @@ function* noteContexts(contexts: readonly AnswerContext[], apart: Apart): Steps<
 const FORGETTINGS = statement(`SELECT count(*)::float8 AS count FROM operations
   WHERE namespace_id = $1 AND op_type = '${FORGOTTEN}' AND op_type <> 'DIRECT_STORE_REQUESTED'`);
 
-/** How many erasures there were of what an owner has. */
+/** The number of erasures of the owner's data. */
 function* countForgettings(userId: string): Steps<number> {
   return (yield* get<{ count: number }>(FORGETTINGS, userId))?.count ?? 0;
 }
@@ -163,7 +163,7 @@ export function* readReceipt(requestId: Uuid, owner: Owner): Steps<StoredReceipt
 /** A page of an owner's receipts, newest first. */
 export function* readReceipts(page: ReceiptPage): Steps<readonly StoredReceipt[]> {
   const { before, timeFrom = "", timeTo = END_OF_TIME, userId, limit } = page;
-  // One end for both: the index is entered at the first comparison with a column, which may be far from the page.
+  // One bound for both: the scan starts at the first comparison with a column, which may be far from the page.
   const end = before && before.at < timeTo ? before : { at: timeTo, id: FIRST_ID };
   const params = new Params(timeFrom, end.at, idIn(yield* dialect(), end.id), limit);
   const rows = yield* all<ReceiptRow>(
@@ -176,7 +176,7 @@ export function* readReceipts(page: ReceiptPage): Steps<readonly StoredReceipt[]
 
 type UseRow = ReceiptRow & Omit<ContextNode, "nodeId">;
 
-/** A page of the answers in whose context a memory was. */
+/** A page of the answers whose context contained a memory. */
 function* readUses({ userId, nodeId, before, limit }: UsePage): Steps<Page<MemoryUse>> {
   const known = yield* dialect();
   const { isOwnerInKeys, join } = known;

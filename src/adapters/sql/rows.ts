@@ -65,7 +65,7 @@ export function toKeyedNode(row: NodeRow): KeyedNode<number> {
 /** Columns of an EdgeRow; `e` is `edges`, and the others are those of `joinedEdge`. */
 export const EDGE_COLUMNS = `e.id, o.user_id, s.id AS source_id, t.id AS target_id, e.edge_type, e.confidence,
   e.valid_from, e.valid_to, e.provenance_event_id, e.metadata, e.created_at`;
-/** Joins `edges e` with its owner `o` and the nodes `s` and `t` at its source and target. No edge leads to a node of another owner. */
+/** Joins `edges e` with its owner `o` and the nodes `s` and `t` at its source and target. Edges never connect owners. */
 export function joinedEdge({ end }: Dialect): string {
   return `JOIN owners o ON o.owner = e.owner JOIN nodes s ON s.owner = e.owner AND s.${end} = e.source
     JOIN nodes t ON t.owner = e.owner AND t.${end} = e.target`;
@@ -85,7 +85,7 @@ const TYPES: Partial<Record<Shape["kind"], string>> = {
   nonNegative: "double precision",
 };
 
-/** The columns of a record as rows are inserted, after owner and key: id, then what its values are written to. */
+/** The columns of a record in insertion order, after owner and key: id, then those of its values. */
 function insertedColumns(form: Pick<ObjectForm<never>, "members">): Table["columns"] {
   const stored = storedColumns(form);
   return [
@@ -107,7 +107,7 @@ export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(nam
 
 /**
  * Updates the columns of a node in which two records differ.
- * @returns the statement, whose first parameters are owner and id, and its other parameters; undefined when nothing differs
+ * @returns the statement, whose first parameters are owner and id; undefined if nothing differs
  */
 export function updateOfNode(
   before: MemoryNode,

@@ -39,7 +39,7 @@ import {
   statement,
 } from "./statement.ts";
 
-/** The searches that ask tables alone, no index of vectors or words. */
+/** Searches that use tables alone, without the vector or word index. */
 export function bindTableSearches({ read, snapshot }: Access) {
   return {
     searchGraph: (names, filter, reach) =>
@@ -81,7 +81,7 @@ export function passes(d: Dialect, params: Params, filter: CandidateFilter): rea
   return conditions;
 }
 
-/** The part of a filter that never changes for a memory, and that its vector is stored with. @param table its alias */
+/** The part of a filter that is constant for a memory, and stored with its vector. @param table its alias */
 export function ofKind(
   params: Params,
   { scopes, excludeNodeTypes = [] }: Pick<CandidateFilter, "scopes" | "excludeNodeTypes">,
@@ -95,7 +95,7 @@ export function ofKind(
   return conditions;
 }
 
-/** Pinned memories (`isPinned`) and tasks in `PIN_STATES`, exactly as in the partial indexes for them. */
+/** Pinned memories (`isPinned`) and tasks in `PIN_STATES`, exactly as in their partial indexes. */
 const PINNED = "(n.pinned = 1 OR n.salience >= 1.0) AND (n.pinned = 1 OR n.salience_base >= 1.0)";
 const TASK = "n.node_type = 'task'";
 const IN_STATE = `n.lifecycle_state IN ${sqlList(PIN_STATES)}`;
@@ -166,7 +166,7 @@ const LINKS = statement(
     ORDER BY at DESC, edge DESC`,
 );
 
-/** The nodes that a question may see, in the required order. */
+/** The nodes that a question may access, in the required order. */
 function* choose(
   owner: OwnerKey,
   keys: readonly number[],
@@ -203,7 +203,7 @@ function* findEntities(
   const { like } = yield* dialect();
   const params = new Params(owner);
   const inScope = scopes === undefined ? "true" : params.any("n.scope", scopes);
-  // Databases fold only ASCII case alike: they decide about pure ASCII texts, and the others are compared here.
+  // Databases only agree on folding ASCII case: they decide about pure ASCII texts, the others are compared here.
   const plain = needles.filter((needle) => Buffer.byteLength(needle) === needle.length);
   const isLike = plain.map(
     (needle) => `OR n.content ${like} ${params.add(likePattern(needle))} ESCAPE '!'`,
@@ -228,11 +228,11 @@ function likePattern(text: string): string {
 
 const CLAIMS = sqlList([...STATEMENTS]);
 
-/** What replaced a node, as SQL: null for one that holds, or that ended otherwise. */
+/** What replaced a node, as SQL: null if it is valid, or ended otherwise. */
 const replacing = (node: string): string =>
   `CASE WHEN ${node}.lifecycle_state NOT IN ${ACTIVE} THEN ${node}.superseded_by END`;
 
-/** The claims of each note of $2, read off the events that the note cites. Most owners have none, which is seen first. */
+/** The claims of each note of $2, by the events that the note cites. Most owners have none, which is checked first. */
 const CLAIMS_OF_NOTES = statement(
   ({
     isOwnerInKeys,
@@ -261,7 +261,7 @@ const REPLACEMENTS = statement(
     FROM (SELECT id FROM named LIMIT ${REPLACEMENTS_FOLLOWED}) named ${join} nodes n ON n.owner = $1::bigint AND n.id = named.id`,
 );
 
-/** What replaced all that was extracted from the message of a note; other notes are left out. */
+/** What replaced everything extracted from a note's message; other notes are left out. */
 export function* readReplacedNotes(
   userId: string,
   keys: readonly number[],

@@ -7,7 +7,7 @@ import type { Manifest } from "../../ports/store/store.ts";
 import type { Dialect } from "./dialect.ts";
 import { get, run, type Steps, statement } from "./statement.ts";
 
-// What a store says of itself: its manifest, and one value for each name.
+// Metadata of a store: its manifest, and one value per name.
 
 const table = ({ isOwnerInKeys }: Dialect): string =>
   isOwnerInKeys ? "settings" : "pack_settings";
@@ -24,7 +24,7 @@ export function* readSetting(name: string): Steps<string | undefined> {
   return (yield* get<{ value: string }>(READ, name))?.value;
 }
 
-/** Stores a value; undefined removes it. Runs inside a write transaction. @returns rows that were written */
+/** Stores a value; undefined removes it. Runs inside a write transaction. @returns the number of rows written */
 export function* writeSetting(name: string, value: string | undefined): Steps<number> {
   return value === undefined ? yield* run(REMOVE, name) : yield* run(WRITE, name, value);
 }
@@ -37,23 +37,23 @@ export function* addSetting(name: string, value: string): Steps<boolean> {
 const NAMESPACE_ID = "namespace_id";
 const NAMESPACE_NAME = "namespace_name";
 
-/** Gives a store what it lacks of its identity. Runs inside a write transaction. */
+/** Completes the identity of a store. Runs inside a write transaction. */
 export function* writeNamespace({ id, name }: NamespaceIdentity): Steps<void> {
   yield* addSetting(NAMESPACE_ID, id);
   if (name !== undefined) yield* addSetting(NAMESPACE_NAME, name);
 }
 
-/** Whose store it is, as far as it says so. */
+/** The identity of a store, as far as recorded. */
 export function* readNamespace(): Steps<{ id: string | undefined; name: string | undefined }> {
   return { id: yield* readSetting(NAMESPACE_ID), name: yield* readSetting(NAMESPACE_NAME) };
 }
 
-/** Version of what is stored as a whole. */
+/** Version of the stored format as a whole. */
 export const FORMAT_VERSION = 1;
 
 export type ManifestInput = Pick<Manifest, "softwareVersion" | "embedding" | "scoringVersion">;
 
-/** A pack has a table of its own for it, and a server a setting. */
+/** A pack has a separate table for it, and a server a setting. */
 const READ_MANIFEST = statement(({ isOwnerInKeys }) =>
   isOwnerInKeys
     ? "SELECT value FROM settings WHERE name = 'manifest'"
@@ -77,7 +77,7 @@ export function* readManifest(): Steps<Manifest | undefined> {
   return row && (JSON.parse(row.value) as Manifest);
 }
 
-/** The manifest of a store that was set up. */
+/** The manifest of an initialized store. */
 export function* requireManifest(): Steps<Manifest> {
   const manifest = yield* readManifest();
   if (manifest === undefined) throw new SvcError("internal", "the store has no manifest");
@@ -85,8 +85,8 @@ export function* requireManifest(): Steps<Manifest> {
 }
 
 /**
- * Writes the manifest of a new store, or records that another version of the program has opened an old one. The embedding of an
- * existing one does not change: only a rebuild changes it. Runs inside a write transaction.
+ * Writes the manifest of a new store, or records the opening by another program version. The embedding of an existing one stays: only a
+ * rebuild changes it. Runs inside a write transaction.
  */
 export function* writeManifest(input: ManifestInput, now: Instant): Steps<void> {
   const found = yield* readManifest();
@@ -110,7 +110,7 @@ export function* isOfModel(configured: EmbeddingIdentity): Steps<boolean> {
   return isSameEmbedding((yield* readManifest())?.embedding, configured);
 }
 
-/** @throws SvcError embedding_mismatch when another process has changed the model of the vectors */
+/** @throws SvcError embedding_mismatch if another process has changed the model of the vectors */
 export function* requireModel(configured: EmbeddingIdentity): Steps<void> {
   const stored = (yield* readManifest())?.embedding;
   if (isSameEmbedding(stored, configured)) return;

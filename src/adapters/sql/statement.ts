@@ -3,19 +3,19 @@ import { PageBuilder, type PageForm } from "../../domain/search/pages.ts";
 import type { Page } from "../../ports/store/records.ts";
 import type { Dialect } from "./dialect.ts";
 
-// The roles of a store are generators that yield statements and get their rows. A pack runs one to its end in a turn of the event
-// loop, so that its transactions never wait; a server is awaited at each statement.
+// Roles of a store are generators that yield statements and receive their rows. A pack runs one to its end in one turn of the event loop,
+// so its transactions never wait; a server is awaited at each statement.
 
-/** What a statement is given for `$1`, `$2` and so on. */
+/** The values of `$1`, `$2` and so on. */
 export type SqlValue = string | number | boolean | null | Uint8Array | readonly Cell[];
-/** Bytes are in rows that are inserted, and in no other list. */
+/** Bytes occur in rows to insert, and in no other list. */
 export type Cell = string | number | null | Uint8Array;
 
 export function isList(value: SqlValue): value is readonly Cell[] {
   return Array.isArray(value);
 }
 
-/** The text of a statement: of one that is made for a call, as `Dialect` says; of any other, from `statement`. */
+/** The text of a statement: of one built for a call, as `Dialect` describes; of any other, from `statement`. */
 export type Text = string | ((dialect: Dialect) => string);
 
 /** What a role waits for. */
@@ -42,26 +42,26 @@ export type Request =
     }
   | { readonly how: "number"; readonly table: NumberedTable; readonly of: NumberedRows }
   | { readonly how: "owner"; readonly userId: string }
-  /** Work of one store, which has its own connection for it. */
+  /** Work of one store on its own connection. */
   | { readonly how: "native"; readonly work: (connection: never) => unknown }
   | { readonly how: "together"; readonly steps: readonly Steps<unknown>[] }
   | { readonly how: "dialect" }
-  /** Where a list is empty: whether it is so because an index is damaged. With a row that an index has and its table does not. */
+  /** Checks whether a list is empty because an index is damaged, or reports an index entry without a row. */
   | { readonly how: "sound" | "damaged" };
 
 /**
- * The steps of a role; who runs them answers each request with what the function below names. What a statement throws ends them: a role
- * catches nothing.
+ * The steps of a role; the runner answers each request with the result type of the function below. An error of a statement ends them: a
+ * role catches nothing.
  */
 export type Steps<T> = Generator<Request, T, never>;
 
-/** Columns that are inserted, with their types at a server. */
+/** Columns to insert, with their types on a server. */
 export type Table = {
   readonly name: string;
   readonly columns: readonly (readonly [name: string, type: string])[];
 };
 
-/** A table of things of owners, with its columns after `owner` and `key`. */
+/** A table of owners' data, with its columns after `owner` and `key`. */
 export type NumberedTable = Table & {
   /** The column of a server's `owners` with the next key. */
   readonly counter: "next_key" | "next_event";
@@ -72,25 +72,25 @@ export type NumberedRows = {
   readonly rows: readonly (readonly Cell[])[];
 };
 
-/** The number by which rows name their owner. */
+/** The number by which rows refer to their owner. */
 export type OwnerKey = number | string;
 
-/** Runs the steps of roles. Work may run again from its beginning, in a new transaction. */
+/** Runs the steps of roles. Work may be rerun from the start, in a new transaction. */
 export type Access = {
   readonly dialect: Dialect;
   /** Reads; each statement sees what was committed before it. */
   readonly read: <T>(owner: Owner, work: () => Steps<T>) => Promise<T>;
   /** Reads in one snapshot. */
   readonly snapshot: <T>(owner: Owner, work: () => Steps<T>) => Promise<T>;
-  /** Writes things of these owners in a transaction. */
+  /** Writes data of these owners in a transaction. */
   readonly write: <T>(userIds: string | readonly string[], work: () => Steps<T>) => Promise<T>;
-  /** Like `write`, and gives owners a row who have none. */
+  /** Like `write`, and creates missing rows of owners. */
   readonly writeNew: <T>(userIds: string | readonly string[], work: () => Steps<T>) => Promise<T>;
-  /** Writes what is locked by the work itself. */
+  /** Writes what the work itself locks. */
   readonly writeAny: <T>(work: () => Steps<T>) => Promise<T>;
 };
 
-/** A text that is made once for each dialect, so that the statement is prepared once. */
+/** A text made once per dialect, so that the statement is prepared once. */
 export function statement(make: string | ((dialect: Dialect) => string)): Text {
   const made = new Map<Dialect, string>();
   return (dialect) => {
@@ -103,11 +103,11 @@ export function statement(make: string | ((dialect: Dialect) => string)): Text {
   };
 }
 
-/** Texts that were made for calls: their forms are few. */
+/** Texts made for calls: they have few forms. */
 const translated = new Map<Dialect, Map<string, string>>();
 const TRANSLATED_MAX = 2000;
 
-/** A text as a database takes it. */
+/** A text in the database's dialect. */
 export function textFor(dialect: Dialect, text: Text): string {
   if (typeof text !== "string") return text(dialect);
   const known = translated.getOrInsertComputed(dialect, () => new Map());
@@ -124,17 +124,17 @@ export function* get<Row>(text: Text, ...values: readonly SqlValue[]): Steps<Row
   return yield { how: "get", text, values };
 }
 
-/** @returns rows that were written */
+/** @returns the number of rows written */
 export function* run(text: Text, ...values: readonly SqlValue[]): Steps<number> {
   return yield { how: "run", text, values };
 }
 
-/** Inserts rows in their order. */
+/** Inserts rows in order. */
 export function* insert(table: Table, rows: readonly (readonly Cell[])[]): Steps<void> {
   if (rows.length > 0) yield { how: "insert", table, rows };
 }
 
-/** Inserts rows with the next keys, in their order. A server's owner who has no row gets one. @returns the first key */
+/** Inserts rows with the next keys, in order. On a server a missing owner row is created. @returns the first key */
 export function* insertNumbered(table: NumberedTable, of: NumberedRows): Steps<number> {
   return yield { how: "number", table, of };
 }
@@ -151,7 +151,7 @@ export function* page<Row, Item>(
   return found.page();
 }
 
-/** The rows of a statement, which has at most one more than `limit`, until `take` wants no more: a pack does not read those beyond. */
+/** The rows of a statement, at most one more than `limit`, until `take` stops: a pack does not read those beyond. */
 export function* each<Row>(
   limit: number,
   take: (row: Row) => boolean,
@@ -161,29 +161,29 @@ export function* each<Row>(
   return yield { how: "page", text, values, limit, take };
 }
 
-/** Where a list is empty. @throws SvcError pack_damaged if a damaged index finds nothing */
+/** For an empty list. @throws SvcError pack_damaged if a damaged index finds nothing */
 export function* requireSound(): Steps<void> {
   return yield { how: "sound" };
 }
 
-/** For a row that an index has and its table does not. @throws SvcError pack_damaged */
+/** For an index entry without a row. @throws SvcError pack_damaged */
 export function* throwDamaged(): Steps<void> {
   return yield { how: "damaged" };
 }
 
-/** The number of an owner; undefined for one without any data, if that is known. */
+/** The number of an owner; undefined for one known to have no data. */
 export function* ownerKey(userId: string): Steps<OwnerKey | undefined> {
   return yield { how: "owner", userId };
 }
 
-/** Steps that do not depend on each other: a server is asked all of them at once, in their order. */
+/** Independent steps: sent to a server all at once, in order. */
 export function* together<T extends readonly unknown[]>(
   ...steps: { readonly [K in keyof T]: Steps<T[K]> }
 ): Steps<T> {
   return yield { how: "together", steps };
 }
 
-/** Things by owner. The keys of a pack are those of all owners, and follow the order of the things: there, an owner may come again. */
+/** Items by owner. The keys of a pack are global and follow the order of the items, so an owner may appear again. */
 export function byOwner<T>(
   { isOwnerInKeys }: Dialect,
   items: readonly T[],
@@ -200,7 +200,7 @@ export function byOwner<T>(
   return runs;
 }
 
-/** Writes things of each owner: at a server in a transaction of its own, in a pack in one for all. */
+/** Writes items of each owner: on a server in separate transactions, in a pack in one. */
 export async function writeEach<T, R>(
   { dialect: { isOwnerInKeys }, write }: Pick<Access, "dialect" | "write">,
   byOwner: Iterable<readonly [string, T]>,
@@ -224,7 +224,7 @@ export function* dialect(): Steps<Dialect> {
   return yield { how: "dialect" };
 }
 
-/** Steps whose statements see the rows of all owners, whoever asks: an id is looked for everywhere before it is given. */
+/** Steps whose statements see the rows of all owners: ids are checked across owners before use. */
 export function* beyondWall<T>(steps: Steps<T>): Steps<T> {
   let step = steps.next();
   while (step.done !== true) {

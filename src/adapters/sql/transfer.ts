@@ -29,11 +29,11 @@ import {
   type Table,
 } from "./statement.ts";
 
-// How the rows of a store become records, and records become rows.
+// The mapping between rows of a store and records.
 
 type Records = readonly TransferRecord[];
 
-/** The columns of each record in its order, what they are read from, and a fixed order: of one owner, that of writing. */
+/** The columns of each record in order, their sources, and a fixed order: within an owner, that of writing. */
 function reads(
   d: Dialect,
 ): Readonly<Record<Exclude<RecordKind, "vector">, readonly [string, string, string]>> {
@@ -110,7 +110,7 @@ function reads(
   };
 }
 
-/** What is read of a kind of records, as SQL. @param vectors of those of the store's own model, of nodes that are searched */
+/** The query for one kind of records, as SQL. @param vectors those of the store's own model, for searched nodes */
 export function readOf(
   d: Dialect,
   kind: RecordKind,
@@ -123,7 +123,7 @@ export function readOf(
   };
 }
 
-/** The records of rows that `readOf` gives. @param toVector the vector of a node's own text */
+/** The records of rows from `readOf`. @param toVector the vector of a node's own text */
 export function* toRecords(
   kind: RecordKind,
   rows: Records,
@@ -145,7 +145,7 @@ export function* toRecords(
   return records;
 }
 
-/** With ids as text and bytes as plain arrays, whatever the driver gives. */
+/** With ids as text and bytes as plain arrays, whatever the driver returns. */
 function plain({ request_id: id, ...row }: TransferRecord): TransferRecord {
   const cells = Object.entries(row).map(([name, cell]): [string, Cell] => [
     name,
@@ -175,7 +175,7 @@ function* newestBefore(owner: Cell, key: Value): Steps<Value> {
   return (yield* get<{ id: string }>(NEWEST, owner, key))?.id ?? null;
 }
 
-/** How a store takes the vectors of some nodes. */
+/** How a store receives the vectors of some nodes. */
 export type PutVectors = (
   owner: OwnerKey,
   entries: readonly {
@@ -185,7 +185,7 @@ export type PutVectors = (
   }[],
 ) => Steps<void>;
 
-/** Writes records of one kind. Runs inside a transaction in which nobody else writes anything. */
+/** Writes records of one kind. Runs inside a transaction without other writers. */
 export function* writeRecords(kind: RecordKind, records: Records, put: PutVectors): Steps<void> {
   if (kind === "setting") {
     for (const { name, value } of records) yield* writeSetting(String(name), String(value));
@@ -202,7 +202,7 @@ export function* writeRecords(kind: RecordKind, records: Records, put: PutVector
 
 const texts = (names: string): Table["columns"] => names.split(" ").map((name) => [name, "text"]);
 
-/** The rows that records become. */
+/** The rows of records. */
 function tables({
   isOwnerInKeys,
 }: Dialect): Readonly<Record<Exclude<RecordKind, "vector" | "setting">, Table>> {
@@ -298,7 +298,7 @@ function* serverRows(kind: RecordKind, records: Records): Steps<Records> {
   });
 }
 
-/** The rows of a pack name others by their keys. */
+/** The rows of a pack refer to others by key. */
 function* packRows(kind: RecordKind, records: Records): Steps<Records> {
   if (kind === "receipt") return records.map((row) => ({ ...row, request_id: idBytes(row) }));
   if (kind === "receipt_node") return yield* contextRows(records);
@@ -314,7 +314,7 @@ function* packRows(kind: RecordKind, records: Records): Steps<Records> {
   }));
 }
 
-/** With the numbers of their owners; 0 for the records of nobody. */
+/** With the numbers of their owners; 0 for records without one. */
 function* withOwners(records: Records): Steps<Records> {
   const owners = new Map<Cell | undefined, OwnerKey>();
   for (const { user_id: userId } of records) {
@@ -324,7 +324,7 @@ function* withOwners(records: Records): Steps<Records> {
   return records.map((row) => ({ ...row, owner: owners.get(row["user_id"]) ?? 0, version: 1 }));
 }
 
-/** With the next numbers of their owners, at a server. */
+/** With the next numbers of their owners, on a server. */
 function* numbered(records: Records, counter: "next_key" | "next_event"): Steps<Records> {
   const byOwner = Map.groupBy(records, (row) => String(row["owner"]));
   const rows = yield* all<{ owner: OwnerKey; first: number }>(
@@ -342,7 +342,7 @@ function* numbered(records: Records, counter: "next_key" | "next_event"): Steps<
   });
 }
 
-/** With the owners of what they name. Nobody knows any more whose an erased memory was. */
+/** With the owners of the objects they refer to. The owner of an erased memory is unknown. */
 function* ofTargets(records: Records): Steps<Records> {
   const targetOf = (row: TransferRecord): Cell => row["target_id"] ?? row["event_id"] ?? null;
   const targets = records.map(targetOf);

@@ -32,7 +32,7 @@ import {
   together,
 } from "./statement.ts";
 
-/** What the upkeep reads, but for the entries of indexes and edges. */
+/** Reads of the upkeep jobs, except index entries and edges. */
 export function bindUpkeep({ read, writeAny }: Access) {
   return {
     walkAging: (walk) => read(walk.owner, () => readAging(walk)),
@@ -45,7 +45,7 @@ export function bindUpkeep({ read, writeAny }: Access) {
   } satisfies Partial<Upkeep>;
 }
 
-/** A place in the walk: behind a node, or before the first of an owner and state. */
+/** A position in the walk: after a node, or before the first of an owner and state. */
 type Place = {
   readonly owner: OwnerKey;
   readonly state: LifecycleState;
@@ -53,7 +53,7 @@ type Place = {
   readonly id: string;
 };
 
-/** What one statement found of one owner and state. */
+/** The result of one statement for one owner and state. */
 type Found = {
   readonly walked: number;
   readonly considered: number;
@@ -63,11 +63,11 @@ type Found = {
   readonly id: string | null;
 };
 
-/** Which nodes are considered and which may be meant, a few too many, as SQL with its values from `$6` on. */
+/** Which nodes are considered and which may match, with a few false positives, as SQL with its values from `$6` on. */
 type Rule = {
   readonly states: readonly LifecycleState[];
   readonly within: string;
-  /** Columns of a node that was walked over: whether it is `considered`, and what `meant` reads. */
+  /** Columns of a node in the walk: whether it is `considered`, and what `meant` reads. */
   readonly columns: string;
   readonly meant: string;
   readonly values: readonly SqlValue[];
@@ -81,7 +81,7 @@ export function* readAging({ owner, at, after, limit }: AgingWalk): Steps<AgingP
   let considered = 0;
   let left = limit;
   let place = after === undefined ? yield* firstPlace(owner, rule) : parsePlace(after);
-  // An owner without such nodes counts as one, so that a page of many owners is short, too.
+  // An owner without such nodes counts as one, so that a page of many owners is short too.
   for (; place !== undefined && left > 0; left -= 1) {
     const found: Found = yield* readFrom(rule, place, left);
     considered += found.considered;
@@ -193,7 +193,7 @@ function ruleOf(at: Aging, d: Dialect): Rule {
       n.pinned = 0 AND (${anyOf(isUnused)}) AS unused, n.salience_base, n.confidence_base, ${daysOf(d)} * ${RATE} AS faded`,
     meant:
       "unused OR can_fade AND (salience_base * exp(-faded) < $7::float8 OR confidence_base * exp(-faded / 2) < $8::float8)",
-    // A little more, because this is not computed to the last bit. What is too much is sorted out by the exact rule.
+    // With a margin, because this is not exact to the last bit. The exact rule removes false positives.
     values: [now, salience * 1.000_01, confidence * 1.000_01, ...unused.flat()],
     isMeant: (node) => mayHaveFaded(node, at),
   };
@@ -203,7 +203,7 @@ function anyOf(conditions: readonly string[]): string {
   return conditions.length === 0 ? "false" : conditions.join(" OR ");
 }
 
-/** `canFade` of what is not pinned, as SQL. */
+/** `canFade` of unpinned nodes, as SQL. */
 const canFade = (d: Dialect, fading: FadingProfile): string =>
   fading === "own"
     ? `n.node_type = 'summary' AND ${isTrue(d, "n", "consolidation_summary")}`
@@ -245,7 +245,7 @@ export function* countRetained(of: Owner, until?: Instant): Steps<number> {
 const LAST_STEP = statement(`${FROM_OPERATIONS}
   WHERE target_id = $1 AND op_type IN ('LIFECYCLE_CHANGED', 'TOMBSTONE_SWEEP') ORDER BY created_at DESC, id DESC LIMIT 1`);
 
-/** What moved nodes to their next state last. */
+/** The last transition of nodes. */
 export function* readLastSteps(nodeIds: readonly Uuid[]): Steps<ReadonlyMap<Uuid, AuditRecord>> {
   const rows = yield* together(
     ...nodeIds.map((id) => beyondWall(get<OperationRow>(LAST_STEP, id))),
@@ -272,7 +272,7 @@ export function* readLastUses(nodeIds: readonly Uuid[]): Steps<ReadonlyMap<Uuid,
   return new Map(rows.map(({ id, at }) => [id, at]));
 }
 
-/** Events are dated as the memories that they brought, by which a pack has an index. */
+/** Events are dated by the memories made from them, for which a pack has an index. */
 const IS_DATED = statement(({ isOwnerInKeys }) => {
   const events = isOwnerInKeys
     ? `SELECT 1 FROM owners o WHERE EXISTS (
@@ -286,7 +286,7 @@ function* isDated(from: Instant, to: Instant): Steps<boolean> {
   return Boolean(row?.isDated);
 }
 
-/** The reading of the clock that a pass doubted. */
+/** The clock reading that a pass doubted. */
 const CLOCK = "doubted_clock";
 
 function* readDoubtedClock(): Steps<Instant | undefined> {

@@ -18,11 +18,11 @@ import {
   statement,
 } from "./statement.ts";
 
-/** Who takes work, and by which time. */
+/** Who takes work, and by which clock. */
 export type Worker = {
-  /** Differs for each open store, in all processes on all machines. */
+  /** Different for each open store, in all processes on all machines. */
   readonly holder: string;
-  /** Undefined: the server's time, so that servers whose clocks differ agree on what is over. */
+  /** Undefined: the server's time, so that clients with different clocks agree on what has expired. */
   readonly clock: Clock | undefined;
 };
 
@@ -40,8 +40,8 @@ export function bindWork({ writeAny }: Access, worker: Worker) {
 let stores = 0;
 
 /**
- * Names a store so that another one on this machine can find out whether its process is still alive: the numbers of processes mean
- * something only where they are counted together.
+ * Identifies a store so that another one on this machine can find out whether its process is still alive: process ids are only comparable
+ * within one namespace.
  */
 export function newHolder(): string {
   stores += 1;
@@ -53,19 +53,19 @@ function isHolderGone(holder: string): boolean {
   return where === counting() && isGone(identity.join("|"));
 }
 
-/** Where the numbers of processes are counted, which differs from container to container. */
+/** The process id namespace, which differs between containers. */
 function counting(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");
   } catch {
-    // Not Linux: the name of the host has to do.
+    // Not Linux: use the host name.
     return "";
   }
 }
 
 const SERVER_TIME = `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS now`;
 
-/** The time by which leases are given and end. */
+/** The clock for leases. */
 export function* timeOf(clock: Clock | undefined): Steps<Instant> {
   if (clock !== undefined) return clock.now();
   return asInstant((yield* get<{ now: string }>(SERVER_TIME))?.now ?? "");
@@ -84,12 +84,12 @@ export function* leased<T>(
   return yield* use(yield* newLease(worker, seconds));
 }
 
-/** What decides whether work is free, beside its row. */
+/** What determines whether work is free, besides its row. */
 export type Present = {
   readonly now: Instant;
-  /** The latest end of a lease that holds something; a later one was given by a clock that has been set back. */
+  /** The latest valid end of a lease; a later one was issued by a clock set back since. */
   readonly latest: Instant;
-  /** Holders that are known to be gone. */
+  /** Holders known to be gone. */
   readonly gone: readonly string[];
 };
 
@@ -101,9 +101,9 @@ const FREE_ENDED = statement(`${FREE} IS NOT NULL AND lease_expires_at NOT BETWE
 const FREE_GONE = statement(`${FREE} = ANY ($1::text[])`);
 
 /**
- * Which holders of work are gone, those of this machine; nothing is known of others before their leases end. A pack, in which nobody
- * else writes meanwhile, is rid of ended leases afterwards. Runs inside a write transaction, but at a server that only looks.
- * @param owner whose work; undefined: anybody's
+ * Which local holders of work are gone; others are unknown until their leases end. A pack, which has no other writer meanwhile, then drops
+ * expired leases. Runs inside a write transaction, but on a server it only reads.
+ * @param owner whose work; undefined: all
  */
 export function* presentOf(
   owner: OwnerKey | undefined,
@@ -124,21 +124,18 @@ export function* presentOf(
   return { now, latest, gone };
 }
 
-/** Whether nobody holds work `w`, as SQL. @param now, latest, gone: places of `Present` */
+/** Whether work `w` is free, as SQL. @param now, latest, gone: parameters of `Present` */
 export function isFree(now: string, latest: string, gone: string): string {
   return `(w.lease_owner IS NULL OR w.lease_expires_at NOT BETWEEN ${now} AND ${latest}
     OR w.lease_owner = ANY (${gone}::text[]))`;
 }
 
-/**
- * Whether work `w` is due, as SQL. What was written in the future was written before the clock was set back.
- * @param now a place
- */
+/** Whether work `w` is due, as SQL. A time in the future was written before the clock was set back. @param now a parameter */
 export function isDue(now: string): string {
   return `(w.due IS NULL OR w.due <= ${now} OR w.updated_at > ${now})`;
 }
 
-/** A piece of work that was claimed. */
+/** A claimed piece of work. */
 export type ClaimedRow = {
   readonly subject: number;
   readonly owner: OwnerKey;
@@ -151,11 +148,11 @@ export type ClaimFilter = {
   /** Absent: any, in a pack. */
   readonly owner?: OwnerKey | undefined;
   readonly limit: number;
-  /** Whether what waits for its time is passed over. */
+  /** Whether work that is not due yet is skipped. */
   readonly isDueOnly: boolean;
 };
 
-/** In a pack, which is rid of ended leases, the last value says nothing. */
+/** In a pack, which drops expired leases, the last value is not used. */
 const pick = (ofOwner: string, isDueOnly: boolean) =>
   statement(
     ({
@@ -179,9 +176,8 @@ const TAKE_OF = take("AND owner = $5::bigint");
 const TAKE = take("");
 
 /**
- * The rule for all claims: work that is pending, that nobody holds, that is due unless the caller does not ask, and that is the
- * first of its lane; fewest attempts first, then by subject. What another claim is taking at the moment is passed over. Runs inside
- * a write transaction; the owner need not be locked.
+ * The rule for all claims: work that is pending, free, due (if requested), and first in its lane; fewest attempts first, then by subject.
+ * Rows locked by another claim are skipped. Runs inside a write transaction; the owner need not be locked.
  */
 export function* claimWork(
   { kind, owner, limit, isDueOnly }: ClaimFilter,
@@ -217,10 +213,7 @@ const NEXT = statement(
    WHERE w.owner = $1::bigint AND w.kind = $2 AND w.subject = 0`,
 );
 
-/**
- * Claims work that comes again and again. Runs inside a write transaction.
- * @returns the claim, or when to ask again; undefined for an owner that has nothing
- */
+/** Claims recurring work. Runs inside a write transaction. @returns the claim, or when to ask again; undefined for an owner without data */
 export function* takeWork(
   { kind, owner: of }: Pick<WorkClaim, "kind" | "owner">,
   isDueOnly: boolean,
@@ -235,7 +228,7 @@ export function* takeWork(
   const given = [owner, kind, lease.from, latestEnd(lease.from), []];
   const found = yield* get<{ at: Instant | null }>(NEXT, ...given);
   if (found?.at != null) return found.at;
-  // At a server another claim is taking it at the moment: its lease begins now.
+  // On a server another claim is taking it right now: its lease begins now.
   return (yield* dialect()).isOwnerInKeys ? lease.until : undefined;
 }
 
@@ -251,7 +244,7 @@ const FAILURES = statement(
   (d) => `SELECT attempts FROM work WHERE ${IS_CLAIMED} ${d.isOwnerInKeys ? "FOR UPDATE" : ""}`,
 );
 
-/** How often work has failed in a row; undefined when the claim is over. Nobody takes it over before the transaction ends. */
+/** The number of failures in a row; undefined if the claim is over. It is locked until the transaction ends. */
 export function* failuresOf(claim: WorkClaim): Steps<number | undefined> {
   const row = yield* get<{ attempts: number }>(FAILURES, ...(yield* keyOf(claim)));
   return row?.attempts;
@@ -269,7 +262,7 @@ export function* renewWork(claim: WorkClaim, { until }: Lease): Steps<boolean> {
   return (yield* run(RENEW, ...(yield* keyOf(claim)), until)) === 1;
 }
 
-/** Ends a claim. Runs inside a write transaction. @returns whether it was still held; else nothing is written */
+/** Ends a claim. Runs inside a write transaction. @returns whether it was still held; otherwise nothing is written */
 export function* finishWork(
   claim: WorkClaim,
   outcome: Outcome | "stopped",

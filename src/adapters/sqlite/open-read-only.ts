@@ -33,9 +33,9 @@ function refusalFor(layout: PackLayout, path: string): SvcError {
 }
 
 /**
- * Opens a pack read-only. Nothing is written, neither into it nor beside it; writes fail with `pack_read_only`.
- * @throws SvcError not_found, not_a_pack, pack_too_new, pack_too_old, pack_read_only if its log cannot be read,
- *   invalid_config, encryption_failed, pack_damaged, storage_failed
+ * Opens a pack read-only. Nothing is written in or next to it; writes fail with `pack_read_only`.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, pack_too_old, pack_read_only if its log cannot be read, invalid_config,
+ * encryption_failed, pack_damaged, storage_failed
  */
 export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<OpenPack> {
   const path = mainPath(options.layout);

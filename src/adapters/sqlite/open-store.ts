@@ -38,11 +38,11 @@ export type SqliteStoreOptions = {
   readonly createIfMissing: boolean;
   /** Identity of the configured model; written to the manifest of a new pack. */
   readonly embedding: EmbeddingIdentity;
-  /** The model to use, given that of the pack and that of a rebuild which was begun. Default: `embedding`. */
+  /** The model to use, given those of the pack and of an unfinished rebuild. Default: `embedding`. */
   readonly modelFor?:
     | ((stored: EmbeddingIdentity, begun: EmbeddingIdentity | undefined) => EmbeddingIdentity)
     | undefined;
-  /** The identity of a new pack, which an existing one must have. Absent: any pack will do. */
+  /** The identity of a new pack, and required of an existing one. Absent: any. */
   readonly namespace?: NamespaceIdentity | undefined;
   readonly softwareVersion: string;
   readonly scoringVersion: string;
@@ -61,7 +61,7 @@ export type SqliteStoreOptions = {
   readonly encryptionKey?: string | undefined;
   /** Lets this process open an encrypted pack more than once. Default false: `pack_in_use`. */
   readonly shareEncrypted?: boolean | undefined;
-  /** Bytes of a pack from which on another thread writes all its pages after an erasure. Default 8 MiB. */
+  /** Bytes of a pack above which another thread rewrites its pages after an erasure. Default 8 MiB. */
   readonly threadFrom?: number | undefined;
 };
 
@@ -70,13 +70,13 @@ export type SqliteStoreOptions = {
  * blocking the event loop.
  */
 const WRITER_BLOCK_MS = 20;
-/** The same in the thread that writes all pages, where nobody else waits. */
+/** The same in the thread that rewrites pages, where nothing else waits. */
 const THREAD_BLOCK_MS = 500;
 
 /**
- * Opens a pack, creating it if requested, and makes lost indexes again.
+ * Opens a pack, creating it if requested, and recreates missing indexes.
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_too_old, pack_read_only, invalid_config, encryption_failed, pack_in_use,
- *   pack_damaged, storage_failed; the files are then unchanged
+ * pack_damaged, storage_failed; the files are then unchanged
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenPack> {
   const { layout, clock } = options;
@@ -105,7 +105,7 @@ export function modelOf(
 async function openFiles(options: SqliteStoreOptions): Promise<PackAccess> {
   const path = mainPath(options.layout);
   if (options.encryptionKey === undefined) return await openWith(options, path, undefined);
-  // The function that reopens the pack after `lock()` must not remember the key.
+  // The function that reopens the pack after `lock()` must not keep the key.
   const keyless = { ...options, encryptionKey: undefined };
   const open = (key: string): Promise<PackAccess> => openEncrypted(keyless, path, key);
   const access = await open(options.encryptionKey);
@@ -161,7 +161,7 @@ async function openWith(
   }
 }
 
-/** Tries again while another process that creates the pack has its files locked; SQLite itself does not always wait then. */
+/** Retries while another process that creates the pack has its files locked; SQLite itself does not always wait then. */
 async function patiently<T>({ busyTimeoutMs }: SqliteStoreOptions, open: () => T): Promise<T> {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
@@ -188,7 +188,7 @@ function openWriter(options: ConnectionOptions, path: string): Database {
   }
 }
 
-/** Keeps a second engine of this process away from an encrypted pack. @returns a function that releases it */
+/** Excludes a second engine of this process from an encrypted pack. @returns a function that releases it */
 function claimPack(path: string): () => void {
   const real = existsSync(path)
     ? realpathSync(path)
@@ -245,7 +245,7 @@ async function openOn(
     { ...databaseOptions(options, "writer", false), busyTimeoutMs: THREAD_BLOCK_MS },
     options.threadFrom,
   );
-  // The end of the process closes the connections, and with them the log.
+  // The end of the process closes the connections, which checkpoints.
   const forget = atExit(() => {
     if (writer.inTransaction) writer.run("ROLLBACK");
     log.empty();
@@ -306,8 +306,8 @@ function hasLostIndex({ vectorPath, lexicalPath }: Extract<PackLayout, { kind: "
 }
 
 /**
- * Whether a transaction may be committed. While the main file is not under its name, everything written is lost with the last
- * process that has it open; once a newer program has given the pack another format, it may be wrong.
+ * Whether a transaction may be committed. If the main file was moved or deleted, writes are lost with the last process that has it open; if
+ * a newer program has changed the pack's format, they may be wrong.
  * @throws SvcError storage_failed with `data.reason` "pack_moved"; pack_too_new
  */
 export function requireOurs(database: Database, path: string): void {

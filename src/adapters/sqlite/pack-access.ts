@@ -10,13 +10,13 @@ import type { WriteQueue } from "./write/write-queue.ts";
 
 /** The open files of a pack. `write` runs its work in its own transaction. */
 export type PackAccess = PackLock & {
-  /** The vectors in memory belong to these files, and are forgotten with them. */
+  /** The vectors in memory belong to these files, and are dropped with them. */
   readonly read: <T>(work: (database: Database, resident: ResidentVectors) => T) => Promise<T>;
   readonly write: <T>(work: (database: Database) => T) => Promise<T>;
   /**
-   * Writes all pages again, then moves the log into the files and empties it; writes wait meanwhile. Waits for other processes.
-   * @param mark changes something in a transaction before, so that the pack tells of what the log is going to have
-   * @returns false if they did not let go in time: the pages may then not be written, and the log may be full
+   * Rewrites all pages, then checkpoints and empties the log; writes wait meanwhile. Waits for other processes.
+   * @param mark changes something in a transaction before, so that the pack records the coming state of the log
+   * @returns false if they did not finish in time: the pages may then not be written, and the log may be full
    */
   readonly purge: (mark: (database: Database) => void, waitMs: number) => Promise<boolean>;
   /** Finishes queued writes, then closes. Later calls reject with engine_closed. Idempotent. */
@@ -30,11 +30,11 @@ export type PackFiles = {
   readonly log: LogKeeper;
   readonly path: string;
   readonly layout: PackLayout;
-  /** Writes all pages again. @returns false if another process writes. Absent: nothing writes here */
+  /** Rewrites all pages. @returns false if another process writes. Absent: nothing writes here */
   readonly rewrite?: (() => Promise<boolean>) | undefined;
   /** Called once the connections are closed. */
   readonly onClosed?: (() => void) | undefined;
-  /** If given, the only connection is a reading one, and this closes it. */
+  /** If given, the only connection is a reading one, closed by this. */
   readonly reading?: { close(): void } | undefined;
 };
 
@@ -106,7 +106,7 @@ async function closeFiles(files: PackFiles, resident: ResidentVectors): Promise<
   reader.close();
   await waitForTurn(writer);
   await log.close();
-  // The last connection to close moves the log into the pack and removes it.
+  // The last connection to close checkpoints the pack and removes the log.
   writer.close();
   onClosed?.();
 }

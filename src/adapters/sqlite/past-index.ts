@@ -34,7 +34,7 @@ const COLUMNS = ["key", "id", "owner", ...storedColumns(nodeForm)];
 const INSERT = `INSERT INTO nodes (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})
   RETURNING lifecycle_state IN ${ACTIVE} AS active`;
 
-/** Makes a pack in memory of the memories of an owner at an earlier moment: they are searched as those of now are. */
+/** Makes an in-memory pack of an owner's memories at an earlier moment, which is searched like the current one. */
 export function pastIndexes(clock: Clock): MakePastIndex {
   return (embedding, pages) => createPastIndex(clock, embedding, pages);
 }
@@ -65,7 +65,7 @@ async function createPastIndex(
         database.transaction(() => write(database, page, embedding, clock))(),
       );
       shorten(database, page, wholes);
-      // Others are served in between.
+      // Yields in between.
       await nextTurn();
     }
   } catch (error) {
@@ -106,7 +106,7 @@ async function createPastIndex(
   };
 }
 
-/** Keeps of long texts what a question reads, once their words are indexed. */
+/** Keeps the part of long texts that a question reads, once their words are indexed. */
 function shorten(database: Database, { nodes }: PastPage, wholes: Map<Uuid, Whole>): void {
   const update = database.query("UPDATE nodes SET content = ? WHERE key = ?");
   for (const { key, node } of nodes) {
@@ -146,7 +146,7 @@ function write(
   for (const edge of edges) run(database, writeEdge(edge));
 }
 
-/** Which memories cite the same event is read off the events. */
+/** Which memories cite the same event follows from the events. */
 function citeEvents(
   database: Database,
   owner: number,

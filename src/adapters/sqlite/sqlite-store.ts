@@ -51,7 +51,7 @@ export type SqliteStoreParts = {
 export type OpenPack = Store & PackLock;
 
 export function createSqliteStore(parts: SqliteStoreParts): OpenPack {
-  // SAFETY: the key of a node is the number of its row; nobody else makes one or does anything with it but hand it back.
+  // SAFETY: the key of a node is its row number; it is created here alone, and callers only hand it back.
   return storeOf(parts) as unknown as OpenPack;
 }
 
@@ -162,13 +162,12 @@ function bindSweeps({ read, write }: PackAccess) {
   } satisfies Partial<Store>;
 }
 
-/** Numbers of the connections that were asked, so that two of them never give the same sequence. */
+/** Numbers of queried connections, so that two of them never give the same sequence. */
 const connections = new WeakMap<Database, number>();
 let connected = 0;
 
 /**
- * A text that changes with every commit of another connection, in this process or elsewhere. The writer is another connection
- * than the one that reads.
+ * A text that changes with every commit of another connection, in any process. Writer and reader are different connections.
  * @param opening differs for each process
  */
 function changeSequence(database: Database, opening: string): string {
@@ -181,7 +180,7 @@ function changeSequence(database: Database, opening: string): string {
   return `${opening}-${number}-${ask<number>(database, "PRAGMA data_version") ?? 0}`;
 }
 
-/** The files of a pack, and what an owner has in it. */
+/** The files of a pack, and the owner's data in it. */
 function readStoreState(
   database: Database,
   of: Owner,

@@ -4,8 +4,8 @@ import type { Stem } from "../../domain/stemmed-words.ts";
 type Stemmer = { readonly stemmer: (word: string) => string };
 
 /**
- * Loads one stemmer each. A stem is needed within a transaction, which waits for nothing: `import()` would be too late, and
- * imports at the top would evaluate all seven at every start, for texts of which most users have none.
+ * Loads one stemmer each. Stems are needed within synchronous transactions, so `import()` is too late, and imports at the top would
+ * evaluate all seven at every start, mostly for languages the user does not have.
  */
 const LOADERS: Readonly<Record<StemmedLanguage, () => Stemmer>> = {
   de: () => require("@orama/stemmers/german"),
@@ -19,7 +19,7 @@ const LOADERS: Readonly<Record<StemmedLanguage, () => Stemmer>> = {
 
 const loaded: Partial<Record<StemmedLanguage, Stemmer["stemmer"]>> = {};
 
-/** The Snowball stemmers. Another release of the package may be another version of the analyser: a test compares their stems. */
+/** The Snowball stemmers. Another release of the package may need another version of the analyser: a test compares their stems. */
 export const snowball: Stem = (language, word) => {
   loaded[language] ??= LOADERS[language]().stemmer;
   return loaded[language](word);
@@ -30,7 +30,7 @@ export const snowball: Stem = (language, word) => {
  * byte by byte of UTF-8, and each byte beyond ASCII counts as a consonant.
  */
 export function porterStem(word: string): string {
-  // Every ending that is replaced is ASCII.
+  // Every replaced ending is ASCII.
   const last = word.charCodeAt(word.length - 1);
   if (!(last >= LETTER_A && last <= LETTER_Z)) return word;
   if (!BEYOND_ASCII.test(word)) return stemBytes(word);
@@ -74,13 +74,13 @@ function withoutEnding(word: string, ending: string): string | undefined {
   return isLonger ? word.slice(0, -ending.length) : undefined;
 }
 
-/** Whether a letter is a vowel; `y` is one behind a consonant. */
+/** Whether a letter is a vowel; `y` is one after a consonant. */
 function isVowel(letter: string, isBehindConsonant: boolean): boolean {
   return VOWELS.has(letter) || (isBehindConsonant && letter === "y");
 }
 const VOWELS: ReadonlySet<string> = new Set("aeiou");
 
-/** How often consonants follow vowels, up to a number. */
+/** How often consonants follow vowels, up to a limit. */
 function measure(stem: string, most: number): number {
   let [count, isConsonant, wasVowel] = [0, false, false];
   for (let at = 0; at < stem.length && count < most; at += 1) {
@@ -91,7 +91,7 @@ function measure(stem: string, most: number): number {
   return count;
 }
 
-/** Whether there is a vowel, of which each `y` but the first letter is one. */
+/** Whether there is a vowel; every `y` but a leading one counts. */
 function hasVowel(stem: string): boolean {
   return /[aeiou]|.y/s.test(stem);
 }
@@ -109,7 +109,7 @@ function endsShort(stem: string): boolean {
 
 type Ending = readonly [ending: string, replacement: string];
 
-/** Endings by their last letter but one. */
+/** Endings by their second to last letter. */
 type Endings = ReadonlyMap<string, readonly Ending[]>;
 
 function endingsOf(text: string): Endings {
@@ -129,7 +129,7 @@ const LAST = endingsOf(
   "al> ance> ence> er> ic> able> ible> ant> ement> ment> ent> ion> ou> ism> ate> iti> ous> ive> ize>",
 );
 
-/** Replaces the first ending that the word has, where what is before it measures more than `least`. */
+/** Replaces the first matching ending if the measure of the stem before it exceeds `least`. */
 function shorten(word: string, endings: Endings, least: number): string {
   for (const [ending, replacement] of endings.get(word.at(-2) ?? "") ?? []) {
     const stem = withoutEnding(word, ending);

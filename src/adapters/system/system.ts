@@ -7,7 +7,7 @@ import type { Clock, IdSource } from "../../ports/system.ts";
 type TimeSources = {
   /** Since the Unix epoch, whole milliseconds; the system may set it back or forward. */
   readonly wallMs: () => number;
-  /** Since some start, with a fraction; never set back, may stop while the machine sleeps. */
+  /** Monotonic, with a fraction; may stop while the machine sleeps. */
   readonly steadyMs: () => number;
 };
 
@@ -67,16 +67,13 @@ function listedName(path: string): string | undefined {
   }
 }
 
-/** The variables that say which language this user's programs speak. A subset of `process.env`. */
+/** The variables for the user's language. A subset of `process.env`. */
 type LanguageEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** The variables of POSIX, the decisive one first. */
+/** POSIX variables, in order of precedence. */
 const VARIABLES = ["LC_ALL", "LC_MESSAGES", "LANG"] as const;
 
-/**
- * The language of the system, two or three lower-case letters: `de` of `de_DE.UTF-8`. English where nothing is said, or the
- * neutral language of programs (`C`, `POSIX`).
- */
+/** The language of the system, two or three lower-case letters: `de` for `de_DE.UTF-8`. English if unset or neutral (`C`, `POSIX`). */
 export function systemLanguage(environment: LanguageEnvironment): string {
   const value = VARIABLES.map((name) => environment[name]).find((text) => text) ?? "";
   const [, language] = /^([a-z]{2,3})(?:[_.@-]|$)/i.exec(value) ?? [];

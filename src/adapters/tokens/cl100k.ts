@@ -14,10 +14,10 @@ type Known = Required<Pick<Tokenizer, "count" | "forget">>;
 type Generation = Map<string, Map<string, number>>;
 
 /**
- * Counts tokens of `cl100k_base`: exactly, unless a word has more than 256 characters, which is counted in parts. The table (1 MB) is loaded by `ready`. Counts of up to 20,000 texts below
- * 20,000 characters are cached within about 8 MB, each for its owner alone, since the same memories are packed again and again. Counting a text of n
- * characters takes O(n) time, whatever its content. `count` throws a plain
- * Error if `ready` has not resolved: a fault of the caller.
+ * Counts tokens of `cl100k_base`: exactly, unless a word has more than 256 characters, which is counted in parts. The table (1 MB) is
+ * loaded by `ready`. Counts of up to 20,000 texts below 20,000 characters are cached per owner within about 8 MB, since the same memories
+ * are packed repeatedly. Counting is linear in the length of the text. `count` throws a plain Error if `ready` has not resolved: a bug of
+ * the caller.
  */
 export function createCl100kTokenizer(): Tokenizer {
   let loading: Promise<void> | undefined;
@@ -38,7 +38,7 @@ export function createCl100kTokenizer(): Tokenizer {
   };
 }
 
-/** Uses the table and the pattern of the package, but not its table of texts: that takes ten times as long to make, and 40 MB. */
+/** Uses the package's table and pattern, but not its table of texts, which takes ten times as long to build, and 40 MB. */
 async function loadCounter(): Promise<Count> {
   const [{ CL100K_TOKEN_SPLIT_REGEX: pieces }, tokens] = await Promise.all([
     import("gpt-tokenizer/encodingParams/constants"),
@@ -53,8 +53,8 @@ async function loadCounter(): Promise<Count> {
 }
 
 /**
- * A cache of two generations: when the young one is full, it becomes the old one; entries not used again are dropped with
- * the next change. No entry is ever removed by itself, which in a large Map costs more than counting.
+ * A cache of two generations: a full young one becomes the old one; entries not used until the next change are dropped. Entries are never
+ * removed one by one, which in a large Map costs more than counting.
  */
 function memoise(count: Count): Known {
   let young: Generation = new Map();
@@ -90,27 +90,26 @@ function memoise(count: Count): Known {
   };
 }
 
-/** UTF-16 units of a piece that are merged together; a longer piece, which no word is, is counted in parts of so many. */
+/** Maximum UTF-16 units merged together; a longer piece, which is never a word, is counted in parts of that size. */
 export const PART_UNITS = 256;
 
 /** A UTF-16 unit takes at most this many bytes in UTF-8. */
 const UNIT_BYTES = 3;
 
-/** Working memory for merging the bytes of one part. A run of bytes is identified by the place of its first one. */
+/** Working memory for merging the bytes of one part. A run of bytes is identified by the offset of its first one. */
 type Space = {
   readonly bytes: Buffer;
-  /** For the run at each place, where the next one begins; for the last run the end. */
+  /** For the run at each offset, where the next one begins; for the last run the end. */
   readonly next: Int32Array;
   readonly before: Int32Array;
-  /** Rank of the token that the run at each place makes with the next one. */
+  /** Rank of the token formed by the run at each offset and the next one. */
   readonly ranks: Int32Array;
 };
 
 /**
- * Counts the tokens of one piece, by byte pair encoding: among all neighbouring runs that together are a token, the pair
- * of lowest rank is merged, the leftmost first among equals, until there are none. Merging takes time in the square of a part,
- * so that a piece takes time in its length; parts merge nothing across their ends, which makes a difference of a few tokens for each. A lone
- * surrogate counts as U+FFFD.
+ * Counts the tokens of one piece, by byte pair encoding: among all neighbouring runs that form a token, the pair of lowest rank is merged,
+ * leftmost first, until there are none. Merging is quadratic within a part, and so linear in the piece; parts do not merge across their
+ * ends, which changes the count by a few tokens each. A lone surrogate counts as U+FFFD.
  */
 export function createPieceCounter(table: RankTable): (piece: string) => number {
   const space = createSpace(PART_UNITS * UNIT_BYTES);

@@ -26,8 +26,8 @@ export function joinTokens(tokens: readonly ListedToken[]): TokenList {
 }
 
 /**
- * A list as it lies in the executable: the number of tokens in 32 bits, the length of each in a byte, their bytes.
- * @throws Error when a token has more than 255 bytes
+ * A list as stored in the executable: the number of tokens in 32 bits, the length of each in a byte, their bytes.
+ * @throws Error if a token has more than 255 bytes
  */
 export function packTokens({ bytes, ends, longest }: TokenList): Uint8Array<ArrayBuffer> {
   if (longest > 0xff) throw new Error(`a token of ${longest} bytes is too long to be packed`);
@@ -41,7 +41,7 @@ export function packTokens({ bytes, ends, longest }: TokenList): Uint8Array<Arra
   return packed;
 }
 
-/** The list that {@link packTokens} packed. It shares the memory of its argument. */
+/** A list packed by `packTokens`, sharing the memory of its argument. */
 export function unpackTokens(packed: Buffer): TokenList {
   const start = 4 + packed.readUInt32LE();
   return { ...placesOf(packed.subarray(4, start)), bytes: packed.subarray(start) };

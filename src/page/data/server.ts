@@ -206,7 +206,8 @@ export function useQuery<T>(key: string, load: (userId: string) => Promise<T>): 
     const at = revision.peek();
     const known = kept.get(whole);
     if (known?.revision === at && attempt.peek() === 0) {
-      // Another component may have loaded it since this one was rendered. SAFETY: each key is used for one kind of request only.
+      // Another component may have loaded it since this one was rendered.
+      // SAFETY: each key is used for one kind of request only.
       if (state.peek().data !== known.data) state.value = stateOf(known.data as T);
       return;
     }

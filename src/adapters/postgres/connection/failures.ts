@@ -1,12 +1,12 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { UNNAMED } from "./row-security.ts";
 
-/** The server did not answer in time, although it ends statements that take too long. */
+/** The server did not answer in time, although it cancels statements that take too long. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
   readonly seconds: number;
 
-  /** @param ms how long it was waited for */
+  /** @param ms the time waited */
   constructor(ms: number) {
     super("no answer");
     this.seconds = Math.round(ms / 100) / 10;
@@ -18,14 +18,14 @@ export class PoolBusy extends Error {
   override readonly name = "PoolBusy";
   readonly connections: number;
 
-  /** @param connections how many there are */
+  /** @param connections their number */
   constructor(connections: number) {
     super("no connection became free");
     this.connections = connections;
   }
 }
 
-/** SQLSTATE with which a database refuses writes while `svc migrate` fills it. */
+/** SQLSTATE with which a database rejects writes while `svc migrate` fills it. */
 export const IN_USE = "55006";
 
 /** SQLSTATE of a failure that the server reported, else the driver's code; undefined for any other error. */
@@ -34,31 +34,30 @@ export function codeOf(error: unknown): string | undefined {
   return typeof error.errno === "string" ? error.errno : error.code;
 }
 
-/** Transactions that failed because of others: they pass when they are begun again. */
+/** Transactions that failed because of concurrent ones: a retry succeeds. */
 const CONFLICTS: ReadonlySet<string | undefined> = new Set(["40001", "40P01", "55P03"]);
 
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error));
 }
 
-/** Whether the server has row-level security that the connection did not know of. */
+/** Whether the server has row-level security that the connection did not know about. */
 export function isUnnamed(error: unknown): boolean {
   return codeOf(error) === UNNAMED;
 }
 
-/** Whether the server could not be reached, went away or is silent. What was being committed may have been. */
+/** Whether the server was unreachable, disappeared or is silent. A pending commit may have succeeded. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof NoAnswer || isLost(error);
 }
 
-/** Whether the connection was lost, or there is none, which is known at once: a call can try again. */
+/** Whether the connection was lost, or there is none, which is known at once: a call can be retried. */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && (code.startsWith("ERR_POSTGRES_CONN") || UNREACHABLE.test(code));
 }
 
-// Connection exceptions, a transaction that waited too long, a server that shuts down, starts or was told to end the session,
-// too many connections.
+// Connection exceptions, an idle transaction timeout, a server that shuts down, starts up or ended the session, too many connections.
 const UNREACHABLE = /^(08\w{3}|25P03|57P0[1-5]|53300|ERR_POSTGRES_(IDLE|LIFETIME)_TIMEOUT)$/;
 
 /**

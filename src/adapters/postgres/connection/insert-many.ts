@@ -29,23 +29,19 @@ export async function insertNumbered(
   return row?.first ?? 0;
 }
 
-/** Rows as lists of their columns, from the parameter of that number, as SQL. */
+/** Rows as lists of their columns, from that parameter number on, as SQL. */
 function given(columns: readonly Column[], from: number): string {
   const names = columns.map(([name]) => name).join(", ");
   const types = columns.map(([, type], place) => `$${from + place}::${type}[]`).join(", ");
   return `FROM unnest(${types}) WITH ORDINALITY AS given (${names}, place_in_list) ORDER BY place_in_list`;
 }
 
-/** Rows as lists of their columns: the parameters of an insertion. */
+/** Rows as lists of their columns: the parameters of an insert. */
 export function listsOf(columns: readonly Column[], rows: readonly Cells[]): Cells[] {
   return columns.map((_, place) => rows.map((row) => row[place] ?? null));
 }
 
-/**
- * Inserts rows in their order, in one statement.
- * @param tail what follows, such as `ON CONFLICT DO NOTHING`
- * @returns how many were written
- */
+/** Inserts rows in order, in one statement. @param tail what follows, such as `ON CONFLICT DO NOTHING` @returns the number written */
 export async function insertMany(
   sql: Sql,
   table: string,
@@ -57,7 +53,7 @@ export async function insertMany(
   return await sql.run(`${insertion(table, columns)} ${tail}`, ...listsOf(columns, rows));
 }
 
-/** A statement that inserts rows in their order. */
+/** A statement that inserts rows in order. */
 export function insertion(table: string, columns: readonly Column[]): string {
   const names = columns.map(([name]) => name).join(", ");
   return `INSERT INTO ${table} (${names}) SELECT ${names} ${given(columns, 1)}`;

@@ -14,29 +14,29 @@ import { sharedKey, WriteGroups } from "./write-groups.ts";
 export type ConnectionOptions = {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string;
-  /** How the connections call themselves at the server. Default `svc`. */
+  /** Application name of the connections. Default `svc`. */
   readonly name?: string | undefined;
   /** Connections at most. */
   readonly poolSize: number;
-  /** Whether statements are prepared once per connection; wrong answers behind a pooler that passes transactions on. */
+  /** Whether statements are prepared once per connection; gives wrong results behind a transaction pooler. */
   readonly prepare: boolean;
-  /** Whether the tables are in partitions, so that to plan a statement takes longer than to run it. Default false. */
+  /** Whether the tables are partitioned, so that planning a statement takes longer than running it. Default false. */
   readonly isPartitioned?: boolean | undefined;
-  /** Milliseconds that a statement may take, and that a call may wait for a connection. */
+  /** Milliseconds allowed for a statement, and for a call to wait for a connection. */
   readonly statementTimeoutMs: number;
-  /** Whether the server refuses to write anything. Default false. */
+  /** Whether the server is read-only. Default false. */
   readonly isReadOnly?: boolean | undefined;
-  /** Schemas in which names are looked up; tables are made in the first one. Default: those of the user. */
+  /** Schemas in which names are looked up; tables are created in the first one. Default: those of the user. */
   readonly searchPath?: readonly string[] | undefined;
-  /** Whether the server shows only rows of the owners for whom a call was made. Default: not until it says so. */
+  /** Whether the server shows only rows of the owners of a call. Default: not until it reports so. */
   readonly isWalled?: boolean | undefined;
 };
 
-/** Tries of a transaction that conflicts with others, and of a read that lost its connection. */
+/** Attempts of a transaction that conflicts with others, and of a read that lost its connection. */
 const TRIES = 5;
 const READ_TRIES = 3;
 
-/** Opens the connections that its calls need; none before the first. */
+/** Opens connections on demand; none before the first call. */
 export function openConnection(options: ConnectionOptions): Database {
   const { url, poolSize, statementTimeoutMs } = options;
   const sight = new Sight(options.isWalled);
@@ -72,7 +72,7 @@ export function openConnection(options: ConnectionOptions): Database {
     (mode: "known" | "new"): Database["write"] =>
     (userIds, work) =>
       counted(() => groups.run([...new Set([userIds].flat())], mode, work));
-  // Each statement has a connection of its own, so work that asks for another one cannot wait for itself.
+  // Each statement has its own connection, so work that requests another one cannot deadlock.
   const readingOf = (owner: Owner): Sql => ({
     ...sqlOn(statementsOf(pool, sight.of(owner))),
     beyondWall: sqlOn(statementsOf(pool, sight.of(ALL_OWNERS))),
@@ -110,10 +110,10 @@ export function openConnection(options: ConnectionOptions): Database {
 const SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 type Ask = Connection["ask"];
-/** What row-level security shows to a transaction; undefined without it. */
+/** The rows visible to a transaction under row-level security; undefined without it. */
 type Sees = string | undefined;
 
-/** Statements that are not in a transaction of their caller's. */
+/** Statements outside of a caller's transaction. */
 function statementsOf(pool: Pool, sees: Sees): Ask {
   if (sees === undefined) {
     return (text, values) => pool.lend((connection) => connection.ask(text, values));
@@ -133,7 +133,7 @@ async function inTransaction<T>(
   });
 }
 
-/** Statements that see everything: they are asked one after the other without anything in between. */
+/** Statements that see everything, pipelined. */
 function beyond(ask: Ask, sees: string): Ask {
   return async <Row>(text: string, values?: readonly Bound[]) => {
     const [, answer] = await Promise.all([
@@ -145,7 +145,7 @@ function beyond(ask: Ask, sees: string): Ask {
   };
 }
 
-/** @param begin the statement that begins it, and what it sees */
+/** @param begin the statement that begins it, and the rows visible to it */
 async function transaction<T>(
   pool: Pool,
   [begin, sees]: readonly [string, Sees],
@@ -158,7 +158,7 @@ async function transaction<T>(
     try {
       value = await work(ask);
     } catch (error) {
-      // Where the server cannot be told any more, it ends the transaction with the connection.
+      // If the server cannot be notified any more, it ends the transaction with the connection.
       await connection.ask("ROLLBACK").catch(() => connection.drop());
       throw error;
     }
@@ -171,11 +171,11 @@ async function transaction<T>(
   });
 }
 
-/** Seconds of silence after which the server asks whether this machine is still there, and between its further questions. */
+/** Seconds of silence after which the server probes this machine, and between further probes. */
 const ASK_AFTER = 60;
 const ASK_EVERY = 10;
 const ASK_TIMES = 6;
-/** Milliseconds that a transaction may wait for its next statement, at least. */
+/** Minimum milliseconds that a transaction may wait for its next statement. */
 const IDLE_MIN_MS = 60_000;
 
 function createClient(options: ConnectionOptions): Bun.SQL {
@@ -193,13 +193,13 @@ function createClient(options: ConnectionOptions): Bun.SQL {
     connection: {
       application_name: options.name ?? searchPath?.[0] ?? APPLICATION,
       ...(searchPath && { search_path: searchPath.map(quoted).join(", ") }),
-      // Compiling a statement takes longer than any of ours.
+      // JIT compilation would take longer than any of our statements.
       jit: "off",
-      // A prepared statement is planned once, for any owner: each leaves one partition, whichever it is.
+      // A prepared statement is planned once, for any owner: each plan prunes to one partition.
       ...(prepare && isPartitioned && { plan_cache_mode: "force_generic_plan" }),
       TimeZone: "UTC",
       statement_timeout: String(statementTimeoutMs),
-      // Locks of a machine that vanished are free after these.
+      // Locks of a machine that vanished are released after these.
       idle_in_transaction_session_timeout: String(Math.max(statementTimeoutMs, IDLE_MIN_MS)),
       tcp_keepalives_idle: String(ASK_AFTER),
       tcp_keepalives_interval: String(ASK_EVERY),
@@ -214,7 +214,7 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Runs work until it passes, at most so many times, with pauses that grow and differ. */
+/** Retries work up to this many times, with growing, randomized pauses. */
 async function again<T>(
   work: () => Promise<T>,
   isPassing: (error: unknown) => boolean,
@@ -230,7 +230,7 @@ async function again<T>(
   }
 }
 
-/** Statements, by what asks them. */
+/** Statements, by the connection that runs them. */
 function sqlOn(ask: Ask): Statements {
   const asked = <Row>(text: string, values: readonly SqlValue[]) =>
     ask<Row>(text, values.map(bound));
@@ -245,13 +245,13 @@ function sqlOn(ask: Ask): Statements {
   };
 }
 
-/** A value as the driver takes it: lists are array literals. */
+/** A value for the driver: lists are array literals. */
 function bound(value: SqlValue): Bound {
   const plain = isList(value) ? listText(value) : value;
   return typeof plain === "string" ? toStored(plain) : plain;
 }
 
-/** A row with its texts as they were given. */
+/** A row with its original texts. */
 function decoded<Row>(row: Row): Row {
   const read: object = row ?? {};
   for (const [name, value] of Object.entries(read)) {

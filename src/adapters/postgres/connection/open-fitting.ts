@@ -8,8 +8,8 @@ export type FittingOptions = Omit<ConnectionOptions, "prepare" | "isWalled"> & {
 };
 
 /**
- * Opens a database as its server needs it, whether or not a pooler stands between and row-level security is on.
- * @throws SvcError storage_unavailable and what else opening a connection ends with
+ * Opens a database with the right options for its server, with or without a pooler or row-level security.
+ * @throws SvcError storage_unavailable and any other error of opening a connection
  */
 export async function openFitting(options: FittingOptions): Promise<Database> {
   const { isDirect, isWalled } = await probeServer(options);

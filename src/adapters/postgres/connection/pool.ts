@@ -1,36 +1,36 @@
 import { codeOf, isLost, NoAnswer, PoolBusy } from "./failures.ts";
 
 export type PoolOptions = {
-  /** Milliseconds after which the server ends a statement. */
+  /** Milliseconds after which the server cancels a statement. */
   readonly limitMs: number;
   /** Connections at most. */
   readonly size: number;
 };
 
-/** A value as the driver takes it. */
+/** A value for the driver. */
 export type Bound = string | number | boolean | null | Uint8Array;
 
-/** Rows, with `count`, how many were written, and `command`, what the server says that it did. */
+/** Rows, with `count`, the number written, and `command`, the server's command tag. */
 type Answer<Row> = Awaited<ReturnType<typeof Bun.sql.unsafe<Row[]>>>;
 
-/** Milliseconds in which a server must take a connection. */
+/** Milliseconds in which a server must accept a connection. */
 export const CONNECT_LIMIT_MS = 10_000;
-/** Milliseconds that an answer may be on its way after the server has ended a statement. */
+/** Milliseconds allowed for an answer after the server has cancelled a statement. */
 const ON_THE_WAY_MS = 1000;
-/** Milliseconds for which calls fail at once after a server was silent: one call after that finds out whether it is back. */
+/** Milliseconds for which calls fail at once after a timeout; then one call finds out whether the server is back. */
 const PAUSE_MS = 1000;
 
 /**
- * Lends the connections of a driver, and gives those up that no longer answer. A server that answers on no connection is not
- * waited for by every call: while one of them tries, the others fail at once.
+ * Lends the connections of a driver, and drops those that no longer answer. If a server answers on no connection, not every call waits for
+ * it: while one of them tries, the others fail at once.
  */
 export class Pool {
   readonly #connect: () => Bun.SQL;
-  /** Of the client, which has to wait longer than the server. */
+  /** Of the client, which must exceed the server's. */
   readonly #limitMs: number;
   readonly #size: number;
   #client: Bun.SQL;
-  /** When the server last said anything. */
+  /** When the server last sent anything. */
   #heardAt = Number.NEGATIVE_INFINITY;
   /** Until when calls fail at once; 0 while the server answers. */
   #closedUntil = 0;
@@ -43,12 +43,12 @@ export class Pool {
     this.#client = connect();
   }
 
-  /** Runs work with a connection of its own. @throws NoAnswer, PoolBusy; PostgresError; and what the work throws */
+  /** Runs work with its own connection. @throws NoAnswer, PoolBusy; PostgresError; and what the work throws */
   async lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     try {
       return await this.#lend(work);
     } catch (error) {
-      // The connection was given up with all others.
+      // The connection was dropped with all others.
       if (this.#closedUntil > 0 && isLost(error)) throw this.#noAnswer();
       throw error;
     }
@@ -68,7 +68,7 @@ export class Pool {
     try {
       return await work(connection);
     } finally {
-      // A connection that was lost cannot be given back, which the pool knows.
+      // A lost connection cannot be returned, which the pool knows.
       await reserved.release().catch(() => undefined);
     }
   }
@@ -107,7 +107,7 @@ export class Pool {
     this.#closedUntil = 0;
   }
 
-  /** Nothing came on a connection since a moment; if nothing came on any, all are given up. */
+  /** A connection has been silent since a moment; if all have, all are dropped. */
   #silent(since: number): void {
     if (this.#heardAt >= since) return;
     if (this.#closedUntil === 0) this.#silentSince = since;
@@ -118,10 +118,10 @@ export class Pool {
   }
 }
 
-/** What the driver says when the server did not take a connection in time. */
+/** The driver's message if the server did not accept a connection in time. */
 const NOT_TAKEN = "ERR_POSTGRES_CONNECTION_TIMEOUT";
 
-/** A connection while it is lent. It is given up when nothing comes for too long although statements wait for an answer. */
+/** A lent connection. It is dropped if it is silent for too long while statements await an answer. */
 export class Connection {
   readonly #reserved: Bun.ReservedSQL;
   readonly #limitMs: number;
@@ -140,7 +140,7 @@ export class Connection {
     this.#tell = tell;
   }
 
-  /** Statements of one connection run in the order in which they were asked. @throws NoAnswer, PostgresError */
+  /** Statements of one connection run in call order. @throws NoAnswer, PostgresError */
   async ask<Row>(text: string, values: readonly Bound[] = []): Promise<Answer<Row>> {
     this.#waiting += 1;
     if (this.#waiting === 1) this.#wait();
@@ -158,13 +158,13 @@ export class Connection {
     }
   }
 
-  /** Gives the connection up; what runs on it is undone. */
+  /** Drops the connection; what runs on it is rolled back. */
   async drop(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#reserved.close({ timeout: 0 }).catch(() => undefined);
   }
 
-  /** From now on the next answer has its time. */
+  /** Restarts the time limit for the next answer. */
   #wait(): void {
     clearTimeout(this.#timer);
     if (this.#waiting === 0) return;

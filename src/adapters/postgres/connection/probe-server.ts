@@ -6,22 +6,25 @@ import { type ConnectionOptions, openConnection } from "./open-connection.ts";
 /** How a connection to a database behaves. */
 export type ServerTraits = {
   /**
-   * Whether no pooler stands between this process and the server. A direct connection gets a process of the server that was started
-   * with the settings of the connection; a pooler passes transactions on to processes that it started itself, with its own.
+   * Whether there is no pooler in between. The server process of a direct connection was started with the connection's settings; a pooler
+   * forwards transactions to processes with its own settings.
    */
   readonly isDirect: boolean;
-  /** Where tables are made; undefined if no schema of the search path exists. */
+  /** Where tables are created; undefined if no schema of the search path exists. */
   readonly schema: string | undefined;
   /** Whether row-level security is on. */
   readonly isWalled: boolean;
-  /** Whether the tables are in partitions. */
+  /** Whether the tables are partitioned. */
   readonly isPartitioned: boolean;
 };
 
-/** Bounds of the limit that is sent, in milliseconds. Nobody sets such a number by chance. */
+/** Bounds of the random limit sent, in milliseconds, which is unlikely to be set otherwise. */
 const [LIMIT_MIN, LIMIT_MAX] = [11_001, 19_999];
 
-/** @throws SvcError unsupported if the search path gets lost on the way; storage_unavailable and what else opening a connection ends with */
+/**
+ * @throws SvcError unsupported if the search path does not reach the server; storage_unavailable and any other error of opening a
+ * connection
+ */
 export async function probeServer(
   options: Omit<ConnectionOptions, "prepare" | "isWalled">,
 ): Promise<ServerTraits> {

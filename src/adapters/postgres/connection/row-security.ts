@@ -4,27 +4,27 @@ import { NO_OWNER, ownerKey } from "../owner-key.ts";
 import type { Database, Sql, Statements } from "./sql.ts";
 
 /*
- * A second wall between owners: the server shows a transaction only rows of the owners that it names. A statement that forgets its
- * owner then finds nothing of anybody else's, and one of a transaction that names nobody finds nothing at all.
+ * A second barrier between owners: the server shows a transaction only rows of the owners it declares. A statement that forgets its owner
+ * then finds nothing of others, and a transaction without a declaration finds nothing at all.
  */
 
-/** Names the owners of a transaction. */
+/** Declares the owners of a transaction. */
 export const SEE = "SELECT set_config('svc.owners', $1, true)";
 const EVERYBODY = "all";
 const POLICY = "of_owners";
-/** How the names of our connections begin. */
+/** Prefix of our connections' names. */
 export const APPLICATION = "svc";
 
-/** What `SEE` is given: numbers of owners. */
+/** Parameters of `SEE`: owner numbers. */
 export function visible(owners: Owner | readonly string[]): string {
   if (isEverybody(owners)) return EVERYBODY;
   return [owners].flat().map(ownerKey).join(",");
 }
 
-/** SQLSTATE of a statement of ours that named nobody: its connection was opened when there was no wall. */
+/** SQLSTATE of a statement of ours without a declaration: its connection was opened before row-level security was on. */
 export const UNNAMED = "SVC01";
 
-/** Whom the transaction has named; null for nobody, who is shown nothing. Nothing would be a wrong answer of ours. */
+/** The declared owners of the transaction; null if none, which fails. An empty result would be wrong. */
 const OWNERS = `CREATE OR REPLACE FUNCTION svc_owners() RETURNS text STABLE PARALLEL SAFE LANGUAGE plpgsql AS $$
   DECLARE named text := nullif(current_setting('svc.owners', true), '');
   BEGIN
@@ -33,19 +33,22 @@ const OWNERS = `CREATE OR REPLACE FUNCTION svc_owners() RETURNS text STABLE PARA
     END IF;
     RETURN named;
   END $$`;
-/** Read once for each statement, not for each row. What has no owner belongs to the database, and is shown to all who name anybody. */
+/**
+ * Evaluated once per statement, not per row. Rows without an owner belong to the database, and are visible to every transaction with a
+ * declaration.
+ */
 const MAY_SEE = `(SELECT svc_owners() = '${EVERYBODY}') OR owner = ANY
   ((SELECT string_to_array(nullif(svc_owners(), '${EVERYBODY}') || ',${NO_OWNER}', ',')::bigint[])::bigint[])`;
 
 /**
- * Statements that see the rows of all. An operation stays with the owner who had its target when it was written, and an id is looked for
- * everywhere before it is given: such statements name what they want themselves.
+ * Statements that see all rows. An operation stays with its target's owner at the time of writing, and ids are checked across owners before
+ * use: such statements filter by themselves.
  */
 export function beyondWall(sql: Sql): Statements {
   return sql.beyondWall ?? sql;
 }
 
-/** Our tables with things of owners, and their partitions, which can be asked alone; and whether each has the wall. */
+/** Our tables with owners' data, and their partitions, which can be queried alone; and whether row-level security protects each. */
 const TABLES = `SELECT c.relname AS name, c.relrowsecurity AND c.relforcerowsecurity AS is_walled
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'owner' AND NOT a.attisdropped
   WHERE c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid)
@@ -54,8 +57,8 @@ const TABLES = `SELECT c.relname AS name, c.relrowsecurity AND c.relforcerowsecu
 type Table = { readonly name: string; readonly is_walled: boolean };
 
 /**
- * Builds the wall, or takes it away. Servers that have the database open adapt with their next call.
- * @throws SvcError unsupported for a user whom no wall stops; storage_failed for one who does not own the tables
+ * Turns row-level security on or off. Servers that have the database open adapt with their next call.
+ * @throws SvcError unsupported for a user exempt from it; storage_failed for one who does not own the tables
  */
 export async function setWall(database: Database, isWalled: boolean, place: string): Promise<void> {
   await database.writeAny(async (sql) => {
@@ -97,7 +100,7 @@ export async function hasWall(database: Database): Promise<boolean> {
   return tables.some((table) => table.is_walled);
 }
 
-/** Whether all tables with things of owners have the wall. */
+/** Whether row-level security protects all tables with owners' data. */
 export async function hasWholeWall(database: Database): Promise<boolean> {
   const tables = await database.read(ALL_OWNERS, (sql) => sql.all<Table>(TABLES));
   return tables.every((table) => table.is_walled);

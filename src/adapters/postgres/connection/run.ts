@@ -6,10 +6,10 @@ import { insertMany, insertNumbered } from "./insert-many.ts";
 import { beyondWall } from "./row-security.ts";
 import type { Database, Sql } from "./sql.ts";
 
-/** Runs the steps of a role, each once the one before it is done. */
+/** Runs the steps of a role, one after another. */
 export async function run<T>(sql: Sql, steps: Steps<T>): Promise<T> {
   let step = steps.next();
-  // SAFETY: `perform` answers a request as the function does that made it.
+  // SAFETY: `perform` answers a request like the function that made it.
   while (step.done !== true) step = steps.next((await perform(sql, step.value)) as never);
   return step.value;
 }
@@ -45,7 +45,7 @@ async function perform(sql: Sql, request: Request): Promise<unknown> {
   }
 }
 
-/** Work of a database as a step of a role. */
+/** Native database work as a step of a role. */
 export function* native<T>(work: (sql: Sql) => Promise<T>): Steps<T> {
   return yield { how: "native", work };
 }

@@ -1,13 +1,13 @@
 /**
- * A column of text cannot hold U+0000, nor half of a surrogate pair, which the texts of callers may have. Each stands there as an
- * escape that begins with U+0001, which is escaped itself; so different texts stay different, and none is read as another one.
+ * A text column cannot hold U+0000 or lone surrogates, which callers' texts may contain. Each is stored as an escape that begins with
+ * U+0001, which is escaped itself, so that different texts stay different.
  */
 const ESCAPE = "\u0001";
 const DIGITS = 4;
-/** Control characters, of which two are escaped, and halves of surrogate pairs. */
+/** Control characters, of which two are escaped, and lone surrogates. */
 const SUSPECT = /[\p{Cc}\p{Cs}]/gu;
 
-/** A text as the database holds it. */
+/** A text as stored in the database. */
 export function toStored(text: string): string {
   if (!text.includes("\0") && !text.includes(ESCAPE) && text.isWellFormed()) return text;
   return text.replace(SUSPECT, (unit) => {
@@ -17,7 +17,7 @@ export function toStored(text: string): string {
   });
 }
 
-/** A text that the database held. */
+/** A text read from the database. */
 export function fromStored(text: string): string {
   if (!text.includes(ESCAPE)) return text;
   const [first = "", ...rest] = text.split(ESCAPE);

@@ -11,7 +11,7 @@ export function listText(values: Iterable<string | number | null | Uint8Array>):
 const HEADER_BYTES = 4;
 const FLOAT_BYTES = 4;
 
-/** The numbers of a vector as `vector_send` gives them: a header, then floats, the highest byte first. */
+/** The numbers of a vector as returned by `vector_send`: a header, then big-endian floats. */
 export function readVector(bytes: Uint8Array): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const vector = new Float32Array((bytes.byteLength - HEADER_BYTES) / FLOAT_BYTES);

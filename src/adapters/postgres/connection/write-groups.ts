@@ -4,7 +4,7 @@ import { ownerKey, sortedKeys } from "../owner-key.ts";
 import { isConflict, isUnnamed, isUnreachable } from "./failures.ts";
 import type { Sql, WriteSql } from "./sql.ts";
 
-/** Whether owners without a row get one. */
+/** Whether missing rows of owners are created. */
 type Mode = "known" | "new";
 type Work<T> = (sql: WriteSql) => Promise<T>;
 type Task = {
@@ -13,18 +13,18 @@ type Task = {
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 };
-/** Runs work in a transaction about things of owners. */
+/** Runs work in a transaction on owners' data. */
 type Begin = <T>(
   owners: AllOwners | readonly string[],
   work: (sql: Sql) => Promise<T>,
 ) => Promise<T>;
 
-/** How a task ended, told once its transaction is committed. */
+/** How a task ended, reported once its transaction is committed. */
 type Settle = () => void;
 
-/** Whose writes those are that have no owner: one group, without a lock. */
+/** The group of writes without an owner, which takes no lock. */
 const NOBODY = "";
-/** Calls in one transaction at most. */
+/** Maximum calls in one transaction. */
 const GROUP_MAX = 64;
 
 const LOCK = "UPDATE owners SET version = version + 1 WHERE owner = $1::bigint RETURNING user_id";
@@ -32,14 +32,14 @@ const LOCK_OR_MAKE = `INSERT INTO owners (owner, user_id, version) VALUES ($1::b
   ON CONFLICT (owner) DO UPDATE SET version = owners.version + 1 RETURNING user_id`;
 
 /**
- * The writes of a process, by owner. Overlapping calls for one owner share a transaction and a commit; each runs in its own
- * savepoint, so that one that throws is undone alone. Those of several owners have a transaction of their own.
+ * The writes of a process, by owner. Overlapping calls for one owner share a transaction and a commit; each runs in its own savepoint, so
+ * that one that throws is rolled back alone. A call for several owners has its own transaction.
  */
 export class WriteGroups {
   readonly #begin: Begin;
   readonly #waiting = new Map<string, Task[]>();
 
-  /** @param begin runs work in a transaction, again from its beginning when it conflicted with others */
+  /** @param begin runs work in a transaction, rerunning it after conflicts */
   constructor(begin: Begin) {
     this.#begin = begin;
   }
@@ -106,7 +106,7 @@ async function perform(sql: WriteSql, task: Task): Promise<Settle> {
   return () => task.resolve(value);
 }
 
-/** Like `perform`, in a savepoint. What concerns the whole transaction is thrown. */
+/** Like `perform`, in a savepoint. Errors of the whole transaction are thrown. */
 async function attempt(sql: WriteSql, task: Task): Promise<Settle> {
   await sql.run("SAVEPOINT task");
   try {
@@ -135,7 +135,7 @@ async function lockOwners(sql: Sql, userIds: readonly string[], mode: Mode): Pro
   return { ...sql, knows: (userId) => known.has(userId) };
 }
 
-/** Of two user ids with one number, the later one has nothing and gets nothing. */
+/** If two user ids share a number, the later one has no data and cannot get any. */
 export function sharedKey(userId: string): SvcError {
   return new SvcError(
     "internal",

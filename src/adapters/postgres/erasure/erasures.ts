@@ -8,7 +8,7 @@ import type { Database, Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";
 import { keepFromErasing } from "./names-erased.ts";
 
-/** The tables that had what was erased. */
+/** The tables that contained erased data. */
 const TABLES =
   "events, operations, nodes, edges, node_evidence, work, receipts, receipt_nodes, vectors, vector_parts, vector_staging, lexical_documents, lexical_postings, blobs, blob_uses";
 
@@ -23,12 +23,12 @@ const UNSTAGE = statement(
   "DELETE FROM vector_staging WHERE owner = $1::bigint AND key = ANY ($2::integer[])",
 );
 
-/** What erasures in a database ask of the server and of its indexes. */
+/** What erasures in a database require of the server and its indexes. */
 export function erasureHooks(database: Database): ErasureHooks {
   const { read, write, writeAny } = database;
   const pass = sharedPasses(async () => {
     const unsettled = await read(ALL_OWNERS, (sql) => run(sql, readUnsettled()));
-    // Dead rows that somebody's snapshot still sees stay until the server's own next run.
+    // Dead rows still visible to a snapshot stay until the server's own next vacuum.
     if (unsettled.length > 0) await database.alone(`VACUUM ${TABLES}`);
     await writeAny((sql) => run(sql, noteSettled(unsettled)));
     return true;
@@ -42,14 +42,14 @@ export function erasureHooks(database: Database): ErasureHooks {
     vectors: VECTORS,
     documents: DOCUMENTS,
     release: (owner, keys) => runStep(UNSTAGE, owner, keys),
-    // Where it may not, the server only warns and does nothing.
+    // Without permission, the server only warns and does nothing.
     settle: async (waitMs) => (await read(ALL_OWNERS, mayVacuum)) && (await pass(waitMs)),
-    // Pages, the log of the server and its replicas are not within reach of a client.
+    // Pages, the server's log and its replicas are out of a client's reach.
     scan: async () => undefined,
   };
 }
 
-/** Whether this user may vacuum all the tables: as an owner of them or of the database, or, from version 17 on, by MAINTAIN. */
+/** Whether this user may vacuum all the tables: as an owner of them or of the database or, from version 17 on, by MAINTAIN. */
 async function mayVacuum(sql: Sql): Promise<boolean> {
   const row = await sql.get<{ may: boolean }>(
     `SELECT bool_and(pg_has_role(c.relowner, 'USAGE') OR pg_has_role(d.datdba, 'USAGE') OR

@@ -4,8 +4,8 @@ import type { Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 
 /**
- * Keeps the erasures of an owner apart from what is written without the owner's lock, until the transaction ends: an erasure
- * has to see all of it, and all of it every erasure.
+ * Separates an owner's erasures from writes without the owner's lock until the transaction ends: an erasure must see all of those, and they
+ * every erasure.
  */
 export async function keepFromErasing(
   sql: Sql,
@@ -18,7 +18,7 @@ export async function keepFromErasing(
   );
 }
 
-/** Like `keepFromErasing`, for what is written without the owner's lock, as a step of a role. */
+/** Like `keepFromErasing`, for writes without the owner's lock, as a step of a role. */
 export function* apartFromErasing(userId: string): Steps<void> {
   yield* native((sql) => keepFromErasing(sql, ownerKey(userId), "shared"));
 }

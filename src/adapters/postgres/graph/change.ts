@@ -5,7 +5,7 @@ import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { ownerKeyOrNull } from "../owner-key.ts";
 
-/** Reads, decides and writes under the locks of all owners whose things were read. */
+/** Reads, decides and writes under the locks of all owners whose data was read. */
 export async function changeAlone<T>(
   database: Database,
   reads: ChangeReads,
@@ -15,7 +15,7 @@ export async function changeAlone<T>(
   let owners = await database.read(ALL_OWNERS, (sql) => ownersOf(sql, reads));
   for (;;) {
     const outcome = await database.write(owners, async (sql) => {
-      // A memory may have been given to another owner before its lock was there.
+      // A memory may have moved to another owner before its lock was taken.
       const now = await ownersOf(sql, reads);
       if (now.some((userId) => !owners.includes(userId))) return { owners: now };
       return { result: await run(sql, change(reads, decide, hooks)) };

@@ -2,9 +2,9 @@ import { sqlList } from "../../sql/dialect.ts";
 import type { Sql } from "../connection/sql.ts";
 import { DATABASE_TABLES } from "../transfer/record-tables.ts";
 
-/** How a database and its server stand. */
+/** The health of a database and its server. */
 export type DatabaseHealth = {
-  /** As the server tells it, such as `18.6`. */
+  /** As reported by the server, such as `18.6`. */
   readonly version: string;
   /** 180006 of 18.6. */
   readonly versionNumber: number;
@@ -16,16 +16,16 @@ export type DatabaseHealth = {
   readonly lackingRights: readonly string[];
   /** Tables with row-level security in force for this user. */
   readonly securedTables: readonly string[];
-  /** Indexes that are not used because they are unfinished or broken. */
+  /** Unusable indexes: unfinished or broken. */
   readonly invalidIndexes: readonly string[];
-  /** Owners whose counters say something else than their rows. */
+  /** Owners whose counters differ from their rows. */
   readonly miscounted: readonly string[];
 };
 
-/** Writing, reading: what `svc` does with its tables. */
+/** The privileges that `svc` needs on its tables. */
 const RIGHTS = "SELECT, INSERT";
 
-/** @param sql reads @param nowMs the time of this machine in milliseconds, asked before and after */
+/** @param sql reads @param nowMs this machine's time in milliseconds, read before and after */
 export async function readHealth(sql: Sql, nowMs: () => number): Promise<DatabaseHealth> {
   const before = nowMs();
   const server = await sql.get<{
@@ -59,7 +59,7 @@ function rightsOn(table: string): string {
     .join(" AND ");
 }
 
-/** Those of our tables that meet a condition on `c`. */
+/** Those of our tables that satisfy a condition on `c`. */
 async function tablesWhere(sql: Sql, condition: string): Promise<readonly string[]> {
   const rows = await sql.all<{ name: string }>(
     `SELECT c.relname::text AS name FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
@@ -79,7 +79,7 @@ async function invalidIndexes(sql: Sql): Promise<readonly string[]> {
 /** Owners named at most. */
 const NAMED = 5;
 
-/** Keys are given out once, and the word index has as many documents as its owner says. */
+/** Keys are unique, and the word index has as many documents as its owner's row says. */
 async function miscounted(sql: Sql): Promise<readonly string[]> {
   const table = await sql.get<{ found: boolean }>(
     "SELECT to_regclass('owners') IS NOT NULL AS found",

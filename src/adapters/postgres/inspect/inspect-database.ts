@@ -10,9 +10,9 @@ import { readPartitions } from "../schema/partitions.ts";
 import { HAS_DOCUMENT, HAS_VECTOR } from "../search/index-writes.ts";
 import { HAS_TEXT, HAS_WORDS } from "../search/turns.ts";
 
-/** What a database says about itself, as a pack does. */
+/** The properties of a database, like those of a pack. */
 export type DatabaseInspection = StoreInspection & {
-  /** Of the database with everything in it. */
+  /** Size of the whole database. */
   readonly bytes: number;
   /** The version of TLS of this connection, such as `TLSv1.3`; undefined without TLS. */
   readonly tls: string | undefined;
@@ -46,7 +46,7 @@ async function tlsOf(sql: Sql): Promise<string | undefined> {
   return row?.version ?? undefined;
 }
 
-/** Looks into a database without changing it. @param sql a snapshot */
+/** Examines a database without changing it. @param sql a snapshot */
 export async function inspectDatabase(sql: Sql): Promise<DatabaseInspection> {
   const [counts] = await sql.all<Counts>(COUNTS);
   if (counts === undefined) throw new TypeError("a statement without FROM has a row");

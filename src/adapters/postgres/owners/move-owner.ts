@@ -10,13 +10,13 @@ import { rewriteDocuments } from "../search/rewrite-documents.ts";
 import { putVectors } from "../search/write-vectors.ts";
 
 /**
- * A memory's key is a number among its owner's, so those of two owners who are joined are numbered again, by the time of writing; an
- * owner who is only renamed keeps all keys.
+ * Memory keys are unique within an owner, so those of two merged owners are renumbered by time of writing; renaming an owner keeps all
+ * keys.
  */
 export const handOver: HandOver = ({ from, into, isJoin }) =>
   native(async (sql) => {
     const [source, target] = [ownerKey(from), ownerKey(into)];
-    // Edges and the memories at their ends change hands one after the other.
+    // Edges and the memories at their ends change owners one after the other.
     await sql.run("SET CONSTRAINTS ALL DEFERRED");
     const firstEvent = isJoin ? await nextEvent(sql, target) : 1;
     if (isJoin) await joinMemories(sql, source, target);
@@ -38,10 +38,10 @@ async function nextEvent(sql: Sql, owner: OwnerKey): Promise<number> {
   return row?.next ?? 1;
 }
 
-/** Gives memories with all that is indexed of them to an owner who has none. */
+/** Moves memories with all their index data to an owner who has none. */
 async function renameMemories(sql: Sql, source: OwnerKey, target: OwnerKey): Promise<void> {
   for (const table of ["lexical_documents", "lexical_postings"]) {
-    // What is left of earlier memories under this name.
+    // Leftovers of earlier memories under this name.
     await sql.run(`DELETE FROM ${table} WHERE owner = $1::bigint`, target);
   }
   const tables = [
@@ -72,7 +72,7 @@ async function renameMemories(sql: Sql, source: OwnerKey, target: OwnerKey): Pro
   );
 }
 
-/** @param offset added to their keys, which follow those that the other one has */
+/** @param offset added to their keys, to follow those of the target */
 async function moveEvents(
   sql: Sql,
   source: OwnerKey,
@@ -96,7 +96,7 @@ async function moveWork(
   target: OwnerKey,
   offset: number,
 ): Promise<void> {
-  // What both have to be done again and again is done for one.
+  // A recurring job of both becomes one.
   await sql.run(
     `DELETE FROM work WHERE owner = $2::bigint AND subject = 0
        AND kind IN (SELECT kind FROM work WHERE owner = $1::bigint AND subject = 0)`,
@@ -118,8 +118,8 @@ const RANKED = `(SELECT owner, id, key, row_number() OVER (ORDER BY created_at, 
   WHERE owner IN ($1::bigint, $2::bigint)) r`;
 
 /**
- * Gives the memories of one owner to another who has some, with their entries in both indexes as if they had always been the
- * other's. Runs inside a write transaction of both.
+ * Moves the memories of one owner to another who has some, with their entries in both indexes as if they had always been there. Runs inside
+ * a write transaction of both.
  */
 async function joinMemories(sql: Sql, source: OwnerKey, target: OwnerKey): Promise<void> {
   const indexed = await sql.all<{ id: string; content_hash: string }>(
@@ -128,7 +128,7 @@ async function joinMemories(sql: Sql, source: OwnerKey, target: OwnerKey): Promi
     source,
   );
   await forgetEntries(sql, source, target);
-  // Twice, so that no two have the same key in between.
+  // In two steps, so that no two have the same key in between.
   await sql.run(
     `UPDATE vectors v SET key = -r.rank FROM ${RANKED} WHERE v.owner = $2::bigint AND r.owner = v.owner AND r.key = v.key`,
     source,
@@ -156,7 +156,7 @@ async function joinMemories(sql: Sql, source: OwnerKey, target: OwnerKey): Promi
   await writeEntries(sql, target, new Map(indexed.map((row) => [row.id, row.content_hash])));
 }
 
-/** Removes all that holds keys and is written again. */
+/** Removes everything that holds keys and is rewritten. */
 async function forgetEntries(sql: Sql, source: OwnerKey, target: OwnerKey): Promise<void> {
   await sql.run("DELETE FROM vectors WHERE owner = $1::bigint", source);
   for (const table of ["vector_staging", "vector_parts", "lexical_documents", "lexical_postings"]) {
@@ -169,7 +169,7 @@ async function forgetEntries(sql: Sql, source: OwnerKey, target: OwnerKey): Prom
   );
 }
 
-/** @param hashes of the contents of the memories with a vector that came from the other owner, by id */
+/** @param hashes of the contents of memories from the other owner that have a vector, by id */
 async function writeEntries(
   sql: Sql,
   owner: OwnerKey,

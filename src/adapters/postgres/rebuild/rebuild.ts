@@ -35,7 +35,7 @@ import {
   stageVectors,
 } from "./staging.ts";
 
-/** A node that was handed out, under a number of this run: a key alone says nothing without its owner. */
+/** A node handed out under a number of this run: a key alone means nothing without its owner. */
 type Handed = NodePlace & { readonly userId: string };
 
 /** The rebuild of a database. */
@@ -122,7 +122,7 @@ async function replace(
   { embedding, worker }: Rebuilder,
   run: RebuildRun | undefined,
 ): Promise<boolean> {
-  // Every writer begins with the row of its owner: none is at work any more, and none begins, until the new vectors are there.
+  // Every writer begins with its owner's row, so no writer is running, and none can start until the new vectors are in place.
   await sql.run("LOCK TABLE owners IN EXCLUSIVE MODE");
   await runSteps(sql, renewRun(run, worker));
   if (await isAnyStale(sql, "replace", embedding)) return false;
@@ -153,7 +153,7 @@ async function repair(
   }
 }
 
-/** The next documents of one owner, or of those after who have few. */
+/** The next documents of one owner, or of following owners with few. */
 async function rewriteTexts(
   database: Database,
   { worker }: Rebuilder,
@@ -173,7 +173,7 @@ async function rewriteTexts(
       await runSteps(sql, renewRun(run, worker));
       const some = { after: key, limit: limit - written, signal };
       const done = await rewriteDocuments(sql, current.owner, some);
-      // 0: go on with the next owner.
+      // 0: continue with the next owner.
       const next = { owner: current.owner, key: done.hasMore ? done.cursor : 0 };
       await runSteps(sql, noteProgress({ texts: next }));
       return { ...next, written: done.written };
@@ -203,7 +203,7 @@ async function countIndexable(sql: Sql): Promise<IndexableNodes> {
 
 type OwnerRow = { readonly owner: OwnerKey; readonly user_id: string };
 
-/** The owner with the next higher number. @param owner undefined: the first one is wanted */
+/** The owner with the next higher number. @param owner undefined: the first one */
 async function ownerAfter(sql: Sql, owner: OwnerKey | undefined): Promise<OwnerRow | undefined> {
   return await sql.get<OwnerRow>(
     `SELECT owner, user_id FROM owners WHERE $1::bigint IS NULL OR owner > $1::bigint

@@ -59,7 +59,7 @@ export async function findStale(
   const hashes = new Map(stale.map((place) => [textOf(place), place.hash]));
   const rows = await readPlaces(sql, stale);
   return {
-    // A text may be kept in another form than it has.
+    // A text may be stored in another form.
     rows: rows.filter((row) => hashes.get(textOf(row)) !== sha256Hex(row.content)),
     scanned,
     scannedTo: last ?? after,
@@ -100,7 +100,7 @@ export async function isAnyStale(
 /** The vector of a node. */
 export type PlacedVector = NodePlace & Omit<NodeVector<number>, "key">;
 
-/** Keeps vectors beside the index until all of them exist; none of a memory that is gone. Runs inside a transaction. */
+/** Stages vectors until all of them exist; skips memories that are gone. Runs inside a transaction. */
 export async function stageVectors(
   sql: Sql,
   entries: readonly PlacedVector[],
@@ -134,8 +134,8 @@ export async function stageVectors(
 }
 
 /**
- * Puts the staged vectors of a model in the place of all others, and records the model. Runs inside a transaction, in which nobody
- * else writes anything of any owner.
+ * Replaces all vectors with the staged ones of a model, and records the model. Runs inside a transaction, during which no other writer
+ * runs.
  */
 export async function replaceVectors(
   sql: Sql,
@@ -144,7 +144,7 @@ export async function replaceVectors(
 ): Promise<void> {
   const { model, version, dimension } = identity;
   await run(sql, writeEmbedding(identity, now));
-  // First, since vectors carry the version of their owner.
+  // First, since vectors carry their owner's version.
   await sql.run("UPDATE owners SET version = version + 1");
   await sql.run("DELETE FROM vectors");
   await sql.run("DELETE FROM vector_parts");
@@ -172,7 +172,9 @@ async function ownersWithVectors(sql: Sql): Promise<readonly OwnerKey[]> {
   return rows.map(({ owner }) => owner);
 }
 
-/** Removes an owner's vectors without an active node with text, and corrects the leaning of turns. Runs inside a write transaction. */
+/**
+ * Removes an owner's vectors without an active node with text, and corrects the mixed vectors of turns. Runs inside a write transaction.
+ */
 export async function mendVectors(sql: Sql, owner: OwnerKey): Promise<void> {
   const orphans = await sql.all<{ key: number }>(
     `SELECT v.key FROM vectors v JOIN nodes n ON n.owner = v.owner AND n.key = v.key

@@ -146,7 +146,7 @@ const PARTS: readonly string[] = [
 
 const SEARCH_TABLES: readonly string[] = [...VECTORS, ...PARTS, ...WORDS];
 
-/** What makes the tables of each version from those of the version before. A released version is never edited. */
+/** The steps from each version of the tables to the next. A released version is never edited. */
 const STEPS: readonly (readonly string[])[] = [[...CORE_TABLES, ...SEARCH_TABLES, ...WORK_TABLES]];
 /** The functions that triggers of the tables call. */
 export const FUNCTIONS: ReadonlySet<string> = new Set(
@@ -154,34 +154,34 @@ export const FUNCTIONS: ReadonlySet<string> = new Set(
     (statement) => /^CREATE (?:OR REPLACE )?FUNCTION (\w+)/.exec(statement)?.[1] ?? [],
   ),
 );
-/** Version of the tables that this program makes and understands. */
+/** The version of the tables that this program creates and understands. */
 const SCHEMA_VERSION = STEPS.length;
 const VERSION = "tables_version";
-/** Where development builds kept theirs. */
+/** Where development builds stored theirs. */
 const FORMER_VERSION = "schema_version";
-/** Names the lock of those who set up one database at the same time. */
+/** Advisory lock for concurrent set-ups of one database. */
 const MIGRATION_LOCK = 0x53564331;
 
-/** Waits until nobody else sets up the database, or begins to fill it. Runs inside a transaction, until whose end others wait. */
+/** Waits until no one else sets up the database, or begins to fill it. Runs inside a transaction, until whose end others wait. */
 export async function lockSetUp(sql: Sql): Promise<void> {
   await sql.run("SELECT pg_advisory_xact_lock($1)", MIGRATION_LOCK);
 }
 
 export type SetUp = ManifestInput & {
-  /** False: a database without tables is an error, and none are made. */
+  /** False: a database without tables is an error, and none are created. */
   readonly createIfMissing: boolean;
-  /** Whose tables new ones are. */
+  /** The owner of new tables. */
   readonly namespace?: NamespaceIdentity | undefined;
-  /** Partitions of new tables, by hash of the owner; those that are there must have as many. Default: none, or as they are. */
+  /** Partitions of new tables, by hash of the owner; existing ones must match. Default: none, or as they are. */
   readonly partitions?: number | undefined;
   readonly now: Instant;
 };
 
 /**
- * Makes the tables of an empty database, or what those of an earlier version lack, and writes the manifest, in one transaction.
- * Several processes may do so at the same time.
+ * Creates the tables of an empty database, or upgrades those of an earlier version, and writes the manifest, in one transaction. Several
+ * processes may do so at once.
  * @param place names the database in errors
- * @throws SvcError pack_too_new, pack_too_old, not_found; unsupported without pgvector, or for tables that have other partitions
+ * @throws SvcError pack_too_new, pack_too_old, not_found; unsupported without pgvector, or for tables with a different number of partitions
  */
 export async function migrate(database: Database, place: string, input: SetUp): Promise<void> {
   const isDone = await database.read(ALL_OWNERS, async (sql) => {
@@ -213,7 +213,7 @@ export async function readTablesVersion(sql: Sql): Promise<number> {
 
 /** The version of the tables; 0 without any. @throws SvcError pack_too_new, pack_too_old */
 async function requireKnown(sql: Sql, place: string): Promise<number> {
-  // Read from the catalogue: what a name stands for is remembered, and so may be what it was before the lock was there.
+  // Read from the catalogue: resolved names are cached, possibly from before the lock.
   const found = await sql.get(
     "SELECT 1 FROM pg_class WHERE relname = 'settings' AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)",
   );
@@ -236,7 +236,7 @@ async function requireKnown(sql: Sql, place: string): Promise<number> {
   );
 }
 
-/** @throws SvcError unsupported unless tables that are there have as many partitions as they should */
+/** @throws SvcError unsupported unless existing tables have the required number of partitions */
 async function requirePartitions(sql: Sql, place: string, wanted?: number): Promise<void> {
   if (wanted === undefined) return;
   const found = await readPartitions(sql);
@@ -246,7 +246,7 @@ async function requirePartitions(sql: Sql, place: string, wanted?: number): Prom
   throw new SvcError("unsupported", message, { path: place });
 }
 
-/** What says that a table of another program has the name of one of ours. */
+/** Signs that a table of another program has the name of one of ours. */
 const FOREIGN: ReadonlySet<string> = new Set(["42P07", "42710", "42703", "42P16"]);
 
 /** Runs work on our tables. @throws SvcError storage_failed if they belong to another program; and what the work throws */
@@ -273,7 +273,7 @@ async function makeTables(sql: Sql, from: number, partitions = 0): Promise<void>
   await run(sql, writeSetting(VERSION, String(SCHEMA_VERSION)));
 }
 
-/** @throws SvcError unsupported unless pgvector 0.8 or newer is there, or can be added by this user */
+/** @throws SvcError unsupported unless pgvector 0.8 or newer exists, or can be added by this user */
 export async function requireVectors(sql: Sql, place: string): Promise<void> {
   const refuse = (reason: string, cause?: unknown): SvcError =>
     new SvcError("unsupported", `${place}: ${reason}`, { path: place }, { cause });

@@ -8,13 +8,10 @@ import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import { DATABASE_TABLES } from "../transfer/record-tables.ts";
 
-/** What helps a workspace whose tables or registry are gone. */
+/** Advice for a workspace whose tables or registry are missing. */
 export const RESTORE = "restore the database from a backup";
 
-/**
- * Checks that a schema has all tables, and is that of the expected namespace.
- * @throws SvcError namespace_mismatch, workspace_damaged
- */
+/** Checks that a schema has all tables, and belongs to the expected namespace. @throws SvcError namespace_mismatch, workspace_damaged */
 export async function requireNamespace(
   sql: Sql,
   place: string,
@@ -25,7 +22,7 @@ export async function requireNamespace(
      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`,
   );
   const there = new Set(rows.map(({ name }) => name));
-  // What is not there would be looked for in other schemas.
+  // Missing tables would be looked up in other schemas.
   const lost = Object.keys(DATABASE_TABLES).find((name) => !there.has(name));
   if (lost !== undefined)
     throw workspaceDamaged(place, `lacks the table ${lost}`, { advice: RESTORE });

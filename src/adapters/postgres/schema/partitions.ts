@@ -2,12 +2,12 @@ import type { Sql } from "../connection/sql.ts";
 import { OWNER } from "./columns.ts";
 
 const TABLE = /^CREATE TABLE (\w+) \((.*?)\)( WITH \([^()]*\))?$/s;
-/** The server calls such a trigger of the table as a whole only, not if one partition is emptied. */
+/** The server calls such a trigger only for the table as a whole, not if one partition is emptied. */
 const ON_EMPTYING = /^(CREATE TRIGGER \w+ BEFORE TRUNCATE ON )(\w+)( .*)$/s;
 
 /**
- * Statements that make tables, for tables in so many partitions by hash of the owner. What has no owner stays whole. A partition has
- * the storage parameters, which a table of partitions cannot have.
+ * Statements that create tables with this many partitions by hash of the owner. Tables without an owner stay whole. Storage parameters are
+ * set on partitions, since partitioned tables cannot have them.
  */
 export function inPartitions(statements: readonly string[], count: number): readonly string[] {
   const places = Array.from({ length: count }, (_, place) => place);
@@ -31,7 +31,7 @@ export function inPartitions(statements: readonly string[], count: number): read
   });
 }
 
-/** How many partitions the tables have; undefined where they are whole, or there are none. */
+/** The number of partitions of the tables; undefined if they are whole, or there are none. */
 export async function readPartitions(sql: Sql): Promise<number | undefined> {
   const row = await sql.get<{ count: number }>(
     "SELECT count(*)::int AS count FROM pg_inherits WHERE inhparent = to_regclass('owners')",

@@ -8,10 +8,10 @@ import { FLAG, INSTANT, JSON_TEXT, KEY, OWNER, TEXT } from "./columns.ts";
 
 const ACTIVE = "lifecycle_state IN ('tentative', 'stable', 'contested')";
 
-/** Facts of the database about itself: its manifest, the version of its tables, the owner of the pack. */
+/** Metadata of the database: its manifest, the version of its tables, the owner of the pack. */
 const SETTINGS = [`CREATE TABLE settings (name ${TEXT} PRIMARY KEY, value ${TEXT} NOT NULL)`];
 
-/** The row of an owner is the owner's lock: whoever writes anything of the owner's changes it first. */
+/** An owner's row is the owner's lock: every writer changes it first. */
 const OWNERS = [
   `CREATE TABLE owners (
     owner ${OWNER} PRIMARY KEY,
@@ -73,7 +73,7 @@ const OPERATIONS = [
 const part = (from: number, length: number): string =>
   `substr(created_at, ${from}, ${length})::integer`;
 const DAY = `(make_date(${part(1, 4)}, ${part(6, 2)}, ${part(9, 2)}) - make_date(1970, 1, 1))`;
-/** The fraction of a second is left out; a conversion to a timestamp would depend on settings, and so could not be stored. */
+/** Without the fraction of a second; a conversion to a timestamp would depend on settings, and so could not be stored. */
 const RETENTION_SECOND = `(${DAY} + ttl_days)::bigint * 86400 + ${part(12, 2)} * 3600 + ${part(15, 2)} * 60 + ${part(18, 2)}`;
 
 const NODES = [
@@ -125,13 +125,13 @@ const NODES = [
     WHERE (pinned = 1 OR salience >= 1.0) AND lifecycle_state IN ('tentative', 'stable')`,
   `CREATE INDEX nodes_tasks ON nodes (owner, created_at, id)
     WHERE node_type = 'task' AND lifecycle_state IN ('tentative', 'stable')`,
-  // Where the long texts are, whose parts have vectors.
+  // Marks long texts, whose parts have vectors.
   `CREATE INDEX nodes_with_parts ON nodes (owner, key) WHERE octet_length(content) > ${PARTS_FROM}`,
   `CREATE INDEX nodes_expiring ON nodes (retention_second, owner)
     WHERE ttl_days IS NOT NULL AND pinned = 0 AND ${ACTIVE}`,
 ];
 
-/** Deferrable, so that a transaction may give the nodes and edges of one owner to another. */
+/** Deferrable, so that a transaction may move an owner's nodes and edges to another. */
 const EDGES = [
   `CREATE TABLE edges (
     owner ${OWNER},
@@ -156,7 +156,7 @@ const EDGES = [
   "CREATE INDEX edges_contradicting ON edges (owner, created_at, id) WHERE edge_type = 'contradicts'",
 ];
 
-/** Which memories cite which events, read off `evidence_refs`. A trigger keeps it, whoever writes a memory. */
+/** Which memories cite which events, derived from `evidence_refs` by a trigger. */
 const EVIDENCE = [
   `CREATE TABLE node_evidence (
     owner ${OWNER},
@@ -198,7 +198,7 @@ const ERASURES = [
   "CREATE INDEX erasures_by_forgetting ON erasures (forget_id)",
 ];
 
-/** What events name, stored once for each owner, and which event names it. */
+/** Blobs of events, stored once per owner, and the events that use them. */
 const BLOBS = [
   `CREATE TABLE blobs (
     owner ${OWNER},
@@ -219,14 +219,14 @@ const BLOBS = [
   "CREATE INDEX blob_uses_by_blob ON blob_uses (owner, blob)",
 ];
 
-/** Whether the log says that what the first owner had belongs to another. */
+/** Whether the log records that the first owner's data moved to another. */
 const HAS_MOVED = `EXISTS (SELECT 1 FROM operations p JOIN owners before ON before.owner = OLD.owner
       WHERE p.target_id = 'owner:' || before.user_id AND p.op_type IN ('OWNER_RENAMED', 'OWNERS_JOINED')`;
 
 /**
- * The logs are append-only. An event may be given to another owner, with everything of its owner's, if an operation in the log says
- * so; it may then move into another partition, where the server takes it out of its own: that is no loss. What an event or an
- * operation says can only be erased, as a whole and once, if the table of erasures says so.
+ * The logs are append-only. An event may move to another owner, with all data of its owner, if an operation in the log records that; it may
+ * then move between partitions, which is allowed although the server deletes it from the first. The content of an event or an operation can
+ * only be erased as a whole, once, if the table of erasures lists it.
  */
 const APPEND_ONLY = [
   `CREATE FUNCTION svc_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$

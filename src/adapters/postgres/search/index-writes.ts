@@ -13,7 +13,7 @@ import { evictVectors, putVectors, type VectorEntry } from "./write-vectors.ts";
 /** Whether a node `n` has a vector, as SQL. */
 export const HAS_VECTOR =
   "EXISTS (SELECT 1 FROM vectors v WHERE v.owner = n.owner AND v.key = n.key)";
-/** Whether a node `n` has a lexical document, as SQL: two bytes for each key of a block, zero without one. */
+/** Whether a node `n` has a lexical document, as SQL: two bytes per key of a block, zero without one. */
 export const HAS_DOCUMENT = `EXISTS (SELECT 1 FROM lexical_documents d WHERE d.owner = n.owner AND d.block = n.key / ${BLOCK_KEYS}
   AND substr(d.lengths, n.key % ${BLOCK_KEYS} * 2 + 1, 2) NOT IN ('', '\\x0000'))`;
 
@@ -44,7 +44,7 @@ async function write(
   await writeDocuments(sql, owner, wordless, areAlone);
 }
 
-/** Those of the nodes that have no lexical document yet; what others have was written with them, and with their neighbours. */
+/** Nodes without a lexical document yet; existing documents were written with their nodes and neighbours. */
 async function withoutDocument(
   sql: Sql,
   owner: OwnerKey,

@@ -1,17 +1,17 @@
 import type { OwnerKey } from "../owner-key.ts";
 
-/** Lengths of documents that are kept, over all owners. */
+/** Maximum cached document lengths, over all owners. */
 const BUDGET = 4_000_000;
-/** Documents from which on lengths are kept: fewer are read as fast as they are asked for. */
+/** Minimum documents for caching lengths: fewer are read just as fast. */
 const KEPT_FROM = 2048;
 
 type Kept = {
-  /** The version of the owner that they are of. */
+  /** The version of the owner they belong to. */
   readonly version: string;
   readonly lengths: Int32Array;
 };
 
-/** The lengths of the documents of the owners who asked last. */
+/** The document lengths of the most recently active owners. */
 export class LengthsCache {
   readonly #kept = new Map<OwnerKey, Kept>();
   #size = 0;

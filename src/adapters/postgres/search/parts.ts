@@ -9,7 +9,7 @@ import { isCandidate } from "../../sql/searches.ts";
 import type { Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 
-/** Keeps the vectors of parts of an owner's texts. Runs inside a transaction that holds the owner's lock. */
+/** Stores the vectors of parts of an owner's texts. Runs inside a transaction that holds the owner's lock. */
 export async function putParts(
   sql: Sql,
   owner: OwnerKey,
@@ -34,7 +34,7 @@ export async function readTextsWithoutParts(
   limit: number,
 ): Promise<readonly MemoryNode[]> {
   const rows = await sql.all<NodeRow>(
-    // The first condition is that of the index.
+    // The first condition is the index's.
     `${FROM_NODES} WHERE octet_length(n.content) > ${PARTS_FROM} AND octet_length(n.content) > $1
        AND n.lifecycle_state IN ${ACTIVE}
        AND EXISTS (SELECT 1 FROM vectors v WHERE v.owner = n.owner AND v.key = n.key)
@@ -48,7 +48,7 @@ export async function readTextsWithoutParts(
 
 type PartsRow = { readonly key: number; readonly parts: Uint8Array };
 
-/** The cosine of the nearest part of each long text of an owner that passes. */
+/** The cosine of the nearest part of each of an owner's long texts that passes. */
 export async function nearestParts(
   sql: Sql,
   vector: Float32Array,

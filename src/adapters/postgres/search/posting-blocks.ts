@@ -1,14 +1,13 @@
 import type { Postings } from "../../../domain/search/bm25.ts";
 
 /**
- * The documents of an owner that contain a term, in blocks of 256 keys. A block is a list of entries of two bytes: the key in the
- * block, and twice the weighted frequency, at most 255. Of several entries of a key the last one counts; one of frequency 0
- * removes the key. So every write appends, and reads nothing.
+ * An owner's documents that contain a term, in blocks of 256 keys. A block is a list of two-byte entries: the key in the block, and twice
+ * the weighted frequency, at most 255. The last entry of a key counts; frequency 0 removes the key. So every write appends without reading.
  */
 
 /** Keys of a block. */
 export const BLOCK_KEYS = 256;
-/** Bytes of a block above which it is written again without the entries that no longer count. */
+/** Bytes of a block above which it is compacted. */
 export const BLOCK_BYTES_MAX = 1024;
 const TWICE_MAX = 255;
 
@@ -53,7 +52,7 @@ export function readPostings(blocks: readonly PostingBlock[]): Postings {
   return { keys: keys.subarray(0, count), frequencies: frequencies.subarray(0, count) };
 }
 
-/** The block without entries that no longer count; empty without any that does. */
+/** The compacted block; empty if no entry counts. */
 export function compacted(postings: Uint8Array): Uint8Array {
   const { keys, frequencies } = readPostings([{ block: 0, postings }]);
   return Uint8Array.from(
@@ -64,7 +63,7 @@ export function compacted(postings: Uint8Array): Uint8Array {
 const [STORED, WANTED] = [new Uint8Array(BLOCK_KEYS), new Uint8Array(BLOCK_KEYS)];
 
 /**
- * The block with other entries of some keys, without entries that no longer count; undefined if it says the same already.
+ * The compacted block with new entries of some keys; undefined if that changes nothing.
  * @param keys of the block: the first and the last
  * @param fresh their entries
  */
@@ -92,13 +91,13 @@ function putInto(live: Uint8Array, postings: Uint8Array): void {
 }
 
 /**
- * The words in each document of a block: two bytes a key, least first, one more than the number of words, at most 65,535; 0 for a
- * key without a document.
+ * The number of words in each document of a block: two bytes per key, little endian, one more than the number, at most 65,535; 0 for a key
+ * without a document.
  */
 const LENGTH_BYTES = 2;
 const LENGTH_MAX = 0xffff;
 
-/** What is stored for a document of so many words. */
+/** The stored value for a document's number of words. */
 export function storedLength(words: number): number {
   return Math.min(words + 1, LENGTH_MAX);
 }
@@ -117,14 +116,14 @@ export function withLengths(
   return bytes;
 }
 
-/** What `storedLength` gave for a key of a block. */
+/** The `storedLength` of a key in a block. */
 export function lengthIn(block: Uint8Array | undefined, key: number): number {
   if (block === undefined) return 0;
   const at = (key % BLOCK_KEYS) * LENGTH_BYTES;
   return (block[at] ?? 0) + (block[at + 1] ?? 0) * 256;
 }
 
-/** The words of each document by key, -1 without one. @param blocks by ascending number */
+/** The number of words of each document by key, -1 without one. @param blocks by ascending number */
 export function readLengths(
   blocks: readonly { readonly block: number; readonly lengths: Uint8Array }[],
 ): Int32Array {

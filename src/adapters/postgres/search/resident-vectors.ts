@@ -12,20 +12,20 @@ import type { Database, Sql } from "../connection/sql.ts";
 import { readVector, writeVector } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 
-/** Memories of an owner up to which the server compares every vector. */
+/** Maximum memories of an owner whose vectors are all compared by the server. */
 const COMPARED_MAX = 8000;
 /** Maximum bytes of all slabs of a store. */
 const BUDGET = 256 * 2 ** 20;
-/** Vectors that are read at once. */
+/** Vectors read at once. */
 const READ_AT_ONCE = 2000;
-/** Vectors looked at in the first round per hit wanted: some are excluded by the filter. */
+/** Vectors examined in the first round per hit wanted: the filter excludes some. */
 const FIRST_LOOK = 1.25;
 /** Minimum growth of each further round. */
 const WIDER = 4;
-/** Maximum number of vectors that are compared one by one. */
+/** Maximum number of vectors compared one by one. */
 const LOOKED_AT_MAX = 10_000;
 
-/** What searches of vectors share. */
+/** Shared by vector searches. */
 export type VectorReads = {
   readonly database: Database;
   /** The model that the caller uses. */
@@ -41,9 +41,8 @@ export type VectorSearch = {
 };
 
 /**
- * The vectors of owners with many memories, in memory: rows of bytes that a search compares first. They are kept current with what
- * any process has committed: each vector carries the version of its owner of which it is. The owners who have not asked for longest
- * are evicted.
+ * Vectors of owners with many memories, held in memory as rows of bytes that a search compares first. They are kept current with every
+ * committed change: each vector carries its owner's version. The least recently active owners are evicted.
  */
 export class ResidentVectors {
   readonly #large = new Set<OwnerKey>();
@@ -51,7 +50,7 @@ export class ResidentVectors {
   readonly #busy = new Map<OwnerKey, Promise<unknown>>();
   readonly #comparedMax: number;
 
-  /** @param comparedMax memories of an owner up to which none of the owner's vectors are held */
+  /** @param comparedMax memories of an owner up to which none of their vectors are held */
   constructor(comparedMax = COMPARED_MAX) {
     this.#comparedMax = comparedMax;
   }
@@ -66,8 +65,8 @@ export class ResidentVectors {
   }
 
   /**
-   * The vectors of an owner up to a version, perhaps with some that were removed since. Undefined if they cannot be held: too many,
-   * or without the library.
+   * The vectors of an owner up to a version, possibly with some removed since. Undefined if they cannot be held: too many, or without the
+   * library.
    */
   async slabOf(
     sql: Sql,
@@ -155,7 +154,7 @@ async function readChanges(sql: Sql, owner: OwnerKey, slab: Slab): Promise<boole
 }
 
 /**
- * The nearest nodes, by the vectors in memory and, exactly, by the server for those that may be among the best.
+ * The nearest nodes: by the vectors in memory, then exactly by the server for possible top hits.
  * @returns undefined if the vectors are not in memory, or too many would have to be compared exactly
  * @throws SvcError embedding_mismatch
  */
@@ -187,7 +186,7 @@ async function newestRevision(
   return row?.newest ?? -1;
 }
 
-/** Compares exactly as many vectors as needed until no other one can be among the best. */
+/** Compares as many vectors exactly as needed to rule out all others. */
 async function lookInto(
   sql: Sql,
   slab: Slab,
@@ -198,7 +197,7 @@ async function lookInto(
   const seen = new Set<number>();
   let hits: Hit<number>[] = [];
   for (let wanted = Math.ceil(k * FIRST_LOOK); ; ) {
-    // Other searches use the same memory between two rounds.
+    // Other searches may use the same memory between two rounds.
     const approximation = slab.compare(vector)?.(wanted);
     if (approximation === undefined || approximation.keys.length > LOOKED_AT_MAX) return undefined;
     const fresh = approximation.keys.filter((key) => !seen.has(key));
@@ -223,7 +222,7 @@ type ExactRow = {
   readonly score: number | null;
 };
 
-/** @returns the cosines of those that pass the filter, and the keys of those that have no vector any more */
+/** @returns the cosines of those that pass the filter, and the keys of those without a vector */
 async function compareExactly(
   sql: Sql,
   embedding: EmbeddingIdentity,

@@ -19,7 +19,7 @@ export type Step = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** How far a rewrite of all documents of an owner is. */
+/** Progress of rewriting an owner's documents. */
 export type Rewriting = {
   readonly written: number;
   /** Where to continue. */
@@ -27,9 +27,9 @@ export type Rewriting = {
   readonly hasMore: boolean;
 };
 
-/** UTF-8 bytes of texts after which a step ends, which bounds its time and its memory. */
+/** UTF-8 bytes of texts after which a step ends, limiting its time and memory. */
 const STEP_BYTES = 8_000_000;
-/** Looks at the signal while the documents of a step are made, and entries written between two looks. */
+/** Number of documents, and of entries written, between two checks of the signal. */
 const LOOKS = 8;
 const ENTRIES_AT_ONCE = 5000;
 
@@ -39,9 +39,9 @@ const NEXT = `SELECT key, before < ${STEP_BYTES} AS fits FROM (
   ORDER BY key LIMIT $3`;
 
 /**
- * Writes the next documents of an owner above a key: at most `limit`, fewer where they are long. Whatever the index holds of them and
- * of what lies between them is replaced; what it holds as it is to be is left. The last step counts what there is. Runs inside a
- * transaction that holds the owner's lock, and undoes it when the signal says so.
+ * Writes an owner's next documents above a key: at most `limit`, fewer if long. Outdated index entries for them and for keys in between are
+ * replaced, correct ones left. The last step updates the counts. Runs inside a transaction that holds the owner's lock, and rolls it back
+ * when aborted.
  */
 export async function rewriteDocuments(
   sql: Sql,
@@ -53,7 +53,7 @@ export async function rewriteDocuments(
   const hasMore = keys.length < next.length;
   const cursor = keys.at(-1) ?? after;
   const newest = hasMore ? cursor : await readNewestKey(sql, owner);
-  // Keys begin at 1, blocks at 0; behind the newest key there may be anything, too.
+  // Keys begin at 1, blocks at 0; there may also be entries after the newest key.
   const to = hasMore || newest === 0 ? newest : lastOf(blockOf(newest));
   const range = { after: after === 0 ? -1 : after, to };
   const documents = await documentsOf(sql, owner, keys, signal);
@@ -85,7 +85,7 @@ async function documentsOf(
   return documents;
 }
 
-/** Items some at a time; between them everything else that waits gets its turn, and the signal is looked at. */
+/** Items in batches; in between, other work runs and the signal is checked. */
 async function* parts<T>(
   items: readonly T[],
   size: number,
@@ -107,7 +107,7 @@ type Replacement = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** Puts entries in the place of all those of some keys. */
+/** Replaces all entries of some keys. */
 async function replaceEntries(
   sql: Sql,
   owner: OwnerKey,
@@ -173,7 +173,7 @@ async function replaceLengths(
   if (all.length > 0) await writeLengths(sql, owner, blocks, all);
 }
 
-/** Removes what lies above the newest key, and counts everything else. */
+/** Removes entries above the newest key, and counts the rest. */
 async function countAll(sql: Sql, owner: OwnerKey, newest: number): Promise<void> {
   for (const table of ["lexical_postings", "lexical_documents"]) {
     await sql.run(

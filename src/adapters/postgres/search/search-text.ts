@@ -23,7 +23,7 @@ import type { LengthsCache } from "./lengths-cache.ts";
 import { type PostingBlock, readLengths, readPostings } from "./posting-blocks.ts";
 import { termOf } from "./terms.ts";
 
-/** Documents that the filter is asked about in the first round per hit wanted, and the growth of each further round. */
+/** Documents filtered in the first round per hit wanted, and the growth of each further round. */
 const FIRST_LOOK = 4;
 const WIDER = 16;
 
@@ -34,7 +34,7 @@ export type TextSearch = {
   readonly filter: CandidateFilter;
   /** Hits wanted. */
   readonly k: number;
-  /** Nodes whose scores are wanted too, whatever their rank. */
+  /** Nodes whose scores are also wanted, whatever their rank. */
   readonly others: readonly number[];
 };
 
@@ -61,7 +61,7 @@ export async function searchText(
   return withCoverage(hits, holding, index.collection.documents);
 }
 
-/** The words that rank documents, and how many documents have each of the others, as a pack counts them. */
+/** The words that rank documents, and the number of documents with each of the others, counted as in a pack. */
 function rankingWords(words: readonly Postings[]): {
   readonly ranking: readonly Postings[];
   readonly unranked: readonly number[];
@@ -75,7 +75,7 @@ function rankingWords(words: readonly Postings[]): {
   };
 }
 
-/** The best that pass, followed by those of the others that match and pass. */
+/** The best that pass, then those of the others that match and pass. */
 async function choose(
   database: Database,
   ranking: Ranking,
@@ -145,7 +145,7 @@ const BEGINNINGS = `SELECT l.term, l.block, l.postings, NULL, NULL, NULL
     ON l.owner = $1::bigint AND l.term >= u.a AND l.term < u.b`;
 const LENGTHS = `SELECT NULL, block, lengths, NULL, NULL, NULL FROM lexical_documents WHERE owner = $1::bigint`;
 
-/** What a question needs of an owner's word index, in one statement and so in one snapshot. */
+/** A question's data from an owner's word index, in one statement and so in one snapshot. */
 async function readIndex(
   sql: Sql,
   owner: OwnerKey,
@@ -196,14 +196,14 @@ function lengthsOf(rows: readonly IndexRow[]): Int32Array {
   return readLengths(blocks.sort((a, b) => a.block - b.block));
 }
 
-/** The first text after all that begin with this one, by code point. */
+/** The first text after all with this prefix, by code point. */
 function after(text: string): string {
   const characters = [...text];
   const last = characters.pop()?.codePointAt(0) ?? 0;
   return `${characters.join("")}${String.fromCodePoint(last + 1)}`;
 }
 
-/** The documents that contain any of the terms, each as often as it contains all of them together. */
+/** The documents that contain any of the terms, with the sum of their frequencies. */
 function sumOf(terms: readonly Postings[]): Postings {
   const sums = new Map<number, number>();
   for (const { keys, frequencies } of terms) {

@@ -36,8 +36,8 @@ export async function searchVectors(
 }
 
 /**
- * The server compares every vector of an owner; those of an owner with many memories are compared here, in memory, as soon as the
- * owner asks for the second time.
+ * The server compares all vectors of an owner; for owners with many memories they are compared here, in memory, from the second question
+ * on.
  */
 async function searchTexts(
   reads: VectorReads,
@@ -51,10 +51,10 @@ async function searchTexts(
 }
 
 type FoundRow = {
-  /** Whether the vectors are of the model; nothing is found otherwise. */
+  /** Whether the vectors are of the model; otherwise there are no results. */
   readonly fits: boolean;
   readonly documents: number | null;
-  /** Null where nothing is found. */
+  /** Null if there are no results. */
   readonly key: number | null;
   readonly score: number;
 };
@@ -67,7 +67,7 @@ async function searchOnServer(
   const params = new Params(owner, writeVector(vector));
   const kinds = ofKind(params, filter, "v").map((condition) => `AND ${condition}`);
   const passing = passes(POSTGRES, params, filter);
-  // The zero keeps both apart, so that nodes are read from the nearest on, and only as many as it takes.
+  // Adding zero separates them, so that nodes are read nearest first, and only as many as needed.
   const joined = `CROSS JOIN LATERAL (SELECT FROM nodes n
     WHERE n.owner = $1::bigint AND n.key = v.key AND ${passing.join(" AND ")} OFFSET 0) n`;
   const statement = `WITH ${storedModel(params, embedding)}
@@ -88,7 +88,7 @@ async function searchOnServer(
   return rows.flatMap(({ key, score }) => (key === null ? [] : [{ key, score }])).sort(bestFirst);
 }
 
-/** What is looked for beside a vector. */
+/** Conditions of the search besides the vector. */
 type NearQuestion = Parameters<SearchIndex<number>["nearNodes"]>[1];
 type Choose = Parameters<SearchIndex<number>["nearNodes"]>[2];
 

@@ -8,10 +8,7 @@ import {
 import { asInstant } from "../../../lib/instant.ts";
 import { porterStem, snowball } from "../../stemming/stem.ts";
 
-/**
- * Words whose stems are remembered, of all owners: to compute one takes a few microseconds, which nobody can tell apart through the
- * statements around it.
- */
+/** Stems cached for all owners: computing one takes a few microseconds, which cannot be observed from outside. */
 const STEMS_MAX = 20_000;
 const stems = new Map<string, string>();
 
@@ -20,13 +17,13 @@ export function termOf(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
   if (stems.size >= STEMS_MAX) stems.clear();
-  // Every form of sigma is one letter.
+  // All forms of sigma are one letter.
   const term = porterStem(word.replaceAll("ς", "σ"));
   stems.set(word, term);
   return term;
 }
 
-/** The part of a memory that its document is made of. */
+/** The part of a memory that goes into its document. */
 export type Text = { readonly content: string; readonly event_time: string | null };
 
 /** What the word index holds of a memory. */
@@ -37,7 +34,7 @@ export type WordDocument = {
   readonly words: number;
 };
 
-/** The beginnings of neighbours are read several times, by each of their own. */
+/** The beginnings of neighbours are read several times, once for each of their neighbours. */
 export function documentMaker(): (place: Surrounded<Text>) => WordDocument {
   const beginnings = new Map<Text, readonly string[]>();
   const beginningOf = (text: Text): readonly string[] => {

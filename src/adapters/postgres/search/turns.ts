@@ -33,7 +33,7 @@ export function windowsOf(reach: number, among: string = IS_TURN): string {
     windows AS (SELECT unnest($2::integer[]) AS key UNION ${beside("<", "DESC")} UNION ${beside(">", "ASC")})`;
 }
 
-/** The place of a turn among all. */
+/** The position of a turn among all. */
 export type Placed = {
   readonly key: number;
   readonly session_id: string | null;
@@ -61,7 +61,7 @@ export function inOrder<T extends Placed>(turns: readonly T[]): readonly T[] {
 /**
  * The turns nearest to some, on either side and of the same conversation.
  * @param turns `inOrder`
- * @param counts which of them are found
+ * @param counts which of them may be found
  */
 export function besides<T extends Placed>(
   turns: readonly T[],

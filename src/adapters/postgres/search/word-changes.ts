@@ -9,16 +9,16 @@ export type Neighbour = Placed &
     /** Whether it is a turn now, or was one before it became inactive. */
     readonly is_of_conversation: boolean;
     readonly is_turn: boolean;
-    /** Whether it is to have a document. */
+    /** Whether it should have a document. */
     readonly has_words: boolean;
-    /** `storedLength` of the document that it has; 0 without one. */
+    /** `storedLength` of its present document; 0 without one. */
     readonly stored: number;
   };
 
-/** Another document for a memory, or none. */
+/** A memory's new document, or none. */
 export type WordChange = {
   readonly key: number;
-  /** The terms whose frequencies differ; 0 for one that it has no longer. */
+  /** The terms whose frequencies differ; 0 for a removed one. */
   readonly terms: ReadonlyMap<string, number>;
   /** `storedLength` before and after; 0 without a document. */
   readonly was: number;
@@ -26,10 +26,10 @@ export type WordChange = {
 };
 
 /**
- * What changes in the word index where nodes are written or retired. What the index holds of a node follows from the turns around
- * it that have documents, so nothing of it has to be read but which nodes have one.
+ * Changes of the word index for written or retired nodes. A document follows from the surrounding turns that have documents, so only which
+ * nodes have one must be read.
  * @param near the nodes themselves, and twice `DOCUMENT_REACH` turns on either side of each
- * @param changed keys of nodes that were written, or that are no longer active
+ * @param changed keys of nodes that were written, or are no longer active
  */
 export function wordChanges(
   near: readonly Neighbour[],
@@ -54,7 +54,7 @@ export function wordChanges(
   });
 }
 
-/** Whether a node is a turn no longer. */
+/** Whether a node is no longer a turn. */
 function wasTurn(node: Neighbour, changed: ReadonlySet<number>): boolean {
   return changed.has(node.key) && node.is_of_conversation && !node.is_turn;
 }
@@ -68,7 +68,7 @@ function placesOf(turns: readonly Neighbour[]): ReadonlyMap<number, Surrounded<N
   );
 }
 
-/** The documents of nodes as they are to be, by key. @param near as for `wordChanges` */
+/** The new documents of nodes, by key. @param near as for `wordChanges` */
 export function wordDocuments(
   near: readonly Neighbour[],
   keys: ReadonlySet<number>,
@@ -92,7 +92,7 @@ export type Entries = {
   readonly postings: Uint8Array;
 };
 
-/** Entries by term, then block: writers that meet then wait for each other, not in a circle. */
+/** Entries by term, then block, so that concurrent writers cannot deadlock. */
 export function entriesOf(
   frequencies: Iterable<{ readonly key: number; readonly terms: ReadonlyMap<string, number> }>,
 ): readonly Entries[] {

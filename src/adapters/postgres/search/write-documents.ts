@@ -19,14 +19,13 @@ import {
 } from "./word-changes.ts";
 
 /*
- * The word index of an owner. All of this runs inside a transaction that holds the owner's lock, after the nodes themselves were
- * written, once for all nodes of the transaction: neighbours that arrive together are written once.
+ * An owner's word index. Runs inside a transaction that holds the owner's lock, after the nodes were written and once for all of them, so
+ * that neighbours that arrive together are written once.
  */
 
 /**
- * Writes the documents of nodes, and those of the turns around them again. Nodes without words have none, nor those that are no
- * longer active.
- * @param areAlone whether none of them is or was a turn, so that no others are near
+ * Writes the documents of nodes, and rewrites those of the surrounding turns. Nodes without words, or no longer active, have none.
+ * @param areAlone whether none of them is or was a turn, so that there are no neighbours
  */
 export async function writeDocuments(
   sql: Sql,
@@ -65,7 +64,7 @@ const ALONE = nearIn("windows AS (SELECT unnest($2::integer[]) AS key)");
 
 export type Blocks = ReadonlyMap<number, Uint8Array>;
 
-/** The nodes, the turns near them, and the lengths of all blocks that these are in. */
+/** The nodes, their neighbouring turns, and the lengths of all blocks that contain them. */
 export async function readNear(
   sql: Sql,
   owner: OwnerKey,
@@ -117,7 +116,7 @@ const PUT = `UPDATE lexical_postings l SET postings = decode(p, 'hex')
 const REMOVE = `DELETE FROM lexical_postings l USING unnest($2::text[], $3::integer[]) u (t, b)
   WHERE l.owner = $1::bigint AND l.term = u.t AND l.block = u.b`;
 
-/** Gives entries that exist other postings. */
+/** Updates the postings of existing entries. */
 export async function putEntries(
   sql: Sql,
   owner: OwnerKey,
@@ -140,7 +139,7 @@ const putLengths = (from: number): string => `INSERT INTO lexical_documents (own
   SELECT $1::bigint, b, decode(l, 'hex') FROM unnest($${from}::integer[], $${from + 1}::text[]) u (b, l)
   ON CONFLICT (owner, block) DO UPDATE SET lengths = excluded.lengths`;
 
-/** All that changes in the word index, in one statement. */
+/** All changes of the word index, in one statement. */
 const APPEND_AND_COUNT = `WITH ${APPENDED}, measured AS (${putLengths(5)}), counted AS (
     UPDATE owners SET lexical_documents = lexical_documents + $7::integer, lexical_words = lexical_words + $8::bigint
     WHERE owner = $1::bigint AND ($7::integer <> 0 OR $8::bigint <> 0))
@@ -168,7 +167,7 @@ function lengthsOf(
   return [byBlock.map(([block]) => block), lengths];
 }
 
-/** How many documents, and words in them, there are more. */
+/** The increase in documents, and in their words. */
 function countOf(changes: readonly WordChange[]): [number, number] {
   let [documents, words] = [0, 0];
   for (const { was, stored } of changes) {

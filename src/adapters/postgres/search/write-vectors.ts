@@ -19,10 +19,9 @@ import {
 } from "./turns.ts";
 
 /*
- * The vectors of an owner. A memory keeps the vector of its own text. What searches compare is in a table of its own, which only
- * active memories are in: for a turn of a conversation a vector that leans towards those of the turns around it, which is computed
- * again when one of these comes or goes. The result does not depend on the order in which turns arrive. All of this runs inside a
- * transaction that holds the owner's lock.
+ * An owner's vectors. A memory keeps the vector of its own text. Searches compare a separate table of active memories: for a turn of a
+ * conversation, its vector mixed with those of adjacent turns, recomputed when one of these comes or goes. The result does not depend on
+ * the order of arrival. Runs inside a transaction that holds the owner's lock.
  */
 
 /** The vector of one node's own text. */
@@ -33,7 +32,7 @@ export type VectorEntry = {
   readonly contentHash: string;
 };
 
-/** The vector of the own text of a node `n` as it is kept: that of a turn or a retired one rounded, like a pack's. As SQL. */
+/** The stored vector of a node `n`'s own text, as SQL: rounded for a turn or a retired node, as in a pack. */
 export function asOwn(vector: string): string {
   return `CASE WHEN ${IS_OF_CONVERSATION} OR n.lifecycle_state NOT IN ${ACTIVE} THEN ${vector}::halfvec::vector ELSE ${vector} END`;
 }
@@ -45,14 +44,14 @@ const RENEW = `ON CONFLICT (owner, key) DO UPDATE
     SET embedding = excluded.embedding, content_hash = excluded.content_hash, revision = excluded.revision`;
 const REVISION = "(SELECT o.version FROM owners o WHERE o.owner = $1::bigint)";
 
-/** What is compared of a node that is no turn is the vector of its own text. */
+/** For a node that is not a turn, searches compare the vector of its own text. */
 const PUT_ALONE = `WITH own AS (${PUT_OWN} RETURNING n.key, n.embedding, n.scope, n.node_type, u.h, ${IS_ACTIVE} AS active)
   INSERT INTO vectors (owner, key, embedding, scope, node_type, content_hash, revision)
   SELECT $1::bigint, key, embedding, scope, node_type, h, ${REVISION} FROM own WHERE active ${RENEW}`;
 
 /**
- * Writes the vectors of active nodes, and those of the turns around them again.
- * @param areAlone whether none of them is a turn, so that no others are near
+ * Writes the vectors of active nodes, and rewrites those of adjacent turns.
+ * @param areAlone whether none of them is a turn, so that there are no neighbours
  */
 export async function putVectors(
   sql: Sql,
@@ -103,8 +102,8 @@ async function removeVectors(sql: Sql, owner: OwnerKey, keys: readonly number[])
 }
 
 /**
- * Removes nodes that are no longer active from the index. They keep the vectors of their own texts, for questions about earlier
- * moments; those of the turns around them are computed again.
+ * Removes inactive nodes from the index. They keep the vectors of their own texts, for questions about earlier moments; those of adjacent
+ * turns are recomputed.
  */
 export async function evictVectors(
   sql: Sql,
@@ -122,7 +121,7 @@ export async function evictVectors(
   await leanAgain(sql, owner, keys);
 }
 
-/** Makes the vectors of all turns of an owner lean towards their present neighbours. @param step nodes at a time */
+/** Recomputes the mixed vectors of all turns of an owner from their present neighbours. @param step nodes at a time */
 export async function leanAll(sql: Sql, owner: OwnerKey, step = 500): Promise<void> {
   for (let after = 0; ; ) {
     const rows = await sql.all<{ key: number }>(
@@ -151,7 +150,7 @@ async function leanAgain(sql: Sql, owner: OwnerKey, keys: readonly number[]): Pr
   await writeIndexed(sql, owner, turns, new Map());
 }
 
-/** A turn without a vector yet is not a neighbour: what is indexed depends only on existing vectors. */
+/** A turn without a vector yet is not a neighbour: the index depends only on existing vectors. */
 const WITH_VECTOR = `(${IS_TURN} AND n.embedding IS NOT NULL)`;
 
 type Near = Placed & {
@@ -176,10 +175,10 @@ async function readNear(
   return keys.length === 0 ? [] : await sql.all<Near>(NEAR, owner, keys);
 }
 
-/** The vector that searches compare; undefined for that of the node's own text. */
+/** The vector that searches compare; undefined: that of the node's own text. */
 type Indexed = { readonly key: number; readonly leaning: Float32Array | undefined };
 
-/** What is indexed for the nodes that were written, and for the turns around those that were written or retired. */
+/** The index content for written nodes, and for turns adjacent to written or retired ones. */
 function leaning(
   near: readonly Near[],
   changed: ReadonlySet<number>,
@@ -219,7 +218,7 @@ const PUT_INDEXED = `INSERT INTO vectors (owner, key, embedding, scope, node_typ
     LEFT JOIN vectors v ON v.owner = $1::bigint AND v.key = u.k
   ${RENEW}`;
 
-/** @param hashes of the contents of nodes whose own vector is new */
+/** @param hashes of the contents of nodes with a new own vector */
 async function writeIndexed(
   sql: Sql,
   owner: OwnerKey,

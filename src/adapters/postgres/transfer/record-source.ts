@@ -27,7 +27,7 @@ const sqlOf = (kind: RecordKind): ReturnType<typeof readOf> => readOf(POSTGRES, 
 const ownVector = ({ embedding }: TransferRecord): Float32Array => readVector(bytesOf(embedding));
 
 /**
- * Calls `use` once with all that a database holds at one moment; others may go on writing.
+ * Calls `use` once with a snapshot of a database; others may go on writing.
  * @throws SvcError invalid_argument while a rebuild has begun; storage_unavailable; and what `use` throws
  */
 export async function withRecordSource<T>(
@@ -37,10 +37,10 @@ export async function withRecordSource<T>(
 ): Promise<T> {
   let isUsed = false;
   return await database.snapshot(ALL_OWNERS, async (sql) => {
-    // A snapshot that was lost is gone: what was taken of it does not go with another one.
+    // A lost snapshot cannot be continued by another one.
     if (isUsed) throw lost(place);
     isUsed = true;
-    // While the other store indexes what it has taken, nothing is asked here.
+    // While the other store indexes, nothing is requested here.
     await sql.run("SET LOCAL idle_in_transaction_session_timeout = 0");
     if ((await run(sql, begunModel())) !== undefined) {
       throw invalid("database", "has a rebuild that has begun; finish it first with: svc rebuild");
@@ -68,7 +68,7 @@ async function countOf(sql: Sql, kind: RecordKind): Promise<number> {
   return (await sql.get<{ count: number }>(sqlOf(kind).count))?.count ?? 0;
 }
 
-/** Rows that are fetched at once at first; texts may be long. */
+/** Rows fetched at once initially; texts may be long. */
 const FIRST_ROWS = 20;
 
 async function* readPages(

@@ -28,25 +28,25 @@ export type RecordTargetOptions = {
   readonly manifest: Manifest;
   /** `TransferSource.state`. */
   readonly state: string;
-  /** Of the tables that are made; see `SetUp`. */
+  /** For new tables; see `SetUp`. */
   readonly partitions?: number | undefined;
   /** An id of this attempt. */
   readonly run: string;
   readonly now: Instant;
 };
 
-/** Records that name events or nodes: without statistics of these the server would look for them as in empty tables. */
+/** Records that refer to events or nodes: without statistics the server would plan lookups as for empty tables. */
 const NAMING: ReadonlySet<RecordKind> = new Set(["operation", "work", "vector"]);
 
-/** Documents that are indexed in a transaction. */
+/** Documents indexed per transaction. */
 const DOCUMENTS_A_STEP = 1024;
 /** The next owner with texts to index. */
 const NEXT = `SELECT user_id AS "userId" FROM owners
   WHERE $1::bigint IS NULL OR owner > $1::bigint OR (owner = $1::bigint AND $2) ORDER BY owner LIMIT 1`;
 
 /**
- * Claims a database that takes records: an empty one, or one that a transfer of the same source has begun to fill, which goes on.
- * What a source held before it changed is given up. Until `index` has ended, no store opens the database.
+ * Claims a database for incoming records: an empty one, or one partly filled by a transfer from the same source, which continues. If the
+ * source has changed since, it starts over. Until `index` has ended, no store opens the database.
  * @throws SvcError invalid_argument for a database that holds something else; storage_busy; and what `migrate` throws
  */
 export async function openRecordTarget(options: RecordTargetOptions): Promise<TransferTarget> {
@@ -92,7 +92,7 @@ export async function openRecordTarget(options: RecordTargetOptions): Promise<Tr
     },
   };
 
-  /** Indexes the next texts. @returns how many; undefined once there are no more */
+  /** Indexes the next texts. @returns how many; undefined when done */
   async function indexNext(signal: AbortSignal): Promise<number | undefined> {
     const { owner: last = null, key } = state.indexed ?? {};
     const found = await database.read(ALL_OWNERS, (sql) =>
@@ -114,7 +114,7 @@ export async function openRecordTarget(options: RecordTargetOptions): Promise<Tr
   async function claim({ state: source, run }: RecordTargetOptions): Promise<TransferState> {
     const { softwareVersion, embedding, scoringVersion } = manifest;
     let isWalled = false;
-    // Tables that are made again are as they were.
+    // Recreated tables keep their properties.
     const partitions = options.partitions ?? (await database.read(ALL_OWNERS, readPartitions));
     for (let attempt = 0; attempt < 2; attempt += 1) {
       const tables = {

@@ -12,22 +12,22 @@ import type { OwnerKey } from "../owner-key.ts";
 import { FUNCTIONS, lockSetUp } from "../schema/migrate.ts";
 import { DATABASE_TABLES } from "./record-tables.ts";
 
-/** How connections of a transfer call themselves. */
+/** Application name of transfer connections. */
 export const TRANSFER = "svc migrate";
-/** The setting of a database that is being filled, or was. */
+/** The setting of a database that is or was being filled. */
 const NAME = "transfer";
 
 export type TransferState = {
-  /** When the source was made: it is the same one again. */
+  /** Creation time of the source, which identifies it. */
   readonly source: string;
-  /** How the source was; see `TransferSource.state`. */
+  /** State of the source; see `TransferSource.state`. */
   readonly state: string;
-  /** The process that fills it: another one takes over. */
+  /** The process that fills it; another one can take over. */
   readonly run: string;
   readonly taken: Partial<Readonly<Record<RecordKind, number>>>;
-  /** Statements that make indexes that are left out until all rows are there. Absent: none are. */
+  /** Statements that recreate the indexes dropped during the transfer. Absent: none are. */
   readonly indexes?: readonly string[];
-  /** The owner whose texts were indexed last, and the last key unless all of them were. Absent before the first. */
+  /** The owner whose texts were indexed last, and the last key if some remain. Absent before the first. */
   readonly indexed?: { readonly owner: OwnerKey; readonly key?: number };
   readonly isDone: boolean;
 };
@@ -42,7 +42,7 @@ async function writeState(sql: Sql, state: TransferState): Promise<void> {
   await steps(sql, writeSetting(NAME, JSON.stringify(state)));
 }
 
-/** @throws SvcError storage_busy while a database holds only a part of what it is to hold */
+/** @throws SvcError storage_busy while a database is only partly filled */
 export async function requireWhole(database: Database, place: string): Promise<void> {
   const state = await database.read(ALL_OWNERS, readState);
   if (state === undefined || state.isDone) return;
@@ -57,9 +57,9 @@ export type Begin = {
 };
 
 /**
- * Claims a database with tables for a transfer: an empty one, or one that was filled by a transfer from the same source, which goes
- * on. Runs inside a transaction.
- * @returns undefined if the source has changed since; then `emptyDatabase` has to make room
+ * Claims a database with tables for a transfer: an empty one, or one filled by a transfer from the same source, which continues. Runs
+ * inside a transaction.
+ * @returns undefined if the source has changed since; then `emptyDatabase` must clear it
  * @throws SvcError invalid_argument for a database that holds something else
  */
 export async function beginTransfer(
@@ -90,7 +90,7 @@ async function saved(sql: Sql, state: TransferState): Promise<TransferState> {
   return state;
 }
 
-/** Where memories, and what belongs to them, would be. */
+/** Tables of memories and their data. */
 const CONTENT = ["owners", "events", "nodes", "operations", "receipts"];
 
 async function requireEmpty(sql: Sql, place: string): Promise<void> {
@@ -106,21 +106,18 @@ function holdsSomethingElse(place: string): SvcError {
   );
 }
 
-/** Removes all tables of a database, which a transfer has begun to fill. Runs inside a transaction. */
+/** Drops all tables of a partly filled database. Runs inside a transaction. */
 export async function emptyDatabase(sql: Sql): Promise<void> {
-  // First what says who fills it: others wait there, not for one another.
+  // First the row that identifies the filler: others wait for it, which avoids deadlocks.
   await sql.run("LOCK TABLE settings IN ACCESS EXCLUSIVE MODE");
   await sql.run(`DROP TABLE IF EXISTS ${Object.keys(DATABASE_TABLES).join(", ")} CASCADE`);
   for (const name of [...FUNCTIONS, FENCE]) await sql.run(`DROP FUNCTION IF EXISTS ${name}()`);
 }
 
-/** Refuses what others write meanwhile: each of their writes begins with the row of an owner. */
+/** Rejects other writers meanwhile: each of their writes begins with an owner's row. */
 const FENCE = "svc_refuse_while_filled";
 
-/**
- * Lets nobody but transfers write: a server that opened the database while it was empty would lose what it stores. Runs inside a
- * transaction.
- */
+/** Only transfers may write: a server that opened the database while it was empty would lose what it stores. Runs inside a transaction. */
 async function fence(sql: Sql): Promise<void> {
   await sql.run(`CREATE OR REPLACE FUNCTION ${FENCE}() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -140,8 +137,8 @@ export async function unfence(sql: Sql): Promise<void> {
 }
 
 /**
- * Notes what was taken. Runs inside the transaction that takes it.
- * @throws SvcError storage_busy when another process has taken over
+ * Records progress. Runs inside the transaction that writes the records.
+ * @throws SvcError storage_busy if another process has taken over
  */
 export async function noteTaken(sql: Sql, state: TransferState): Promise<void> {
   const row = await sql.get<{ value: string }>(
@@ -161,20 +158,20 @@ function takenOver(cause?: unknown): SvcError {
 }
 
 /**
- * What an attempt to fill a database failed by: where another one has taken over, that is behind whatever a statement met.
+ * The error of a failed attempt to fill a database: a takeover by another process, if there was one, explains any other failure.
  * @param run `TransferState.run` of the attempt
  */
 export async function failureOf(database: Database, run: string, error: unknown): Promise<unknown> {
   if (!(error instanceof SvcError) || !error.code.startsWith("storage_")) return error;
   const isOurs = await database.read(ALL_OWNERS, readState).then(
     (state) => state?.run === run,
-    // While it is made again for the other one, the database has no tables.
+    // While it is recreated by the other process, the database has no tables.
     (cause) => !(cause instanceof SvcError && cause.data["reason"] === UNDEFINED_TABLE),
   );
   return isOurs ? error : takenOver(error);
 }
 
-/** SQLSTATE of a statement about a table that is not there. */
+/** SQLSTATE for a missing table. */
 const UNDEFINED_TABLE = "42P01";
 
 /** Indexes by which records that are taken find others. */

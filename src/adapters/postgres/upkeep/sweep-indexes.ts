@@ -5,8 +5,8 @@ import { ownerKey } from "../owner-key.ts";
 import { evict, HAS_DOCUMENT, HAS_VECTOR } from "../search/index-writes.ts";
 
 /**
- * Removes entries from both indexes that belong to no active node, in one transaction for each owner.
- * @param limit nodes whose entries are removed at most; 0 only counts
+ * Removes entries without an active node from both indexes, one transaction per owner.
+ * @param limit maximum nodes whose entries are removed; 0 only counts
  */
 export async function sweepIndexes(
   database: Database,
@@ -41,7 +41,7 @@ async function findStaleEntries(sql: Sql, owner: Owner): Promise<readonly StaleE
   );
 }
 
-/** Runs inside a write transaction of the owner. @returns how many nodes had entries that are gone now */
+/** Runs inside a write transaction of the owner. @returns the number of nodes whose entries were removed */
 async function removeStaleEntries(
   sql: Sql,
   userId: string,

@@ -18,20 +18,20 @@ import { DATABASE_TABLES } from "../transfer/record-tables.ts";
 const CATALOG = "svc_workspace";
 const PREFIX = "svc_ns_";
 const VERSION = "1";
-/** Names the lock of those who change a catalogue at the same time. */
+/** Advisory lock for concurrent changes of a catalogue. */
 const CATALOG_LOCK = 0x53564357;
 
-/** The namespaces of a database, each with a schema of its own. Any number of processes may use one. */
+/** The namespaces of a database, each with its own schema. Any number of processes may use one. */
 export type Catalog = {
   /** Names the database to a person. */
   readonly place: string;
   find(name: string): Promise<RegisteredNamespace | undefined>;
-  /** Makes the schema, too. A name that another process has registered meanwhile keeps its id. */
+  /** Also creates the schema. A name registered meanwhile by another process keeps its id. */
   register(namespace: Namespace): Promise<void>;
   markInitialized(id: Uuid): Promise<void>;
-  /** By name, in the order of code points. */
+  /** By name, in code-point order. */
   list(): Promise<readonly Namespace[]>;
-  /** Where the tables of a namespace are made, and where the types of pgvector are found. */
+  /** Where a namespace's tables are created, and where the types of pgvector are. */
   searchPath(id: Uuid): readonly string[];
   close(): Promise<void>;
 };
@@ -42,9 +42,9 @@ type CatalogOptions = Pick<ConnectionOptions, "url" | "statementTimeoutMs">;
 const POOL_SIZE = 2;
 
 /**
- * Opens the catalogue of a database, making it if it is missing.
- * @throws SvcError workspace_damaged; unsupported without pgvector, behind a pooler that drops settings, or beside tables of svc
- *   that are of no namespace; storage_failed, storage_busy, storage_unavailable
+ * Opens the catalogue of a database, creating it if missing.
+ * @throws SvcError workspace_damaged; unsupported without pgvector, behind a pooler that drops settings, or next to svc tables outside of
+ * namespaces; storage_failed, storage_busy, storage_unavailable
  */
 export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
   const place = databasePlace(options.url);
@@ -98,7 +98,7 @@ function catalogOn(database: Database, place: string, types: string): Catalog {
   };
 }
 
-/** A name may be anything, so a schema has that of the id. */
+/** Names are arbitrary, so a schema is named by id. */
 function schemaOf(id: string): string {
   return `${PREFIX}${id.replaceAll("-", "")}`;
 }
@@ -126,7 +126,7 @@ async function makeCatalog(sql: Sql): Promise<void> {
     name text COLLATE "C" PRIMARY KEY, id uuid NOT NULL UNIQUE, initialized boolean NOT NULL DEFAULT false)`);
 }
 
-/** @throws SvcError workspace_damaged unless the catalogue is of this version and names every schema of a namespace */
+/** @throws SvcError workspace_damaged unless the catalogue is of this version and lists every namespace schema */
 async function requireCatalog(sql: Sql, place: string): Promise<void> {
   const tables = await sql.get<{ found: boolean }>(
     `SELECT to_regclass('${CATALOG}.metadata') IS NOT NULL AND to_regclass('${CATALOG}.namespaces') IS NOT NULL AS found`,
@@ -147,10 +147,7 @@ async function requireCatalog(sql: Sql, place: string): Promise<void> {
   throw workspaceDamaged(place, `does not name the schema ${lost.name}`, { advice: RESTORE });
 }
 
-/**
- * Tables of svc beside the types would be found in place of those that a namespace has lost.
- * @throws SvcError unsupported
- */
+/** svc tables next to the types would be found instead of a namespace's missing ones. @throws SvcError unsupported */
 async function requireNoTables(sql: Sql, place: string, schema: string): Promise<void> {
   const found = await sql.get<{ name: string }>(
     `SELECT c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -2,27 +2,27 @@ import type { Database } from "bun:sqlite";
 
 export type Parameter = string | number | null;
 
-/** The first value of the first row, by a statement that is prepared once; undefined without a row, and for null. */
+/** The first value of the first row, by a statement prepared once; undefined without a row, and for null. */
 export function ask<T = unknown>(
   database: Database,
   sql: string,
   ...parameters: readonly Parameter[]
 ): T | undefined {
-  // SAFETY: the caller names the type of the column.
+  // SAFETY: the caller states the type of the column.
   return (database.query(sql).values(...parameters)[0]?.[0] ?? undefined) as T | undefined;
 }
 
-/** How many rows there are. @param from what stands behind FROM */
+/** The number of rows. @param from what follows FROM */
 export function countRows(database: Database, from: string, ...parameters: Parameter[]): number {
   return ask<number>(database, `SELECT count(*) FROM ${from}`, ...parameters) ?? 0;
 }
 
-/** Whether there is a row. @param from what stands behind FROM */
+/** Whether there is a row. @param from what follows FROM */
 export function hasRow(database: Database, from: string, ...parameters: Parameter[]): boolean {
   return ask(database, `SELECT 1 FROM ${from} LIMIT 1`, ...parameters) !== undefined;
 }
 
-/** Moves a log into its file. `NOOP`: only looks. @returns whether all of it is there */
+/** Checkpoints a log. `NOOP`: only checks. @returns whether all of it is in the file */
 export function checkpoint(
   database: Database,
   schema: string,

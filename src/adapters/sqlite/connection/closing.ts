@@ -1,14 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { isBusy } from "./failures.ts";
 
-/** Milliseconds for the process that closed before to be gone. */
+/** Milliseconds for the previously closing process to end. */
 const CLOSING_PAUSE_MS = 3;
-/** How often a closing process asks for its turn. */
+/** How often a closing process requests its turn. */
 const CLOSING_TRIES = 50;
 
 /**
- * Processes that close at the same instant each take the other for the last one, so that the log stays behind. The write lock
- * makes them close one after the other; a moment later the previous one is gone.
+ * Processes that close at the same instant each see the other, so that neither checkpoints the log. The write lock makes them close one
+ * after the other; a moment later the previous one is gone.
  */
 export async function waitForTurn(writer: Database): Promise<void> {
   try {
@@ -16,7 +16,7 @@ export async function waitForTurn(writer: Database): Promise<void> {
     await Bun.sleep(CLOSING_PAUSE_MS);
     writer.run("ROLLBACK");
   } catch {
-    // Another process writes for longer than it pays to wait, or the disk is full: the next process will tidy up the log.
+    // Another process writes for too long, or the disk is full: the next process will clean up the log.
   }
 }
 

@@ -18,12 +18,11 @@ export type WholePack = Pick<DatabaseOptions, "namespace"> & {
 
 /** Long enough for `info` to finish reading, short enough for a person who forgot a running server. */
 const BUSY_TIMEOUT_MS = 500;
-/** KiB of pages in memory for each file; this bounds the memory of work on a pack of any size. */
+/** KiB of page cache per file; limits the memory for a pack of any size. */
 const CACHE_KIB = 8192;
 
 /**
- * Opens a pack that no other process has open, and keeps others out until the connection is closed. Its log is first moved into
- * the files, so that they are the whole pack.
+ * Opens a pack exclusively until the connection is closed. Its log is checkpointed first, so that the files are the whole pack.
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, pack_in_use, encryption_failed, pack_damaged
  */
 export function openExclusively(pack: WholePack): Database {
@@ -45,7 +44,7 @@ export function openExclusively(pack: WholePack): Database {
   }
 }
 
-/** A connection with a small cache that locks exclusively what it reads; the caller closes it. */
+/** A connection with a small cache that exclusively locks what it reads; the caller closes it. */
 export function openAlone(pack: WholePack): Database {
   const database = openDatabase({
     ...pack,
@@ -67,7 +66,7 @@ function takeAll(database: Database, { layout }: WholePack): void {
   for (const schema of schemasOf(layout)) {
     database.query(`SELECT count(*) FROM ${schema}.sqlite_schema`).get();
   }
-  // The file that we locked may have been replaced while we waited for the lock; then we must not touch its log.
+  // The locked file may have been replaced while waiting for the lock; its log must then not be touched.
   if (schemasOf(layout).some((schema) => hasMoved(database, schema))) throw inUse(path);
   requireReadable(database, layout);
   if (!hasManifest(database)) throw notAPack(path, "it has no manifest");

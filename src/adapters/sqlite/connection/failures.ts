@@ -10,10 +10,7 @@ export function isBusy(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
 }
 
-/**
- * A SQLite or file-system failure in the caller's terms: which pack, what is wrong, what to do. Other errors are returned
- * unchanged.
- */
+/** A SQLite or file-system failure in the caller's terms: the pack, the problem, the remedy. Other errors are returned unchanged. */
 export function toSvcError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
@@ -40,10 +37,10 @@ export function toSvcError(error: unknown, path: string): unknown {
 }
 
 const FULL = ["ENOSPC", "EDQUOT"];
-/** Less room than SQLite needs to begin a log and its index. */
+/** Less room than SQLite needs to start a log and its index. */
 const NO_ROOM_BYTES = 64 * 1024;
 
-/** Whether a failure for which SQLite has no reason comes from a full disk, as that of the index of a log does. */
+/** Whether a failure without a reason from SQLite is due to a full disk, as for the index of a log. */
 function isFullAt(code: string, path: string): boolean {
   if (!code.startsWith("SQLITE_IOERR") && !code.startsWith("SQLITE_CANTOPEN")) return false;
   try {
@@ -54,7 +51,7 @@ function isFullAt(code: string, path: string): boolean {
   }
 }
 
-/** The error for a pack whose main file is no longer under its name. */
+/** The error for a pack whose main file was moved or deleted. */
 export function packMoved(path: string, cause?: unknown): SvcError {
   return new SvcError(
     "storage_failed",
@@ -64,7 +61,7 @@ export function packMoved(path: string, cause?: unknown): SvcError {
   );
 }
 
-/** The error for a main file that another program has written in place. @param aside where its log is now; empty without one */
+/** The error for a main file overwritten in place by another program. @param aside where its log is now; empty without one */
 export function fileOverwritten(path: string, aside: string): SvcError {
   const rest =
     aside === ""
@@ -89,7 +86,7 @@ export function codeOf(error: unknown): string | undefined {
 /** The error for a missing pack. @param advice the situation or what to do, as part of a sentence */
 export function noSuchPack(path: string, advice?: string): SvcError {
   const folder = dirname(path);
-  // A name that does not end in .pack is taken for the folder of a pack.
+  // A name that does not end in .pack is taken as the folder of a pack.
   const isFolder = basename(path) === "memory.db" && !existsSync(folder);
   const id = isFolder ? folder : path;
   const near = nearPack(id);
@@ -103,7 +100,7 @@ export function noSuchPack(path: string, advice?: string): SvcError {
   return new SvcError("not_found", message, { kind: "pack", id });
 }
 
-/** A pack in the same folder whose name is the same but for its ending or two letters. */
+/** A pack in the same folder whose name differs only in its suffix or two letters. */
 function nearPack(path: string): string | undefined {
   const folder = dirname(path);
   const wanted = parse(path).name;
@@ -132,13 +129,13 @@ export function requirePack(path: string, advice?: string): void {
   if (!existsSync(path)) throw noSuchPack(path, advice);
 }
 
-/** The error for a pack that could be written, but must not be. */
+/** The error for a writable pack that must not be written. */
 export function keptUnchanged(path: string): SvcError {
   const message = `${path}: was opened read-only; nothing was changed. Leave out --read-only to write.`;
   return new SvcError("pack_read_only", message, { path });
 }
 
-/** The error for a pack that has another name, under which its log would be another one. */
+/** The error for a pack with another hard link, under which its log would be a different one. */
 export function secondName(path: string): SvcError {
   return new SvcError(
     "storage_failed",

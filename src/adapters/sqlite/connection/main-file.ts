@@ -6,17 +6,17 @@ import { hasMoved } from "./open-database.ts";
 import { asidePath, isMarkedSo, isOwnLog, readMark } from "./own-log.ts";
 import { type Cipher, type HeldName, holdName } from "./pack-files.ts";
 
-/** Notices a main file that another program has written in place while it is open, for example `cp` over it. */
+/** Detects a main file that another program has overwritten in place while it is open, for example with `cp`. */
 export class MainFile {
   readonly #database: Database;
   readonly #path: string;
   readonly #held: HeldName;
-  /** Time and size of the file when it was right. */
+  /** Time and size of the file when it was last verified. */
   #stamp = "";
-  /** The mark of the pack at that time, and what changes with each commit of another connection. */
+  /** The pack's mark at that time, and a value that changes with each commit of another connection. */
   #mark: string | undefined;
   #version: number | undefined;
-  /** Where the log was set aside; empty: there was none. */
+  /** Where the log was set aside; empty if there was none. */
   #aside: string | undefined;
 
   constructor(database: Database, cipher: Cipher | undefined) {
@@ -26,23 +26,23 @@ export class MainFile {
     this.accept();
   }
 
-  /** The file is as this connection has left it. */
+  /** The file is as this connection left it. */
   accept(): void {
     this.#stamp = this.#now();
-    // In this order: a commit in between shows at the next look.
+    // In this order: a commit in between is noticed by the next check.
     this.#version = this.#changes();
     this.#mark = readMark(this.#database);
   }
 
   /**
    * Runs outside of transactions.
-   * @throws SvcError storage_failed if the file is not what it was; its log is then set aside, so that nothing of it gets into the file
+   * @throws SvcError storage_failed if the file was overwritten; its log is then set aside, so that it is never applied to the file
    */
   requireOurs(): void {
     if (this.#aside === undefined) {
-      // Moved away is told apart, at the commit.
+      // Moving the file away is detected separately, at the commit.
       if (this.#now() === this.#stamp || hasMoved(this.#database, "main")) return;
-      // What the connection reads may come from the new content: without a commit of another one, the mark is known.
+      // The connection may read the new content: without another connection's commit, the mark is known.
       const isRight = (own: string | undefined): boolean => {
         const isKnown = this.#changes() === this.#version;
         return isOwnLog(own, isKnown ? this.#mark : readMark(this.#database));
@@ -86,7 +86,7 @@ export class MainFile {
     if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0) return "";
     const aside = asidePath(log);
     copyFileSync(log, aside);
-    // SQLite would move it into the file with the last connection that closes; it cannot read it any more.
+    // SQLite would apply it when the last connection closes; then it can no longer read it.
     truncateSync(log);
     return aside;
   }

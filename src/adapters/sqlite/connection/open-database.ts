@@ -21,7 +21,7 @@ import {
 import { run } from "./run.ts";
 import { requireSafeSidecars } from "./sidecars.ts";
 
-/** Pages of the log at which it is moved into the pack: 32 MB. */
+/** Pages of the log at which it is checkpointed: 32 MB. */
 const LOG_PAGES = 4096;
 
 export type DatabaseOptions = {
@@ -35,12 +35,9 @@ export type DatabaseOptions = {
   readonly vecExtensionPath: string;
   /** If given, the pack is encrypted, or will be when it is created. Absent: it is unencrypted. */
   readonly cipher?: Cipher | undefined;
-  /** Which pack is expected; a new one has no identity yet. Absent: any. */
+  /** The expected identity; a new pack has none yet. Absent: any. */
   readonly namespace?: NamespaceIdentity | undefined;
-  /**
-   * Locks each file for this connection alone as soon as it reads it; SQLITE_BUSY if another connection has it open. Default
-   * false.
-   */
+  /** Locks each file exclusively at its first read; SQLITE_BUSY if another connection has it open. Default false. */
   readonly isExclusive?: boolean | undefined;
 };
 
@@ -51,8 +48,7 @@ Database.MAX_QUERY_CACHE_SIZE = 500;
 const REPLACEMENTS_MAX = 5;
 
 /**
- * Opens a connection to a pack. Every connection of the program is made here, so that only this place decides how pages reach the
- * disk.
+ * Opens a connection to a pack. All connections are made here, so that one place decides how pages reach the disk.
  * @throws SvcError not_a_pack, encryption_failed, namespace_mismatch before anything is written; SQLiteError from SQLite itself
  */
 export function openDatabase(options: DatabaseOptions): Database {
@@ -68,10 +64,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
-/** How another thread connects to files that are open here; it gets their names and no key. */
+/** How another thread connects to files open here; it gets their names and no key. */
 export type Connecting = Omit<DatabaseOptions, "cipher"> & { readonly isEncrypted: boolean };
 
-/** The names under which another thread can open the files of a pack until they are released. */
+/** The names under which another thread can open the files of a pack until released. */
 export function holdNames({ cipher, ...options }: DatabaseOptions) {
   const held = filesOf(options.layout).map((path) => ({ path, held: holdName(path, cipher) }));
   const connecting: Connecting = { ...options, isEncrypted: cipher !== undefined };
@@ -85,7 +81,7 @@ export function holdNames({ cipher, ...options }: DatabaseOptions) {
   };
 }
 
-/** Opens files that another thread has open, by the names that it holds. @throws SQLiteError */
+/** Opens files that another thread has open, by the names it holds. @throws SQLiteError */
 export function openNamed(files: readonly NamedFile[], connecting: Connecting): Database {
   loadCryptLibrary();
   const database = openFiles(files, connecting, true);
@@ -94,8 +90,8 @@ export function openNamed(files: readonly NamedFile[], connecting: Connecting): 
 }
 
 /**
- * Whether the pack was replaced as a whole (compact, rekey) between our opening of its file and our first lock on it. The log
- * beside the name then belongs to the new file: we must not write it for the old one, and the two together may look like damage.
+ * Whether the pack was replaced as a whole (compact, rekey) between opening its file and the first lock. The log at that name then belongs
+ * to the new file and must not be written for the old one; the two together may look like damage.
  */
 function isReplaced(database: Database, layout: PackLayout): boolean {
   const attached = database.query<{ name: string }, []>("PRAGMA database_list").all();
@@ -107,7 +103,7 @@ function isReplaced(database: Database, layout: PackLayout): boolean {
   );
 }
 
-/** Whether there is now another file under the name of the one that a connection has open. */
+/** Whether the name of a connection's open file now belongs to another file. */
 export function hasMoved(database: Database, schema: string): boolean {
   // The answer is a C int; the runtime wants room for eight bytes.
   const answer = new Int32Array(2);
@@ -153,7 +149,7 @@ export function requireExpected(
   requireIdentity(run(database, readNamespace()), namespace, { place: mainPath(layout), advice });
 }
 
-/** Whether somebody has made a pack of the files. */
+/** Whether the files have been made into a pack. */
 export function hasManifest(database: Database): boolean {
   return hasTable(database, "pack_manifest") && run(database, readManifest()) !== undefined;
 }
@@ -189,7 +185,7 @@ function connect(name: string, mode: OpenMode): Database {
   return openSqlite(name, flags[mode] | constants.SQLITE_OPEN_URI);
 }
 
-/** Marks a new file as ours. Page size and mark must be in the file before it is switched to WAL. */
+/** Marks a new file as a pack. Page size and mark must be in the file before it is switched to WAL. */
 function prepareFile(database: Database, schema: string): void {
   if ((ask<number>(database, `PRAGMA ${schema}.page_count`) ?? 0) > 0) return;
   database.run(`PRAGMA ${schema}.page_size = ${PAGE_SIZE}`);
@@ -208,13 +204,13 @@ function applyPragmas(
 ): void {
   database.run(`PRAGMA ${schema}.synchronous = ${options.synchronous.toUpperCase()}`);
   database.run(`PRAGMA ${schema}.cache_size = -65536`);
-  // Moving the log into the pack delays the commit that triggers it: done rarely, a page that changed often is written once.
+  // Checkpointing delays the commit that triggers it: done rarely, a page that changed often is written once.
   database.run(`PRAGMA ${schema}.journal_size_limit = ${LOG_PAGES * PAGE_SIZE}`);
   if (schema !== "main") return;
   database.run(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
   database.run("PRAGMA foreign_keys = ON");
   database.run("PRAGMA temp_store = MEMORY");
-  // A mapping would show the ciphertext.
+  // A mapping would expose the ciphertext.
   const isPlain = "isEncrypted" in options ? !options.isEncrypted : options.cipher === undefined;
   if (isPlain) database.run(`PRAGMA mmap_size = ${1 << 30}`);
 }

@@ -12,12 +12,12 @@ import { hasSecondName, type OpenMode } from "./pack-files.ts";
 /** How to connect to a pack, for any purpose. */
 export type Connection = Omit<DatabaseOptions, "layout" | "mode">;
 
-/** A connection that changes nothing. */
+/** A read-only connection. */
 export type Reading = { readonly database: Database; close(): void };
 
 /**
- * Opens a pack for reading, even while other processes use it or if nobody may write to it. The pack and a log beside it do not
- * change by a byte; the index of such a log may stay behind, but nothing else.
+ * Opens a pack for reading, even while other processes use it, or on read-only media. The pack and its log do not change by a byte; at most
+ * the index of the log is left behind.
  * @throws SvcError not_a_pack, pack_too_new, pack_read_only, storage_failed without an index; SQLiteError from SQLite itself
  */
 export function openForReading(layout: PackLayout, connection: Connection): Reading {
@@ -32,7 +32,7 @@ export function openForReading(layout: PackLayout, connection: Connection): Read
   }
 }
 
-/** The index files of a directory pack are derived: who opens it for writing makes a lost one again. */
+/** The index files of a directory pack are derived: opening it for writing recreates a missing one. */
 function opened(layout: PackLayout, connection: Connection): Database {
   try {
     return openDatabase({ ...connection, layout, mode: readingMode(layout) });
@@ -50,19 +50,19 @@ function opened(layout: PackLayout, connection: Connection): Database {
 }
 
 /**
- * How to open a pack that must not change: as one that others may write at the same time, or, if this user can create no file
- * beside it or it has a second name, as one that nobody writes.
+ * How to open a pack that must not change: as one that others may write concurrently, or, if this user can create no file next to it or it
+ * has a second name, as an immutable one.
  * @throws SvcError pack_read_only if its log cannot be read
  */
 export function readingMode(layout: PackLayout): OpenMode {
   const files = filesOf(layout);
-  // Only SQLite knows whether others use the empty files that it created beside the pack: a connection that may write removes
-  // them when it closes. If there is a log, it would move that into the pack.
+  // Only SQLite knows whether the empty files that it created next to the pack are in use: a writing connection removes them when it
+  // closes. An existing log would be applied to the pack.
   if (files.every(isWritable)) {
     if (files.some(hasLog)) return "read-only";
     if (!files.some(hasSecondName)) return "read-write";
   }
-  // Others have it open: we can share their memory of the log.
+  // Others have it open: their shared memory of the log can be used.
   if (files.every((file) => existsSync(`${file}-wal`) && existsSync(`${file}-shm`))) {
     return "read-only";
   }
@@ -75,7 +75,7 @@ export function isWritable(file: string): boolean {
   try {
     accessSync(file, constants.W_OK);
     accessSync(dirname(file), constants.W_OK | constants.X_OK);
-    // The superuser may write everything; but a file without write permission is meant to stay as it is.
+    // The superuser may write everything; but a file without write permission is meant to stay unchanged.
     return (statSync(file).mode & 0o222) !== 0;
   } catch {
     return false;

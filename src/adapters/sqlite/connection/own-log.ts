@@ -11,13 +11,13 @@ import type { NamedFile } from "./pack-files.ts";
 import { realPath } from "./sidecars.ts";
 
 /*
- * A pack records which log is its own. The first transaction in a log writes a mark with a new id, and so does the last one before
- * the log is emptied; each names the id of the mark that the main file has until a checkpoint. So a log that is read with another
- * main file, such as a copy in the place of the pack, is recognised.
+ * A pack records which log belongs to it. The first transaction in a log writes a mark with a new id, and so does the last one before the
+ * log is emptied; each names the mark that the main file has until a checkpoint. So a log read with another main file, such as a copy that
+ * replaced the pack, is detected.
  */
 const MARK = "log_mark";
 
-/** The mark: its id, a blank, and the id of the one that the main file may have instead. Undefined in a pack that never had one. */
+/** The mark: its id, a blank, and the id that the main file may have instead. Undefined in a pack that never had one. */
 export function readMark(database: Database): string | undefined {
   return readPackSetting(database, MARK);
 }
@@ -36,19 +36,19 @@ function idOf(mark: string | undefined): string {
   return mark?.split(" ")[0] ?? "";
 }
 
-/** How often to look again, after how many milliseconds, while another process moves the log into the file. */
+/** Number of checks, and milliseconds between them, while another process checkpoints. */
 const LOOKS_MAX = 20;
 const LOOK_PAUSE_MS = 2;
 
 /**
- * Refuses a log that was written for another state of the main file: a copy was put in its place, and the two together are neither
- * the one nor the other. A damaged file passes.
+ * Rejects a log written for another state of the main file: a copy replaced the file, and applying the log would corrupt it. A damaged file
+ * passes.
  * @throws SvcError storage_failed with `data.reason` "foreign_log"; nothing was changed
  */
 export function requireOwnLog({ path, name }: NamedFile): void {
   const real = realPath(path);
   if ((statSync(`${real}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
-  // It cannot move the log into the file when it is closed.
+  // It cannot checkpoint when it is closed.
   const database = readOnly(name);
   const isOurs = (own: string | undefined): boolean => isOwnLog(own, readMark(database));
   try {
@@ -58,13 +58,13 @@ export function requireOwnLog({ path, name }: NamedFile): void {
   }
 }
 
-/** Whether the mark in the main file alone is right. What cannot be read passes: SQLite tells what is wrong with it. */
+/** Whether the mark in the main file alone is right. An unreadable file passes: SQLite reports what is wrong with it. */
 export function isMarkedSo(name: string, isRight: (own: string | undefined) => boolean): boolean {
   for (let looks = 0, before: string | null | undefined; looks < LOOKS_MAX; looks += 1) {
     const text = markInFile(name);
     if (text === undefined) Bun.sleepSync(LOOK_PAUSE_MS);
     else if (isRightOrUnread(() => isRight(text ?? undefined))) return true;
-    // Meanwhile nobody has moved a log into the file.
+    // No checkpoint happened meanwhile.
     else if (text === before) return false;
     before = text;
   }
@@ -105,7 +105,7 @@ function foreignLog(path: string): SvcError {
   return new SvcError("storage_failed", message, { path, reason: FOREIGN_LOG });
 }
 
-/** What lies beside a file or folder under such a name, its log among it. */
+/** The side files of a file or folder of that name, including its log. */
 export function setAsideOf(path: string): readonly string[] {
   const { dir, name } = parse(path);
   return readdirSync(dir).flatMap((other) =>
@@ -113,7 +113,7 @@ export function setAsideOf(path: string): readonly string[] {
   );
 }
 
-/** A free name beside a file or folder, with the time, for what must not be used but not be lost either. */
+/** A free timestamped name next to a file or folder, for what must not be used but not be lost either. */
 export function asidePath(path: string): string {
   const time = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
   const { dir, name, ext } = parse(path);

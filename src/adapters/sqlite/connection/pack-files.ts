@@ -82,15 +82,12 @@ export function beginPack(path: string, cipher: Cipher, salt: Uint8Array): void 
   createFile(path, cipher, salt);
 }
 
-/**
- * The master key that a key text means for the pack at `path`; the caller wipes it.
- * @throws SvcError invalid_config
- */
+/** The master key of a key text for the pack at `path`; the caller wipes it. @throws SvcError invalid_config */
 export async function packKey(path: string, text: string): Promise<Uint8Array> {
   return await masterKeyOf(path, PAGE_SIZE, text);
 }
 
-/** Starts a pack with a key text if there is none, so that its passphrase is bound to it. @throws SvcError invalid_config */
+/** Starts a missing pack with a key text, so that its passphrase is bound to it. @throws SvcError invalid_config */
 export async function beginPackWith(path: string, text: string): Promise<void> {
   if (isFilled(path)) return;
   const salt = newSalt();
@@ -126,18 +123,18 @@ function requirePackFile(path: string, mode: OpenMode, cipher: Cipher | undefine
   if (isForWriting(mode) && (stat.mode & 0o222) === 0) throw readOnly(path);
   if (isForWriting(mode) && hasSecondName(path)) throw secondName(path);
   const header = readPackHeader(path);
-  // SQLite reports a file that cannot be opened.
+  // SQLite will report a file that cannot be opened.
   if (header === undefined || stat.size === 0) return;
   requireHeader(path, Buffer.from(header), cipher);
   if (isCut(path, Buffer.from(header))) throw packDamaged(path);
 }
 
-/** Milliseconds for a process that makes the pack to take away the name under which it began. */
+/** Milliseconds for a creating process to remove its temporary name of the pack. */
 const NAMES_WAIT_MS = 200;
 
 /**
- * Whether a file has another name than this and, for a moment, the one under which it began. SQLite keeps the log beside the name under
- * which a file was opened: by two names, two processes would each write a log of their own.
+ * Whether a file has another hard link, apart from the temporary one during creation. SQLite names the log after the name under which a
+ * file was opened: by two names, two processes would each write their own log.
  */
 export function hasSecondName(path: string): boolean {
   for (let waited = 0; (statSync(path, { throwIfNoEntry: false })?.nlink ?? 1) > 1; waited += 5) {
@@ -148,7 +145,7 @@ export function hasSecondName(path: string): boolean {
   return false;
 }
 
-/** Whether a file ends in the middle of a page, without a file beside it from which SQLite would complete that page. */
+/** Whether a file ends within a page, without a side file from which SQLite would complete that page. */
 function isCut(path: string, header: Buffer): boolean {
   // In this order: another process may be writing the page, and its journal disappears once it is complete.
   if (["-wal", "-journal"].some((suffix) => isFilled(`${path}${suffix}`))) return false;
@@ -204,7 +201,7 @@ function registerKeyOf(path: string, cipher: Cipher, saltOfNew = newSalt()): Key
 /** A name for SQLite that stays valid until it is released. */
 export type HeldName = { readonly name: string; release(): void };
 
-/** The name of the main file of a pack that is there. */
+/** The name of an existing pack's main file. */
 export function holdName(path: string, cipher: Cipher | undefined): HeldName {
   if (cipher === undefined) return { name: plainUri(path), release: () => {} };
   const kid = registerKeyOf(path, cipher);
@@ -216,8 +213,8 @@ function newSalt(): Uint8Array {
 }
 
 /**
- * Creates the file with its first page under a hidden name and links it into place. Otherwise two processes that create the same
- * pack would each start it with their own salt; this way the second one finds the file of the first.
+ * Creates the file with its first page under a hidden name and links it into place, so that of two processes that create the same pack, the
+ * second finds the first one's file and salt.
  */
 function createFile(path: string, cipher: Cipher, salt = newSalt()): void {
   if (isFilled(path)) return;

@@ -18,7 +18,7 @@ type Bound = string | number | boolean | null | Uint8Array;
 /** Runs the steps of a role to their end. */
 export function run<T>(database: Database, steps: Steps<T>): T {
   let step = steps.next();
-  // SAFETY: `perform` answers a request as the function does that made it.
+  // SAFETY: `perform` answers a request like the function that made it.
   while (step.done !== true) step = steps.next(perform(database, step.value) as never);
   return step.value;
 }
@@ -54,11 +54,11 @@ function perform(database: Database, request: Request): unknown {
   }
 }
 
-/** A statement for lists of one item each, and the places of those that it is given as they are. */
+/** A statement for lists of one item each, and the positions of scalar parameters. */
 type Single = { readonly text: string; readonly plain: ReadonlySet<number> };
 const singles = new Map<string, Single>();
 
-/** A comparison with one item takes a fraction of the time that a list takes. */
+/** Comparing with one item takes a fraction of the time of a list. */
 function singleOf(text: string): Single {
   const plain = new Set<number>();
   let single = text.replaceAll(
@@ -76,7 +76,7 @@ function singleOf(text: string): Single {
   return { text: single, plain };
 }
 
-/** What a pack is asked: lists as JSON. */
+/** Parameters for a pack: lists as JSON. */
 function asked(given: Text, values: readonly SqlValue[]): readonly [string, Bound[]] {
   const text = textFor(SQLITE, given);
   const lists = values.filter(isList);
@@ -96,7 +96,7 @@ function bound(value: SqlValue): Bound {
   return isList(value) ? JSON.stringify(value) : value;
 }
 
-/** Rows beyond the page are not read, so the statement must not sort them. */
+/** Rows beyond the page are not read, so the statement must not sort. */
 function readPage(database: Database, request: Request & { how: "page" }): void {
   const [text, values] = asked(request.text, request.values);
   const statement = database.query<never, Bound[]>(text);
@@ -126,7 +126,7 @@ function insert(database: Database, table: Table, rows: readonly (readonly Bound
   for (const row of rows) statement.run(...row);
 }
 
-/** The key of a new row. That of a node is above those of all that are and of all that were erased. */
+/** The key of a new row. A node's is above all existing and erased ones. */
 const NEXT = {
   next_event: "NULL",
   next_key: "(SELECT max(newest, coalesce((SELECT max(key) FROM nodes), 0)) + 1 FROM erased_keys)",
@@ -143,7 +143,7 @@ function insertNumbered(database: Database, { table, of }: Request & { how: "num
   return Number(keys[0] ?? 0);
 }
 
-/** Work of a pack as a step of a role. */
+/** Native work of a pack as a step of a role. */
 export function* native<T>(work: (database: Database) => T): Steps<T> {
   return yield { how: "native", work };
 }
@@ -167,14 +167,13 @@ export function accessOf(pack: {
   };
 }
 
-/** Pages up to which a pack is examined at once: 32 MB, which take a tenth of a second. */
+/** Pages up to which a pack is checked at once: 32 MB, which take a tenth of a second. */
 const PAGES_MAX = 4096;
 
 const examined = new WeakSet<Database>();
 
 /**
- * Before a list says that there is nothing: a damaged index finds nothing, too. Once for a connection, and only in a pack that is
- * examined at once.
+ * Before reporting an empty list: a damaged index finds nothing too. Once per connection, and only for small packs.
  * @throws SvcError pack_damaged
  */
 function requireSound(database: Database): void {
@@ -186,7 +185,7 @@ function requireSound(database: Database): void {
   examined.add(database);
 }
 
-/** The error for a row that an index has and its table does not. */
+/** The error for an index entry without a row. */
 function damaged(database: Database): Error {
   return packDamaged(mainFileOf(database));
 }

@@ -4,13 +4,13 @@ import { SvcError, UNSAFE_FILE } from "../../../domain/errors.ts";
 const SIDECARS = ["-journal", "-wal", "-shm"];
 
 /**
- * Checks the files beside a database before SQLite trusts them: its journal, its log, its index. Each must be a regular file with
- * one name, of this user or of the owner of the database. The encryption library checks again at each opening.
- * @param path of the database, which may be missing.
+ * Checks the side files of a database before SQLite trusts them: journal, log, shared memory. Each must be a regular file with one name,
+ * owned by this user or the database's owner. The encryption library checks again at each opening.
+ * @param path of the database, which may be missing
  * @throws SvcError storage_failed, naming the file and what to do; nothing was opened or changed
  */
 export function requireSafeSidecars(path: string): void {
-  // SQLite follows the links of a database, and looks for its files beside the file itself.
+  // SQLite resolves links of a database, and looks for side files next to the real file.
   const real = realPath(path);
   for (const suffix of SIDECARS) requireSafe(`${real}${suffix}`, real);
 }
@@ -32,7 +32,7 @@ export function requireSafe(path: string, database: string): void {
 
 /**
  * Why a file or a folder must not be trusted, as the rest of a sentence; undefined if it may be, or is missing.
- * @param owned whose owner may have made it, besides this user.
+ * @param owned whose owner may have made it, besides this user
  */
 export function objectionTo(
   path: string,

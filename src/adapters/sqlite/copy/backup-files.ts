@@ -17,7 +17,7 @@ export type BackupInput = WholePack & {
   /** Where the copy is made: the same kind of pack, not existing yet. */
   readonly target: PackLayout;
   readonly signal: AbortSignal;
-  /** Called now and then with the bytes copied so far. */
+  /** Called periodically with the bytes copied so far. */
   readonly onProgress: (done: number, total: number) => void;
 };
 
@@ -32,8 +32,8 @@ export type BackedUp = {
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /**
- * Copies the files of a pack as of one moment, even while others read and write it, and compares the copy with them: every byte,
- * every page, and the rows of each table. The copy has the same encryption and the same key.
+ * Copies a consistent snapshot of a pack's files, even while it is in use, and compares the copy with them: every byte, every page, and the
+ * rows of each table. The copy has the same encryption and the same key.
  * @throws SvcError pack_in_use, disk_full and what opening a pack throws; the signal's reason. The caller then removes the copy
  */
 export async function backUpFiles(input: BackupInput): Promise<BackedUp> {
@@ -116,7 +116,7 @@ async function readThrough(
   }
 }
 
-/** Compares the copy with the original as SQLite reads them, and removes from the copy what is true only of the original. */
+/** Compares the copy with the original as SQLite reads them, and removes original-specific data from the copy. */
 function compareAndFinish(
   { database }: Pinned,
   input: BackupInput,
@@ -127,7 +127,7 @@ function compareAndFinish(
     for (const schema of schemasOf(layout)) {
       requireSameShape({ database, schema }, { database: copy, schema }, mainPath(target));
     }
-    // A mark of its own: no log of the original may be read with it.
+    // Its own mark: no log of the original may be read with it.
     copy.transaction(() => writeMark(copy, readMark(copy))).immediate();
     return { events: countRows(copy, "main.events"), nodes: countRows(copy, "main.nodes") };
   } finally {

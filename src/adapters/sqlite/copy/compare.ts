@@ -51,9 +51,9 @@ export function requireSameRows(
 }
 
 /**
- * The number of rows of a table and a SHA-256 over all of them: in key order, or, for a virtual table, which has no keys, the
- * exclusive or over its rows.
- * @param key what to order by, as SQL.
+ * The number of rows of a table and a SHA-256 over all of them: in key order, or, for a virtual table, which has no keys, the XOR over its
+ * rows.
+ * @param key what to order by, as SQL
  */
 export function hashRows(
   part: AttachedFile,

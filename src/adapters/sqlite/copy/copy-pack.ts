@@ -13,7 +13,7 @@ import { IS_WINDOWS } from "../../native/system-files.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { PAGE_SIZE } from "../schema/schema.ts";
 
-/** SQLite's own way to files of this system. */
+/** SQLite's own VFS for files of this system. */
 const SYSTEM_VFS = IS_WINDOWS ? "win32" : "unix";
 /** Bytes at the end of each page that encryption needs. */
 const RESERVED_BYTES = 32;
@@ -21,7 +21,7 @@ const RESERVED_BYTES = 32;
 /** How a copy is encrypted: the key, and the 16 bytes from which the file's own keys are derived. */
 export type CopyKey = { readonly cipher: Cipher; readonly salt: Uint8Array };
 
-/** The key of a copy that is opened like its original, and found by the same salt. */
+/** The key of a copy that opens like its original, and is found by the same salt. */
 export function sameKey(original: string, cipher: Cipher | undefined): CopyKey | undefined {
   if (cipher === undefined) return undefined;
   const header = readPackHeader(original);

@@ -10,9 +10,8 @@ type DirectoryLayout = Extract<PackLayout, { kind: "directory" }>;
 const FILE_FORMAT_VERSION = 1;
 
 /**
- * States in `manifest.json`, beside the database file, that a directory pack is encrypted, how, and which files. For people and
- * programs that look at the folder; nothing reads it back. Contains no secret: what differs between packs, the salts, is in the
- * files. An equal manifest, and a file of that name that is not ours, stay as they are.
+ * Describes a directory pack's encryption in `manifest.json`, next to the database file: how, and which files. Informative; nothing reads
+ * it back. Contains no secret: the salts are in the files. An equal manifest, and another program's file of that name, stay unchanged.
  */
 export function writeEncryptionManifest(layout: DirectoryLayout, now: Instant): void {
   const path = manifestPath(layout);

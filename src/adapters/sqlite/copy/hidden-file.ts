@@ -29,7 +29,7 @@ export function isHiddenFor(hidden: string, path: string): boolean {
   return name === basename(path) && dirname(hidden) === dirname(path);
 }
 
-/** Removes the files and folders beside `path` that were left by processes that are gone. */
+/** Removes leftovers of ended processes next to `path`. */
 export function removeLeftovers(path: string): void {
   for (const hidden of hiddenFilesOf(path)) {
     if (!isTagGone(HIDDEN.exec(basename(hidden))?.groups?.["tag"] ?? "")) continue;
@@ -37,7 +37,7 @@ export function removeLeftovers(path: string): void {
   }
 }
 
-/** The files and folders under construction for `path`, or left of such work. */
+/** The files and folders under construction for `path`, or left over from it. */
 export function hiddenFilesOf(path: string): readonly string[] {
   const folder = dirname(path);
   try {
@@ -45,7 +45,7 @@ export function hiddenFilesOf(path: string): readonly string[] {
       .filter((name) => HIDDEN.exec(name)?.groups?.["name"] === basename(path))
       .map((name) => join(folder, name));
   } catch {
-    // Missing, or not to be listed by this user.
+    // Missing, or not readable by this user.
     return [];
   }
 }
@@ -55,12 +55,12 @@ export function createHidden(path: string): void {
   closeSync(openSync(path, "wx", 0o600));
 }
 
-/** Removes a file and what SQLite created beside it. */
+/** Removes a file and its SQLite side files. */
 export function discard(path: string): void {
   for (const suffix of ["", ...COMPANIONS]) removeFile(`${path}${suffix}`);
 }
 
-/** Removes the empty log and the shared memory of a file whose log was just moved into it. */
+/** Removes the empty log and the shared memory of a file after a checkpoint. */
 export function removeCompanions(path: string): void {
   for (const suffix of COMPANIONS) removeFile(`${path}${suffix}`);
 }

@@ -48,7 +48,7 @@ export type Migrated = {
   readonly bytesAfter: number;
 };
 
-/** The word index keeps no text to index again, so the new pack starts as a copy of its file. */
+/** The word index keeps no text to reindex, so the new pack starts as a copy of its file. */
 const BASE = "lexical_file";
 const MERGED = ["main", "vector_file"] as const;
 
@@ -130,13 +130,13 @@ async function migrateOn(
   syncToDisk(hidden);
   const bytesAfter = sizeOf([hidden]);
   const { destination } = input;
-  // A log left by a pack that no longer exists would be taken for the log of this one.
+  // A log left by a deleted pack would be taken for this one's.
   if (existsSync(`${destination}-wal`)) throw nameTaken(`${destination}-wal`);
   if (!publishFile(hidden, destination)) throw nameTaken(destination);
   return { ...counts, bytesBefore: sizeOf(filesOf(input.layout)), bytesAfter };
 }
 
-/** Nobody uses the file until it is complete, so it needs neither a journal nor waits for the disk. */
+/** The file is not in use until complete, so it needs neither a journal nor syncs. */
 function mergeAll(database: Database): readonly Copied[] {
   database.run("PRAGMA target.journal_mode = OFF");
   database.run("PRAGMA target.synchronous = OFF");
@@ -169,7 +169,7 @@ async function finishCopy(
     copy
       .transaction(() => {
         reconcileIndexes(copy, now, target.schema);
-        // It belongs to the folder's log; the new file has had none.
+        // It belongs to the folder's log; the new file has none.
         writeMark(copy, readMark(copy));
       })
       .immediate();

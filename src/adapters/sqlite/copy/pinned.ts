@@ -10,22 +10,22 @@ import { isWritable, readingMode } from "../connection/open-reading.ts";
 import type { OpenMode } from "../connection/pack-files.ts";
 import { requireReadable } from "../schema/migrate.ts";
 
-/** A pack whose files are complete and do not change. Others continue to read and write; their writes wait in its log. */
+/** A pack whose files are complete and do not change. Others continue to read and write; their writes stay in its log. */
 export type Pinned = {
-  /** Sees the pack as it is in the files. */
+  /** Reads the pack as it is in the files. */
   readonly database: Database;
   /** Lets the files change again. Never throws. */
   release(): Promise<void>;
 };
 
-/** Milliseconds that one statement waits for a writer; writers wait as long for the move of the log. */
+/** Milliseconds that one statement waits for a writer; writers wait equally long for the checkpoint. */
 const BUSY_TIMEOUT_MS = 2000;
-/** Milliseconds to wait for others who keep the log from being moved into the pack: a long read, another copy. */
+/** Milliseconds to wait for others that block the checkpoint: a long read, another copy. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Moves the log of a pack into its files and starts reading: as long as this read lasts, SQLite does not change the files. If
- * nothing may be written, the log must be in the files already.
+ * Checkpoints a pack and starts reading: as long as this read lasts, SQLite does not change the files. A read-only pack must already be
+ * checkpointed.
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, pack_in_use; SQLiteError from SQLite itself
  */
 export async function pinPack(options: WholePack): Promise<Pinned> {
@@ -93,7 +93,7 @@ async function pin(
   }
 }
 
-/** Keeps others from writing while the log is moved and the read begins. */
+/** Keeps others from writing during the checkpoint and until the read begins. */
 function pinBetweenWrites(reader: Database, helper: Database, options: WholePack): boolean {
   try {
     helper.run("BEGIN IMMEDIATE");
@@ -110,7 +110,7 @@ function pinBetweenWrites(reader: Database, helper: Database, options: WholePack
   }
 }
 
-/** While `reader` reads, nothing newer is moved: a log that is moved completely contains nothing newer. */
+/** While `reader` reads, nothing newer is checkpointed: a fully checkpointed log contains nothing newer. */
 function pinWhereWhole(reader: Database, helper: Database, options: WholePack): boolean {
   begin(reader, options);
   if (isLogMoved(helper, "NOOP", options)) return true;

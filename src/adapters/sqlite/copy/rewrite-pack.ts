@@ -34,8 +34,8 @@ export type RewriteInput = WholePack & {
 type Copy = { readonly schema: string; readonly file: string; readonly path: string };
 
 /**
- * Replaces each file of a pack with a compact copy of itself. Until the last step the pack is unchanged, whenever the process
- * ends; that step is one rename (for a directory pack, one record of several).
+ * Replaces each file of a pack with a compact copy of itself. The pack is unchanged until the last step, even after a crash; that step is
+ * one rename (for a directory pack, one record of several).
  * @throws SvcError pack_in_use, disk_full and what opening a pack throws; the pack is then unchanged, and the copy is removed
  */
 export async function rewritePack(input: RewriteInput): Promise<Rewritten> {
@@ -77,8 +77,8 @@ async function rewriteOn(database: Database, input: RewriteInput): Promise<Rewri
 }
 
 /**
- * Merges the segments of the text index into one. A removed document is only marked in the segment with its words, and a copy
- * would keep both. The answers stay the same.
+ * Merges the segments of the text index into one. A removed document is only marked in the segment with its words, and a copy would keep
+ * both. Search results stay the same.
  */
 function dropRemovedWords(database: Database, schema: string): void {
   const index = "lexical_documents";
@@ -105,14 +105,14 @@ function makeCopy(database: Database, input: RewriteInput, { schema, file, path 
 }
 
 /**
- * Closes the pack: Windows replaces no file that is open. Another process may open it in between. Then it cannot be replaced, and
- * what it has written shows in the time of the file.
+ * Closes the pack: Windows replaces no open file. If another process opens it in between, it cannot be replaced, and writes show in the
+ * file's time.
  * @throws SvcError pack_in_use; nothing was changed
  */
 function letGo(database: Database, copies: readonly Copy[], { layout }: RewriteInput): void {
   const times = (): string =>
     copies.map(({ file }) => String(statSync(file, { bigint: true }).mtimeNs)).join();
-  // What is ours in the log would reach the file when it is closed, and look like another process's work.
+  // Our part of the log would be checkpointed on closing, and look like another process's work.
   for (const { schema } of copies) database.run(`PRAGMA ${schema}.wal_checkpoint(TRUNCATE)`);
   const before = times();
   database.close();
@@ -121,7 +121,7 @@ function letGo(database: Database, copies: readonly Copy[], { layout }: RewriteI
 
 function swap(copies: readonly Copy[], input: RewriteInput, bytesBefore: number): Rewritten {
   const bytesAfter = sizeOf(copies.map(({ path }) => path));
-  // The logs are empty and no other process has them open. After the swap they would be beside files that they do not belong to.
+  // The logs are empty and not open elsewhere. After the swap they would belong to the wrong files.
   for (const { file } of copies) removeCompanions(file);
   swapFiles(copies.map(({ path, file }): Move => ({ from: path, to: file })));
   input.onSwapped?.();
@@ -136,9 +136,7 @@ export function sizeOf(files: readonly string[]): number {
   );
 }
 
-/**
- * Refuses, before anything is written, a copy that would fill the disk. Copies have no free pages, so they need no more space.
- */
+/** Rejects, before writing, a copy that would fill the disk. Copies have no free pages, so they need no more space. */
 function requireRoom(database: Database, copies: readonly Copy[]): void {
   const needed = new Map<number, { bytes: number; readonly folder: string }>();
   for (const { schema, path } of copies) {

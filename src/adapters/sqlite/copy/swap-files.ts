@@ -10,9 +10,9 @@ import { isHiddenFor } from "./hidden-file.ts";
 export type Move = { readonly from: string; readonly to: string };
 
 /**
- * Replaces the files of a pack with finished ones: all or none, whenever the process ends. One file takes one rename. Several
- * need a record beside the first one, which the next process that opens the pack carries out. The caller has exclusive access to
- * the pack and has written the files to disk.
+ * Replaces the files of a pack with finished ones: all or none, even after a crash. One file takes one rename. Several need a record next
+ * to the first one, which the next process to open the pack completes. The caller has exclusive access to the pack and has written the
+ * files to disk.
  */
 export function swapFiles(moves: readonly Move[]): void {
   const [first] = moves;

@@ -27,7 +27,7 @@ const NEWEST = statement(
   "UPDATE erased_keys SET newest = max(newest, coalesce((SELECT max(value) FROM json_each($1)), 0))",
 );
 
-/** What erasures in a pack ask of its files and indexes. */
+/** What erasures in a pack require of its files and indexes. */
 export function erasureHooks(access: PackAccess, layout: PackLayout): ErasureHooks {
   return {
     erasing: (_userId, work) =>
@@ -42,10 +42,7 @@ export function erasureHooks(access: PackAccess, layout: PackLayout): ErasureHoo
   };
 }
 
-/**
- * Removes the words of what was erased from the segments of the text index, everything that pages keep of rows that were moved or
- * deleted, and the log.
- */
+/** Removes erased words from the segments of the text index, remains of moved or deleted rows from pages, and the log. */
 async function settle(access: PackAccess, waitMs: number): Promise<boolean> {
   const unsettled = await access.read((database) => run(database, readUnsettled()));
   if (unsettled.length === 0) return true;

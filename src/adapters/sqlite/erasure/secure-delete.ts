@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 
-/** Runs work in which SQLite overwrites with zeros what is deleted. */
+/** Runs work in which SQLite overwrites deleted data with zeros. */
 export function erasing<T>(database: Database, work: () => T): T {
   const schemas = database.query<{ name: string }, []>("PRAGMA database_list").all();
   const turn = (mode: "ON" | "OFF"): void => {

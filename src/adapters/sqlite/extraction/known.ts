@@ -12,11 +12,11 @@ export const knownHooks: KnownHooks = {
     native((database) => claimsWithValue(database, subjects.map(Number), values)),
 };
 
-/** The names of the entities that a connection has seen. Neither a name nor a key ever changes; what else does is not in here. */
+/** The entity names seen by a connection. Names and keys never change; other properties are not cached. */
 type Names = {
   /** Keys of nodes by name, ascending. */
   readonly keys: Map<string, number[]>;
-  /** Up to which key the nodes were read. */
+  /** The key up to which nodes were read. */
   upTo: number;
 };
 
@@ -25,10 +25,10 @@ const NAMES = new WeakMap<Database, Names>();
 type EntityRow = { readonly key: number; readonly content: string };
 
 /**
- * Keys of entities by their names in the form of `nameKey`, of any owner, some of them no longer active. SQLite cannot compare
- * letters of all languages in any case, so the names are kept in memory: read once, and later only the new ones. They are not kept by
- * owner, who may change: the caller drops those of others. That takes a microsecond each, before or after a language model that takes
- * a thousand times as long, so that nobody can tell whether others have a name.
+ * Keys of entities by name in the form of `nameKey`, of any owner, including inactive ones. SQLite cannot fold the case of all languages,
+ * so the names are cached: read once, later only new ones. They are not cached by owner, who may change: the caller drops those of others.
+ * That takes a microsecond each, next to a language model that takes a thousand times as long, so timing does not reveal other owners'
+ * names.
  */
 function entitiesNamed(database: Database, names: readonly string[]): readonly number[] {
   const known = NAMES.get(database);
@@ -48,7 +48,7 @@ function entitiesNamed(database: Database, names: readonly string[]): readonly n
 }
 
 function readEntities(database: Database, after: number): readonly EntityRow[] {
-  // The index has all that is asked of active entities, the table what was written last.
+  // The index covers active entities, the table recent writes.
   const from =
     after === 0
       ? `nodes INDEXED BY nodes_entities WHERE lifecycle_state IN ${ACTIVE} AND key > ?`
@@ -58,16 +58,16 @@ function readEntities(database: Database, after: number): readonly EntityRow[] {
     .all(after);
 }
 
-/** Claims of all subjects that are kept in memory; about 200 bytes each. */
+/** Maximum claims of all subjects in memory; about 200 bytes each. */
 const CLAIMS_MAX = 200_000;
 
 type Valued = { readonly key: number; readonly forms: ValueForms };
 
-/** The values of the claims about some subjects, as a connection has seen them. A claim keeps its value and its subjects. */
+/** The values of claims about some subjects, as seen by a connection. A claim's value and subjects never change. */
 type Values = {
-  /** By the key of the subject; the one that was asked for last comes last. */
+  /** By the subject's key; the most recently used one comes last. */
   readonly claims: Map<number, Valued[]>;
-  /** Up to which key the edges were read. */
+  /** The key up to which edges were read. */
   upTo: number;
   /** Claims of all subjects. */
   total: number;
@@ -81,9 +81,9 @@ const CLAIMS = `SELECT f.source, n.key, n.metadata ->> 'object' AS object FROM e
   WHERE f.edge_type = 'has_fact' AND n.lifecycle_state IN ${ACTIVE}`;
 
 /**
- * Keys of the claims about a subject that one of the values may be about, some of them no longer active. An owner may have tens of
- * thousands of claims, whose metadata would take long to read each time: the values are read once, and later only the new ones.
- * A subject belongs to one owner, and nobody asks for those of others.
+ * Keys of the claims about a subject that may concern one of the values, including inactive ones. An owner may have tens of thousands of
+ * claims, whose metadata takes long to read: the values are read once, later only new ones. A subject belongs to one owner, and is only
+ * requested for that owner.
  */
 function claimsWithValue(
   database: Database,
@@ -101,7 +101,7 @@ function claimsWithValue(
   return [...new Set(found.map(({ key }) => key))];
 }
 
-/** Adds what was written since to the subjects that are kept. */
+/** Adds new claims to the cached subjects. */
 function readNew(database: Database, seen: Values): void {
   const upTo = ask<number>(database, "SELECT max(key) FROM edges") ?? 0;
   if (seen.claims.size > 0 && upTo > seen.upTo) {
@@ -133,7 +133,7 @@ function valued({ key, object }: ClaimRow): Valued {
   return { key, forms: formsOf(object ?? "") };
 }
 
-/** Drops the subjects that were not asked for the longest. */
+/** Drops the least recently used subjects. */
 function forgetMost(seen: Values): void {
   for (const [subject, { length }] of seen.claims) {
     if (seen.total <= CLAIMS_MAX) return;

@@ -13,8 +13,8 @@ import { ownerKey } from "../write/owners.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 
 /**
- * If the target does not exist yet, only the name changes; otherwise the rows change hands, and their index entries are written as if
- * they had always belonged to the target.
+ * If the target does not exist yet, only the name changes; otherwise the rows move, and their index entries are written as if they had
+ * always been the target's.
  */
 export const handOver: HandOver = ({ from, into }) =>
   native((database) => {
@@ -27,7 +27,7 @@ export const handOver: HandOver = ({ from, into }) =>
     database.query("UPDATE receipts SET user_id = ? WHERE user_id = ?").run(into, from);
   });
 
-/** Gives the rows of one key to another, with their entries in both indexes. */
+/** Moves the rows of one key to another, with their entries in both indexes. */
 function moveRows(database: Database, from: number, into: number): void {
   const keys = database
     .query<{ key: number }, [number]>(
@@ -41,7 +41,7 @@ function moveRows(database: Database, from: number, into: number): void {
     vectors.map(({ key }) => key),
   );
   for (const table of ["nodes", "edges", "events", "work"]) {
-    // What both have to be done again and again is done for one.
+    // A recurring job of both becomes one.
     database.query(`UPDATE OR REPLACE ${table} SET owner = ? WHERE owner = ?`).run(into, from);
   }
   run(database, moveBlobs(from, into));

@@ -19,12 +19,12 @@ import { appliedVersion } from "../schema/migrate.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { ACTIVE, HAS_TEXT, HAS_WORDS } from "../write/turns.ts";
 
-/** What a pack says about itself. */
+/** The properties of a pack. */
 export type PackInspection = StoreInspection & {
   readonly keyBackup: KeyBackup | undefined;
   /** Errors reported by SQLite; empty if the files are intact; undefined if they were not checked. */
   readonly damage: readonly string[] | undefined;
-  /** Requests with unreadable receipts; undefined if they were not checked. */
+  /** Requests with unreadable receipts; undefined if not checked. */
   readonly damagedReceipts: readonly Uuid[] | undefined;
 };
 
@@ -32,7 +32,7 @@ export type InspectOptions = Pick<DatabaseOptions, "namespace"> & {
   readonly layout: PackLayout;
   /** Reads every page, which takes time proportional to the size of the pack. */
   readonly checkIntegrity: boolean;
-  /** Whether the body of a receipt is as saved; used by the integrity check. Default: always. */
+  /** Whether a receipt's body is intact; used by the integrity check. Default: always. */
   readonly isReceiptWhole?: ((body: Uint8Array) => boolean) | undefined;
   /** Absolute path of the sqlite-vec library. */
   readonly vecExtensionPath: string;
@@ -43,7 +43,7 @@ export type InspectOptions = Pick<DatabaseOptions, "namespace"> & {
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
- * Inspects a pack without changing it, even while other processes use it.
+ * Examines a pack without changing it, even while other processes use it.
  * @throws SvcError not_a_pack, pack_too_new, encryption_failed, pack_damaged, storage_failed
  */
 export function inspectPack(options: InspectOptions): PackInspection {
@@ -62,7 +62,7 @@ export function inspectPack(options: InspectOptions): PackInspection {
 }
 
 /**
- * The connection with which a pack is inspected. While it is open, no closing process moves the log into the pack.
+ * The connection for examining a pack. While it is open, no closing process checkpoints the log.
  * @throws SvcError as `inspectPack`; SQLiteError from SQLite itself
  */
 export function openToInspect(
@@ -77,7 +77,7 @@ export function openToInspect(
   });
 }
 
-/** Reads about what fades, on a connection that inspects. */
+/** Reads about fading, on an examining connection. */
 export function fadingReads(
   database: Database,
 ): Pick<Upkeep, "walkAging" | "lastSteps" | "lastUses" | "countRetained"> {
@@ -110,7 +110,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
   };
 }
 
-/** Keys of the nodes whose vector is whole. */
+/** Keys of the nodes with a complete vector. */
 const WHOLE_VECTORS = `SELECT m.node_key FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key AND n.owner = m.owner
   WHERE m.node_key IN (SELECT rowid FROM vectors_rowids)
     AND (n.node_type <> 'note' OR n.session_id IS NULL OR m.node_key IN (SELECT node_key FROM vector_payloads))`;
@@ -139,7 +139,7 @@ function findDamage(database: Database, layout: PackLayout): readonly string[] {
   );
 }
 
-/** The requests with unreadable receipts, oldest first. @param isWhole whether a body is as it was saved */
+/** The requests with unreadable receipts, oldest first. @param isWhole whether a body is intact */
 function damagedReceipts(
   database: Database,
   isWhole: (body: Uint8Array) => boolean,

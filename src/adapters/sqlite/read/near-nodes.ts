@@ -8,16 +8,16 @@ import type { ResidentVectors } from "../vectors/resident.ts";
 import { ownerKey } from "../write/owners.ts";
 import { searchIndex } from "./search-vectors.ts";
 
-/** Rows that are looked at for each near node that is wanted; where a filter leaves too few, so many more for each. */
+/** Rows examined for each near node wanted; that many more for each if a filter leaves too few. */
 const LOOKS_PER_NEAR = [4, 128] as const;
 
-/** Reads what the next `nearNodes` of an owner would have to read before it compares anything. */
+/** Reads ahead what an owner's next `nearNodes` needs before it compares anything. */
 export function readyForNear(database: Database, userId: string, resident: ResidentVectors): void {
   const owner = ownerKey(database, userId);
   if (owner !== undefined) resident.refresh(database, owner);
 }
 
-/** What is looked for beside a vector. */
+/** Conditions of the search besides the vector. */
 type NearQuestion = Parameters<SearchIndex<number>["nearNodes"]>[1];
 type Choose = Parameters<SearchIndex<number>["nearNodes"]>[2];
 
@@ -58,7 +58,7 @@ function nearInMemory(
   for (const looks of LOOKS_PER_NEAR) {
     const hits = slab.nearby(vector, looks * count);
     if (hits === undefined) return undefined;
-    // Most often the first few will do, and to read a node costs more than to find it.
+    // Usually the first few suffice, and reading a node costs more than finding it.
     while (looked < hits.length && found.length < count) {
       found.push(...withNodes(database, hits.slice(looked, looked + count), question));
       looked += count;

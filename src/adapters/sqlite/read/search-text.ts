@@ -30,14 +30,14 @@ import { activeOf, allowedKeys, type Condition, candidateCondition } from "./fil
 export type TextSearch = {
   /** Hits wanted. */
   readonly k: number;
-  /** Nodes whose scores are wanted too, whatever their rank. */
+  /** Nodes whose scores are also wanted, whatever their rank. */
   readonly others: readonly number[];
 };
 
 /**
- * The best nodes by BM25; any word may match. Words are weighed by their rarity among the owner's documents, so that the
- * documents of others neither affect ranking nor show; only the length of a document is compared with the mean of the pack. FTS5
- * finds the documents; its scores would take longer than that, so they are computed here, with the same result.
+ * The best nodes by BM25; any word may match. Rarity is measured among the owner's documents, so that other owners' documents neither
+ * affect ranking nor leak; only a document's length is compared with the mean of the pack. FTS5 finds the documents; its scoring would take
+ * longer, so scores are computed here, with the same result.
  */
 export function searchText(
   database: Database,
@@ -68,7 +68,7 @@ export function searchText(
   })();
 }
 
-/** The words that rank documents, and how many documents have each of the others. */
+/** The words that rank documents, and the number of documents with each of the others. */
 function rankingWords(
   database: Database,
   words: Search["words"],
@@ -98,7 +98,7 @@ function countFew(database: Database, expression: string, owner: number): number
 type Search = TextSearch & {
   /** For each word, its forms. */
   readonly words: readonly (readonly MatchedForm[])[];
-  /** The number of documents that contain each word of a long question by which none is ranked. */
+  /** For a long question's words that do not rank, the number of documents that contain each. */
   readonly unranked: readonly number[];
   readonly owner: number;
   readonly narrowed: Condition | undefined;
@@ -147,7 +147,7 @@ function searchByPostings(
   return withCoverage(hits, [...holding, ...unranked], collection.documents);
 }
 
-/** Whether any of the owner's documents matches. One look for all stems spares most questions of a few words one for each. */
+/** Whether any of the owner's documents matches. One query for all stems spares most short questions one for each. */
 function isHeld(database: Database, expression: string, owner: number): boolean {
   const documents = `lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}`;
   return hasRow(database, documents, expression, owner, owner);
@@ -236,9 +236,9 @@ const OF_OWNER = `rowid BETWEEN ${documentNumber("?", "0")} AND ${documentNumber
 type Sizes = { readonly pack: number; readonly owner: number };
 
 /**
- * The score of every document of an owner that matches and passes, computed by FTS5. FTS5 weighs a word by its rarity in the
- * whole pack. If several owners share one, or a word has several forms, each is searched separately, and its share is reweighted
- * to the rarity of the word among the owner's documents.
+ * The score of every document of an owner that matches and passes, computed by FTS5, which measures rarity in the whole pack. If several
+ * owners share one, or a word has several forms, each is searched separately, and its share is reweighted to the rarity among the owner's
+ * documents.
  * @param words for each word, its forms
  */
 function matchTexts(
@@ -323,7 +323,7 @@ function matching(
 const FIRST_LOOK = 4;
 const WIDER = 4;
 
-/** The statistics that BM25 compares documents with. */
+/** The statistics that BM25 needs. */
 type Collection = {
   /** Documents of the owner. */
   readonly documents: number;
@@ -334,7 +334,7 @@ type Collection = {
 type Ranking = {
   /** Hits wanted. */
   readonly k: number;
-  /** Keys whose scores are wanted too. */
+  /** Keys whose scores are also wanted. */
   readonly others: readonly number[];
   /** The number of words in each document. */
   readonly lengthsOf: (keys: readonly number[]) => ReadonlyMap<number, number>;
@@ -343,8 +343,8 @@ type Ranking = {
 };
 
 /**
- * The best documents by BM25, followed by those of `others` that match and pass. The upper bound of a document follows from how
- * often it contains the words; its length is looked up, and the filter applied, only if the bound may be enough.
+ * The best documents by BM25, followed by those of `others` that match and pass. A document's upper bound follows from its word
+ * frequencies; its length is looked up, and the filter applied, only if the bound may suffice.
  * @param words the owner's documents that contain each word of the question, by ascending key
  */
 function rankTexts(
@@ -401,7 +401,7 @@ function keysBetween({ keys, most }: Bounds, from: number, to: number): readonly
   return between;
 }
 
-/** The upper bound of each document, whatever its length. */
+/** Each document's upper bound, at any length. */
 function boundAll(kernel: Kernel, words: readonly Word[]): Bounds {
   let all: Bounds = { keys: new Float64Array(0), most: new Float32Array(0) };
   for (const word of words) {
@@ -425,7 +425,7 @@ function scoreAll(
   });
 }
 
-/** How often a document contains a word; 0 if it does not. */
+/** The frequency of a word in a document; 0 if absent. */
 function frequencyIn({ keys, frequencies }: Word, key: number): number {
   let [low, high] = [0, keys.length];
   while (low < high) {

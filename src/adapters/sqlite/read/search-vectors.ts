@@ -15,7 +15,7 @@ import { activeOf, allowedKeys, type Condition, candidateCondition } from "./fil
 
 /** Maximum number of neighbours that sqlite-vec returns in one search. */
 const NEAREST_MAX = 4096;
-/** Maximum number of vectors that are compared one by one; for more, the index narrows its own search. */
+/** Maximum number of vectors compared one by one; for more, the index narrows its own search. */
 const LOOKED_AT_MAX = 10_000;
 /** Minimum growth of each further round. */
 const WIDER = 4;
@@ -137,34 +137,31 @@ function floatsOf(bytes: Uint8Array | null): Float32Array | undefined {
 }
 
 /**
- * Searches the vectors in memory, at most three times. If one retired memory is found, only that one is removed; if another round
- * finds one again, all that are no longer in the pack are removed.
+ * Searches the vectors in memory, at most three times. The first retired memory found is removed alone; after a second one, all that are no
+ * longer in the pack are removed.
  * @returns undefined if too many vectors would have to be compared exactly
  */
 function searchSlab(database: Database, slab: Slab, search: Search): Hit<number>[] | undefined {
   for (let looks = 1; ; looks += 1) {
     const found = lookInto(database, slab, search);
     if (found === undefined || found.gone.length === 0) return found?.hits;
-    // Other rows move to the places of removed ones, so previous results are no longer valid.
+    // Other rows move into the places of removed ones, so previous results are invalid.
     slab.remove(found.gone);
     if (looks > 1) slab.keepOnly(keysOf(database, search.owner));
   }
 }
 
-/** Hits; or vectors that are no longer in the pack, without which the search must be repeated. */
+/** Hits; or vectors no longer in the pack, without which the search must be repeated. */
 type Look = { readonly hits: Hit<number>[]; readonly gone: readonly number[] };
 
-/**
- * Compares exactly as many vectors as needed until no other one can be among the best.
- * @returns undefined if that would be too many
- */
+/** Compares as many vectors exactly as needed to rule out all others. @returns undefined if that would be too many */
 function lookInto(database: Database, slab: Slab, search: Search): Look | undefined {
   const { vector, owner, narrowed, k } = search;
   const approximate = slab.compare(vector);
   if (approximate === undefined) return undefined;
   const seen = new Set<number>();
   let hits: Hit<number>[] = [];
-  // With a filter some of the nearest will be excluded.
+  // A filter will exclude some of the nearest.
   let wanted = narrowed === undefined ? k : 2 * k;
   while (wanted <= LOOKED_AT_MAX || slab.count <= LOOKED_AT_MAX) {
     const { keys, threshold } = approximate(wanted);
@@ -209,7 +206,7 @@ function keysOf(database: Database, owner: number): ReadonlySet<number> {
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Searches the index. The owner is one of its partitions; further filters narrow its search by key. */
+/** Searches the index, which is partitioned by owner; further filters narrow the search by key. */
 export function searchIndex(
   database: Database,
   { vector, owner, narrowed, k }: Search,
@@ -224,7 +221,7 @@ export function searchIndex(
     `SELECT node_key AS key, 1.0 - distance AS score FROM vectors
      WHERE embedding MATCH ? AND k = ? AND owner = ? AND active = 1 ${within}`,
   );
-  // Which of several equal vectors get the last places is arbitrary: widen the search until all of them are included.
+  // Which of several equal vectors come last is arbitrary: widen the search until all are included.
   for (let width = Math.min(k + 1, NEAREST_MAX); ; width = Math.min(width * 8, NEAREST_MAX)) {
     const hits = nearest.all(vector, width, owner, ...parameters).sort(bestFirst);
     const isContested = hits.length === width && hits[k - 1]?.score === hits[width - 1]?.score;

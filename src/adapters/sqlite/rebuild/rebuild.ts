@@ -63,7 +63,7 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
         if (isAnyStale(database, plan.vectors, embedding)) return false;
         if (plan.vectors === "repair") mendVectors(database);
         else {
-          // First, since the vectors of turns lean as the model of the pack has it.
+          // First, since turn vectors are mixed as the pack's model requires.
           runSteps(database, writeEmbedding(embedding, now));
           replaceVectors(database, schema, embedding, now);
           runSteps(database, noteProgress({ replaces: false }));

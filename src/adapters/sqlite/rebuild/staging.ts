@@ -18,7 +18,7 @@ import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 /** Maximum nodes read in one step, so that it ends soon even if nothing is stale. */
 const SCAN_MAX = 5000;
 
-/** Nodes with the content hash of their vector of the wanted model in each target; null without one; empty: that of a retired one. */
+/** Nodes with the content hash of their vector of the wanted model in each target; null without one; empty for a retired node. */
 const SCAN: Readonly<Record<RebuildPlan["vectors"], string>> = {
   replace: `SELECT ${NODE_COLUMNS}, s.content_hash AS indexed_hash
     FROM nodes n JOIN owners o ON o.owner = n.owner
@@ -82,7 +82,7 @@ export function isAnyStale(
   }
 }
 
-/** Keeps vectors beside the index until all of them exist; none of a memory that is gone. Runs inside a write transaction. */
+/** Stages vectors until all of them exist; skips memories that are gone. Runs inside a write transaction. */
 export function stageVectors(
   database: Database,
   entries: readonly NodeVector<number>[],
@@ -99,9 +99,8 @@ export function stageVectors(
 }
 
 /**
- * Fills a fresh vector index from the staged vectors of a model and empties the staging table. The old index is dropped, not
- * emptied: the new one may have another dimension, and is stored as if nothing had ever been removed. Runs inside a write
- * transaction.
+ * Fills a fresh vector index from the staged vectors of a model and empties the staging table. The old index is dropped, not emptied: the
+ * new one may have another dimension, and starts unfragmented. Runs inside a write transaction.
  * @param schema SQLite's name of the file that holds the vectors
  */
 export function replaceVectors(
@@ -142,7 +141,7 @@ export function replaceVectors(
   leanAll(database);
 }
 
-/** Removes vectors that no node may have, and corrects the leaning of turns. Runs inside a write transaction. */
+/** Removes vectors that no node may have, and corrects the mixed vectors of turns. Runs inside a write transaction. */
 export function mendVectors(database: Database): void {
   removeVectors(database, orphanVectors(database));
   removeStrayPayloads(database);

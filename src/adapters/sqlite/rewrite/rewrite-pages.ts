@@ -10,25 +10,25 @@ import { erasing } from "../erasure/secure-delete.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { workerUrl } from "./worker-url.ts";
 
-/** Bytes of a pack up to which its pages are written in less time than a thread takes to start. */
+/** Bytes of a pack up to which rewriting its pages takes less time than starting a thread. */
 const THREAD_FROM = 2 ** 23;
 
-/** What the thread gets. The names hold no key. */
+/** The thread's input. The names contain no key. */
 export type RewriteTask = {
   readonly cacheDir: string;
   readonly files: readonly NamedFile[];
   readonly connecting: Connecting;
 };
 
-/** What it answers: nothing else than whether all was written, or why not. */
+/** Its answer: whether everything was written, or why not. */
 export type RewriteAnswer =
   | { readonly isWritten: boolean }
   | { readonly code: ErrorCode; readonly message: string };
 
-/** Writes the pages of a pack that is open, of a large one in a thread. */
+/** Rewrites the pages of an open pack, in a thread if it is large. */
 export type Rewriter = { rewrite(): Promise<boolean>; close(): void };
 
-/** @param threadFrom bytes of a pack from which on a thread does it. Default 8 MiB */
+/** @param threadFrom bytes of a pack from which a thread is used. Default 8 MiB */
 export function createRewriter(
   writer: Database,
   connection: DatabaseOptions,
@@ -57,8 +57,9 @@ function sizeOf(database: Database, layout: PackLayout): number {
 }
 
 /**
- * Merges the segments of the text index, then writes all pages again: they keep parts of rows that were moved to other pages long
- * ago. Runs outside of transactions. @throws SQLiteError
+ * Merges the segments of the text index, then rewrites all pages: they still contain parts of rows that moved long ago. Runs outside of
+ * transactions.
+ * @throws SQLiteError
  */
 export function rewritePages(database: Database, layout: PackLayout): void {
   database.run("BEGIN IMMEDIATE");

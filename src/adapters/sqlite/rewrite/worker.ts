@@ -1,4 +1,4 @@
-/** The thread that writes all pages of a pack again, which takes seconds in a large one. It does so once, and ends. */
+/** The thread that rewrites all pages of a pack, which takes seconds for a large one. Runs once, and ends. */
 import { parentPort, workerData } from "node:worker_threads";
 import { SvcError } from "../../../domain/errors.ts";
 import { useCacheDir } from "../../native/cache-dir.ts";
@@ -8,14 +8,14 @@ import { openNamed } from "../connection/open-database.ts";
 import { emptyLog } from "../write/log-keeper.ts";
 import { type RewriteAnswer, type RewriteTask, rewritePages } from "./rewrite-pages.ts";
 
-/** How often it tries to empty the log while somebody still reads what was before. */
+/** Attempts to empty the log while older snapshots are being read. */
 const TRIES = 50;
 
 async function rewrite({ files, connecting }: RewriteTask): Promise<boolean> {
   const database = openNamed(files, connecting);
   try {
     rewritePages(database, connecting.layout);
-    // It is as large as the pack. Who started this thread looks whether it is empty.
+    // It is as large as the pack. The starter of this thread checks whether it is empty.
     for (let tries = 1; tries < TRIES; tries += 1) {
       if (emptyLog(database, connecting.layout, true)) break;
       await Bun.sleep(10);

@@ -10,7 +10,7 @@ const NAME = "key_backup";
 /** When a pack's key was copied, and which key, identified by its salt in hexadecimal digits. */
 export type KeyBackup = { readonly salt: string; readonly at: Instant };
 
-/** What a pack records about a copy of its key; undefined if `svc key export` never made one. */
+/** A pack's record of a copy of its key; undefined if `svc key export` never made one. */
 export function readKeyBackup(database: Database): KeyBackup | undefined {
   const [salt, at] = readPackSetting(database, NAME)?.split(" ") ?? [];
   return salt === undefined || at === undefined ? undefined : { salt, at: asInstant(at) };

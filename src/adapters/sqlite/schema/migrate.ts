@@ -23,10 +23,7 @@ const PARTS: readonly {
   { part: "lexical", directorySchema: "lexical_file" },
 ];
 
-/**
- * Refuses a pack of a newer program, or of a development build, before anything is written.
- * @throws SvcError pack_too_new, pack_too_old
- */
+/** Rejects a pack of a newer program, or of a development build, before anything is written. @throws SvcError pack_too_new, pack_too_old */
 export function requireReadable(database: Database, layout: PackLayout): void {
   const path = mainPath(layout);
   if (!hasTable(database, "pack_manifest")) return;
@@ -43,7 +40,7 @@ export function requireReadable(database: Database, layout: PackLayout): void {
   }
 }
 
-/** Refuses a pack with the format of a newer program. @throws SvcError pack_too_new */
+/** Rejects a pack with a newer program's format. @throws SvcError pack_too_new */
 export function requireFormat(database: Database, path: string): void {
   const format = run(database, readManifest())?.formatVersion ?? 0;
   if (format > FORMAT_VERSION) throw tooNew(path, format, FORMAT_VERSION);
@@ -59,8 +56,8 @@ export function tooNew(path: string, found: number, supported: number): SvcError
 }
 
 /**
- * Creates missing tables, runs outstanding steps in order and writes the manifest. Runs inside one write transaction, so that
- * processes that open a new pack together see it either empty or complete.
+ * Creates missing tables, runs outstanding steps in order and writes the manifest, in one write transaction, so that concurrent processes
+ * see a new pack either empty or complete.
  */
 export function migrate(
   database: Database,

@@ -5,7 +5,7 @@ import { hasTable } from "./has-table.ts";
 // Checked in every write: an existing table stays.
 const withTable = new WeakSet<Database>();
 
-/** A value of the pack; undefined if there is none, and in files that are becoming one. */
+/** A value of the pack; undefined if there is none, and in incomplete packs. */
 export function readPackSetting(database: Database, name: string): string | undefined {
   if (!withTable.has(database)) {
     if (!hasTable(database, "pack_settings")) return undefined;

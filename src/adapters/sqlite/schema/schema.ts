@@ -10,15 +10,15 @@ export type SchemaStep = {
   readonly name: string;
   readonly sql: string;
   /**
-   * A table that the statements create. If it is missing they are run, whatever the record in the main file says; if it exists
-   * they are not: a crash may leave one file of a pack before a commit and another one after it.
+   * A table that the statements create. They run exactly if it is missing, whatever the main file records: a crash may leave one file of a
+   * pack before a commit and another one after it.
    */
   readonly table: string;
 };
 
-/** In the header of each file, to distinguish a pack from any other SQLite file: "SVC1". */
+/** In each file's header, to distinguish a pack from any other SQLite file: "SVC1". */
 export const APPLICATION_ID = 0x53564331;
-/** Version of the pack format as a whole; a pack with a higher one is refused. */
+/** Version of the pack format as a whole; packs with a higher one are rejected. */
 export const FORMAT_VERSION = 1;
 /** Page size in bytes, fixed when a file is created. */
 export const PAGE_SIZE = 8192;
@@ -53,9 +53,9 @@ CREATE VIRTUAL TABLE ${name} USING vec0 (
 );`;
 }
 
-// An owner's changes get ever higher numbers, so that a process with vectors in memory reads only new ones. A turn's own vector
-// is stored beside the one that leans towards its neighbours; it names the neighbours that have one. Staged vectors wait until all
-// nodes have one. The vectors of parts of long texts have a byte for each number; an empty list: there are none.
+// An owner's changes get ever higher numbers, so that a process with vectors in memory reads only new ones. A turn's own vector is stored
+// next to its mixed one, which refers to the neighbours used. Staged vectors wait until all nodes have one. Vectors of parts of long texts
+// have one byte per component; an empty list means no parts.
 function vectorTables(dimension: number): string {
   return `${createVectors("vectors", dimension)}
 CREATE TABLE vector_metadata (

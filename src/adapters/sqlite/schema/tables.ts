@@ -3,8 +3,8 @@ import { PARTS_FROM } from "../../../domain/search/turns.ts";
 
 // The tables of the main file of a pack.
 
-// An owner may be renamed, and everything of one owner may be given to another, if an operation in the log says so. The content
-// of an event never changes: in events and receipts only the owner does.
+// An owner may be renamed, or merged into another, if an operation in the log records it. The content of an event never changes: in events
+// and receipts only the owner does.
 const hasMoved = (before: string, after: string): string =>
   `EXISTS (SELECT 1 FROM operations WHERE target_id = 'owner:' || ${before}
     AND op_type IN ('OWNER_RENAMED', 'OWNERS_JOINED') AND payload ->> 'after' = ${after})`;
@@ -260,8 +260,8 @@ INSERT INTO index_sequence VALUES (1, 0);
 CREATE TABLE pack_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-// Records of retrievals. Unlike the logs they may be deleted, since they are kept for a limited time. Ids are stored as bytes,
-// because there is one for each question.
+// Records of retrievals. Unlike the logs they may be deleted, since their retention is limited. Ids are stored as bytes, because there is
+// one for each question.
 const RECEIPTS = `
 CREATE TABLE receipts (
   key INTEGER PRIMARY KEY,
@@ -296,7 +296,7 @@ BEGIN
 END;
 `;
 
-/** Operations that are not listed as changes of a memory. */
+/** Operations not listed as changes of a memory. */
 const UNTOLD =
   "('DIRECT_STORE_REQUESTED', 'FAST_INGEST_BATCH', 'ANSWER_CITATIONS_RECORDED', 'PAIR_CHANGE_REQUESTED')";
 
@@ -324,7 +324,7 @@ BEGIN
 END;
 `;
 
-// What an event or an operation says never changes. It can only be erased, as a whole and once, if this table says so.
+// The content of an event or an operation never changes. It can only be erased as a whole, once, if this table lists it.
 const ERASURES = `
 CREATE TABLE erasures (
   key INTEGER PRIMARY KEY,
@@ -348,7 +348,7 @@ CREATE TABLE erased_keys (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), n
 INSERT INTO erased_keys VALUES (1, 0);
 `;
 
-// What events name, stored once for each owner. A row of `blob_uses` says which event names it; its owner is that of the event.
+// Blobs of events, stored once per owner. A row of `blob_uses` says which event uses one; its owner is that of the event.
 const BLOBS = `
 CREATE TABLE blobs (
   owner INTEGER NOT NULL REFERENCES owners (owner),

@@ -22,8 +22,8 @@ const NODES = `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON o.owner = n.
 const EVENTS = `SELECT ${EVENT_COLUMNS} FROM events e JOIN owners o ON o.owner = e.owner ORDER BY e.timestamp, e.id`;
 
 /**
- * A pack as one JSON object for other programs, in pieces of text: nodes, edges and events of all owners with commonly used
- * members. It leaves out what only this program needs, so it cannot be imported.
+ * A pack as one JSON object for other programs, in chunks of text: nodes, edges and events of all owners with commonly used members. It
+ * leaves out internal data, so it cannot be imported.
  */
 export function* exportJson(database: Database, choices: JsonExportChoices): Generator<string> {
   const head = {

@@ -26,8 +26,8 @@ export type ExportChoices = {
 type Row = Readonly<Record<string, string | number | null>>;
 
 /**
- * A pack as lines of JSON, each ending in a line feed: header, records in key order, footer. Reads row by row, in the one
- * snapshot of the caller's transaction.
+ * A pack as lines of JSON, each ending in a line feed: header, records in key order, footer. Reads row by row, within the snapshot of the
+ * caller's transaction.
  */
 export function* exportLines(database: Database, choices: ExportChoices): Generator<string> {
   const manifest = run(database, readManifest());
@@ -131,7 +131,7 @@ function* blobLines(database: Database): Generator<string> {
   }
 }
 
-/** Vectors of the pack's own model: of nodes that are searched, and those that retired ones keep. */
+/** Vectors of the pack's own model: of searched nodes, and those kept by retired ones. */
 const VECTORS = `(SELECT m.node_key, m.content_hash, m.created_at FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key
     WHERE m.embedding_model = ? AND m.embedding_version = ? AND n.lifecycle_state IN ${ACTIVE}
   UNION ALL SELECT p.node_key, NULL, n.updated_at FROM vector_payloads p CROSS JOIN nodes n ON n.key = p.node_key
@@ -146,7 +146,7 @@ type VectorRow = {
   readonly own: Uint8Array | null;
 };
 
-/** The vectors of the texts themselves, not those that lean towards their neighbours, which an import recomputes. */
+/** The vectors of the texts themselves, not the mixed ones, which an import recomputes. */
 function* vectorLines(database: Database, { embedding }: Manifest): Generator<string> {
   const sql = `SELECT m.node_key, m.content_hash, m.created_at, v.embedding,
       CASE WHEN m.content_hash IS NULL THEN (SELECT content FROM nodes WHERE key = m.node_key) END AS content,
@@ -184,7 +184,7 @@ function countAll(database: Database, manifest: Manifest, withVectors: boolean):
   };
 }
 
-/** Rows one at a time. An uncached statement: a cached one would stay open if the reader stops early. */
+/** Rows one at a time, with an uncached statement: a cached one would stay open if the reader stops early. */
 export function* rowsOf<T>(
   database: Database,
   sql: string,

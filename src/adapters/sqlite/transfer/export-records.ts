@@ -7,7 +7,7 @@ import { parseUuid } from "../../../lib/uuid.ts";
 
 /** Names the format in the first line of an export. */
 export const EXPORT_FORMAT = "svc-export";
-/** Incremented when a reader of the previous version could no longer restore the file without loss. */
+/** Incremented when readers of the previous version could no longer restore a file without loss. */
 export const EXPORT_VERSION = 1;
 /** Builds from before the first release wrote versions 2 to 4, whose receipts this program does not read. */
 export const NEWEST_DEVELOPMENT = 4;
@@ -27,14 +27,14 @@ const instant = z.string().refine((value) => {
   const parsed = parseInstant(value);
   return typeof parsed === "object" && parsed.instant === value;
 }, "canonical instant expected");
-// Whatever was parsed as JSON is JSON; a deeper check would only cost time.
+// Parsed JSON is JSON; a deeper check would only cost time.
 const object = z.custom<object>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "object expected",
 );
 const unit = z.number().min(0).max(1);
 
-/** The records that represent rows of a table unchanged, in file order. */
+/** The records that represent table rows unchanged, in file order. */
 export type Section = {
   readonly record: string;
   readonly table: string;
@@ -47,7 +47,7 @@ export type Section = {
   readonly flags: readonly string[];
 };
 
-/** What the values of a form have to be in a file. */
+/** The required types of a form's values in a file. */
 function columnOf({ shape }: View<never>): z.ZodType {
   switch (shape.kind) {
     case "nullable":
@@ -158,7 +158,7 @@ export const SECTIONS: readonly Section[] = [
     record: "job",
     table: "jobs",
     order: ["event_key", "kind"],
-    // The holder and lease of a job are true only on one machine at one moment.
+    // The holder and lease of a job are only valid on one machine.
     columns: {
       event_key: key,
       kind: text,
@@ -183,7 +183,7 @@ export const SECTIONS: readonly Section[] = [
 
 const identity = z.strictObject({ model: text, version: text, dimension: z.int().min(1) });
 const count = z.int().min(0);
-/** How many records of each kind a file holds. */
+/** The number of records of each kind in a file. */
 const counts = z.strictObject({
   owner: count,
   event: count,
@@ -218,7 +218,7 @@ export const HEADER = z.strictObject({
   vectors: identity.nullable(),
 });
 
-/** The record of a retrieval: its body, which only the engine reads, in base64, and what was in the context. */
+/** The record of a retrieval: its body, which only the engine reads, in base64, and the context's contents. */
 export const RECEIPT = z.strictObject({
   record: z.literal("receipt"),
   key,
@@ -232,7 +232,7 @@ export const RECEIPT = z.strictObject({
 /** A receipt of a development build. */
 export const FORMER_RECEIPT = RECEIPT.omit({ context: true });
 
-/** A blob, its bytes in base64, with the keys of the events of its owner that name it. */
+/** A blob, its bytes in base64, with the keys of its owner's events that use it. */
 export const BLOB = z.strictObject({
   record: z.literal("blob"),
   owner: key,

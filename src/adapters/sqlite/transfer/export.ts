@@ -4,8 +4,8 @@ import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { type Connection, openForReading } from "../connection/open-reading.ts";
 
 /**
- * The text that `produce` makes of a pack, in pieces. All of it shows one moment, while other processes continue to write. The
- * connection is closed when the reader of the pieces stops, even early.
+ * The text that `produce` makes of a pack, in chunks from one snapshot, while other processes continue to write. The connection is closed
+ * when the reader stops, even early.
  * @throws SvcError not_a_pack, pack_too_new, storage_failed
  */
 export function* readSnapshot(

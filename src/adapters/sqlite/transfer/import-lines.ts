@@ -13,8 +13,8 @@ const CLOSING_BRACE = 125;
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 /**
- * Splits a stream of bytes into lines, and takes away what editors and git change: a byte order mark, carriage returns before line
- * feeds, the last line feed; and empty lines at the end. Holds one line at a time.
+ * Splits a stream of bytes into lines, tolerating changes by editors and git: a byte order mark, carriage returns before line feeds, a
+ * missing last line feed, and empty lines at the end. Holds one line at a time.
  * @throws SvcError not_an_export if the last line is incomplete or a line is too long
  */
 export async function* readLines(
@@ -30,7 +30,7 @@ export async function* readLines(
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
       const piece = chunk.subarray(from, end);
       const bytes = restored(begun.length === 0 ? piece : Buffer.concat([...begun, piece]), number);
-      // Whether they are in the middle is known at the next line.
+      // The next line shows whether they are in the middle.
       if (bytes.length === 0) empty.push({ number, bytes });
       else {
         yield* empty.splice(0);
@@ -82,7 +82,7 @@ export function parseLine(line: ImportLine, name: string): Readonly<Record<strin
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw notAnExport(name, line.number, "it is not a JSON object");
   }
-  // SAFETY: an object of JSON has text keys, and nothing is claimed about its values.
+  // SAFETY: a JSON object has text keys; nothing is claimed about its values.
   return value as Record<string, unknown>;
 }
 

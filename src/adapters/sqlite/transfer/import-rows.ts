@@ -10,7 +10,7 @@ import { putVectors } from "../vectors/write-vectors.ts";
 import { BLOB, FORMER_RECEIPT, RECEIPT, SECTIONS, type Section, VECTOR } from "./export-records.ts";
 import { checkLine, type ImportLine, notAnExport } from "./import-lines.ts";
 
-/** Model of the vectors in a file. */
+/** The model of a file's vectors. */
 type Identity = { readonly model: string; readonly version: string; readonly dimension: number };
 
 /** Imports the records of one kind. */
@@ -31,9 +31,7 @@ export type FileContent = {
   readonly isFormer: boolean;
 };
 
-/**
- * The importers of a file's records, in the order in which the kinds must follow each other.
- */
+/** The importers of a file's records, in the required order of kinds. */
 export function createTakers(
   database: Database,
   name: string,
@@ -67,7 +65,7 @@ function createRowTaker(
       requireAscending(value, line);
       requireContentHash(value, line, name);
       try {
-        // The parsed value, not the one that the schema returns, so that no member of a JSON column is lost.
+        // The parsed value, not the schema's result, so that no member of a JSON column is lost.
         insert.run(
           ...columns.map((column) =>
             toColumn(section, column, keys.valueOf(section.record, column, value[column])),
@@ -96,7 +94,7 @@ function requireContentHash(
   throw notAnExport(name, line.number, "content_hash: is not the SHA-256 of content");
 }
 
-/** Refuses records that are not in strictly ascending key order, which also finds duplicates. */
+/** Rejects records that are not in strictly ascending key order, which also finds duplicates. */
 function ascending(
   order: readonly string[],
   name: string,
@@ -120,7 +118,7 @@ function isBefore(left: readonly unknown[], right: readonly unknown[]): boolean 
   return false;
 }
 
-/** What the tables refuse: a duplicate id, an owner or node that no earlier line has. */
+/** Errors of the tables: a duplicate id, or an owner or node without an earlier line. */
 function contradiction(error: unknown, line: ImportLine, name: string): unknown {
   const isConstraint = error instanceof SQLiteError && error.code?.startsWith("SQLITE_CONSTRAINT");
   if (isConstraint !== true) return error;
@@ -162,7 +160,7 @@ function createReceiptTaker(database: Database, name: string, keys: GivenKeys): 
   };
 }
 
-/** Nobody can read the receipts of a development build any more. */
+/** Receipts of development builds are no longer readable. */
 function createFormerReceiptTaker(name: string): Taker {
   return {
     record: "receipt",
@@ -170,7 +168,7 @@ function createFormerReceiptTaker(name: string): Taker {
   };
 }
 
-/** Whoever made the file chose its size: what comes from elsewhere keeps to the limit of this program. */
+/** The file's author chose its size: this program's limit applies. */
 function requireSmall(data: string, blobMaxBytes: number, line: ImportLine, name: string): void {
   const bytes = Buffer.byteLength(data, "base64");
   if (bytes <= blobMaxBytes) return;
@@ -256,7 +254,7 @@ function createVectorTaker(
   };
 }
 
-/** Columns with the key of their own row, and columns with the key of another one, by kind of record. */
+/** Columns with the row's own key, and columns that refer to another row, by kind of record. */
 const OWN: Readonly<Record<string, string>> = { owner: "owner" };
 const REFERENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   owner: {},
@@ -268,14 +266,11 @@ const OWNED = { owner: "owner" } as const;
 /** A key that no row has. */
 const NOBODY = -1;
 
-/**
- * The keys of a new pack for those of a file, which may be anything: the rows of a kind, which come in ascending order, are counted
- * from 1.
- */
+/** Maps the arbitrary keys of a file to those of a new pack: rows of a kind, which come in ascending order, are numbered from 1. */
 class GivenKeys {
   readonly #files = new Map<string, number[]>();
 
-  /** What a column of a record has in the pack. Called once for each own key. */
+  /** The value of a record's column in the pack. Called once for each own key. */
   valueOf(record: string, column: string, value: unknown): unknown {
     if (typeof value !== "number") return value;
     // SAFETY: a column that refers to nothing has no kind.
@@ -291,7 +286,7 @@ class GivenKeys {
     return keys.push(key);
   }
 
-  /** The key that a row of the file got; one that no row has if there is none. */
+  /** The new key of a row in the file; an unused one if there is no such row. */
   of(kind: string, key: number): number {
     const keys = this.#files.get(kind) ?? [];
     let [from, to] = [0, keys.length];

@@ -42,38 +42,37 @@ export type ImportOptions = {
   readonly modelFor: (exported: EmbeddingIdentity) => EmbeddingIdentity;
   readonly softwareVersion: string;
   readonly now: Instant;
-  /** Bytes that one picture may have. */
+  /** Maximum bytes of one picture. */
   readonly blobMaxBytes: number;
   readonly signal: AbortSignal | undefined;
-  /** Called now and then with the number of records imported so far. */
+  /** Called periodically with the number of records imported so far. */
   readonly onProgress: (done: number, total: number) => void;
 };
 
 export type ImportResult = {
   readonly counts: ExportCounts;
-  /** True if some node has yet to be embedded. */
+  /** True if some nodes still have to be embedded. */
   readonly lacksVectors: boolean;
-  /** Keys of pictures that events or memories of the file name and that it does not have. */
+  /** Keys of missing pictures that events or memories of the file refer to. */
   readonly missingPictures: readonly string[];
-  /** Receipts that were left out: a development build wrote them. */
+  /** Receipts left out because a development build wrote them. */
   readonly formerReceipts: number;
 };
 
-/** Names that a development build proposed as names of one thing, and that nobody accepted, are no way between two entities. */
+/** A development build's unconfirmed alias proposals do not connect two entities. */
 const LEAVE_PROPOSALS = `DELETE FROM edges WHERE edge_type = 'relates_to' AND metadata ->> 'relation' = 'alias'
   AND json_type(metadata, '$.identity_verified') = 'false'`;
 
 /** Records per transaction. */
 const BATCH = 1000;
-/** Texts that are indexed before others run. */
+/** Texts indexed before yielding. */
 const TEXTS_A_STEP = 25;
-/** Milliseconds of reading records before others run. */
+/** Milliseconds of reading records before yielding. */
 const STEP_MS = 25;
 
 /**
- * Makes a pack from a file that `exportLines` wrote: the same rows under keys of its own, with a lexical index, and with the file's
- * vectors if they are of the model of the new pack. Holds one batch at a time. If it rejects, the files at `layout` are worthless; the
- * caller removes them.
+ * Makes a pack from a file that `exportLines` wrote: the same rows under keys of its own, with a lexical index, and with the file's vectors
+ * if they are of the model of the new pack. Holds one batch at a time. If it rejects, the caller must remove the files at `layout`.
  * @throws SvcError not_an_export and too_large naming the line, pack_too_new; the signal's reason when aborted; SQLiteError
  */
 export async function importPack(options: ImportOptions): Promise<ImportResult> {
@@ -86,7 +85,7 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     ...options.connection,
     layout: options.layout,
     mode: "create",
-    // Until the pack gets its name it may be lost; it is written to disk before that.
+    // Durability is not needed until the pack gets its name; it is synced before that.
     synchronous: "normal",
   });
   try {
@@ -115,7 +114,7 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
   }
 }
 
-/** Whether any memory has yet to be embedded. Others run between two looks. */
+/** Whether any memories still have to be embedded. Yields between checks. */
 async function lacksAny(database: Database, embedding: EmbeddingIdentity): Promise<boolean> {
   for (let after = 0; ; ) {
     const { nodes, scannedTo, hasMore } = findStale(database, "repair", embedding, {
@@ -201,7 +200,7 @@ async function takeAll(
         database.run("COMMIT");
         onProgress(records.total, total);
       }
-      // Nobody else knows the file: a transaction may stay open meanwhile.
+      // The file is private: a transaction may stay open meanwhile.
       await nextTurn();
       signal?.throwIfAborted();
       since = performance.now();
@@ -269,7 +268,7 @@ async function requireEnd(lines: AsyncGenerator<ImportLine>, name: string): Prom
     throw notAnExport(name, next.value.number, "it comes after the last line");
 }
 
-/** Indexes the words of all memories, step by step. @yields how many nodes were looked at */
+/** Indexes the words of all memories, step by step. @yields the number of nodes examined */
 export function* writeTexts(database: Database): Generator<number> {
   for (let after = 0, hasMore = true; hasMore; yield after) {
     database.transaction(() => {
@@ -279,7 +278,7 @@ export function* writeTexts(database: Database): Generator<number> {
   database.transaction(() => advanceIndexSequence(database))();
 }
 
-/** Applies the newest operation on the owner, in a pack made from an export. Runs inside a write transaction. */
+/** Applies the newest owner operation, in a pack made from an export. Runs inside a write transaction. */
 function adoptPackOwner(database: Database): void {
   const row = database
     .query<{ owner: string | null }, [string]>(
@@ -290,8 +289,8 @@ function adoptPackOwner(database: Database): void {
 }
 
 /**
- * Gives work of extraction that was imported what an export does not say, because the log does: its lane, its generation, and
- * the revision of its plan. Runs inside a write transaction.
+ * Completes imported extraction work with what the log contains instead of the export: its lane, its generation, and the revision of its
+ * plan. Runs inside a write transaction.
  */
 function restoreExtraction(database: Database): void {
   database

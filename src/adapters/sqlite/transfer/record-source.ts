@@ -22,7 +22,7 @@ import { run } from "../connection/run.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { rowsOf } from "./export-lines.ts";
 
-/** Owner by owner: what is derived from the vectors of one is written at once. */
+/** Owner by owner: data derived from an owner's vectors is written at once. */
 const VECTORS = [
   `o.user_id, n.id AS node_id, coalesce(m.content_hash, '') AS content_hash, v.embedding,
     (SELECT p.embedding FROM vector_payloads p WHERE p.node_key = x.node_key) AS payload`,
@@ -32,9 +32,8 @@ const VECTORS = [
 ] as const;
 
 /**
- * Opens a pack as a source that does not change until `close`: nobody else may open it meanwhile.
- * @throws SvcError what `openExclusively` throws; invalid_argument while a rebuild
- *   has begun
+ * Opens a pack exclusively as a source that does not change until `close`.
+ * @throws SvcError what `openExclusively` throws; invalid_argument while a rebuild has begun
  */
 export function openRecordSource(pack: WholePack): TransferSource & { close(): void } {
   const path = mainPath(pack.layout);
@@ -68,7 +67,7 @@ function sqlOf(database: Database, kind: RecordKind): ReturnType<typeof readOf> 
   return readOf(SQLITE, kind, VECTORS);
 }
 
-/** Numbers the vectors of the pack's own model, of nodes that are searched and of retired ones, owner by owner. */
+/** Numbers the vectors of the pack's own model, of searched and retired nodes, owner by owner. */
 function placeVectors(database: Database): void {
   database.run("PRAGMA query_only = OFF");
   database.run(
@@ -82,7 +81,7 @@ function placeVectors(database: Database): void {
   database.run("PRAGMA query_only = ON");
 }
 
-/** Any change of what is copied shows in one of these. */
+/** Any change of copied data shows in one of these. */
 const STATE = `SELECT json_array(created_at, embedding_model, embedding_version,
     (SELECT max(key) FROM events), (SELECT max(key) FROM nodes), (SELECT max(key) FROM operations),
     (SELECT max(key) FROM erasures), (SELECT max(key) FROM edges), (SELECT max(key) FROM receipts), (SELECT count(*) FROM receipts),
@@ -118,7 +117,7 @@ async function* readPages(
   }
 }
 
-/** The vector of the text itself, not the one that leans towards its neighbours. */
+/** The vector of the text itself, not the mixed one. */
 function ownVector({ payload = null, embedding }: TransferRecord): Float32Array {
   return payload === null ? vectorOf(embedding) : fromPayload(bytesOf(payload));
 }

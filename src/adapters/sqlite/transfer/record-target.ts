@@ -11,7 +11,7 @@ import { putVectors } from "../vectors/write-vectors.ts";
 import { writeTexts } from "./import.ts";
 
 export type RecordTargetOptions = {
-  /** Where the pack is made; nothing may exist there yet but its key. */
+  /** Where the pack is created; only its key may exist there yet. */
   readonly layout: PackLayout;
   readonly connection: Connection;
   readonly manifest: Manifest;
@@ -19,7 +19,7 @@ export type RecordTargetOptions = {
 };
 
 /**
- * Makes a pack that takes records; `close` when it has all. If anything fails, the files at `layout` are worthless.
+ * Makes a pack that receives records; call `close` when it has all. If anything fails, the files at `layout` are worthless.
  * @throws SvcError, SQLiteError
  */
 export function createRecordTarget(
@@ -30,7 +30,7 @@ export function createRecordTarget(
     ...connection,
     layout,
     mode: "create",
-    // Until the pack gets its name it may be lost; it is written to disk before that.
+    // Durability is not needed until the pack gets its name; it is synced before that.
     synchronous: "normal",
   });
   try {
@@ -67,7 +67,7 @@ export function createRecordTarget(
       }
       database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     },
-    // Nobody else knows its name yet.
+    // No other process knows its name yet.
     open: async () => {},
     close: () => database.close(),
   };

@@ -19,10 +19,7 @@ export function vectorFileOf(database: Database): string {
   return name;
 }
 
-/**
- * The vector of a row of `vectors_rowids r`, as SQL. The index itself takes three times as long to return one vector as reading
- * it in place does.
- */
+/** The vector of a row of `vectors_rowids r`, as SQL. Through the index itself, reading one vector takes three times as long. */
 export function vectorOfRow(database: Database, dimension: number): string {
   const bytes = dimension * BYTES;
   return `svckernel_piece('${vectorFileOf(database)}', 'vectors_vector_chunks00', 'vectors', r.chunk_id, r.chunk_offset * ${bytes}, ${bytes})`;

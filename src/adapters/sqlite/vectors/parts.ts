@@ -7,7 +7,7 @@ import type { Parameter } from "../connection/ask.ts";
 import type { Condition } from "../read/filter-sql.ts";
 import { ACTIVE } from "../write/turns.ts";
 
-/** Keeps the vectors of parts. Runs inside a write transaction. */
+/** Stores the vectors of parts. Runs inside a write transaction. */
 export function putParts(database: Database, texts: readonly TextParts[]): void {
   const put = database.query<unknown, [Uint8Array, string]>(
     `INSERT OR REPLACE INTO vector_parts (node_key, owner, parts) SELECT key, owner, ? FROM nodes
@@ -31,7 +31,7 @@ export function readTextsWithoutParts(
 ): readonly MemoryNode[] {
   return database
     .query<NodeRow, [number, number]>(
-      // The first condition is that of the index.
+      // The first condition is the index's.
       `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON o.owner = n.owner
        WHERE octet_length(n.content) > ${PARTS_FROM} AND octet_length(n.content) > ?
          AND n.key NOT IN (SELECT node_key FROM vector_parts) AND n.lifecycle_state IN ${ACTIVE}
@@ -42,7 +42,7 @@ export function readTextsWithoutParts(
 }
 
 /**
- * The cosine of the nearest part of each long text of an owner that passes.
+ * The cosine of the nearest part of each of an owner's long texts that passes.
  * @param narrowed a condition on `nodes n`; undefined: none
  */
 export function nearestParts(

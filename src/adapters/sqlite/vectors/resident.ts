@@ -6,15 +6,14 @@ import { CHUNK_ROWS, vectorOfRow } from "./exact.ts";
 
 /** Maximum bytes of all slabs of a store. */
 const BUDGET = 256 * 2 ** 20;
-/** Changes that are read one by one; if there are more, all of the owner's vectors are reloaded. */
+/** Changes read one by one; beyond that, all of the owner's vectors are reloaded. */
 const CHANGES_MAX = 5000;
-/** Owners whose last question is remembered. */
+/** Owners whose last question is recorded. */
 const ASKED_MAX = 10_000;
 
 /**
- * The vectors of the owners who ask, in memory. They are loaded when an owner asks for the second time, so that a process that
- * answers one question does not load all of them for it, and kept current with what other connections and processes have
- * committed since. The owners who have not asked for longest are evicted.
+ * In-memory vectors of active owners. They are loaded with an owner's second question, so that a process with one question does not load
+ * them all, and kept current with other connections' and processes' commits. The least recently active owners are evicted.
  */
 export class ResidentVectors {
   readonly #slabs = new Map<number, Slab>();
@@ -27,8 +26,8 @@ export class ResidentVectors {
   }
 
   /**
-   * The vectors of an owner as of the connection's present snapshot, possibly with some that have been removed since. Undefined
-   * if they are not held: too soon, too large, or without the library. Runs inside a read transaction.
+   * An owner's vectors as of the connection's snapshot, possibly with some removed since. Undefined if not held: too soon, too large, or
+   * without the library. Runs inside a read transaction.
    */
   slabOf(database: Database, owner: number, dimension: number): Slab | undefined {
     const kernel = kernelOn(database);
@@ -53,7 +52,7 @@ export class ResidentVectors {
     return slab;
   }
 
-  /** Brings an owner's vectors up to date where they are held, so that a question that is about to come finds them so. */
+  /** Updates an owner's vectors if they are held, in preparation for a question. */
   refresh(database: Database, owner: number): void {
     const held = this.#slabs.get(owner);
     if (held !== undefined) this.slabOf(database, owner, held.dimension);
@@ -66,7 +65,7 @@ export class ResidentVectors {
     return bytes;
   }
 
-  /** Overwrites and forgets everything. */
+  /** Overwrites and drops everything. */
   clear(): void {
     for (const slab of this.#slabs.values()) slab.wipe();
     this.#slabs.clear();
@@ -130,7 +129,7 @@ function refreshed(
   return slab;
 }
 
-/** How many vectors of an owner changed after a revision, up to the number that matters. */
+/** The number of an owner's vectors that changed after a revision, up to the relevant limit. */
 function countChanges(database: Database, owner: number, after: number, most: number): number {
   const changed = "(SELECT 1 FROM vector_metadata WHERE owner = ? AND revision > ? LIMIT ?)";
   return countRows(database, changed, owner, after, most);
@@ -165,8 +164,8 @@ type ChunkRow = {
 };
 
 /**
- * Reads all of an owner's vectors directly from the index's storage, in chunks of 64: the number of a row's node as 64 bits,
- * whether the row is in use as one bit, and the vectors. Asking the index for each takes five times as long.
+ * Reads all of an owner's vectors directly from the index's storage, in chunks of 64: the number of a row's node as 64 bits, whether the
+ * row is in use as one bit, and the vectors. Reading them through the index takes five times as long.
  * @returns false if the slab is unusable
  */
 function readAll(database: Database, owner: number, slab: Slab): boolean {

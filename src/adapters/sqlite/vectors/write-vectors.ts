@@ -24,12 +24,12 @@ import {
 } from "../write/turns.ts";
 import { removeParts } from "./parts.ts";
 
-/** A turn without a vector yet is not a neighbour: what is indexed depends only on existing vectors. */
+/** A turn without a vector yet is not a neighbour: the index depends only on existing vectors. */
 const WITH_VECTOR = `${IS_TURN} AND key IN (SELECT node_key FROM vector_payloads)`;
-/** The neighbours that the vector of a turn leans towards. */
+/** The neighbours mixed into a turn's vector. */
 const AROUND = { reach: LEAN_REACH, among: WITH_VECTOR } as const;
 
-/** How turns lean in one transaction. */
+/** How turn vectors are mixed in one transaction. */
 type Leaning = {
   /** See {@link nextRevision}. */
   readonly revision: number;
@@ -47,8 +47,8 @@ export type VectorEntry = {
 };
 
 /**
- * The number of a transaction's changes. Processes with vectors in memory look for higher numbers than they have seen. Runs
- * inside a write transaction.
+ * The number of a transaction's changes. Processes with vectors in memory look for numbers above those they have read. Runs inside a write
+ * transaction.
  */
 export function nextRevision(database: Database): number {
   const row = database
@@ -57,7 +57,7 @@ export function nextRevision(database: Database): number {
   return row?.value ?? 0;
 }
 
-/** How the turns of a pack lean from now on: as the model of its vectors has it. Runs inside a write transaction. */
+/** Sets how turn vectors are mixed from now on, as the pack's model requires. Runs inside a write transaction. */
 function beginLeaning(database: Database): Leaning {
   const row = database
     .query<{ model: string }, []>("SELECT embedding_model AS model FROM pack_manifest")
@@ -66,8 +66,8 @@ function beginLeaning(database: Database): Leaning {
 }
 
 /**
- * Writes the vectors of active nodes. Those of conversation turns lean towards the turns around them, so the entries of these are
- * rewritten too; the result does not depend on the order in which turns arrive. Runs inside a write transaction.
+ * Writes the vectors of active nodes. Turn vectors are mixed with those of adjacent turns, whose entries are rewritten too; the result does
+ * not depend on the order of arrival. Runs inside a write transaction.
  */
 export function putVectors(
   database: Database,
@@ -109,10 +109,10 @@ export function putVectors(
   }
 }
 
-/** Removes the vectors that are searched. Runs inside a write transaction, before `leanAll`. */
+/** Removes the searched vectors. Runs inside a write transaction, before `leanAll`. */
 export function removeVectors(database: Database, keys: readonly number[]): void {
   const remove = database.query("DELETE FROM vectors WHERE node_key = ?");
-  // Only what is there: looking for a missing entry costs the index more than removing one.
+  // Existing ones only: looking for a missing entry costs the index more than removing one.
   for (const key of amongKeys(database, keys, "vectors_rowids", "rowid")) remove.run(key);
   database
     .query("DELETE FROM vector_metadata WHERE node_key IN (SELECT value FROM json_each(?))")
@@ -127,7 +127,7 @@ export function forgetPayloads(database: Database, keys: readonly number[]): voi
     .run(JSON.stringify(keys));
 }
 
-/** Those of some keys that a table has. */
+/** Those of some keys that exist in a table. */
 function amongKeys(
   database: Database,
   keys: readonly number[],
@@ -143,8 +143,8 @@ function amongKeys(
 }
 
 /**
- * Removes nodes that are no longer active from the index, and keeps the vectors of their own texts for questions about earlier
- * moments; the vectors of the turns around them are recomputed. Runs inside a write transaction.
+ * Removes inactive nodes from the index, keeping the vectors of their own texts for questions about earlier moments; the vectors of
+ * adjacent turns are recomputed. Runs inside a write transaction.
  */
 export function evictVectors(database: Database, gone: readonly Turn[]): void {
   const keys = gone.map(({ key }) => key);
@@ -164,8 +164,8 @@ export function evictVectors(database: Database, gone: readonly Turn[]): void {
 type Session = Pick<Turn, "key" | "owner" | "session_id" | "scope">;
 
 /**
- * Makes the vectors of all turns lean towards their present neighbours; those that already do are left alone. If only the indexed
- * vector of a turn is known, it is taken as its own one. Runs inside a write transaction.
+ * Recomputes the mixed vectors of all turns from their present neighbours, skipping current ones. If only the indexed vector of a turn is
+ * known, it is used as its own one. Runs inside a write transaction.
  */
 export function leanAll(database: Database): void {
   const leaning = beginLeaning(database);
@@ -244,7 +244,7 @@ function readPayload(database: Database, key: number): Payload | undefined {
   );
 }
 
-/** Nothing, if the node is gone. */
+/** Undefined if the node is gone. */
 export function writePayload(database: Database, key: number, vector: Float32Array): void {
   database
     .query(
@@ -273,7 +273,7 @@ function writeIndexed(
     .run(key, owner, vector);
 }
 
-/** Removes what nodes without text, and nodes that are gone, have left. Runs inside a write transaction. */
+/** Removes leftovers of nodes without text, and of nodes that are gone. Runs inside a write transaction. */
 export function removeStrayPayloads(database: Database): void {
   database.run(
     `DELETE FROM vector_payloads WHERE node_key NOT IN (SELECT key FROM nodes WHERE ${HAS_TEXT})`,

@@ -31,10 +31,10 @@ type Row = { readonly name: string; readonly id: string; readonly initialized: n
 
 const REGISTRY = "workspace.sqlite3";
 const VERSION = 1;
-/** The most that the library reads at once. */
+/** The library's limit for one read. */
 const READ_BYTES = 65_536;
 
-/** The names of the namespaces of a folder, in a file that is unencrypted and that one workspace holds at a time. */
+/** The names of a folder's namespaces, in an unencrypted file held by one workspace at a time. */
 export type NamespaceRegistry = {
   find(name: string): RegisteredNamespace | undefined;
   /** Durable when it returns. */
@@ -46,8 +46,8 @@ export type NamespaceRegistry = {
 };
 
 /**
- * Opens the registry of a workspace, making it if it is missing, and holds it until `close`, or until the process ends.
- * @param root the folder of the workspace.
+ * Opens the registry of a workspace, creating it if missing, and holds it until `close`, or until the process ends.
+ * @param root the folder of the workspace
  * @throws SvcError workspace_in_use, workspace_damaged, disk_full, storage_failed
  */
 export function openRegistry(root: string): NamespaceRegistry {
@@ -62,7 +62,7 @@ export function openRegistry(root: string): NamespaceRegistry {
     rehearse(path, known);
     closeSync(openSync(path, "a", 0o600));
     database = connect(path, path, known);
-    // Again: what was put there since the first look is open now.
+    // Again: files added since the first check are open now.
     requireOwn(path, root);
     return registryOn(database, path);
   } catch (error) {
@@ -77,9 +77,9 @@ export function packsOf(root: string): string {
 }
 
 /**
- * Checks a file or a folder of a workspace, if there is one: a link could lead writes anywhere, and what another user has made
- * could be exchanged at any time.
- * @param root the folder of the workspace, whose owner may have made it, besides this user.
+ * Checks a file or a folder of a workspace, if it exists: a link could redirect writes, and another user's file could be exchanged at any
+ * time.
+ * @param root the folder of the workspace, whose owner may have made it, besides this user
  * @throws SvcError workspace_damaged
  */
 export function requireOwn(path: string, root: string, kind: "file" | "folder" = "file"): void {
@@ -97,7 +97,7 @@ function foreign(path: string, reason: string): SvcError {
   return workspaceDamaged(path, reason, { advice: "find out who made it, then move it away" });
 }
 
-/** The registry never has a log; SQLite would obey one whatever the registry says. */
+/** The registry never has a log; SQLite would apply one regardless. */
 function refuseLog(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
   throw foreign(path, "is no file of a workspace, and could change its registry");
@@ -110,9 +110,9 @@ function packFolders(root: string): readonly string[] {
 }
 
 /**
- * SQLite obeys a journal without a proof of who wrote it. What one would make of the registry is looked at in a copy first, so that
- * the registry stays as it is if that is nonsense.
- * @param known ids that the registry has to name.
+ * SQLite applies a journal without proof of its author. Its effect on the registry is tested on a copy first, so that the registry stays
+ * intact if the result is invalid.
+ * @param known ids that the registry must contain
  */
 function rehearse(path: string, known: readonly string[]): void {
   const journal = readIfThere(`${path}-journal`);
@@ -129,14 +129,14 @@ function rehearse(path: string, known: readonly string[]): void {
     if (check !== "ok") throw damaged(`${path}-journal`, "would damage the registry");
   } catch (error) {
     const isAtWork = !readIfThere(`${path}-journal`)?.equals(journal);
-    // The next look at the file says that another workspace has it.
+    // The next access to the file reports that another workspace has it.
     if (!isAtWork) throw error;
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** Through SQLite, so that a registry that is open in this process keeps its locks. */
+/** Through SQLite, so that a registry open in this process keeps its locks. */
 function copyRegistry(path: string, copy: string): void {
   writeFileSync(copy, "");
   for (let offset = 0; ; offset += READ_BYTES) {
@@ -170,7 +170,7 @@ function connect(file: string, path: string, known: readonly string[]): Database
   }
 }
 
-/** A folder is made for a registered namespace: one without a name means that names were lost. */
+/** A folder is created for a registered namespace: one without a name means that names were lost. */
 function requireNamed(database: Database, path: string, known: readonly string[]): void {
   const rows = database.query<{ id: string }, []>("SELECT id FROM namespaces").all();
   const named = new Set(rows.map(({ id }) => id));
@@ -201,7 +201,7 @@ function prepare(database: Database, path: string): void {
 }
 
 function registryOn(database: Database, path: string): NamespaceRegistry {
-  // An id is the name of a folder: one that is no UUID could lead anywhere.
+  // An id is a folder name: one that is not a UUID could lead anywhere.
   const toNamespace = (row: Row): Namespace => {
     const id = parseUuid(row.id);
     if (id === undefined || id !== row.id) {

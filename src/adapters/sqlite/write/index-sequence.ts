@@ -2,8 +2,8 @@ import type { Database } from "bun:sqlite";
 import { hasRow } from "../connection/ask.ts";
 
 /**
- * Marks all files of a directory pack as part of the same change. A single file is always consistent with itself. Runs inside a
- * write transaction.
+ * Marks all files of a directory pack as part of the same change. A single file is always consistent with itself. Runs inside a write
+ * transaction.
  */
 export function advanceIndexSequence(database: Database): void {
   if (!hasRow(database, "pragma_database_list WHERE name = 'vector_file'")) return;

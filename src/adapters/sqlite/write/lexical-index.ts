@@ -52,10 +52,10 @@ export function removeDocuments(database: Database, gone: readonly Turn[]): void
   writeAround(database, gone);
 }
 
-/** Removed documents of a hundred in a part of the index at which the part is written again without them. */
+/** Percentage of removed documents in a part of the index at which it is rewritten without them. */
 const REMOVED_MAX = 50;
 
-/** Has the index written again less often than at a tenth, as it does by itself: that costs more than all else of a removal. */
+/** Raised from the default of 10, since rewriting costs more than everything else in a removal. */
 function keepRemoved(database: Database): void {
   if (hasRow(database, "lexical_documents_config WHERE k = 'deletemerge'")) return;
   database
@@ -97,8 +97,8 @@ export function rewriteDocuments(
 }
 
 /**
- * Removes documents without an active node with text, and rewrites those that contained the beginnings of texts of nodes that are
- * no longer active. Runs inside a write transaction.
+ * Removes documents without an active node with text, and rewrites those that contained the beginnings of inactive nodes' texts. Runs
+ * inside a write transaction.
  */
 export function mendDocuments(database: Database): void {
   const orphans = removeOrphanDocuments(database);
@@ -108,7 +108,7 @@ export function mendDocuments(database: Database): void {
   );
 }
 
-/** @returns the keys of the nodes whose documents they were */
+/** @returns the keys of the documents' nodes */
 function removeOrphanDocuments(database: Database): readonly number[] {
   // In two parts: a single number may exceed what a double represents.
   const orphans = database

@@ -4,28 +4,28 @@ import { type PackLayout, schemasOf } from "../connection/layout.ts";
 import type { MainFile } from "../connection/main-file.ts";
 import { readMark, writeMark } from "../connection/own-log.ts";
 
-/** Milliseconds after the last write of this process at which the log is moved into the pack. */
+/** Milliseconds after this process's last write before the log is checkpointed. */
 const IDLE_MS = 2000;
 
 export type LogKeeperOptions = {
   readonly layout: PackLayout;
-  /** The main file, which must not be written from outside. Default: not looked at. */
+  /** The main file, which must not be written from outside. Default: unchecked. */
   readonly file?: (() => MainFile | undefined) | undefined;
   /** Whether the writing connection is free. */
   readonly isIdle: () => boolean;
 };
 
-/** Binds the log of a pack to its main file (`own-log.ts`), and moves it into the pack when nobody writes, and at the end. */
+/** Binds a pack's log to its main file (`own-log.ts`), and checkpoints when idle, and at the end. */
 export class LogKeeper {
   readonly #writer: Database;
   readonly #options: LogKeeperOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastWriteMs = 0;
-  /** Changes by this connection that have been processed. */
+  /** Processed changes of this connection. */
   #changes = 0;
-  /** The mark before a transaction that begins the log; absent: the log is in use. */
+  /** The mark before a transaction that starts the log; absent: the log is in use. */
   #former: { readonly mark: string | undefined } | undefined;
-  /** Whether the log has changes that this process has to move. */
+  /** Whether the log has changes that this process must checkpoint. */
   #isUsed = false;
 
   constructor(writer: Database, options: LogKeeperOptions) {
@@ -39,11 +39,11 @@ export class LogKeeper {
     this.#former = checkpoint(this.#writer, "main", "NOOP") ? { mark } : undefined;
   }
 
-  /** Marks the log if the transaction has changed anything and begins it. Runs inside it, as its last step. */
+  /** Marks the log if the transaction is the first in it and has changed anything. Runs inside it, as its last step. */
   beforeCommit(): void {
     if (this.#read("SELECT total_changes() AS n") === this.#changes) return;
     this.#isUsed = true;
-    // Otherwise another process has begun the log meanwhile.
+    // Otherwise another process has started the log meanwhile.
     if (this.#former !== undefined && readMark(this.#writer) === this.#former.mark)
       writeMark(this.#writer, this.#former.mark);
     this.#changes = this.#read("SELECT total_changes() AS n");
@@ -60,7 +60,7 @@ export class LogKeeper {
     this.#watch();
   }
 
-  /** Schedules emptying the log once nobody writes any more. */
+  /** Schedules emptying the log when idle. */
   #watch(): void {
     if (!this.#isUsed) return;
     this.#lastWriteMs = performance.now();
@@ -76,7 +76,7 @@ export class LogKeeper {
   }
 
   /**
-   * Moves the log into the pack and truncates it to nothing. Waits at most one busy timeout. Never throws.
+   * Checkpoints and truncates the log. Waits at most one busy timeout. Never throws.
    * @returns false if other processes are active, the disk is full or the file was moved away; the log then keeps its content
    */
   empty(): boolean {
@@ -90,8 +90,8 @@ export class LogKeeper {
   }
 
   /**
-   * Empties the log for the last time, if possible. Of processes that end at one moment each would take another one for the last,
-   * which removes the log: they try again at different times. Never throws.
+   * Empties the log for the last time, if possible. Processes that end at the same moment would each see another one, so that no one
+   * removes the log: they retry at different times. Never throws.
    */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
@@ -113,8 +113,8 @@ export class LogKeeper {
 }
 
 /**
- * Moves the log into the files of a pack and truncates it to nothing.
- * @param isMarked whether the pack is marked, as one that has all of the log
+ * Checkpoints and truncates the log.
+ * @param isMarked whether the pack is marked as containing all of the log
  * @returns false if other connections are active; the log may then be full
  */
 export function emptyLog(database: Database, layout: PackLayout, isMarked: boolean): boolean {
@@ -126,7 +126,7 @@ export function emptyLog(database: Database, layout: PackLayout, isMarked: boole
     if (isMarked) {
       database
         .transaction(() => {
-          // Otherwise another process has begun the log again.
+          // Otherwise another process has started the log again.
           if (readMark(database) === mark) writeMark(database, mark);
         })
         .immediate();

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { type AllOwners, isEverybody, type Owner } from "../../../domain/owner.ts";
 import { ask } from "../connection/ask.ts";
 
-/** The integer key of a user id; undefined for an owner without any data. */
+/** The integer key of a user id; undefined for an owner without data. */
 export function ownerKey(database: Database, userId: string): number | undefined {
   return ask<number>(database, "SELECT owner FROM owners WHERE user_id = ?", userId);
 }
@@ -12,7 +12,7 @@ export function ownerKeyOrAll(database: Database, owner: Owner): number | AllOwn
   return isEverybody(owner) ? owner : ownerKey(database, owner);
 }
 
-/** The user id that a statement compares with; null for all owners. */
+/** The user id for a comparison; null for all owners. */
 export function userIdOf(owner: Owner): string | null {
   return isEverybody(owner) ? null : owner;
 }

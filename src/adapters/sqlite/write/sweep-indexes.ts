@@ -7,7 +7,7 @@ import { documentNumber, KEY_MASK, mendDocuments } from "./lexical-index.ts";
 import { ownerKeyOrAll } from "./owners.ts";
 import { ACTIVE } from "./turns.ts";
 
-/** Keys of nodes that have an entry in an index and are not active, or gone. Reads indexes alone, no rows of nodes. */
+/** Keys of nodes with an index entry that are inactive or gone. Reads only indexes, no node rows. */
 export function findStaleEntries(database: Database, of: Owner): readonly number[] {
   const owner = ownerKeyOrAll(database, of);
   if (owner === undefined) return [];
@@ -24,8 +24,8 @@ export function findStaleEntries(database: Database, of: Owner): readonly number
 }
 
 /**
- * Removes the entries of those of the nodes that still are not active. Runs inside a write transaction.
- * @returns how many nodes had entries that are gone now
+ * Removes the entries of those nodes that are still inactive. Runs inside a write transaction.
+ * @returns the number of nodes whose entries were removed
  */
 export function removeStaleEntries(database: Database, keys: readonly number[]): number {
   const inactive = database
@@ -41,7 +41,7 @@ export function removeStaleEntries(database: Database, keys: readonly number[]):
     )
     .all(JSON.stringify(keys)).length;
   if (known === keys.length) return inactive.length;
-  // Entries of nodes that no longer exist belong to nobody.
+  // Entries of nodes that no longer exist have no owner.
   mendVectors(database);
   mendDocuments(database);
   advanceIndexSequence(database);

@@ -7,7 +7,7 @@ import { sqlList } from "../../sql/dialect.ts";
 export const ACTIVE = sqlList(ACTIVE_STATES);
 /** `hasText`, as SQL: by default `trim` removes only spaces. */
 export const HAS_TEXT = `trim(content, char(${BLANKS.join(", ")})) <> ''`;
-/** Whether a node is an entity that came out of an extraction: it has a vector, and no lexical document. As SQL. */
+/** Whether a node is an entity from an extraction: it has a vector, and no lexical document. As SQL. */
 export const IS_EXTRACTED_ENTITY = `node_type = 'entity' AND EXISTS (SELECT 1 FROM events x CROSS JOIN jobs j
   ON j.event_key = x.key AND j.kind = 'extraction' WHERE x.id = evidence_refs ->> 0)`;
 /** Whether a node has a lexical document while it is active, as SQL. */
@@ -97,7 +97,7 @@ export function turnsAround(
   const found = new Map<number, Turn>();
   let place: Surrounded<Turn> | undefined;
   for (const turn of gone.filter(isOfConversation).sort(byConversation)) {
-    // Of several that went one after the other, one look finds what is around all.
+    // If several were removed together, one query finds their neighbours.
     if (place !== undefined && isBeforeTheNext(place, turn)) continue;
     place = surround(database, turn, around);
     for (const beside of [...place.before, ...place.after]) found.set(beside.key, beside);
@@ -119,7 +119,7 @@ function byTime(one: Turn, other: Turn): number {
   return compareUnits(one.created_at, other.created_at) || compareUnits(one.id, other.id);
 }
 
-/** Whether a node that is no turn, and not earlier than the middle of a place, lies before the next turn of the conversation. */
+/** Whether a node that is not a turn, and not before the middle of a window, precedes the conversation's next turn. */
 function isBeforeTheNext({ turn: middle, after: [next] }: Surrounded<Turn>, turn: Turn): boolean {
   return isOfSame(middle, turn) && (next === undefined || byTime(turn, next) < 0);
 }

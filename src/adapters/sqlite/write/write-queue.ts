@@ -9,13 +9,13 @@ type Task = {
 };
 
 export type WriteQueueOptions = {
-  /** Calls that may wait; a further caller waits for a place, nothing is dropped. */
+  /** Calls that may wait; a further caller waits for a free place, nothing is dropped. */
   readonly capacity: number;
   /** Milliseconds to wait for writers of other processes before a group fails. */
   readonly busyTimeoutMs: number;
   /** Names the pack in errors. */
   readonly path: string;
-  /** If given, nothing may be written, and every caller gets this error. */
+  /** If given, the pack is read-only, and every caller gets this error. */
   readonly refusal?: SvcError | undefined;
   /** Called before each transaction; if it throws, the callers get the error. Default: nothing. */
   readonly beforeBegin?: (() => void) | undefined;
@@ -25,7 +25,7 @@ export type WriteQueueOptions = {
   readonly afterCommit?: (() => void) | undefined;
 };
 
-/** Maximum calls in one transaction. Limits the time for which other processes wait. */
+/** Maximum calls in one transaction. Limits how long other processes wait. */
 const GROUP_MAX = 256;
 
 /**
@@ -64,8 +64,9 @@ export class WriteQueue {
   }
 
   /**
-   * Runs work of another kind as the next, and writes nothing until it ends. What writes the same files from elsewhere then delays
-   * calls, for however long it takes, instead of failing them. @throws SvcError engine_closed; what `work` throws
+   * Runs exclusive work next, and writes nothing until it ends. Writers elsewhere on the same files then delay calls, however long, instead
+   * of failing them.
+   * @throws SvcError engine_closed; what `work` throws
    */
   async apart<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw closed();
@@ -80,7 +81,7 @@ export class WriteQueue {
     return this.#draining === undefined;
   }
 
-  /** Refuses new calls and waits until the accepted ones are durable or have failed. */
+  /** Rejects new calls and waits until the accepted ones are durable or have failed. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const wake of this.#waiting.splice(0)) wake();
