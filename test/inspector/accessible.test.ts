@@ -58,7 +58,7 @@ async function everyLook(
   of: "view" | "state" = "view",
 ): Promise<readonly string[]> {
   const found: string[] = [];
-  const note = async (look: string, rules: "all" | "colours" | "sizes"): Promise<void> => {
+  const note = async (look: string, rules: Parameters<Looked["axe"]>[0]): Promise<void> => {
     found.push(...(await axe(rules)).map((text) => `${look}: ${text}`));
     if (!(await page.evaluate<boolean>(FITS))) found.push(`${look}: it scrolls sideways`);
   };
@@ -70,63 +70,48 @@ async function everyLook(
     await note("forced colours", "colours");
   }
   await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
+  // What is there is the same in every size but on a telephone; where it lies is not.
   for (const size of of === "view"
     ? (["narrow", "wide", "doubled"] as const)
     : (["narrow"] as const)) {
     await page.setViewportSize(SIZES[size]);
-    await note(size, "sizes");
+    await note(size, size === "narrow" ? "sizes" : "places");
   }
   await page.setViewportSize(SIZES.usual);
   return found;
 }
 
+/** Presses keys until a text, or a dialog, is there. */
+const press =
+  (keys: readonly string[], text?: string) =>
+  async ({ page }: Looked): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key);
+    await (text === undefined ? page.locator("dialog[open]").waitFor() : seen(page, text));
+  };
+
 const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<void>])[] = [
-  [
-    "the list of keys",
-    "timeline",
-    async ({ page }) => {
-      await page.keyboard.press("?");
-      await page.locator("dialog[open]").waitFor();
-    },
-  ],
-  [
-    "the way to anything",
-    "timeline",
-    async ({ page }) => {
-      await page.keyboard.press("Control+k");
-      await page.locator("dialog[open]").waitFor();
-    },
-  ],
-  [
-    "JSON",
-    "memory",
-    async ({ page }) => page.getByRole("button", { name: "JSON" }).first().click(),
-  ],
+  ["the list of keys", "timeline", press(["?"])],
+  ["the way to anything", "timeline", press(["Control+k"])],
+  ["what is selected and would be archived", "timeline", press(["j", " ", "j", " ", "x"])],
+  ["what the organizer would change", "health", press(["o"], "It would make")],
+  ["what a forgetting erases", "forgetting", press(["j", "f"], "What goes:")],
+  ["a memory that does not exist", "memory", ({ go }) => go(`memory/${NO_ID}`)],
+  ["JSON", "memory", ({ page }) => page.getByRole("button", { name: "JSON" }).first().click()],
   [
     "what is undone",
     "memory",
-    async ({ page, go }) => {
+    async (looked) => {
       // It is archived in the end; nothing else needs it.
-      await go(`memory/${gallery.story.ids.notes}`);
-      await page.keyboard.press("x");
-      await seen(page, "Archived “");
-    },
-  ],
-  [
-    "what is selected and would be archived",
-    "timeline",
-    async ({ page }) => {
-      for (const key of ["j", " ", "j", " ", "x"]) await page.keyboard.press(key);
-      await page.locator("dialog[open]").waitFor();
+      await looked.go(`memory/${gallery.story.ids.notes}`);
+      await press(["x"], "Archived “")(looked);
     },
   ],
   [
     "a list that a filter empties",
     "timeline",
-    async ({ page }) => {
-      await page.getByLabel("Containing").fill("no such text");
-      await page.keyboard.press("Enter");
-      await seen(page, "No memory fits these filters");
+    async (looked) => {
+      await looked.page.getByLabel("Containing").fill("no such text");
+      await press(["Enter"], "No memory fits these filters")(looked);
     },
   ],
   [
@@ -141,32 +126,11 @@ const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<
     },
   ],
   [
-    "a memory that does not exist",
-    "memory",
-    async ({ go }) => go("memory/019a7c1e-ffff-7000-8000-00000000ffff"),
-  ],
-  [
     "sums of amounts",
     "claims",
     async ({ go, page }) => {
       await go("claims?kind=sum");
       await page.evaluate(UNFOLD);
-    },
-  ],
-  [
-    "what the organizer would change",
-    "health",
-    async ({ page }) => {
-      await page.keyboard.press("o");
-      await seen(page, "It would make");
-    },
-  ],
-  [
-    "what a forgetting erases",
-    "forgetting",
-    async ({ page }) => {
-      for (const key of ["j", "f"]) await page.keyboard.press(key);
-      await seen(page, "What goes:");
     },
   ],
   [
@@ -178,6 +142,7 @@ const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<
     },
   ],
 ];
+const NO_ID = "019a7c1e-ffff-7000-8000-00000000ffff";
 
 describe.skipIf(NO_BROWSER !== undefined)(`nobody is left out${leftOut(NO_BROWSER)}`, () => {
   test.each(VIEW_NAMES)("of the view %s: light, dark, forced colours, every size", async (name) => {

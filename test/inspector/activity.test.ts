@@ -1,40 +1,31 @@
 /** What assistants asked and changed, in a real browser. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { joined } from "../../src/page/views/joined.ts";
 import { REAL_MODEL } from "../engine/engines.ts";
 import { leftOut } from "../left-out.ts";
-import { endAll, type Served, serve } from "./place.ts";
-import { type Story, tellStory } from "./story.ts";
+import { type StoryPlace, serve, serveStory, useBrowser } from "./place.ts";
+import type { Story } from "./story.ts";
 import { look, NO_BROWSER, seen } from "./window.ts";
 
-setDefaultTimeout(60_000);
-
-let served: Served;
+let served: StoryPlace;
 let story: Story;
 let isDown = false;
-beforeAll(async () => {
-  if (NO_BROWSER !== undefined) return;
-  served = await serve({
-    embedder: {
-      ...REAL_MODEL,
-      embedQuery: async (text) => {
-        if (isDown) throw new Error("the model is away");
-        return await REAL_MODEL.embedQuery(text);
-      },
-    },
-    fill: async (engine, at) => {
-      story = await tellStory(engine, at);
-      await engine.pin(story.ids.checks, false, { actorId: "anna" });
-      isDown = true;
-      await engine.retrieve({ userId: "anna", query: "what failed?", client: "codex" });
-      isDown = false;
-    },
+const embedder = {
+  ...REAL_MODEL,
+  embedQuery: async (text: string) => {
+    if (isDown) throw new Error("the model is away");
+    return await REAL_MODEL.embedQuery(text);
+  },
+};
+useBrowser(async () => {
+  served = await serveStory({ embedder }, async (engine, { ids }) => {
+    await engine.pin(ids.checks, false, { actorId: "anna" });
+    isDown = true;
+    await engine.retrieve({ userId: "anna", query: "what failed?", client: "codex" });
+    isDown = false;
   });
+  ({ story } = served);
 });
-afterAll(endAll);
-
-const texts = (selector: string): string =>
-  `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`;
 
 const entry = (at: number) => ({
   id: at,
@@ -62,17 +53,17 @@ describe("two lists that are newest first", () => {
 
 describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, () => {
   test("shows questions, new memories and changes by day, with their failures, and leads to receipt and memory", async () => {
-    const { page, go, axe, faults, close } = await look(served.url);
+    const { page, go, axe } = await look(served.url);
     await go("activity");
     expect(await page.locator("h1").textContent()).toBe(
       "5 questions, 21 new memories, and 5 changes",
     );
-    expect((await page.evaluate<string[]>(texts(".happened li"))).slice(0, 3)).toEqual([
+    expect((await page.locator(".happened li").allTextContents()).slice(0, 3)).toEqual([
       "16:03codexaskedwhat failed?the search by meaning failed5 in the context",
       "16:03annareleasedBefore each deploy of the ledger, run `bun test` and wait for the green check of the migration job.",
       "16:03claude-codeaskedWhen does the ledger service deploy?8 in the context",
     ]);
-    expect((await page.evaluate<string[]>(texts("main .head"))).slice(0, 2)).toEqual([
+    expect((await page.locator("main .head").allTextContents()).slice(0, 2)).toEqual([
       "Sunday, 22 November 20261 failed",
       "Saturday, 21 November 2026",
     ]);
@@ -83,12 +74,10 @@ describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, 
     await page.keyboard.press("Escape");
     await page.getByRole("link", { name: "Before each deploy of the ledger" }).first().click();
     await page.waitForURL(`**/inspect/memory/${story.ids.checks}*`);
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("is shown of one program, and of one kind, and the address keeps that", async () => {
-    const { page, go, settled, close } = await look(served.url);
+    const { page, go, settled } = await look(served.url);
     await go("activity");
     await page.getByRole("link", { name: "codex" }).click();
     await page.getByRole("heading", { level: 1, name: "2 questions and 1 change" }).waitFor();
@@ -104,7 +93,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, 
     await page.getByRole("heading", { level: 1, name: `${operations.length} changes` }).waitFor();
     await settled();
     expect(await page.locator(".happened li").count()).toBe(operations.length);
-    await close();
   });
 
   test("is shown page by page, without losing or repeating anything", async () => {
@@ -119,29 +107,27 @@ describe.skipIf(NO_BROWSER !== undefined)(`the activity${leftOut(NO_BROWSER)}`, 
         await engine.retrieve({ userId: "anna", query: "what does Anna drink?" });
       },
     });
-    const { page, go, close } = await look(url);
+    const { page, go } = await look(url);
     await go("activity");
-    const first = await page.evaluate<string[]>(texts(".happened .who"));
+    const first = await page.locator(".happened .who").allTextContents();
     await page.getByRole("link", { name: "Older" }).click();
     await page.getByRole("link", { name: "Newest" }).waitFor();
     await page.locator(".happened .who", { hasText: /^caller 0$/ }).waitFor();
-    const all = [...first, ...(await page.evaluate<string[]>(texts(".happened .who")))];
+    const all = [...first, ...(await page.locator(".happened .who").allTextContents())];
     const callers = Array.from({ length: 230 }, (_, index) => `caller ${229 - index}`);
     expect(all).toEqual(["unnamed", ...callers, ""]);
-    await close();
   });
 
   test("stands beside a memory: the answers it was used in, newest first, each with its receipt", async () => {
-    const { page, go, axe, close } = await look(served.url);
+    const { page, go, axe } = await look(served.url);
     await go(`memory/${story.ids.thursday}`);
     await page.getByRole("heading", { name: "Used in 5 answers" }).waitFor();
     const uses = await served.engine.nodeRetrievals(story.ids.thursday, { userId: "anna" });
-    expect(await page.evaluate<string[]>(texts(".used p"))).toEqual(
+    expect(await page.locator(".used p").allTextContents()).toEqual(
       uses?.retrievals.map(({ query }) => query) ?? [],
     );
     expect(await axe()).toEqual([]);
     await page.getByRole("link", { name: "When does the ledger service deploy?" }).click();
     await page.waitForURL(`**/inspect/search/${story.requestId}*`);
-    await close();
   });
 });

@@ -1,33 +1,23 @@
 /** The views of a question, of a memory and of contradictions, in a real browser. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
 import { until } from "../until.ts";
-import { endAll, type Served, serve } from "./place.ts";
-import { QUESTION, type Story, tellStory } from "./story.ts";
-import { LOOK_AGAIN, look, NO_BROWSER, seen } from "./window.ts";
+import { type StoryPlace, serve, serveStory, useBrowser } from "./place.ts";
+import { QUESTION, type Story } from "./story.ts";
+import { LOOK_AGAIN, look, NO_BROWSER, seen, write } from "./window.ts";
 
-setDefaultTimeout(60_000);
-
-let served: Served;
+let served: StoryPlace;
 let story: Story;
-beforeAll(async () => {
-  if (NO_BROWSER !== undefined) return;
-  served = await serve({
-    fill: async (engine, at) => {
-      story = await tellStory(engine, at);
-    },
-  });
+useBrowser(async () => {
+  served = await serveStory();
+  ({ story } = served);
 });
-afterAll(endAll);
-
-const texts = (selector: string): string =>
-  `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`;
 
 const asked = (): string => `search/${story.requestId}`;
 
 describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`, () => {
   test("computes the checksum and the scores of a receipt again, and asks it again word for word", async () => {
-    const { page, go, close } = await look(served.url);
+    const { page, go } = await look(served.url);
     await go(asked());
     await seen(page, "✓ checksum holds, scores computed again are equal");
     await seen(page, "word for word as it was sent");
@@ -35,57 +25,44 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
     const scores = told?.inContext
       .toSorted((a, b) => a.rank - b.rank)
       .map(({ score }) => score.toFixed(3));
-    expect(await page.evaluate<string[]>(texts(".hit .score b"))).toEqual(scores ?? []);
+    expect(await page.locator(".hit .score b").allTextContents()).toEqual(scores ?? []);
     const lost = Map.groupBy(told?.notInContext ?? [], ({ stage }) => stage);
     const [rules = 0, limits = 0, unpacked = 0] = (["filter", "selection", "packing"] as const).map(
       (stage) => lost.get(stage)?.length ?? 0,
     );
     expect(rules).toBeGreaterThan(0);
     const found = (told?.inContext.length ?? 0) + (told?.notInContext.length ?? 0);
-    expect([unpacked, await page.evaluate<string[]>(texts(".funnel .n"))]).toEqual([
+    expect([unpacked, await page.locator(".funnel .n").allTextContents()]).toEqual([
       0,
       [`${found}found`, `${found - rules}allowed−${rules}`, `8chosen−${limits}`, "8packed"],
     ]);
-    await close();
   });
 
   test("says of a lean receipt that it is lean, and asks it again word for word", async () => {
-    let lean: Story | undefined;
-    const other = await serve({
-      receiptDetail: "lean",
-      fill: async (engine, at) => {
-        lean = await tellStory(engine, at);
-      },
-    });
-    const { page, go, close } = await look(other.url);
-    await go(`search/${lean?.requestId}`);
+    const other = await serveStory({ receiptDetail: "lean" });
+    const { page, go } = await look(other.url);
+    await go(`search/${other.story.requestId}`);
     await seen(page, "checksum holds, scores cannot be computed again from a lean receipt");
     await seen(page, "word for word as it was sent");
     await seen(page, "The receipt is lean");
-    const told = await other.engine.explain(lean?.requestId ?? "", "anna");
-    const reasons = await page.evaluate<string[]>(texts(".hit .score .why"));
+    const told = await other.engine.explain(other.story.requestId, "anna");
+    const reasons = await page.locator(".hit .score .why").allTextContents();
     const first = told?.inContext.find(({ rank }) => rank === 1);
     expect(reasons[0]).toBe(first?.reasons.map(({ text }) => text).join("; "));
-    await close();
   });
 
   test("says that a context is another one, and what changed in it, once a memory of it is gone", async () => {
-    let old: Story | undefined;
-    const other = await serve({
-      fill: async (engine, at) => {
-        old = await tellStory(engine, at);
-        await engine.archive(old.ids.oncall, { actorId: "anna" });
-      },
+    const other = await serveStory({}, async (engine, { ids }) => {
+      await engine.archive(ids.oncall, { actorId: "anna" });
     });
-    const { page, go, close } = await look(other.url);
-    await go(`search/${old?.requestId}`);
+    const { page, go } = await look(other.url);
+    await go(`search/${other.story.requestId}`);
     await seen(page, "asked again now, it is another text");
     expect(await page.getByText("word for word as it was sent").count()).toBe(0);
-    await close();
   });
 
   test("asks a question that leaves no receipt and stands in no address and no title", async () => {
-    const { page, go, close, faults } = await look(served.url);
+    const { page, go } = await look(served.url);
     await go("search");
     const before = await served.engine.listRetrievals({ userId: "anna" });
     await page.keyboard.press("/");
@@ -93,16 +70,14 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
     await page.keyboard.type(QUESTION);
     await page.keyboard.press("Enter");
     await seen(page, "word for word as an assistant would get it");
-    expect((await page.evaluate<string[]>(texts(".hit"))).length).toBeGreaterThan(3);
+    expect((await page.locator(".hit").allTextContents()).length).toBeGreaterThan(3);
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/inspect/search");
     expect(await page.title()).not.toContain("ledger");
     expect(await served.engine.listRetrievals({ userId: "anna" })).toEqual(before);
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("says of what was known on an earlier day what has become of it since", async () => {
-    const { page, go, close } = await look(served.url);
+    const { page, go } = await look(served.url);
     await go("search");
     await page.getByLabel("known by").fill("2026-09-01");
     await page.locator("input[data-question]").fill(QUESTION);
@@ -110,7 +85,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
     const tuesday = page.locator(".hit", { hasText: "deploys every Tuesday" });
     await seen(tuesday, "replaced since");
     expect(await page.locator(".hit", { hasText: "since" }).count()).toBe(1);
-    await close();
   });
 
   test("shows a long answer by one call, its first rows at once and all of them after", async () => {
@@ -123,7 +97,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
         }
       },
     });
-    const { page, go, settled, close } = await look(other.url);
+    const { page, go, settled } = await look(other.url);
     await go("search");
     const calls: string[] = [];
     page.on("request", (one) => calls.push(`${one.method()} ${new URL(one.url()).pathname}`));
@@ -137,7 +111,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
     const last = shown - 1;
     for (const rows of [".hit", ".ln"]) await page.locator(rows).nth(last).waitFor();
     await seen(page, "✓ checksum holds, scores computed again are equal");
-    expect(await page.evaluate<string[]>(texts(".hit .rank"))).toEqual(
+    expect(await page.locator(".hit .rank").allTextContents()).toEqual(
       Array.from({ length: shown }, (_, at) => `${at + 1}`),
     );
     expect(calls.filter((call) => call.startsWith("POST"))).toEqual(["POST /v1/retrieve"]);
@@ -156,29 +130,23 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
     await again;
     await settled();
     expect(await page.evaluate<number>("fewest")).toBeGreaterThan(last);
-    await close();
   });
 
   test("corrects a memory by keys: the new text replaces the old one, which stays in the chain", async () => {
-    const { page, go, close } = await look(served.url);
-    await go(`memory/${story.ids.flag}`);
-    await page.keyboard.press("e");
-    await page
-      .getByRole("textbox", { name: "What is true" })
-      .fill("The feature flag is on everywhere.");
+    const looked = await look(served.url);
+    const { page } = looked;
+    const name = "The feature flag is on everywhere.";
+    await write(looked, [`memory/${story.ids.flag}`, "e", name]);
     await page.locator(".diff ins", { hasText: "everywhere." }).waitFor();
     await page.getByRole("button", { name: "Replace it" }).click();
-    await page
-      .getByRole("heading", { level: 1, name: "The feature flag is on everywhere." })
-      .waitFor();
+    await page.getByRole("heading", { level: 1, name }).waitFor();
     await seen(page, "It replaced");
     const before = await served.engine.getNode(story.ids.flag, { includeSuperseded: true });
     expect(before?.lifecycleState).toBe("superseded");
-    await close();
   });
 
   test("archives at once, and brings it back when that is undone", async () => {
-    const { page, go, close } = await look(served.url);
+    const { page, go } = await look(served.url);
     const state = async (): Promise<string | undefined> =>
       (await served.engine.getNode(story.ids.tea, { includeSuperseded: true }))?.lifecycleState;
     await go(`memory/${story.ids.tea}`);
@@ -191,18 +159,16 @@ describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`,
     await page.getByRole("button", { name: "Archive" }).click();
     await page.goto("about:blank");
     await until(async () => (await state()) === "archived");
-    await close();
   });
 
   test("settles a contradiction by a key", async () => {
-    const { page, go, close } = await look(served.url);
+    const { page, go } = await look(served.url);
     await go("conflicts");
-    expect(await page.evaluate<string[]>(texts(".side .text"))).toHaveLength(2);
+    expect(await page.locator(".side .text").allTextContents()).toHaveLength(2);
     await page.keyboard.press("1");
     await seen(page, "Nothing to decide");
     const kept = await served.engine.getNode(story.ids.thursday);
     const other = await served.engine.getNode(story.ids.wednesday, { includeSuperseded: true });
     expect([kept?.lifecycleState, other?.lifecycleState]).toEqual(["stable", "deprecated"]);
-    await close();
   });
 });

@@ -1,32 +1,26 @@
 /** Other owners, other keys, other tabs, other clocks: what the page does then, in a real browser. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
-import { endAll, type Served, serve } from "./place.ts";
-import { type Story, tellStory } from "./story.ts";
+import { type StoryPlace, serve, serveStory, useBrowser } from "./place.ts";
+import type { Story } from "./story.ts";
 import { holdAnswer, LOOK_AGAIN, look, NO_BROWSER, seen } from "./window.ts";
 
-setDefaultTimeout(60_000);
-
-let served: Served;
+let served: StoryPlace;
 let story: Story;
 const KEYS = { anna: "anna-key", ben: "ben-key" };
-beforeAll(async () => {
-  if (NO_BROWSER !== undefined) return;
-  served = await serve({
-    fill: async (engine, at) => {
-      story = await tellStory(engine, at);
-      await engine.store({ userId: "ben", content: "Ben likes coffee." });
-      await engine.retrieve({ userId: "ben", query: "coffee or tea?", client: "cursor" });
-    },
+useBrowser(async () => {
+  served = await serveStory({}, async (engine) => {
+    await engine.store({ userId: "ben", content: "Ben likes coffee." });
+    await engine.retrieve({ userId: "ben", query: "coffee or tea?", client: "cursor" });
   });
+  ({ story } = served);
 });
-afterAll(endAll);
 
 const ROWS = `[...document.querySelectorAll(".row")].map((row) => row.querySelector("bdi")?.textContent)`;
 
 describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER)}`, () => {
   test("one is shown at a time, and every question names the one who is chosen", async () => {
-    const { page, go, axe, faults, close } = await look(served.url);
+    const { page, go, axe } = await look(served.url);
     await go("");
     await page.getByRole("button", { name: "Owner anna 1 of 2" }).click();
     expect(await axe()).toEqual([]);
@@ -54,12 +48,10 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
     await page.reload();
     await seen(page, "Ben likes coffee.");
     expect(await page.evaluate<string[]>(ROWS)).toEqual(["Ben likes coffee."]);
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("an answer for one is not shown where another has been chosen meanwhile", async () => {
-    const { page, go, settled, close } = await look(served.url);
+    const { page, go, settled } = await look(served.url);
     await go("?owner=anna");
     const answer = await holdAnswer(page, "**/v1/nodes/browse*");
     await page.getByRole("checkbox", { name: "new" }).check();
@@ -72,18 +64,13 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
     await (await late).finished();
     await settled();
     expect(await page.evaluate<string[]>(ROWS)).toEqual(["Ben likes coffee."]);
-    await close();
   });
 
   test("a key of one sees no other: no choice, no memory by its id, no receipt", async () => {
-    const bound = await serve({
-      auth: { userKeys: KEYS },
-      fill: async (engine, at) => {
-        await tellStory(engine, at);
-        await engine.store({ userId: "ben", content: "Ben's." });
-      },
-    });
-    const { page, go, axe, close } = await look(bound.url, { key: KEYS.ben });
+    const bound = await serveStory({ auth: { userKeys: KEYS } }, (engine) =>
+      engine.store({ userId: "ben", content: "Ben's." }),
+    );
+    const { page, go, axe } = await look(bound.url, { key: KEYS.ben });
     const told: string[] = [];
     page.on("response", async (response) => {
       if (response.url().includes("/v1/")) told.push(await response.text().catch(() => ""));
@@ -98,7 +85,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
     expect(await page.locator(".owner-name").textContent()).toContain("ben");
     expect(await page.getByRole("button", { name: "Owner" }).count()).toBe(0);
     expect(told.filter((text) => /ledger|anna/i.test(text))).toEqual([]);
-    await close();
   });
 
   test("what one key has shown is gone with another key", async () => {
@@ -110,7 +96,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
         }
       },
     });
-    const { page, go, close } = await look(bound.url);
+    const { page, go } = await look(bound.url);
     await page.goto(`${bound.url}/inspect/`);
     const field = page.getByLabel("Key", { exact: true });
     await field.fill(KEYS.anna);
@@ -123,13 +109,12 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
     await page.goto(`${bound.url}/inspect/`);
     await seen(page, "The server does not know this key.");
     expect(await page.getByText("alone.").count()).toBe(0);
-    await close();
   });
 });
 
 describe.skipIf(NO_BROWSER !== undefined)(`of two tabs${leftOut(NO_BROWSER)}`, () => {
   test("the second is refused what the first has made impossible, and shows what is so now", async () => {
-    const { page, close } = await look(served.url, { isAlone: true });
+    const { page } = await look(served.url, { isAlone: true });
     const { flag } = story.ids;
     const other = await page.context().newPage();
     const address = `${served.url}/inspect/memory/${flag}`;
@@ -149,16 +134,14 @@ describe.skipIf(NO_BROWSER !== undefined)(`of two tabs${leftOut(NO_BROWSER)}`, (
     await seen(other, "It was replaced by");
     const { nodes } = await served.engine.browse({ userId: "anna", contains: "everywhere" });
     expect(nodes.map(({ content }) => content)).toEqual(["The flag is on everywhere."]);
-    await close();
   });
 
   test("each shows within moments what the other or an assistant has changed", async () => {
-    const { page, go, close } = await look(served.url);
+    const { page, go } = await look(served.url);
     await go("");
     await served.engine.store({ userId: "anna", content: "Told by an assistant just now." });
     await page.evaluate(LOOK_AGAIN);
     await seen(page, "Told by an assistant just now.");
-    await close();
   });
 });
 
@@ -167,13 +150,12 @@ describe.skipIf(NO_BROWSER !== undefined)(`the clock${leftOut(NO_BROWSER)}`, () 
     ["Pacific/Auckland", "Monday, 23 November 2026", "23:15"],
     ["America/Los_Angeles", "Sunday, 22 November 2026", "02:15"],
   ])("of %s decides the days and times that are shown", async (zone, day, time) => {
-    const { page, go, close } = await look(served.url, { zone });
+    const { page, go } = await look(served.url, { zone });
     await go("?owner=anna&state=tentative");
     const row = page.locator(".place", { hasText: "Milan reviews the rollback script" });
     expect(await row.locator("time").textContent()).toBe(time);
     expect(await row.locator("time").getAttribute("datetime")).toContain("2026-11-22T10:15:00");
     expect(await page.getByText(day, { exact: false }).count()).toBeGreaterThan(0);
-    await close();
   });
 
   test("that is set back or ahead by years changes no date and loses no row", async () => {
@@ -191,7 +173,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the clock${leftOut(NO_BROWSER)}`, () 
 
 describe.skipIf(NO_BROWSER !== undefined)(`without JavaScript${leftOut(NO_BROWSER)}`, () => {
   test("the page says so, and its links answer", async () => {
-    const { page, close } = await look(served.url, { javaScript: false });
+    const { page } = await look(served.url, { javaScript: false });
     await page.goto(`${served.url}/inspect/`);
     await page.getByRole("heading", { level: 1, name: "This page needs JavaScript" }).waitFor();
     const links = await page.locator("main a").all();
@@ -200,6 +182,5 @@ describe.skipIf(NO_BROWSER !== undefined)(`without JavaScript${leftOut(NO_BROWSE
       const answer = await page.request.get(`${served.url}${await link.getAttribute("href")}`);
       expect([await link.textContent(), answer.status()]).toEqual([await link.textContent(), 200]);
     }
-    await close();
   });
 });

@@ -1,19 +1,16 @@
 /** What goes and what is gone, and erasing a memory for good, in a real browser. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Uuid } from "../../src/lib/uuid.ts";
 import { aNode, anEvent, at } from "../contract/samples.ts";
 import { leftOut } from "../left-out.ts";
 import { until } from "../until.ts";
 import { type GoingName, type GoingPlace, goingText, serveGoing } from "./going-story.ts";
-import { endAll, type ServeOptions } from "./place.ts";
+import { type ServeOptions, useBrowser } from "./place.ts";
 import { type Looked, look, NO_BROWSER, seen } from "./window.ts";
 
-setDefaultTimeout(60_000);
-afterAll(endAll);
+useBrowser();
 
-const texts = (selector: string): string =>
-  `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`;
 const listOf = ({ page }: Looked, title: string) => page.locator("section", { hasText: title });
 const rowsOf = async (looked: Looked, title: string): Promise<readonly string[]> =>
   await listOf(looked, title).locator(".going a").allTextContents();
@@ -45,7 +42,7 @@ async function begin(
 describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, () => {
   test("shows what ends within 30 days, what is archived, and what is gone, without its text", async () => {
     const { place, looked } = await begin();
-    const { page, go, faults, close } = looked;
+    const { page, go } = looked;
     await go("");
     for (const key of ["g", "f"]) await page.keyboard.press(key);
     await page.getByRole("heading", { level: 1, name: "Forgetting" }).waitFor();
@@ -54,7 +51,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
       goingText("fair"),
       goingText("guest"),
     ]);
-    expect(await page.evaluate<string[]>(texts("section:first-of-type .going time"))).toEqual([
+    expect(await page.locator("section:first-of-type .going time").allTextContents()).toEqual([
       "25 Nov 2026",
       "1 Dec 2026",
     ]);
@@ -66,13 +63,11 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
     await seen(page, "claude-code");
     await seen(page, "It was given once");
     expect(await page.getByText("Doctor Weiss").count()).toBe(0);
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("shows what fades by the settings, and keeps one of them", async () => {
     const { looked } = await begin({ fadeAfterDays: { fact: 15 } });
-    const { go, axe, faults, close } = looked;
+    const { go, axe } = looked;
     await go("forgetting");
     const keep = listOf(looked, "Faded").getByRole("button", { name: /^Keep/ });
     await keep.waitFor();
@@ -80,30 +75,26 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
     expect(await axe()).toEqual([]);
     await keep.click();
     await keep.waitFor({ state: "detached" });
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("keeps a memory by a key, and it ends no more", async () => {
     const { place, looked } = await begin();
-    const { page, go, faults, close } = looked;
+    const { page, go } = looked;
     await go("forgetting");
     for (const key of ["j", "p"]) await page.keyboard.press(key);
     await seen(page, "Pinned: a candidate for every question, and kept.");
     await page.getByRole("link", { name: goingText("fair") }).waitFor({ state: "detached" });
     expect(await rowsOf(looked, "Ending within 30 days")).toEqual([goingText("guest")]);
     expect((await place.engine.getNode(place.ids.fair))?.pinned).toBe(true);
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("erases by keys what the preview shows, and its receipt is a file that holds", async () => {
     const { place, looked } = await begin();
-    const { page, go, axe, faults, close } = looked;
+    const { page, go, axe } = looked;
     await go(`memory/${place.ids.bank}`);
     await page.keyboard.press("f");
     await seen(page, "What goes: 1 memory, 1 message");
-    expect(await page.evaluate<string[]>(texts("dialog .preview li"))).toEqual([
+    expect(await page.locator("dialog .preview li").allTextContents()).toEqual([
       `${goingText("bank")}fact: rests on nothing but what goes`,
       `${goingText("bank")}The user said it`,
       `${goingText("before")}was replaced by one that goes; it stays retired`,
@@ -137,13 +128,11 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
     await page.goBack();
     await seen(page, "There is no such memory");
     expect(await page.getByText("Finch and Sons").count()).toBe(0);
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("erases nothing when something has changed since the preview, and shows what would go now", async () => {
     const { place, looked } = await begin();
-    const { page, go, close } = looked;
+    const { page, go } = looked;
     await go("forgetting");
     await page.getByRole("link", { name: goingText("lock") }).focus();
     await page.keyboard.press("f");
@@ -163,13 +152,12 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
     await page.getByRole("heading", { level: 1, name: "Forgotten for good" }).waitFor();
     expect(await isThere(place, "lock")).toBe(false);
     expect((await place.engine.getNode(both))?.content).toBe("The bicycle is locked.");
-    await close();
   });
 
   test("is an owner's own: another owner's memories and forgettings are not found", async () => {
     const auth = { userKeys: { anna: "anna-key", ben: "ben-key" } };
     const { place, looked } = await begin({ auth }, "ben-key");
-    const { page, go, close } = looked;
+    const { page, go } = looked;
     const [known] = await place.engine.listForgettings("anna");
     await go("forgetting?owner=anna");
     await seen(page, "Nothing was forgotten.");
@@ -179,6 +167,5 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
       await seen(page, "There is no such memory");
       expect(await page.locator("dialog[open]").count()).toBe(0);
     }
-    await close();
   });
 });

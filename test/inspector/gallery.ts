@@ -1,8 +1,8 @@
 /** Every view with something in it, for pictures of them and for what must hold in all. */
 import type { Page } from "playwright-core";
 import { type GoingPlace, serveGoing } from "./going-story.ts";
-import { type Served, serve } from "./place.ts";
-import { type Story, tellStory } from "./story.ts";
+import { type Served, serveStory } from "./place.ts";
+import type { Story } from "./story.ts";
 import { serveThings, type ThingsPlace } from "./things-story.ts";
 
 /** The servers of the gallery, with the ids of what they hold. */
@@ -14,14 +14,8 @@ export type Gallery = {
 };
 
 export async function openGallery(): Promise<Gallery> {
-  let story: Story | undefined;
-  const main = await serve({
-    fill: async (engine, at) => {
-      story = await tellStory(engine, at);
-    },
-  });
-  if (story === undefined) throw new Error("the story was not told");
-  return { main, story, things: await serveThings(), going: await serveGoing() };
+  const main = await serveStory();
+  return { main, story: main.story, things: await serveThings(), going: await serveGoing() };
 }
 
 type View = {

@@ -29,10 +29,7 @@ export async function serveGoing(options: Omit<ServeOptions, "fill"> = {}): Prom
       for (const [name, told] of Object.entries<Told>(TOLD)) {
         at(told.at);
         const { nodeId } = await engine.storeWithReceipt({
-          userId: "anna",
-          content: told.text,
-          role: "user",
-          nodeType: "fact",
+          ...{ userId: "anna", content: told.text, role: "user", nodeType: "fact" },
           ...(told.days === undefined ? {} : { ttlDays: told.days }),
         });
         // SAFETY: the key is one of the table's own.

@@ -1,5 +1,5 @@
 /** Whether the memory works, and what helps, in a real browser. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -7,33 +7,21 @@ import { endAllServers, startServer } from "../../scripts/bench/server.ts";
 import { commandsIn } from "../../src/page/views/commands.ts";
 import { wordEmbedder } from "../engine/engines.ts";
 import { type Lacking, leftOut } from "../left-out.ts";
-import { endAll, type Served, serve } from "./place.ts";
-import { tellStory } from "./story.ts";
+import { type Served, serve, serveStory, useBrowser } from "./place.ts";
 import { look, NO_BROWSER, seen } from "./window.ts";
 
-setDefaultTimeout(60_000);
-
 let served: Served;
-beforeAll(async () => {
-  if (NO_BROWSER !== undefined) return;
-  served = await serve({
-    auth: { apiKey: KEY },
-    fill: async (engine, at) => {
-      await tellStory(engine, at);
-      await engine.store({ userId: "ben", content: "Ben likes coffee." });
-      for (const content of ["The key is under the mat.", "The key is under the mat."]) {
-        await engine.store({ userId: "ben", nodeType: "fact", content, ...WHEN });
-      }
-    },
+useBrowser(async () => {
+  served = await serveStory({ auth: { apiKey: KEY } }, async (engine) => {
+    await engine.store({ userId: "ben", content: "Ben likes coffee." });
+    for (const content of ["The key is under the mat.", "The key is under the mat."]) {
+      await engine.store({ userId: "ben", nodeType: "fact", content, ...WHEN });
+    }
   });
 });
-afterAll(endAll);
 
 const WHEN = { validFrom: "2026-11-01T08:00:00Z", eventTime: "2026-11-01T08:00:00Z" };
 const KEY = "operator-key";
-const texts = (selector: string): string =>
-  `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`;
-
 test("the commands of a finding are found in it, with paths that hold anything", () => {
   expect(commandsIn("every page is sound")).toEqual([]);
   expect(commandsIn("is missing; make a pack with: svc init /tmp/m.pack")).toEqual([
@@ -50,49 +38,46 @@ test("the commands of a finding are found in it, with paths that hold anything",
 describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, () => {
   test("is what svc doctor finds, with the command that helps", async () => {
     const { path } = Object(served.pack.layout);
-    const { page, go, axe, faults, close } = await look(served.url, { key: KEY });
+    const { page, go, axe } = await look(served.url, { key: KEY });
     chmodSync(path, 0o666);
     await go("health?owner=anna");
     await page.getByRole("heading", { level: 1, name: "1 thing needs attention" }).waitFor();
-    expect(await page.evaluate<string[]>(texts(".todo .cmd code"))).toEqual([`chmod go-w ${path}`]);
+    expect(await page.locator(".todo .cmd code").allTextContents()).toEqual([`chmod go-w ${path}`]);
     await page.getByText("checks passed").click();
     await seen(page, "every page is sound");
     expect(await axe()).toEqual([]);
     chmodSync(path, 0o600);
     await page.keyboard.press("d");
     await page.getByRole("heading", { level: 1, name: "Nothing is wrong" }).waitFor();
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("counts what the owner has and what the pack has, and each state leads to its memories", async () => {
-    const { page, go, close } = await look(served.url, { key: KEY });
+    const { page, go } = await look(served.url, { key: KEY });
     await go("health?owner=anna");
     const own = (await served.engine.stats("anna")).details;
-    expect(await page.evaluate<string[]>(texts(".tally a"))).toEqual(
+    expect(await page.locator(".tally a").allTextContents()).toEqual(
       (["tentative", "stable", "contested", "superseded"] as const).map((state) =>
         String(own?.states[state] ?? 0),
       ),
     );
     const whole = await served.engine.stats();
-    expect(await page.evaluate<string[]>(texts(".counts tbody td:last-child"))).toEqual([
+    expect(await page.locator(".counts tbody td:last-child").allTextContents()).toEqual([
       String(whole.nodeCount),
       String(whole.eventCount),
       String(whole.details?.receipts),
     ]);
     await page.locator(".tally li", { hasText: "replaced" }).getByRole("link").click();
     await page.getByRole("heading", { level: 1, name: "1 memory" }).waitFor();
-    await close();
   });
 
   test("shows what the organizer would change, and changes it only after that", async () => {
-    const { page, go, faults, axe, close } = await look(served.url, { key: KEY });
+    const { page, go, axe } = await look(served.url, { key: KEY });
     const twins = async (): Promise<number> =>
       (await served.engine.browse({ userId: "ben", contains: "under the mat" })).nodes.length;
     await go("health?owner=ben");
     await page.keyboard.press("o");
     await seen(page, "It would make 1 change:");
-    expect(await page.evaluate<string[]>(texts(".would a"))).toEqual(["The key is under the mat."]);
+    expect(await page.locator(".would a").allTextContents()).toEqual(["The key is under the mat."]);
     expect(await twins()).toBe(2);
     expect(await axe()).toEqual([]);
     await page.getByRole("button", { name: "Change them" }).click();
@@ -100,8 +85,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, ()
     expect(await twins()).toBe(1);
     await page.keyboard.press("o");
     await seen(page, "It would change nothing.");
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("tells what waits to be indexed, and does it by a key", async () => {
@@ -120,7 +103,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, ()
         await call.catch(() => {});
       },
     });
-    const { page, go, axe, close } = await look(url);
+    const { page, go, axe } = await look(url);
     await go("health");
     await seen(page, "1 text is not indexed yet; 1 of them failed before.");
     expect(await axe()).toEqual([]);
@@ -129,12 +112,11 @@ describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, ()
     await seen(page, "1 done, 0 left.");
     await seen(page, "No text waits to be indexed");
     expect((await engine.stats("anna")).details?.jobs).toEqual({ pending: 0, failed: 0 });
-    await close();
   });
 
   test("shows an owner's key what is the owner's, and how the pack is examined", async () => {
     const { url } = await serve({ auth: { userKeys: { anna: "anna-key" } } });
-    const { page, go, axe, close } = await look(url, { key: "anna-key" });
+    const { page, go, axe } = await look(url, { key: "anna-key" });
     const asked: string[] = [];
     page.on("request", (request) => asked.push(request.url()));
     await go("health");
@@ -144,7 +126,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, ()
     expect(await page.locator(".counts thead th").allTextContents()).toEqual(["of anna"]);
     expect(asked.filter((one) => /doctor|owners/.test(one))).toEqual([]);
     expect(await axe()).toEqual([]);
-    await close();
   });
 });
 
@@ -172,14 +153,12 @@ describe.skipIf(LACKING !== undefined)(`the health of a database${leftOut(LACKIN
       args: ["serve", "--port", "0"],
       environment: { SVC_DATABASE_URL: databases?.databaseUrl(name) ?? "" },
     });
-    const { page, go, faults, close } = await look(server.url);
+    const { page, go } = await look(server.url);
     await go("health");
     await page.getByRole("heading", { level: 1, name: "Nothing is wrong" }).waitFor();
     await page.getByText("checks passed").click();
     await seen(page, /^\d+ tables of version \d+$/);
     await seen(page, "pgvector", { exact: true });
-    expect(faults).toEqual([]);
-    await close();
     await server.end("SIGTERM");
   });
 });

@@ -1,71 +1,34 @@
 /** What a memory says is text, whatever it says. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { seedInto } from "../contract/sqlite-seed.ts";
 import { link } from "../contract/store-graph.ts";
 import { leftOut } from "../left-out.ts";
-import { endAll, type Served, serve } from "./place.ts";
+import { type Served, serve, useBrowser } from "./place.ts";
 import { type Looked, look, NO_BROWSER, seen } from "./window.ts";
 
+useBrowser();
 setDefaultTimeout(120_000);
-afterAll(endAll);
 
 const TAGS = [
-  "script",
-  "img src=x onerror",
-  "svg onload",
-  "iframe srcdoc",
-  "object data",
-  "embed src",
-  "style",
-  "link rel=stylesheet href",
-  "base href",
-  "meta http-equiv=refresh content",
-  "form action",
-  "math href",
-  "video src onerror",
-  "audio src onerror",
-  "details open ontoggle",
-  "input autofocus onfocus",
-  "body onload",
-  "template",
-  "marquee onstart",
-  "a href",
-];
+  "script|img src=x onerror|svg onload|iframe srcdoc|object data|embed src|style",
+  "link rel=stylesheet href|base href|meta http-equiv=refresh content|form action|math href",
+  "video src onerror|audio src onerror|details open ontoggle|input autofocus onfocus",
+  "body onload|template|marquee onstart|a href",
+].flatMap((row) => row.split("|"));
 const CODES = [
-  "alert(1)",
-  "javascript:alert(1)",
-  "//evil.example/x",
-  "data:text/html,<script>alert(1)</script>",
+  "alert(1)|javascript:alert(1)|//evil.example/x|data:text/html,<script>alert(1)</script>",
   "</script><script>alert(1)</script>",
-];
+].flatMap((row) => row.split("|"));
 const SIGNS = [
-  "\u202e",
-  "\u2066",
-  "\u200b",
-  "\u2060",
-  "\ufeff",
-  "\u00ad",
-  "\u{e0041}",
-  "\u001b[31m",
-  "\u0007",
-  "\u0000",
-  "\u2028",
-  "\u061c",
-];
+  "\u202e|\u2066|\u200b|\u2060|\ufeff|\u00ad|\u{e0041}|\u001b[31m|\u0007|\u0000|\u2028|\u061c",
+].flatMap((row) => row.split("|"));
 const LINKS = [
-  "https://evil.example/",
-  "javascript:alert(1)",
-  "[x](https://evil.example)",
-  "![x](https://evil.example/p.png)",
-  "{{7*7}}",
-  "$\u007balert(1)}",
-  "%3Cscript%3E",
-  "&lt;script&gt;",
-  "]]><script>",
-  "--><script>alert(1)</script>",
-];
+  "https://evil.example/|javascript:alert(1)|[x](https://evil.example)",
+  "![x](https://evil.example/p.png)|{{7*7}}|$\u007balert(1)}|%3Cscript%3E|&lt;script&gt;",
+  "]]><script>|--><script>alert(1)</script>",
+].flatMap((row) => row.split("|"));
 const HOSTILE: readonly string[] = [
   ...TAGS.flatMap((tag) => CODES.map((code) => `<${tag}="${code}">${code}</${tag.split(" ")[0]}>`)),
   ...TAGS.flatMap((tag) => LINKS.slice(0, 3).map((link) => `"'><${tag}='${link}'>`)),
@@ -83,11 +46,10 @@ const MADE = `document.querySelectorAll("main script, main img, main iframe, mai
 const RAW = `[...document.querySelectorAll("bdi, main text, main summary")].some((one) => /[\\u0000-\\u0008\\u200b\\u202a-\\u202e\\u2060\\u2066-\\u2069\\ufeff]/.test(one.textContent))`;
 
 /** Expects that what is on the screen is text, within its window. */
-function harmless({ page, faults }: Looked): () => Promise<void> {
+function harmless({ page }: Looked): () => Promise<void> {
   return async () => {
     expect([await page.evaluate(MADE), await page.evaluate(RAW)]).toEqual([0, false]);
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-    expect(faults).toEqual([]);
   };
 }
 
@@ -135,7 +97,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
         });
       },
     });
-    const { page, go, settled, faults, close } = await look(served.url);
+    const { page, go, settled } = await look(served.url);
     await go("");
     const shown = new Set<string>();
     const total = HOSTILE.length + 1;
@@ -157,14 +119,12 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
     await page.keyboard.press("Enter");
     await seen(page, "Show all");
     expect(await page.evaluate(MADE)).toBe(0);
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("of 200 kinds are shown as text as names, kinds, parts of claims and neighbours", async () => {
     const { served, center } = await serveThings();
     const looked = await look(served.url);
-    const { page, go, close } = looked;
+    const { page, go } = looked;
     const isHarmless = harmless(looked);
     await go("things");
     const names = new Set<string>();
@@ -194,7 +154,6 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
     await page.locator("td button").first().click();
     await page.locator(".claimed-records").waitFor();
     await isHarmless();
-    await close();
   });
 
   test("of 200 kinds are shown as text in answers, in conflicts, and before they are changed or forgotten", async () => {
@@ -218,7 +177,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
     });
     expect(requests.length).toBe(4);
     const looked = await look(url);
-    const { page, go, close } = looked;
+    const { page, go } = looked;
     const isHarmless = harmless(looked);
     await go("activity");
     await isHarmless();
@@ -256,6 +215,5 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
     expect((await engine.browse({ userId: "anna", limit: 1000 })).nodes).toHaveLength(
       HOSTILE.length - 20,
     );
-    await close();
   });
 });

@@ -1,3 +1,4 @@
+import { afterAll, afterEach, beforeAll, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
 import { buildPage, embedded } from "../../scripts/build/page.ts";
 import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
@@ -17,8 +18,8 @@ import {
   REAL_MODEL,
   testClock,
 } from "../engine/engines.ts";
-import { tellStory } from "./story.ts";
-import { closeBrowser, NOW } from "./window.ts";
+import { type Story, tellStory } from "./story.ts";
+import { closeBrowser, closeTabs, NO_BROWSER, NOW } from "./window.ts";
 
 export const ROOT = join(import.meta.dir, "../..");
 // Upkeep beside a question would change memories between two pictures.
@@ -40,6 +41,35 @@ export type ServeOptions = {
   /** Puts something into the memory before it is served; default: the story. */
   readonly fill?: (engine: MemoryEngine, at: (instant: string) => void) => Promise<unknown>;
 };
+
+/** For a file of tests in a browser: each test's tabs are closed after it, and what it served after the last. @param begin before the first */
+export function useBrowser(begin?: () => Promise<unknown>): void {
+  setDefaultTimeout(60_000);
+  beforeAll(async () => {
+    if (NO_BROWSER === undefined) await begin?.();
+  });
+  afterEach(closeTabs);
+  afterAll(endAll);
+}
+
+export type StoryPlace = Served & { readonly story: Story };
+
+/** Serves the story. @param more is told after it */
+export async function serveStory(
+  options: Omit<ServeOptions, "fill"> = {},
+  more?: (engine: MemoryEngine, story: Story) => Promise<unknown>,
+): Promise<StoryPlace> {
+  const told = Promise.withResolvers<Story>();
+  const served = await serve({
+    ...options,
+    fill: async (engine, at) => {
+      const story = await tellStory(engine, at);
+      await more?.(engine, story);
+      told.resolve(story);
+    },
+  });
+  return { ...served, story: await told.promise };
+}
 
 /** Serves a memory with the page; it ends with {@link endAll}. */
 export async function serve(options: ServeOptions = {}): Promise<Served> {

@@ -17,84 +17,50 @@ type Told = {
   readonly metadata?: JsonObject;
 };
 
-const claim = (subject: string, predicate: string, object: string): JsonObject => ({
-  subject,
-  predicate,
-  object,
-});
-const spent = (value: string, object: string): JsonObject => ({
-  ...claim("I", "spent", object),
-  quantity: { value, unit: "EUR", source_text: object, grounding: "object_decimal_v1" },
+const thing = (text: string, kind?: string): Told => ({
+  ...{ at: "2026-05-01T08:00:00Z", text, type: "entity" },
+  ...(kind === undefined ? {} : { metadata: { entity_type: kind } }),
 });
 
+/** @param marked its text, with subject, predicate and object in brackets @param value of an amount */
+function fact(at: string, marked: string, value?: string): Told {
+  const [subject = "", predicate = "", object = ""] = (marked.match(/[^[\]]+(?=\])/g) ?? []).map(
+    String,
+  );
+  const quantity = { value, unit: "EUR", source_text: object, grounding: "object_decimal_v1" };
+  const metadata = {
+    subject,
+    predicate,
+    object,
+    ...(value === undefined ? {} : { quantity: { ...quantity, value } }),
+  };
+  return { at, text: marked.replace(/[[\]]/g, ""), metadata };
+}
+
 const TOLD = {
-  milan: {
-    at: "2026-05-01T08:00:00Z",
-    text: "Milan Novak",
-    type: "entity",
-    metadata: { entity_type: "person" },
-  },
-  ledger: {
-    at: "2026-05-01T08:00:00Z",
-    text: "ledger service",
-    type: "entity",
-    metadata: { entity_type: "product" },
-  },
-  linz: { at: "2026-05-01T08:00:00Z", text: "Linz", type: "entity" },
-  tuesday: {
-    at: "2026-06-16T10:31:00Z",
-    text: "The ledger service deploys on Tuesday.",
-    metadata: claim("ledger service", "deploys on", "Tuesday"),
-  },
-  thursday: {
-    at: "2026-09-10T16:21:00Z",
-    text: "The ledger service deploys on Thursday.",
-    metadata: claim("ledger service", "deploys on", "Thursday"),
-  },
-  owner: {
-    at: "2026-09-11T08:00:00Z",
-    text: "Milan Novak looks after the ledger service.",
-    metadata: claim("Milan Novak", "looks after", "ledger service"),
-  },
-  lives: {
-    at: "2026-09-12T08:00:00Z",
-    text: "Milan Novak lives in Linz.",
-    metadata: claim("Milan Novak", "lives in", "Linz"),
-  },
-  moved: {
-    at: "2026-10-12T08:00:00Z",
-    text: "Milan Novak lives in Graz.",
-    metadata: claim("Milan Novak", "lives in", "Graz"),
-  },
-  tea: {
-    at: "2026-10-13T08:00:00Z",
-    text: "I spent 4.50 EUR on tea.",
-    metadata: spent("4.50", "4.50 EUR"),
-  },
-  train: {
-    at: "2026-10-14T08:00:00Z",
-    text: "I spent 30 EUR on a train.",
-    metadata: spent("30", "30 EUR"),
-  },
-  taxi: {
-    at: "2026-10-15T08:00:00Z",
-    text: "I spent about 20 EUR on a taxi.",
-    metadata: spent("20", "about 20 EUR"),
-  },
+  milan: thing("Milan Novak", "person"),
+  ledger: thing("ledger service", "product"),
+  linz: thing("Linz"),
+  tuesday: fact("2026-06-16T10:31:00Z", "The [ledger service] [deploys on] [Tuesday]."),
+  thursday: fact("2026-09-10T16:21:00Z", "The [ledger service] [deploys on] [Thursday]."),
+  owner: fact("2026-09-11T08:00:00Z", "[Milan Novak] [looks after] the [ledger service]."),
+  lives: fact("2026-09-12T08:00:00Z", "[Milan Novak] [lives in] [Linz]."),
+  moved: fact("2026-10-12T08:00:00Z", "[Milan Novak] [lives in] [Graz]."),
+  tea: fact("2026-10-13T08:00:00Z", "[I] [spent] [4.50 EUR] on tea.", "4.50"),
+  train: fact("2026-10-14T08:00:00Z", "[I] [spent] [30 EUR] on a train.", "30"),
+  taxi: fact("2026-10-15T08:00:00Z", "[I] [spent] [about 20 EUR] on a taxi.", "20"),
 } as const satisfies Readonly<Record<string, Told>>;
 
 export type ThingName = keyof typeof TOLD;
 
-const FACTS: readonly (readonly [ThingName, ThingName])[] = [
-  ["ledger", "tuesday"],
-  ["ledger", "thursday"],
-  ["milan", "owner"],
-  ["milan", "lives"],
-  ["milan", "moved"],
-];
-const MENTIONS: readonly (readonly [ThingName, ThingName])[] = [
-  ["owner", "ledger"],
-  ["lives", "linz"],
+const EDGES: readonly (readonly [ThingName, "has_fact" | "mentions", ThingName])[] = [
+  ["ledger", "has_fact", "tuesday"],
+  ["ledger", "has_fact", "thursday"],
+  ["milan", "has_fact", "owner"],
+  ["milan", "has_fact", "lives"],
+  ["milan", "has_fact", "moved"],
+  ["owner", "mentions", "ledger"],
+  ["lives", "mentions", "linz"],
 ];
 
 /** Serves anna's memory of Milan, the ledger service, Linz, and of what she spent. */
@@ -113,11 +79,8 @@ export async function serveThings(options: Omit<ServeOptions, "fill"> = {}): Pro
   // SAFETY: every name of the table has been stored.
   const nodes = stored as Record<ThingName, MemoryNode>;
   const place = { seed: seedInto(served.pack) };
-  for (const [from, to] of FACTS) {
-    await link(place, nodes[from], nodes[to], { type: "has_fact", userId: "anna" });
-  }
-  for (const [from, to] of MENTIONS) {
-    await link(place, nodes[from], nodes[to], { type: "mentions", userId: "anna" });
+  for (const [from, type, to] of EDGES) {
+    await link(place, nodes[from], nodes[to], { type, userId: "anna" });
   }
   const { engine } = served;
   await engine.supersede(nodes.tuesday.id, nodes.thursday.id, { actorId: "anna" });

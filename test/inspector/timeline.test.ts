@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { leftOut } from "../left-out.ts";
 import { until } from "../until.ts";
-import { endAll, type Served, serve } from "./place.ts";
-import { look, NO_BROWSER, seen } from "./window.ts";
-
-setDefaultTimeout(60_000);
+import { type Served, serve, useBrowser } from "./place.ts";
+import { holdAnswer, look, NO_BROWSER, seen } from "./window.ts";
 
 let served: Served;
-beforeAll(async () => {
-  if (NO_BROWSER === undefined) served = await serve();
+useBrowser(async () => {
+  served = await serve();
 });
-afterAll(endAll);
 
 const ROWS = `[...document.querySelectorAll(".row")].map((row) => row.querySelector("bdi")?.textContent)`;
 
 describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, () => {
   test("shows the newest memories first, under their days", async () => {
-    const { page, go, faults, close } = await look(served.url);
+    const { page, go } = await look(served.url);
     await go("");
     expect((await page.evaluate<string[]>(ROWS)).slice(0, 2)).toEqual([
       "Milan reviews the rollback script on Monday; until then nobody changes it.",
@@ -26,12 +23,10 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
     expect(await page.locator(".place .day").first().textContent()).toBe(
       "TodaySunday, 22 November 20261",
     );
-    expect(faults).toEqual([]);
-    await close();
   });
 
   test("is filtered by what it counts, and the address keeps the filter", async () => {
-    const { page, go, close } = await look(served.url);
+    const { page, go } = await look(served.url);
     await go("");
     await page.getByRole("checkbox", { name: "contested" }).check();
     await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
@@ -39,27 +34,19 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
     await page.reload();
     await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
     expect(await page.getByRole("checkbox", { name: "new" }).isVisible()).toBe(true);
-    await close();
   });
 
   test("says what each filter leaves out where nothing is left", async () => {
-    const { page, go, close } = await look(served.url);
+    const { page, go } = await look(served.url);
     await go("?state=stable&type=task");
     await seen(page, "No memory fits these filters");
     await page.getByRole("button", { name: "without this state" }).click();
     await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
-    await close();
   });
 
   test("shows the newest memories before all are counted", async () => {
-    const { page, go, close } = await look(served.url);
-    let count = (): void => {};
-    await page.route("**/v1/timeline*", async (route) => {
-      await new Promise<void>((done) => {
-        count = done;
-      });
-      await route.continue();
-    });
+    const { page } = await look(served.url);
+    const count = await holdAnswer(page, "**/v1/timeline*");
     await page.goto(`${served.url}/inspect/`);
     await page.locator("a.row").first().waitFor();
     expect((await page.evaluate<string[]>(ROWS))[0]).toBe(
@@ -70,13 +57,10 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
     count();
     await page.getByRole("heading", { level: 1, name: "21 memories since" }).waitFor();
     expect(await page.locator(".day .of").first().isVisible()).toBe(true);
-    await page.unroute("**/v1/timeline*");
-    await go("");
-    await close();
   });
 
   test("keeps rows beyond the screen for a small step, and none after a leap", async () => {
-    const { page, go, close } = await look(served.url, { height: 300 });
+    const { page, go } = await look(served.url, { height: 300 });
     await go("");
     const rows = page.locator(".place");
     const first = page.locator(".place[aria-posinset='1']");
@@ -86,11 +70,10 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
     expect(await rows.count()).toBeLessThanOrEqual(8);
     await page.evaluate("scrollBy(0, 10)");
     await until(async () => (await rows.count()) > 8);
-    await close();
   });
 
   test("is gone through by keys, and each row opens", async () => {
-    const { page, go, close } = await look(served.url);
+    const { page, go } = await look(served.url);
     await go("");
     for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
     await page.locator("[data-row='1']:focus").waitFor();
@@ -100,6 +83,5 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
     await page.locator("[data-row='0']:focus").waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/inspect\/memory\//);
-    await close();
   });
 });

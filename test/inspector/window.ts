@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -116,12 +117,20 @@ export type Looked = {
   go(path: string): Promise<void>;
   /** Waits until nothing is being read and all that was read is on the screen. */
   settled(): Promise<void>;
-  /** What axe-core finds, one line each; always empty. @param rules only those about colours, or all but them. Default: all */
-  axe(rules?: "all" | "colours" | "sizes"): Promise<readonly string[]>;
+  /** What axe-core finds, one line each; always empty. @param rules only those about colours, all but them, or those about places. Default: all */
+  axe(rules?: keyof typeof RULES): Promise<readonly string[]>;
   close(): Promise<void>;
 };
 
 const faultsOf = new WeakMap<Page, string[]>();
+const tabs = new Set<Looked>();
+
+/** Closes the tabs of a test, none of which may have seen a fault. */
+export async function closeTabs(): Promise<void> {
+  const open = [...tabs];
+  for (const tab of open) await tab.close();
+  expect(open.flatMap(({ faults }) => faults)).toEqual([]);
+}
 
 /** Opens the page of a server in a tab of its own. */
 export async function look(url: string, options: LookOptions = {}): Promise<Looked> {
@@ -146,7 +155,7 @@ export async function look(url: string, options: LookOptions = {}): Promise<Look
       return isShown && requests.open.size === 0 && requests.started === started;
     });
   };
-  return {
+  const looked: Looked = {
     page,
     faults,
     settled,
@@ -162,11 +171,14 @@ export async function look(url: string, options: LookOptions = {}): Promise<Look
       return await page.evaluate<string[]>(runAxe(RULES[rules]));
     },
     close: async () => {
+      tabs.delete(looked);
       // An answer that a route still waits for would fail in the place of the page.
       await page.unrouteAll({ behavior: "ignoreErrors" });
       await (isOther ? context : page).close();
     },
   };
+  tabs.add(looked);
+  return looked;
 }
 
 function watchFaults(page: Page, url: string): string[] {
@@ -257,6 +269,24 @@ export async function holdAnswer(page: Page, pattern: string): Promise<() => voi
   return () => answer();
 }
 
+/** Begins to write by a key of a view, and fills the text in. */
+export async function write(
+  { page, go }: Looked,
+  [path, key, text]: readonly [path: string, key: string, text: string],
+): Promise<Locator> {
+  await go(path);
+  await page.keyboard.press(key);
+  const field = page.getByRole("textbox", { name: "What is true" });
+  await field.fill(text);
+  return field;
+}
+
+/** The middle of something on the screen, in pixels from above. */
+export async function middleOf(one: Locator): Promise<number | undefined> {
+  const box = await one.boundingBox();
+  return box === null ? undefined : Math.round(box.y + box.height / 2);
+}
+
 /** Has the server do what the next call of a path asks for, and loses its answer. */
 export async function loseAnswer(page: Page, pattern: string): Promise<void> {
   await page.route(
@@ -271,11 +301,14 @@ export async function loseAnswer(page: Page, pattern: string): Promise<void> {
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const COLOURS = ["color-contrast", "link-in-text-block"];
+/** The rules that measure. */
+const PLACES = ["target-size", "scrollable-region-focusable", "css-orientation-lock"];
 /** Only what is wrong is described: the rest costs a third of the time. */
 const WRONG = { resultTypes: ["violations"], selectors: false };
 const RULES = {
   all: { ...WRONG, runOnly: TAGS },
   colours: { ...WRONG, runOnly: { type: "rule", values: COLOURS } },
+  places: { ...WRONG, runOnly: { type: "rule", values: PLACES } },
   sizes: {
     ...WRONG,
     runOnly: TAGS,
