@@ -85,6 +85,7 @@ describe.skipIf(LACKING !== undefined)(`the view${leftOut(LACKING)}`, () => {
     await page.emulateMedia({ colorScheme: "light" });
     await go(path);
     if (name === "memory") await page.waitForSelector(".versus");
+    if (name === "thing") await page.waitForSelector(".graph svg rect", { state: "attached" });
     await page.evaluate(STEADY_TIMES);
     seen[name] = await page.evaluate<readonly Part[]>(LAYOUT);
     if (!isWriting) compareLayout(name, seen[name]);
