@@ -96,7 +96,8 @@ test("svc explain tells of a question under the name that its owner got since", 
   await svc("init", pack, "--owner", "_cli");
   await svc("store", pack, "Anna prefers tea to coffee");
   const found = JSON.parse(await svc("search", pack, "what does Anna drink?", "--format", "json"));
-  const explain = () => svc("explain", found.request_id, "--db-path", pack, "--format", "json");
+  const explain = () =>
+    svc("explain", found.metrics.request_id, "--db-path", pack, "--format", "json");
   const before = JSON.parse(await explain());
   await svc("owner", "rename", pack, "_cli", "anna", "--yes");
   expect(JSON.parse(await explain())).toEqual(before);
