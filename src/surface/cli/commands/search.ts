@@ -8,8 +8,8 @@ import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import { fromDate } from "../../../lib/instant.ts";
 import { parseUuid, type Uuid } from "../../../lib/uuid.ts";
 import { age } from "../../contract/core/tool-text.ts";
-import type { ToldExplanation } from "../../contract/explanation.ts";
-import { explainOperation, listRetrievalsOperation } from "../../contract/receipts.ts";
+import { explanationView, type ToldExplanation, withTexts } from "../../contract/explanation.ts";
+import { listRetrievalsOperation } from "../../contract/receipts.ts";
 import { bounded, retrieveToolView, toToolAnswer } from "../../contract/retrieval/answer.ts";
 import { retrieveOperation } from "../../contract/retrieval/operations.ts";
 import { emptyContext, type FoldedHit, shownHits, UNKNOWN } from "../../contract/retrieval/text.ts";
@@ -138,9 +138,9 @@ are kept as long as SVC_RECEIPTS__RETENTION_DAYS says.`,
         `there is no receipt of a retrieval ${request_id} here; receipts are kept for a limited time`,
       );
     }
-    const user_id = found.userId;
-    const { output, json } = await desk.ask(explainOperation, { request_id, user_id });
-    desk.tell(json, () => explanationLines(output));
+    // Not by the name that asked, which its owner may have no more.
+    const told = await withTexts(engine, found, owner, LIMITS.pageChars);
+    desk.tell(explanationView.json(told), () => explanationLines(told));
   },
 );
 
