@@ -40,7 +40,8 @@ function meant(own: z.ZodType, name: string, value: unknown): unknown {
   if (isTaken && !looksLikeList(value)) return value;
   if (typeof value !== "string") {
     const [only, ...others] = Array.isArray(value) ? value : [];
-    return readInside(own, value) ?? (others.length === 0 ? readInside(own, only) : value) ?? value;
+    const isOne = others.length === 0 && !Array.isArray(only);
+    return readInside(own, value) ?? (isOne ? readInside(own, only) : value) ?? value;
   }
   // Some models write an empty text for an absent argument.
   if (value.trim() === "" && own.safeParse(undefined).success) return undefined;
