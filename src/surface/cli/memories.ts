@@ -7,7 +7,7 @@ import { VERSION } from "../../app/version.ts";
 import type { Config } from "../../config/schema.ts";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
-import type { MemoryNode } from "../../domain/node.ts";
+import { isPinned, type MemoryNode } from "../../domain/node.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { fromDate } from "../../lib/instant.ts";
 import { parseJson } from "../../lib/json.ts";
@@ -263,6 +263,18 @@ function objectOf(text: string, name: string): object {
   throw invalid(name, `${JSON.stringify(text)} is not a JSON object, such as '{"source":"diary"}'`);
 }
 
+/** The beginning of a memory's text on one line, after facts about it. */
+export function textAfter(facts: readonly string[], { content }: MemoryNode): string {
+  const text = oneLine(content.slice(0, 500));
+  return facts.length === 0 ? text : `(${facts.join(", ")}) ${text}`;
+}
+
+/** The day on which what a memory says happened, if it has one; local time. */
+export function dayOf({ eventTime }: MemoryNode): readonly string[] {
+  // The Swedish form of a date is that of ISO 8601.
+  return eventTime === undefined ? [] : [new Date(eventTime).toLocaleDateString("sv-SE")];
+}
+
 /** Memories for a person, texts first. @param isOfAll also shows their owners */
 export function memoryTable(nodes: readonly MemoryNode[], isOfAll = false): readonly string[] {
   const now = fromDate(new Date());
@@ -271,7 +283,7 @@ export function memoryTable(nodes: readonly MemoryNode[], isOfAll = false): read
     ({ lifecycleState: state }) => state === "tentative" || state === "stable",
   );
   const rows = nodes.map((node) => [
-    oneLine(node.content.slice(0, 500)),
+    textAfter([...(isPinned(node) ? ["pinned"] : []), ...dayOf(node)], node),
     node.nodeType,
     ...(isPlain ? [] : [node.lifecycleState]),
     ...(isOfAll ? [oneLine(node.userId)] : []),

@@ -311,6 +311,7 @@ describe("svc restore", () => {
     });
     const pinned = await json("pin", PACK, id);
     expect(pinned.nodes).toMatchObject([{ id, pinned: true }]);
+    expect((await desk.run(["list", PACK])).stdout).toContain("(pinned) ");
     const released = await desk.run(["pin", PACK, id, "--release"]);
     expect(released).toMatchObject({ code: 0, stdout: `Released note ${end(id)}: a list\n` });
   });

@@ -125,6 +125,13 @@ describe("the pack of this user", () => {
     expect((await run("ls")).stdout).toContain("Anna drinks cocoa");
   });
 
+  test("tells the day on which something happens, wherever that is listed", async () => {
+    await run("store", "Eva and Jonas get married", "--event-time", "2027-05-01");
+    const told = expect.stringContaining("(2027-05-01) Eva and Jonas get married");
+    expect(await run("ls")).toMatchObject({ stdout: told });
+    expect(await run("find", "when do Eva and Jonas get married?")).toMatchObject({ stdout: told });
+  });
+
   test("is listed in 80 columns, texts first, and an honest no comes first", async () => {
     await run("store", `Anna lives in Graz ${"and writes long sentences ".repeat(9)}`);
     await run("store", "東京の".repeat(40));

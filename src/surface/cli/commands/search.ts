@@ -13,7 +13,7 @@ import { listRetrievalsOperation } from "../../contract/receipts.ts";
 import { bounded, retrieveToolView, toToolAnswer } from "../../contract/retrieval/answer.ts";
 import { retrieveOperation } from "../../contract/retrieval/operations.ts";
 import { emptyContext, type FoldedHit, shownHits, UNKNOWN } from "../../contract/retrieval/text.ts";
-import { type Desk, memoryCommand, noteOtherOwners } from "../memories.ts";
+import { type Desk, dayOf, memoryCommand, noteOtherOwners, textAfter } from "../memories.ts";
 import { countOption } from "../options.ts";
 import { escaped, fields, oneLine, shortened, shortIds, table } from "../output.ts";
 
@@ -101,11 +101,10 @@ function contentOf(
   const facts = [
     newer === undefined ? [] : newer > 0 ? [`older than ${newer}`] : ["outdated"],
     became === undefined ? [] : [`since ${fateWords(became)}`],
-    seen === undefined ? [] : [escaped(seenInWords(seen))],
+    seen === undefined ? dayOf(node) : [escaped(seenInWords(seen))],
     repeats > 1 ? [`${repeats} times`] : [],
   ].flat();
-  const text = oneLine(node.content.slice(0, 500));
-  return facts.length === 0 ? text : `(${facts.join(", ")}) ${text}`;
+  return textAfter(facts, node);
 }
 
 /** `svc explain`: why each record was or was not in the context of a retrieval. */
