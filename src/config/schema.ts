@@ -118,7 +118,7 @@ export const ROOT_SETTINGS = {
   // How a single message is read, and what messages may correct.
   enable_windowed_extraction: flag(false, "Show the model earlier messages of the session with each message, which is then sent alone. They only help to read it."),
   extraction_window_turns: integer({ default: 4, min: 0, max: 32 }, "Earlier messages that are shown (`enable_windowed_extraction`)."),
-  enable_extraction_corrections: flag(false, "Show the model earlier memories near each message, and let the message replace those that it says to hold no more. Needs messages that are sent together."),
+  enable_extraction_corrections: flag(false, "Show the model earlier memories near each message, and let the message replace those it says are no longer true. Needs messages that are sent together."),
   // Retrieval.
   epistemic_weights: mapOf(mapNumber({ min: 0 }), { default: EPISTEMIC_WEIGHTS, bounds: "keys: epistemic types; values at least 0" }, "Weight in ranking by kind of knowledge; 0.7 for kinds that are left out."),
   unverified_confidence_threshold: decimal({ default: 0.3, min: 0, max: 1 }, "Unverified memories with less confidence are left out by default."),
@@ -176,7 +176,7 @@ const EXTRACTION = {
 /** Observation of photos and videos. */
 // biome-ignore format: a row for each setting
 const VISION = {
-  enabled: flag(false, "Whether photos and videos can be observed (`svc observe` turns it on for itself). Their pictures are shown to the model of this group, and to nobody else."),
+  enabled: flag(false, "Whether photos and videos can be observed (`svc observe` turns it on for itself). Their pictures are sent only to the model of this group."),
   provider: member(["ollama", "openai", "anthropic"], DEFAULT_VISION_MODEL.provider, "Who runs the vision model: `ollama` on this machine, or a hosted provider, which then gets the pictures."),
   model: text(DEFAULT_VISION_MODEL.name, "The vision model, by the provider's name for it."),
   api_key: optionalSecret("Key of a hosted provider. Unset: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, from the environment, then `.env`."),
@@ -204,7 +204,7 @@ const API = {
   metrics_key: optionalSecretName("A bearer key that opens `/metrics` and nothing else, and is needed for it where there is no other key. Needed with `api.user_keys`, whose holders may not read it.", "not blank"),
   cors_origins: textList("Web origins that may call the API, as browsers send them (`http://localhost:3000`, without a path); empty: only pages of this machine."),
   cors_allow_credentials: flag(false, "Let listed origins send credentials; ignored with the origin `*`."),
-  inspector: optionalFlag("Serve the inspector's page at `/inspect/`. Unset: only where nobody but this machine can reach the server. `false`: nowhere, and `svc open` refuses."),
+  inspector: optionalFlag("Serve the inspector's page at `/inspect/`. Unset: only if just this machine can reach the server. `false`: nowhere, and `svc open` fails."),
 };
 
 /** Whose memories the MCP interface offers. */
@@ -254,7 +254,7 @@ const SCORING = {
   recency_lambda: decimal({ default: DEFAULT_SCORING.recencyLambda, min: 0, max: MAX_WEIGHT }, "How fast recency fades, per day."),
   temporal_boost: decimal({ default: DEFAULT_SCORING.temporalBoost, min: -MAX_WEIGHT, max: MAX_WEIGHT }, "What a memory of the requested time gains on a question about time; 0 or less: nothing."),
   relevance_floor: decimal({ default: DEFAULT_SCORING.relevanceFloor, min: -MAX_WEIGHT, max: MAX_WEIGHT }, "A memory whose cosine and words together stay below it gains nothing from other signals; 0 turns this off."),
-  current_update_multiplier: decimal({ default: DEFAULT_SCORING.currentUpdateMultiplier, min: 1, max: 2 }, "Factor on the newest memory when it tells of a change and the question is about the present; 1 turns this off."),
+  current_update_multiplier: decimal({ default: DEFAULT_SCORING.currentUpdateMultiplier, min: 1, max: 2 }, "Factor on the newest memory when it mentions a change and the question is about the present; 1 turns this off."),
   recency_time: optionalMember(["event_time"], undefined, "`weighted` only: `event_time` measures recency from the stated time instead of the last change. Dropped with a warning under another fusion."),
 };
 
@@ -284,7 +284,7 @@ const PACKING = {
   session_context_top_k: integer({ default: 20, min: 0, max: 10_000 }, "Number of best candidates that bring in their neighbours."),
   session_context_score_decay: decimal({ default: 0.85, ...PART }, "Share of its trigger's score that a neighbour gets."),
   session_context_rank_fusion_score_decay: optionalDecimal({ default: 0.6, ...PART }, "The same unless the fusion is `weighted`; unset: `packing.session_context_score_decay`."),
-  session_context_packing: optionalMember(SESSION_PACKINGS, undefined, "`trigger_tier`: neighbours are packed as early as what brought them. `adjacent`: they also stand beside it."),
+  session_context_packing: optionalMember(SESSION_PACKINGS, undefined, "`trigger_tier`: neighbours are packed as early as what brought them. `adjacent`: they are also placed next to it."),
   episode_context_top_k: integer({ default: 0, ...GROUPS }, "Conversations whose best memories are raised together; 0: none."),
   episode_context_local_k: integer({ default: 8, ...MEMBERS }, "Memories raised per such conversation."),
   episode_context_score_decay: decimal({ default: 0.95, ...PART }, "Share of the score that they get."),
@@ -300,7 +300,7 @@ const PACKING = {
 /** Records of retrievals. */
 // biome-ignore format: a row for each setting
 const RECEIPTS = {
-  retention_days: optionalInteger({ default: 90, min: 0, max: 1_000_000 }, "Days that the receipt of a retrieval is kept; 0: none is written; unset: for ever. Citations can only name a retrieval whose receipt is there."),
+  retention_days: optionalInteger({ default: 90, min: 0, max: 1_000_000 }, "Days that the receipt of a retrieval is kept; 0: none is written; unset: indefinitely. Citations can only name a retrieval with a receipt."),
   detail: member(RECEIPT_DETAILS, "lean", "What a receipt keeps: `lean`: the question, what was in the context, and the first 20 results with their scores and why; `full`: all that decided the answer, so that scores can be computed again, at 20 to 40 times the size. A question that asks for an explanation leaves a full one."),
 };
 
@@ -333,7 +333,7 @@ const ORGANIZER = {
   consolidation_min_cluster_size: integer({ default: 3, min: 2, max: 1_000_000 }, "Similar memories from which a group is summed up."),
   consolidation_similarity_threshold: decimal({ default: 0.8, ...SHARE }, "Cosine from which memories belong to one group."),
   consolidation_preserve_recent_days: integer({ default: 7, ...DAYS }, "Days for which a memory of a group that was summed up stays active in any case."),
-  consolidation_min_confidence_preserve: decimal({ default: 0.8, ...SHARE }, "Confidence from which it stays active for ever."),
+  consolidation_min_confidence_preserve: decimal({ default: 0.8, ...SHARE }, "Confidence from which it always stays active."),
   summarization_daily_min_events: integer({ default: 5, ...COUNT }, "Memories of a day from which the day gets a summary."),
   summarization_weekly_min_summaries: integer({ default: 3, ...COUNT }, "Summaries of days from which a week gets one."),
   summarization_monthly_min_summaries: integer({ default: 2, ...COUNT }, "Summaries of weeks from which a month gets one."),

@@ -4,7 +4,7 @@ import { type ObservationReport, observationReportForm } from "./records/observa
 
 /** The reason in a `storage_failed` if the file was deleted, moved or replaced while it was open. Nothing was stored. */
 export const PACK_MOVED = "pack_moved";
-/** The reason in a `storage_failed` for a file beside the pack that another user may have made. Nothing was opened. */
+/** The reason in a `storage_failed` for a file next to the pack that another user may have made. Nothing was opened. */
 export const UNSAFE_FILE = "unsafe_file";
 /** The reason in a `storage_failed` for a log that was written for another state of the pack. Nothing was opened. */
 export const FOREIGN_LOG = "foreign_log";

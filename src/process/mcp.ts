@@ -105,7 +105,7 @@ export function linkOf(mainFile: string, { key, settingsFile: file, readOnly }: 
       : socketAddress(socketFolder(env, dirname(keyFolder(env))), mainFile);
     return { kin: kinUnder(secret, kin, address), address, problem: "" };
   } catch (error) {
-    // A process without a secret of its own trusts nobody.
+    // A process without a secret trusts no other.
     const problem = error instanceof Error ? error.message : String(error);
     return { kin, address: undefined, problem };
   }

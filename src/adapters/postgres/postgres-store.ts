@@ -111,7 +111,7 @@ async function readStoreState(sql: Sql, owner: Owner, opening: string): Promise<
     ...states,
     changeSequence: `${opening}-${rest?.version ?? ""}`,
     bytes: rest?.bytes ?? 0,
-    // The disk may be, and no statement tells.
+    // The disk may be encrypted, but no statement shows it.
     isEncrypted: undefined,
   };
 }

@@ -141,7 +141,7 @@ function settingsOf(
   };
 }
 
-/** Checks all that lies in the folder of a namespace, and the folders above it. @throws SvcError workspace_damaged */
+/** Checks everything in the folder of a namespace, and the folders above it. @throws SvcError workspace_damaged */
 function requireOwnFiles(root: string, id: Uuid): void {
   const folder = join(packsOf(root), id);
   for (const path of [packsOf(root), folder]) requireOwn(path, root, "folder");

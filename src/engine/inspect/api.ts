@@ -114,7 +114,7 @@ export type ExtractionRecord = {
   /** Of the prompt; undefined in records of earlier versions. */
   readonly promptVersion: string | undefined;
   readonly result: Json;
-  /** What the model said and is not believed, by reason. */
+  /** Rejected claims, by reason. */
   readonly dropped: JsonObject | undefined;
   readonly createdAt: Instant;
   readonly batchId: string | undefined;
@@ -147,7 +147,7 @@ export type StatsDetails = {
   readonly states: Readonly<Partial<Record<LifecycleState, number>>>;
   /** Pending work on stored texts, and how much of it has failed before. */
   readonly jobs: { readonly pending: number; readonly failed: number };
-  /** Pending extractions, and how many failed for good. */
+  /** Pending extractions, and how many failed permanently. */
   readonly extractions: { readonly pending: number; readonly failed: number };
   /** Load of the embedding model in this process; undefined where it is not counted, and for one owner. */
   readonly embeddings: EmbedderUse | undefined;

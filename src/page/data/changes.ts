@@ -59,7 +59,7 @@ export function callIds(): (input: unknown) => ReturnType<typeof callId> {
 const requestOf = ({ id }: Node) => ({ path: { node_id: id }, headers: callId() });
 type ChangeRequest = ReturnType<typeof requestOf>;
 
-/** Sends what a form has: whether it is on its way, and why it was refused last. */
+/** Submits a form: whether it is being sent, and why the last attempt was rejected. */
 export function useSending() {
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<CallFailure | undefined>(undefined);

@@ -257,8 +257,8 @@ function useWriting(opened: Two) {
   const notice =
     failure === undefined ? null : isOther ? (
       <Warning title="Not changed.">
-        Meanwhile somebody else has changed these memories: they are {statesOf(seen)} now. Nothing
-        of yours was written. Go on, and your text replaces what is still held of them.
+        Meanwhile these memories were changed elsewhere: they are {statesOf(seen)} now. Nothing of
+        yours was written. Go on, and your text replaces what is still held of them.
       </Warning>
     ) : (
       <>

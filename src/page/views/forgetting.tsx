@@ -143,7 +143,7 @@ function useRowKeys(
     { keys: "p", text: told ? "keep the memory of the row" : undefined, run: among(soon, pin) },
     {
       keys: "f",
-      text: told ? "forget it for good" : undefined,
+      text: told ? "forget it permanently" : undefined,
       run: among([...soon, ...archived], forget),
     },
   ]);

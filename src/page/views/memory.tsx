@@ -215,7 +215,7 @@ function actionsOf(node: Node): readonly Action[] {
   };
   const dialog = (keys: string, name: string, text: string, wanted: string): Action =>
     act(keys, `${name}…`, text, () => go(withQuery({ do: wanted }), "replace"));
-  const forget = { ...dialog("f", "Forget", "forget it for good", "forget"), isLast: true };
+  const forget = { ...dialog("f", "Forget", "forget it permanently", "forget"), isLast: true };
   if (state === "archived" || state === "deprecated") {
     return [act("b", "Restore", "bring back", () => void restore([node])), forget];
   }

@@ -19,7 +19,7 @@ export const TRANSPORTS = ["stdio", "streamable-http"] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
 
 /**
- * The settings file that `svc mcp` reads: the named one, else the one beside the pack. The working directory is ignored: an assistant
+ * The settings file that `svc mcp` reads: the named one, else the one next to the pack. The working directory is ignored: an assistant
  * starts it in the folder it works on, which may belong to someone else.
  */
 export function mcpSettingsFile(

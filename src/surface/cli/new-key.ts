@@ -66,13 +66,13 @@ export function aboutKey(
       "encrypted.",
       "Its key is not kept on this machine. So that assistants can open the pack:",
       `  svc key import ${word}`,
-      "If you lose the key, you lose the pack: nobody can restore it.",
+      "If you lose the key, you lose the pack: it cannot be recovered.",
     ];
   }
   return [
     "encrypted.",
     `Its key is kept in ${keptIn}.`,
-    "If you lose the key, you lose the pack: nobody can restore it. Back the key up, elsewhere:",
+    "If you lose the key, you lose the pack: it cannot be recovered. Back the key up, elsewhere:",
     `  svc key export ${word}`,
   ];
 }
@@ -94,7 +94,7 @@ export async function askNewKey(context: CliContext): Promise<string> {
   if (first === "") throw invalid("key", "nothing was typed; nothing was changed");
   const second = await askSecret("Once more: ");
   if (first !== second) throw invalid("key", "the two differ; nothing was changed");
-  context.output.note("Keep it safe: without it nobody can read the pack.");
+  context.output.note("Keep it safe: without it the pack cannot be read.");
   return first;
 }
 

@@ -25,7 +25,7 @@ import type { McpDeps } from "./tools.ts";
 
 /** Open `subscriptions/listen` streams over all clients. */
 const MAX_STREAMS = 100;
-/** Status of an answer that nobody reads any more. */
+/** Status of an answer whose reader has gone. */
 const CLIENT_GONE = 499;
 
 /** Codes of JSON-RPC 2.0, section 5.1; `transport` is the first of those that servers may define. */

@@ -269,7 +269,7 @@ class Sight {
     this.#isWalled = isWalled;
   }
 
-  /** What `SEE` is given; undefined where the server hides nothing. */
+  /** Parameters of `SEE`; undefined without row-level security. */
   of(owners: Owner | readonly string[]): string | undefined {
     return this.#isWalled ? visible(owners) : undefined;
   }

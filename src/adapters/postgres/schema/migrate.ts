@@ -76,7 +76,7 @@ const RECEIPTS = [
   "CREATE INDEX receipt_nodes_by_node ON receipt_nodes (owner, node_id)",
 ];
 
-/** Vectors of another model, which wait beside the others until all memories have one. */
+/** Vectors of another model, staged until all memories have one. */
 const STAGING = [
   `CREATE TABLE vector_staging (
     owner ${OWNER},
@@ -93,9 +93,8 @@ const STAGING = [
 const WORK_TABLES: readonly string[] = [...WORK, ...RECEIPTS, ...STAGING];
 
 /**
- * What searches by vector compare, beside the memories: what lies beside a vector is read with it. Only active memories are here.
- * The columns have no dimension, so that a rebuild may put vectors of another model into them. No index finds the nearest: each
- * write into one would take ten times as long as all else that a memory needs.
+ * Vectors in a narrow table, so that a scan reads nothing else. Active memories only. The columns have no dimension, so that a rebuild may
+ * store vectors of another model. There is no nearest-neighbour index: writing to it would take ten times as long as everything else.
  */
 const VECTORS: readonly string[] = [
   `CREATE TABLE vectors (

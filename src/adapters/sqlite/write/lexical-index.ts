@@ -43,7 +43,7 @@ export function writeDocuments(database: Database, keys: Iterable<number>): void
 }
 
 /**
- * Removes the documents of nodes that are no longer active, and rewrites those that contained the beginnings of their texts. Runs
+ * Removes the documents of inactive nodes, and rewrites those that contained the beginnings of their texts. Runs
  * inside a write transaction.
  */
 export function removeDocuments(database: Database, gone: readonly Turn[]): void {

@@ -30,7 +30,7 @@ const SEARCH_STEPS: Readonly<Record<string, string>> = {
   neural_rank_assignment: "ranked by a model",
   current_update: "newer value",
   evidence_projection: "from its source",
-  evidence_augmentation: "beside its source",
+  evidence_augmentation: "next to its source",
   session_decay: "same conversation",
   episode_decay: "same episode",
   newer_first: "a newer one says it",

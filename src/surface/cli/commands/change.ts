@@ -119,7 +119,7 @@ Examples:
 What time, a person or an assistant has archived is found again as before. Of a memory that was replaced, the one that stands is
 named: archive that one first if the old one is right. What was forgotten is erased, and nothing brings it back.
 --faded brings back what time has archived though nobody named a day for it, of all owners unless one is named, and lets what has
-the retention that was once the default of its type stay for ever.`,
+the retention that was once the default of its type stay indefinitely.`,
   },
   async (desk, ids) => {
     const { faded = false, dryRun = false, reason } = desk.options;
@@ -145,7 +145,7 @@ async function restoreFaded(desk: Desk<RestoreOptions>): Promise<void> {
   const would = dryRun ? "would be" : "are";
   desk.tell(done, () => [
     `${restored} that have faded ${would} restored`,
-    `${kept} with a former default retention ${would} kept for ever`,
+    `${kept} with a former default retention ${would} kept indefinitely`,
     ...(failed > 0 ? [`${failed} could not be restored`] : []),
   ]);
   if (failed > 0) desk.context.fail();
@@ -218,7 +218,7 @@ Examples:
   svc process-extractions --limit 1000 --budget-ms 600000
   svc process-extractions --budget-ms 0      only count
 
-Needs a language model: SVC_EXTRACTION__PROVIDER, SVC_EXTRACTION__MODEL. Exits with 1 if messages have failed for good.`,
+Needs a language model: SVC_EXTRACTION__PROVIDER, SVC_EXTRACTION__MODEL. Exits with 1 if messages have failed permanently.`,
   },
   async (desk) => {
     const { context, options, output, pack } = desk;

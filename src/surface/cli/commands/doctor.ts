@@ -46,7 +46,7 @@ Examples:
   svc doctor ./memory.pack --format json
   svc doctor --verify-extraction       also ask the providers whether they have the models of the settings
 
-Starts the server as an assistant does and speaks to it, where nothing else is wrong; tells which assistants use the pack.
+If nothing else is wrong, starts and tests the server as an assistant does; shows which assistants use the pack.
 Exits with 1 when a check failed. Reads only; other processes may keep using the pack.`,
   },
   async (context, path: string | undefined, options: DoctorOptions) => {

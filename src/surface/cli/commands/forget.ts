@@ -27,7 +27,7 @@ type VerifyOptions = PackOptions & { readonly text?: string };
 const build = memoryCommand<ForgetOptions, [readonly string[]]>(
   {
     name: "forget",
-    description: "erase memories for good, with a receipt; shows them first",
+    description: "erase memories permanently, with a receipt; shows them first",
     words: [["[id...]", "of memories (an end or start is enough) or events"]],
     of: forgetOperation,
     members: {
@@ -50,7 +50,7 @@ Examples:
   svc forget --query "Lisbon"             every memory whose text contains it
   svc forget verify forget-0198a2b4.json  checks a receipt against the pack
 
-What was forgotten is gone from the pack for ever; its place in the log stays. Backups, exports and copies made before still have
+What was forgotten is permanently gone from the pack; its place in the log stays. Backups, exports and copies made before still have
 it. To only stop finding a memory: svc archive.`,
   },
   run,

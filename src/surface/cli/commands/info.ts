@@ -57,7 +57,7 @@ function picturesOf({ blobs: { count, bytes } }: PackReport): [string, string][]
 function receiptsOf({ receipts: { count, bytes }, receiptDays }: PackReport): string {
   const each = count === 0 ? "" : ` (${Math.ceil(bytes / count)} bytes a question)`;
   if (receiptDays === 0) return `${count}${each}; none is kept now`;
-  return `${count}${each}; kept ${receiptDays === undefined ? "for ever" : `for ${receiptDays} days`}`;
+  return `${count}${each}; kept ${receiptDays === undefined ? "indefinitely" : `for ${receiptDays} days`}`;
 }
 
 function embeddingOf({

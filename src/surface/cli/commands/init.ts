@@ -55,7 +55,7 @@ Examples:
   svc init                     make ./memory.pack, encrypted
   svc init ~/notes.pack        make a pack elsewhere
   svc init ./memory            make a directory pack
-  svc init --plain             make a pack that everybody can read who can read the file
+  svc init --plain             make an unencrypted pack, which anyone with the file can read
   svc init --owner anna        whose memories it holds, where no other owner is named
   svc init --model multilingual    for memories and questions in about 100 languages
 
@@ -159,7 +159,7 @@ const PROVIDERS = ["openai", "anthropic", "ollama"] as const;
 type Provider = (typeof PROVIDERS)[number];
 
 /**
- * Asks at a terminal which model extracts facts from ingested messages, and stores the answer beside the pack. Does nothing elsewhere, or
+ * Asks at a terminal which model extracts facts from ingested messages, and stores the answer next to the pack. Does nothing elsewhere, or
  * if extraction is on.
  * @param pack path of its main file
  */

@@ -38,7 +38,7 @@ export function mcpCommand(context: CliContext): Command {
     .description("serve memories to an assistant over MCP")
     .option(`${FLAGS.dbPath} <path>`, "the pack; default: as configured")
     .addOption(encryptionKeyOption())
-    .addOption(envFileOption(".env beside a pack with an absolute path"))
+    .addOption(envFileOption(".env next to a pack with an absolute path"))
     .option("--transport <name>", `how the assistant connects: ${TRANSPORTS.join(" or ")}`, "stdio")
     .option(
       "--port <number>",

@@ -137,7 +137,7 @@ are kept as long as SVC_RECEIPTS__RETENTION_DAYS says.`,
         `there is no receipt of a retrieval ${request_id} here; receipts are kept for a limited time`,
       );
     }
-    // Not by the name that asked, which its owner may have no more.
+    // Not by the requested name, which the owner may no longer have.
     const told = await withTexts(engine, found, owner, LIMITS.pageChars);
     desk.tell(explanationView.json(told), () => explanationLines(told));
   },

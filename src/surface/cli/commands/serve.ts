@@ -61,7 +61,7 @@ export function serveCommand(context: CliContext): Command {
     )
     .option(
       "--allow-unauthenticated-external-bind",
-      "listen on the network without keys: everybody there may read and change all memories",
+      "listen on the network without keys: everyone there may read and change all memories",
     )
     .option("--mcp", "also serve assistants, over MCP at /mcp")
     .option(...READ_ONLY_OPTION)
@@ -238,7 +238,7 @@ async function open(
     log,
     onSessionEnded: () =>
       output.note(
-        "The link was used a second time, so the page was locked: somebody else may have read it. Start svc open again.",
+        "The link was used a second time, so the page was locked: someone else may have read it. Start svc open again.",
       ),
   });
   output.note(`svc ${VERSION} shows ${packName(config)} at ${server.url}`);

@@ -193,7 +193,7 @@ Examples:
 
 The source stays as it is, and a copy is compared with it record by record. A new pack appears once it is complete; a file is never
 overwritten. Of a directory the new pack is encrypted if there is a key, of a database as svc init does it, unless --plain is given.
-From a pack into a database: nobody else may use the pack meanwhile, and the same command goes on after an interruption. From one
+From a pack into a database: the pack must not be in use, and the same command continues after an interruption. From one
 database into another: what is stored meanwhile is not copied.
 A password need not be in the address, which others may see: PGPASSWORD has it too.`,
   },

@@ -34,7 +34,7 @@ function asMeant(schema: z.ZodObject, args: Wire): Wire {
   return Object.fromEntries(entries);
 }
 
-/** The value that an argument stands for; itself if that is not what the schema wants either. */
+/** The value that an argument represents; itself if that does not match the schema either. */
 function meant(own: z.ZodType, name: string, value: unknown): unknown {
   const isTaken = own.safeParse(value).success;
   if (isTaken && !looksLikeList(value)) return value;
