@@ -39,7 +39,7 @@ export function canFade(
     : ttlDays !== undefined || (nodeType !== "entity" && nodeType !== "fact");
 }
 
-/** The latest last use with which a memory of these types can have faded at a moment. */
+/** For each type, the time after which a used memory cannot have faded at a moment. */
 export function unusedBefore(
   moment: Instant,
   days: FadingRules["fadeAfterDays"],

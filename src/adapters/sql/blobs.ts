@@ -67,7 +67,7 @@ function* readBlobTotals(of: Owner): Steps<BlobTotals> {
   return found ?? { count: 0, bytes: 0 };
 }
 
-/** Uses `u` with the events `e` that they are of. */
+/** Joins uses `u` with their events `e`. */
 const uses = ({ isOwnerInKeys, join }: Dialect): string =>
   `blob_uses u ${join} events e ON ${isOwnerInKeys ? "e.owner = u.owner AND e.id = u.event_id" : "e.key = u.event"}`;
 const STRAY = statement(

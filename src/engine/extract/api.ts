@@ -102,7 +102,7 @@ export type ExtractionSettings = {
 
 /** Claims from ingested messages. Nothing is extracted unless the settings turn it on. */
 export type ExtractMethods = {
-  /** Extracts what is due of an owner, in order. @throws SvcError invalid_argument */
+  /** Runs an owner's due extractions, in order. @throws SvcError invalid_argument */
   processExtractions(input: ProcessExtractionsInput): Promise<ExtractionPass>;
   /** Makes a waiting or failed extraction due, without running it. Undefined for an event without one. */
   retryExtraction(

@@ -79,7 +79,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   /** Receipts whose answers no longer wait for them. */
   let late = 0;
 
-  /** Usage of shown memories, recorded for several answers at once: their rows are far apart. */
+  /** Memories shown in answers, recorded in batches, because their rows are far apart. */
   const shown: AnswerContext[] = [];
   let noted = Promise.resolve();
   let timer: ReturnType<typeof setTimeout> | undefined;

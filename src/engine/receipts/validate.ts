@@ -205,7 +205,7 @@ function ageProblems({ candidates, scoreProvenance }: RetrievalReceipt): string[
     adjustments.flatMap(({ kind, coefficient, sourceNodeId }) => {
       if (kind !== "newer_first" && kind !== "behind_newer") return [];
       if (sourceNodeId === undefined) return [`${nodeId}: ${kind} without the other memory`];
-      // Above 1 it was raised itself, to the place of the memory it outdates.
+      // Above 1: it was itself raised, to the rank of the memory it outdates.
       const isOlder = kind === "behind_newer" || coefficient <= 1;
       const newer = places.get(sourceNodeId) ?? -1;
       return isOlder && newer >= place

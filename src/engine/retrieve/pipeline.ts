@@ -199,7 +199,7 @@ function judged(
   );
 }
 
-/** If a question asks for a time alone, results of that time are strong; undefined for another question, or if there are none. */
+/** If a question asks only for a time, results from that time are strong; undefined for other questions, or without such results. */
 function judgedByTime(
   { askedTime }: QueryAnalysis,
   results: readonly ResultCandidate[],

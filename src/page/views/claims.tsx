@@ -409,7 +409,7 @@ export function Exclusions({ of }: { of: Readonly<Record<string, number>> }): VN
   );
 }
 
-/** No claim was counted, which is not the same as zero: texts may state nothing in parts. */
+/** No claim was counted, which is not the same as zero: texts may contain no structured claims. */
 function NoClaims({ exclusions }: { exclusions: Readonly<Record<string, number>> }): VNode {
   const without = exclusions["missing_structured_assertion"] ?? 0;
   return (
