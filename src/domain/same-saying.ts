@@ -251,16 +251,18 @@ type Ending = {
 };
 
 /** Signs of negation. The first in a clause counts, the longest if several match. */
-const MARKS = [
-  ...phrases(
+const MARKS = byFirst(
+  phrases(
     `not|never|cannot|can t|don t|doesn t|didn t|isn t|aren t|wasn t|weren t|won t|haven t|hasn t|couldn t|shouldn t|wouldn t|no longer|stopped|quit|gave up|given up|
     cancelled|canceled|called off|dropped|discontinued|abandoned|scrapped|sold|got rid of|gave away|given away|nicht|nicht mehr|nicht langer|nie|niemals|kein|keine|keinen|keinem|
     keiner|gekundigt|aufgehort|abgegeben|abgesagt|storniert|abbestellt|verkauft|aufgegeben|no|nunca|ya no|dejo|dejado|deje|dejo de|dejado de|deje de|cancelo|cancelamos|cancelado|cancele|vendio|vendi|vendimos|vendido|abandono|abandonado`,
-  ),
-].sort((one, other) => other.length - one.length);
+  ).toSorted((one, other) => other.length - one.length),
+);
 /** Separators between what is true and what has ended. */
-const INSTEAD = phrases(
-  `instead of|rather than|in place of|switched from|moved from|migrated from|changed from|statt|anstatt|anstelle von|en vez de|en lugar de`,
+const INSTEAD = byFirst(
+  phrases(
+    `instead of|rather than|in place of|switched from|moved from|migrated from|changed from|statt|anstatt|anstelle von|en vez de|en lugar de`,
+  ),
 );
 const SIGN = /[,;:.!?\n](?=\s|$)|[()\u2013\u2014]| - /u;
 /** Words between clauses without punctuation. */
@@ -341,9 +343,18 @@ function endingOf(words: readonly string[]): Ending | undefined {
   return { before: words.slice(0, mark.at), after: words.slice(mark.end) };
 }
 
-function firstOf(words: readonly string[], list: readonly (readonly string[])[]) {
-  for (let at = 0; at < words.length; at += 1) {
-    const found = list.find((phrase) => phrase.every((part, index) => words[at + index] === part));
+/** Phrases by their first word, in the order in which they are tried. */
+type Phrases = ReadonlyMap<string | undefined, readonly (readonly string[])[]>;
+
+function byFirst(list: readonly (readonly string[])[]): Phrases {
+  return Map.groupBy(list, ([first]) => first);
+}
+
+function firstOf(words: readonly string[], phrases: Phrases) {
+  for (const [at, word] of words.entries()) {
+    const found = phrases
+      .get(word)
+      ?.find((phrase) => phrase.every((part, index) => words[at + index] === part));
     if (found !== undefined) return { at, end: at + found.length };
   }
   return undefined;
