@@ -184,15 +184,20 @@ function isSet({ config }: LoadedConfig): boolean {
   return packPath !== undefined || url !== undefined || isOther;
 }
 
-/** The pack of a server: the named or configured one; undefined: the configured place, where a missing one is made. */
+/**
+ * The pack of a server: the named or configured one; undefined: the configured place, where a missing one is made.
+ * @param isElsewhere whether it runs in a folder that may be someone else's, whose pack and settings do not count
+ */
 export function packToServe(
   path: string | undefined,
   envFile: string | undefined,
+  isElsewhere = false,
 ): string | undefined {
   const file = envFile === undefined ? undefined : namedFile(envFile);
-  if (path !== undefined || isSet(loadedFor(undefined, file))) return path;
-  const own = near(false);
-  return existsSync(own) ? own : undefined;
+  if (path !== undefined || isSet(loadedFor(undefined, file ?? (isElsewhere ? null : undefined))))
+    return path;
+  const own = isElsewhere ? ownPack() : near(false);
+  return own !== undefined && existsSync(own) ? own : undefined;
 }
 
 function near(isNew: boolean): string {

@@ -73,6 +73,31 @@ describe("the pack of this user", () => {
     expect(existsSync(join(elsewhere(), "memory.db"))).toBeFalse();
   });
 
+  test("is that of an assistant whose entry names none, whatever lies in the folder where it starts", async () => {
+    const stranger = join(elsewhere(), "strange");
+    mkdirSync(stranger);
+    await desk.run(["init", "elsewhere/strange/memory.pack", "--plain", "--owner", "anna"]);
+    await desk.run(["init", "memory.pack", "--plain", "--owner", "anna"]);
+    const assistant = desk.start(["mcp"], {}, stranger);
+    for (const message of [
+      {
+        id: 1,
+        method: "initialize",
+        params: {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: { name: "assistant", version: "1" },
+        },
+      },
+      { id: 2, method: "tools/call", params: { name: "memory_scan_nodes", arguments: {} } },
+    ]) {
+      assistant.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    }
+    await assistant.stdin.end();
+    expect(await new Response(assistant.stdout).text()).toContain("Anna drinks tea");
+    expect(await assistant.exited).toBe(0);
+  });
+
   test("stands behind one that is named, set or here", async () => {
     await desk.run(["init", "elsewhere/other.pack", "--plain", "--owner", "anna"]);
     const list = async (...args: readonly string[]) =>

@@ -14,7 +14,13 @@ import {
   type TransportName,
 } from "../mcp-memory.ts";
 import { DEFAULT_TOOLS, FLAGS, TOOL_SETS } from "../mcp-options.ts";
-import { encryptionKeyOption, envFileOption, keyRequest, wholeNumber } from "../options.ts";
+import {
+  encryptionKeyOption,
+  envFileOption,
+  keyRequest,
+  packToServe,
+  wholeNumber,
+} from "../options.ts";
 import { stopSignal } from "../signals.ts";
 import { stderrLog } from "../stderr-log.ts";
 import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "./serve.ts";
@@ -74,8 +80,9 @@ async function mcp(context: CliContext, options: McpOptions): Promise<void> {
   if (transport === "stdio" && options.port !== undefined) {
     throw invalid("--port", "belongs to --transport streamable-http; stdio has no port");
   }
-  const file = mcpSettingsFile(options.dbPath, options.envFile);
-  const config = mcpConfig(options.dbPath, file);
+  const dbPath = packToServe(options.dbPath, options.envFile, true);
+  const file = mcpSettingsFile(dbPath, options.envFile);
+  const config = mcpConfig(dbPath, file);
   requireKeysFor(transport, config);
   const serve = transport === "stdio" ? overStdio : overHttp;
   await serve(context, options, config, file);
