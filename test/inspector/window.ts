@@ -69,6 +69,8 @@ export async function closeBrowser(): Promise<void> {
     await page.unrouteAll({ behavior: "ignoreErrors" });
   }
   await started?.browser.close();
+  // A file that closes its tabs itself may have left some to the next one in this process.
+  tabs.clear();
 }
 
 const SIZE = { width: 1440, height: 900 };
