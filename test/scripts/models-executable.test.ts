@@ -30,7 +30,7 @@ test("the program runs a reranker in its worker and asks a language model, with 
     const asked = JSON.parse(await run("search", "a.pack", "ann tea", "--format", "json"));
     expect(asked.count).toBe(1);
     const path = ["--db-path", "a.pack", "--format", "json"];
-    const explained = JSON.parse(await run("explain", asked.request_id, ...path));
+    const explained = JSON.parse(await run("explain", asked.metrics.request_id, ...path));
     const reasons = explained.in_context[0].reasons.map(({ text }: { text: string }) => text);
     const score = Math.round(relevanceOf(2) * 1e4) / 1e4;
     expect(reasons).toContainEqual(
