@@ -63,8 +63,7 @@ export function createClient(url: string, userId: string): Client {
       ),
     process: (budgetMs) =>
       post("/v1/materializations/process", { user_id: userId, budget_ms: budgetMs }),
-    retrieve: (query, limit) =>
-      post("/v1/retrieve", { query, user_id: userId, limit: limit ?? null }),
+    retrieve: (query, limit) => post("/v1/retrieve", { query, user_id: userId, limit: limit ?? 0 }),
     event: (eventId) => call(`${url}/v1/events/${eventId}`),
     status: (eventId) => call(`${url}/v1/events/${eventId}/processing-status`),
     node: (nodeId) => call(`${url}/v1/nodes/${nodeId}`),

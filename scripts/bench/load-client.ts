@@ -76,6 +76,7 @@ export class LoadClient {
     await this.#call("retrieve", "POST", "/v1/retrieve", {
       query: question(this.#random),
       user_id: this.#owner,
+      limit: 0,
     });
   }
 

@@ -18,12 +18,12 @@ const OWNER = "ada";
 /** Recency counts from here, whenever the question is asked. */
 const REFERENCE_TIME = "2031-01-01T00:00:00Z";
 const WAYS: readonly Readonly<Record<string, unknown>>[] = [
-  {},
-  { limit: 10 },
-  { retrieval_mode: "explicit" },
+  { limit: 1000, explain: true },
+  { limit: 10, explain: true },
+  { limit: 1000, explain: true, retrieval_mode: "explicit" },
 ];
 /** Differs between two calls of one program. */
-const OF_THE_CALL = new Set(["request_id", "metrics", "trace_id"]);
+const OF_THE_CALL = new Set(["request_id", "metrics", "trace_id", "receipt", "explanation"]);
 
 type Row = Readonly<Record<string, unknown>>;
 

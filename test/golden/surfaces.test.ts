@@ -240,7 +240,7 @@ test.each([
       },
       newerFirst: true,
     },
-    more: { query: "Where does Ada live now?" },
+    more: { query: "Where does Ada live now?", explain: true },
   },
   {
     name: "adaptive",
@@ -256,7 +256,7 @@ test.each([
         },
       },
     },
-    more: { query: "Where does Ada live now?" },
+    more: { query: "Where does Ada live now?", explain: true },
   },
   {
     name: "weighted",
@@ -268,7 +268,12 @@ test.each([
         evidenceAugmentationTopK: 3,
       },
     },
-    more: { ranking_multipliers: { lexical: 2 }, source_types: ["user_stated"], min_score: 0.1 },
+    more: {
+      ranking_multipliers: { lexical: 2 },
+      source_types: ["user_stated"],
+      min_score: 0.1,
+      explain: true,
+    },
   },
 ] as const)("a retrieval with $name fusion answers as before", async ({ name, settings, more }) => {
   const log: string[] = [];

@@ -253,7 +253,7 @@ async function retrieve(ask: Ask, input: MemoryQuestion): ReturnType<Memory["ret
       scope: input.scope,
       token_budget: input.tokenBudget,
       min_score: input.minScore,
-      limit: input.limit,
+      limit: input.limit ?? 0,
     },
   });
   const [context = {}] = objects([bundle]);

@@ -23,7 +23,8 @@ import {
 } from "../retrieval-fixtures.ts";
 import { toldJson } from "../told.ts";
 
-const toRetrieveAnswer = (response: RetrievalResponse) => toldJson(retrieveView, response);
+const toRetrieveAnswer = (response: RetrievalResponse) =>
+  toldJson(retrieveView, { ...response, isWhole: true });
 const toRetrieveToolAnswer = (...given: Parameters<typeof toToolAnswer>) =>
   toldJson(retrieveToolView, toToolAnswer(...given));
 
@@ -63,7 +64,7 @@ test("a result has its 17 keys in order", () => {
     "node_id content score semantic_relevance node_type lifecycle_state confidence salience epistemic_type " +
       "source_type scope session_id event_time valid_from valid_to evidence_refs metadata",
   );
-  expect(item).toMatchObject({ node_id: NODE_ID, score: 0.8695652173925, session_id: null });
+  expect(item).toMatchObject({ node_id: NODE_ID, score: 0.8696, session_id: null });
 });
 
 test("a bundle has its 13 keys in order, null for what is absent", () => {
@@ -79,6 +80,15 @@ test("a bundle has its 13 keys in order, null for what is absent", () => {
     context_format: "reader",
     context_references: {},
   });
+});
+
+test("an answer without an explanation has neither records nor stages", () => {
+  const { bundle, metrics } = toldJson(retrieveView, RESPONSE);
+  expect(keys(bundle)).toBe(
+    "included_count tokens_used token_budget budget_remaining min_fidelity rendered_context " +
+      "tokenizer coverage_notice context_guidance context_format context_references",
+  );
+  expect(metrics).not.toHaveProperty("stages");
 });
 
 test("a bundle tells its notice, its guidance and what its references stand for", () => {
@@ -212,7 +222,7 @@ test("relevance is left out under weighted fusion, not null", () => {
   expect(recordOf(weighted)).not.toHaveProperty("semantic_relevance");
   for (const provenance of [RANK_FUSED, RELATIVE_FUSED]) {
     const [item] = toRetrieveAnswer(responseOf({ provenance })).results;
-    expect(item?.semantic_relevance).toBe(0.123456);
+    expect(item?.semantic_relevance).toBe(0.1235);
   }
 });
 

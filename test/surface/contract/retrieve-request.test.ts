@@ -42,6 +42,16 @@ test("mode is another name of retrieval_mode", () => {
   );
 });
 
+test.each([
+  [{}, 10],
+  [{ limit: null }, 10],
+  [{ limit: 3, token_budget: 100 }, 3],
+  [{ token_budget: 100 }, undefined],
+  [{ limit: 0 }, undefined],
+])("%j asks for at most %p results", (body, limit) => {
+  expect(read(body).limit).toBe(limit);
+});
+
 test("unknown keys are refused inside the filters too", () => {
   expect(() => read({ filters: { colour: 1 } })).toThrow("filters.colour: is not a known key; ");
 });

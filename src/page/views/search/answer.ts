@@ -39,7 +39,13 @@ export type Answer = {
 
 /** Asks without keeping a receipt: browsing must not fill the activity log. */
 export async function ask(question: Question, userId: string): Promise<Answer> {
-  const body = { ...question, user_id: userId, keep_receipt: false, explain: true };
+  const body = {
+    ...question,
+    limit: question.limit ?? 0,
+    user_id: userId,
+    keep_receipt: false,
+    explain: true,
+  };
   const { results, bundle, metrics, receipt, explanation } = await answered(retrieve({ body }));
   if (receipt === undefined || explanation === undefined) throw new Error("no explanation came");
   return {

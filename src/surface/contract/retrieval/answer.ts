@@ -105,12 +105,22 @@ const contextReferencesForm = noted(mapOf(uuid), {
   description: "The memory behind each short reference of the context.",
 });
 
-/** A context and its records. */
+function onlyExplained() {
+  // A new object each time: the schema of a form is kept by its notes.
+  return { description: "Only with explain." };
+}
+
+/** A context; its records only with an explanation. */
 const bundleView = noted(
-  view<MemoryBundle>()({
-    sections: mapOf(list(packedRecordView)),
+  view<MemoryBundle & { readonly isWhole: boolean }>()({
+    sections: told(
+      noted(omitted(mapOf(list(packedRecordView))), onlyExplained()),
+      ({ isWhole, sections }) => (isWhole ? sections : undefined),
+    ),
     includedCount: count,
-    excludedIds: list(uuid),
+    excludedIds: told(noted(omitted(list(uuid)), onlyExplained()), ({ isWhole, excludedIds }) =>
+      isWhole ? excludedIds : undefined,
+    ),
     tokensUsed: count,
     tokenBudget: count,
     budgetRemaining: integer,
@@ -154,7 +164,7 @@ const outcome = noted(nullable(member(OUTCOMES)), {
 
 /** The metrics of a retrieval. */
 const metricsView = noted(
-  view<RetrievalMetadata>()({
+  view<RetrievalMetadata & { readonly isWhole: boolean }>()({
     requestId: noted(uuid, { description: "Names the receipt." }),
     receiptPersisted: noted(flag, { description: "Whether a receipt is kept." }),
     referenceTime: instant,
@@ -177,7 +187,13 @@ const metricsView = noted(
       ({ rankingMultipliers }) => rankingMultipliers && "explicit_multipliers",
     ),
     timingMs: told(number, ({ timingMs }) => Math.round(timingMs * 100) / 100),
-    stages: list(object({ stage: text, timingMs: number, input: count, output: count })),
+    stages: told(
+      noted(
+        omitted(list(object({ stage: text, timingMs: number, input: count, output: count }))),
+        onlyExplained(),
+      ),
+      ({ isWhole, stages }) => (isWhole ? stages : undefined),
+    ),
     backendsUsed: list(text),
     embeddingMismatch: flag,
     backendFailures: dictionary(text),
@@ -230,8 +246,13 @@ const resultView = noted(
     nodeId: told(uuid, ({ node }) => node.id),
     content: told(text, ({ node }) => node.content),
     contentLength: told(contentLength, ({ node }) => wholeOf(node).content),
-    score: told(number, ({ compositeScore }) => compositeScore),
-    semanticRelevance: told(relevance, relevanceOf),
+    score: told(noted(number, { description: "To four decimals." }), ({ compositeScore }) =>
+      fourDecimals(compositeScore),
+    ),
+    semanticRelevance: told(relevance, (candidate) => {
+      const own = relevanceOf(candidate);
+      return own && fourDecimals(own);
+    }),
     strength,
     olderThan: told(olderThan, (candidate) => candidate.olderThan?.nodeId),
     became,
@@ -254,18 +275,19 @@ const resultView = noted(
   { id: "RetrieveResult" },
 );
 
-/** An answer with the texts of its explanation, if requested. */
+/** An answer with the texts of its explanation, if requested; it is then whole. */
 type ToldRetrieval = RetrievalResponse & {
+  readonly isWhole?: boolean | undefined;
   readonly explanation?: ToldExplanation | undefined;
 };
 
-/** The complete answer, as returned over HTTP. */
+/** The answer over HTTP: complete with an explanation, else without what only an audit needs. */
 export const retrieveView = noted(
   view<ToldRetrieval>()({
     results: list(resultView),
-    bundle: bundleView,
+    bundle: told(bundleView, ({ bundle, isWhole = false }) => ({ ...bundle, isWhole })),
     valueBindings: list(bindingView),
-    metrics: told(metricsView, ({ metadata }) => metadata),
+    metrics: told(metricsView, ({ metadata, isWhole = false }) => ({ ...metadata, isWhole })),
     receipt: told(omitted(receiptView), ({ explained }) => explained?.receipt),
     explanation: omitted(explanationView),
   }),

@@ -113,6 +113,9 @@ function atLeast(
   );
 }
 
+/** Results over HTTP if a request names neither a number nor a budget. */
+const USUAL_RESULTS = 10;
+
 export const retrieveRequest = {
   query: required(z.string().max(LIMITS.queryMaxChars), {
     description: "The question, in plain words.",
@@ -129,7 +132,7 @@ export const retrieveRequest = {
   limit: atLeast(
     z.int(),
     0,
-    "Most results; absent means no cap.",
+    `Most results. Absent: ${USUAL_RESULTS}, or no cap if token_budget bounds the answer; 0: no cap.`,
     "Most results. Ask for 5 to 20.",
   ),
   max_per_source: atLeast(z.int(), 1, "Most results of one text from the same evidence."),
@@ -153,7 +156,8 @@ export const retrieveRequest = {
   ),
   explain: httpField(
     z.boolean().optional().meta({
-      description: "true: the answer brings its receipt and its explanation, kept or not.",
+      description:
+        "true: the answer has the records of its context with their score traces, its stages, its receipt and its explanation, kept or not.",
       default: false,
     }),
   ),
@@ -184,7 +188,11 @@ export const retrieveBody: Body = {
       .strictObject({ ...shape, filters: filtersSchema.nullish() })
       .meta({ id: "RetrieveRequest" });
   },
-  flatten: flattenFilters,
+  flatten: (body) => {
+    const { limit, ...flat } = flattenFilters(body);
+    const most = limit ?? (isGiven(flat["token_budget"]) ? 0 : USUAL_RESULTS);
+    return { ...flat, ...(most !== 0 && { limit: most }) };
+  },
 };
 
 /** @throws SvcError invalid_argument if a filter is given twice with different values */
@@ -239,7 +247,7 @@ export const retrieveOperation = defineOperation({
     const userId = context.caller.boundUserId ?? input.userId;
     const room = LIMITS.pageChars / 2;
     const explanation = await withTexts(context.engine(), explained.explanation, userId, room);
-    return { ...bounded(response, room), explanation };
+    return { ...bounded(response, room), explanation, isWhole: true };
   },
   answer: retrieveView,
   http: { route: "post /v1/retrieve", body: retrieveBody },
