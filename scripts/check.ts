@@ -13,8 +13,8 @@ import { startPostgres } from "./check/postgres.ts";
 import { Progress } from "./check/progress.ts";
 import { removeTree } from "./check/remove-tree.ts";
 import { type Outcome, runStep } from "./check/run.ts";
-import { buildStep, type Step, stepsBesideTests, testsIn } from "./check/steps.ts";
-import { addTallies, closingLine, readTally, type Tally } from "./check/tally.ts";
+import { buildStep, pythonStep, type Step, stepsBesideTests, testsIn } from "./check/steps.ts";
+import { addTallies, closingLine, readPytestTally, readTally, type Tally } from "./check/tally.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -31,8 +31,8 @@ function withoutPasses(output: string): string {
   return output.replace(/^\(pass\) .*\n/gm, "").replace(/\n{3,}/g, "\n\n");
 }
 
-/** Takes a step, prints how it ended and counts it. */
-async function take(step: Step): Promise<Tally> {
+/** Takes a step, prints how it ended and counts it, by what it printed if that has counts. */
+async function take(step: Step, countsOf: typeof readTally = countOf): Promise<Tally> {
   const reason = await step.leaveOut?.();
   if (reason !== undefined) {
     await print(`skip ${step.name}: ${reason}\n`);
@@ -41,7 +41,11 @@ async function take(step: Step): Promise<Tally> {
   const outcome = await runStep(step, root);
   const shown = outcome.ok ? "" : `${outcome.output.trimEnd()}\n\n`;
   await print(`${report(step.name, outcome)}${shown}`);
-  return { passed: outcome.ok ? 1 : 0, failed: outcome.ok ? 0 : 1, skipped: 0 };
+  return countsOf(outcome.output, outcome.ok ? 0 : 1);
+}
+
+function countOf(_output: string, exitCode: number | undefined): Tally {
+  return { passed: exitCode === 0 ? 1 : 0, failed: exitCode === 0 ? 0 : 1, skipped: 0 };
 }
 
 async function runTests(): Promise<Tally> {
@@ -70,8 +74,9 @@ async function runTests(): Promise<Tally> {
   return readTally(outcome.output, outcome.exitCode);
 }
 
-const beside = Promise.all(stepsBesideTests(root).map(take));
+const beside = Promise.all(stepsBesideTests(root).map((step) => take(step)));
 const built = await take(buildStep);
-const tally = [built, await runTests(), ...(await beside)].reduce(addTallies);
+const python = take(pythonStep, readPytestTally);
+const tally = [built, await runTests(), await python, ...(await beside)].reduce(addTallies);
 await print(`${closingLine(tally)}\n`);
 process.exit(tally.failed === 0 ? 0 : 1);

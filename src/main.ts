@@ -8,6 +8,7 @@ const LINGER_MS = 2000;
 
 const SERVING: Serving = {
   http: async (options) => (await import("./process/serve.ts")).serveHttp(options),
+  users: async (address) => (await import("./process/users.ts")).openToUsers(address),
   inspect: async (options) => (await import("./process/serve.ts")).serveInspector(options),
   mcp: async (options, stop) => (await import("./process/mcp.ts")).serveMcp(options, stop),
   mcpHttp: async (options) => (await import("./process/serve.ts")).serveMcpHttp(options),

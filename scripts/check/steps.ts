@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findings } from "../build/native/record.ts";
 import { whyNoCompiler } from "../build/native/zig.ts";
+import { whyNoPython } from "../python.ts";
 import { whyNoHadolint } from "../release/hadolint.ts";
 import { exceeded } from "./sizes.ts";
 import { whyNoPrograms } from "./test-programs.ts";
@@ -67,6 +68,14 @@ export const buildStep: Step = {
   name: "build and smoke test",
   limitMinutes: 4,
   command: [bun, "scripts/build.ts"],
+};
+
+/** Tries the client for Python with the program that was built. */
+export const pythonStep: Step = {
+  name: "client for Python",
+  limitMinutes: 15,
+  leaveOut: () => whyNoPython(),
+  command: [bun, "scripts/python.ts", "check"],
 };
 
 /** Steps that need neither each other nor the tests. Every path is relative to `root`, the folder of package.json. */

@@ -35,6 +35,16 @@ export function readTally(output: string, exitCode: number | undefined): Tally {
   };
 }
 
+/** Reads the last line of pytest, such as `1 failed, 33 passed, 2 skipped in 31.49s`, in the way of {@link readTally}. */
+export function readPytestTally(output: string, exitCode: number | undefined): Tally {
+  const line = output.split("\n").findLast((text) => /\b\d+ \w+ in [\d.]+s/.test(text)) ?? "";
+  const count = (kind: string): number => Number(new RegExp(`(\\d+) ${kind}`).exec(line)?.[1] ?? 0);
+  const passed = count("passed");
+  const failed = count("failed") + count("error");
+  const isBad = exitCode !== 0 || passed + failed === 0;
+  return { passed, failed: isBad ? Math.max(failed, 1) : failed, skipped: count("skipped") };
+}
+
 export function addTallies(a: Tally, b: Tally): Tally {
   return {
     passed: a.passed + b.passed,

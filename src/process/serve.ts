@@ -38,7 +38,10 @@ export async function serveHttp(options: HttpServeOptions): Promise<RunningServe
   const server = await startHttpServer({
     ...options,
     version,
-    auth: { apiKey: api.api_key?.reveal(), userKeys: revealed(api.user_keys) },
+    auth:
+      options.onlyKey === undefined
+        ? { apiKey: api.api_key?.reveal(), userKeys: revealed(api.user_keys) }
+        : { apiKey: options.onlyKey },
     cors: { origins: api.cors_origins, allowCredentials: api.cors_allow_credentials },
     allowedHosts: api.allowed_hosts,
     mcp: options.mcp ? endpointOf : undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addTallies, closingLine, readTally } from "../../scripts/check/tally.ts";
+import { addTallies, closingLine, readPytestTally, readTally } from "../../scripts/check/tally.ts";
 
 test.each([
   ["a full summary", " 3 pass\n 1 skip\n 1 todo\n 0 fail\nRan 5 tests. [5.00ms]\n", 0, [3, 0, 2]],
@@ -12,6 +12,15 @@ test.each([
   ["skipped tests only", " 0 pass\n 4 skip\n 0 fail\n", 0, [0, 1, 4]],
 ] as const)("%s is read", (_, output, exitCode, [passed, failed, skipped]) => {
   expect(readTally(output, exitCode)).toEqual({ passed, failed, skipped });
+});
+
+test.each([
+  ["passes and failures", "1 failed, 33 passed, 2 skipped in 31.49s\n", 1, [33, 1, 2]],
+  ["passes", "types: no issues in 9 files\n34 passed in 0.30s", 0, [34, 0, 0]],
+  ["a bad exit after passes", "34 passed in 0.30s", 1, [34, 1, 0]],
+  ["no tests", "no tests ran in 0.01s", 0, [0, 1, 0]],
+] as const)("%s of pytest are read", (_, output, exitCode, [passed, failed, skipped]) => {
+  expect(readPytestTally(output, exitCode)).toEqual({ passed, failed, skipped });
 });
 
 test("the closing line holds the sums", () => {

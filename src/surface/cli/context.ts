@@ -18,6 +18,8 @@ export type CliContext = {
 /** The long-running processes. The process entry supplies them, since they combine surfaces that do not know each other. */
 export type Serving = {
   http(options: HttpServeOptions): Promise<RunningServer>;
+  /** Takes the address at which programs of this user share a server. @throws SvcError bind_failed */
+  users(address: string): Promise<Users>;
   /** Serves the page of one person. */
   inspect(options: InspectOptions): Promise<RunningInspector>;
   /** Serves the client on stdin and stdout until it leaves or `stop` aborts, then closes the engine. */
@@ -52,6 +54,8 @@ export type HttpServeOptions = ExaminedServeOptions & {
   readonly allowUnauthenticatedExternalBind: boolean;
   /** Whether MCP is served too. */
   readonly mcp: boolean;
+  /** The only key, in place of the configured ones. */
+  readonly onlyKey: string | undefined;
 };
 
 export type InspectOptions = ExaminedServeOptions & {
@@ -67,6 +71,18 @@ export type McpServeOptions = ServeOptions & {
 export type McpHttpServeOptions = McpServeOptions & {
   /** 0 to 65535; 0 picks a free one. */
   readonly port: number;
+};
+
+/** Programs that share a server of their own. */
+export type Users = {
+  /** Opens the interface; made for this run. */
+  readonly key: string;
+  /** Aborts when the last user has gone. */
+  readonly gone: AbortSignal;
+  /** Tells every user, now and later, where the server is. */
+  ready(url: string): void;
+  /** Frees the address, so that the next user starts a new server. */
+  leave(): void;
 };
 
 /** A listening server. */

@@ -11,7 +11,7 @@ import { envFileIn, namedFile } from "../../../config/settings-file.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { LogLevel } from "../../contract/core/log.ts";
-import type { CliContext, RunningServer } from "../context.ts";
+import type { CliContext, RunningServer, Users } from "../context.ts";
 import {
   configOfPack,
   encryptionKeyOption,
@@ -34,6 +34,7 @@ type ServeOptions = {
   readonly logLevel: LogLevel;
   readonly allowUnauthenticatedExternalBind?: true;
   readonly mcp?: true;
+  readonly whileUsed?: string;
   readonly readOnly?: true;
 };
 
@@ -64,6 +65,10 @@ export function serveCommand(context: CliContext): Command {
       "listen on the network without keys: everyone there may read and change all memories",
     )
     .option("--mcp", "also serve assistants, over MCP at /mcp")
+    .option(
+      "--while-used <socket>",
+      "tell programs that connect to this socket the address and a key, and end with the last of them",
+    )
     .option(...READ_ONLY_OPTION)
     .addHelpText(
       "after",
@@ -77,10 +82,37 @@ Examples:
 Ctrl-C (or SIGTERM) finishes the requests under way and closes the pack.
 Without a key only this machine may connect; an address of the network is refused.`,
     )
-    .action((options: ServeOptions) => serve(context, options));
+    .action(async (options: ServeOptions) => {
+      if (options.whileUsed === undefined) await serve(context, options);
+      else await serveUsers(context, options, options.whileUsed);
+    });
 }
 
-async function serve(context: CliContext, options: ServeOptions): Promise<void> {
+/** Serves programs that start and share the server; a failure is a line of JSON, for the one that started it. */
+async function serveUsers(
+  context: CliContext,
+  options: ServeOptions,
+  address: string,
+): Promise<void> {
+  let users: Users | undefined;
+  try {
+    users = await context.serving.users(address);
+    await serve(context, options, users);
+  } catch (error) {
+    if (error instanceof SvcError) {
+      context.output.note(JSON.stringify({ code: error.code, detail: error.message }));
+    }
+    throw error;
+  } finally {
+    users?.leave();
+  }
+}
+
+async function serve(
+  context: CliContext,
+  options: ServeOptions,
+  users?: Users | undefined,
+): Promise<void> {
   const { dbPath, encryptionKey, envFile, readOnly = false } = options;
   const { config, source } = await keyFor(
     context,
@@ -90,7 +122,8 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   );
   const log = stderrLog(options.logLevel, config.log_format);
   const warn = (message: string): void => log("warn", message);
-  const stop = stopSignal();
+  const asked = stopSignal();
+  const stop = users === undefined ? asked : AbortSignal.any([asked, users.gone]);
   const server = await context.serving.http({
     config,
     settingsFile: envFile === undefined ? envFileIn(workingFolder()) : namedFile(envFile),
@@ -98,6 +131,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     port: options.port,
     allowUnauthenticatedExternalBind: options.allowUnauthenticatedExternalBind === true,
     mcp: options.mcp === true,
+    onlyKey: users?.key,
     keyIsKept: source.kind === "stored",
     key: encryptionKey,
     readOnly,
@@ -108,6 +142,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   if (server.inspector !== undefined) {
     hints.push(`Open ${server.inspector} to look through the memory and correct it`);
   }
+  users?.ready(server.url);
   await serveUntilStopped(context, server, config, stop, hints);
 }
 
