@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  readSync,
-  writeSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { invalid, SvcError } from "../domain/errors.ts";
 import { expandedPath, isFolder, pathArgument, workingFolder } from "./path.ts";
@@ -107,13 +97,13 @@ function readTrusted(file: SettingsFile): Read {
 }
 
 function readChecked(file: SettingsFile): Read {
-  const name = lstatSync(file.path);
+  const name = fs.lstatSync(file.path);
   // The owner of a link determines what is read.
   if (!isTrusted(name.uid, file)) return { problem: "it belongs to another user" };
   // Otherwise opening a pipe would wait for its writer.
-  const handle = openSync(file.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const handle = fs.openSync(file.path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   try {
-    const stat = fstatSync(handle);
+    const stat = fs.fstatSync(handle);
     // A folder named .env belongs to another tool (a Python environment, for example).
     if (stat.isDirectory() && file.found !== "named") return undefined;
     if (!stat.isFile()) return { problem: "it is no regular file" };
@@ -124,7 +114,7 @@ function readChecked(file: SettingsFile): Read {
     }
     return readText(handle);
   } finally {
-    closeSync(handle);
+    fs.closeSync(handle);
   }
 }
 
@@ -138,7 +128,7 @@ function readText(handle: number): Read {
   const bytes = Buffer.alloc(MAX_BYTES + 1);
   let size = 0;
   for (let more = 1; more > 0 && size < bytes.byteLength; size += more) {
-    more = readSync(handle, bytes, size, bytes.byteLength - size, null);
+    more = fs.readSync(handle, bytes, size, bytes.byteLength - size, null);
   }
   if (size > MAX_BYTES) return { problem: `it is larger than ${MAX_BYTES} bytes` };
   const text = bytes.toString("utf8", 0, size);
@@ -202,15 +192,15 @@ export function addSettings(path: string, settings: ReadonlyMap<string, string>)
 }
 
 function append(path: string, text: string): void {
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = fs.constants;
   // A link that appears now would lead elsewhere.
-  const handle = openSync(path, O_RDWR | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0), 0o600);
+  const handle = fs.openSync(path, O_RDWR | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0), 0o600);
   try {
-    fchmodSync(handle, 0o600);
-    writeSync(handle, fstatSync(handle).size === 0 ? text : `\n${text}`);
-    fsyncSync(handle);
+    fs.fchmodSync(handle, 0o600);
+    fs.writeSync(handle, fs.fstatSync(handle).size === 0 ? text : `\n${text}`);
+    fs.fsyncSync(handle);
   } finally {
-    closeSync(handle);
+    fs.closeSync(handle);
   }
 }
 

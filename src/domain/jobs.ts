@@ -1,15 +1,4 @@
-import {
-  instant,
-  member,
-  named,
-  natural,
-  noted,
-  nullable,
-  object,
-  text,
-  uuid,
-  type ValueOf,
-} from "../lib/form.ts";
+import * as f from "../lib/form.ts";
 import { uuidV5 } from "../lib/hashing.ts";
 import { addSeconds, asInstant, type Instant } from "../lib/instant.ts";
 import type { JsonObject } from "../lib/json.ts";
@@ -19,53 +8,53 @@ import { erasedBy } from "./erasure.ts";
 import { SvcError } from "./errors.ts";
 import { type MemoryEvent, type MemoryNode, nodeRecord } from "./node.ts";
 
-export const processingStatusForm = named(
+export const processingStatusForm = f.named(
   "ProcessingStatus",
   "How far the memory and index entries of one event have come.",
   {
-    eventId: uuid,
-    status: member(["pending", "complete"]),
+    eventId: f.uuid,
+    status: f.member(["pending", "complete"]),
     /** Finished attempts, including the successful one. */
-    attempts: natural,
+    attempts: f.natural,
     /** Undefined after success. */
-    lastError: noted(nullable(text), { description: "Category of the last failure." }),
-    updatedAt: instant,
+    lastError: f.noted(f.nullable(f.text), { description: "Category of the last failure." }),
+    updatedAt: f.instant,
   },
 );
 
-const extractionJobForm = object({
-  eventId: uuid,
+const extractionJobForm = f.object({
+  eventId: f.uuid,
   /** `running`: it has a lease. `failed`: it is not retried automatically. */
-  status: member(["pending", "running", "complete", "failed"]),
-  phase: member(["extraction", "preparation", "publication", "complete"]),
+  status: f.member(["pending", "running", "complete", "failed"]),
+  phase: f.member(["extraction", "preparation", "publication", "complete"]),
   /** Tries that were begun. */
-  attempts: natural,
+  attempts: f.natural,
   /** Counts claims and replans. */
-  generation: natural,
+  generation: f.natural,
   /** Of the plan kept for this revision. */
-  planId: nullable(uuid),
+  planId: f.nullable(f.uuid),
   /** Counts the plans of the event, from 1. */
-  planRevision: natural,
-  leaseExpiresAt: nullable(instant),
+  planRevision: f.natural,
+  leaseExpiresAt: f.nullable(f.instant),
   /** Undefined: at once, or never. */
-  nextAttemptAt: nullable(instant),
-  lastError: nullable(text),
-  updatedAt: instant,
+  nextAttemptAt: f.nullable(f.instant),
+  lastError: f.nullable(f.text),
+  updatedAt: f.instant,
 });
-export type ExtractionJob = ValueOf<typeof extractionJobForm>;
+export type ExtractionJob = f.ValueOf<typeof extractionJobForm>;
 
 /** Progress of the nodes and index entries of one event. There is no failed state: a failed job stays pending. */
-export type ProcessingStatus = ValueOf<typeof processingStatusForm>;
+export type ProcessingStatus = f.ValueOf<typeof processingStatusForm>;
 
-export const processingResultForm = named("ProcessingResult", {
-  processed: natural,
-  pending: natural,
+export const processingResultForm = f.named("ProcessingResult", {
+  processed: f.natural,
+  pending: f.natural,
   /** Included in `pending`. */
-  failed: noted(natural, { description: "Pending items whose last try failed." }),
+  failed: f.noted(f.natural, { description: "Pending items whose last try failed." }),
 });
 
 /** What one processing pass did, and the owner's remaining work. */
-export type ProcessingResult = ValueOf<typeof processingResultForm>;
+export type ProcessingResult = f.ValueOf<typeof processingResultForm>;
 
 /** Seconds for which an unresponsive holder keeps its work. */
 export const LEASE_SECONDS = 60;

@@ -1,20 +1,4 @@
-import {
-  anyObject,
-  flag,
-  instant,
-  integer,
-  list,
-  member,
-  named,
-  nonNegative,
-  nullable,
-  object,
-  sha256,
-  text,
-  unit,
-  uuid,
-  type ValueOf,
-} from "../lib/form.ts";
+import * as f from "../lib/form.ts";
 import type { Instant } from "../lib/instant.ts";
 import { LIMITS } from "./arguments.ts";
 import {
@@ -31,41 +15,41 @@ import { invalid } from "./errors.ts";
 import { auditForm } from "./records/audit.ts";
 
 /** The keys of a node in rows, exports and answers, in their order. */
-export const nodeForm = named("Node", "A memory with its state, provenance and validity.", {
-  id: uuid,
-  userId: text,
-  sessionId: nullable(text),
-  nodeType: member(NODE_TYPES),
-  content: text,
-  lifecycleState: member(LIFECYCLE_STATES),
+export const nodeForm = f.named("Node", "A memory with its state, provenance and validity.", {
+  id: f.uuid,
+  userId: f.text,
+  sessionId: f.nullable(f.text),
+  nodeType: f.member(NODE_TYPES),
+  content: f.text,
+  lifecycleState: f.member(LIFECYCLE_STATES),
   /** 0 to 1, as stored at creation or last reinforcement; decay is applied while scoring, never here. */
-  confidence: unit,
-  salience: unit,
-  confidenceBase: unit,
-  salienceBase: unit,
-  reinforcementBoost: nonNegative,
-  lastReinforcedAt: instant,
-  decayProfile: member(DECAY_PROFILES),
-  epistemicType: member(EPISTEMIC_TYPES),
-  sourceType: member(SOURCE_TYPES),
-  scope: member(SCOPES),
-  metadata: nullable(anyObject),
-  createdAt: instant,
-  updatedAt: instant,
-  eventTime: nullable(instant),
-  validFrom: instant,
+  confidence: f.unit,
+  salience: f.unit,
+  confidenceBase: f.unit,
+  salienceBase: f.unit,
+  reinforcementBoost: f.nonNegative,
+  lastReinforcedAt: f.instant,
+  decayProfile: f.member(DECAY_PROFILES),
+  epistemicType: f.member(EPISTEMIC_TYPES),
+  sourceType: f.member(SOURCE_TYPES),
+  scope: f.member(SCOPES),
+  metadata: f.nullable(f.anyObject),
+  createdAt: f.instant,
+  updatedAt: f.instant,
+  eventTime: f.nullable(f.instant),
+  validFrom: f.instant,
   /** Exclusive; undefined while still valid. */
-  validTo: nullable(instant),
+  validTo: f.nullable(f.instant),
   /** Days after creation at which retention ends; undefined: unlimited. */
-  ttlDays: nullable(integer),
-  supersededBy: nullable(uuid),
+  ttlDays: f.nullable(f.integer),
+  supersededBy: f.nullable(f.uuid),
   /** Events that support it, in citation order. */
-  evidenceRefs: list(uuid),
-  pinned: flag,
+  evidenceRefs: f.list(f.uuid),
+  pinned: f.flag,
 });
 
 /** A memory: typed, owned, with state, provenance and a validity interval `[validFrom, validTo)`. */
-export type MemoryNode = ValueOf<typeof nodeForm>;
+export type MemoryNode = f.ValueOf<typeof nodeForm>;
 
 type Needed = "id" | "userId" | "nodeType" | "content" | "scope" | "createdAt" | "evidenceRefs";
 type Kind = "decayProfile" | "epistemicType" | "sourceType";
@@ -120,25 +104,25 @@ export function wordingOf({ content }: Pick<MemoryNode, "content">): string {
 }
 
 /** An edge as shown in answers and exports for other programs. */
-export const edgeForm = named("Edge", "A directed relation between two memories.", {
-  id: uuid,
+export const edgeForm = f.named("Edge", "A directed relation between two memories.", {
+  id: f.uuid,
   /** `supersedes`: the replacement. `contradicts`: the claim named second. */
-  sourceId: uuid,
-  targetId: uuid,
-  edgeType: member(EDGE_TYPES),
-  userId: text,
-  confidence: unit,
-  validFrom: instant,
+  sourceId: f.uuid,
+  targetId: f.uuid,
+  edgeType: f.member(EDGE_TYPES),
+  userId: f.text,
+  confidence: f.unit,
+  validFrom: f.instant,
   /** Exclusive; undefined while still valid. */
-  validTo: nullable(instant),
+  validTo: f.nullable(f.instant),
   /** The event that supports it. */
-  provenanceEventId: nullable(uuid),
-  metadata: nullable(anyObject),
-  createdAt: instant,
+  provenanceEventId: f.nullable(f.uuid),
+  metadata: f.nullable(f.anyObject),
+  createdAt: f.instant,
 });
 
 /** A directed relation between two memories of one owner. */
-export type Edge = ValueOf<typeof edgeForm>;
+export type Edge = f.ValueOf<typeof edgeForm>;
 
 /** A complete edge as JSON for audit records, and back. */
 export const edgeRecord = auditForm(
@@ -147,24 +131,24 @@ export const edgeRecord = auditForm(
 );
 
 /** An event as in rows and exports. */
-export const eventForm = object({
-  id: uuid,
-  userId: text,
-  sessionId: nullable(text),
-  scope: member(SCOPES),
-  role: member(ROLES),
-  content: text,
+export const eventForm = f.object({
+  id: f.uuid,
+  userId: f.text,
+  sessionId: f.nullable(f.text),
+  scope: f.member(SCOPES),
+  role: f.member(ROLES),
+  content: f.text,
   /** SHA-256 of the UTF-8 content, 64 lower-case hex digits. */
-  contentHash: sha256,
-  metadata: nullable(anyObject),
+  contentHash: f.sha256,
+  metadata: f.nullable(f.anyObject),
   /** When it was said or happened, according to the caller. */
-  eventTime: nullable(instant),
+  eventTime: f.nullable(f.instant),
   /** When it was admitted; `createdAt` and `updatedAt` on the wire. */
-  timestamp: instant,
+  timestamp: f.instant,
 });
 
 /** What was said, verbatim. Written once, never changed: the source of truth of a pack. */
-export type MemoryEvent = ValueOf<typeof eventForm>;
+export type MemoryEvent = f.ValueOf<typeof eventForm>;
 
 /** Bytes that an event names, such as the thumbnail of a photo. The key names the content. */
 export type KeptBlob = {

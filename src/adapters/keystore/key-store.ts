@@ -1,16 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  rmSync,
-  type Stats,
-} from "node:fs";
+import * as fs from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { parseKey } from "../crypt/keys.ts";
@@ -176,15 +164,15 @@ export function readPrivate(path: string, refused: Unusable): string | undefined
   const file = openExisting(path, refused);
   if (file === undefined) return undefined;
   try {
-    const problem = problemOf(fstatSync(file), path) ?? folderProblem(dirname(path));
+    const problem = problemOf(fs.fstatSync(file), path) ?? folderProblem(dirname(path));
     if (problem !== undefined) throw refused(path, problem);
     const content = Buffer.alloc(MAX_BYTES);
-    const length = readSync(file, content);
+    const length = fs.readSync(file, content);
     const text = content.toString("utf8", 0, length).trim();
     content.fill(0);
     return text;
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
 }
 
@@ -206,14 +194,14 @@ export function writeKeyFile(path: string, key: string): void {
 }
 
 export function removeKeyFile(path: string): boolean {
-  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  rmSync(path, { force: true });
+  const isThere = fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  fs.rmSync(path, { force: true });
   return isThere;
 }
 
 /** What is wrong with the folder of key files; undefined if it is fine or missing. */
 export function folderProblem(folder: string): string | undefined {
-  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
   if (stat === undefined || process.getuid === undefined) return undefined;
   if (stat.uid !== process.getuid()) return `its folder belongs to another user`;
   return (stat.mode & 0o022) === 0
@@ -221,7 +209,7 @@ export function folderProblem(folder: string): string | undefined {
     : `other users can write to its folder; run: chmod 700 ${folder}`;
 }
 
-function problemOf(stat: Stats, path: string): string | undefined {
+function problemOf(stat: fs.Stats, path: string): string | undefined {
   if (!stat.isFile()) return "it is no regular file";
   if (process.getuid === undefined) return undefined;
   if (stat.uid !== process.getuid()) return "it belongs to another user";
@@ -233,7 +221,10 @@ function problemOf(stat: Stats, path: string): string | undefined {
 function openExisting(path: string, refused: Unusable): number | undefined {
   try {
     // A link would let another user choose which file is read.
-    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return fs.openSync(
+      path,
+      fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK,
+    );
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
@@ -243,12 +234,12 @@ function openExisting(path: string, refused: Unusable): number | undefined {
 }
 
 function prepareFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const stat = lstatSync(folder);
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const stat = fs.lstatSync(folder);
   if (!stat.isDirectory()) throw unusable(folder, "it is no folder; move it away");
   if (process.getuid === undefined) return;
   if (stat.uid !== process.getuid()) throw unusable(folder, "it belongs to another user");
-  if ((stat.mode & 0o077) !== 0) chmodSync(folder, 0o700);
+  if ((stat.mode & 0o077) !== 0) fs.chmodSync(folder, 0o700);
 }
 
 function isRawKey(text: string): boolean {
@@ -351,7 +342,7 @@ function busAddress(environment: Environment): string | undefined {
   if (given !== undefined && given !== "") return given;
   const runtime = environment["XDG_RUNTIME_DIR"] ?? `/run/user/${process.getuid?.() ?? 0}`;
   const socket = join(runtime, "bus");
-  return existsSync(socket) ? `unix:path=${socket}` : undefined;
+  return fs.existsSync(socket) ? `unix:path=${socket}` : undefined;
 }
 
 async function runChild(

@@ -1,14 +1,4 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
@@ -98,7 +88,7 @@ export function chooseLibraryDir(
     preparePrivateDir(dir, uid) === "ready" && allowsCode(dir);
   const found = others.find(isUsable);
   if (found !== undefined) return found;
-  const mounts = new Set([first, ...others].filter((dir) => existsSync(dir)).map(mountOf));
+  const mounts = new Set([first, ...others].filter((dir) => fs.existsSync(dir)).map(mountOf));
   const message = `svc unpacks its libraries into a cache folder, and the system runs no code from ${[...mounts].join(", ")} (mounted noexec); set XDG_CACHE_HOME to a folder on another file system`;
   throw new SvcError("storage_failed", message, { path: first });
 }
@@ -108,8 +98,8 @@ function allowsCode(dir: string): boolean {
   if (IS_WINDOWS) return true;
   const probe = join(dir, ".runs");
   try {
-    if (!existsSync(probe)) writeFileSync(probe, "", { mode: 0o700 });
-    accessSync(probe, constants.X_OK);
+    if (!fs.existsSync(probe)) fs.writeFileSync(probe, "", { mode: 0o700 });
+    fs.accessSync(probe, fs.constants.X_OK);
     return true;
   } catch (error) {
     return !(error instanceof Error && "code" in error && error.code === "EACCES");
@@ -119,7 +109,7 @@ function allowsCode(dir: string): boolean {
 /** The mount point of a folder. */
 function mountOf(dir: string): string {
   const parent = dirname(dir);
-  return parent === dir || statSync(parent).dev !== statSync(dir).dev ? dir : mountOf(parent);
+  return parent === dir || fs.statSync(parent).dev !== fs.statSync(dir).dev ? dir : mountOf(parent);
 }
 
 function homeCache(environment: CacheEnvironment): string | undefined {
@@ -133,12 +123,12 @@ function homeCache(environment: CacheEnvironment): string | undefined {
 
 function preparePrivateDir(dir: string, uid: number): "ready" | "unsafe" | "unavailable" {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
     // lstat: another user may have made a symbolic link, whose owner says nothing about the target.
-    const stat = lstatSync(dir);
+    const stat = fs.lstatSync(dir);
     const isPrivate = IS_WINDOWS || (stat.uid === uid && (stat.mode & 0o077) === 0);
     if (!stat.isDirectory() || !isPrivate) return "unsafe";
-    accessSync(dir, constants.W_OK | constants.X_OK);
+    fs.accessSync(dir, fs.constants.W_OK | fs.constants.X_OK);
     return "ready";
   } catch {
     // Read-only file system, a file in the way, no permission: try the next candidate.
@@ -147,10 +137,10 @@ function preparePrivateDir(dir: string, uid: number): "ready" | "unsafe" | "unav
 }
 
 function freshDir(temporary: string): string {
-  const dir = mkdtempSync(join(temporary, "svc-cache-"));
+  const dir = fs.mkdtempSync(join(temporary, "svc-cache-"));
   process.on("exit", () => {
     try {
-      rmSync(dir, { recursive: true, force: true });
+      fs.rmSync(dir, { recursive: true, force: true });
     } catch {
       // Windows locks loaded libraries, and this process ends only after them.
     }

@@ -1,15 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  closeSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { cacheDir, libraryDir } from "./cache-dir.ts";
@@ -48,13 +38,13 @@ export function unpack(
 }
 
 function replace(path: string, asset: EmbeddedAsset): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   removeLeftovers(path);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
   try {
     const content = uncompressed(asset);
-    writeFileSync(temporary, content, { mode: 0o600, flag: "wx", flush: true });
-    chmodSync(temporary, isLibrary(path) ? 0o500 : 0o400);
+    fs.writeFileSync(temporary, content, { mode: 0o600, flag: "wx", flush: true });
+    fs.chmodSync(temporary, isLibrary(path) ? 0o500 : 0o400);
     // A rename replaces a name, never bytes: processes that have mapped the old file keep it.
     renameFile(temporary, path);
   } catch (error) {
@@ -66,7 +56,7 @@ function replace(path: string, asset: EmbeddedAsset): void {
 /** Removes the temporary files of processes that were killed while they wrote them. */
 function removeLeftovers(path: string): void {
   const start = `${basename(path)}.`;
-  for (const name of readdirSync(dirname(path))) {
+  for (const name of fs.readdirSync(dirname(path))) {
     if (!name.startsWith(start)) continue;
     const pid = /^(\d+)\.[0-9a-f]{12}$/.exec(name.slice(start.length))?.[1];
     if (pid === undefined || isRunning(Number(pid))) continue;
@@ -78,7 +68,7 @@ function removeLeftovers(path: string): void {
 function uncompressed({ asset, name, sha256 }: EmbeddedAsset): Uint8Array {
   let content: Uint8Array;
   try {
-    content = Bun.zstdDecompressSync(readFileSync(asset));
+    content = Bun.zstdDecompressSync(fs.readFileSync(asset));
   } catch (cause) {
     const message = `the executable is damaged: ${name} cannot be unpacked`;
     throw new SvcError("internal", message, {}, { cause });
@@ -93,17 +83,17 @@ function isLibrary(path: string): boolean {
 
 /** In chunks, so that verifying a 45 MB library takes 1 MB of memory. */
 function hashFile(path: string): string | undefined {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || !stat.isFile()) return undefined;
   const hash = createHash("sha256");
   const piece = Buffer.allocUnsafe(1 << 20);
-  const file = openSync(path, "r");
+  const file = fs.openSync(path, "r");
   try {
-    for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) {
+    for (let read = fs.readSync(file, piece); read > 0; read = fs.readSync(file, piece)) {
       hash.update(piece.subarray(0, read));
     }
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
   return hash.digest("hex");
 }

@@ -1,16 +1,5 @@
 import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** Windows: access is decided by the folder's permissions, without user numbers or mode bits. */
@@ -37,28 +26,28 @@ const TRIES = 30;
  * SQLite: closing a descriptor of it would drop SQLite's locks. Windows writes names to its own log and refuses to flush folders.
  */
 export function syncToDisk(path: string): void {
-  if (IS_WINDOWS && statSync(path).isDirectory()) return;
-  const descriptor = openSync(path, IS_WINDOWS ? "r+" : "r");
+  if (IS_WINDOWS && fs.statSync(path).isDirectory()) return;
+  const descriptor = fs.openSync(path, IS_WINDOWS ? "r+" : "r");
   try {
-    fsyncSync(descriptor);
+    fs.fsyncSync(descriptor);
   } finally {
-    closeSync(descriptor);
+    fs.closeSync(descriptor);
   }
 }
 
 /** Renames a file, replacing an existing one. Waits if another program holds it open for a moment. */
 export function renameFile(from: string, to: string): void {
-  retryWhile(IS_WINDOWS ? PASSING : [], () => renameSync(from, to));
+  retryWhile(IS_WINDOWS ? PASSING : [], () => fs.renameSync(from, to));
 }
 
 /** Writes a new file and syncs it to disk. @param mode its permissions @throws if the file exists */
 export function writeNewFile(path: string, text: string, mode = 0o600): void {
-  const descriptor = openSync(path, "wx", mode);
+  const descriptor = fs.openSync(path, "wx", mode);
   try {
-    writeSync(descriptor, text);
-    fsyncSync(descriptor);
+    fs.writeSync(descriptor, text);
+    fs.fsyncSync(descriptor);
   } finally {
-    closeSync(descriptor);
+    fs.closeSync(descriptor);
   }
 }
 
@@ -81,13 +70,13 @@ export function replaceFile(
     renameFile(draft, path);
     syncToDisk(folder);
   } finally {
-    rmSync(draft, { force: true });
+    fs.rmSync(draft, { force: true });
   }
 }
 
 /** Removes a file if it exists. Waits if another program holds it open for a moment. */
 export function removeFile(path: string): void {
-  retryWhile(IS_WINDOWS ? PASSING : [], () => rmSync(path, { force: true }));
+  retryWhile(IS_WINDOWS ? PASSING : [], () => fs.rmSync(path, { force: true }));
 }
 
 /**
@@ -96,18 +85,18 @@ export function removeFile(path: string): void {
  */
 export function removeFolder(folder: string): void {
   if (IS_WINDOWS) removeByName(folder);
-  else rmSync(folder, { recursive: true, force: true });
+  else fs.rmSync(folder, { recursive: true, force: true });
 }
 
 /** As {@link removeFolder} does on Windows. */
 export function removeByName(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  if (fs.statSync(folder, { throwIfNoEntry: false }) === undefined) return;
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) removeByName(path);
-    else retryWhile(PASSING, () => unlinkSync(path));
+    else retryWhile(PASSING, () => fs.unlinkSync(path));
   }
-  retryWhile([...PASSING, "ENOTEMPTY"], () => rmdirSync(folder));
+  retryWhile([...PASSING, "ENOTEMPTY"], () => fs.rmdirSync(folder));
 }
 
 /** Retries a call for a while if it fails with one of these codes. @throws the last failure */

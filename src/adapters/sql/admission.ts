@@ -11,20 +11,7 @@ import { writeBlobs } from "./blobs.ts";
 import { type ChangeHooks, change, type Entry, writeNodes } from "./change.ts";
 import { ensureOwner } from "./owners.ts";
 import { EVENT_TABLE, eventValues } from "./rows.ts";
-import {
-  type Access,
-  beyondWall,
-  byOwner,
-  dialect,
-  get,
-  insertNumbered,
-  type NumberedTable,
-  type OwnerKey,
-  run,
-  type Steps,
-  statement,
-  together,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 import { newLease, type Worker } from "./work.ts";
 
 /** A server's error code for an existing key. */
@@ -34,21 +21,21 @@ export type Admitting = {
   readonly worker: Worker;
   readonly hooks: Omit<ChangeHooks, "mayAdd">;
   /** Separates an owner's erasures from concurrent writes. */
-  readonly apart?: (userId: string) => Steps<void>;
+  readonly apart?: (userId: string) => sql.Steps<void>;
 };
 
 /** Events to store, with everything made from them at once. */
 export function bindAdmission(
-  { writeNew }: Access,
+  { writeNew }: sql.Access,
   admitting: Admitting,
 ): Pick<EventLog, "admit" | "admitOnce"> {
-  const admit = <T>(admission: Admission, work: () => Steps<T>): Promise<T> =>
+  const admit = <T>(admission: Admission, work: () => sql.Steps<T>): Promise<T> =>
     withWordsOf(admission.nodes ?? [], snowball, () => writeNew(ownersOf(admission), work));
   return {
     admit: (admission) => admit(admission, () => append(admission, admitting)),
     admitOnce: async (admission, guard) => {
       const once = (): Promise<AuditRecord | undefined> =>
-        admit(admission, function* (): Steps<AuditRecord | undefined> {
+        admit(admission, function* (): sql.Steps<AuditRecord | undefined> {
           const existing = yield* readAuditRecord(guard);
           if (existing === undefined) yield* append(admission, admitting);
           return existing;
@@ -73,15 +60,15 @@ function ownersOf({ events, nodes = [] }: Admission): readonly string[] {
  * Appends an admission. Runs inside a write transaction of its owners, which must be rolled back if it throws.
  * @throws what the decision of its change throws; the rejection if it names something erased
  */
-function* append(admission: Admission, { worker, hooks, apart }: Admitting): Steps<void> {
+function* append(admission: Admission, { worker, hooks, apart }: Admitting): sql.Steps<void> {
   const { nodes = [], plans = [], auditRecords, named, change: planned } = admission;
-  const known = yield* dialect();
+  const known = yield* sql.dialect();
   const lease = admission.leaseJobs ? yield* newLease(worker, LEASE_SECONDS) : undefined;
   if (named !== undefined) {
     if (apart !== undefined) yield* apart(named.userId);
     if (yield* namesErased(named.ids)) throw named.refusal;
   }
-  for (const [userId, events] of byOwner(known, admission.events, (event) => event.userId)) {
+  for (const [userId, events] of sql.byOwner(known, admission.events, (event) => event.userId)) {
     yield* writeEvents(yield* ensureOwner(userId), events, admission, lease);
   }
   for (const [userId, some] of Map.groupBy(plans, ({ event }) => event.userId)) {
@@ -89,7 +76,7 @@ function* append(admission: Admission, { worker, hooks, apart }: Admitting): Ste
   }
   const [first] = ownersOf(admission);
   yield* writeAuditRecords(first === undefined ? 0 : yield* ensureOwner(first), auditRecords);
-  for (const [userId, some] of byOwner(known, nodes, ({ node }) => node.userId)) {
+  for (const [userId, some] of sql.byOwner(known, nodes, ({ node }) => node.userId)) {
     const owner = yield* ensureOwner(userId);
     const keys = yield* writeNodes(
       owner,
@@ -107,19 +94,19 @@ function* append(admission: Admission, { worker, hooks, apart }: Admitting): Ste
     yield* change(planned.reads, planned.decide, { ...hooks, mayAdd: false });
 }
 
-const ERASED = statement(
+const ERASED = sql.statement(
   "SELECT 1 AS found FROM erasures WHERE event_id = ANY ($1::uuid[]) LIMIT 1",
 );
 
 /** Whether something erased is named. What was made before the erasure must not be written after it. */
-function* namesErased(ids: readonly string[]): Steps<boolean> {
-  return ids.length > 0 && (yield* beyondWall(get(ERASED, ids))) !== undefined;
+function* namesErased(ids: readonly string[]): sql.Steps<boolean> {
+  return ids.length > 0 && (yield* sql.beyondWall(sql.get(ERASED, ids))) !== undefined;
 }
 
-const EVENTS: NumberedTable = { name: "events", columns: EVENT_TABLE, counter: "next_event" };
+const EVENTS: sql.NumberedTable = { name: "events", columns: EVENT_TABLE, counter: "next_event" };
 /** The work for each event of the owner $1 among those of $2; extraction runs in order within each scope. */
 const worked = (columns: string, values: string) =>
-  statement(({ isOwnerInKeys, free }) => {
+  sql.statement(({ isOwnerInKeys, free }) => {
     const [name, id] = isOwnerInKeys ? ["event_id, ", "id, "] : ["", ""];
     return `INSERT INTO work (${name}subject, owner, status, updated_at, kind, ${columns})
       SELECT ${id}key, owner, 'pending', timestamp, ${values} FROM events WHERE ${free("owner")} = $1::bigint AND id = ANY ($2::uuid[])`;
@@ -131,18 +118,18 @@ const JOBS = worked(
 const EXTRACTIONS = worked("lane, due", "'extraction', scope, timestamp");
 
 function* writeEvents(
-  owner: OwnerKey,
+  owner: sql.OwnerKey,
   events: readonly MemoryEvent[],
   { extracts, blobs = [] }: Admission,
   lease: Lease | undefined,
-): Steps<void> {
+): sql.Steps<void> {
   const ids = events.map(({ id }) => id);
   const rows = events.map((event) => [event.id, ...eventValues(event)]);
   const claim = lease === undefined ? [0, null, null] : [ADMITTED, lease.holder, lease.until];
-  yield* together(
-    insertNumbered(EVENTS, { owner, userId: events[0]?.userId ?? "", rows }),
-    run(JOBS, owner, ids, ...claim),
-    extracts === true ? run(EXTRACTIONS, owner, ids) : noSteps(),
+  yield* sql.together(
+    sql.insertNumbered(EVENTS, { owner, userId: events[0]?.userId ?? "", rows }),
+    sql.run(JOBS, owner, ids, ...claim),
+    extracts === true ? sql.run(EXTRACTIONS, owner, ids) : noSteps(),
     writeBlobs(
       owner,
       blobs.filter(({ event }) => ids.includes(event)),
@@ -150,4 +137,4 @@ function* writeEvents(
   );
 }
 
-function* noSteps(): Steps<void> {}
+function* noSteps(): sql.Steps<void> {}

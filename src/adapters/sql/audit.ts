@@ -15,24 +15,10 @@ import type {
 import { END_OF_TIME, FIRST_ID } from "./dialect.ts";
 import { readOwnerNames } from "./owner-names.ts";
 import { FROM_OPERATIONS, type OperationRow, toAuditRecord } from "./rows.ts";
-import {
-  type Access,
-  all,
-  beyondWall,
-  dialect,
-  get,
-  insert,
-  type OwnerKey,
-  ownerKey,
-  page,
-  type Steps,
-  statement,
-  type Table,
-  together,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** What was done, and by whom: append-only records, stored separately from their subjects. */
-export function bindAudit({ read }: Access): AuditLog {
+export function bindAudit({ read }: sql.Access): AuditLog {
   return {
     auditRecord: (id) => read(ALL_OWNERS, () => readAuditRecord(id)),
     auditRecordsOf: (wanted) => read(ALL_OWNERS, () => readAuditRecords(wanted)),
@@ -49,18 +35,20 @@ const UNLISTED = "DIRECT_STORE_REQUESTED";
  */
 export const IS_TOLD = `op_type NOT IN ('${UNLISTED}', 'FAST_INGEST_BATCH', 'ANSWER_CITATIONS_RECORDED', 'PAIR_CHANGE_REQUESTED')`;
 
-const BY_ID = statement(`${FROM_OPERATIONS} WHERE id = $1::uuid`);
-const BY_IDS = statement(`${FROM_OPERATIONS} WHERE id = ANY ($1::uuid[])`);
+const BY_ID = sql.statement(`${FROM_OPERATIONS} WHERE id = $1::uuid`);
+const BY_IDS = sql.statement(`${FROM_OPERATIONS} WHERE id = ANY ($1::uuid[])`);
 
-export function* readAuditRecord(id: Uuid): Steps<AuditRecord | undefined> {
-  const row = yield* beyondWall(get<OperationRow>(BY_ID, id));
+export function* readAuditRecord(id: Uuid): sql.Steps<AuditRecord | undefined> {
+  const row = yield* sql.beyondWall(sql.get<OperationRow>(BY_ID, id));
   return row && toAuditRecord(row);
 }
 
 /** Records by their ids; missing ones are absent. */
-export function* readAuditRecordsById(ids: readonly Uuid[]): Steps<ReadonlyMap<Uuid, AuditRecord>> {
+export function* readAuditRecordsById(
+  ids: readonly Uuid[],
+): sql.Steps<ReadonlyMap<Uuid, AuditRecord>> {
   if (ids.length === 0) return new Map();
-  const rows = yield* beyondWall(all<OperationRow>(BY_IDS, ids));
+  const rows = yield* sql.beyondWall(sql.all<OperationRow>(BY_IDS, ids));
   return new Map(rows.map(toAuditRecord).map((record) => [record.id, record]));
 }
 
@@ -76,8 +64,8 @@ export function* readAuditRecords({
   mentions,
   afterTargetId = "",
   limit,
-}: AuditRecordPage): Steps<Page<AuditRecord>> {
-  const { placeIn } = yield* dialect();
+}: AuditRecordPage): sql.Steps<Page<AuditRecord>> {
+  const { placeIn } = yield* sql.dialect();
   const listed = opType === UNLISTED ? "" : `AND op_type <> '${UNLISTED}'`;
   const names = yield* readOwnerNames(userId);
   const parts = names.map((_, place) => {
@@ -88,8 +76,8 @@ export function* readAuditRecords({
   });
   const [first = "", ...others] = parts;
   const union = parts.map((part) => `SELECT * FROM (${part}) named`).join(" UNION ALL ");
-  return yield* beyondWall(
-    page(
+  return yield* sql.beyondWall(
+    sql.page(
       OPERATION_PAGE,
       limit,
       others.length === 0 ? first : `SELECT * FROM (${union}) named ORDER BY target_id LIMIT $3`,
@@ -99,7 +87,7 @@ export function* readAuditRecords({
   );
 }
 
-const ON_TARGET = statement(
+const ON_TARGET = sql.statement(
   `${FROM_OPERATIONS} WHERE target_id = $1 AND (created_at, id) > ($2, $3::uuid) ORDER BY created_at, id LIMIT $4`,
 );
 
@@ -108,9 +96,11 @@ export function* readAuditRecordsOn({
   targetId,
   after,
   limit,
-}: AuditRecordsOnTarget): Steps<Page<AuditRecord>> {
+}: AuditRecordsOnTarget): sql.Steps<Page<AuditRecord>> {
   const place = [after?.createdAt ?? "", after?.id ?? FIRST_ID];
-  return yield* beyondWall(page(OPERATION_PAGE, limit, ON_TARGET, targetId, ...place, limit + 1));
+  return yield* sql.beyondWall(
+    sql.page(OPERATION_PAGE, limit, ON_TARGET, targetId, ...place, limit + 1),
+  );
 }
 
 const IS_WANTED = `($2::text[] IS NULL OR o.op_type = ANY ($2::text[])) AND ($3::text IS NULL OR o.actor_id = $3)`;
@@ -118,7 +108,7 @@ const IS_WANTED = `($2::text[] IS NULL OR o.op_type = ANY ($2::text[])) AND ($3:
 const IS_ID = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'";
 
 /** A pack lists changes by the owner's memories; on a server each operation has its transaction's owner. */
-const CHANGES = statement(({ isOwnerInKeys }) =>
+const CHANGES = sql.statement(({ isOwnerInKeys }) =>
   isOwnerInKeys
     ? `SELECT c.* FROM unnest($5::bigint[]) writer CROSS JOIN LATERAL (
          ${FROM_OPERATIONS} o WHERE o.owner = writer AND ${IS_TOLD} AND ${IS_WANTED}
@@ -136,17 +126,17 @@ const CHANGES = statement(({ isOwnerInKeys }) =>
  * A page of the changes of an owner's memories, newest first. A record stays with the memory's owner at the time of writing; records that
  * changed no memory have none.
  */
-export function* readChanges(wanted: ChangePage): Steps<Page<AuditRecord>> {
+export function* readChanges(wanted: ChangePage): sql.Steps<Page<AuditRecord>> {
   const { userId, opTypes, actorId, timeFrom = "", timeTo = END_OF_TIME, before, limit } = wanted;
-  const owner = yield* ownerKey(userId);
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined) return { items: [], hasMore: false };
   const names = yield* readOwnerNames(userId);
-  const writers: OwnerKey[] = [0];
-  for (const name of names) writers.push((yield* ownerKey(name.userId)) ?? 0);
+  const writers: sql.OwnerKey[] = [0];
+  for (const name of names) writers.push((yield* sql.ownerKey(name.userId)) ?? 0);
   // One bound for both: the scan starts at the first comparison, which may be far from the page.
   const end = before && before.at < timeTo ? [before.at, before.id] : [timeTo, FIRST_ID];
-  return yield* beyondWall(
-    page(
+  return yield* sql.beyondWall(
+    sql.page(
       OPERATION_PAGE,
       limit,
       CHANGES,
@@ -156,7 +146,7 @@ export function* readChanges(wanted: ChangePage): Steps<Page<AuditRecord>> {
   );
 }
 
-const OPERATIONS: Table = {
+const OPERATIONS: sql.Table = {
   name: "operations",
   columns: [
     ["id", "uuid"],
@@ -168,8 +158,11 @@ const OPERATIONS: Table = {
     ["created_at", "text"],
   ],
 };
-const OWNED: Table = { name: "operations", columns: [["owner", "bigint"], ...OPERATIONS.columns] };
-const KNOWN = statement("SELECT id FROM operations WHERE id = ANY ($1::uuid[]) LIMIT 1");
+const OWNED: sql.Table = {
+  name: "operations",
+  columns: [["owner", "bigint"], ...OPERATIONS.columns],
+};
+const KNOWN = sql.statement("SELECT id FROM operations WHERE id = ANY ($1::uuid[]) LIMIT 1");
 const valuesOf = rowWriter(auditRecordForm);
 
 /**
@@ -177,19 +170,22 @@ const valuesOf = rowWriter(auditRecordForm);
  * @param owner whose transaction it is; 0: none
  * @throws SvcError storage_failed if one of them already exists
  */
-export function* writeAuditRecords(owner: OwnerKey, records: readonly AuditRecord[]): Steps<void> {
+export function* writeAuditRecords(
+  owner: sql.OwnerKey,
+  records: readonly AuditRecord[],
+): sql.Steps<void> {
   if (records.length === 0) return;
   const rows = records.map(valuesOf);
-  if (!(yield* dialect()).isOwnerInKeys) return yield* insert(OPERATIONS, rows);
+  if (!(yield* sql.dialect()).isOwnerInKeys) return yield* sql.insert(OPERATIONS, rows);
   // Keys are unique per owner, ids globally: check whether another transaction wrote one.
-  const [known] = yield* together(
-    beyondWall(
-      get<{ id: string }>(
+  const [known] = yield* sql.together(
+    sql.beyondWall(
+      sql.get<{ id: string }>(
         KNOWN,
         records.map(({ id }) => id),
       ),
     ),
-    insert(
+    sql.insert(
       OWNED,
       rows.map((row) => [owner, ...row]),
     ),

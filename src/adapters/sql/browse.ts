@@ -19,20 +19,10 @@ import { ACTIVE, endedBefore, Params } from "./conditions.ts";
 import type { Dialect } from "./dialect.ts";
 import { isValidAt, nodesOf } from "./nodes.ts";
 import { NODE_COLUMNS, NODE_PAGE, type NodeRow, toNode } from "./rows.ts";
-import {
-  type Access,
-  all,
-  dialect,
-  each,
-  type OwnerKey,
-  ownerKey,
-  type Steps,
-  statement,
-  throwDamaged,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Browsing: memories by time and by property, entities by their memories. */
-export function bindBrowse({ snapshot }: Access) {
+export function bindBrowse({ snapshot }: sql.Access) {
   return {
     browse: (wanted) => snapshot(wanted.userId, () => readBrowse(wanted)),
     facetCounts: (filter) => snapshot(filter.userId, () => readFacetCounts(filter)),
@@ -53,10 +43,10 @@ const CHUNK = 500;
 const NOTHING = { items: [], hasMore: false } as const;
 
 /** A page of memories by clock. Stored times are read in index order; event times are sorted. */
-function* readBrowse(wanted: BrowsePage): Steps<Page<MemoryNode>> {
-  const owner = yield* ownerKey(wanted.userId);
+function* readBrowse(wanted: BrowsePage): sql.Steps<Page<MemoryNode>> {
+  const owner = yield* sql.ownerKey(wanted.userId);
   if (owner === undefined || statesOf(wanted).length === 0) return NOTHING;
-  const known = yield* dialect();
+  const known = yield* sql.dialect();
   const { oldestFirst, clock, limit } = wanted;
   const needle = wanted.contains?.toLowerCase();
   const most = needle === undefined ? limit + 1 : CHUNK;
@@ -78,7 +68,7 @@ function* readBrowse(wanted: BrowsePage): Steps<Page<MemoryNode>> {
     let rows = 0;
     let last: NodeRow | undefined;
     let isDone = false;
-    yield* each<NodeRow>(
+    yield* sql.each<NodeRow>(
       most - 1,
       (row) => {
         rows += 1;
@@ -92,7 +82,7 @@ function* readBrowse(wanted: BrowsePage): Steps<Page<MemoryNode>> {
        ${known.again(`k.moment ${order}, k.id ${order}`)}`,
       ...params.values,
     );
-    if (last?.id === null) yield* throwDamaged();
+    if (last?.id === null) yield* sql.throwDamaged();
     if (isDone || last === undefined || rows < most) return found.page();
     const { id, event_time: stated, created_at: stored } = last;
     after = { at: asInstant(clock === "learned" ? stored : (stated ?? stored)), id: asUuid(id) };
@@ -104,7 +94,7 @@ type FacetRow = RowOf<FacetValues> & { readonly count: number };
 const FACETS = "n.node_type, n.lifecycle_state, n.scope, n.source_type, n.epistemic_type";
 
 /** The number of memories for each type, state, scope, source and kind of knowledge. */
-function* readFacetCounts(filter: BrowseFilter): Steps<readonly FacetCount[]> {
+function* readFacetCounts(filter: BrowseFilter): sql.Steps<readonly FacetCount[]> {
   const index = isOfProperties(filter) ? "nodes_by_property" : "nodes_by_owner";
   const rows = yield* readGroups<FacetRow>(filter, FACETS, "1, 2, 3, 4, 5", index);
   return rows.map((row) => ({
@@ -127,7 +117,7 @@ type QuarterRow = {
 };
 
 /** The number of memories in each quarter of an hour. */
-function* readQuarterCounts(filter: BrowseFilter): Steps<readonly QuarterCount[]> {
+function* readQuarterCounts(filter: BrowseFilter): sql.Steps<readonly QuarterCount[]> {
   const moment = MOMENT[filter.clock];
   const minute = `substr(${moment}, 15, 2)`;
   const quarter = `substr(${moment}, 1, 14) || CASE WHEN ${minute} < '15' THEN '00'
@@ -154,13 +144,13 @@ function* readGroups<Row>(
   columns: string,
   groups: string,
   index: string,
-): Steps<Row[]> {
-  const owner = yield* ownerKey(filter.userId);
+): sql.Steps<Row[]> {
+  const owner = yield* sql.ownerKey(filter.userId);
   if (owner === undefined || statesOf(filter).length === 0) return [];
-  const known = yield* dialect();
+  const known = yield* sql.dialect();
   if (filter.contains !== undefined) {
     const keys = yield* keysWithText(owner, filter, filter.contains);
-    return yield* all<Row>(
+    return yield* sql.all<Row>(
       `SELECT ${columns}, count(*)::float8 AS count FROM ${known.each("$2", "integer", "k")}
        ${known.join} nodes n ON n.key = k.value AND ${known.free("n.owner")} = $1::bigint GROUP BY ${groups}`,
       owner,
@@ -173,19 +163,19 @@ function* readGroups<Row>(
     const part = partOf(known, params, filter, state);
     const from = `nodes n ${known.indexed(index)}`;
     const text = `SELECT ${columns}, count(*)::float8 AS count FROM ${from} WHERE ${part} GROUP BY ${groups}`;
-    rows.push(...(yield* all<Row>(text, ...params.values)));
+    rows.push(...(yield* sql.all<Row>(text, ...params.values)));
   }
   return rows;
 }
 
 /** The keys of the memories that pass and have a text. */
 function* keysWithText(
-  owner: OwnerKey,
+  owner: sql.OwnerKey,
   filter: BrowseFilter,
   text: string,
-): Steps<readonly number[]> {
+): sql.Steps<readonly number[]> {
   const needle = text.toLowerCase();
-  const { isOwnerInKeys } = yield* dialect();
+  const { isOwnerInKeys } = yield* sql.dialect();
   const keys: number[] = [];
   let rows = 0;
   let after = 0;
@@ -204,19 +194,19 @@ function* keysWithText(
 }
 
 function* eachText(
-  owner: OwnerKey,
+  owner: sql.OwnerKey,
   filter: BrowseFilter,
   after: number,
   take: (row: { key: number; content: string }) => boolean,
-): Steps<void> {
-  const known = yield* dialect();
+): sql.Steps<void> {
+  const known = yield* sql.dialect();
   const from = `nodes n ${known.indexed("nodes_by_owner")}`;
   const end = known.isOwnerInKeys ? ` ORDER BY n.key LIMIT ${CHUNK}` : "";
   for (const state of rangesOf(known, filter)) {
     const params = new Params(owner, after);
     const part = partOf(known, params, filter, state);
     const text = `SELECT n.key, n.content FROM ${from} WHERE ${part} AND n.key > $2${end}`;
-    yield* each(Number.POSITIVE_INFINITY, take, text, ...params.values);
+    yield* sql.each(Number.POSITIVE_INFINITY, take, text, ...params.values);
   }
 }
 
@@ -313,10 +303,10 @@ function counted({ end, indexed, join }: Dialect): string {
 }
 
 const COUNTED = {
-  first: statement(
+  first: sql.statement(
     (known) => `SELECT * FROM (${counted(known)}) c ORDER BY memories DESC, id LIMIT $2`,
   ),
-  next: statement(
+  next: sql.statement(
     (known) =>
       `SELECT * FROM (${counted(known)}) c WHERE (-memories, id) > (-$3::integer, $4::uuid) ORDER BY memories DESC, id LIMIT $2`,
   ),
@@ -325,21 +315,21 @@ const COUNTED = {
 const ALL_OF_THEM = 2 ** 31 - 1;
 
 /** A page of entities by number of memories, which are counted for each page. Names are compared here. */
-function* readEntities(wanted: EntityPage): Steps<Page<CountedEntity>> {
+function* readEntities(wanted: EntityPage): sql.Steps<Page<CountedEntity>> {
   const { userId, after, contains, limit } = wanted;
-  const owner = yield* ownerKey(userId);
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined) return NOTHING;
   const most = contains === undefined ? limit + 1 : ALL_OF_THEM;
   const rows =
     after === undefined
-      ? yield* all<CountRow>(COUNTED.first, owner, most)
-      : yield* all<CountRow>(COUNTED.next, owner, most, after.memories, after.id);
+      ? yield* sql.all<CountRow>(COUNTED.first, owner, most)
+      : yield* sql.all<CountRow>(COUNTED.next, owner, most, after.memories, after.id);
   const needle = contains?.toLowerCase() ?? "";
   const counts = rows
     .filter(({ content }) => content.toLowerCase().includes(needle))
     .slice(0, limit + 1);
   const found = new PageBuilder(ENTITY_PAGE, limit);
-  const { end } = yield* dialect();
+  const { end } = yield* sql.dialect();
   let place = 0;
   yield* nodesOf(
     owner,

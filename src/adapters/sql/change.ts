@@ -24,20 +24,7 @@ import { readNodeRows } from "./nodes.ts";
 import { ensureOwner } from "./owners.ts";
 import { NODE_TABLE, type NodeRow, nodeValues, toEvent, toNode, updateOfNode } from "./rows.ts";
 import { requireModel } from "./settings.ts";
-import {
-  all,
-  beyondWall,
-  byOwner,
-  dialect,
-  insertNumbered,
-  type NumberedTable,
-  type OwnerKey,
-  ownerKey,
-  run,
-  type Steps,
-  statement,
-  together,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 import { failuresOf } from "./work.ts";
 
 /** An active node whose index entries are to be written. */
@@ -52,12 +39,12 @@ export type IndexWrites = {
   /** Whether an active node `n` with text lacks an entry in one of the indexes, as SQL. */
   readonly isIncomplete: string;
   /** Writes vectors and words of an owner's nodes, all at once: neighbours that arrive together are written once. */
-  readonly write: (owner: OwnerKey, entries: readonly Entry[]) => Steps<void>;
+  readonly write: (owner: sql.OwnerKey, entries: readonly Entry[]) => sql.Steps<void>;
   /**
    * Removes inactive nodes from both indexes, and rewrites the entries of adjacent turns, as if they had never existed. The cost does not
    * grow with the length of a conversation.
    */
-  readonly evict: (owner: OwnerKey, keys: readonly number[]) => Steps<void>;
+  readonly evict: (owner: sql.OwnerKey, keys: readonly number[]) => sql.Steps<void>;
 };
 
 export type ChangeHooks = {
@@ -68,7 +55,7 @@ export type ChangeHooks = {
 };
 
 /** Also nodes of other owners: ids are never reused. */
-const THERE = statement(
+const THERE = sql.statement(
   [
     `SELECT id, owner, key, lifecycle_state IN ${ACTIVE} AS is_active FROM nodes WHERE id = ANY ($1::uuid[])`,
     "SELECT event_id, NULL, NULL, NULL FROM erasures WHERE event_id = ANY ($1::uuid[])",
@@ -76,11 +63,11 @@ const THERE = statement(
 );
 type There = {
   readonly id: Uuid;
-  readonly owner: OwnerKey | null;
+  readonly owner: sql.OwnerKey | null;
   readonly key: number;
   readonly is_active: boolean | number | null;
 };
-const NODES: NumberedTable = { name: "nodes", columns: NODE_TABLE, counter: "next_key" };
+const NODES: sql.NumberedTable = { name: "nodes", columns: NODE_TABLE, counter: "next_key" };
 
 /**
  * Writes nodes of one owner; existing ones are kept, and forgotten ones stay forgotten: a plan may have been made before. Runs inside a
@@ -88,13 +75,13 @@ const NODES: NumberedTable = { name: "nodes", columns: NODE_TABLE, counter: "nex
  * @returns the keys of active ones, which have index entries
  */
 export function* writeNodes(
-  owner: OwnerKey,
+  owner: sql.OwnerKey,
   nodes: readonly MemoryNode[],
-): Steps<ReadonlyMap<Uuid, number>> {
+): sql.Steps<ReadonlyMap<Uuid, number>> {
   const byId = Map.groupBy(nodes, ({ id }) => id);
   const keys = new Map<Uuid, number>();
   if (byId.size === 0) return keys;
-  const found = yield* beyondWall(all<There>(THERE, [...byId.keys()]));
+  const found = yield* sql.beyondWall(sql.all<There>(THERE, [...byId.keys()]));
   for (const { id, owner: of, key, is_active: active } of found) {
     if (active && String(of) === String(owner)) keys.set(id, key);
     byId.delete(id);
@@ -103,7 +90,7 @@ export function* writeNodes(
   const [newest] = added;
   if (newest === undefined) return keys;
   const rows = added.map((node) => [node.id, ...nodeValues(node)]);
-  const first = yield* insertNumbered(NODES, { owner, userId: newest.userId, rows });
+  const first = yield* sql.insertNumbered(NODES, { owner, userId: newest.userId, rows });
   for (const [place, { id, lifecycleState }] of added.entries()) {
     if (isActive(lifecycleState)) keys.set(id, first + place);
   }
@@ -115,9 +102,13 @@ export function* writeNodes(
  * transaction of their owners.
  * @throws SvcError embedding_mismatch if the vectors of the store are of another model
  */
-export function* addNodes(items: readonly IndexedNode[], indexes: IndexWrites): Steps<void> {
+export function* addNodes(items: readonly IndexedNode[], indexes: IndexWrites): sql.Steps<void> {
   yield* requireModel(indexes.embedding);
-  for (const [userId, some] of byOwner(yield* dialect(), items, ({ node }) => node.userId)) {
+  for (const [userId, some] of sql.byOwner(
+    yield* sql.dialect(),
+    items,
+    ({ node }) => node.userId,
+  )) {
     const owner = yield* ensureOwner(userId);
     const keys = yield* writeNodes(
       owner,
@@ -135,10 +126,14 @@ export function* addNodes(items: readonly IndexedNode[], indexes: IndexWrites): 
  * Reads the input of a decision and writes its result. Runs inside a write transaction, which must be rolled back if it throws.
  * @throws what `decide` throws; what `takenOver` says of the claim; SvcError internal for a change that breaks the rules of `Change`
  */
-export function* change<T>(reads: ChangeReads, decide: Decide<T>, hooks: ChangeHooks): Steps<T> {
+export function* change<T>(
+  reads: ChangeReads,
+  decide: Decide<T>,
+  hooks: ChangeHooks,
+): sql.Steps<T> {
   const { claim, owner = ALL_OWNERS } = reads;
   if (claim !== undefined && (yield* failuresOf(claim)) === undefined) throw takenOver();
-  const [rows, auditRecords, events, edges, edgesOf] = yield* together(
+  const [rows, auditRecords, events, edges, edgesOf] = yield* sql.together(
     readNodeRows(reads.nodeIds, owner),
     readAuditRecordsById(reads.auditRecordIds),
     readEventRows(reads.eventIds, owner),
@@ -162,7 +157,7 @@ export function* change<T>(reads: ChangeReads, decide: Decide<T>, hooks: ChangeH
       const update = updateOfNode(before, after);
       const row = byId.get(after.id);
       if (update !== undefined)
-        yield* run(update.sql, row?.owner ?? null, after.id, ...update.values);
+        yield* sql.run(update.sql, row?.owner ?? null, after.id, ...update.values);
     }
     if (added.length > 0) {
       if (!hooks.mayAdd) throw brokenChange("it adds nodes");
@@ -174,7 +169,7 @@ export function* change<T>(reads: ChangeReads, decide: Decide<T>, hooks: ChangeH
 }
 
 // biome-ignore lint/correctness/useYield: there is nothing to read.
-function* none(): Steps<[]> {
+function* none(): sql.Steps<[]> {
   return [];
 }
 
@@ -183,7 +178,7 @@ function* writeChange(
   nodes: readonly NodeChange[],
   rows: readonly NodeRow[],
   { indexes: { evict } }: ChangeHooks,
-): Steps<void> {
+): sql.Steps<void> {
   for (const edge of edges) yield* writeEdge(edge);
   const written = [...nodes.map(({ after }) => after), ...added.map(({ node }) => node)];
   yield* appendRecords(auditRecords, written[0]);
@@ -198,11 +193,14 @@ function* writeChange(
 }
 
 /** Appends the records of a change. @throws SvcError internal if one already exists */
-function* appendRecords(records: readonly AuditRecord[], of: MemoryNode | undefined): Steps<void> {
+function* appendRecords(
+  records: readonly AuditRecord[],
+  of: MemoryNode | undefined,
+): sql.Steps<void> {
   const ids = records.map(({ id }) => id);
   const [found] = (yield* readAuditRecordsById(ids)).keys();
   const known = found ?? ids.find((id, place) => ids.indexOf(id) < place);
   if (known !== undefined) throw brokenChange(`the operation ${known} is there already`);
-  const owner = of === undefined ? undefined : yield* ownerKey(of.userId);
+  const owner = of === undefined ? undefined : yield* sql.ownerKey(of.userId);
   yield* writeAuditRecords(owner ?? 0, records);
 }

@@ -2,7 +2,7 @@ import { ACTIVE_STATES } from "../../domain/enums.ts";
 import { type AllOwners, isEverybody, type Owner } from "../../domain/owner.ts";
 import { type Instant, toEpochMillis } from "../../lib/instant.ts";
 import { type Dialect, sqlList } from "./dialect.ts";
-import { dialect, type OwnerKey, ownerKey, type SqlValue, type Steps } from "./statement.ts";
+import * as sql from "./statement.ts";
 
 export const ACTIVE = sqlList(ACTIVE_STATES);
 /** States outside of disputes. */
@@ -14,13 +14,13 @@ export const isTrue = ({ isOwnerInKeys }: Dialect, table: string, name: string):
 
 /** Collects the values of a statement: `add` gives the place of each, `$1`, `$2` and so on. */
 export class Params {
-  readonly values: SqlValue[] = [];
+  readonly values: sql.SqlValue[] = [];
 
-  constructor(...values: readonly SqlValue[]) {
+  constructor(...values: readonly sql.SqlValue[]) {
     this.values.push(...values);
   }
 
-  add(value: SqlValue): string {
+  add(value: sql.SqlValue): string {
     this.values.push(value);
     return `$${this.values.length}`;
   }
@@ -32,25 +32,25 @@ export class Params {
 }
 
 /** The number of an owner, or all; undefined for one without data. */
-export function* keyOf(owner: Owner): Steps<OwnerKey | AllOwners | undefined> {
-  return isEverybody(owner) ? owner : yield* ownerKey(owner);
+export function* keyOf(owner: Owner): sql.Steps<sql.OwnerKey | AllOwners | undefined> {
+  return isEverybody(owner) ? owner : yield* sql.ownerKey(owner);
 }
 
 /** The number of an owner; null for all owners, undefined for one without data. */
-export function* keyOrNull(owner: Owner): Steps<OwnerKey | null | undefined> {
-  return isEverybody(owner) ? null : yield* ownerKey(owner);
+export function* keyOrNull(owner: Owner): sql.Steps<sql.OwnerKey | null | undefined> {
+  return isEverybody(owner) ? null : yield* sql.ownerKey(owner);
 }
 
 /** A filter for the rows of one owner, or all, as SQL. @param column `owner` of a table */
-export function ofOwner(params: Params, column: string, owner: OwnerKey | AllOwners): string {
+export function ofOwner(params: Params, column: string, owner: sql.OwnerKey | AllOwners): string {
   return typeof owner === "object" ? "true" : `${column} = ${params.add(owner)}::bigint`;
 }
 
 /** Whether a receipt `r` belongs to the asking user, who need not own anything, and so may have no number in a pack. */
-export function* askedBy(params: Params, userId: string): Steps<string> {
-  const { isOwnerInKeys } = yield* dialect();
+export function* askedBy(params: Params, userId: string): sql.Steps<string> {
+  const { isOwnerInKeys } = yield* sql.dialect();
   if (!isOwnerInKeys) return `r.user_id = ${params.add(userId)}`;
-  return `r.owner = ${params.add((yield* ownerKey(userId)) ?? null)}::bigint`;
+  return `r.owner = ${params.add((yield* sql.ownerKey(userId)) ?? null)}::bigint`;
 }
 
 /** `expiredAt` of a node `n`, as SQL. Null, and so not true, for unlimited retention; the caller must check pins. */

@@ -19,20 +19,10 @@ import type { Dialect } from "./dialect.ts";
 import { countEvents } from "./events.ts";
 import { nodesOf } from "./nodes.ts";
 import { EDGE_COLUMNS, EDGE_PAGE, type EdgeRow, joinedEdge, toEdge, toNode } from "./rows.ts";
-import {
-  type Access,
-  all,
-  dialect,
-  get,
-  ownerKey,
-  page,
-  run,
-  type Steps,
-  statement,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Edges, contradictions among them, and counts of everything. */
-export function bindEdges({ read, snapshot }: Access) {
+export function bindEdges({ read, snapshot }: sql.Access) {
   return {
     contradictions: (userId, keys) => read(userId, () => readContradictions(userId, keys)),
     edges: (wanted) => read(wanted.owner, () => readEdges(wanted)),
@@ -45,11 +35,11 @@ export function bindEdges({ read, snapshot }: Access) {
 }
 
 /** One page of edges by id. */
-function* readEdges(wanted: EdgePage): Steps<Page<Edge>> {
+function* readEdges(wanted: EdgePage): sql.Steps<Page<Edge>> {
   const { nodeId, sourceId, targetId, edgeType, afterId, limit } = wanted;
   const owner = yield* keyOf(wanted.owner);
   if (owner === undefined) return { items: [], hasMore: false };
-  const known = yield* dialect();
+  const known = yield* sql.dialect();
   const params = new Params(limit + 1);
   const conditions = [ofOwner(params, known.free("e.owner"), owner)];
   const compare = (value: string | undefined, condition: (place: string) => string): void => {
@@ -62,7 +52,7 @@ function* readEdges(wanted: EdgePage): Steps<Page<Edge>> {
   compare(targetId, (id) => `e.target = ${nodeRef(id)}`);
   compare(edgeType, (type) => `e.edge_type = ${type}`);
   const text = `SELECT ${EDGE_COLUMNS} FROM edges e ${joinedEdge(known)} WHERE ${conditions.join(" AND ")} ORDER BY e.id LIMIT $1`;
-  return yield* page(EDGE_PAGE, limit, text, ...params.values);
+  return yield* sql.page(EDGE_PAGE, limit, text, ...params.values);
 }
 
 type ContradictionRow = EdgeRow & {
@@ -78,26 +68,26 @@ const actor = ({ isOwnerInKeys }: Dialect): string =>
   `(SELECT p.actor_id FROM operations p WHERE ${isOwnerInKeys ? "p.owner IN (e.owner, 0) AND " : ""}p.target_id = t.id::text
     AND p.op_type = 'CONTRADICTION_NOTED' AND p.created_at = e.created_at LIMIT 1)`;
 
-const PLACE = statement(
+const PLACE = sql.statement(
   `SELECT created_at, id FROM edges e WHERE owner = $1::bigint AND id = $2::uuid AND ${CONTRADICTS}`,
 );
 
 /** There are few contradictions, so they are sorted. */
-function* readNotedContradictions(wanted: ContradictionPage): Steps<Page<NotedContradiction>> {
+function* readNotedContradictions(wanted: ContradictionPage): sql.Steps<Page<NotedContradiction>> {
   const { userId, isOpen, afterId, limit } = wanted;
-  const owner = yield* ownerKey(userId);
-  const known = yield* dialect();
+  const owner = yield* sql.ownerKey(userId);
+  const known = yield* sql.dialect();
   const params = new Params(owner ?? null, limit + 1);
   const conditions = [`${known.contradicting} = $1::bigint AND ${CONTRADICTS}`];
   if (isOpen !== undefined) conditions.push(`${isOpen ? "" : "NOT "}${IS_OPEN}`);
   if (afterId !== undefined) {
-    const place = yield* get<{ created_at: string; id: string }>(PLACE, owner ?? null, afterId);
+    const place = yield* sql.get<{ created_at: string; id: string }>(PLACE, owner ?? null, afterId);
     if (place === undefined) throw noSuchPlace(afterId);
     const [at, id] = [params.add(place.created_at), params.add(place.id)];
     conditions.push(`(e.created_at, e.id) > (${at}, ${id}::uuid)`);
   }
   if (owner === undefined) return { items: [], hasMore: false };
-  const rows = yield* all<ContradictionRow>(
+  const rows = yield* sql.all<ContradictionRow>(
     `SELECT ${EDGE_COLUMNS}, ${actor(known)} AS actor_id, length(s.content) + length(t.content) AS length
      FROM edges e ${joinedEdge(known)} WHERE ${conditions.join(" AND ")} ORDER BY e.created_at, e.id LIMIT $2`,
     ...params.values,
@@ -134,17 +124,17 @@ type NodeCountRow = {
 };
 
 /** Counts of everything, of one owner or of all. */
-function* readStoreCounts(of: Owner): Steps<StoreCounts> {
+function* readStoreCounts(of: Owner): sql.Steps<StoreCounts> {
   const owner = yield* keyOf(of);
   if (owner === undefined) return { nodes: [], edges: [], events: 0 };
   const params = new Params();
   const mine = ofOwner(params, "c.owner", owner);
-  const nodes = yield* all<NodeCountRow>(
+  const nodes = yield* sql.all<NodeCountRow>(
     `SELECT node_type, lifecycle_state, scope, count(*)::float8 AS count, sum(confidence) AS confidence, sum(salience) AS salience
      FROM nodes c WHERE ${mine} GROUP BY 1, 2, 3`,
     ...params.values,
   );
-  const edges = yield* all<{ edge_type: EdgeType; count: number }>(
+  const edges = yield* sql.all<{ edge_type: EdgeType; count: number }>(
     `SELECT edge_type, count(*)::float8 AS count FROM edges c WHERE ${mine} GROUP BY 1`,
     ...params.values,
   );
@@ -165,7 +155,7 @@ function otherEnd({ end }: Dialect, here: string, there: string): string {
     WHERE e.owner = n.owner AND e.${here} = n.${end} AND ${CONTRADICTS} ORDER BY e.created_at DESC, e.${end} DESC LIMIT 1)`;
 }
 
-const OTHER_ENDS = statement(
+const OTHER_ENDS = sql.statement(
   (
     known,
   ) => `SELECT n.key, coalesce(${otherEnd(known, "source", "target")}, ${otherEnd(known, "target", "source")}) AS id
@@ -177,27 +167,27 @@ const OTHER_ENDS = statement(
 export function* readContradictions(
   userId: string,
   keys: readonly number[],
-): Steps<ReadonlyMap<number, Uuid>> {
-  const owner = yield* ownerKey(userId);
+): sql.Steps<ReadonlyMap<number, Uuid>> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined || keys.length === 0) return new Map();
-  const rows = yield* all<{ key: number; id: string | null }>(OTHER_ENDS, owner, keys);
+  const rows = yield* sql.all<{ key: number; id: string | null }>(OTHER_ENDS, owner, keys);
   return new Map(rows.flatMap(({ key, id }) => (id === null ? [] : [[key, asUuid(id)] as const])));
 }
 
-const AMONG_NODES = statement(
+const AMONG_NODES = sql.statement(
   (known) => `WITH wanted (key) AS MATERIALIZED (
       SELECT n.key FROM json_each($2) i CROSS JOIN nodes n ON n.id = i.value AND +n.owner = $1)
     SELECT ${EDGE_COLUMNS} FROM wanted w CROSS JOIN edges e ON e.source = w.key AND ${CONTRADICTS} AND e.owner = $1 ${joinedEdge(known)}
     WHERE e.target IN (SELECT key FROM wanted) ORDER BY e.created_at, e.id`,
 );
 
-const AMONG_EDGES = statement((known) => {
+const AMONG_EDGES = sql.statement((known) => {
   const [source, target] = known.isOwnerInKeys ? ["e.source", "e.target"] : ["s.id", "t.id"];
   return `SELECT ${EDGE_COLUMNS} FROM edges e ${joinedEdge(known)} WHERE ${known.contradicting} = $1::bigint AND ${CONTRADICTS}
     AND ${source} = ANY ($2::uuid[]) AND ${target} = ANY ($2::uuid[]) ORDER BY e.created_at, e.id`;
 });
 
-const HAS_MORE = statement(
+const HAS_MORE = sql.statement(
   `SELECT e.key FROM edges e WHERE ${"e.owner + 0"} = $1 AND ${CONTRADICTS} LIMIT 1 OFFSET $2`,
 );
 
@@ -208,18 +198,18 @@ const NODES_PER_EDGE = 4;
 export function* readContradictionsAmong(
   userId: string,
   nodeIds: readonly Uuid[],
-): Steps<readonly Edge[]> {
-  const owner = yield* ownerKey(userId);
+): sql.Steps<readonly Edge[]> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined || nodeIds.length === 0) return [];
   const wanted = [...new Set(nodeIds)];
-  const { isOwnerInKeys } = yield* dialect();
+  const { isOwnerInKeys } = yield* sql.dialect();
   let text = AMONG_EDGES;
   if (!isOwnerInKeys) {
-    if ((yield* get(HAS_MORE, owner, 0)) === undefined) return [];
+    if ((yield* sql.get(HAS_MORE, owner, 0)) === undefined) return [];
     const some = Math.floor(wanted.length / NODES_PER_EDGE);
-    if ((yield* get(HAS_MORE, owner, some)) !== undefined) text = AMONG_NODES;
+    if ((yield* sql.get(HAS_MORE, owner, some)) !== undefined) text = AMONG_NODES;
   }
-  return (yield* all<EdgeRow>(text, owner, wanted)).map(toEdge);
+  return (yield* sql.all<EdgeRow>(text, owner, wanted)).map(toEdge);
 }
 
 /** The edges at a node of an owner or of all, in either direction, by (created_at, id). */
@@ -232,24 +222,24 @@ function atNode(known: Dialect, isEdge: string, isPair: string): string {
     ${isPair} ORDER BY e.created_at, e.id`;
 }
 
-const AT_NODE = statement((known) => atNode(known, "", ""));
-const CONTRADICTING = statement((known) =>
+const AT_NODE = sql.statement((known) => atNode(known, "", ""));
+const CONTRADICTING = sql.statement((known) =>
   atNode(known, `AND ${CONTRADICTS}`, "WHERE s.scope = t.scope"),
 );
 
 /** All edges at a node, in either direction, by (created_at, id). */
-export function* readEdgesOf(id: Uuid): Steps<Edge[]> {
-  return (yield* all<EdgeRow>(AT_NODE, id, null)).map(toEdge);
+export function* readEdgesOf(id: Uuid): sql.Steps<Edge[]> {
+  return (yield* sql.all<EdgeRow>(AT_NODE, id, null)).map(toEdge);
 }
 
 /** The `contradicts` edges at a node whose other end has the same owner and scope. */
-export function* readContradictionsOf(nodeId: Uuid, of: Owner): Steps<readonly Edge[]> {
-  const owner = typeof of === "string" ? yield* ownerKey(of) : null;
+export function* readContradictionsOf(nodeId: Uuid, of: Owner): sql.Steps<readonly Edge[]> {
+  const owner = typeof of === "string" ? yield* sql.ownerKey(of) : null;
   if (owner === undefined) return [];
-  return (yield* all<EdgeRow>(CONTRADICTING, nodeId, owner)).map(toEdge);
+  return (yield* sql.all<EdgeRow>(CONTRADICTING, nodeId, owner)).map(toEdge);
 }
 
-const AMONG = statement(
+const AMONG = sql.statement(
   (
     known,
   ) => `SELECT ${EDGE_COLUMNS} FROM ${known.each("$1", "uuid", "k")} ${known.join} nodes s ON s.id = k.value
@@ -259,12 +249,12 @@ const AMONG = statement(
 );
 
 /** The edges with both ends among the nodes, of any owner, by (created_at, id). */
-export function* readEdgesAmong(ids: readonly Uuid[]): Steps<Edge[]> {
+export function* readEdgesAmong(ids: readonly Uuid[]): sql.Steps<Edge[]> {
   if (ids.length === 0) return [];
-  return (yield* all<EdgeRow>(AMONG, [...new Set(ids)])).map(toEdge);
+  return (yield* sql.all<EdgeRow>(AMONG, [...new Set(ids)])).map(toEdge);
 }
 
-const INSERT_EDGE = statement(
+const INSERT_EDGE = sql.statement(
   ({ end }) => `INSERT INTO edges
     (id, source, target, edge_type, owner, confidence, valid_from, valid_to, provenance_event_id, metadata, created_at)
     SELECT $1::uuid, s.${end}, t.${end}, $4, s.owner, $6::float8, $7, $8, $9::uuid, $10, $11
@@ -279,9 +269,9 @@ const OWNER_AT = edgeForm.members.findIndex(({ key }) => key === "userId");
  * Writes a new edge. Runs inside a write transaction.
  * @throws SvcError internal unless the edge is new and both ends exist and belong to its owner
  */
-export function* writeEdge(edge: Edge): Steps<void> {
-  const owner = (yield* ownerKey(edge.userId)) ?? null;
-  if ((yield* run(INSERT_EDGE, ...valuesOf(edge).with(OWNER_AT, owner))) > 0) return;
+export function* writeEdge(edge: Edge): sql.Steps<void> {
+  const owner = (yield* sql.ownerKey(edge.userId)) ?? null;
+  if ((yield* sql.run(INSERT_EDGE, ...valuesOf(edge).with(OWNER_AT, owner))) > 0) return;
   const message = `the edge ${edge.id} is there already, or ${edge.sourceId} and ${edge.targetId} are not both nodes of its owner`;
   throw new SvcError("internal", message, { edge: edge.id });
 }

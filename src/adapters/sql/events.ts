@@ -10,19 +10,10 @@ import type { Store } from "../../ports/store/store.ts";
 import { ACTIVE, askedBy, keyOf, keyOrNull, ofOwner, Params } from "./conditions.ts";
 import { countOf } from "./nodes.ts";
 import { EVENT_COLUMNS, EVENT_PAGE, type EventRow, FROM_EVENTS, toEvent } from "./rows.ts";
-import {
-  type Access,
-  all,
-  dialect,
-  get,
-  ownerKey,
-  page,
-  type Steps,
-  statement,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Events, and the conversations they belong to. */
-export function bindEventReads({ read }: Access) {
+export function bindEventReads({ read }: sql.Access) {
   return {
     event: (id, owner) => read(owner, () => readEvent(id, owner)),
     events: (wanted) => read(wanted.userId, () => readEvents(wanted)),
@@ -34,11 +25,11 @@ export function bindEventReads({ read }: Access) {
   } satisfies Partial<Store>;
 }
 
-function* readEvent(id: Uuid, of: Owner): Steps<MemoryEvent | undefined> {
+function* readEvent(id: Uuid, of: Owner): sql.Steps<MemoryEvent | undefined> {
   const owner = yield* keyOf(of);
   if (owner === undefined) return undefined;
   const params = new Params(id);
-  const row = yield* get<EventRow>(
+  const row = yield* sql.get<EventRow>(
     `${FROM_EVENTS} WHERE e.id = $1::uuid AND ${ofOwner(params, "e.owner", owner)}`,
     ...params.values,
   );
@@ -46,20 +37,20 @@ function* readEvent(id: Uuid, of: Owner): Steps<MemoryEvent | undefined> {
 }
 
 /** A page of events, newest first. */
-function* readEvents(wanted: EventPage): Steps<readonly MemoryEvent[]> {
+function* readEvents(wanted: EventPage): sql.Steps<readonly MemoryEvent[]> {
   const { userId, sessionId, scopes, limit, offset } = wanted;
-  const owner = yield* ownerKey(userId);
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined) return [];
   const params = new Params(owner, limit, offset);
   const conditions = yield* conditionsOf(params, sessionId, scopes);
   const text = `${FROM_EVENTS} WHERE ${conditions} ORDER BY e.timestamp DESC, e.id DESC LIMIT $2 OFFSET $3`;
-  return (yield* page(EVENT_PAGE, limit, text, ...params.values)).items;
+  return (yield* sql.page(EVENT_PAGE, limit, text, ...params.values)).items;
 }
 
 /** A page of an owner's events, read in the order of an index. */
-function* readEventsByTime(wanted: EventWalk): Steps<Page<MemoryEvent>> {
+function* readEventsByTime(wanted: EventWalk): sql.Steps<Page<MemoryEvent>> {
   const { userId, after, sessionId, scopes, oldestFirst, limit } = wanted;
-  const owner = yield* ownerKey(userId);
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined) return { items: [], hasMore: false };
   const [order, compare] = oldestFirst ? ["ASC", ">"] : ["DESC", "<"];
   const params = new Params(owner, limit + 1);
@@ -69,7 +60,7 @@ function* readEventsByTime(wanted: EventWalk): Steps<Page<MemoryEvent>> {
     conditions += ` AND (e.timestamp, e.id) ${compare} ${place}`;
   }
   const text = `${FROM_EVENTS} WHERE ${conditions} ORDER BY e.timestamp ${order}, e.id ${order} LIMIT $2`;
-  return yield* page(EVENT_PAGE, limit, text, ...params.values);
+  return yield* sql.page(EVENT_PAGE, limit, text, ...params.values);
 }
 
 /** Events of the owner $1, of one session, in some scopes. */
@@ -77,45 +68,45 @@ function* conditionsOf(
   params: Params,
   sessionId: string | undefined,
   scopes: readonly string[] | undefined,
-): Steps<string> {
-  const { isSession } = yield* dialect();
+): sql.Steps<string> {
+  const { isSession } = yield* sql.dialect();
   const conditions = ["e.owner = $1::bigint"];
   if (sessionId !== undefined) conditions.push(isSession("e.session_id", params.add(sessionId)));
   if (scopes !== undefined) conditions.push(params.any("e.scope", scopes));
   return conditions.join(" AND ");
 }
 
-const BY_ID = statement(
+const BY_ID = sql.statement(
   ({ each, join }) => `SELECT ${EVENT_COLUMNS} FROM ${each("$1", "uuid", "k")}
     ${join} events e ON e.id = k.value JOIN owners o ON o.owner = e.owner WHERE $2::bigint IS NULL OR e.owner = $2::bigint`,
 );
 
-export function* readEventsById(ids: readonly Uuid[], of: Owner): Steps<Page<MemoryEvent>> {
+export function* readEventsById(ids: readonly Uuid[], of: Owner): sql.Steps<Page<MemoryEvent>> {
   const owner = yield* keyOrNull(of);
   const wanted = [...new Set(ids)];
   if (owner === undefined || wanted.length === 0) return { items: [], hasMore: false };
-  return yield* page(EVENT_PAGE, wanted.length, BY_ID, wanted, owner);
+  return yield* sql.page(EVENT_PAGE, wanted.length, BY_ID, wanted, owner);
 }
 
 /** Events by id, in no particular order. */
-export function* readEventRows(ids: readonly Uuid[], of: Owner): Steps<EventRow[]> {
+export function* readEventRows(ids: readonly Uuid[], of: Owner): sql.Steps<EventRow[]> {
   const owner = yield* keyOrNull(of);
   if (owner === undefined || ids.length === 0) return [];
-  return yield* all<EventRow>(BY_ID, [...new Set(ids)], owner);
+  return yield* sql.all<EventRow>(BY_ID, [...new Set(ids)], owner);
 }
 
-export function* countEvents(owner: Owner): Steps<number> {
+export function* countEvents(owner: Owner): sql.Steps<number> {
   return yield* countOf("events e", "true", "e.owner", owner);
 }
 
-const LAST = statement(
+const LAST = sql.statement(
   "SELECT timestamp AS at FROM events WHERE owner = $1::bigint ORDER BY timestamp DESC LIMIT 1",
 );
 
 /** The latest moment of an owner's events. */
-function* readLastEventAt(userId: string): Steps<Instant | undefined> {
-  const owner = yield* ownerKey(userId);
-  return owner === undefined ? undefined : (yield* get<{ at: Instant }>(LAST, owner))?.at;
+function* readLastEventAt(userId: string): sql.Steps<Instant | undefined> {
+  const owner = yield* sql.ownerKey(userId);
+  return owner === undefined ? undefined : (yield* sql.get<{ at: Instant }>(LAST, owner))?.at;
 }
 
 type SessionRow = Omit<Session, "firstAt" | "lastAt"> & {
@@ -124,15 +115,15 @@ type SessionRow = Omit<Session, "firstAt" | "lastAt"> & {
 };
 
 /** A page of an owner's conversations. Counts all of them, in the order of two covering indexes. */
-function* readSessions({ userId, after, limit }: SessionPage): Steps<Page<Session>> {
-  const owner = yield* ownerKey(userId);
+function* readSessions({ userId, after, limit }: SessionPage): sql.Steps<Page<Session>> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined) return { items: [], hasMore: false };
   const params = new Params(owner, limit + 1);
   const place =
     after === undefined
       ? ""
       : `HAVING (max(last), session_id) < (${params.add(after.at)}, ${params.add(after.sessionId)})`;
-  const rows = yield* all<SessionRow>(
+  const rows = yield* sql.all<SessionRow>(
     `SELECT session_id AS "sessionId", min(first) AS first, max(last) AS last, sum(events)::float8 AS events,
        sum(memories)::float8 AS memories FROM (
          SELECT session_id, min(timestamp) AS first, max(timestamp) AS last, count(*) AS events, 0 AS memories
@@ -153,18 +144,20 @@ function* readSessions({ userId, after, limit }: SessionPage): Steps<Page<Sessio
 }
 
 /** An owner's data: memories by state, and receipts. */
-export function* readStates(of: Owner): Steps<Pick<StoreState, "states" | "receipts">> {
+export function* readStates(of: Owner): sql.Steps<Pick<StoreState, "states" | "receipts">> {
   const owner = yield* keyOf(of);
   const states: { state: LifecycleState; count: number }[] = [];
   if (owner !== undefined) {
     const params = new Params();
     const mine = ofOwner(params, "n.owner", owner);
     const text = `SELECT n.lifecycle_state AS state, count(*)::float8 AS count FROM nodes n WHERE ${mine} GROUP BY 1`;
-    states.push(...(yield* all<{ state: LifecycleState; count: number }>(text, ...params.values)));
+    states.push(
+      ...(yield* sql.all<{ state: LifecycleState; count: number }>(text, ...params.values)),
+    );
   }
   const params = new Params();
   const asked = isEverybody(of) ? "true" : yield* askedBy(params, of);
-  const receipts = yield* get<{ count: number }>(
+  const receipts = yield* sql.get<{ count: number }>(
     `SELECT count(*)::float8 AS count FROM receipts r WHERE ${asked}`,
     ...params.values,
   );

@@ -53,24 +53,12 @@ import {
   updateOfNode,
 } from "./rows.ts";
 import { isOfModel } from "./settings.ts";
-import {
-  type Access,
-  all,
-  beyondWall,
-  dialect,
-  get,
-  type OwnerKey,
-  ownerKey,
-  run,
-  type Steps,
-  statement,
-  together,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 import { isFree, leased, newLease, type Present, presentOf, timeOf, type Worker } from "./work.ts";
 
 /** The extraction role of a store, except known claims and entities. */
 export function bindExtraction(
-  { read, snapshot, write, writeAny }: Access,
+  { read, snapshot, write, writeAny }: sql.Access,
   worker: Worker,
   indexes: IndexWrites,
 ) {
@@ -101,7 +89,7 @@ export function bindExtraction(
 /** Extraction work of an event, as in its row. */
 export type JobRow = ExtractionWork & {
   readonly subject: number;
-  readonly owner: OwnerKey;
+  readonly owner: sql.OwnerKey;
   readonly user_id: string;
 };
 
@@ -112,38 +100,38 @@ const COLUMNS = `w.subject, w.owner, o.user_id, e.id AS event_id, w.status, w.at
 const jobOf = ({ join }: Dialect): string => `SELECT ${COLUMNS} FROM events e
   ${join} work w ON w.subject = e.key AND w.kind = 'extraction' AND w.owner = e.owner ${join} owners o ON o.owner = w.owner
   WHERE e.id = $1::uuid`;
-const JOB = statement((d) => `${jobOf(d)} AND ($2::bigint IS NULL OR w.owner = $2::bigint)`);
-const LOCKED_JOB = statement(
+const JOB = sql.statement((d) => `${jobOf(d)} AND ($2::bigint IS NULL OR w.owner = $2::bigint)`);
+const LOCKED_JOB = sql.statement(
   (d) => `${jobOf(d)} AND w.owner = $2::bigint ${d.isOwnerInKeys ? "FOR UPDATE OF w" : ""}`,
 );
 
 /** @returns undefined for an unknown event, one of another owner, or one without extraction work */
-export function* readJobRow(eventId: Uuid, of: Owner): Steps<JobRow | undefined> {
-  const owner = isEverybody(of) ? null : yield* ownerKey(of);
-  return owner === undefined ? undefined : yield* get<JobRow>(JOB, eventId, owner);
+export function* readJobRow(eventId: Uuid, of: Owner): sql.Steps<JobRow | undefined> {
+  const owner = isEverybody(of) ? null : yield* sql.ownerKey(of);
+  return owner === undefined ? undefined : yield* sql.get<JobRow>(JOB, eventId, owner);
 }
 
 /**
  * The work of a current claim, locked until the transaction ends. A claim ends when another one is made, and when the event moves to
  * another owner.
  */
-export function* heldJob({ event, generation }: ExtractionClaim): Steps<JobRow | undefined> {
-  const owner = (yield* ownerKey(event.userId)) ?? null;
-  const row = yield* get<JobRow>(LOCKED_JOB, event.id, owner);
+export function* heldJob({ event, generation }: ExtractionClaim): sql.Steps<JobRow | undefined> {
+  const owner = (yield* sql.ownerKey(event.userId)) ?? null;
+  const row = yield* sql.get<JobRow>(LOCKED_JOB, event.id, owner);
   const isHeld =
     row?.status === "pending" && row.generation === generation && row.lease_owner !== null;
   return isHeld ? row : undefined;
 }
 
-const KEPT = statement("SELECT id FROM operations WHERE id = ANY ($1::uuid[])");
+const KEPT = sql.statement("SELECT id FROM operations WHERE id = ANY ($1::uuid[])");
 
 /** Those of the ids that are operations. */
-function* keptIds(ids: readonly Uuid[]): Steps<ReadonlySet<Uuid>> {
-  const rows = yield* beyondWall(all<{ id: Uuid }>(KEPT, ids));
+function* keptIds(ids: readonly Uuid[]): sql.Steps<ReadonlySet<Uuid>> {
+  const rows = yield* sql.beyondWall(sql.all<{ id: Uuid }>(KEPT, ids));
   return new Set(rows.map(({ id }) => id));
 }
 
-function* toJob({ clock }: Worker, row: JobRow): Steps<ExtractionJob> {
+function* toJob({ clock }: Worker, row: JobRow): sql.Steps<ExtractionJob> {
   const kept = yield* keptIds([planIdOfWork(row), extractionRecordId(row.event_id)]);
   return jobOfWork(row, yield* timeOf(clock), (id) => kept.has(id));
 }
@@ -152,12 +140,12 @@ export function* extractionJob(
   worker: Worker,
   eventId: Uuid,
   owner: Owner,
-): Steps<ExtractionJob | undefined> {
+): sql.Steps<ExtractionJob | undefined> {
   const row = yield* readJobRow(eventId, owner);
   return row && (yield* toJob(worker, row));
 }
 
-function* requireJob(worker: Worker, eventId: Uuid): Steps<ExtractionJob> {
+function* requireJob(worker: Worker, eventId: Uuid): sql.Steps<ExtractionJob> {
   const job = yield* extractionJob(worker, eventId, ALL_OWNERS);
   if (job === undefined) throw new SvcError("internal", `the event ${eventId} has no extraction`);
   return job;
@@ -171,17 +159,17 @@ const WAITING = "w.kind = 'extraction' AND w.status = 'pending' AND w.lane IS NO
 const HEAD_COLUMNS = `${COLUMNS}, w.lane, ${isFree("$1", "$2", "$3")} AS is_free`;
 const ofWork = ({ join }: Dialect): string => `FROM work w
   ${join} events e ON e.key = w.subject AND e.owner = w.owner ${join} owners o ON o.owner = w.owner`;
-const HEAD = statement(
+const HEAD = sql.statement(
   (d) => `SELECT ${HEAD_COLUMNS} ${ofWork(d)}
     WHERE ${WAITING} AND w.owner = $4::bigint AND w.lane = $5 ORDER BY w.subject LIMIT 1`,
 );
 /** Of a server. */
-const EVERY_HEAD = statement(
+const EVERY_HEAD = sql.statement(
   (d) => `SELECT DISTINCT ON (w.owner, w.lane) ${HEAD_COLUMNS} ${ofWork(d)}
     WHERE ${WAITING} AND w.lane = ANY ($4::text[]) ORDER BY w.owner, w.lane, w.subject`,
 );
 /** Of a pack. */
-const NEXT_WAITING = statement(
+const NEXT_WAITING = sql.statement(
   "SELECT min(owner) AS owner FROM work WHERE kind = 'extraction' AND status = 'pending' AND owner > $1::bigint",
 );
 
@@ -190,29 +178,29 @@ function* readHeads(
   of: Owner,
   scopes: readonly Scope[],
   { now, latest, gone }: Omit<Present, "now" | "latest"> & Record<"now" | "latest", string>,
-): Steps<readonly Head[]> {
+): sql.Steps<readonly Head[]> {
   const given = [now, latest, gone] as const;
-  const owners: OwnerKey[] = [];
+  const owners: sql.OwnerKey[] = [];
   if (!isEverybody(of)) {
-    const owner = yield* ownerKey(of);
+    const owner = yield* sql.ownerKey(of);
     if (owner !== undefined) owners.push(owner);
-  } else if ((yield* dialect()).isOwnerInKeys) {
-    return yield* all<Head>(EVERY_HEAD, ...given, scopes);
+  } else if ((yield* sql.dialect()).isOwnerInKeys) {
+    return yield* sql.all<Head>(EVERY_HEAD, ...given, scopes);
   } else {
-    for (let last: OwnerKey | null = 0; last !== null; ) {
-      const next: { owner: OwnerKey | null } | undefined = yield* get(NEXT_WAITING, last);
+    for (let last: sql.OwnerKey | null = 0; last !== null; ) {
+      const next: { owner: sql.OwnerKey | null } | undefined = yield* sql.get(NEXT_WAITING, last);
       last = next?.owner ?? null;
       if (last !== null) owners.push(last);
     }
   }
   const lanes = owners.flatMap((owner) =>
-    scopes.map((scope) => get<Head>(HEAD, ...given, owner, scope)),
+    scopes.map((scope) => sql.get<Head>(HEAD, ...given, owner, scope)),
   );
-  return (yield* together(...lanes)).flatMap((head) => head ?? []);
+  return (yield* sql.together(...lanes)).flatMap((head) => head ?? []);
 }
 
 const CLAIM =
-  statement(`UPDATE work SET lease_owner = $4, lease_expires_at = $5, generation = generation + 1,
+  sql.statement(`UPDATE work SET lease_owner = $4, lease_expires_at = $5, generation = generation + 1,
     attempts = attempts + 1, updated_at = $6
   WHERE owner = $1::bigint AND kind = 'extraction' AND subject = $2 AND generation = $3 AND status = 'pending'`);
 
@@ -220,9 +208,9 @@ const CLAIM =
 function* claimExtraction(
   filter: ExtractionFilter,
   lease: Lease,
-): Steps<ExtractionClaim | undefined> {
+): sql.Steps<ExtractionClaim | undefined> {
   const { owner, scope } = filter;
-  const key = isEverybody(owner) ? undefined : yield* ownerKey(owner);
+  const key = isEverybody(owner) ? undefined : yield* sql.ownerKey(owner);
   const present = yield* presentOf(key, lease);
   const heads = yield* readHeads(owner, scope === undefined ? SCOPES : [scope], present);
   const fitting = heads
@@ -231,20 +219,20 @@ function* claimExtraction(
   for (const head of fitting) {
     // Does nothing if another claim was made meanwhile.
     const place = [head.owner, head.subject, head.generation];
-    const taken = yield* run(CLAIM, ...place, lease.holder, lease.until, lease.from);
+    const taken = yield* sql.run(CLAIM, ...place, lease.holder, lease.until, lease.from);
     if (taken > 0) return yield* toClaim(head);
   }
   return undefined;
 }
 
-const EVENT_OF = statement(`${FROM_EVENTS} WHERE e.id = $1::uuid AND e.owner = $2::bigint`);
+const EVENT_OF = sql.statement(`${FROM_EVENTS} WHERE e.id = $1::uuid AND e.owner = $2::bigint`);
 
-function* readEventOf({ event_id: id, owner }: JobRow): Steps<MemoryEvent | undefined> {
-  const row = yield* get<EventRow>(EVENT_OF, id, owner);
+function* readEventOf({ event_id: id, owner }: JobRow): sql.Steps<MemoryEvent | undefined> {
+  const row = yield* sql.get<EventRow>(EVENT_OF, id, owner);
   return row && toEvent(row);
 }
 
-function* toClaim(head: Head): Steps<ExtractionClaim | undefined> {
+function* toClaim(head: Head): sql.Steps<ExtractionClaim | undefined> {
   const event = yield* readEventOf(head);
   if (event === undefined) return undefined;
   const [planId, recordId] = [planIdOfWork(head), extractionRecordId(event.id)];
@@ -261,27 +249,31 @@ function* toClaim(head: Head): Steps<ExtractionClaim | undefined> {
 }
 
 const OF_JOB = "WHERE owner = $1::bigint AND kind = 'extraction' AND subject = $2";
-const RENEW = statement(`UPDATE work SET lease_expires_at = $3 ${OF_JOB}`);
+const RENEW = sql.statement(`UPDATE work SET lease_expires_at = $3 ${OF_JOB}`);
 
 /** @returns whether the claim is current. Runs inside a write transaction. */
-function* renewExtraction(claim: ExtractionClaim, { until }: Lease): Steps<boolean> {
+function* renewExtraction(claim: ExtractionClaim, { until }: Lease): sql.Steps<boolean> {
   const row = yield* heldJob(claim);
   if (row === undefined) return false;
-  yield* run(RENEW, row.owner, row.subject, until);
+  yield* sql.run(RENEW, row.owner, row.subject, until);
   return true;
 }
 
-const ERASED = statement("SELECT 1 FROM erasures WHERE event_id = ANY ($1::uuid[]) LIMIT 1");
+const ERASED = sql.statement("SELECT 1 FROM erasures WHERE event_id = ANY ($1::uuid[]) LIMIT 1");
 
 /** @throws SvcError (`isTakenOver`) if extraction records name something erased: it is repeated without that */
-function* requireUnerased(records: readonly AuditRecord[]): Steps<void> {
+function* requireUnerased(records: readonly AuditRecord[]): sql.Steps<void> {
   const named = records.flatMap(({ targetId, payload }) => [targetId, JSON.stringify(payload)]);
   const ids = idsIn(named);
-  if (ids.length > 0 && (yield* beyondWall(get(ERASED, ids))) !== undefined) throw takenOver();
+  if (ids.length > 0 && (yield* sql.beyondWall(sql.get(ERASED, ids))) !== undefined)
+    throw takenOver();
 }
 
 /** Stores records of answers; existing ones stay. Runs inside a write transaction. @throws SvcError (`isTakenOver`) */
-function* saveExtractions(claim: ExtractionClaim, records: readonly AuditRecord[]): Steps<void> {
+function* saveExtractions(
+  claim: ExtractionClaim,
+  records: readonly AuditRecord[],
+): sql.Steps<void> {
   const row = yield* heldJob(claim);
   if (row === undefined) throw takenOver();
   yield* requireUnerased(records);
@@ -294,7 +286,11 @@ function* saveExtractions(claim: ExtractionClaim, records: readonly AuditRecord[
  * Stores a plan; an existing one of this revision stays. Runs inside a write transaction.
  * @throws SvcError (`isTakenOver`); internal for an invalid plan
  */
-function* savePlan(claim: ExtractionClaim, plan: DerivationPlan, at: Instant): Steps<AuditRecord> {
+function* savePlan(
+  claim: ExtractionClaim,
+  plan: DerivationPlan,
+  at: Instant,
+): sql.Steps<AuditRecord> {
   const row = yield* heldJob(claim);
   if (row === undefined) throw takenOver();
   const problem = planProblem(plan);
@@ -307,7 +303,7 @@ function* savePlan(claim: ExtractionClaim, plan: DerivationPlan, at: Instant): S
   return record;
 }
 
-const TURNS_WAITING = statement(
+const TURNS_WAITING = sql.statement(
   (d) => `SELECT ${EVENT_COLUMNS} ${ofWork(d)}
     WHERE w.owner = $1::bigint AND ${WAITING} AND w.lane = $2 AND w.subject > $3
       AND ($4::integer IS NULL OR w.subject <= $4::integer) AND ${d.isSession("e.session_id", "$5")}
@@ -318,19 +314,19 @@ const TURNS_WAITING = statement(
 export function* waitingTurns(
   { event, order }: ExtractionClaim,
   { upTo, limit }: { readonly upTo: number | undefined; readonly limit: number },
-): Steps<readonly WaitingTurn[]> {
+): sql.Steps<readonly WaitingTurn[]> {
   const { sessionId, scope } = event;
   if (sessionId === undefined) return [];
-  const owner = (yield* ownerKey(event.userId)) ?? null;
+  const owner = (yield* sql.ownerKey(event.userId)) ?? null;
   const given = [owner, scope, order, upTo ?? null, sessionId, limit];
-  const rows = yield* all<EventRow>(TURNS_WAITING, ...given);
+  const rows = yield* sql.all<EventRow>(TURNS_WAITING, ...given);
   const turns = rows.map((row) => ({ event: toEvent(row), order: row.key }));
   const recordOf = (turn: { readonly event: MemoryEvent }) => extractionRecordId(turn.event.id);
   const recorded = yield* keptIds(turns.map(recordOf));
   return turns.map((turn) => ({ ...turn, isRecorded: recorded.has(recordOf(turn)) }));
 }
 
-const TURNS_BEFORE = statement(
+const TURNS_BEFORE = sql.statement(
   (
     d,
   ) => `${FROM_EVENTS} WHERE e.owner = $1::bigint AND ${d.isSession("e.session_id", "$2")} AND e.scope = $3 AND e.key < $4
@@ -342,23 +338,23 @@ const TURNS_BEFORE = statement(
 export function* earlierTurns(
   { event: { sessionId, scope, userId }, order }: ExtractionClaim,
   limit: number,
-): Steps<readonly MemoryEvent[]> {
+): sql.Steps<readonly MemoryEvent[]> {
   if (sessionId === undefined) return [];
-  const owner = (yield* ownerKey(userId)) ?? null;
-  const rows = yield* all<EventRow>(TURNS_BEFORE, owner, sessionId, scope, order, limit);
+  const owner = (yield* sql.ownerKey(userId)) ?? null;
+  const rows = yield* sql.all<EventRow>(TURNS_BEFORE, owner, sessionId, scope, order, limit);
   return rows.map(toEvent).reverse();
 }
 
-const UP_TO = statement(
+const UP_TO = sql.statement(
   `SELECT max(w.subject) AS "upTo" FROM work w WHERE ${WAITING} AND w.owner = $1::bigint AND w.lane = $2`,
 );
 
 /** Lanes with unfinished work, grouped by owner. */
-export function* extractionLanes(of: Owner): Steps<readonly ExtractionLane[]> {
+export function* extractionLanes(of: Owner): sql.Steps<readonly ExtractionLane[]> {
   // Regardless of leases.
   const heads = yield* readHeads(of, SCOPES, { now: "", latest: "", gone: [] });
-  const ends = yield* together(
-    ...heads.map(({ owner, lane }) => get<{ upTo: number | null }>(UP_TO, owner, lane)),
+  const ends = yield* sql.together(
+    ...heads.map(({ owner, lane }) => sql.get<{ upTo: number | null }>(UP_TO, owner, lane)),
   );
   return heads
     .map(({ user_id: userId, lane: scope, subject, due, lease_expires_at: end }, place) => {
@@ -370,12 +366,15 @@ export function* extractionLanes(of: Owner): Steps<readonly ExtractionLane[]> {
     );
 }
 
-const UPDATE = statement(
+const UPDATE = sql.statement(
   `UPDATE work SET status = $3, due = $4, last_error = $5, lease_owner = NULL, lease_expires_at = NULL, updated_at = $6 ${OF_JOB}`,
 );
 
-function* update({ subject, owner }: JobRow, { status, due, lastError, at }: LetGo): Steps<void> {
-  yield* run(UPDATE, owner, subject, status, due ?? null, lastError ?? null, at);
+function* update(
+  { subject, owner }: JobRow,
+  { status, due, lastError, at }: LetGo,
+): sql.Steps<void> {
+  yield* sql.run(UPDATE, owner, subject, status, due ?? null, lastError ?? null, at);
 }
 
 /** Ends an attempt that published nothing. Runs inside a write transaction; an expired claim changes nothing. */
@@ -384,14 +383,14 @@ function* endExtraction(
   claim: ExtractionClaim,
   end: ExtractionEnd,
   at: Instant,
-): Steps<ExtractionJob> {
+): sql.Steps<ExtractionJob> {
   const row = yield* heldJob(claim);
   if (row !== undefined) yield* update(row, afterTry(row, end, at));
   return yield* requireJob(worker, claim.event.id);
 }
 
 /** Ends the work of an event. Runs inside a write transaction, under a current claim. */
-export function* completeJob(row: JobRow, at: Instant): Steps<void> {
+export function* completeJob(row: JobRow, at: Instant): sql.Steps<void> {
   yield* update(row, { status: "complete", due: undefined, lastError: undefined, at });
 }
 
@@ -402,9 +401,9 @@ function* retry(
   worker: Worker,
   { event_id: eventId, owner }: JobRow,
   { isReplan, at }: Retry,
-): Steps<ExtractionJob | undefined> {
+): sql.Steps<ExtractionJob | undefined> {
   const present = yield* presentOf(owner, yield* newLease(worker, 0));
-  const row = yield* get<JobRow>(LOCKED_JOB, eventId, owner);
+  const row = yield* sql.get<JobRow>(LOCKED_JOB, eventId, owner);
   if (row === undefined) return undefined;
   if (isOpen(row, present)) {
     if (isReplan) yield* replanJob(row, at);
@@ -424,17 +423,17 @@ function isOpen(row: JobRow, { now, gone }: Present): boolean {
   return end === null || end < now || end > latestEnd(now);
 }
 
-const REPLAN = statement(`UPDATE work SET generation = $3, payload = $4 ${OF_JOB}`);
+const REPLAN = sql.statement(`UPDATE work SET generation = $3, payload = $4 ${OF_JOB}`);
 
 /** Drops the stored plan of work, so that another one is made. */
-function* replanJob(row: JobRow, at: Instant): Steps<void> {
+function* replanJob(row: JobRow, at: Instant): sql.Steps<void> {
   const planId = planIdOfWork(row);
   const event = yield* readEventOf(row);
   if (event === undefined || !(yield* keptIds([planId])).has(planId)) return;
   const revision = row.revision + 1;
   const generation = row.generation + 1;
   yield* update(row, { status: "pending", due: at, lastError: undefined, at });
-  yield* run(REPLAN, row.owner, row.subject, generation, JSON.stringify({ revision }));
+  yield* sql.run(REPLAN, row.owner, row.subject, generation, JSON.stringify({ revision }));
   const record = toReplanRecord(event, { planId, revision, generation }, at);
   yield* writeAuditRecords(row.owner, [record]);
 }
@@ -442,7 +441,7 @@ function* replanJob(row: JobRow, at: Instant): Steps<void> {
 const counted = (ofOwner: string) => {
   const count = (status: JobRow["status"]): string =>
     `(SELECT count(*)::float8 FROM work WHERE kind = 'extraction' AND status = '${status}' ${ofOwner})`;
-  return statement(`SELECT ${count("pending")} AS pending, ${count("failed")} AS failed`);
+  return sql.statement(`SELECT ${count("pending")} AS pending, ${count("failed")} AS failed`);
 };
 const COUNT_ALL = counted("");
 const COUNT_OF = counted("AND owner = $1::bigint");
@@ -450,11 +449,11 @@ const COUNT_OF = counted("AND owner = $1::bigint");
 /** An owner's waiting or held work, and failed work. */
 function* countExtractions(
   of: Owner,
-): Steps<{ readonly pending: number; readonly failed: number }> {
+): sql.Steps<{ readonly pending: number; readonly failed: number }> {
   type Row = { readonly pending: number; readonly failed: number };
   const row = isEverybody(of)
-    ? yield* get<Row>(COUNT_ALL)
-    : yield* get<Row>(COUNT_OF, (yield* ownerKey(of)) ?? null);
+    ? yield* sql.get<Row>(COUNT_ALL)
+    : yield* sql.get<Row>(COUNT_OF, (yield* sql.ownerKey(of)) ?? null);
   return row ?? { pending: 0, failed: 0 };
 }
 
@@ -463,13 +462,15 @@ function* publishPlan(
   claim: ExtractionClaim,
   publication: PlanPublication,
   indexes: IndexWrites,
-): Steps<{ readonly staleId: Uuid } | undefined> {
+): sql.Steps<{ readonly staleId: Uuid } | undefined> {
   const { event, generation } = claim;
   if ((yield* readJobRow(event.id, ALL_OWNERS))?.status === "complete") return undefined;
   const job = yield* heldJob(claim);
   if (job === undefined) throw takenOver();
   const plan = ownedBy(publication.plan, event.userId);
-  const kept = yield* beyondWall(get<{ checksum: string }>(CHECKSUM, plan.id, PLAN_OPERATION));
+  const kept = yield* sql.beyondWall(
+    sql.get<{ checksum: string }>(CHECKSUM, plan.id, PLAN_OPERATION),
+  );
   if (plan.eventId !== event.id || kept === undefined) {
     throw brokenChange(`the plan ${plan.id} of the event ${event.id} was not kept`);
   }
@@ -486,7 +487,7 @@ function* publishPlan(
   for (const node of outcome.replaced) {
     const before = current.get(node.id);
     const update = before && updateOfNode(before, node);
-    if (update !== undefined) yield* run(update.sql, job.owner, node.id, ...update.values);
+    if (update !== undefined) yield* sql.run(update.sql, job.owner, node.id, ...update.values);
   }
   yield* writePublication(job, { ...publication, plan, at }, outcome, indexes);
   const gone = new Set<string>(outcome.replaced.map(({ id }) => id));
@@ -502,7 +503,7 @@ function* publishPlan(
 }
 
 /** The checksum of a stored plan, without reading the plan. */
-const CHECKSUM = statement(
+const CHECKSUM = sql.statement(
   "SELECT payload::json ->> 'sha256' AS checksum FROM operations WHERE id = $1::uuid AND op_type = $2",
 );
 
@@ -512,7 +513,7 @@ function* writePublication(
   { plan, vectors, at }: PlanPublication,
   { nodes, edges }: Publication,
   indexes: IndexWrites,
-): Steps<void> {
+): sql.Steps<void> {
   // Another process may have changed the model since these vectors were made.
   const isSame = yield* isOfModel(indexes.embedding);
   const worded = new Set(plan.lexicalIds);

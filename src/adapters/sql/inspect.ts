@@ -12,26 +12,26 @@ import { inspectBlobs } from "./blobs.ts";
 import { ACTIVE } from "./conditions.ts";
 import { type Dialect, sqlList } from "./dialect.ts";
 import { readPackOwner } from "./owners.ts";
-import { all, get, type Steps, statement } from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Work that writes memories and index entries. */
 export const PENDING = "kind = 'materialization' AND status = 'pending'";
 
 const count = (from: string): string => `(SELECT count(*) FROM ${from})::float8`;
 
-const COUNTS = statement(`SELECT ${count("nodes")} AS "nodeCount",
+const COUNTS = sql.statement(`SELECT ${count("nodes")} AS "nodeCount",
   ${count(`nodes WHERE lifecycle_state IN ${ACTIVE}`)} AS "activeCount", ${count("edges")} AS "edgeCount",
   ${count("events")} AS "eventCount", ${count("owners")} AS "ownerCount", ${count(`work WHERE ${PENDING}`)} AS "pendingJobs",
   ${count(`work WHERE ${PENDING} AND last_error IS NOT NULL`)} AS "failedJobs"`);
-const LAST_MODIFIED = statement(
+const LAST_MODIFIED = sql.statement(
   "SELECT max(at) AS at FROM (SELECT max(updated_at) AS at FROM nodes UNION ALL SELECT max(timestamp) FROM events) latest",
 );
-const RECEIPTS = statement(
+const RECEIPTS = sql.statement(
   "SELECT count(*)::float8 AS count, coalesce(sum(octet_length(body)), 0)::float8 AS bytes FROM receipts",
 );
 /** The work of one kind, combined over all owners. */
 const FAILING_WORK =
-  statement(`SELECT kind, max(attempts) AS attempts, max(last_error) AS "lastError" FROM work
+  sql.statement(`SELECT kind, max(attempts) AS attempts, max(last_error) AS "lastError" FROM work
   WHERE subject = 0 AND last_error IS NOT NULL GROUP BY kind ORDER BY kind`);
 
 type Counts = Pick<
@@ -51,36 +51,36 @@ type Contents = Counts &
   >;
 
 /** Common statistics of every store. Runs in a snapshot. */
-export function* inspectContents(): Steps<Contents> {
-  const [counts] = yield* all<Counts>(COUNTS);
+export function* inspectContents(): sql.Steps<Contents> {
+  const [counts] = yield* sql.all<Counts>(COUNTS);
   if (counts === undefined) throw new TypeError("a statement without FROM has a row");
-  const last = yield* get<{ at: string | null }>(LAST_MODIFIED);
+  const last = yield* sql.get<{ at: string | null }>(LAST_MODIFIED);
   return {
     ...counts,
     owner: yield* readPackOwner(),
     blobs: yield* inspectBlobs(),
-    receipts: (yield* get<StoreInspection["receipts"]>(RECEIPTS)) ?? { count: 0, bytes: 0 },
+    receipts: (yield* sql.get<StoreInspection["receipts"]>(RECEIPTS)) ?? { count: 0, bytes: 0 },
     extraction: yield* inspectExtraction(),
-    failingWork: yield* all<FailingWork>(FAILING_WORK),
+    failingWork: yield* sql.all<FailingWork>(FAILING_WORK),
     lastModified: last?.at == null ? undefined : asInstant(last.at),
   };
 }
 
 const FAILED = "w.kind = 'extraction' AND w.status = 'failed'";
-const EXTRACTING = statement(
+const EXTRACTING = sql.statement(
   "SELECT count(*)::float8 AS count FROM work WHERE kind = 'extraction' AND status = 'pending'",
 );
 const FAILURES =
-  statement(`SELECT coalesce(w.last_error, 'unknown') AS reason, count(*)::float8 AS times FROM work w
+  sql.statement(`SELECT coalesce(w.last_error, 'unknown') AS reason, count(*)::float8 AS times FROM work w
   WHERE ${FAILED} GROUP BY 1 ORDER BY times DESC, reason`);
-const FIRST_FAILED = statement(
+const FIRST_FAILED = sql.statement(
   ({ isOwnerInKeys }) => `SELECT e.id AS "eventId", o.user_id AS "userId" FROM work w
      JOIN events e ON ${isOwnerInKeys ? "e.owner = w.owner AND e.id = w.event_id" : "e.key = w.subject"}
      JOIN owners o ON o.owner = e.owner
    WHERE ${FAILED} ORDER BY ${isOwnerInKeys ? "e.timestamp, e.id" : "e.key"} LIMIT 1`,
 );
 /** Adds up the counts in extraction records. */
-const DROPS = statement(
+const DROPS = sql.statement(
   (d) => `SELECT d.key AS reason, sum(d.value::int)::float8 AS times
    FROM (SELECT payload::json ->> 'record' AS record FROM operations WHERE namespace_id IN ${sqlList(SCOPES)}
        AND op_type = '${EXTRACTION_OPERATION}' AND op_type <> 'DIRECT_STORE_REQUESTED') r, ${dropped(d)} d
@@ -92,11 +92,11 @@ const dropped = ({ isOwnerInKeys }: Dialect): string =>
     ? "json_each_text(coalesce(r.record::json -> 'dropped', '{}'))"
     : "json_each(CASE WHEN json_valid(r.record) THEN r.record ELSE '{}' END, '$.dropped')";
 
-function* inspectExtraction(): Steps<ExtractionInspection> {
+function* inspectExtraction(): sql.Steps<ExtractionInspection> {
   return {
-    pending: (yield* get<{ count: number }>(EXTRACTING))?.count ?? 0,
-    failed: yield* all<Counted>(FAILURES),
-    firstFailed: yield* get<{ eventId: string; userId: string }>(FIRST_FAILED),
-    dropped: yield* all<Counted<DropReason | RemovedPart>>(DROPS),
+    pending: (yield* sql.get<{ count: number }>(EXTRACTING))?.count ?? 0,
+    failed: yield* sql.all<Counted>(FAILURES),
+    firstFailed: yield* sql.get<{ eventId: string; userId: string }>(FIRST_FAILED),
+    dropped: yield* sql.all<Counted<DropReason | RemovedPart>>(DROPS),
   };
 }

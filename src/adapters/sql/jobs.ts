@@ -22,20 +22,7 @@ import { ACTIVE, keyOf, keyOrNull, ofOwner, Params } from "./conditions.ts";
 import type { Dialect } from "./dialect.ts";
 import { type EventRow, FROM_EVENTS, FROM_NODES, type NodeRow, toEvent, toNode } from "./rows.ts";
 import { isOfModel } from "./settings.ts";
-import {
-  type Access,
-  all,
-  byOwner,
-  dialect,
-  get,
-  type OwnerKey,
-  ownerKey,
-  run,
-  type Steps,
-  statement,
-  together,
-  writeEach,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 import {
   type ClaimedRow,
   type ClaimFilter,
@@ -51,15 +38,15 @@ import {
 const KIND = "materialization";
 
 /** The indexing work of each event: its node, with entries in the indexes. */
-export function bindJobs(access: Access, worker: Worker, indexes: IndexWrites) {
+export function bindJobs(access: sql.Access, worker: Worker, indexes: IndexWrites) {
   const { read } = access;
   /** Changes jobs of events without naming and locking their owners. */
   const onJobs = async (
     eventIds: readonly Uuid[],
-    change: (userId: string, ids: readonly Uuid[]) => Steps<void>,
+    change: (userId: string, ids: readonly Uuid[]) => sql.Steps<void>,
   ): Promise<void> => {
     const owners = await read(ALL_OWNERS, () => ownersOfJobs(eventIds));
-    await writeEach({ ...access, write: (_, work) => access.writeAny(work) }, owners, change);
+    await sql.writeEach({ ...access, write: (_, work) => access.writeAny(work) }, owners, change);
   };
   return {
     claimJobs: (owner, limit, isDueOnly = false) =>
@@ -101,25 +88,25 @@ const toStatus = rowReader(processingStatusForm);
 const fromJobs = (d: Dialect): string =>
   `SELECT ${eventId(d)} AS event_id, w.subject, w.status, w.attempts, w.last_error, w.updated_at, w.generation FROM work w`;
 
-const LOCKED = statement(
+const LOCKED = sql.statement(
   (d) =>
     `${fromJobs(d)} WHERE ${wanted(d)} ORDER BY w.subject ${d.isOwnerInKeys ? "FOR UPDATE" : ""}`,
 );
 
 /** The jobs of one owner's events, locked until the transaction ends. */
-function* lockJobs(owner: OwnerKey, eventIds: readonly Uuid[]): Steps<readonly JobRow[]> {
-  return eventIds.length === 0 ? [] : yield* all<JobRow>(LOCKED, owner, eventIds);
+function* lockJobs(owner: sql.OwnerKey, eventIds: readonly Uuid[]): sql.Steps<readonly JobRow[]> {
+  return eventIds.length === 0 ? [] : yield* sql.all<JobRow>(LOCKED, owner, eventIds);
 }
 
-const OWNERS = statement(
+const OWNERS = sql.statement(
   (d) => `SELECT o.user_id, ${eventId(d)} AS event_id FROM work w JOIN owners o ON o.owner = w.owner
     WHERE ${OF_KIND} AND ${isOf(d, "$1")}`,
 );
 
 /** The owners of jobs: user ids with the events of each. */
-function* ownersOfJobs(eventIds: readonly Uuid[]): Steps<ReadonlyMap<string, readonly Uuid[]>> {
+function* ownersOfJobs(eventIds: readonly Uuid[]): sql.Steps<ReadonlyMap<string, readonly Uuid[]>> {
   if (eventIds.length === 0) return new Map();
-  const rows = yield* all<{ user_id: string; event_id: Uuid }>(OWNERS, eventIds);
+  const rows = yield* sql.all<{ user_id: string; event_id: Uuid }>(OWNERS, eventIds);
   const owners = Map.groupBy(rows, ({ user_id: userId }) => userId);
   return new Map(Array.from(owners, ([userId, jobs]) => [userId, jobs.map((job) => job.event_id)]));
 }
@@ -137,29 +124,33 @@ function isOpen(job: JobRow, { generation = job.generation }: Pick<Outcome, "gen
   return job.status === "pending" && generation === job.generation;
 }
 
-const SETTLE = statement(
+const SETTLE = sql.statement(
   `UPDATE work SET status = $4, attempts = $5, last_error = $6, due = $7, lease_owner = NULL, lease_expires_at = NULL,
      updated_at = $8 WHERE owner = $1::bigint AND kind = $2 AND subject = $3`,
 );
 
 /** Records a finished attempt. Runs inside a write transaction. @returns the state afterwards */
-function* settle(owner: OwnerKey, job: JobRow, { failure, at }: Outcome): Steps<ProcessingStatus> {
+function* settle(
+  owner: sql.OwnerKey,
+  job: JobRow,
+  { failure, at }: Outcome,
+): sql.Steps<ProcessingStatus> {
   const attempts = job.attempts + 1;
   const status = failure === undefined ? "complete" : "pending";
   const due = failure === undefined ? null : dueAfter(at, attempts);
   const place = [owner, KIND, job.subject];
-  yield* run(SETTLE, ...place, status, attempts, failure ?? null, due, at);
+  yield* sql.run(SETTLE, ...place, status, attempts, failure ?? null, due, at);
   return { eventId: job.event_id, status, attempts, lastError: failure, updatedAt: at };
 }
 
-function* failJobs(userId: string, eventIds: readonly Uuid[], outcome: Outcome): Steps<void> {
-  const owner = (yield* ownerKey(userId)) ?? 0;
+function* failJobs(userId: string, eventIds: readonly Uuid[], outcome: Outcome): sql.Steps<void> {
+  const owner = (yield* sql.ownerKey(userId)) ?? 0;
   const jobs = yield* lockJobs(owner, eventIds);
   const open = jobs.filter((job) => isOpen(job, outcome));
-  yield* together(...open.map((job) => settle(owner, job, outcome)));
+  yield* sql.together(...open.map((job) => settle(owner, job, outcome)));
 }
 
-const LEASE = statement(
+const LEASE = sql.statement(
   (d) =>
     `UPDATE work AS w SET lease_owner = $3, lease_expires_at = $4 WHERE ${wanted(d)} AND w.lease_owner = $5`,
 );
@@ -170,42 +161,49 @@ function* leaseJobs(
   eventIds: readonly Uuid[],
   holder: string,
   until: Instant | undefined,
-): Steps<void> {
-  const owner = (yield* ownerKey(userId)) ?? 0;
-  yield* run(LEASE, owner, eventIds, until === undefined ? null : holder, until ?? null, holder);
+): sql.Steps<void> {
+  const owner = (yield* sql.ownerKey(userId)) ?? 0;
+  yield* sql.run(
+    LEASE,
+    owner,
+    eventIds,
+    until === undefined ? null : holder,
+    until ?? null,
+    holder,
+  );
 }
 
-const REOPEN = statement(
+const REOPEN = sql.statement(
   (d) =>
     `UPDATE work AS w SET status = 'pending', due = NULL, lease_owner = NULL, lease_expires_at = NULL WHERE ${wanted(d)}`,
 );
 
 /** Makes the job of an owner's event pending again, to write missing index entries. Runs inside a write transaction. */
-export function* reopenJob(owner: OwnerKey, event: Uuid): Steps<void> {
-  yield* run(REOPEN, owner, [event]);
+export function* reopenJob(owner: sql.OwnerKey, event: Uuid): sql.Steps<void> {
+  yield* sql.run(REOPEN, owner, [event]);
 }
 
-const STATUS = statement(
+const STATUS = sql.statement(
   (d) =>
     `${fromJobs(d)} WHERE ${OF_KIND} AND ${isOf(d, "$1")} AND ($2::bigint IS NULL OR w.owner = $2::bigint)`,
 );
 
-function* jobStatus(event: Uuid, of: Owner): Steps<ProcessingStatus | undefined> {
+function* jobStatus(event: Uuid, of: Owner): sql.Steps<ProcessingStatus | undefined> {
   const owner = yield* keyOrNull(of);
-  const row = owner === undefined ? undefined : yield* get<JobRow>(STATUS, [event], owner);
+  const row = owner === undefined ? undefined : yield* sql.get<JobRow>(STATUS, [event], owner);
   return row && toStatus(row);
 }
 
 type Counts = { readonly pending: number; readonly failed: number };
 
 /** Number of pending jobs, and how many of them failed since their last success. */
-function* countJobs(of: Owner): Steps<Counts> {
+function* countJobs(of: Owner): sql.Steps<Counts> {
   const owner = yield* keyOf(of);
   const params = new Params();
   const found =
     owner === undefined
       ? undefined
-      : yield* get<Counts>(
+      : yield* sql.get<Counts>(
           `SELECT count(*)::float8 AS pending, count(last_error)::float8 AS failed FROM work w
            WHERE w.status = 'pending' AND ${OF_KIND} AND ${ofOwner(params, "w.owner", owner)}`,
           ...params.values,
@@ -214,7 +212,7 @@ function* countJobs(of: Owner): Steps<Counts> {
 }
 
 type Claims = {
-  readonly access: Access;
+  readonly access: sql.Access;
   readonly worker: Worker;
   readonly indexes: Pick<IndexWrites, "isIncomplete">;
 };
@@ -228,7 +226,7 @@ async function claimJobs(
   wish: Wish,
 ): Promise<readonly MaterializationJob[]> {
   if (wish.limit <= 0) return [];
-  const claim = (owner: OwnerKey | undefined, limit: number): Steps<readonly Claimed[]> =>
+  const claim = (owner: sql.OwnerKey | undefined, limit: number): sql.Steps<readonly Claimed[]> =>
     leased(worker, (lease) => claimOf({ ...wish, kind: KIND, owner, limit }, lease, indexes));
   const claimed: Claimed[] = [];
   if (access.dialect.isOwnerInKeys && isEverybody(of)) {
@@ -239,7 +237,7 @@ async function claimJobs(
     }
     if (shares.size > 1) claimed.sort(byAttemptsAndTime);
   } else {
-    const found = await access.writeAny(function* (): Steps<readonly Claimed[]> {
+    const found = await access.writeAny(function* (): sql.Steps<readonly Claimed[]> {
       const owner = yield* keyOf(of);
       if (owner === undefined) return [];
       return yield* claim(typeof owner === "object" ? undefined : owner, wish.limit);
@@ -258,9 +256,9 @@ function byAttemptsAndTime(one: Claimed, other: Claimed): number {
 function* nextShares(
   { limit, isDueOnly }: Wish,
   worker: Worker,
-): Steps<ReadonlyMap<OwnerKey, readonly unknown[]>> {
+): sql.Steps<ReadonlyMap<sql.OwnerKey, readonly unknown[]>> {
   const { now, latest, gone } = yield* presentOf(undefined, yield* newLease(worker, LEASE_SECONDS));
-  const rows = yield* all<{ owner: OwnerKey }>(
+  const rows = yield* sql.all<{ owner: sql.OwnerKey }>(
     `SELECT w.owner FROM work w WHERE w.kind = $1 AND w.status = 'pending' AND ${isFree("$3", "$4", "$5")}
        ${isDueOnly ? `AND ${isDue("$3")}` : ""} ORDER BY w.attempts, w.updated_at LIMIT $2`,
     ...[KIND, limit, now, latest, gone],
@@ -273,13 +271,13 @@ function* claimOf(
   filter: ClaimFilter,
   lease: Lease,
   indexes: Claims["indexes"],
-): Steps<readonly Claimed[]> {
+): sql.Steps<readonly Claimed[]> {
   const rows = yield* claimWork(filter, lease);
   const known = new Map<ClaimedRow, MaterializationJob>();
   for (const [owner, some] of Map.groupBy(rows, (row) => row.owner)) {
     const events = yield* readEvents(owner, some);
     const ids = events.map(({ id }) => asUuid(id));
-    const [plans, unindexed] = yield* together(
+    const [plans, unindexed] = yield* sql.together(
       readAuditRecordsById(ids.map(planRecordId)),
       readUnindexed(owner, ids, indexes),
     );
@@ -308,17 +306,17 @@ function* claimOf(
   });
 }
 
-const EVENTS = statement(
+const EVENTS = sql.statement(
   (d) => `${FROM_EVENTS} WHERE ${d.free("e.owner")} = $1::bigint AND e.key = ANY ($2::integer[])`,
 );
 
-function* readEvents(owner: OwnerKey, rows: readonly ClaimedRow[]): Steps<EventRow[]> {
+function* readEvents(owner: sql.OwnerKey, rows: readonly ClaimedRow[]): sql.Steps<EventRow[]> {
   const subjects = rows.map(({ subject }) => subject);
-  return yield* all<EventRow>(EVENTS, owner, subjects);
+  return yield* sql.all<EventRow>(EVENTS, owner, subjects);
 }
 
 /** The node that a direct store planned for an event. */
-export function* plannedNode(event: Uuid): Steps<MemoryNode | undefined> {
+export function* plannedNode(event: Uuid): sql.Steps<MemoryNode | undefined> {
   const record = yield* readAuditRecord(planRecordId(event));
   return record && fromPlanRecord(record.payload)?.node;
 }
@@ -328,16 +326,16 @@ export function* plannedNode(event: Uuid): Steps<MemoryNode | undefined> {
  * later did not.
  */
 function* readUnindexed(
-  owner: OwnerKey,
+  owner: sql.OwnerKey,
   eventIds: readonly Uuid[],
   { isIncomplete }: Claims["indexes"],
-): Steps<readonly MemoryNode[]> {
+): sql.Steps<readonly MemoryNode[]> {
   if (eventIds.length === 0) return [];
-  const { isOwnerInKeys, free } = yield* dialect();
+  const { isOwnerInKeys, free } = yield* sql.dialect();
   const citing = isOwnerInKeys
     ? "SELECT c.node_key FROM node_evidence c WHERE c.owner = $1::bigint AND c.event_id = ANY ($2::uuid[])"
     : "SELECT c.node FROM node_evidence c WHERE c.event IN (SELECT key FROM events WHERE id = ANY ($2::uuid[]))";
-  const rows = yield* all<NodeRow>(
+  const rows = yield* sql.all<NodeRow>(
     `${FROM_NODES} WHERE ${free("n.owner")} = $1::bigint AND n.key IN (${citing})
        AND (n.evidence_refs::json ->> 0) = ANY ($2::text[]) AND n.lifecycle_state IN ${ACTIVE} AND ${isIncomplete} ORDER BY n.id`,
     owner,
@@ -351,7 +349,7 @@ function* readUnindexed(
  * @returns the states of the jobs afterwards, in the order of the items
  */
 async function materialize(
-  access: Access,
+  access: sql.Access,
   items: readonly Materialization[],
   indexes: IndexWrites,
 ): Promise<readonly ProcessingStatus[]> {
@@ -359,12 +357,12 @@ async function materialize(
   const write = async (
     groups: Iterable<readonly [string, readonly Materialization[]]>,
   ): Promise<void> => {
-    const written = await writeEach(access, groups, (userId, some) =>
+    const written = await sql.writeEach(access, groups, (userId, some) =>
       materializeOf(userId, some, indexes),
     );
     for (const state of written.flat()) states.set(state.eventId, state);
   };
-  await write(byOwner(access.dialect, items, ({ node }) => node.userId));
+  await write(sql.byOwner(access.dialect, items, ({ node }) => node.userId));
   const missing = items.filter(({ eventId: id }) => !states.has(id));
   if (missing.length > 0) {
     // Events that do not exist, or moved to another owner meanwhile.
@@ -387,10 +385,10 @@ function* materializeOf(
   userId: string,
   given: readonly Materialization[],
   indexes: IndexWrites,
-): Steps<readonly ProcessingStatus[]> {
-  const owner = (yield* ownerKey(userId)) ?? 0;
+): sql.Steps<readonly ProcessingStatus[]> {
+  const owner = (yield* sql.ownerKey(userId)) ?? 0;
   const ids = given.map(({ eventId: id }) => id);
-  const [isSame, rows] = yield* together(isOfModel(indexes.embedding), lockJobs(owner, ids));
+  const [isSame, rows] = yield* sql.together(isOfModel(indexes.embedding), lockJobs(owner, ids));
   // Another process may have changed the model since these vectors were made.
   const items = new Map<Uuid, Materialization>();
   for (const item of given) items.getOrInsert(item.eventId, isSame ? item : withoutVector(item));
@@ -403,7 +401,7 @@ function* materializeOf(
     owner,
     open.map(({ item }) => item.node),
   );
-  const done = yield* together(...open.map(({ item, job }) => settle(owner, job, item)));
+  const done = yield* sql.together(...open.map(({ item, job }) => settle(owner, job, item)));
   const entries = open.flatMap(({ item }): Entry[] => {
     const key = keys.get(item.node.id);
     return key === undefined ? [] : [{ ...item, key }];

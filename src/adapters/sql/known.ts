@@ -13,41 +13,32 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { KnownLookup } from "../../ports/store/work.ts";
 import { readOwnerNames } from "./owner-names.ts";
 import { fromNodes, type NodeRow, toNode } from "./rows.ts";
-import {
-  all,
-  dialect,
-  get,
-  type OwnerKey,
-  ownerKey,
-  type Steps,
-  statement,
-  type Text,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Where memories are looked up. */
-export type Place = { readonly owner: OwnerKey; readonly scope: string };
+export type Place = { readonly owner: sql.OwnerKey; readonly scope: string };
 /** How an edge refers to a node. */
 type Ref = string | number;
 
 /** How each store finds potentially large sets. */
 export type KnownHooks = {
   /** Entities by their names in the form of `nameKey`; may include other owners' or inactive ones. */
-  readonly entities: (place: Place, names: readonly string[]) => Steps<readonly Ref[]>;
+  readonly entities: (place: Place, names: readonly string[]) => sql.Steps<readonly Ref[]>;
   /** Claims about subjects that may concern one of the values; may include inactive ones. */
   readonly claims: (
     place: Place,
     subjects: readonly Ref[],
     values: readonly string[],
-  ) => Steps<readonly Ref[]>;
+  ) => sql.Steps<readonly Ref[]>;
 };
 
-const IS_KNOWN = statement("SELECT 1 FROM owners WHERE owner = $1::bigint");
+const IS_KNOWN = sql.statement("SELECT 1 FROM owners WHERE owner = $1::bigint");
 
 /** An owner's memories in a scope that a plan may need, in one snapshot. */
-export function* knownMemories(lookup: KnownLookup, hooks: KnownHooks): Steps<KnownMemories> {
+export function* knownMemories(lookup: KnownLookup, hooks: KnownHooks): sql.Steps<KnownMemories> {
   const { userId, scope } = lookup.event;
-  const owner = yield* ownerKey(userId);
-  if (owner === undefined || (yield* get(IS_KNOWN, owner)) === undefined) return NOTHING_KNOWN;
+  const owner = yield* sql.ownerKey(userId);
+  if (owner === undefined || (yield* sql.get(IS_KNOWN, owner)) === undefined) return NOTHING_KNOWN;
   const place = { owner, scope };
   const names = new Set((yield* readOwnerNames(userId)).map((name) => name.userId));
   const self = yield* ownerReference(place, names);
@@ -67,14 +58,14 @@ export function* knownMemories(lookup: KnownLookup, hooks: KnownHooks): Steps<Kn
 type Found = { readonly ref: Ref; readonly node: MemoryNode };
 
 /** The node that represents the owner, under the newest of the owner's names that has one. */
-function* ownerReference(place: Place, names: ReadonlySet<string>): Steps<Found | undefined> {
+function* ownerReference(place: Place, names: ReadonlySet<string>): sql.Steps<Found | undefined> {
   const ids = [...names].map((name) => ownerReferenceId(name, place.scope));
   const found = yield* readNodes(place, "id", ids);
   return ids.flatMap((id) => found.find(({ node }) => node.id === id) ?? [])[0];
 }
 
 /** The active claims among some nodes. */
-function* readClaims(place: Place, refs: readonly Ref[]): Steps<readonly KnownClaim[]> {
+function* readClaims(place: Place, refs: readonly Ref[]): sql.Steps<readonly KnownClaim[]> {
   const claims = (yield* readNodes(place, "end", refs)).filter(({ node }) =>
     isActive(node.lifecycleState),
   );
@@ -88,8 +79,8 @@ function* readClaims(place: Place, refs: readonly Ref[]): Steps<readonly KnownCl
   }));
 }
 
-const farText = (here: string, there: string): Text =>
-  statement(({ isOwnerInKeys }) =>
+const farText = (here: string, there: string): sql.Text =>
+  sql.statement(({ isOwnerInKeys }) =>
     isOwnerInKeys
       ? `SELECT e.${here} AS near, e.${there} AS far FROM edges e
          WHERE e.owner = $1::bigint AND e.edge_type = $3 AND e.${here} = ANY ($2::uuid[]) ORDER BY e.created_at, e.id`
@@ -104,16 +95,16 @@ function* farEnds(
   { owner }: Place,
   refs: readonly Ref[],
   edgeType: EdgeType,
-  text: Text,
-): Steps<ReadonlyMap<Ref, readonly Uuid[]>> {
+  text: sql.Text,
+): sql.Steps<ReadonlyMap<Ref, readonly Uuid[]>> {
   if (refs.length === 0) return new Map();
-  const rows = yield* all<{ near: Ref; far: Uuid }>(text, owner, refs, edgeType);
+  const rows = yield* sql.all<{ near: Ref; far: Uuid }>(text, owner, refs, edgeType);
   const byNode = Map.groupBy(rows, ({ near }) => near);
   return new Map(Array.from(byNode, ([ref, ends]) => [ref, ends.map(({ far }) => far)]));
 }
 
-const nodesBy = (by: "id" | "end"): Text =>
-  statement((d) => {
+const nodesBy = (by: "id" | "end"): sql.Text =>
+  sql.statement((d) => {
     const column = by === "id" ? "id" : d.end;
     return `${fromNodes(d)} WHERE ${d.free("n.owner")} = $1::bigint AND n.scope = $2
       AND n.${column} = ANY ($3::uuid[]) ORDER BY n.key`;
@@ -125,9 +116,9 @@ function* readNodes(
   { owner, scope }: Place,
   by: keyof typeof NODES,
   values: readonly Ref[],
-): Steps<readonly Found[]> {
+): sql.Steps<readonly Found[]> {
   if (values.length === 0) return [];
-  const { end } = yield* dialect();
-  const rows = yield* all<NodeRow>(NODES[by], owner, scope, values);
+  const { end } = yield* sql.dialect();
+  const rows = yield* sql.all<NodeRow>(NODES[by], owner, scope, values);
   return rows.map((row) => ({ ref: row[end], node: toNode(row) }));
 }

@@ -31,23 +31,10 @@ import {
 } from "./conditions.ts";
 import type { Dialect } from "./dialect.ts";
 import { FROM_NODES, NODE_COLUMNS, NODE_PAGE, type NodeRow, toKeyedNode, toNode } from "./rows.ts";
-import {
-  type Access,
-  all,
-  dialect,
-  each,
-  get,
-  type OwnerKey,
-  ownerKey,
-  page,
-  requireSound,
-  type Steps,
-  statement,
-  throwDamaged,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Reads memories one by one, along their edges, and by id. */
-export function bindNodes({ read, snapshot }: Access) {
+export function bindNodes({ read, snapshot }: sql.Access) {
   return {
     node: (id, owner) => read(owner, () => readNode(id, owner)),
     queryNodes: (filter) => snapshot(filter.owner, () => readNodes(filter)),
@@ -66,50 +53,50 @@ export function bindNodes({ read, snapshot }: Access) {
   } satisfies Partial<Graph & Store>;
 }
 
-export function* readNode(id: Uuid, of: Owner): Steps<MemoryNode | undefined> {
+export function* readNode(id: Uuid, of: Owner): sql.Steps<MemoryNode | undefined> {
   const owner = yield* keyOf(of);
   if (owner === undefined) return undefined;
   const params = new Params(id);
-  const row = yield* get<NodeRow>(
+  const row = yield* sql.get<NodeRow>(
     `${FROM_NODES} WHERE n.id = $1::uuid AND ${ofOwner(params, "n.owner", owner)}`,
     ...params.values,
   );
   return row && toNode(row);
 }
 
-const BY_ID = statement(
+const BY_ID = sql.statement(
   ({ each: list, join }) => `SELECT ${NODE_COLUMNS} FROM ${list("$1", "uuid", "k")}
     ${join} nodes n ON n.id = k.value JOIN owners o ON o.owner = n.owner WHERE $2::bigint IS NULL OR n.owner = $2::bigint`,
 );
 
 /** Nodes by id, in no particular order. */
-export function* readNodeRows(ids: readonly Uuid[], of: Owner = ALL_OWNERS): Steps<NodeRow[]> {
+export function* readNodeRows(ids: readonly Uuid[], of: Owner = ALL_OWNERS): sql.Steps<NodeRow[]> {
   const owner = yield* keyOrNull(of);
   if (owner === undefined || ids.length === 0) return [];
-  return yield* all<NodeRow>(BY_ID, [...new Set(ids)], owner);
+  return yield* sql.all<NodeRow>(BY_ID, [...new Set(ids)], owner);
 }
 
 /** Rows read at a time if a text filter decides. */
 const CHUNK = 500;
 
 /** Nodes that pass a filter, newest first unless requested otherwise. */
-export function* readNodes(filter: NodeFilter): Steps<readonly MemoryNode[]> {
+export function* readNodes(filter: NodeFilter): sql.Steps<readonly MemoryNode[]> {
   const nodes = yield* findNodes(filter);
   // Not if a filter, or the end of a list, yields nothing more.
   const { contentContainsAny: words = [], validAt, olderThan } = filter;
   const isList = words.length === 0 && (validAt ?? olderThan) === undefined;
-  if (isList && nodes.length === 0) yield* requireSound();
+  if (isList && nodes.length === 0) yield* sql.requireSound();
   return nodes;
 }
 
-function* findNodes(filter: NodeFilter): Steps<readonly MemoryNode[]> {
+function* findNodes(filter: NodeFilter): sql.Steps<readonly MemoryNode[]> {
   const owner = yield* keyOf(filter.owner);
   if (owner === undefined || filter.limit === 0) return [];
   const needles = (filter.contentContainsAny ?? []).map((needle) => needle.toLowerCase());
   const chunk = needles.length === 0 ? filter.limit : CHUNK;
   const direction = filter.oldestFirst ? "ASC" : "DESC";
   const order = `created_at ${direction}, n.id ${direction}`;
-  const known = yield* dialect();
+  const known = yield* sql.dialect();
   const found = new PageBuilder(NODE_PAGE, filter.limit);
   for (let after: NodeRow | undefined; ; ) {
     const params = new Params(chunk);
@@ -119,7 +106,7 @@ function* findNodes(filter: NodeFilter): Steps<readonly MemoryNode[]> {
     let isDone = false;
     let isDamaged = false;
     // Only keys are sorted.
-    yield* each<NodeRow>(
+    yield* sql.each<NodeRow>(
       chunk - 1,
       (row) => {
         rows += 1;
@@ -135,7 +122,7 @@ function* findNodes(filter: NodeFilter): Steps<readonly MemoryNode[]> {
        ${known.again(`k.${order.replace("n.id", "k.id")}`)}`,
       ...params.values,
     );
-    if (isDamaged) yield* throwDamaged();
+    if (isDamaged) yield* sql.throwDamaged();
     if (isDone || rows < chunk) return found.page().items;
   }
 }
@@ -177,34 +164,34 @@ export function isValidAt(params: Params, moment: string): string {
 }
 
 /** A page of an owner's nodes by id. */
-export function* readScan(wanted: NodeScan): Steps<Page<MemoryNode>> {
+export function* readScan(wanted: NodeScan): sql.Steps<Page<MemoryNode>> {
   const { userId, lifecycleStates, scope, nodeType, afterId, limit } = wanted;
-  const owner = yield* ownerKey(userId);
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined || lifecycleStates.length === 0) return { items: [], hasMore: false };
   const params = new Params(owner, limit + 1);
   const conditions = ["n.owner = $1::bigint", params.any("n.lifecycle_state", lifecycleStates)];
   if (scope !== undefined) conditions.push(`n.scope = ${params.add(scope)}`);
   if (afterId !== undefined) conditions.push(`n.id > ${params.add(afterId)}::uuid`);
-  const { isOwnerInKeys } = yield* dialect();
+  const { isOwnerInKeys } = yield* sql.dialect();
   const nodes = `${FROM_NODES} WHERE ${conditions.join(" AND ")}`;
   const ofType = (type: string) => `${nodes} AND n.node_type = '${type}'`;
   // A pack merges the sorted index ranges of the types row by row.
   const types = nodeType === undefined ? NODE_TYPES : [nodeType];
   const parts = isOwnerInKeys && nodeType === undefined ? [nodes] : types.map(ofType);
   const text = `${parts.join(" UNION ALL ")} ORDER BY id LIMIT $2`;
-  return yield* page(NODE_PAGE, limit, text, ...params.values);
+  return yield* sql.page(NODE_PAGE, limit, text, ...params.values);
 }
 
 /** Active nodes whose retention ended before a moment, earliest first, then by id. */
-export function* readExpired({ owner: of, now, limit }: ExpiredRead): Steps<MemoryNode[]> {
+export function* readExpired({ owner: of, now, limit }: ExpiredRead): sql.Steps<MemoryNode[]> {
   const owner = yield* keyOf(of);
   if (owner === undefined) return [];
-  const known = yield* dialect();
+  const known = yield* sql.dialect();
   const params = new Params(limit);
   const ended = endedBefore(known, params, now);
   // There are fewer expired nodes than nodes of an owner.
   const mine = ofOwner(params, known.free("n.owner"), owner);
-  const rows = yield* all<NodeRow>(
+  const rows = yield* sql.all<NodeRow>(
     `${FROM_NODES} WHERE n.ttl_days IS NOT NULL AND n.pinned = 0 AND n.lifecycle_state IN ${ACTIVE} AND ${ended} AND ${mine}
      ORDER BY ${known.endSecond}, ${END_FRACTION}, n.id LIMIT $1`,
     ...params.values,
@@ -219,21 +206,21 @@ const citing = ({ isOwnerInKeys }: Dialect): string =>
     : "CROSS JOIN node_evidence c ON c.event = e.key CROSS JOIN nodes n ON n.key = c.node AND n.owner = e.owner";
 
 /** Nodes in any state that cite an event and have the same owner, by id. */
-export function* readNodesCiting(eventId: Uuid, of: Owner): Steps<readonly MemoryNode[]> {
+export function* readNodesCiting(eventId: Uuid, of: Owner): sql.Steps<readonly MemoryNode[]> {
   const owner = yield* keyOf(of);
   if (owner === undefined) return [];
-  const known = yield* dialect();
+  const known = yield* sql.dialect();
   const params = new Params(eventId, LIMITS.citingNodesMax);
   const mine = ofOwner(params, known.free("e.owner"), owner);
   // Only keys are sorted.
   const text = `SELECT ${NODE_COLUMNS} FROM (SELECT n.owner, n.key, n.id FROM events e ${citing(known)}
       WHERE e.id = $1::uuid AND ${mine} ORDER BY n.id LIMIT $2) k
     ${known.join} nodes n ON n.owner = k.owner AND n.key = k.key JOIN owners o ON o.owner = n.owner ${known.again("k.id")}`;
-  return (yield* page(NODE_PAGE, LIMITS.citingNodesMax, text, ...params.values)).items;
+  return (yield* sql.page(NODE_PAGE, LIMITS.citingNodesMax, text, ...params.values)).items;
 }
 
 /** Active nodes. */
-export function* countNodes(of: Owner): Steps<number> {
+export function* countNodes(of: Owner): sql.Steps<number> {
   return yield* countOf("nodes n", `n.lifecycle_state IN ${ACTIVE}`, "n.owner", of);
 }
 
@@ -243,12 +230,12 @@ export function* countOf(
   condition: string,
   column: string,
   of: Owner,
-): Steps<number> {
+): sql.Steps<number> {
   const owner = yield* keyOf(of);
   if (owner === undefined) return 0;
   const params = new Params();
   const mine = isEverybody(owner) ? "true" : ofOwner(params, column, owner);
-  const row = yield* get<{ count: number }>(
+  const row = yield* sql.get<{ count: number }>(
     `SELECT count(*)::float8 AS count FROM ${table} WHERE ${condition} AND ${mine}`,
     ...params.values,
   );
@@ -259,7 +246,7 @@ export function* countOf(
 const READ_AT_ONCE = 100;
 
 const those = (column: string, type: string) =>
-  statement(
+  sql.statement(
     ({ each: list, join, again }) => `SELECT ${NODE_COLUMNS} FROM ${list("$2", type, "k")}
       ${join} nodes n ON ${column} = k.value AND n.owner = $1::bigint JOIN owners o ON o.owner = n.owner ${again("k.place")}`,
   );
@@ -270,10 +257,10 @@ const IN_ORDER = {
 
 /** Nodes of an owner in any state, in the given order, up to the size of a page. */
 function* readInOrder(
-  owner: OwnerKey,
+  owner: sql.OwnerKey,
   by: keyof typeof IN_ORDER,
   names: readonly (string | number)[],
-): Steps<Page<MemoryNode>> {
+): sql.Steps<Page<MemoryNode>> {
   const found = new PageBuilder(NODE_PAGE, names.length);
   yield* nodesOf(owner, by, names, (row) => found.add(row));
   return found.page();
@@ -281,11 +268,11 @@ function* readInOrder(
 
 /** Rows of an owner's nodes in any state, in the given order, until `take` stops. */
 export function* nodesOf(
-  owner: OwnerKey,
+  owner: sql.OwnerKey,
   by: keyof typeof IN_ORDER,
   names: readonly (string | number)[],
   take: (row: NodeRow) => boolean,
-): Steps<void> {
+): sql.Steps<void> {
   let isDone = false;
   const takeOne = (row: NodeRow): boolean => {
     isDone = !take(row);
@@ -293,26 +280,26 @@ export function* nodesOf(
   };
   for (let from = 0; from < names.length && !isDone; from += READ_AT_ONCE) {
     const some = names.slice(from, from + READ_AT_ONCE);
-    yield* each(READ_AT_ONCE, takeOne, IN_ORDER[by], owner, some);
+    yield* sql.each(READ_AT_ONCE, takeOne, IN_ORDER[by], owner, some);
   }
 }
 
 /** Nodes in any state by id. */
-function* readNodesOf(userId: string, ids: readonly Uuid[]): Steps<Page<MemoryNode>> {
-  const owner = yield* ownerKey(userId);
+function* readNodesOf(userId: string, ids: readonly Uuid[]): sql.Steps<Page<MemoryNode>> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined) return { items: [], hasMore: false };
   return yield* readInOrder(owner, "id", [...new Set(ids)]);
 }
 
 /** The starting point of a walk over edges: its owner, and how edges refer to it. */
-type Beginning = { readonly owner: OwnerKey; readonly name: string | number };
+type Beginning = { readonly owner: sql.OwnerKey; readonly name: string | number };
 
-function* findBeginning(id: string, of: Owner): Steps<Beginning | undefined> {
+function* findBeginning(id: string, of: Owner): sql.Steps<Beginning | undefined> {
   const owner = yield* keyOf(of);
   if (owner === undefined) return undefined;
-  const { end } = yield* dialect();
+  const { end } = yield* sql.dialect();
   const params = new Params(id);
-  return yield* get<Beginning>(
+  return yield* sql.get<Beginning>(
     `SELECT n.owner, n.${end} AS name FROM nodes n WHERE n.id = $1::uuid AND ${ofOwner(params, "n.owner", owner)}`,
     ...params.values,
   );
@@ -324,7 +311,7 @@ function endsOf({ each: list, join }: Dialect, here: string, there: string): str
     AND e.${here} = k.value LIMIT ${NEIGHBORHOOD_EDGES}) f`;
 }
 
-const NEIGHBOURS = statement(
+const NEIGHBOURS = sql.statement(
   (known) => `SELECT n.${known.end} AS name, n.lifecycle_state IN ${ACTIVE} AS active
     FROM (${endsOf(known, "source", "target")} UNION ${endsOf(known, "target", "source")}) f
     ${known.join} nodes n ON n.${known.end} = f.far AND n.owner = $1::bigint
@@ -334,7 +321,7 @@ const NEIGHBOURS = statement(
 type Neighbour = { readonly name: string | number; readonly active: boolean | number };
 
 /** Active nodes around a node, nearest first, then by id; if there are too many, those with the lowest ids of a hop. */
-export function* readNeighborhood(walk: NeighborhoodRead): Steps<readonly MemoryNode[]> {
+export function* readNeighborhood(walk: NeighborhoodRead): sql.Steps<readonly MemoryNode[]> {
   const { nodeId, owner, maxHops, maxVisited } = walk;
   const start = yield* findBeginning(nodeId, owner);
   if (start === undefined) return [];
@@ -344,12 +331,12 @@ export function* readNeighborhood(walk: NeighborhoodRead): Steps<readonly Memory
   for (let hop = 1; hop <= maxHops && last.length > 0; hop += 1) {
     const room = maxVisited - visited.length;
     if (room <= 0) break;
-    const found = yield* all<Neighbour>(NEIGHBOURS, start.owner, last, [...visited], room);
+    const found = yield* sql.all<Neighbour>(NEIGHBOURS, start.owner, last, [...visited], room);
     last = found.map(({ name }) => name);
     visited.push(...last);
     active.push(...found.flatMap((one) => (one.active ? [one.name] : [])));
   }
-  const { end } = yield* dialect();
+  const { end } = yield* sql.dialect();
   return (yield* readInOrder(start.owner, end, active)).items;
 }
 
@@ -368,17 +355,17 @@ function chainOf(here: string, there: string): (known: Dialect) => string {
 }
 
 /** The replacement is the source of the edge. */
-const CHAINS: Readonly<Record<ChainDirection, ReturnType<typeof statement>>> = {
-  forward: statement(chainOf("target", "source")),
-  backward: statement(chainOf("source", "target")),
+const CHAINS: Readonly<Record<ChainDirection, ReturnType<typeof sql.statement>>> = {
+  forward: sql.statement(chainOf("target", "source")),
+  backward: sql.statement(chainOf("source", "target")),
 };
 
 /** What replaced a node, or what it replaced, nearest first, in any state; stops at a cycle. */
-export function* readChain(walk: ChainRead): Steps<readonly MemoryNode[]> {
+export function* readChain(walk: ChainRead): sql.Steps<readonly MemoryNode[]> {
   const { nodeId, owner, direction, maxSteps } = walk;
   const start = yield* findBeginning(nodeId, owner);
   if (start === undefined) return [];
-  const steps = yield* all<{ name: string | number }>(
+  const steps = yield* sql.all<{ name: string | number }>(
     CHAINS[direction],
     ...[start.owner, start.name, maxSteps],
   );
@@ -387,12 +374,12 @@ export function* readChain(walk: ChainRead): Steps<readonly MemoryNode[]> {
     if (met.has(name)) break;
     met.add(name);
   }
-  const { end } = yield* dialect();
+  const { end } = yield* sql.dialect();
   return (yield* readInOrder(start.owner, end, [...met].slice(1))).items;
 }
 
 /** The data of found memories that a question reads. */
-export function bindKeyed(access: Access) {
+export function bindKeyed(access: sql.Access) {
   return {
     nodesByKey: (userId, keys, texts) => readByName(access, userId, { key: keys }, texts),
     nodesById: (userId, ids) => readByName(access, userId, { id: ids }, "beginnings"),
@@ -407,7 +394,7 @@ const TYPES = { key: "integer", id: "uuid" } as const;
 const IS_SHORT = `octet_length(n.content) + coalesce(octet_length(n.metadata), 0) <= ${SEARCH_READ}`;
 
 function textOf(by: Named, columns: string, condition: string) {
-  return statement(
+  return sql.statement(
     ({ each: list, join, free }) => `SELECT ${columns} FROM ${list("$2", TYPES[by], "k")}
       ${join} nodes n ON n.${by} = k.value AND ${free("n.owner")} = $1::bigint JOIN owners o ON o.owner = n.owner
       WHERE ${condition}`,
@@ -428,20 +415,20 @@ export function* readKeyed(
   userId: string,
   by: Named,
   names: readonly (number | string)[],
-): Steps<KeyedNode<number>[]> {
-  const owner = yield* ownerKey(userId);
+): sql.Steps<KeyedNode<number>[]> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined || names.length === 0) return [];
-  return (yield* all<NodeRow>(SHORT[by], owner, names)).map(toKeyedNode);
+  return (yield* sql.all<NodeRow>(SHORT[by], owner, names)).map(toKeyedNode);
 }
 
 function* readNames(
   userId: string,
   by: Named,
   names: readonly (number | string)[],
-): Steps<{ name: number | string }[]> {
-  const owner = yield* ownerKey(userId);
+): sql.Steps<{ name: number | string }[]> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined) return [];
-  return yield* all<{ name: number | string }>(LONG[by], owner, names);
+  return yield* sql.all<{ name: number | string }>(LONG[by], owner, names);
 }
 
 /** Active nodes by key or id, whatever their texts. */
@@ -450,10 +437,10 @@ export function* readAnyKeyed(
   by: Named,
   names: readonly (number | string)[],
   toRead: (row: NodeRow) => MemoryNode = toNode,
-): Steps<KeyedNode<number>[]> {
-  const owner = yield* ownerKey(userId);
+): sql.Steps<KeyedNode<number>[]> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined) return [];
-  const rows = yield* all<NodeRow>(ANY[by], owner, names);
+  const rows = yield* sql.all<NodeRow>(ANY[by], owner, names);
   return rows.map((row) => ({ key: row.key, node: toRead(row) }));
 }
 
@@ -462,7 +449,7 @@ export function* readAnyKeyed(
  * @param texts `beginnings`: the part of long texts that a question reads. Default: whole
  */
 export async function readByName(
-  { read }: Pick<Access, "read">,
+  { read }: Pick<sql.Access, "read">,
   userId: string,
   wanted: { readonly key: readonly number[] } | { readonly id: readonly Uuid[] },
   texts?: "beginnings",
@@ -491,7 +478,7 @@ function beside({ isSession }: Dialect, compare: string, order: string): string 
     ORDER BY n.created_at ${order}, n.id ${order} LIMIT $3`;
 }
 
-const SIDES = statement(
+const SIDES = sql.statement(
   (
     known,
   ) => `SELECT g.key, ${known.listOf(beside(known, "<", "DESC"))} AS before, ${known.listOf(beside(known, ">", "ASC"))} AS after
@@ -502,10 +489,10 @@ const SIDES = statement(
 type Keys = string | ArrayLike<number>;
 type Sides = { readonly key: number; readonly before: Keys; readonly after: Keys };
 
-function* readSides(userId: string, keys: readonly number[], span: number): Steps<Sides[]> {
-  const owner = yield* ownerKey(userId);
+function* readSides(userId: string, keys: readonly number[], span: number): sql.Steps<Sides[]> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined || span <= 0 || keys.length === 0) return [];
-  return yield* all<Sides>(SIDES, owner, keys, span);
+  return yield* sql.all<Sides>(SIDES, owner, keys, span);
 }
 
 /** What `listOf` gives. */
@@ -517,7 +504,7 @@ function listFrom(keys: Keys): readonly number[] {
 
 /** The active nodes around each node in its own session and scope. Windows overlap, so each node is read once. */
 export async function readSessionWindows(
-  access: Pick<Access, "read">,
+  access: Pick<sql.Access, "read">,
   userId: string,
   keys: readonly number[],
   span: number,

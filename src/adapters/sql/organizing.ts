@@ -13,20 +13,10 @@ import type {
 import { ACTIVE, isTrue, OPEN } from "./conditions.ts";
 import type { Dialect } from "./dialect.ts";
 import { fromNodes, type NodeRow, toKeyedNode } from "./rows.ts";
-import {
-  type Access,
-  all,
-  dialect,
-  get,
-  type OwnerKey,
-  ownerKey,
-  run,
-  type Steps,
-  statement,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Reads for jobs that walk over an owner's memories, see `Organizing`. */
-export function bindOrganizing({ read, write }: Access) {
+export function bindOrganizing({ read, write }: sql.Access) {
   return {
     walkPlace: (job, userId) => read(userId, () => readWalkPlace(job, userId)),
     saveWalkPlace: (job, userId, place) => write(userId, () => writeWalkPlace(job, userId, place)),
@@ -47,51 +37,51 @@ type Read<Name extends keyof Organizing> = Parameters<Organizing<number>[Name]>[
 /** Progress is stored with the recurring work of each job. */
 const kindOf = (job: string): string => `walk:${job}`;
 
-const WALK_PLACE = statement(
+const WALK_PLACE = sql.statement(
   "SELECT payload FROM work WHERE owner = $1::bigint AND kind = $2 AND subject = 0",
 );
 
-function* readWalkPlace(job: string, userId: string): Steps<JsonObject | undefined> {
-  const owner = (yield* ownerKey(userId)) ?? null;
-  const row = yield* get<{ payload: string | null }>(WALK_PLACE, owner, kindOf(job));
+function* readWalkPlace(job: string, userId: string): sql.Steps<JsonObject | undefined> {
+  const owner = (yield* sql.ownerKey(userId)) ?? null;
+  const row = yield* sql.get<{ payload: string | null }>(WALK_PLACE, owner, kindOf(job));
   return row === undefined || row.payload === null ? undefined : JSON.parse(row.payload);
 }
 
 /** A server derives an owner's number before there is a row. */
 const SAVE_WALK_PLACE =
-  statement(`INSERT INTO work (owner, kind, subject, status, payload, updated_at)
+  sql.statement(`INSERT INTO work (owner, kind, subject, status, payload, updated_at)
   SELECT owner, $2::text, 0, 'complete', $3::text, '' FROM owners WHERE owner = $1::bigint
   ON CONFLICT (subject, kind, owner) DO UPDATE SET payload = excluded.payload`);
 
-function* writeWalkPlace(job: string, userId: string, place: JsonObject): Steps<void> {
-  const owner = yield* ownerKey(userId);
+function* writeWalkPlace(job: string, userId: string, place: JsonObject): sql.Steps<void> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined) return;
-  yield* run(SAVE_WALK_PLACE, owner, kindOf(job), JSON.stringify(place));
+  yield* sql.run(SAVE_WALK_PLACE, owner, kindOf(job), JSON.stringify(place));
 }
 
-const FORGET_WALK_PLACES = statement(
+const FORGET_WALK_PLACES = sql.statement(
   "DELETE FROM work WHERE owner = $1::bigint AND kind LIKE 'walk:%' AND subject = 0",
 );
 
 /** Restarts the walks of an owner who received other memories. Runs inside a write transaction. */
-export function* forgetWalkPlaces(owner: OwnerKey): Steps<void> {
-  yield* run(FORGET_WALK_PLACES, owner);
+export function* forgetWalkPlaces(owner: sql.OwnerKey): sql.Steps<void> {
+  yield* sql.run(FORGET_WALK_PLACES, owner);
 }
 
 /** A pack numbers the memories of all owners together. */
-const NEWEST_KEY = statement(
+const NEWEST_KEY = sql.statement(
   (d) => `SELECT max(key) AS key FROM nodes ${d.isOwnerInKeys ? "WHERE owner = $1::bigint" : ""}`,
 );
 
-function* readNewestKey(userId: string): Steps<number> {
-  const { isOwnerInKeys } = yield* dialect();
-  const given = isOwnerInKeys ? [(yield* ownerKey(userId)) ?? null] : [];
-  const row = yield* get<{ key: number | null }>(NEWEST_KEY, ...given);
+function* readNewestKey(userId: string): sql.Steps<number> {
+  const { isOwnerInKeys } = yield* sql.dialect();
+  const given = isOwnerInKeys ? [(yield* sql.ownerKey(userId)) ?? null] : [];
+  const row = yield* sql.get<{ key: number | null }>(NEWEST_KEY, ...given);
   return row?.key ?? 0;
 }
 
 /** Texts by hash, stored with the vectors: no text is read. */
-const REPEATED_TEXTS = statement(({ isOwnerInKeys }) => {
+const REPEATED_TEXTS = sql.statement(({ isOwnerInKeys }) => {
   const [table, key, list] = isOwnerInKeys
     ? ["vectors", "key", "json_agg"]
     : ["vector_metadata", "node_key", "json_group_array"];
@@ -106,23 +96,23 @@ function* readRepeatedTexts({
   newerThan,
   afterHash,
   limit,
-}: Read<"repeatedTexts">): Steps<readonly RepeatedText<number>[]> {
-  const owner = (yield* ownerKey(userId)) ?? null;
+}: Read<"repeatedTexts">): sql.Steps<readonly RepeatedText<number>[]> {
+  const owner = (yield* sql.ownerKey(userId)) ?? null;
   const given = [owner, afterHash, newerThan, limit];
-  const rows = yield* all<{ hash: string; keys: string }>(REPEATED_TEXTS, ...given);
+  const rows = yield* sql.all<{ hash: string; keys: string }>(REPEATED_TEXTS, ...given);
   return rows.map(({ hash, keys }) => ({ hash, keys: JSON.parse(keys) }));
 }
 
-const ENTITY_NAMES = statement(`SELECT key, scope, content FROM nodes
+const ENTITY_NAMES = sql.statement(`SELECT key, scope, content FROM nodes
   WHERE owner = $1::bigint AND node_type = 'entity' AND lifecycle_state IN ${ACTIVE}`);
 
-function* readEntityNames(userId: string): Steps<readonly EntityName<number>[]> {
-  return yield* all<EntityName<number>>(ENTITY_NAMES, (yield* ownerKey(userId)) ?? null);
+function* readEntityNames(userId: string): sql.Steps<readonly EntityName<number>[]> {
+  return yield* sql.all<EntityName<number>>(ENTITY_NAMES, (yield* sql.ownerKey(userId)) ?? null);
 }
 
 /** Without an index, so that a pack does not sort all of the owner's memories: new ones are the last rows. */
 const newNodes = (isOfType: string) =>
-  statement(
+  sql.statement(
     (
       d,
     ) => `${fromNodes(d)} WHERE n.key > $2 AND ${d.free("n.owner")} = $1::bigint AND ${d.free("n.node_type")} ${isOfType}
@@ -136,22 +126,22 @@ function* readNewNodes({
   nodeType,
   newerThan,
   limit,
-}: Read<"newNodes">): Steps<readonly KeyedNode<number>[]> {
-  const owner = (yield* ownerKey(userId)) ?? null;
+}: Read<"newNodes">): sql.Steps<readonly KeyedNode<number>[]> {
+  const owner = (yield* sql.ownerKey(userId)) ?? null;
   const rows =
     nodeType === undefined
-      ? yield* all<NodeRow>(NEW_NODES, owner, newerThan, limit)
-      : yield* all<NodeRow>(NEW_OF_TYPE, owner, newerThan, limit, nodeType);
+      ? yield* sql.all<NodeRow>(NEW_NODES, owner, newerThan, limit)
+      : yield* sql.all<NodeRow>(NEW_OF_TYPE, owner, newerThan, limit, nodeType);
   return rows.map(toKeyedNode);
 }
 
 /** Nodes of a type up to which a pack sorts them; beyond that an index by time finds the newest faster. */
 const SORTED_MAX = 5000;
-const COUNT_OF_TYPE = statement(
+const COUNT_OF_TYPE = sql.statement(
   `SELECT count(*)::float8 AS count FROM (SELECT 1 FROM nodes WHERE owner = $1::bigint AND node_type = $2 LIMIT ${SORTED_MAX}) few`,
 );
 const newestBy = (index: string) =>
-  statement(
+  sql.statement(
     (d) => `${fromNodes(d)} WHERE ${d.free("n.owner")} = $1::bigint AND n.key IN (
       SELECT m.key FROM nodes m ${d.indexed(index)}
       WHERE m.owner = $1::bigint AND m.node_type = $2 AND m.lifecycle_state IN ${OPEN}
@@ -165,20 +155,20 @@ function* readNewestOfType(
   userId: string,
   nodeType: NodeType,
   limit: number,
-): Steps<readonly KeyedNode<number>[]> {
-  const owner = yield* ownerKey(userId);
+): sql.Steps<readonly KeyedNode<number>[]> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined) return [];
-  const hasPlanner = (yield* dialect()).isOwnerInKeys;
+  const hasPlanner = (yield* sql.dialect()).isOwnerInKeys;
   const counted = hasPlanner
     ? undefined
-    : yield* get<{ count: number }>(COUNT_OF_TYPE, owner, nodeType);
+    : yield* sql.get<{ count: number }>(COUNT_OF_TYPE, owner, nodeType);
   const text = (counted?.count ?? 0) < SORTED_MAX ? NEWEST_OF_FEW : NEWEST_OF_MANY;
-  return (yield* all<NodeRow>(text, owner, nodeType, limit)).map(toKeyedNode);
+  return (yield* sql.all<NodeRow>(text, owner, nodeType, limit)).map(toKeyedNode);
 }
 
 const DAY = "substr(coalesce(n.event_time, n.created_at), 1, 10)";
 const sourcesOf = (isOfDays: (free: (column: string) => string) => string) =>
-  statement(
+  sql.statement(
     (d) => `SELECT n.key, n.id, n.scope, ${DAY} AS day, coalesce(n.event_time, n.created_at) AS at,
       n.salience_base AS "salienceBase", n.confidence_base AS "confidenceBase"
     FROM nodes n WHERE n.owner = $1::bigint AND n.lifecycle_state IN ${ACTIVE} AND n.node_type <> 'summary'
@@ -193,9 +183,9 @@ const SOURCES_NEWER = sourcesOf(
 function* readPeriodSources(
   userId: string,
   days: readonly string[] | number,
-): Steps<readonly PeriodSource<number>[]> {
+): sql.Steps<readonly PeriodSource<number>[]> {
   const text = typeof days === "number" ? SOURCES_NEWER : SOURCES_OF_DAYS;
-  return yield* all<PeriodSource<number>>(text, (yield* ownerKey(userId)) ?? null, days);
+  return yield* sql.all<PeriodSource<number>>(text, (yield* sql.ownerKey(userId)) ?? null, days);
 }
 
 /** Active summaries of the organizer: `n`. */
@@ -210,7 +200,7 @@ function listed({ isOwnerInKeys }: Dialect, name: string): string {
 }
 
 /** The summary of a group, `g`, quotes what it replaced in full, and so may other summaries. */
-const PUBLISHED_SUMMARIES = statement(
+const PUBLISHED_SUMMARIES = sql.statement(
   (
     d,
   ) => `SELECT n.key, n.id, n.scope, n.lifecycle_state IN ${OPEN} AS is_open, coalesce(n.event_time, n.created_at) AS at,
@@ -240,9 +230,9 @@ type SummaryRow = Pick<PublishedSummary<number>, "key" | "id" | "scope" | "at" |
 function* readPublishedSummaries(
   userId: string,
   since = "",
-): Steps<readonly PublishedSummary<number>[]> {
-  const owner = (yield* ownerKey(userId)) ?? null;
-  const rows = yield* all<SummaryRow>(PUBLISHED_SUMMARIES, owner, since);
+): sql.Steps<readonly PublishedSummary<number>[]> {
+  const owner = (yield* sql.ownerKey(userId)) ?? null;
+  const rows = yield* sql.all<SummaryRow>(PUBLISHED_SUMMARIES, owner, since);
   return rows.map((row) => ({
     key: row.key,
     id: row.id,
@@ -260,12 +250,12 @@ function* readPublishedSummaries(
   }));
 }
 
-const CONSOLIDATED = statement(
+const CONSOLIDATED = sql.statement(
   (d) => `SELECT s.value AS id FROM nodes n CROSS JOIN ${listed(d, "source_node_ids")}
     WHERE ${published(d)} AND n.metadata::json ->> 'summarization_level' IS NULL`,
 );
 
-function* readConsolidatedIds(userId: string): Steps<ReadonlySet<Uuid>> {
-  const rows = yield* all<{ id: Uuid }>(CONSOLIDATED, (yield* ownerKey(userId)) ?? null);
+function* readConsolidatedIds(userId: string): sql.Steps<ReadonlySet<Uuid>> {
+  const rows = yield* sql.all<{ id: Uuid }>(CONSOLIDATED, (yield* sql.ownerKey(userId)) ?? null);
   return new Set(rows.map(({ id }) => id));
 }

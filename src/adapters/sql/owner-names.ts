@@ -1,6 +1,6 @@
 import { OWNER_RENAMED, OWNERS_JOINED, type OwnerName, ownerTarget } from "../../domain/owner.ts";
 import { asInstant } from "../../lib/instant.ts";
-import { all, beyondWall, type Steps, statement } from "./statement.ts";
+import * as sql from "./statement.ts";
 
 type NameRow = {
   readonly user_id: string;
@@ -14,7 +14,7 @@ const MOVES = `op_type IN ('${OWNER_RENAMED}', '${OWNERS_JOINED}')`;
 /** The index is by target; all owner targets are adjacent. */
 const [FIRST, END] = [ownerTarget(""), "owner;"];
 
-const NAMES = statement(`WITH RECURSIVE moves AS MATERIALIZED (
+const NAMES = sql.statement(`WITH RECURSIVE moves AS MATERIALIZED (
      SELECT key, substr(target_id, ${FIRST.length + 1}) AS before, payload::json ->> 'after' AS after, created_at
      FROM operations WHERE target_id >= '${FIRST}' AND target_id < '${END}' AND ${MOVES}),
    named (user_id, until, place) AS (
@@ -29,8 +29,8 @@ const NAMES = statement(`WITH RECURSIVE moves AS MATERIALIZED (
  * The former names of an owner, from the operations that moved everything from one name to another. They are in log order, which is more
  * reliable than clocks.
  */
-export function* readOwnerNames(userId: string): Steps<readonly OwnerName[]> {
-  const rows = yield* beyondWall(all<NameRow>(NAMES, userId));
+export function* readOwnerNames(userId: string): sql.Steps<readonly OwnerName[]> {
+  const rows = yield* sql.beyondWall(sql.all<NameRow>(NAMES, userId));
   return rows
     .sort((a, b) => b.place - a.place)
     .map(({ user_id: name, since, until }) => ({

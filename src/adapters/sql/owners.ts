@@ -15,22 +15,14 @@ import type { Clock } from "../../ports/system.ts";
 import { writeAuditRecords } from "./audit.ts";
 import { readOwnerNames } from "./owner-names.ts";
 import { addSetting, readSetting, writeSetting } from "./settings.ts";
-import {
-  type Access,
-  all,
-  get,
-  type OwnerKey,
-  ownerKey,
-  type Steps,
-  statement,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Moves the rows of one owner to another, with their entries in both indexes, as the store requires. */
-export type HandOver = (move: OwnerMove) => Steps<void>;
+export type HandOver = (move: OwnerMove) => sql.Steps<void>;
 
 /** The owner of a store, and the data of each owner. */
 export function bindOwners(
-  { read, snapshot, writeNew, writeAny }: Access,
+  { read, snapshot, writeNew, writeAny }: sql.Access,
   clock: Clock,
   handOver: HandOver,
 ): Owners {
@@ -53,7 +45,7 @@ export function bindOwners(
  * @returns what was moved
  * @throws SvcError invalid_argument
  */
-function* moveOwner(move: OwnerMove, at: Instant, handOver: HandOver): Steps<OwnerSummary> {
+function* moveOwner(move: OwnerMove, at: Instant, handOver: HandOver): sql.Steps<OwnerSummary> {
   const { from, into, settingId, actorId } = move;
   const moved = movable(yield* listOwners(), move);
   // First, since events may only move if the log records it.
@@ -68,19 +60,19 @@ function* moveOwner(move: OwnerMove, at: Instant, handOver: HandOver): Steps<Own
 /** The setting that names the owner of a store. */
 const OWNER = "owner";
 
-const WITH_ANYTHING = statement(`SELECT user_id FROM owners o
+const WITH_ANYTHING = sql.statement(`SELECT user_id FROM owners o
   WHERE EXISTS (SELECT 1 FROM nodes n WHERE n.owner = o.owner) OR EXISTS (SELECT 1 FROM events e WHERE e.owner = o.owner) LIMIT 2`);
 
-export function* readPackOwner(): Steps<PackOwner> {
+export function* readPackOwner(): sql.Steps<PackOwner> {
   const userId = yield* readSetting(OWNER);
   if (userId !== undefined) return { from: "set", userId };
-  const [first, second] = yield* all<{ user_id: string }>(WITH_ANYTHING);
+  const [first, second] = yield* sql.all<{ user_id: string }>(WITH_ANYTHING);
   if (first === undefined) return { from: "nobody" };
   return second === undefined ? { from: "only", userId: first.user_id } : { from: "several" };
 }
 
 /** Sets the owner unless data exists or another writer was faster, which is possible on a server. */
-function* claimPack(userId: string, record: OwnerRecord): Steps<PackOwner> {
+function* claimPack(userId: string, record: OwnerRecord): sql.Steps<PackOwner> {
   const found = yield* readPackOwner();
   if (found.from !== "nobody") return found;
   if (yield* addSetting(OWNER, userId))
@@ -89,7 +81,7 @@ function* claimPack(userId: string, record: OwnerRecord): Steps<PackOwner> {
 }
 
 /** Sets the owner. Runs inside a write transaction. */
-export function* writePackOwner(userId: string, record: OwnerRecord): Steps<void> {
+export function* writePackOwner(userId: string, record: OwnerRecord): sql.Steps<void> {
   const before = (yield* readSetting(OWNER)) ?? null;
   yield* writeSetting(OWNER, userId);
   yield* writeAuditRecords(0, [toOwnerRecord(record, before, userId)]);
@@ -104,7 +96,7 @@ type SummaryRow = {
 };
 
 /** A pack counts in its indexes, owner by owner; a server scans its tables once. */
-const SUMMARIES = statement(({ isOwnerInKeys }) => {
+const SUMMARIES = sql.statement(({ isOwnerInKeys }) => {
   const each = (table: string, time: string): string =>
     `(SELECT owner, count(*)::float8 AS many, max(${time}) AS last FROM ${table} GROUP BY owner)`;
   return isOwnerInKeys
@@ -120,8 +112,8 @@ const SUMMARIES = statement(({ isOwnerInKeys }) => {
 });
 
 /** The data of each owner, those with the most memories first; owners without data are left out. */
-export function* listOwners(): Steps<readonly OwnerSummary[]> {
-  const rows = yield* all<SummaryRow>(SUMMARIES);
+export function* listOwners(): sql.Steps<readonly OwnerSummary[]> {
+  const rows = yield* sql.all<SummaryRow>(SUMMARIES);
   return rows.map(({ written, told, ...rest }) => {
     const last = (written ?? "") > (told ?? "") ? written : told;
     return { ...rest, lastUsed: last === null ? undefined : asInstant(last) };
@@ -130,7 +122,7 @@ export function* listOwners(): Steps<readonly OwnerSummary[]> {
 
 /** Owners whose memories are counted. A store with more does not belong to one person. */
 const COUNTED = 50;
-const WITH_MEMORIES = statement(
+const WITH_MEMORIES = sql.statement(
   ({
     isOwnerInKeys,
   }) => `SELECT * FROM (SELECT o.owner, o.user_id AS "userId", (SELECT count(*)::float8 FROM nodes n WHERE n.owner = o.owner) AS memories
@@ -139,33 +131,33 @@ const WITH_MEMORIES = statement(
 );
 
 /** Owners with memories, those with the most first. @param limit at least 1 */
-function* readOwnersWithMemories(limit: number): Steps<readonly OwnerMemories[]> {
-  const rows = yield* all<OwnerMemories>(WITH_MEMORIES, COUNTED, limit);
+function* readOwnersWithMemories(limit: number): sql.Steps<readonly OwnerMemories[]> {
+  const rows = yield* sql.all<OwnerMemories>(WITH_MEMORIES, COUNTED, limit);
   return rows.map(({ userId, memories }) => ({ userId, memories }));
 }
 
-const UNUSUAL = statement(
+const UNUSUAL = sql.statement(
   ({ isOwnerInKeys }) =>
     `SELECT user_id FROM owners WHERE user_id ${isOwnerInKeys ? "~ '[^!-~]'" : "GLOB '*[^!-~]*'"}`,
 );
-const OF_NAMES = statement("SELECT user_id FROM owners WHERE user_id = ANY ($1::text[])");
+const OF_NAMES = sql.statement("SELECT user_id FROM owners WHERE user_id = ANY ($1::text[])");
 
-function* readUnusualNames(): Steps<readonly string[]> {
+function* readUnusualNames(): sql.Steps<readonly string[]> {
   const namesOf = (rows: readonly { readonly user_id: string }[]) =>
     rows.map(({ user_id }) => user_id);
-  const unusual = namesOf(yield* all<{ user_id: string }>(UNUSUAL));
+  const unusual = namesOf(yield* sql.all<{ user_id: string }>(UNUSUAL));
   const forms = plainForms(unusual);
   if (forms.length === 0) return unusual;
-  return [...unusual, ...namesOf(yield* all<{ user_id: string }>(OF_NAMES, forms))];
+  return [...unusual, ...namesOf(yield* sql.all<{ user_id: string }>(OF_NAMES, forms))];
 }
 
-const MAKE = statement("INSERT INTO owners (user_id) VALUES ($1) RETURNING owner");
+const MAKE = sql.statement("INSERT INTO owners (user_id) VALUES ($1) RETURNING owner");
 
 /** The number of an owner; a new one is assigned in a pack, and derived on a server. Runs inside a write transaction. */
-export function* ensureOwner(userId: string): Steps<OwnerKey> {
-  const known = yield* ownerKey(userId);
+export function* ensureOwner(userId: string): sql.Steps<sql.OwnerKey> {
+  const known = yield* sql.ownerKey(userId);
   if (known !== undefined) return known;
-  const made = yield* get<{ owner: number }>(MAKE, userId);
+  const made = yield* sql.get<{ owner: number }>(MAKE, userId);
   // A larger one would be read as another owner's key.
   if (made !== undefined && Number.isSafeInteger(made.owner)) return made.owner;
   throw new SvcError(

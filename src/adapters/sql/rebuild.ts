@@ -5,7 +5,7 @@ import type { EmbeddingIdentity } from "../../ports/models.ts";
 import type { RebuildPlan } from "../../ports/store/search-index.ts";
 import type { WorkClaim } from "../../ports/store/work.ts";
 import { isOfModel, readSetting, writeSetting } from "./settings.ts";
-import { type OwnerKey, run, type Steps, statement } from "./statement.ts";
+import * as sql from "./statement.ts";
 import {
   failuresOf,
   finishWork,
@@ -23,7 +23,7 @@ const WORK = { kind: "rebuild", owner: ALL_OWNERS };
 const STATE = "rebuild";
 
 /** The memory (and on a server the owner) up to which the word index is rebuilt. */
-export type TextCursor = { readonly owner?: OwnerKey | undefined; readonly key: number };
+export type TextCursor = { readonly owner?: sql.OwnerKey | undefined; readonly key: number };
 
 type State = {
   readonly embedding: EmbeddingIdentity;
@@ -44,42 +44,42 @@ export type RebuildRun = {
 };
 
 // A store restarts its own run.
-const LET_GO = statement(`UPDATE work SET lease_owner = NULL, lease_expires_at = NULL
+const LET_GO = sql.statement(`UPDATE work SET lease_owner = NULL, lease_expires_at = NULL
   WHERE owner = 0 AND kind = '${WORK.kind}' AND subject = 0 AND lease_owner = $1`);
-const UNSTAGE = statement("DELETE FROM vector_staging");
+const UNSTAGE = sql.statement("DELETE FROM vector_staging");
 
 /**
  * Claims the rebuild, continuing an earlier one for the same model. Runs inside a write transaction.
  * @throws SvcError storage_busy while another living process holds it
  */
-export function* beginRun({ worker, embedding }: Rebuilder, all: boolean): Steps<RebuildRun> {
+export function* beginRun({ worker, embedding }: Rebuilder, all: boolean): sql.Steps<RebuildRun> {
   const { holder } = worker;
-  yield* run(LET_GO, holder);
+  yield* sql.run(LET_GO, holder);
   const claim = yield* takeWork(WORK, false, yield* newLease(worker, HOLD_SECONDS));
   if (typeof claim !== "object") throw isBusyElsewhere();
   const state = yield* readState();
   const isContinued = state !== undefined && isSameEmbedding(state.embedding, embedding);
-  if (!isContinued) yield* run(UNSTAGE);
+  if (!isContinued) yield* sql.run(UNSTAGE);
   const replaces = all || !(yield* isOfModel(embedding)) || (isContinued && state.replaces);
   const texts = isContinued ? state.texts : { key: 0 };
   yield* writeState({ embedding, replaces, texts, holder });
   return { claim, holder, plan: { vectors: replaces ? "replace" : "repair", isContinued } };
 }
 
-function* readState(): Steps<State | undefined> {
+function* readState(): sql.Steps<State | undefined> {
   const text = yield* readSetting(STATE);
   // SAFETY: only `writeState` writes this text.
   return text === undefined ? undefined : (JSON.parse(text) as State);
 }
 
-function* writeState(state: State | undefined): Steps<void> {
+function* writeState(state: State | undefined): sql.Steps<void> {
   yield* writeSetting(STATE, state && JSON.stringify(state));
 }
 
 /** @throws SvcError storage_busy if another process has taken the run over */
 export function* requireRun(
   given: RebuildRun | undefined,
-): Steps<{ readonly run: RebuildRun; readonly texts: TextCursor }> {
+): sql.Steps<{ readonly run: RebuildRun; readonly texts: TextCursor }> {
   const state = yield* readState();
   const isHeld =
     given !== undefined &&
@@ -90,14 +90,14 @@ export function* requireRun(
 }
 
 /** Like `requireRun`, and signals that this process is alive. Runs inside a write transaction. */
-export function* renewRun(given: RebuildRun | undefined, worker: Worker): Steps<TextCursor> {
+export function* renewRun(given: RebuildRun | undefined, worker: Worker): sql.Steps<TextCursor> {
   const { run: held, texts } = yield* requireRun(given);
   yield* renewWork(held.claim, yield* newLease(worker, HOLD_SECONDS));
   return texts;
 }
 
 /** Records that the new vectors are in place, or how far the word index is rebuilt. Runs inside the transaction that writes them. */
-export function* noteProgress(done: Partial<Pick<State, "replaces" | "texts">>): Steps<void> {
+export function* noteProgress(done: Partial<Pick<State, "replaces" | "texts">>): sql.Steps<void> {
   const state = yield* readState();
   if (state !== undefined) yield* writeState({ ...state, ...done });
 }
@@ -107,13 +107,13 @@ export function* endRun(
   given: RebuildRun | undefined,
   outcome: "finished" | "unfinished",
   { clock }: Worker,
-): Steps<void> {
+): sql.Steps<void> {
   const state = yield* readState();
   if (given === undefined || state?.holder !== given.holder) return;
   const isFinished = outcome === "finished";
   const end = isFinished ? { failure: undefined, cooldownSeconds: 0 } : "stopped";
   if (!(yield* finishWork(given.claim, end, yield* timeOf(clock)))) return;
-  if (isFinished) yield* run(UNSTAGE);
+  if (isFinished) yield* sql.run(UNSTAGE);
   yield* writeState(isFinished ? undefined : { ...state, holder: undefined });
 }
 
@@ -125,6 +125,6 @@ function isBusyElsewhere(): SvcError {
 }
 
 /** The model of an unfinished rebuild; undefined if there is none. */
-export function* begunModel(): Steps<EmbeddingIdentity | undefined> {
+export function* begunModel(): sql.Steps<EmbeddingIdentity | undefined> {
   return (yield* readState())?.embedding;
 }

@@ -15,21 +15,10 @@ import type {
 } from "../../ports/store/records.ts";
 import { askedBy, Params } from "./conditions.ts";
 import { type Dialect, END_OF_TIME, FIRST_ID } from "./dialect.ts";
-import {
-  type Access,
-  all,
-  dialect,
-  get,
-  ownerKey,
-  run,
-  type SqlValue,
-  type Steps,
-  statement,
-  together,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Records of retrievals, which are kept for a limited time. @param apart separates an owner's erasures from concurrent writes */
-export function bindReceipts({ read, writeAny }: Access, apart: Apart = nobody) {
+export function bindReceipts({ read, writeAny }: sql.Access, apart: Apart = nobody) {
   return {
     saveReceipt: (receipt, forgettings) =>
       writeAny(() => writeReceipt(receipt, forgettings, apart(receipt.userId))),
@@ -43,8 +32,8 @@ export function bindReceipts({ read, writeAny }: Access, apart: Apart = nobody) 
 }
 
 /** A pack has one writer. */
-type Apart = (userId: string) => Steps<void>;
-function* nobody(): Steps<void> {}
+type Apart = (userId: string) => sql.Steps<void>;
+function* nobody(): sql.Steps<void> {}
 
 /** A row of a receipt. A pack stores ids as bytes, because there is one for each question. */
 type ReceiptRow = {
@@ -81,14 +70,14 @@ export function toStoredReceipt(row: ReceiptRow): StoredReceipt {
 }
 
 /** An id as `request_id` has it. */
-function idIn({ isOwnerInKeys }: Dialect, id: string): SqlValue {
+function idIn({ isOwnerInKeys }: Dialect, id: string): sql.SqlValue {
   return isOwnerInKeys ? id : toIdBytes(id);
 }
 
 const FROM_RECEIPTS = "SELECT r.request_id, r.user_id, r.created_at, r.body FROM receipts r";
 
-const IS_KNOWN = statement("SELECT 1 FROM receipts WHERE request_id = $1");
-const INSERT = statement(({ isOwnerInKeys }) =>
+const IS_KNOWN = sql.statement("SELECT 1 FROM receipts WHERE request_id = $1");
+const INSERT = sql.statement(({ isOwnerInKeys }) =>
   isOwnerInKeys
     ? `INSERT INTO receipts (request_id, user_id, created_at, body, owner) VALUES ($1::uuid, $2, $3, $4, $5::bigint)
        ON CONFLICT DO NOTHING`
@@ -103,21 +92,21 @@ const INSERT = statement(({ isOwnerInKeys }) =>
 function* writeReceipt(
   receipt: StoredReceipt,
   forgettings: number | undefined,
-  apart: Steps<void>,
-): Steps<boolean> {
-  const known = yield* dialect();
+  apart: sql.Steps<void>,
+): sql.Steps<boolean> {
+  const known = yield* sql.dialect();
   const { requestId, userId, createdAt, body } = receipt;
   const id = idIn(known, requestId);
-  if (!known.isOwnerInKeys && (yield* get(IS_KNOWN, id)) !== undefined) return true;
+  if (!known.isOwnerInKeys && (yield* sql.get(IS_KNOWN, id)) !== undefined) return true;
   // From here on no erasure of the owner is running.
-  const [, now] = yield* together(apart, countForgettings(userId));
+  const [, now] = yield* sql.together(apart, countForgettings(userId));
   if (forgettings !== undefined && now !== forgettings) return false;
-  const owner = known.isOwnerInKeys ? [(yield* ownerKey(userId)) ?? null] : [];
-  yield* run(INSERT, id, userId, createdAt, body, ...owner);
+  const owner = known.isOwnerInKeys ? [(yield* sql.ownerKey(userId)) ?? null] : [];
+  yield* sql.run(INSERT, id, userId, createdAt, body, ...owner);
   return true;
 }
 
-const NOTE = statement(({ isOwnerInKeys }) =>
+const NOTE = sql.statement(({ isOwnerInKeys }) =>
   isOwnerInKeys
     ? `INSERT INTO receipt_nodes (owner, request_id, node_id, rank, representation)
          SELECT r.owner, r.request_id, c.* FROM receipts r CROSS JOIN unnest($3::uuid[], $4::integer[], $5::text[]) c
@@ -129,31 +118,31 @@ const NOTE = statement(({ isOwnerInKeys }) =>
 );
 
 /** See the port. Runs inside a transaction. */
-function* noteContexts(contexts: readonly AnswerContext[], apart: Apart): Steps<void> {
-  const known = yield* dialect();
+function* noteContexts(contexts: readonly AnswerContext[], apart: Apart): sql.Steps<void> {
+  const known = yield* sql.dialect();
   for (const { requestId, userId, context } of contexts) {
     const id = idIn(known, requestId);
     const of = <Name extends keyof ContextNode>(name: Name) => context.map((node) => node[name]);
-    const values: readonly SqlValue[] = known.isOwnerInKeys
-      ? [(yield* ownerKey(userId)) ?? null, id, of("nodeId"), of("rank"), of("representation")]
+    const values: readonly sql.SqlValue[] = known.isOwnerInKeys
+      ? [(yield* sql.ownerKey(userId)) ?? null, id, of("nodeId"), of("rank"), of("representation")]
       : [id, JSON.stringify(context)];
-    yield* together(apart(userId), run(NOTE, ...values));
+    yield* sql.together(apart(userId), sql.run(NOTE, ...values));
   }
 }
 
-const FORGETTINGS = statement(`SELECT count(*)::float8 AS count FROM operations
+const FORGETTINGS = sql.statement(`SELECT count(*)::float8 AS count FROM operations
   WHERE namespace_id = $1 AND op_type = '${FORGOTTEN}' AND op_type <> 'DIRECT_STORE_REQUESTED'`);
 
 /** The number of erasures of the owner's data. */
-function* countForgettings(userId: string): Steps<number> {
-  return (yield* get<{ count: number }>(FORGETTINGS, userId))?.count ?? 0;
+function* countForgettings(userId: string): sql.Steps<number> {
+  return (yield* sql.get<{ count: number }>(FORGETTINGS, userId))?.count ?? 0;
 }
 
 /** The receipt of an owner's request. */
-export function* readReceipt(requestId: Uuid, owner: Owner): Steps<StoredReceipt | undefined> {
-  const params = new Params(idIn(yield* dialect(), requestId));
+export function* readReceipt(requestId: Uuid, owner: Owner): sql.Steps<StoredReceipt | undefined> {
+  const params = new Params(idIn(yield* sql.dialect(), requestId));
   const mine = isEverybody(owner) ? "true" : yield* askedBy(params, owner);
-  const row = yield* get<ReceiptRow>(
+  const row = yield* sql.get<ReceiptRow>(
     `${FROM_RECEIPTS} WHERE r.request_id = $1::uuid AND ${mine} ORDER BY r.created_at LIMIT 1`,
     ...params.values,
   );
@@ -161,12 +150,12 @@ export function* readReceipt(requestId: Uuid, owner: Owner): Steps<StoredReceipt
 }
 
 /** A page of an owner's receipts, newest first. */
-export function* readReceipts(page: ReceiptPage): Steps<readonly StoredReceipt[]> {
+export function* readReceipts(page: ReceiptPage): sql.Steps<readonly StoredReceipt[]> {
   const { before, timeFrom = "", timeTo = END_OF_TIME, userId, limit } = page;
   // One bound for both: the scan starts at the first comparison with a column, which may be far from the page.
   const end = before && before.at < timeTo ? before : { at: timeTo, id: FIRST_ID };
-  const params = new Params(timeFrom, end.at, idIn(yield* dialect(), end.id), limit);
-  const rows = yield* all<ReceiptRow>(
+  const params = new Params(timeFrom, end.at, idIn(yield* sql.dialect(), end.id), limit);
+  const rows = yield* sql.all<ReceiptRow>(
     `${FROM_RECEIPTS} WHERE ${yield* askedBy(params, userId)} AND r.created_at >= $1
        AND (r.created_at, r.request_id) < ($2, $3::uuid) ORDER BY r.created_at DESC, r.request_id DESC LIMIT $4`,
     ...params.values,
@@ -177,8 +166,8 @@ export function* readReceipts(page: ReceiptPage): Steps<readonly StoredReceipt[]
 type UseRow = ReceiptRow & Omit<ContextNode, "nodeId">;
 
 /** A page of the answers whose context contained a memory. */
-function* readUses({ userId, nodeId, before, limit }: UsePage): Steps<Page<MemoryUse>> {
-  const known = yield* dialect();
+function* readUses({ userId, nodeId, before, limit }: UsePage): sql.Steps<Page<MemoryUse>> {
+  const known = yield* sql.dialect();
   const { isOwnerInKeys, join } = known;
   const end = before ?? { at: END_OF_TIME, id: FIRST_ID };
   const params = new Params(nodeId, end.at, idIn(known, end.id), limit + 1);
@@ -195,7 +184,7 @@ function* readUses({ userId, nodeId, before, limit }: UsePage): Steps<Page<Memor
         "r.key = k.owner",
       ];
   // Only keys are sorted.
-  const rows = yield* all<UseRow>(
+  const rows = yield* sql.all<UseRow>(
     `SELECT k.rank, k.representation, r.request_id, r.user_id, r.created_at, r.body
      FROM (SELECT c.rank, c.representation, r.${isOwnerInKeys ? "owner" : "key"} AS owner, r.request_id, r.created_at FROM ${from}
        WHERE ${isWanted} AND ${mine} AND (r.created_at, r.request_id) < ($2, $3::uuid)
@@ -209,7 +198,7 @@ function* readUses({ userId, nodeId, before, limit }: UsePage): Steps<Page<Memor
   return { items, hasMore: rows.length > limit };
 }
 
-const PRUNE = statement(({ isOwnerInKeys }) => {
+const PRUNE = sql.statement(({ isOwnerInKeys }) => {
   const key = isOwnerInKeys ? "owner, request_id" : "key";
   const order = isOwnerInKeys ? "request_id" : "key";
   return `DELETE FROM receipts WHERE (${key}) IN
@@ -217,6 +206,6 @@ const PRUNE = statement(({ isOwnerInKeys }) => {
 });
 
 /** Removes the oldest receipts from before a moment. Runs inside a transaction. @returns how many */
-export function* pruneReceipts(before: Instant, limit: number): Steps<number> {
-  return yield* run(PRUNE, before, limit);
+export function* pruneReceipts(before: Instant, limit: number): sql.Steps<number> {
+  return yield* sql.run(PRUNE, before, limit);
 }

@@ -26,12 +26,12 @@ import type { ObjectForm, Shape } from "../../lib/form.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 import type { KeyedNode } from "../../ports/store/search-index.ts";
 import type { Dialect } from "./dialect.ts";
-import type { OwnerKey, Table } from "./statement.ts";
+import type * as sql from "./statement.ts";
 
 /** A row of `events` joined with its owner's name. */
-export type EventRow = { readonly key: number; readonly owner: OwnerKey } & RowOf<MemoryEvent>;
+export type EventRow = { readonly key: number; readonly owner: sql.OwnerKey } & RowOf<MemoryEvent>;
 /** A row of `nodes` joined with its owner's name. */
-export type NodeRow = { readonly key: number; readonly owner: OwnerKey } & RowOf<MemoryNode>;
+export type NodeRow = { readonly key: number; readonly owner: sql.OwnerKey } & RowOf<MemoryNode>;
 /** A row of `edges` joined with its owner's name and the ids of its ends. */
 export type EdgeRow = RowOf<Edge>;
 export type OperationRow = RowOf<AuditRecord>;
@@ -86,11 +86,11 @@ const TYPES: Partial<Record<Shape["kind"], string>> = {
 };
 
 /** The columns of a record in insertion order, after owner and key: id, then those of its values. */
-function insertedColumns(form: Pick<ObjectForm<never>, "members">): Table["columns"] {
+function insertedColumns(form: Pick<ObjectForm<never>, "members">): sql.Table["columns"] {
   const stored = storedColumns(form);
   return [
     ["id", "uuid"],
-    ...form.members.flatMap(({ name, form: { shape } }): Table["columns"][number][] => {
+    ...form.members.flatMap(({ name, form: { shape } }): sql.Table["columns"][number][] => {
       const { kind } = shape.kind === "nullable" ? shape.of.shape : shape;
       return stored.includes(name) ? [[name, TYPES[kind] ?? "text"]] : [];
     }),

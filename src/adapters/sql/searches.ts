@@ -29,18 +29,10 @@ import type { Instant } from "../../lib/instant.ts";
 import type { GraphReach, Hit, Replacement, SearchIndex } from "../../ports/store/search-index.ts";
 import { ACTIVE, endedBefore, Params } from "./conditions.ts";
 import { type Dialect, sqlList } from "./dialect.ts";
-import {
-  type Access,
-  all,
-  dialect,
-  type OwnerKey,
-  ownerKey,
-  type Steps,
-  statement,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Searches that use tables alone, without the vector or word index. */
-export function bindTableSearches({ read, snapshot }: Access) {
+export function bindTableSearches({ read, snapshot }: sql.Access) {
   return {
     searchGraph: (names, filter, reach) =>
       snapshot(filter.userId, () => searchGraph(names, filter, reach)),
@@ -66,8 +58,8 @@ export function passes(d: Dialect, params: Params, filter: CandidateFilter): rea
   if (filter.sourceTypes !== undefined) {
     conditions.push(params.any("n.source_type", filter.sourceTypes));
   }
-  const compare = (sql: (place: string) => string, value: string | undefined): void => {
-    if (value !== undefined) conditions.push(sql(params.add(value)));
+  const compare = (toText: (place: string) => string, value: string | undefined): void => {
+    if (value !== undefined) conditions.push(toText(params.add(value)));
   };
   compare((at) => `(${BEYOND_TIME} OR n.valid_to IS NULL OR n.valid_to > ${at})`, filter.timeFrom);
   compare((at) => `(${BEYOND_TIME} OR n.valid_from <= ${at})`, filter.timeTo);
@@ -103,11 +95,11 @@ const IN_STATE = `n.lifecycle_state IN ${sqlList(PIN_STATES)}`;
 type PinRow = { readonly key: number; readonly createdAt: Instant; readonly id: string };
 
 /** Keys of the owner's newest pinned nodes and newest tasks, newest first, each once. */
-export function* readPinned(filter: CandidateFilter): Steps<readonly number[]> {
-  const owner = yield* ownerKey(filter.userId);
+export function* readPinned(filter: CandidateFilter): sql.Steps<readonly number[]> {
+  const owner = yield* sql.ownerKey(filter.userId);
   if (owner === undefined) return [];
   const params = new Params(owner);
-  const narrowed = ["true", ...passes(yield* dialect(), params, filter)].join(" AND ");
+  const narrowed = ["true", ...passes(yield* sql.dialect(), params, filter)].join(" AND ");
   const kinds = [PINNED, TASK].map(
     (
       kind,
@@ -115,7 +107,7 @@ export function* readPinned(filter: CandidateFilter): Steps<readonly number[]> {
       WHERE n.owner = $1::bigint AND ${kind} AND ${IN_STATE} AND ${narrowed}
       ORDER BY n.created_at DESC, n.id DESC LIMIT ${PINS_MAX}) named`,
   );
-  const rows = yield* all<PinRow>(kinds.join(" UNION ALL "), ...params.values);
+  const rows = yield* sql.all<PinRow>(kinds.join(" UNION ALL "), ...params.values);
   return [...new Set(rows.sort(newestFirst).map(({ key }) => key))];
 }
 
@@ -124,15 +116,15 @@ export function* searchGraph(
   names: readonly string[],
   filter: CandidateFilter,
   { hops, limit }: GraphReach,
-): Steps<readonly Hit<number>[]> {
-  const owner = yield* ownerKey(filter.userId);
+): sql.Steps<readonly Hit<number>[]> {
+  const owner = yield* sql.ownerKey(filter.userId);
   if (owner === undefined || limit === 0) return [];
   const seeds = yield* findEntities(owner, names, filter.scopes);
   if (seeds.length === 0) return [];
   const at = momentOf(filter) ?? null;
   const steps = walkSteps(seeds, Math.min(hops, HOPS_MAX));
   let step = steps.next();
-  while (step.done !== true) step = steps.next(yield* all<Link>(LINKS, owner, step.value, at));
+  while (step.done !== true) step = steps.next(yield* sql.all<Link>(LINKS, owner, step.value, at));
   const reached = step.value;
   const keys = yield* choose(owner, [...reached.keys()], filter, limit);
   return keys.map((key) => ({ key, score: proximity(reached.get(key) ?? 0) }));
@@ -161,20 +153,20 @@ function linksAlong({ isOwnerInKeys }: Dialect, here: End, there: End): string {
 }
 
 /** Links of the nodes in both directions, newest edges first. */
-const LINKS = statement(
+const LINKS = sql.statement(
   (d) => `${linksAlong(d, "source", "target")} UNION ALL ${linksAlong(d, "target", "source")}
     ORDER BY at DESC, edge DESC`,
 );
 
 /** The nodes that a question may access, in the required order. */
 function* choose(
-  owner: OwnerKey,
+  owner: sql.OwnerKey,
   keys: readonly number[],
   filter: CandidateFilter,
   limit: number,
-): Steps<readonly number[]> {
+): sql.Steps<readonly number[]> {
   if (keys.length === 0) return [];
-  const d = yield* dialect();
+  const d = yield* sql.dialect();
   const params = new Params(owner, keys);
   const conditions = [isCandidate(d, params, filter)];
   const at = momentOf(filter);
@@ -182,7 +174,7 @@ function* choose(
     const moment = params.add(at);
     conditions.push(`n.valid_from <= ${moment} AND (n.valid_to IS NULL OR n.valid_to > ${moment})`);
   }
-  const rows = yield* all<{ key: number }>(
+  const rows = yield* sql.all<{ key: number }>(
     `SELECT n.key FROM ${d.each("$2", "integer", "k")} ${d.join} nodes n ON n.key = k.value
      WHERE ${conditions.join(" AND ")} ORDER BY n.confidence DESC, n.created_at DESC, n.id LIMIT ${params.add(limit)}`,
     ...params.values,
@@ -194,13 +186,13 @@ const IS_ENTITY = `n.owner = $1::bigint AND n.lifecycle_state IN ${ACTIVE} AND n
 
 /** Keys of the newest active entities whose text contains one of the names, in any case, newest first. */
 function* findEntities(
-  owner: OwnerKey,
+  owner: sql.OwnerKey,
   names: readonly string[],
   scopes: CandidateFilter["scopes"],
-): Steps<readonly number[]> {
+): sql.Steps<readonly number[]> {
   const needles = namesToFind(names);
   if (needles.length === 0) return [];
-  const { like } = yield* dialect();
+  const { like } = yield* sql.dialect();
   const params = new Params(owner);
   const inScope = scopes === undefined ? "true" : params.any("n.scope", scopes);
   // Databases only agree on folding ASCII case: they decide about pure ASCII texts, the others are compared here.
@@ -208,7 +200,7 @@ function* findEntities(
   const isLike = plain.map(
     (needle) => `OR n.content ${like} ${params.add(likePattern(needle))} ESCAPE '!'`,
   );
-  const rows = yield* all<{ key: number; content: string }>(
+  const rows = yield* sql.all<{ key: number; content: string }>(
     `SELECT n.key, n.content FROM nodes n WHERE ${IS_ENTITY} AND n.created_at >= coalesce(
        (SELECT n.created_at FROM nodes n WHERE ${IS_ENTITY} ORDER BY n.created_at DESC LIMIT 1 OFFSET ${ENTITIES_COMPARED - 1}), '')
      AND ${inScope} AND (octet_length(n.content) > length(n.content) ${isLike.join(" ")})
@@ -233,7 +225,7 @@ const replacing = (node: string): string =>
   `CASE WHEN ${node}.lifecycle_state NOT IN ${ACTIVE} THEN ${node}.superseded_by END`;
 
 /** The claims of each note of $2, by the events that the note cites. Most owners have none, which is checked first. */
-const CLAIMS_OF_NOTES = statement(
+const CLAIMS_OF_NOTES = sql.statement(
   ({
     isOwnerInKeys,
     each,
@@ -253,7 +245,7 @@ const CLAIMS_OF_NOTES = statement(
 );
 
 /** The nodes with the ids of $2, what replaced them, what replaced that, and so on. */
-const REPLACEMENTS = statement(
+const REPLACEMENTS = sql.statement(
   ({ each, join }) => `WITH RECURSIVE named (id) AS (
       SELECT k.value FROM ${each("$2", "uuid", "k")}
       UNION SELECT ${replacing("n")} FROM named ${join} nodes n ON n.owner = $1::bigint AND n.id = named.id)
@@ -265,11 +257,13 @@ const REPLACEMENTS = statement(
 export function* readReplacedNotes(
   userId: string,
   keys: readonly number[],
-): Steps<ReadonlyMap<number, readonly Replacement[]>> {
-  const owner = yield* ownerKey(userId);
+): sql.Steps<ReadonlyMap<number, readonly Replacement[]>> {
+  const owner = yield* sql.ownerKey(userId);
   if (owner === undefined || keys.length === 0) return new Map();
-  const claims = replacedClaims((yield* all<ClaimRow>(CLAIMS_OF_NOTES, owner, keys)).map(claimOf));
+  const claims = replacedClaims(
+    (yield* sql.all<ClaimRow>(CLAIMS_OF_NOTES, owner, keys)).map(claimOf),
+  );
   const next = [...new Set(claims.flatMap((claim) => claim.next ?? []))];
-  const rows = next.length === 0 ? [] : yield* all<LaterRow>(REPLACEMENTS, owner, next);
+  const rows = next.length === 0 ? [] : yield* sql.all<LaterRow>(REPLACEMENTS, owner, next);
   return replacementsOf(claims, new Map(rows.map(laterOf).map((node) => [node.id, node])));
 }

@@ -17,17 +17,7 @@ import { type Dialect, sqlList } from "./dialect.ts";
 import { fromIdBytes, toIdBytes } from "./receipts.ts";
 import { EVENT_TABLE, NODE_TABLE } from "./rows.ts";
 import { writeSetting } from "./settings.ts";
-import {
-  all,
-  dialect,
-  get,
-  insert,
-  type OwnerKey,
-  ownerKey,
-  type Steps,
-  statement,
-  type Table,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 // The mapping between rows of a store and records.
 
@@ -128,7 +118,7 @@ export function* toRecords(
   kind: RecordKind,
   rows: Records,
   toVector: (row: TransferRecord) => Float32Array,
-): Steps<Records> {
+): sql.Steps<Records> {
   if (kind === "vector") {
     return rows.map((row) => {
       const { user_id = null, node_id = null, content_hash = null } = row;
@@ -165,51 +155,57 @@ function placesOf(row: TransferRecord): ReadonlySet<Value> {
   return places;
 }
 
-const NEWEST = statement(
+const NEWEST = sql.statement(
   (d) =>
     `SELECT n.id FROM nodes n WHERE ${d.free("n.owner")} = $1::bigint AND n.key <= $2 ORDER BY n.key DESC LIMIT 1`,
 );
 
 /** The id of the newest memory of an owner up to a key; null without one. */
-function* newestBefore(owner: Cell, key: Value): Steps<Value> {
-  return (yield* get<{ id: string }>(NEWEST, owner, key))?.id ?? null;
+function* newestBefore(owner: Cell, key: Value): sql.Steps<Value> {
+  return (yield* sql.get<{ id: string }>(NEWEST, owner, key))?.id ?? null;
 }
 
 /** How a store receives the vectors of some nodes. */
 export type PutVectors = (
-  owner: OwnerKey,
+  owner: sql.OwnerKey,
   entries: readonly {
     readonly key: number;
     readonly contentHash: string;
     readonly vector: Float32Array;
   }[],
-) => Steps<void>;
+) => sql.Steps<void>;
 
 /** Writes records of one kind. Runs inside a transaction without other writers. */
-export function* writeRecords(kind: RecordKind, records: Records, put: PutVectors): Steps<void> {
+export function* writeRecords(
+  kind: RecordKind,
+  records: Records,
+  put: PutVectors,
+): sql.Steps<void> {
   if (kind === "setting") {
     for (const { name, value } of records) yield* writeSetting(String(name), String(value));
     return;
   }
   if (kind === "vector") return yield* writeVectors(records, put);
-  const table = tables(yield* dialect())[kind];
+  const table = tables(yield* sql.dialect())[kind];
   const rows = yield* toRows(kind, records);
-  yield* insert(
+  yield* sql.insert(
     table,
     rows.map((row) => table.columns.map(([name]) => row[name] ?? null)),
   );
 }
 
-const texts = (names: string): Table["columns"] => names.split(" ").map((name) => [name, "text"]);
+const texts = (names: string): sql.Table["columns"] =>
+  names.split(" ").map((name) => [name, "text"]);
 
 /** The rows of records. */
 function tables({
   isOwnerInKeys,
-}: Dialect): Readonly<Record<Exclude<RecordKind, "vector" | "setting">, Table>> {
-  const only = (...columns: Table["columns"]): Table["columns"] => (isOwnerInKeys ? columns : []);
+}: Dialect): Readonly<Record<Exclude<RecordKind, "vector" | "setting">, sql.Table>> {
+  const only = (...columns: sql.Table["columns"]): sql.Table["columns"] =>
+    isOwnerInKeys ? columns : [];
   const whose = only(["owner", "bigint"]);
-  const numbered: Table["columns"] = [["owner", "bigint"], ...only(["key", "integer"])];
-  const table = (name: string, ...columns: Table["columns"]): Table => ({ name, columns });
+  const numbered: sql.Table["columns"] = [["owner", "bigint"], ...only(["key", "integer"])];
+  const table = (name: string, ...columns: sql.Table["columns"]): sql.Table => ({ name, columns });
   return {
     owner: table("owners", ["user_id", "text"], ...whose, ...only(["version", "bigint"])),
     event: table("events", ...numbered, ...EVENT_TABLE),
@@ -281,14 +277,14 @@ function tables({
   };
 }
 
-function* toRows(kind: RecordKind, given: Records): Steps<Records> {
+function* toRows(kind: RecordKind, given: Records): sql.Steps<Records> {
   const records = yield* withOwners(given);
   if (kind === "work") return yield* workRows(records);
-  const { isOwnerInKeys } = yield* dialect();
+  const { isOwnerInKeys } = yield* sql.dialect();
   return yield* isOwnerInKeys ? serverRows(kind, records) : packRows(kind, records);
 }
 
-function* serverRows(kind: RecordKind, records: Records): Steps<Records> {
+function* serverRows(kind: RecordKind, records: Records): sql.Steps<Records> {
   if (kind === "event") return yield* numbered(records, "next_event");
   if (kind === "node") return yield* numbered(records, "next_key");
   if (kind === "operation" || kind === "erasure") return yield* ofTargets(records);
@@ -299,7 +295,7 @@ function* serverRows(kind: RecordKind, records: Records): Steps<Records> {
 }
 
 /** The rows of a pack refer to others by key. */
-function* packRows(kind: RecordKind, records: Records): Steps<Records> {
+function* packRows(kind: RecordKind, records: Records): sql.Steps<Records> {
   if (kind === "receipt") return records.map((row) => ({ ...row, request_id: idBytes(row) }));
   if (kind === "receipt_node") return yield* contextRows(records);
   if (kind !== "edge" && kind !== "blob_use") return records;
@@ -315,19 +311,19 @@ function* packRows(kind: RecordKind, records: Records): Steps<Records> {
 }
 
 /** With the numbers of their owners; 0 for records without one. */
-function* withOwners(records: Records): Steps<Records> {
-  const owners = new Map<Cell | undefined, OwnerKey>();
+function* withOwners(records: Records): sql.Steps<Records> {
+  const owners = new Map<Cell | undefined, sql.OwnerKey>();
   for (const { user_id: userId } of records) {
     if (typeof userId !== "string" || owners.has(userId)) continue;
-    owners.set(userId, (yield* ownerKey(userId)) ?? 0);
+    owners.set(userId, (yield* sql.ownerKey(userId)) ?? 0);
   }
   return records.map((row) => ({ ...row, owner: owners.get(row["user_id"]) ?? 0, version: 1 }));
 }
 
 /** With the next numbers of their owners, on a server. */
-function* numbered(records: Records, counter: "next_key" | "next_event"): Steps<Records> {
+function* numbered(records: Records, counter: "next_key" | "next_event"): sql.Steps<Records> {
   const byOwner = Map.groupBy(records, (row) => String(row["owner"]));
-  const rows = yield* all<{ owner: OwnerKey; first: number }>(
+  const rows = yield* sql.all<{ owner: sql.OwnerKey; first: number }>(
     `UPDATE owners o SET ${counter} = o.${counter} + u.count FROM unnest($1::bigint[], $2::integer[]) u (owner, count)
      WHERE o.owner = u.owner RETURNING o.owner, o.${counter} - u.count AS first`,
     [...byOwner.keys()],
@@ -343,7 +339,7 @@ function* numbered(records: Records, counter: "next_key" | "next_event"): Steps<
 }
 
 /** With the owners of the objects they refer to. The owner of an erased memory is unknown. */
-function* ofTargets(records: Records): Steps<Records> {
+function* ofTargets(records: Records): sql.Steps<Records> {
   const targetOf = (row: TransferRecord): Cell => row["target_id"] ?? row["event_id"] ?? null;
   const targets = records.map(targetOf);
   const events = yield* keysById("events", targets);
@@ -354,7 +350,7 @@ function* ofTargets(records: Records): Steps<Records> {
   });
 }
 
-function* workRows(records: Records): Steps<Records> {
+function* workRows(records: Records): sql.Steps<Records> {
   const events = yield* keysById(
     "events",
     records.map((row) => row["event_id"]),
@@ -371,16 +367,16 @@ function* workRows(records: Records): Steps<Records> {
 
 const idBytes = (row: TransferRecord): Uint8Array => toIdBytes(String(row["request_id"]));
 
-const RECEIPT = statement("SELECT key FROM receipts WHERE request_id = $1");
+const RECEIPT = sql.statement("SELECT key FROM receipts WHERE request_id = $1");
 
-function* contextRows(records: Records): Steps<Records> {
+function* contextRows(records: Records): sql.Steps<Records> {
   const nodes = yield* keysById(
     "nodes",
     records.map((row) => row["node_id"]),
   );
   const rows: TransferRecord[] = [];
   for (const row of records) {
-    const receipt = yield* get<{ key: number }>(RECEIPT, idBytes(row));
+    const receipt = yield* sql.get<{ key: number }>(RECEIPT, idBytes(row));
     const node = nodes.get(row["node_id"] ?? null);
     if (receipt !== undefined && node !== undefined)
       rows.push({ ...row, receipt: receipt.key, node: node.key });
@@ -388,7 +384,7 @@ function* contextRows(records: Records): Steps<Records> {
   return rows;
 }
 
-function* writeVectors(records: Records, put: PutVectors): Steps<void> {
+function* writeVectors(records: Records, put: PutVectors): sql.Steps<void> {
   const nodes = yield* keysById(
     "nodes",
     records.map((row) => row["node_id"]),
@@ -406,20 +402,20 @@ function* writeVectors(records: Records, put: PutVectors): Steps<void> {
 }
 
 /** A row of another table. */
-type Place = { readonly owner: OwnerKey; readonly key: number };
+type Place = { readonly owner: sql.OwnerKey; readonly key: number };
 const BY_ID = {
-  nodes: statement("SELECT id, owner, key FROM nodes WHERE id = ANY ($1::uuid[])"),
-  events: statement("SELECT id, owner, key FROM events WHERE id = ANY ($1::uuid[])"),
+  nodes: sql.statement("SELECT id, owner, key FROM nodes WHERE id = ANY ($1::uuid[])"),
+  events: sql.statement("SELECT id, owner, key FROM events WHERE id = ANY ($1::uuid[])"),
 };
 
 /** Nodes or events by their ids. */
 function* keysById(
   table: keyof typeof BY_ID,
   ids: Iterable<Cell | undefined>,
-): Steps<ReadonlyMap<Cell, Place>> {
+): sql.Steps<ReadonlyMap<Cell, Place>> {
   const wanted = new Set<string>();
   for (const id of ids) if (typeof id === "string" && parseUuid(id) === id) wanted.add(id);
   if (wanted.size === 0) return new Map();
-  const rows = yield* all<{ id: string } & Place>(BY_ID[table], [...wanted]);
+  const rows = yield* sql.all<{ id: string } & Place>(BY_ID[table], [...wanted]);
   return new Map(rows.map(({ id, ...place }) => [id, place]));
 }

@@ -18,22 +18,10 @@ import {
   toNode,
 } from "./rows.ts";
 import { readSetting, writeSetting } from "./settings.ts";
-import {
-  type Access,
-  all,
-  beyondWall,
-  dialect,
-  get,
-  type OwnerKey,
-  ownerKey,
-  type SqlValue,
-  type Steps,
-  statement,
-  together,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Reads of the upkeep jobs, except index entries and edges. */
-export function bindUpkeep({ read, writeAny }: Access) {
+export function bindUpkeep({ read, writeAny }: sql.Access) {
   return {
     walkAging: (walk) => read(walk.owner, () => readAging(walk)),
     isDated: (from, to) => read(ALL_OWNERS, () => isDated(from, to)),
@@ -47,7 +35,7 @@ export function bindUpkeep({ read, writeAny }: Access) {
 
 /** A position in the walk: after a node, or before the first of an owner and state. */
 type Place = {
-  readonly owner: OwnerKey;
+  readonly owner: sql.OwnerKey;
   readonly state: LifecycleState;
   readonly createdAt: string;
   readonly id: string;
@@ -70,13 +58,13 @@ type Rule = {
   /** Columns of a node in the walk: whether it is `considered`, and what `meant` reads. */
   readonly columns: string;
   readonly meant: string;
-  readonly values: readonly SqlValue[];
+  readonly values: readonly sql.SqlValue[];
   readonly isMeant: (node: MemoryNode) => boolean;
 };
 
 /** A page of the walk that `walkAging` describes. */
-export function* readAging({ owner, at, after, limit }: AgingWalk): Steps<AgingPage> {
-  const rule = ruleOf(at, yield* dialect());
+export function* readAging({ owner, at, after, limit }: AgingWalk): sql.Steps<AgingPage> {
+  const rule = ruleOf(at, yield* sql.dialect());
   const nodes: MemoryNode[] = [];
   let considered = 0;
   let left = limit;
@@ -100,15 +88,15 @@ function parsePlace(text: string): Place {
   return JSON.parse(text) as Place;
 }
 
-const FIRST_OWNER = statement("SELECT owner FROM owners ORDER BY owner LIMIT 1");
-const NEXT_OWNER = statement(
+const FIRST_OWNER = sql.statement("SELECT owner FROM owners ORDER BY owner LIMIT 1");
+const NEXT_OWNER = sql.statement(
   "SELECT owner FROM owners WHERE owner > $1::bigint ORDER BY owner LIMIT 1",
 );
 
-function* firstPlace(of: Owner, { states }: Rule): Steps<Place | undefined> {
+function* firstPlace(of: Owner, { states }: Rule): sql.Steps<Place | undefined> {
   const first = isEverybody(of)
-    ? (yield* get<{ owner: OwnerKey }>(FIRST_OWNER))?.owner
-    : yield* ownerKey(of);
+    ? (yield* sql.get<{ owner: sql.OwnerKey }>(FIRST_OWNER))?.owner
+    : yield* sql.ownerKey(of);
   return placeOf(first, states[0]);
 }
 
@@ -116,25 +104,25 @@ function* nextPlace(
   of: Owner,
   { states }: Rule,
   { owner, state }: Place,
-): Steps<Place | undefined> {
+): sql.Steps<Place | undefined> {
   const next = states[states.indexOf(state) + 1];
   if (next !== undefined) return placeOf(owner, next);
   if (!isEverybody(of)) return undefined;
-  return placeOf((yield* get<{ owner: OwnerKey }>(NEXT_OWNER, owner))?.owner, states[0]);
+  return placeOf((yield* sql.get<{ owner: sql.OwnerKey }>(NEXT_OWNER, owner))?.owner, states[0]);
 }
 
 function placeOf(
-  owner: OwnerKey | undefined,
+  owner: sql.OwnerKey | undefined,
   state: LifecycleState | undefined,
 ): Place | undefined {
   if (owner === undefined || state === undefined) return undefined;
   return { owner, state, createdAt: "", id: FIRST_ID };
 }
 
-function* readFrom(rule: Rule, place: Place, limit: number): Steps<Found> {
+function* readFrom(rule: Rule, place: Place, limit: number): sql.Steps<Found> {
   const { owner, state, createdAt, id } = place;
-  const list = (yield* dialect()).isOwnerInKeys ? "json_agg" : "json_group_array";
-  const found = yield* get<Found>(
+  const list = (yield* sql.dialect()).isOwnerInKeys ? "json_agg" : "json_group_array";
+  const found = yield* sql.get<Found>(
     `SELECT count(*)::float8 AS walked, coalesce(sum(CASE WHEN considered THEN 1 END), 0)::float8 AS considered,
        (${list}(key) FILTER (WHERE ${rule.meant}))::text AS keys,
        max(created_at) AS "createdAt", substr(max(created_at || id::text), 28) AS id
@@ -147,14 +135,14 @@ function* readFrom(rule: Rule, place: Place, limit: number): Steps<Found> {
   return found ?? { walked: 0, considered: 0, keys: null, createdAt: null, id: null };
 }
 
-const BY_KEYS = statement(
+const BY_KEYS = sql.statement(
   (d) => `${fromNodes(d)} WHERE ${d.free("n.owner")} = $1::bigint AND n.key = ANY ($2::integer[])
     ORDER BY n.created_at, n.id`,
 );
 
-function* readKeys(owner: OwnerKey, keys: string | null): Steps<readonly MemoryNode[]> {
+function* readKeys(owner: sql.OwnerKey, keys: string | null): sql.Steps<readonly MemoryNode[]> {
   const list: readonly number[] = JSON.parse(keys ?? "[]");
-  return list.length === 0 ? [] : (yield* all<NodeRow>(BY_KEYS, owner, list)).map(toNode);
+  return list.length === 0 ? [] : (yield* sql.all<NodeRow>(BY_KEYS, owner, list)).map(toNode);
 }
 
 function ruleOf(at: Aging, d: Dialect): Rule {
@@ -219,10 +207,10 @@ const RATE = `CASE n.decay_profile ${Object.entries(DECAY_RATES)
   .join(" ")} END`;
 
 /** Active nodes whose retention ends. */
-export function* countRetained(of: Owner, until?: Instant): Steps<number> {
-  const d = yield* dialect();
-  const values: SqlValue[] = [];
-  const add = (value: SqlValue): string => `$${values.push(value)}`;
+export function* countRetained(of: Owner, until?: Instant): sql.Steps<number> {
+  const d = yield* sql.dialect();
+  const values: sql.SqlValue[] = [];
+  const add = (value: sql.SqlValue): string => `$${values.push(value)}`;
   const conditions = [`n.ttl_days IS NOT NULL AND n.pinned = 0 AND n.lifecycle_state IN ${ACTIVE}`];
   if (until !== undefined) {
     const second = add(Math.floor(toEpochMillis(until) / 1000));
@@ -231,30 +219,32 @@ export function* countRetained(of: Owner, until?: Instant): Steps<number> {
       AND (${d.endSecond} < ${second}::bigint OR substr(n.created_at, 20) < ${fraction})`);
   }
   if (!isEverybody(of)) {
-    const owner = yield* ownerKey(of);
+    const owner = yield* sql.ownerKey(of);
     if (owner === undefined) return 0;
     conditions.push(`${d.free("n.owner")} = ${add(owner)}::bigint`);
   }
-  const row = yield* get<{ count: number }>(
+  const row = yield* sql.get<{ count: number }>(
     `SELECT count(*)::float8 AS count FROM nodes n WHERE ${conditions.join(" AND ")}`,
     ...values,
   );
   return row?.count ?? 0;
 }
 
-const LAST_STEP = statement(`${FROM_OPERATIONS}
+const LAST_STEP = sql.statement(`${FROM_OPERATIONS}
   WHERE target_id = $1 AND op_type IN ('LIFECYCLE_CHANGED', 'TOMBSTONE_SWEEP') ORDER BY created_at DESC, id DESC LIMIT 1`);
 
 /** The last transition of nodes. */
-export function* readLastSteps(nodeIds: readonly Uuid[]): Steps<ReadonlyMap<Uuid, AuditRecord>> {
-  const rows = yield* together(
-    ...nodeIds.map((id) => beyondWall(get<OperationRow>(LAST_STEP, id))),
+export function* readLastSteps(
+  nodeIds: readonly Uuid[],
+): sql.Steps<ReadonlyMap<Uuid, AuditRecord>> {
+  const rows = yield* sql.together(
+    ...nodeIds.map((id) => sql.beyondWall(sql.get<OperationRow>(LAST_STEP, id))),
   );
   const records = rows.flatMap((row) => (row === undefined ? [] : [toAuditRecord(row)]));
   return new Map(records.map((record) => [asUuid(record.targetId), record]));
 }
 
-const LAST_USES = statement(
+const LAST_USES = sql.statement(
   ({ isOwnerInKeys, each, join }) =>
     `SELECT n.id, max(r.created_at) AS at FROM ${each("$1", "uuid", "i")} ${join} nodes n ON n.id = i.value
      ${
@@ -267,13 +257,13 @@ const LAST_USES = statement(
 );
 
 /** When nodes were last in the context of an answer. */
-export function* readLastUses(nodeIds: readonly Uuid[]): Steps<ReadonlyMap<Uuid, Instant>> {
-  const rows = yield* all<{ id: Uuid; at: Instant }>(LAST_USES, nodeIds);
+export function* readLastUses(nodeIds: readonly Uuid[]): sql.Steps<ReadonlyMap<Uuid, Instant>> {
+  const rows = yield* sql.all<{ id: Uuid; at: Instant }>(LAST_USES, nodeIds);
   return new Map(rows.map(({ id, at }) => [id, at]));
 }
 
 /** Events are dated by the memories made from them, for which a pack has an index. */
-const IS_DATED = statement(({ isOwnerInKeys }) => {
+const IS_DATED = sql.statement(({ isOwnerInKeys }) => {
   const events = isOwnerInKeys
     ? `SELECT 1 FROM owners o WHERE EXISTS (
          SELECT 1 FROM events e WHERE e.owner = o.owner AND e.timestamp BETWEEN $1 AND $2)`
@@ -281,19 +271,19 @@ const IS_DATED = statement(({ isOwnerInKeys }) => {
   return `SELECT EXISTS (${events}) OR EXISTS (SELECT 1 FROM receipts WHERE created_at BETWEEN $1 AND $2) AS "isDated"`;
 });
 
-function* isDated(from: Instant, to: Instant): Steps<boolean> {
-  const row = yield* get<{ isDated: boolean | number }>(IS_DATED, from, to);
+function* isDated(from: Instant, to: Instant): sql.Steps<boolean> {
+  const row = yield* sql.get<{ isDated: boolean | number }>(IS_DATED, from, to);
   return Boolean(row?.isDated);
 }
 
 /** The clock reading that a pass doubted. */
 const CLOCK = "doubted_clock";
 
-function* readDoubtedClock(): Steps<Instant | undefined> {
+function* readDoubtedClock(): sql.Steps<Instant | undefined> {
   const at = yield* readSetting(CLOCK);
   return at === undefined ? undefined : asInstant(at);
 }
 
-function* doubtClock(at: Instant | undefined): Steps<void> {
+function* doubtClock(at: Instant | undefined): sql.Steps<void> {
   yield* writeSetting(CLOCK, at);
 }

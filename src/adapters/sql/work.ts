@@ -5,18 +5,7 @@ import { asInstant, type Instant } from "../../lib/instant.ts";
 import type { Outcome, WorkClaim, WorkQueue } from "../../ports/store/work.ts";
 import type { Clock } from "../../ports/system.ts";
 import { isGone, processIdentity } from "../native/process-identity.ts";
-import {
-  type Access,
-  all,
-  dialect,
-  get,
-  type OwnerKey,
-  ownerKey,
-  run,
-  type SqlValue,
-  type Steps,
-  statement,
-} from "./statement.ts";
+import * as sql from "./statement.ts";
 
 /** Who takes work, and by which clock. */
 export type Worker = {
@@ -27,7 +16,7 @@ export type Worker = {
 };
 
 /** Work that comes again and again. */
-export function bindWork({ writeAny }: Access, worker: Worker) {
+export function bindWork({ writeAny }: sql.Access, worker: Worker) {
   return {
     takeWork: (work, isDueOnly) =>
       writeAny(() => leased(worker, (lease) => takeWork(work, isDueOnly, lease))),
@@ -66,21 +55,21 @@ function counting(): string {
 const SERVER_TIME = `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS now`;
 
 /** The clock for leases. */
-export function* timeOf(clock: Clock | undefined): Steps<Instant> {
+export function* timeOf(clock: Clock | undefined): sql.Steps<Instant> {
   if (clock !== undefined) return clock.now();
-  return asInstant((yield* get<{ now: string }>(SERVER_TIME))?.now ?? "");
+  return asInstant((yield* sql.get<{ now: string }>(SERVER_TIME))?.now ?? "");
 }
 
 /** A lease for a store from now on. */
-export function* newLease({ holder, clock }: Worker, seconds: number): Steps<Lease> {
+export function* newLease({ holder, clock }: Worker, seconds: number): sql.Steps<Lease> {
   return leaseOf(holder, yield* timeOf(clock), seconds);
 }
 
 export function* leased<T>(
   worker: Worker,
-  use: (lease: Lease) => Steps<T>,
+  use: (lease: Lease) => sql.Steps<T>,
   seconds = LEASE_SECONDS,
-): Steps<T> {
+): sql.Steps<T> {
   return yield* use(yield* newLease(worker, seconds));
 }
 
@@ -94,11 +83,11 @@ export type Present = {
 };
 
 const HOLDERS = "SELECT DISTINCT lease_owner AS holder FROM work WHERE lease_owner IS NOT NULL";
-const ALL_HOLDERS = statement(HOLDERS);
-const HOLDERS_OF = statement((d) => `${HOLDERS} AND ${d.free("owner")} = $1::bigint`);
+const ALL_HOLDERS = sql.statement(HOLDERS);
+const HOLDERS_OF = sql.statement((d) => `${HOLDERS} AND ${d.free("owner")} = $1::bigint`);
 const FREE = "UPDATE work SET lease_owner = NULL, lease_expires_at = NULL WHERE lease_owner";
-const FREE_ENDED = statement(`${FREE} IS NOT NULL AND lease_expires_at NOT BETWEEN $1 AND $2`);
-const FREE_GONE = statement(`${FREE} = ANY ($1::text[])`);
+const FREE_ENDED = sql.statement(`${FREE} IS NOT NULL AND lease_expires_at NOT BETWEEN $1 AND $2`);
+const FREE_GONE = sql.statement(`${FREE} = ANY ($1::text[])`);
 
 /**
  * Which local holders of work are gone; others are unknown until their leases end. A pack, which has no other writer meanwhile, then drops
@@ -106,20 +95,20 @@ const FREE_GONE = statement(`${FREE} = ANY ($1::text[])`);
  * @param owner whose work; undefined: all
  */
 export function* presentOf(
-  owner: OwnerKey | undefined,
+  owner: sql.OwnerKey | undefined,
   { holder: self, from: now }: Lease,
-): Steps<Present> {
-  const { isOwnerInKeys } = yield* dialect();
+): sql.Steps<Present> {
+  const { isOwnerInKeys } = yield* sql.dialect();
   const rows =
     owner === undefined || !isOwnerInKeys
-      ? yield* all<{ holder: string }>(ALL_HOLDERS)
-      : yield* all<{ holder: string }>(HOLDERS_OF, owner);
+      ? yield* sql.all<{ holder: string }>(ALL_HOLDERS)
+      : yield* sql.all<{ holder: string }>(HOLDERS_OF, owner);
   const holders = rows.map(({ holder }) => holder);
   const gone = holders.filter((one) => one !== self && isHolderGone(one));
   const latest = latestEnd(now);
   if (!isOwnerInKeys && holders.length > 0) {
-    yield* run(FREE_ENDED, now, latest);
-    if (gone.length > 0) yield* run(FREE_GONE, gone);
+    yield* sql.run(FREE_ENDED, now, latest);
+    if (gone.length > 0) yield* sql.run(FREE_GONE, gone);
   }
   return { now, latest, gone };
 }
@@ -138,7 +127,7 @@ export function isDue(now: string): string {
 /** A claimed piece of work. */
 export type ClaimedRow = {
   readonly subject: number;
-  readonly owner: OwnerKey;
+  readonly owner: sql.OwnerKey;
   readonly generation: number;
   readonly attempts: number;
 };
@@ -146,7 +135,7 @@ export type ClaimedRow = {
 export type ClaimFilter = {
   readonly kind: string;
   /** Absent: any, in a pack. */
-  readonly owner?: OwnerKey | undefined;
+  readonly owner?: sql.OwnerKey | undefined;
   readonly limit: number;
   /** Whether work that is not due yet is skipped. */
   readonly isDueOnly: boolean;
@@ -154,7 +143,7 @@ export type ClaimFilter = {
 
 /** In a pack, which drops expired leases, the last value is not used. */
 const pick = (ofOwner: string, isDueOnly: boolean) =>
-  statement(
+  sql.statement(
     ({
       isOwnerInKeys,
     }) => `SELECT w.subject, w.owner, w.generation + 1 AS generation, w.attempts FROM work w
@@ -170,7 +159,7 @@ const PICKS = {
   all: { due: pick("", true), any: pick("", false) },
 };
 const take = (ofOwner: string) =>
-  statement(`UPDATE work SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
+  sql.statement(`UPDATE work SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
     WHERE kind = $1 AND subject = ANY ($2::integer[]) ${ofOwner}`);
 const TAKE_OF = take("AND owner = $5::bigint");
 const TAKE = take("");
@@ -182,33 +171,33 @@ const TAKE = take("");
 export function* claimWork(
   { kind, owner, limit, isDueOnly }: ClaimFilter,
   lease: Lease,
-): Steps<readonly ClaimedRow[]> {
+): sql.Steps<readonly ClaimedRow[]> {
   const { now, latest, gone } = yield* presentOf(owner, lease);
   const of = owner === undefined ? [] : [owner];
   const picks = PICKS[owner === undefined ? "all" : "one"];
-  const rows = yield* all<ClaimedRow>(
+  const rows = yield* sql.all<ClaimedRow>(
     isDueOnly ? picks.due : picks.any,
     ...[kind, limit, now, latest, gone, ...of],
   );
   if (rows.length === 0) return rows;
   const subjects = rows.map(({ subject }) => subject);
   const given = [kind, subjects, lease.holder, lease.until, ...of];
-  yield* run(owner === undefined ? TAKE : TAKE_OF, ...given);
+  yield* sql.run(owner === undefined ? TAKE : TAKE_OF, ...given);
   return rows;
 }
 
 /** The owner of work for all owners. */
 const ALL = 0;
 
-function* workOwner(owner: Owner): Steps<OwnerKey | undefined> {
-  return isEverybody(owner) ? ALL : yield* ownerKey(owner);
+function* workOwner(owner: Owner): sql.Steps<sql.OwnerKey | undefined> {
+  return isEverybody(owner) ? ALL : yield* sql.ownerKey(owner);
 }
 
-const IS_KNOWN = statement("SELECT 1 FROM owners WHERE owner = $1::bigint");
+const IS_KNOWN = sql.statement("SELECT 1 FROM owners WHERE owner = $1::bigint");
 const BEGIN =
-  statement(`INSERT INTO work (owner, kind, subject, status, updated_at) VALUES ($1::bigint, $2, 0, 'pending', $3)
+  sql.statement(`INSERT INTO work (owner, kind, subject, status, updated_at) VALUES ($1::bigint, $2, 0, 'pending', $3)
   ON CONFLICT DO NOTHING`);
-const NEXT = statement(
+const NEXT = sql.statement(
   `SELECT CASE WHEN ${isFree("$3", "$4", "$5")} THEN w.due ELSE w.lease_expires_at END AS at FROM work w
    WHERE w.owner = $1::bigint AND w.kind = $2 AND w.subject = 0`,
 );
@@ -218,48 +207,48 @@ export function* takeWork(
   { kind, owner: of }: Pick<WorkClaim, "kind" | "owner">,
   isDueOnly: boolean,
   lease: Lease,
-): Steps<WorkClaim | Instant | undefined> {
+): sql.Steps<WorkClaim | Instant | undefined> {
   const owner = yield* workOwner(of);
   if (owner === undefined) return undefined;
-  if (owner !== ALL && (yield* get(IS_KNOWN, owner)) === undefined) return undefined;
-  yield* run(BEGIN, owner, kind, lease.from);
+  if (owner !== ALL && (yield* sql.get(IS_KNOWN, owner)) === undefined) return undefined;
+  yield* sql.run(BEGIN, owner, kind, lease.from);
   const [row] = yield* claimWork({ kind, owner, limit: 1, isDueOnly }, lease);
   if (row !== undefined) return { kind, owner: of, generation: row.generation };
   const given = [owner, kind, lease.from, latestEnd(lease.from), []];
-  const found = yield* get<{ at: Instant | null }>(NEXT, ...given);
+  const found = yield* sql.get<{ at: Instant | null }>(NEXT, ...given);
   if (found?.at != null) return found.at;
   // On a server another claim is taking it right now: its lease begins now.
-  return (yield* dialect()).isOwnerInKeys ? lease.until : undefined;
+  return (yield* sql.dialect()).isOwnerInKeys ? lease.until : undefined;
 }
 
 /** Whether a claim of recurring work is still held. */
 const IS_CLAIMED =
   "owner = $1::bigint AND kind = $2 AND subject = 0 AND generation = $3 AND lease_owner IS NOT NULL";
 
-function* keyOf({ kind, owner, generation }: WorkClaim): Steps<readonly SqlValue[]> {
+function* keyOf({ kind, owner, generation }: WorkClaim): sql.Steps<readonly sql.SqlValue[]> {
   return [(yield* workOwner(owner)) ?? null, kind, generation];
 }
 
-const FAILURES = statement(
+const FAILURES = sql.statement(
   (d) => `SELECT attempts FROM work WHERE ${IS_CLAIMED} ${d.isOwnerInKeys ? "FOR UPDATE" : ""}`,
 );
 
 /** The number of failures in a row; undefined if the claim is over. It is locked until the transaction ends. */
-export function* failuresOf(claim: WorkClaim): Steps<number | undefined> {
-  const row = yield* get<{ attempts: number }>(FAILURES, ...(yield* keyOf(claim)));
+export function* failuresOf(claim: WorkClaim): sql.Steps<number | undefined> {
+  const row = yield* sql.get<{ attempts: number }>(FAILURES, ...(yield* keyOf(claim)));
   return row?.attempts;
 }
 
-const RENEW = statement(`UPDATE work SET lease_expires_at = $4 WHERE ${IS_CLAIMED}`);
+const RENEW = sql.statement(`UPDATE work SET lease_expires_at = $4 WHERE ${IS_CLAIMED}`);
 const LET_GO = "lease_owner = NULL, lease_expires_at = NULL";
-const STOP = statement(`UPDATE work SET ${LET_GO} WHERE ${IS_CLAIMED}`);
-const FINISH = statement(
+const STOP = sql.statement(`UPDATE work SET ${LET_GO} WHERE ${IS_CLAIMED}`);
+const FINISH = sql.statement(
   `UPDATE work SET ${LET_GO}, attempts = $4, last_error = $5, due = $6, updated_at = $7 WHERE ${IS_CLAIMED}`,
 );
 
 /** @returns whether the claim was still held. Runs inside a write transaction. */
-export function* renewWork(claim: WorkClaim, { until }: Lease): Steps<boolean> {
-  return (yield* run(RENEW, ...(yield* keyOf(claim)), until)) === 1;
+export function* renewWork(claim: WorkClaim, { until }: Lease): sql.Steps<boolean> {
+  return (yield* sql.run(RENEW, ...(yield* keyOf(claim)), until)) === 1;
 }
 
 /** Ends a claim. Runs inside a write transaction. @returns whether it was still held; otherwise nothing is written */
@@ -267,13 +256,13 @@ export function* finishWork(
   claim: WorkClaim,
   outcome: Outcome | "stopped",
   at: Instant,
-): Steps<boolean> {
+): sql.Steps<boolean> {
   const key = yield* keyOf(claim);
-  if (outcome === "stopped") return (yield* run(STOP, ...key)) === 1;
+  if (outcome === "stopped") return (yield* sql.run(STOP, ...key)) === 1;
   const before = yield* failuresOf(claim);
   if (before === undefined) return false;
   const { failure, cooldownSeconds } = outcome;
   const failures = failure === undefined ? 0 : before + 1;
   const due = dueAfter(at, failures, cooldownSeconds);
-  return (yield* run(FINISH, ...key, failures, failure ?? null, due, at)) === 1;
+  return (yield* sql.run(FINISH, ...key, failures, failure ?? null, due, at)) === 1;
 }

@@ -1,15 +1,4 @@
-import {
-  type Form,
-  list,
-  member,
-  nullable,
-  object,
-  omitted,
-  text,
-  through,
-  unit,
-  uuid,
-} from "../../lib/form.ts";
+import * as f from "../../lib/form.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { isPersonal } from "./cues.ts";
 
@@ -118,55 +107,61 @@ type Recorded = {
   readonly summary: string | undefined;
 };
 
-const recordedForm = object<Recorded>({
-  entities: list(
-    object<ExtractedEntity>({
-      name: text,
-      entityType: text,
-      description: nullable(text),
-      scope: nullable(text),
+const recordedForm = f.object<Recorded>({
+  entities: f.list(
+    f.object<ExtractedEntity>({
+      name: f.text,
+      entityType: f.text,
+      description: f.nullable(f.text),
+      scope: f.nullable(f.text),
     }),
   ),
-  facts: list(
-    object<Fact>({
-      subject: text,
-      predicate: text,
-      object: text,
-      subjectEntityType: nullable(text),
-      objectEntityType: nullable(text),
-      polarity: member(POLARITIES),
-      evidenceQuote: nullable(text),
-      confidence: unit,
-      factType: member(FACT_TYPES),
-      epistemicType: member(STATED_TYPES),
-      condition: nullable(text),
-      temporalRef: nullable(text),
-      temporalIntent: nullable(text),
-      replacesObject: nullable(text),
-      scope: nullable(text),
-      quantity: nullable(object<ExtractedQuantity>({ value: text, unit: text, sourceText: text })),
-      replacesNodeId: omitted(uuid),
+  facts: f.list(
+    f.object<Fact>({
+      subject: f.text,
+      predicate: f.text,
+      object: f.text,
+      subjectEntityType: f.nullable(f.text),
+      objectEntityType: f.nullable(f.text),
+      polarity: f.member(POLARITIES),
+      evidenceQuote: f.nullable(f.text),
+      confidence: f.unit,
+      factType: f.member(FACT_TYPES),
+      epistemicType: f.member(STATED_TYPES),
+      condition: f.nullable(f.text),
+      temporalRef: f.nullable(f.text),
+      temporalIntent: f.nullable(f.text),
+      replacesObject: f.nullable(f.text),
+      scope: f.nullable(f.text),
+      quantity: f.nullable(
+        f.object<ExtractedQuantity>({ value: f.text, unit: f.text, sourceText: f.text }),
+      ),
+      replacesNodeId: f.omitted(f.uuid),
     }),
   ),
-  relationships: list(
-    object<Relationship>({
-      sourceEntity: text,
-      relationshipType: text,
-      targetEntity: text,
-      sourceEntityType: nullable(text),
-      targetEntityType: nullable(text),
-      polarity: member(POLARITIES),
-      evidenceQuote: nullable(text),
-      confidence: unit,
-      epistemicType: member(STATED_TYPES),
-      condition: nullable(text),
+  relationships: f.list(
+    f.object<Relationship>({
+      sourceEntity: f.text,
+      relationshipType: f.text,
+      targetEntity: f.text,
+      sourceEntityType: f.nullable(f.text),
+      targetEntityType: f.nullable(f.text),
+      polarity: f.member(POLARITIES),
+      evidenceQuote: f.nullable(f.text),
+      confidence: f.unit,
+      epistemicType: f.member(STATED_TYPES),
+      condition: f.nullable(f.text),
     }),
   ),
-  summary: nullable(text),
+  summary: f.nullable(f.text),
 });
 
 /** The result as extraction records keep it: `{entities, facts, relationships, summary}`, null where there is nothing. */
-export const resultForm: Form<ExtractionResult> = through(recordedForm, toRecorded, fromRecorded);
+export const resultForm: f.Form<ExtractionResult> = f.through(
+  recordedForm,
+  toRecorded,
+  fromRecorded,
+);
 
 function toRecorded({ entities, claims, summary }: ExtractionResult): Recorded {
   return {

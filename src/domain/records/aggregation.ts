@@ -1,24 +1,4 @@
-import {
-  constant,
-  count,
-  decimalText,
-  dictionary,
-  type Form,
-  flag,
-  instant,
-  integer,
-  list,
-  member,
-  named,
-  noted,
-  nullable,
-  object,
-  shownAs,
-  text,
-  unit,
-  uuid,
-  type ValueOf,
-} from "../../lib/form.ts";
+import * as f from "../../lib/form.ts";
 import {
   EPISTEMIC_TYPES,
   LIFECYCLE_STATES,
@@ -39,151 +19,154 @@ export const QUANTITY_DIMENSIONS = [...CLAIM_DIMENSIONS, "unit"] as const;
 export type QuantityDimension = (typeof QUANTITY_DIMENSIONS)[number];
 
 const filter = {
-  subjects: list(text),
-  predicates: list(text),
-  objects: list(text),
-  polarities: list(text),
-  scopes: list(member(SCOPES)),
-  nodeTypes: list(member(NODE_TYPES)),
+  subjects: f.list(f.text),
+  predicates: f.list(f.text),
+  objects: f.list(f.text),
+  polarities: f.list(f.text),
+  scopes: f.list(f.member(SCOPES)),
+  nodeTypes: f.list(f.member(NODE_TYPES)),
   /** Undefined: by mode. */
-  lifecycleStates: nullable(list(member(LIFECYCLE_STATES))),
-  retrievalMode: member(RETRIEVAL_MODES),
-  eventTimeFrom: nullable(instant),
-  eventTimeTo: nullable(instant),
-  validAt: nullable(instant),
-  knowledgeAt: nullable(instant),
-  groupLimit: integer,
-  sampleLimit: integer,
+  lifecycleStates: f.nullable(f.list(f.member(LIFECYCLE_STATES))),
+  retrievalMode: f.member(RETRIEVAL_MODES),
+  eventTimeFrom: f.nullable(f.instant),
+  eventTimeTo: f.nullable(f.instant),
+  validAt: f.nullable(f.instant),
+  knowledgeAt: f.nullable(f.instant),
+  groupLimit: f.integer,
+  sampleLimit: f.integer,
 };
 
-const recordFilter = object(filter);
+const recordFilter = f.object(filter);
 /** A checked filter with its defaults. Texts are as given. */
-export type RecordFilter = ValueOf<typeof recordFilter>;
+export type RecordFilter = f.ValueOf<typeof recordFilter>;
 
-const assertionQuery = noted(object({ ...filter, groupBy: list(member(CLAIM_DIMENSIONS)) }), {
-  id: "AssertionQuery",
-  description: "The complete query, with its defaults.",
-});
-export type AssertionQuery = ValueOf<typeof assertionQuery>;
+const assertionQuery = f.noted(
+  f.object({ ...filter, groupBy: f.list(f.member(CLAIM_DIMENSIONS)) }),
+  {
+    id: "AssertionQuery",
+    description: "The complete query, with its defaults.",
+  },
+);
+export type AssertionQuery = f.ValueOf<typeof assertionQuery>;
 
-const quantityQuery = named("QuantityQuery", "The complete query, with its defaults.", {
+const quantityQuery = f.named("QuantityQuery", "The complete query, with its defaults.", {
   ...filter,
-  predicatePrefixes: list(text),
-  units: list(text),
-  groupBy: list(member(QUANTITY_DIMENSIONS)),
+  predicatePrefixes: f.list(f.text),
+  units: f.list(f.text),
+  groupBy: f.list(f.member(QUANTITY_DIMENSIONS)),
 });
-export type QuantityQuery = ValueOf<typeof quantityQuery>;
+export type QuantityQuery = f.ValueOf<typeof quantityQuery>;
 
 /** The scope of an answer, and its limits. */
 const coverage = {
   /** Every stored record was scanned, unless something was written meanwhile. */
-  storedSetExhaustive: constant(true),
-  sourceExtractionCoverage: constant("unknown"),
-  realWorldCoverage: constant("unknown"),
-  consistency: constant("complete_for_unchanged_store"),
+  storedSetExhaustive: f.constant(true),
+  sourceExtractionCoverage: f.constant("unknown"),
+  realWorldCoverage: f.constant("unknown"),
+  consistency: f.constant("complete_for_unchanged_store"),
 };
 
-const exclusions = noted(dictionary(count), {
+const exclusions = f.noted(f.dictionary(f.count), {
   description: "How many records were left out, by reason; without zeroes.",
 });
 /** The number of records left out, by the first reason; ordered by name, without zeroes. */
-export type ExclusionCounts = ValueOf<typeof exclusions>;
+export type ExclusionCounts = f.ValueOf<typeof exclusions>;
 
 /** Texts by dimension. */
 function spelled<D extends string>(names: string) {
-  return noted(
+  return f.noted(
     // SAFETY: no member is given as undefined.
-    dictionary(text) as unknown as Form<Readonly<Partial<Record<D, string>>>>,
+    f.dictionary(f.text) as unknown as f.Form<Readonly<Partial<Record<D, string>>>>,
     { description: `By dimension: ${names}, as far as the query groups by them.` },
   );
 }
 const CLAIM_PARTS = "subject, predicate, object, polarity";
-const differentEvents = noted(count, { description: "Different events." });
-const allGroups = noted(count, { description: "Of all groups, also of those left out." });
+const differentEvents = f.noted(f.count, { description: "Different events." });
+const allGroups = f.noted(f.count, { description: "Of all groups, also of those left out." });
 
-const assertionGroup = named("AssertionGroup", {
+const assertionGroup = f.named("AssertionGroup", {
   /** In the spelling of the first scanned record. */
   values: spelled<ClaimDimension>(CLAIM_PARTS),
   normalizedValues: spelled<ClaimDimension>(CLAIM_PARTS),
-  occurrenceCount: count,
+  occurrenceCount: f.count,
   evidenceCount: differentEvents,
   /** The first that were scanned, ascending. */
-  sampleNodeIds: list(uuid),
+  sampleNodeIds: f.list(f.uuid),
   /** The smallest. */
-  sampleEvidenceRefs: list(uuid),
+  sampleEvidenceRefs: f.list(f.uuid),
   /** Either list is cut. */
-  samplesTruncated: flag,
-  earliestEventTime: nullable(instant),
-  latestEventTime: nullable(instant),
+  samplesTruncated: f.flag,
+  earliestEventTime: f.nullable(f.instant),
+  latestEventTime: f.nullable(f.instant),
 });
-export type AssertionGroup = ValueOf<typeof assertionGroup>;
+export type AssertionGroup = f.ValueOf<typeof assertionGroup>;
 
-export const assertionAggregationForm = named("AssertionAggregation", {
-  schemaVersion: constant(1),
-  userId: text,
+export const assertionAggregationForm = f.named("AssertionAggregation", {
+  schemaVersion: f.constant(1),
+  userId: f.text,
   query: assertionQuery,
-  scannedNodes: count,
-  matchedRecords: count,
+  scannedNodes: f.count,
+  matchedRecords: f.count,
   distinctCount: allGroups,
   /** By normalised values in code-point order. */
-  groups: list(assertionGroup),
-  groupsTruncated: flag,
+  groups: f.list(assertionGroup),
+  groupsTruncated: f.flag,
   ...coverage,
-  semanticEquivalence: constant("normalized_exact_only"),
+  semanticEquivalence: f.constant("normalized_exact_only"),
   exclusions,
 });
-export type AssertionAggregation = ValueOf<typeof assertionAggregationForm>;
+export type AssertionAggregation = f.ValueOf<typeof assertionAggregationForm>;
 
-const quantitySample = object({
-  nodeId: uuid,
-  value: decimalText,
-  unit: text,
-  sourceText: text,
+const quantitySample = f.object({
+  nodeId: f.uuid,
+  value: f.decimalText,
+  unit: f.text,
+  sourceText: f.text,
   /** Ascending. */
-  evidenceRefs: list(uuid),
+  evidenceRefs: f.list(f.uuid),
 });
-export type QuantitySample = ValueOf<typeof quantitySample>;
+export type QuantitySample = f.ValueOf<typeof quantitySample>;
 
-const quantityGroup = named("QuantityGroup", {
+const quantityGroup = f.named("QuantityGroup", {
   /** In the spelling of the first scanned record. */
   values: spelled<QuantityDimension>(`${CLAIM_PARTS}, unit`),
   normalizedValues: spelled<QuantityDimension>(`${CLAIM_PARTS}, unit`),
-  valueCount: count,
-  total: decimalText,
-  minimum: decimalText,
-  maximum: decimalText,
+  valueCount: f.count,
+  total: f.decimalText,
+  minimum: f.decimalText,
+  maximum: f.decimalText,
   evidenceCount: differentEvents,
   /** In scan order. */
-  samples: list(quantitySample),
-  samplesTruncated: flag,
-  earliestEventTime: nullable(instant),
-  latestEventTime: nullable(instant),
+  samples: f.list(quantitySample),
+  samplesTruncated: f.flag,
+  earliestEventTime: f.nullable(f.instant),
+  latestEventTime: f.nullable(f.instant),
 });
 /** Decimals are exact, in plain notation. */
-export type QuantityGroup = ValueOf<typeof quantityGroup>;
+export type QuantityGroup = f.ValueOf<typeof quantityGroup>;
 
-export const quantityAggregationForm = named("QuantityAggregation", {
-  schemaVersion: constant(1),
-  userId: text,
+export const quantityAggregationForm = f.named("QuantityAggregation", {
+  schemaVersion: f.constant(1),
+  userId: f.text,
   query: quantityQuery,
-  scannedNodes: count,
-  matchedQuantityRecords: count,
+  scannedNodes: f.count,
+  matchedQuantityRecords: f.count,
   distinctCount: allGroups,
   /** By normalised values in code-point order. */
-  groups: list(quantityGroup),
-  groupsTruncated: flag,
+  groups: f.list(quantityGroup),
+  groupsTruncated: f.flag,
   ...coverage,
-  unitConversion: constant("none"),
-  semanticEquivalence: member(["normalized_exact_only", "normalized_exact_and_predicate_prefix"]),
+  unitConversion: f.constant("none"),
+  semanticEquivalence: f.member(["normalized_exact_only", "normalized_exact_and_predicate_prefix"]),
   exclusions,
 });
-export type QuantityAggregation = ValueOf<typeof quantityAggregationForm>;
+export type QuantityAggregation = f.ValueOf<typeof quantityAggregationForm>;
 
-const quantityPlan = named("QuantityPlan", "What the question was understood to ask.", {
-  schemaVersion: constant(1),
-  question: text,
-  status: member(["ready", "unsupported"]),
-  reason: member([
+const quantityPlan = f.named("QuantityPlan", "What the question was understood to ask.", {
+  schemaVersion: f.constant(1),
+  question: f.text,
+  status: f.member(["ready", "unsupported"]),
+  reason: f.member([
     "matched_amount_question",
     "matched_count_question",
     "unsupported_shape",
@@ -191,137 +174,139 @@ const quantityPlan = named("QuantityPlan", "What the question was understood to 
     "unsupported_action",
   ]),
   /** The verb of the question in lower case. Undefined for an unsupported shape. */
-  action: nullable(text),
-  query: nullable(quantityQuery),
-  assumptions: list(text),
+  action: f.nullable(f.text),
+  query: f.nullable(quantityQuery),
+  assumptions: f.list(f.text),
 });
 /** How a question was understood; `query` is set exactly when it is `ready`. */
-export type QuantityPlan = ValueOf<typeof quantityPlan>;
+export type QuantityPlan = f.ValueOf<typeof quantityPlan>;
 
-export const textAggregationForm = named("TextAggregation", {
-  schemaVersion: constant(1),
+export const textAggregationForm = f.named("TextAggregation", {
+  schemaVersion: f.constant(1),
   plan: quantityPlan,
-  aggregation: noted(nullable(quantityAggregationForm), {
+  aggregation: f.noted(f.nullable(quantityAggregationForm), {
     description: "Null exactly when the question is unsupported.",
   }),
 });
-export type TextAggregation = ValueOf<typeof textAggregationForm>;
+export type TextAggregation = f.ValueOf<typeof textAggregationForm>;
 
 /** What is claimed about a subject. */
 
-const stateQuery = named("StateQuery", "The complete query, with its defaults.", {
-  subject: text,
-  predicate: text,
-  scope: member(SCOPES),
-  validAt: instant,
-  knowledgeAt: nullable(instant),
-  nodeTypes: list(member(NODE_TYPES)),
-  limit: integer,
+const stateQuery = f.named("StateQuery", "The complete query, with its defaults.", {
+  subject: f.text,
+  predicate: f.text,
+  scope: f.member(SCOPES),
+  validAt: f.instant,
+  knowledgeAt: f.nullable(f.instant),
+  nodeTypes: f.list(f.member(NODE_TYPES)),
+  limit: f.integer,
 });
-export type StateQuery = ValueOf<typeof stateQuery>;
+export type StateQuery = f.ValueOf<typeof stateQuery>;
 
-const stateValue = named("StateValue", {
+const stateValue = f.named("StateValue", {
   /** In the spelling of the first scanned candidate. */
-  object: text,
-  polarity: text,
-  normalizedObject: text,
-  normalizedPolarity: text,
-  candidateCount: count,
+  object: f.text,
+  polarity: f.text,
+  normalizedObject: f.text,
+  normalizedPolarity: f.text,
+  candidateCount: f.count,
   /** Different events. */
-  evidenceCount: count,
+  evidenceCount: f.count,
   /** The first ten that were scanned, ascending. */
-  sampleNodeIds: list(uuid),
+  sampleNodeIds: f.list(f.uuid),
   /** The smallest ten. */
-  sampleEvidenceRefs: list(uuid),
-  samplesTruncated: flag,
+  sampleEvidenceRefs: f.list(f.uuid),
+  samplesTruncated: f.flag,
 });
 /** One value that current candidates claim. */
-export type StateValue = ValueOf<typeof stateValue>;
+export type StateValue = f.ValueOf<typeof stateValue>;
 
-const stateEntry = named("StateEntry", {
-  nodeId: uuid,
-  nodeType: member(NODE_TYPES),
-  content: text,
-  subject: text,
-  predicate: text,
-  object: text,
-  polarity: text,
-  epistemicType: member(EPISTEMIC_TYPES),
-  sourceType: member(SOURCE_TYPES),
-  lifecycleState: member(LIFECYCLE_STATES),
+const stateEntry = f.named("StateEntry", {
+  nodeId: f.uuid,
+  nodeType: f.member(NODE_TYPES),
+  content: f.text,
+  subject: f.text,
+  predicate: f.text,
+  object: f.text,
+  polarity: f.text,
+  epistemicType: f.member(EPISTEMIC_TYPES),
+  sourceType: f.member(SOURCE_TYPES),
+  lifecycleState: f.member(LIFECYCLE_STATES),
   /** As stored. */
-  confidence: unit,
-  eventTime: nullable(instant),
-  createdAt: instant,
-  updatedAt: instant,
-  validFrom: instant,
-  validTo: nullable(instant),
-  supersededBy: nullable(uuid),
-  evidenceRefs: list(uuid),
+  confidence: f.unit,
+  eventTime: f.nullable(f.instant),
+  createdAt: f.instant,
+  updatedAt: f.instant,
+  validFrom: f.instant,
+  validTo: f.nullable(f.instant),
+  supersededBy: f.nullable(f.uuid),
+  evidenceRefs: f.list(f.uuid),
   /** The other ends of its conflicts, ascending. */
-  contradictionNodeIds: list(uuid),
-  currentCandidate: flag,
+  contradictionNodeIds: f.list(f.uuid),
+  currentCandidate: f.flag,
   /** Why it is not a current candidate; empty if it is one. */
-  exclusionReasons: list(text),
+  exclusionReasons: f.list(f.text),
 });
 /** One stored claim about the subject. */
-export type StateEntry = ValueOf<typeof stateEntry>;
+export type StateEntry = f.ValueOf<typeof stateEntry>;
 
-const stateConflict = named("StateConflict", {
-  edgeId: uuid,
-  sourceNodeId: uuid,
-  targetNodeId: uuid,
-  confidence: unit,
-  evidenceRef: nullable(uuid),
-  createdAt: instant,
-  validFrom: instant,
-  validTo: nullable(instant),
-  activeBetweenCurrentCandidates: flag,
+const stateConflict = f.named("StateConflict", {
+  edgeId: f.uuid,
+  sourceNodeId: f.uuid,
+  targetNodeId: f.uuid,
+  confidence: f.unit,
+  evidenceRef: f.nullable(f.uuid),
+  createdAt: f.instant,
+  validFrom: f.instant,
+  validTo: f.nullable(f.instant),
+  activeBetweenCurrentCandidates: f.flag,
 });
 /** A `contradicts` edge between two claims about the subject. */
-export type StateConflict = ValueOf<typeof stateConflict>;
+export type StateConflict = f.ValueOf<typeof stateConflict>;
 
-export const assertionStateForm = named(
+export const assertionStateForm = f.named(
   "AssertionState",
   "What is claimed about a subject, never which claim is true.",
   {
-    schemaVersion: constant(1),
-    userId: text,
+    schemaVersion: f.constant(1),
+    userId: f.text,
     query: stateQuery,
-    normalizedSubject: text,
-    normalizedPredicate: text,
-    status: member(["unknown", "single", "consistent", "multiple", "contested"]),
-    scannedNodes: count,
+    normalizedSubject: f.text,
+    normalizedPredicate: f.text,
+    status: f.member(["unknown", "single", "consistent", "multiple", "contested"]),
+    scannedNodes: f.count,
     /** Including those stored after the cutoff. */
-    matchedRecords: count,
-    currentCandidateCount: count,
+    matchedRecords: f.count,
+    currentCandidateCount: f.count,
     /** By normalised object, then polarity. */
-    currentValues: list(stateValue),
-    currentValuesTruncated: flag,
+    currentValues: f.list(stateValue),
+    currentValuesTruncated: f.flag,
     /** By confidence and time of storage, both descending, then id. */
-    currentCandidates: list(stateEntry),
-    currentCandidatesTruncated: flag,
+    currentCandidates: f.list(stateEntry),
+    currentCandidatesTruncated: f.flag,
     /** By start of validity, time of storage and id. */
-    timeline: list(stateEntry),
-    timelineTruncated: flag,
+    timeline: f.list(stateEntry),
+    timelineTruncated: f.flag,
     /** By time of storage, then id. */
-    conflicts: list(stateConflict),
-    conflictCount: count,
-    conflictsTruncated: flag,
+    conflicts: f.list(stateConflict),
+    conflictCount: f.count,
+    conflictsTruncated: f.flag,
     exclusions,
     ...coverage,
-    semanticEquivalence: constant("normalized_exact_only"),
-    validitySemantics: constant("valid_from_inclusive_valid_to_exclusive"),
-    lifecycleSemantics: constant("current_graph_state"),
-    stateSemantics: constant("eligible_claims_not_verified_truth"),
-    currentCandidateOrder: constant("confidence_then_ingestion_desc"),
-    timelineOrder: constant("validity_then_ingestion_ascending"),
-    historicalCoverage: noted(
-      nullable(object({ ...historical, limitations: shownAs(historical.limitations, list(text)) })),
+    semanticEquivalence: f.constant("normalized_exact_only"),
+    validitySemantics: f.constant("valid_from_inclusive_valid_to_exclusive"),
+    lifecycleSemantics: f.constant("current_graph_state"),
+    stateSemantics: f.constant("eligible_claims_not_verified_truth"),
+    currentCandidateOrder: f.constant("confidence_then_ingestion_desc"),
+    timelineOrder: f.constant("validity_then_ingestion_ascending"),
+    historicalCoverage: f.noted(
+      f.nullable(
+        f.object({ ...historical, limitations: f.shownAs(historical.limitations, f.list(f.text)) }),
+      ),
       { description: "With knowledge_at: what the cutoff does not undo." },
     ),
   },
 );
 /** Lists hold at most `limit` entries: values and candidates the first, timeline and conflicts the last. */
-export type AssertionState = ValueOf<typeof assertionStateForm>;
+export type AssertionState = f.ValueOf<typeof assertionStateForm>;
 export type StateStatus = AssertionState["status"];

@@ -1,23 +1,15 @@
-import {
-  anyObject,
-  instant,
-  nullable,
-  type ObjectForm,
-  object,
-  text,
-  uuid,
-} from "../../lib/form.ts";
+import * as f from "../../lib/form.ts";
 import type { JsonObject } from "../../lib/json.ts";
 
 /** One row of the insert-only audit log. */
-export const auditRecordForm = object({
-  id: uuid,
-  opType: text,
-  targetId: text,
-  payload: anyObject,
-  actorId: text,
-  namespaceId: nullable(text),
-  createdAt: instant,
+export const auditRecordForm = f.object({
+  id: f.uuid,
+  opType: f.text,
+  targetId: f.text,
+  payload: f.anyObject,
+  actorId: f.text,
+  namespaceId: f.nullable(f.text),
+  createdAt: f.instant,
 });
 
 /** How audit records encode a value: under the names of its form, null if absent. */
@@ -32,7 +24,7 @@ export type AuditForm<T> = {
  * @param written the stored names of its members, in order: they are on disk in every pack, and so must never change
  */
 export function auditForm<T extends object>(
-  { members }: ObjectForm<T>,
+  { members }: f.ObjectForm<T>,
   written: string,
 ): AuditForm<T> {
   const names = written.split(/\s+/);

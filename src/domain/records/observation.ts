@@ -1,17 +1,4 @@
-import {
-  count,
-  decimal,
-  flag,
-  instant,
-  list,
-  member,
-  nullable,
-  object,
-  sha256,
-  text,
-  uuid,
-  type ValueOf,
-} from "../../lib/form.ts";
+import * as f from "../../lib/form.ts";
 import { foldCase } from "../../lib/text.ts";
 
 const SOURCE_KINDS = ["photo", "video"] as const;
@@ -29,68 +16,68 @@ export type KeptReason = (typeof KEPT_REASONS)[number];
 const OBSERVATION_STATUSES = ["admitted", "repeat", "already_observed", "failed"] as const;
 export type ObservationStatus = (typeof OBSERVATION_STATUSES)[number];
 
-const loggedFrameForm = object({
+const loggedFrameForm = f.object({
   /** From 0. */
-  index: count,
+  index: f.count,
   /** Seconds from the beginning; undefined for a photo. */
-  timeS: nullable(decimal),
+  timeS: f.nullable(f.decimal),
   /** Difference from the last kept frame; undefined for the first. */
-  change: nullable(decimal),
-  kept: flag,
+  change: f.nullable(f.decimal),
+  kept: f.flag,
   /** Undefined: it was not. */
-  reason: nullable(member(KEPT_REASONS)),
+  reason: f.nullable(f.member(KEPT_REASONS)),
 });
 
-const observationForm = object({
-  index: count,
-  timeS: nullable(decimal),
-  frameSha256: sha256,
-  change: nullable(decimal),
-  keptReason: member(KEPT_REASONS),
-  status: member(OBSERVATION_STATUSES),
+const observationForm = f.object({
+  index: f.count,
+  timeS: f.nullable(f.decimal),
+  frameSha256: f.sha256,
+  change: f.nullable(f.decimal),
+  keptReason: f.member(KEPT_REASONS),
+  status: f.member(OBSERVATION_STATUSES),
   /** Similarity of its description and the previous one, if both quote the same texts. */
-  similarity: nullable(decimal),
+  similarity: f.nullable(f.decimal),
   /** Undefined: nothing was stored for it. */
-  eventId: nullable(uuid),
-  eventTime: instant,
+  eventId: f.nullable(f.uuid),
+  eventTime: f.instant,
   /** Extraction status of its description; undefined: nothing is extracted. */
-  extraction: nullable(text),
-  error: nullable(text),
+  extraction: f.nullable(f.text),
+  error: f.nullable(f.text),
   /** Undefined: the model was not asked, or failed. */
-  description: nullable(text),
-  describeSeconds: nullable(decimal),
-  admitSeconds: nullable(decimal),
+  description: f.nullable(f.text),
+  describeSeconds: f.nullable(f.decimal),
+  admitSeconds: f.nullable(f.decimal),
 });
 
 /** The result of observing a photo or video. */
-export const observationReportForm = object({
-  source: text,
-  kind: member(SOURCE_KINDS),
+export const observationReportForm = f.object({
+  source: f.text,
+  kind: f.member(SOURCE_KINDS),
   /** Absolute, links resolved; undefined for bytes. */
-  sourcePath: nullable(text),
-  sourceSha256: sha256,
-  capturedAt: instant,
-  captureClock: member(CAPTURE_CLOCKS),
-  visionModel: text,
-  describePromptVersion: count,
+  sourcePath: f.nullable(f.text),
+  sourceSha256: f.sha256,
+  capturedAt: f.instant,
+  captureClock: f.member(CAPTURE_CLOCKS),
+  visionModel: f.text,
+  describePromptVersion: f.count,
   /** Whether claims are extracted from what was stored. */
-  extract: flag,
-  frames: count,
-  keyframes: count,
-  described: count,
-  repeatsDropped: count,
-  alreadyObserved: count,
-  admitted: count,
-  failed: count,
+  extract: f.flag,
+  frames: f.count,
+  keyframes: f.count,
+  described: f.count,
+  repeatsDropped: f.count,
+  alreadyObserved: f.count,
+  admitted: f.count,
+  failed: f.count,
   /** Of what this call admitted. */
-  eventIds: list(uuid),
-  keyframeLog: list(loggedFrameForm),
+  eventIds: f.list(f.uuid),
+  keyframeLog: f.list(loggedFrameForm),
   /** Of the kept frames processed by the call. */
-  observations: list(observationForm),
+  observations: f.list(observationForm),
 });
 
-export type FrameObservation = ValueOf<typeof observationForm>;
-export type ObservationReport = ValueOf<typeof observationReportForm>;
+export type FrameObservation = f.ValueOf<typeof observationForm>;
+export type ObservationReport = f.ValueOf<typeof observationReportForm>;
 
 /** A text between double quotes, straight or curly. */
 const QUOTED = /["“”]([^"“”]{1,200})["“”]/gu;

@@ -1,27 +1,4 @@
-import {
-  anyObject,
-  constant,
-  count,
-  decimal,
-  dictionary,
-  flag,
-  instant,
-  list,
-  mapOf,
-  member,
-  named,
-  noted,
-  nullable,
-  object,
-  omitted,
-  sha256,
-  shownAs,
-  text,
-  through,
-  trueOrOmitted,
-  uuid,
-  type ValueOf,
-} from "../../lib/form.ts";
+import * as f from "../../lib/form.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../lib/uuid.ts";
 import {
@@ -53,25 +30,25 @@ const LIMITATIONS = [
 ] as const;
 export type CoverageLimitation = (typeof LIMITATIONS)[number];
 
-export const coverageForm = named(
+export const coverageForm = f.named(
   "AggregationCoverage",
   "Why the records may not be all of those that a count or a list needs.",
   {
-    status: member(["semantic_candidates", "candidate_limited", "context_limited"]),
-    exhaustive: constant(false),
+    status: f.member(["semantic_candidates", "candidate_limited", "context_limited"]),
+    exhaustive: f.constant(false),
     /** After expansion and filters, before selection. */
-    candidateCount: count,
-    selectedCount: count,
-    contextCount: count,
+    candidateCount: f.count,
+    selectedCount: f.count,
+    contextCount: f.count,
     /** In a fixed order. */
-    limitations: list(member(LIMITATIONS)),
+    limitations: f.list(f.member(LIMITATIONS)),
     /** Searches that reached their limit. */
-    candidateLimitPaths: list(text),
+    candidateLimitPaths: f.list(f.text),
   },
 );
 
 /** What the records of an answer cover, for a question for a count or a complete list. */
-export type Coverage = ValueOf<typeof coverageForm>;
+export type Coverage = f.ValueOf<typeof coverageForm>;
 
 /** How an answer for an earlier moment is made, and what it does not cover. */
 const SEMANTICS = {
@@ -86,18 +63,18 @@ type Semantics = keyof typeof SEMANTICS;
 
 /** Members that an answer for an earlier moment lacks. */
 export const historical = {
-  knowledgeAt: instant,
-  semantics: member(["ingestion_cutoff", "state_then"]),
-  exactSnapshot: constant(false),
-  limitations: list(member([...SEMANTICS.ingestion_cutoff, ...SEMANTICS.state_then])),
+  knowledgeAt: f.instant,
+  semantics: f.member(["ingestion_cutoff", "state_then"]),
+  exactSnapshot: f.constant(false),
+  limitations: f.list(f.member([...SEMANTICS.ingestion_cutoff, ...SEMANTICS.state_then])),
 };
 
-export const historicalForm = noted(object(historical), {
+export const historicalForm = f.noted(f.object(historical), {
   id: "HistoricalCoverage",
   description: "What an answer for an earlier moment is not.",
 });
 
-export type HistoricalCoverage = ValueOf<typeof historicalForm>;
+export type HistoricalCoverage = f.ValueOf<typeof historicalForm>;
 
 /** What an answer for an earlier moment does not cover. Pure. */
 export function historicalCoverage(knowledgeAt: Instant, semantics: Semantics): HistoricalCoverage {
@@ -108,174 +85,174 @@ export function historicalCoverage(knowledgeAt: Instant, semantics: Semantics): 
 const RANKING_POLICIES = ["score_path_id", "reranked_prefix", "score_id"] as const;
 export type RankingPolicy = (typeof RANKING_POLICIES)[number];
 
-const candidate = object({
-  nodeId: uuid,
-  scope: member(SCOPES),
+const candidate = f.object({
+  nodeId: f.uuid,
+  scope: f.member(SCOPES),
   /** SHA-256 of the UTF-8 text, 64 lower-case hex digits. */
-  contentSha256: sha256,
-  score: decimal,
+  contentSha256: f.sha256,
+  score: f.decimal,
   /** Absent for an inherited score. */
-  trace: noted(nullable(traceForm), { description: "Null for a score that was inherited." }),
-  rerankerScore: nullable(decimal),
+  trace: f.noted(f.nullable(traceForm), { description: "Null for a score that was inherited." }),
+  rerankerScore: f.nullable(f.decimal),
   /** Absent under weighted fusion. */
-  semanticRelevance: omitted(decimal),
+  semanticRelevance: f.omitted(f.decimal),
   /** Absent outside the context, where `tokenCost` is 0. */
-  representation: nullable(member(REPRESENTATION_LEVELS)),
-  tokenCost: count,
-  inContext: flag,
+  representation: f.nullable(f.member(REPRESENTATION_LEVELS)),
+  tokenCost: f.count,
+  inContext: f.flag,
   /** In the context with its own text: at full, prose or structured, and not blank. */
-  hasContent: noted(flag, { description: "In the context with text of its own." }),
+  hasContent: f.noted(f.flag, { description: "In the context with text of its own." }),
 });
 
 /** One result of a retrieval in its receipt. */
-export type ReceiptCandidate = ValueOf<typeof candidate>;
+export type ReceiptCandidate = f.ValueOf<typeof candidate>;
 
-const parameters = object({
-  rankingMultipliers: nullable(multipliersForm),
-  rankingProfile: object({
-    status: shownAs(member(["none", "applied", "inapplicable", "request_override"]), text),
-    profileId: nullable(text),
-    reason: nullable(text),
+const parameters = f.object({
+  rankingMultipliers: f.nullable(multipliersForm),
+  rankingProfile: f.object({
+    status: f.shownAs(f.member(["none", "applied", "inapplicable", "request_override"]), f.text),
+    profileId: f.nullable(f.text),
+    reason: f.nullable(f.text),
   }),
-  maxPerSource: nullable(count),
-  maxPerEvidence: nullable(count),
-  timeFrom: nullable(instant),
-  timeTo: nullable(instant),
-  knowledgeAt: nullable(instant),
-  eventTimeFrom: nullable(instant),
-  eventTimeTo: nullable(instant),
-  includeCrossScope: flag,
+  maxPerSource: f.nullable(f.count),
+  maxPerEvidence: f.nullable(f.count),
+  timeFrom: f.nullable(f.instant),
+  timeTo: f.nullable(f.instant),
+  knowledgeAt: f.nullable(f.instant),
+  eventTimeFrom: f.nullable(f.instant),
+  eventTimeTo: f.nullable(f.instant),
+  includeCrossScope: f.flag,
   /** Sorted, like `sourceTypes`. */
-  excludeNodeTypes: omitted(list(member(NODE_TYPES))),
-  sourceTypes: omitted(list(member(SOURCE_TYPES))),
-  epistemicWeights: through(
-    dictionary(decimal),
+  excludeNodeTypes: f.omitted(f.list(f.member(NODE_TYPES))),
+  sourceTypes: f.omitted(f.list(f.member(SOURCE_TYPES))),
+  epistemicWeights: f.through(
+    f.dictionary(f.decimal),
     (weights: Readonly<Partial<Record<EpistemicType, number>>>) => weights,
     (weights) => weights,
   ),
-  unverifiedConfidenceThreshold: decimal,
-  aggregationCoverage: nullable(coverageForm),
-  historicalCoverage: nullable(historicalForm),
-  temporalRelation: nullable(anyObject),
-  temporalLanguages: list(text),
+  unverifiedConfidenceThreshold: f.decimal,
+  aggregationCoverage: f.nullable(coverageForm),
+  historicalCoverage: f.nullable(historicalForm),
+  temporalRelation: f.nullable(f.anyObject),
+  temporalLanguages: f.list(f.text),
   /** Absent if default. */
-  queryIntentOrder: omitted(constant("temporal_first")),
+  queryIntentOrder: f.omitted(f.constant("temporal_first")),
   /** Absent without a reranker. */
-  rerankerTopK: nullable(count),
+  rerankerTopK: f.nullable(f.count),
   /** Absent if default. */
-  rerankerPriorWeight: omitted(decimal),
-  queryReformulation: object({
-    enabled: flag,
-    count: nullable(count),
-    provider: nullable(text),
-    model: nullable(text),
+  rerankerPriorWeight: f.omitted(f.decimal),
+  queryReformulation: f.object({
+    enabled: f.flag,
+    count: f.nullable(f.count),
+    provider: f.nullable(f.text),
+    model: f.nullable(f.text),
     /** Absent if default. */
-    mergePolicy: omitted(constant("max_signals")),
+    mergePolicy: f.omitted(f.constant("max_signals")),
   }),
 });
 
-export type ReceiptParameters = ValueOf<typeof parameters>;
+export type ReceiptParameters = f.ValueOf<typeof parameters>;
 
 /** A full receipt as canonical JSON: keys in the order of this declaration, no blanks, shortest numbers. */
-export const receiptForm = object({
+export const receiptForm = f.object({
   /** Determines which settings the receipt must state. */
-  schemaVersion: count,
-  requestId: uuid,
-  userId: text,
-  query: text,
-  referenceTime: instant,
-  scopes: nullable(list(member(SCOPES))),
+  schemaVersion: f.count,
+  requestId: f.uuid,
+  userId: f.text,
+  query: f.text,
+  referenceTime: f.instant,
+  scopes: f.nullable(f.list(f.member(SCOPES))),
   scoring: weightsForm,
   packing: packingForm,
   /** SHA-256 of the rendered context, 64 lower-case hex digits. */
-  contextSha256: sha256,
-  minScore: nullable(decimal),
-  minScoreSkipped: trueOrOmitted,
-  resultLimit: nullable(count),
-  retrievalMode: member(RETRIEVAL_MODES),
-  timeFrom: nullable(instant),
-  timeTo: nullable(instant),
-  candidates: noted(list(candidate), { description: "The results, in rank order." }),
+  contextSha256: f.sha256,
+  minScore: f.nullable(f.decimal),
+  minScoreSkipped: f.trueOrOmitted,
+  resultLimit: f.nullable(f.count),
+  retrievalMode: f.member(RETRIEVAL_MODES),
+  timeFrom: f.nullable(f.instant),
+  timeTo: f.nullable(f.instant),
+  candidates: f.noted(f.list(candidate), { description: "The results, in rank order." }),
   /** One for each candidate, in their order. */
-  scoreProvenance: through(
-    mapOf(provenanceForm),
+  scoreProvenance: f.through(
+    f.mapOf(provenanceForm),
     (map: ReadonlyMap<Uuid, ScoreProvenance>) => map,
     (map) => new Map(Array.from(map, ([id, provenance]) => [asUuid(id), provenance])),
   ),
-  rankingPolicy: member(RANKING_POLICIES),
-  execution: object({
-    schemaVersion: constant(1),
+  rankingPolicy: f.member(RANKING_POLICIES),
+  execution: f.object({
+    schemaVersion: f.constant(1),
     parameters,
     /** Identity of the running code: names and versions. */
-    features: noted(dictionary(text), { description: "Names and versions of what ran." }),
+    features: f.noted(f.dictionary(f.text), { description: "Names and versions of what ran." }),
   }),
 });
 
 /** Everything that determined an answer, so that scores and order can be recomputed from it alone. */
-export type RetrievalReceipt = ValueOf<typeof receiptForm>;
+export type RetrievalReceipt = f.ValueOf<typeof receiptForm>;
 
 /** How much of an answer is kept. */
 export const RECEIPT_DETAILS = ["lean", "full"] as const;
 export type ReceiptDetail = (typeof RECEIPT_DETAILS)[number];
 
-const leanCandidate = object({
-  nodeId: uuid,
-  rank: noted(count, { description: "From 1, among the results. Only in a lean receipt." }),
+const leanCandidate = f.object({
+  nodeId: f.uuid,
+  rank: f.noted(f.count, { description: "From 1, among the results. Only in a lean receipt." }),
   /** To six digits. */
-  score: decimal,
-  representation: nullable(member(REPRESENTATION_LEVELS)),
-  tokenCost: count,
-  inContext: flag,
-  hasContent: flag,
-  reasons: noted(omitted(list(object({ text, memory: omitted(uuid) }))), {
+  score: f.decimal,
+  representation: f.nullable(f.member(REPRESENTATION_LEVELS)),
+  tokenCost: f.count,
+  inContext: f.flag,
+  hasContent: f.flag,
+  reasons: f.noted(f.omitted(f.list(f.object({ text: f.text, memory: f.omitted(f.uuid) }))), {
     description: "Why it has its score, in plain words. Only in a lean receipt, of the first.",
   }),
 });
 
 /** The content of a lean receipt: enough to explain and cite an answer and to repeat the question, not enough to recompute it. */
-export const leanForm = object({
-  detail: noted(constant("lean"), {
+export const leanForm = f.object({
+  detail: f.noted(f.constant("lean"), {
     description:
       "lean: scores, settings, and what did not come into the answer were not kept. Absent: all was.",
   }),
-  requestId: uuid,
-  userId: text,
-  query: text,
-  referenceTime: instant,
-  scopes: omitted(list(member(SCOPES))),
-  packing: object({
-    tokenBudget: count,
-    minFidelity: member(REPRESENTATION_LEVELS),
-    overheadTokens: count,
+  requestId: f.uuid,
+  userId: f.text,
+  query: f.text,
+  referenceTime: f.instant,
+  scopes: f.omitted(f.list(f.member(SCOPES))),
+  packing: f.object({
+    tokenBudget: f.count,
+    minFidelity: f.member(REPRESENTATION_LEVELS),
+    overheadTokens: f.count,
   }),
-  contextSha256: sha256,
-  minScore: omitted(decimal),
-  minScoreSkipped: trueOrOmitted,
-  resultLimit: omitted(count),
-  retrievalMode: member(RETRIEVAL_MODES),
-  timeFrom: omitted(instant),
-  timeTo: omitted(instant),
-  fusion: noted(member(["weighted", "rrf", "relative", "adaptive"]), {
+  contextSha256: f.sha256,
+  minScore: f.omitted(f.decimal),
+  minScoreSkipped: f.trueOrOmitted,
+  resultLimit: f.omitted(f.count),
+  retrievalMode: f.member(RETRIEVAL_MODES),
+  timeFrom: f.omitted(f.instant),
+  timeTo: f.omitted(f.instant),
+  fusion: f.noted(f.member(["weighted", "rrf", "relative", "adaptive"]), {
     description: "How signals became scores. Only in a lean receipt.",
   }),
-  resultCount: noted(count, { description: "All results. Only in a lean receipt." }),
+  resultCount: f.noted(f.count, { description: "All results. Only in a lean receipt." }),
   /** In rank order: those in the context, and the first of the others. */
-  candidates: list(leanCandidate),
-  execution: object({
-    parameters: object({
-      rankingMultipliers: omitted(multipliersForm),
-      maxPerSource: omitted(count),
-      maxPerEvidence: omitted(count),
-      knowledgeAt: omitted(instant),
-      eventTimeFrom: omitted(instant),
-      eventTimeTo: omitted(instant),
-      includeCrossScope: flag,
-      excludeNodeTypes: omitted(list(member(NODE_TYPES))),
-      sourceTypes: omitted(list(member(SOURCE_TYPES))),
+  candidates: f.list(leanCandidate),
+  execution: f.object({
+    parameters: f.object({
+      rankingMultipliers: f.omitted(multipliersForm),
+      maxPerSource: f.omitted(f.count),
+      maxPerEvidence: f.omitted(f.count),
+      knowledgeAt: f.omitted(f.instant),
+      eventTimeFrom: f.omitted(f.instant),
+      eventTimeTo: f.omitted(f.instant),
+      includeCrossScope: f.flag,
+      excludeNodeTypes: f.omitted(f.list(f.member(NODE_TYPES))),
+      sourceTypes: f.omitted(f.list(f.member(SOURCE_TYPES))),
     }),
   }),
 });
-export type LeanReceipt = ValueOf<typeof leanForm>;
+export type LeanReceipt = f.ValueOf<typeof leanForm>;
 export type AnyReceipt = RetrievalReceipt | LeanReceipt;
 
 /** Whether a receipt lacks the data to recompute the answer. */
@@ -364,19 +341,19 @@ export const CITATION_METHODS = [
 ] as const;
 export type CitationMethod = (typeof CITATION_METHODS)[number];
 
-export const citationsForm = named("AnswerCitations", "Which memories an answer was made from.", {
-  schemaVersion: constant(1),
-  citationId: uuid,
-  requestId: uuid,
-  answerId: text,
-  citedNodeIds: list(uuid),
-  answerSha256: nullable(text),
-  method: member(CITATION_METHODS),
-  userId: text,
-  recordedAt: instant,
-  receiptChecksum: noted(text, { description: "Of the receipt that vouches for them." }),
-  contextSha256: noted(text, { description: "Of the context that the answer was made from." }),
+export const citationsForm = f.named("AnswerCitations", "Which memories an answer was made from.", {
+  schemaVersion: f.constant(1),
+  citationId: f.uuid,
+  requestId: f.uuid,
+  answerId: f.text,
+  citedNodeIds: f.list(f.uuid),
+  answerSha256: f.nullable(f.text),
+  method: f.member(CITATION_METHODS),
+  userId: f.text,
+  recordedAt: f.instant,
+  receiptChecksum: f.noted(f.text, { description: "Of the receipt that vouches for them." }),
+  contextSha256: f.noted(f.text, { description: "Of the context that the answer was made from." }),
 });
 
 /** A recorded citation report. It changes neither memories nor ranking. */
-export type AnswerCitations = ValueOf<typeof citationsForm>;
+export type AnswerCitations = f.ValueOf<typeof citationsForm>;

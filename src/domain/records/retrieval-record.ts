@@ -1,20 +1,4 @@
-import {
-  constant,
-  count,
-  decimal,
-  dictionary,
-  flag,
-  instant,
-  list,
-  member,
-  nullable,
-  object,
-  omitted,
-  shownAs,
-  text,
-  uuid,
-  type ValueOf,
-} from "../../lib/form.ts";
+import * as f from "../../lib/form.ts";
 import { QUERY_INTENTS, REPRESENTATION_LEVELS } from "../enums.ts";
 
 /** The ways in which a memory became a candidate, as named on the wire. */
@@ -48,60 +32,60 @@ export const OUTCOMES = ["applied", "timeout", "failed"] as const;
 /** Why a result is not in the context. */
 const PACKING_REASONS = ["token_budget", "blank_text", "folded", "one_sided"] as const;
 
-const notPacked = object({
-  nodeId: uuid,
-  reason: member(PACKING_REASONS),
+const notPacked = f.object({
+  nodeId: f.uuid,
+  reason: f.member(PACKING_REASONS),
   /** The record that contains its text; only for `folded`, if known. */
-  foldedInto: nullable(uuid),
+  foldedInto: f.nullable(f.uuid),
 });
-export type NotPacked = ValueOf<typeof notPacked>;
+export type NotPacked = f.ValueOf<typeof notPacked>;
 
-const filteredOut = object({ nodeId: uuid, reason: text });
+const filteredOut = f.object({ nodeId: f.uuid, reason: f.text });
 
-const selectedOut = object({
-  nodeId: uuid,
-  reason: text,
-  score: decimal,
+const selectedOut = f.object({
+  nodeId: f.uuid,
+  reason: f.text,
+  score: f.decimal,
   /** Absent under weighted fusion. */
-  semanticRelevance: omitted(decimal),
+  semanticRelevance: f.omitted(f.decimal),
 });
 /** A candidate excluded by selection. */
-export type SelectedOut = ValueOf<typeof selectedOut>;
+export type SelectedOut = f.ValueOf<typeof selectedOut>;
 
 /** The index record stored with a receipt, in the same form. */
-export const recordForm = object({
-  intent: member(QUERY_INTENTS),
+export const recordForm = f.object({
+  intent: f.member(QUERY_INTENTS),
   /** The time that the question names, if any. */
-  queryTimeFrom: nullable(instant),
-  queryTimeTo: nullable(instant),
-  candidatesGenerated: dictionary(count),
-  candidatesFiltered: count,
-  candidatesIncluded: count,
-  backendsUsed: list(text),
-  embeddingMismatch: flag,
-  backendFailures: dictionary(text),
-  reranker: nullable(member(OUTCOMES)),
-  reformulation: nullable(member(OUTCOMES)),
-  tokensUsed: count,
-  scoringConfigVersion: text,
-  crossScopeHintCount: count,
+  queryTimeFrom: f.nullable(f.instant),
+  queryTimeTo: f.nullable(f.instant),
+  candidatesGenerated: f.dictionary(f.count),
+  candidatesFiltered: f.count,
+  candidatesIncluded: f.count,
+  backendsUsed: f.list(f.text),
+  embeddingMismatch: f.flag,
+  backendFailures: f.dictionary(f.text),
+  reranker: f.nullable(f.member(OUTCOMES)),
+  reformulation: f.nullable(f.member(OUTCOMES)),
+  tokensUsed: f.count,
+  scoringConfigVersion: f.text,
+  crossScopeHintCount: f.count,
   /** How each candidate of the receipt was found, in its order. */
-  paths: list(list(member(CANDIDATE_PATHS))),
+  paths: f.list(f.list(f.member(CANDIDATE_PATHS))),
   /** The records of the context, in context order. */
-  context: list(object({ nodeId: uuid, section: member(SECTION_NAMES) })),
+  context: f.list(f.object({ nodeId: f.uuid, section: f.member(SECTION_NAMES) })),
   /** All other candidates of the receipt, in rank order. */
-  notPacked: list(notPacked),
+  notPacked: f.list(notPacked),
   /** With the reason: for example `node_type_filtered:note`. */
-  filteredOut: list(filteredOut),
-  selectedOut: list(selectedOut),
+  filteredOut: f.list(filteredOut),
+  selectedOut: f.list(selectedOut),
   /** The requesting program. Absent: it did not name itself. */
-  client: omitted(text),
+  client: f.omitted(f.text),
   /** How long the answer took, in milliseconds; at most 2^32 - 1. Absent in receipts of earlier versions. */
-  timingMs: omitted(count),
+  timingMs: f.omitted(f.count),
 });
 
 /** Further data on a retrieval, stored with its receipt. */
-export type RetrievalRecord = ValueOf<typeof recordForm>;
+export type RetrievalRecord = f.ValueOf<typeof recordForm>;
 
 export const CONTEXT_FORMATS = ["auditable", "compact", "reader"] as const;
 export type ContextFormat = (typeof CONTEXT_FORMATS)[number];
@@ -117,66 +101,66 @@ export const ANCHOR_POLICIES = ["all", "non_entity"] as const;
 
 /** A member of a closed set, which documents describe as plain text. */
 function word<const T extends string>(members: readonly T[]) {
-  return shownAs(member(members), text);
+  return f.shownAs(f.member(members), f.text);
 }
 
 /**
  * How many candidates there are and how they become a context, as recorded in a receipt. The settings have the same names in
  * `config/schema.ts`. Absent: settings that the receipt's version does not have.
  */
-export const packingForm = object({
+export const packingForm = f.object({
   multipathOrdering: word(MULTIPATH_ORDERINGS),
   contextGuidanceMode: word(GUIDANCE_MODES),
   contextFormat: word(CONTEXT_FORMATS),
   /** `[m3]` references in the reader format. */
-  contextCitations: omitted(flag),
-  tokenBudget: count,
-  tokenizer: text,
-  minFidelity: member(REPRESENTATION_LEVELS),
+  contextCitations: f.omitted(f.flag),
+  tokenBudget: f.count,
+  tokenizer: f.text,
+  minFidelity: f.member(REPRESENTATION_LEVELS),
   /** Tokens of the budget reserved for the caller's own frame. */
-  overheadTokens: count,
+  overheadTokens: f.count,
   /** For compatibility with other programs of this kind; not used, like `crossScopeTokenBudget`. */
-  charsPerToken: decimal,
+  charsPerToken: f.decimal,
   /** Candidates of each search; 0 turns it off. */
-  graphMaxCandidates: count,
-  vectorK: count,
-  lexicalK: count,
+  graphMaxCandidates: f.count,
+  vectorK: f.count,
+  lexicalK: f.count,
   /** 1 to 3. */
-  graphMaxHops: count,
+  graphMaxHops: f.count,
   /** Hints from other scopes; 0: none. */
-  crossScopeTopN: count,
-  crossScopeTokenBudget: count,
+  crossScopeTopN: f.count,
+  crossScopeTokenBudget: f.count,
   /** Neighbours on either side; 0 turns session expansion off. */
-  sessionContextWindow: count,
+  sessionContextWindow: f.count,
   /** Best candidates whose session neighbours are added. */
-  sessionContextTopK: count,
+  sessionContextTopK: f.count,
   /** Share of the trigger's score that a neighbour inherits, 0 exclusive to 1. */
-  sessionContextScoreDecay: decimal,
+  sessionContextScoreDecay: f.decimal,
   /** The same under rank fusion, if set. */
-  sessionContextRankFusionScoreDecay: omitted(decimal),
-  sessionContextPacking: omitted(member(SESSION_PACKINGS)),
+  sessionContextRankFusionScoreDecay: f.omitted(f.decimal),
+  sessionContextPacking: f.omitted(f.member(SESSION_PACKINGS)),
   /** Reader format: omits a record whose text another one with the same evidence contains. */
-  foldRepeatedText: omitted(constant(true)),
+  foldRepeatedText: f.omitted(f.constant(true)),
   /** Candidate groups of one session whose best members are raised; 0: none. */
-  episodeContextTopK: count,
-  episodeContextLocalK: count,
-  episodeContextScoreDecay: decimal,
+  episodeContextTopK: f.count,
+  episodeContextLocalK: f.count,
+  episodeContextScoreDecay: f.decimal,
   /** Groups with the same evidence that are replaced by their sources; 0: none. Excludes augmentation. */
-  evidenceProjectionTopK: count,
-  evidenceProjectionMaxSources: count,
-  evidenceProjectionScoreDecay: decimal,
+  evidenceProjectionTopK: f.count,
+  evidenceProjectionMaxSources: f.count,
+  evidenceProjectionScoreDecay: f.decimal,
   /** Groups with the same evidence to which their sources are added; 0: none. */
-  evidenceAugmentationTopK: count,
-  evidenceAugmentationMaxSources: count,
-  evidenceAugmentationScoreDecay: decimal,
+  evidenceAugmentationTopK: f.count,
+  evidenceAugmentationMaxSources: f.count,
+  evidenceAugmentationScoreDecay: f.decimal,
   evidenceAugmentationAnchorPolicy: word(ANCHOR_POLICIES),
   /** Factor on search limits for count and list questions, and its bound. */
-  aggregationKMultiplier: decimal,
-  aggregationKMax: count,
+  aggregationKMultiplier: f.decimal,
+  aggregationKMax: f.count,
 });
 
 /** Packing settings as they took effect. */
-export type ReceiptPacking = ValueOf<typeof packingForm>;
+export type ReceiptPacking = f.ValueOf<typeof packingForm>;
 
 export type PackingSettings = Omit<
   ReceiptPacking,

@@ -1,25 +1,4 @@
-import {
-  constant,
-  count,
-  decimal,
-  dictionary,
-  type Form,
-  FormError,
-  integer,
-  list,
-  member,
-  named,
-  noted,
-  nullable,
-  object,
-  omitted,
-  oneOf,
-  repeated,
-  shownAs,
-  through,
-  uuid,
-  type ValueOf,
-} from "../../lib/form.ts";
+import * as f from "../../lib/form.ts";
 import { snakeCase } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import {
@@ -33,36 +12,36 @@ import {
 /** Scores and their derivation, as kept in receipts and shown in answers. */
 
 /** A fusion's settings, flat, next to the weights; absent where the fusion does not read them. */
-const flatWeights = object({
-  wSemantic: decimal,
-  wLexical: decimal,
-  wGraph: decimal,
-  wRecency: decimal,
-  wSalience: decimal,
-  wConfidence: decimal,
-  wEpistemic: decimal,
-  wPaths: decimal,
-  recencyLambda: decimal,
-  temporalBoost: decimal,
-  nodeTypeBoost: dictionary(decimal),
-  relevanceFloor: decimal,
-  currentUpdateMultiplier: decimal,
-  fusion: noted(omitted(member(["rrf", "relative", "adaptive"])), {
+const flatWeights = f.object({
+  wSemantic: f.decimal,
+  wLexical: f.decimal,
+  wGraph: f.decimal,
+  wRecency: f.decimal,
+  wSalience: f.decimal,
+  wConfidence: f.decimal,
+  wEpistemic: f.decimal,
+  wPaths: f.decimal,
+  recencyLambda: f.decimal,
+  temporalBoost: f.decimal,
+  nodeTypeBoost: f.dictionary(f.decimal),
+  relevanceFloor: f.decimal,
+  currentUpdateMultiplier: f.decimal,
+  fusion: f.noted(f.omitted(f.member(["rrf", "relative", "adaptive"])), {
     description: "Absent: weighted.",
   }),
-  rrfK: omitted(shownAs(decimal, integer)),
-  relativeSemanticShare: omitted(decimal),
-  adaptiveSemanticShare: omitted(decimal),
-  adaptiveFullCoverage: omitted(decimal),
-  rrfRecencyBoost: omitted(decimal),
-  rrfTieBreak: omitted(constant("event_time")),
-  recencyTime: omitted(constant("event_time")),
+  rrfK: f.omitted(f.shownAs(f.decimal, f.integer)),
+  relativeSemanticShare: f.omitted(f.decimal),
+  adaptiveSemanticShare: f.omitted(f.decimal),
+  adaptiveFullCoverage: f.omitted(f.decimal),
+  rrfRecencyBoost: f.omitted(f.decimal),
+  rrfTieBreak: f.omitted(f.constant("event_time")),
+  recencyTime: f.omitted(f.constant("event_time")),
 });
 type FlatWeights = Parameters<typeof flatWeights.json>[0];
 
-export const weightsForm: Form<ScoringWeights> = noted(
-  repeated(
-    through(flatWeights, toFlat, (flat, path) => {
+export const weightsForm: f.Form<ScoringWeights> = f.noted(
+  f.repeated(
+    f.through(flatWeights, toFlat, (flat, path) => {
       const { recencyLambda, temporalBoost, relevanceFloor, nodeTypeBoost } = flat;
       return {
         ...{ semantic: flat.wSemantic, lexical: flat.wLexical, graph: flat.wGraph },
@@ -110,13 +89,13 @@ function toFusion(flat: FlatWeights, path: string): Fusion {
   const own: readonly string[] = MEMBERS_OF[kind];
   for (const name of Object.values(MEMBERS_OF).flat()) {
     const isForeign = !own.includes(name) && flat[name] !== undefined;
-    if (isForeign) throw new FormError(`${path}: ${name} is of another fusion`);
+    if (isForeign) throw new f.FormError(`${path}: ${name} is of another fusion`);
   }
   const needed = (
     name: "rrfK" | `${"relative" | "adaptive"}SemanticShare` | "adaptiveFullCoverage",
   ) => {
     const value = flat[name];
-    if (value === undefined) throw new FormError(`${path}.${snakeCase(name)}: is missing`);
+    if (value === undefined) throw new f.FormError(`${path}.${snakeCase(name)}: is missing`);
     return value;
   };
   const shared = { recencyBoost: flat.rrfRecencyBoost, tieBreak: flat.rrfTieBreak };
@@ -134,27 +113,31 @@ function toFusion(flat: FlatWeights, path: string): Fusion {
   }
 }
 
-export const traceForm = named("ScoreTrace", "The signals of one candidate and its first score.", {
-  /** Cosine, 0 to 1 (negative values count as 0). */
-  semanticSimilarity: decimal,
-  /** BM25 rescaled over the hits of this question, 0 to 1. */
-  lexicalRelevance: decimal,
-  /** 1 at one hop, 0.7 at two, 0.4 at three, else 0. */
-  graphProximity: decimal,
-  recencyFactor: decimal,
-  /** After decay; 0 if the fusion does not read it; the same for `confidence`. */
-  salience: decimal,
-  confidence: decimal,
-  epistemicWeight: decimal,
-  /** Share of the backends that found it, 0 to 1; breaks ties only. */
-  pathScore: decimal,
-  temporalAffinity: decimal,
-  nodeTypeBoost: decimal,
-  compositeScore: decimal,
-});
+export const traceForm = f.named(
+  "ScoreTrace",
+  "The signals of one candidate and its first score.",
+  {
+    /** Cosine, 0 to 1 (negative values count as 0). */
+    semanticSimilarity: f.decimal,
+    /** BM25 rescaled over the hits of this question, 0 to 1. */
+    lexicalRelevance: f.decimal,
+    /** 1 at one hop, 0.7 at two, 0.4 at three, else 0. */
+    graphProximity: f.decimal,
+    recencyFactor: f.decimal,
+    /** After decay; 0 if the fusion does not read it; the same for `confidence`. */
+    salience: f.decimal,
+    confidence: f.decimal,
+    epistemicWeight: f.decimal,
+    /** Share of the backends that found it, 0 to 1; breaks ties only. */
+    pathScore: f.decimal,
+    temporalAffinity: f.decimal,
+    nodeTypeBoost: f.decimal,
+    compositeScore: f.decimal,
+  },
+);
 
 /** The signals of one candidate and the resulting score. */
-export type ScoreTrace = ValueOf<typeof traceForm>;
+export type ScoreTrace = f.ValueOf<typeof traceForm>;
 
 export const ADJUSTMENT_KINDS = [
   "neural_blend",
@@ -169,17 +152,17 @@ export const ADJUSTMENT_KINDS = [
 ] as const;
 export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number];
 
-const adjustment = object({
-  kind: member(ADJUSTMENT_KINDS),
-  coefficient: decimal,
+const adjustment = f.object({
+  kind: f.member(ADJUSTMENT_KINDS),
+  coefficient: f.decimal,
   /** Only for neural_blend: the reranker's score, 0 to 1. */
-  neuralScore: nullable(decimal),
+  neuralScore: f.nullable(f.decimal),
   /** The candidate that the score was inherited from. */
-  sourceNodeId: nullable(uuid),
+  sourceNodeId: f.nullable(f.uuid),
 });
 
 /** A change to a score after it was computed. */
-export type Adjustment = ValueOf<typeof adjustment>;
+export type Adjustment = f.ValueOf<typeof adjustment>;
 
 /** Everything needed to recompute a score. */
 export type ScoreProvenance = {
@@ -200,30 +183,30 @@ type RankFusion = Omit<Extract<FusionRecord, { readonly kind: "rrf" }>, "kind">;
 type RelativeFusion = Omit<Extract<FusionRecord, { readonly kind: "relative" }>, "kind">;
 type AdaptiveFusion = Omit<Extract<FusionRecord, { readonly kind: "adaptive" }>, "kind">;
 
-type FactorForms = { readonly [Name in keyof PoolFactors]-?: Form<PoolFactors[Name]> };
+type FactorForms = { readonly [Name in keyof PoolFactors]-?: f.Form<PoolFactors[Name]> };
 // SAFETY: a form for each row of the table, and one for the tie-break.
 const factors = Object.fromEntries([
-  ...FACTORS.map(({ name, isAlways }) => [name, isAlways ? decimal : omitted(decimal)]),
-  ["tieBreak", omitted(decimal)],
+  ...FACTORS.map(({ name, isAlways }) => [name, isAlways ? f.decimal : f.omitted(f.decimal)]),
+  ["tieBreak", f.omitted(f.decimal)],
 ]) as FactorForms;
 
-const rankFusion = object<RankFusion>({
-  semanticRank: nullable(shownAs(count, integer)),
-  lexicalRank: nullable(shownAs(count, integer)),
+const rankFusion = f.object<RankFusion>({
+  semanticRank: f.nullable(f.shownAs(f.count, f.integer)),
+  lexicalRank: f.nullable(f.shownAs(f.count, f.integer)),
   ...factors,
 });
 
-const relativeFusion = object<RelativeFusion>({
-  semantic: nullable(decimal),
-  lexical: nullable(decimal),
+const relativeFusion = f.object<RelativeFusion>({
+  semantic: f.nullable(f.decimal),
+  lexical: f.nullable(f.decimal),
   ...factors,
 });
 
-const adaptiveFusion = object<AdaptiveFusion>({
-  coverage: decimal,
-  certainty: decimal,
-  semantic: nullable(decimal),
-  lexical: nullable(decimal),
+const adaptiveFusion = f.object<AdaptiveFusion>({
+  coverage: f.decimal,
+  certainty: f.decimal,
+  semantic: f.nullable(f.decimal),
+  lexical: f.nullable(f.decimal),
   ...factors,
 });
 
@@ -233,21 +216,21 @@ type FlatProvenance = Omit<ScoreProvenance, "fusion"> & {
   readonly adaptiveFusion: AdaptiveFusion | undefined;
 };
 
-const flatProvenance = object<FlatProvenance>({
-  formulaVersion: noted(oneOf(1, 2, 3, 4), {
+const flatProvenance = f.object<FlatProvenance>({
+  formulaVersion: f.noted(f.oneOf(1, 2, 3, 4), {
     description: "1 weighted, 2 rank fusion, 3 relative fusion, 4 adaptive fusion.",
   }),
-  baseNodeId: uuid,
+  baseNodeId: f.uuid,
   trace: traceForm,
   weights: weightsForm,
-  adjustments: list(adjustment),
-  rankFusion: omitted(rankFusion),
-  relativeFusion: omitted(relativeFusion),
-  adaptiveFusion: omitted(adaptiveFusion),
+  adjustments: f.list(adjustment),
+  rankFusion: f.omitted(rankFusion),
+  relativeFusion: f.omitted(relativeFusion),
+  adaptiveFusion: f.omitted(adaptiveFusion),
 });
 
-export const provenanceForm: Form<ScoreProvenance> = noted(
-  through(
+export const provenanceForm: f.Form<ScoreProvenance> = f.noted(
+  f.through(
     flatProvenance,
     ({ fusion, ...rest }: ScoreProvenance): FlatProvenance => ({
       ...rest,
@@ -261,21 +244,21 @@ export const provenanceForm: Form<ScoreProvenance> = noted(
         relativeFusion === undefined ? [] : { kind: "relative" as const, ...relativeFusion },
         adaptiveFusion === undefined ? [] : { kind: "adaptive" as const, ...adaptiveFusion },
       ].flat();
-      if (given.length > 1) throw new FormError(`${path}: is of two fusions`);
+      if (given.length > 1) throw new f.FormError(`${path}: is of two fusions`);
       return { ...rest, fusion: given[0] };
     },
   ),
   { id: "ScoreProvenance", description: "All that is needed to compute a score again." },
 );
 
-export const multipliersForm = named("AppliedMultipliers", {
-  semantic: decimal,
-  lexical: decimal,
-  graph: decimal,
-  recency: decimal,
-  salience: decimal,
-  confidence: decimal,
+export const multipliersForm = f.named("AppliedMultipliers", {
+  semantic: f.decimal,
+  lexical: f.decimal,
+  graph: f.decimal,
+  recency: f.decimal,
+  salience: f.decimal,
+  confidence: f.decimal,
 });
 
 /** Factors on the weights of a weighted score for one request, each 0.25 to 4. */
-export type RankingMultipliers = ValueOf<typeof multipliersForm>;
+export type RankingMultipliers = f.ValueOf<typeof multipliersForm>;

@@ -8,19 +8,7 @@ import {
   CITATION_METHODS,
   type KeptReceipt,
 } from "../../domain/records/receipt.ts";
-import {
-  constant,
-  type Form,
-  FormError,
-  instant,
-  list,
-  member,
-  nullable,
-  object,
-  sha256,
-  text,
-  uuid,
-} from "../../lib/form.ts";
+import * as f from "../../lib/form.ts";
 import { uuidV5 } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { asUuid, parseUuid, type Uuid } from "../../lib/uuid.ts";
@@ -47,18 +35,18 @@ type Submission = Pick<
   "citationId" | "requestId" | "answerId" | "citedNodeIds" | "answerSha256" | "method"
 >;
 
-const citationsForm: Form<AnswerCitations> = object<AnswerCitations>({
-  schemaVersion: constant(1),
-  citationId: uuid,
-  requestId: uuid,
-  answerId: text,
-  citedNodeIds: list(uuid),
-  answerSha256: nullable(sha256),
-  method: member(CITATION_METHODS),
-  userId: text,
-  recordedAt: instant,
-  receiptChecksum: sha256,
-  contextSha256: sha256,
+const citationsForm: f.Form<AnswerCitations> = f.object<AnswerCitations>({
+  schemaVersion: f.constant(1),
+  citationId: f.uuid,
+  requestId: f.uuid,
+  answerId: f.text,
+  citedNodeIds: f.list(f.uuid),
+  answerSha256: f.nullable(f.sha256),
+  method: f.member(CITATION_METHODS),
+  userId: f.text,
+  recordedAt: f.instant,
+  receiptChecksum: f.sha256,
+  contextSha256: f.sha256,
 });
 
 /**
@@ -282,7 +270,7 @@ function toRecord(operation: AuditRecord): AnswerCitations {
   try {
     return citationsForm.read(openChecksummed(operation.payload), "citations");
   } catch (error) {
-    if (!(error instanceof FormError)) throw error;
+    if (!(error instanceof f.FormError)) throw error;
     const message = `the answer citations ${operation.targetId} cannot be read: ${error.message}`;
     throw new SvcError("storage_failed", message, { citation_id: asUuid(operation.targetId) });
   }

@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  statSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isTagGone, processTag } from "../../native/process-identity.ts";
 import { removeFile, removeFolder } from "../../native/system-files.ts";
@@ -33,7 +25,7 @@ export function isHiddenFor(hidden: string, path: string): boolean {
 export function removeLeftovers(path: string): void {
   for (const hidden of hiddenFilesOf(path)) {
     if (!isTagGone(HIDDEN.exec(basename(hidden))?.groups?.["tag"] ?? "")) continue;
-    (lstatSync(hidden).isDirectory() ? removeFolder : removeFile)(hidden);
+    (fs.lstatSync(hidden).isDirectory() ? removeFolder : removeFile)(hidden);
   }
 }
 
@@ -41,7 +33,8 @@ export function removeLeftovers(path: string): void {
 export function hiddenFilesOf(path: string): readonly string[] {
   const folder = dirname(path);
   try {
-    return readdirSync(folder)
+    return fs
+      .readdirSync(folder)
       .filter((name) => HIDDEN.exec(name)?.groups?.["name"] === basename(path))
       .map((name) => join(folder, name));
   } catch {
@@ -52,7 +45,7 @@ export function hiddenFilesOf(path: string): readonly string[] {
 
 /** Creates an empty file that only its owner may read. @throws if the name is taken */
 export function createHidden(path: string): void {
-  closeSync(openSync(path, "wx", 0o600));
+  fs.closeSync(fs.openSync(path, "wx", 0o600));
 }
 
 /** Removes a file and its SQLite side files. */
@@ -67,8 +60,8 @@ export function removeCompanions(path: string): void {
 
 /** Gives `copy` the permissions of `original` and, as far as this user may, its owner. */
 export function copyPermissions(original: string, copy: string): void {
-  const { mode, uid, gid } = statSync(original);
-  if (process.getuid?.() === 0) chownSync(copy, uid, gid);
+  const { mode, uid, gid } = fs.statSync(original);
+  if (process.getuid?.() === 0) fs.chownSync(copy, uid, gid);
   // After the owner: changing that clears special bits.
-  chmodSync(copy, mode & 0o7777);
+  fs.chmodSync(copy, mode & 0o7777);
 }

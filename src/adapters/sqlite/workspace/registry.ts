@@ -1,17 +1,5 @@
 import { constants, type Database } from "bun:sqlite";
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
@@ -60,7 +48,7 @@ export function openRegistry(root: string): NamespaceRegistry {
   let database: Database | undefined;
   try {
     rehearse(path, known);
-    closeSync(openSync(path, "a", 0o600));
+    fs.closeSync(fs.openSync(path, "a", 0o600));
     database = connect(path, path, known);
     // Again: files added since the first check are open now.
     requireOwn(path, root);
@@ -99,14 +87,14 @@ function foreign(path: string, reason: string): SvcError {
 
 /** The registry never has a log; SQLite would apply one regardless. */
 function refuseLog(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
+  if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
   throw foreign(path, "is no file of a workspace, and could change its registry");
 }
 
 /** The folders of packs, by their ids. */
 function packFolders(root: string): readonly string[] {
-  if (!existsSync(packsOf(root))) return [];
-  return readdirSync(packsOf(root)).filter((name) => parseUuid(name) === name);
+  if (!fs.existsSync(packsOf(root))) return [];
+  return fs.readdirSync(packsOf(root)).filter((name) => parseUuid(name) === name);
 }
 
 /**
@@ -118,11 +106,11 @@ function rehearse(path: string, known: readonly string[]): void {
   const journal = readIfThere(`${path}-journal`);
   // SQLite leaves zeros where it ended the transaction.
   if (journal?.[0] === undefined || journal[0] === 0) return;
-  const folder = mkdtempSync(join(tmpdir(), "svc-registry-"));
+  const folder = fs.mkdtempSync(join(tmpdir(), "svc-registry-"));
   try {
     const copy = join(folder, REGISTRY);
     copyRegistry(path, copy);
-    writeFileSync(`${copy}-journal`, journal);
+    fs.writeFileSync(`${copy}-journal`, journal);
     const played = connect(copy, path, known);
     const check = ask<string>(played, "PRAGMA integrity_check");
     played.close();
@@ -132,26 +120,26 @@ function rehearse(path: string, known: readonly string[]): void {
     // The next access to the file reports that another workspace has it.
     if (!isAtWork) throw error;
   } finally {
-    rmSync(folder, { recursive: true });
+    fs.rmSync(folder, { recursive: true });
   }
 }
 
 /** Through SQLite, so that a registry open in this process keeps its locks. */
 function copyRegistry(path: string, copy: string): void {
-  writeFileSync(copy, "");
+  fs.writeFileSync(copy, "");
   for (let offset = 0; ; offset += READ_BYTES) {
     const bytes = readPackBytes(path, offset, READ_BYTES) ?? new Uint8Array();
-    appendFileSync(copy, bytes);
+    fs.appendFileSync(copy, bytes);
     if (bytes.length < READ_BYTES) return;
   }
 }
 
 function readIfThere(path: string): Buffer | undefined {
-  return existsSync(path) ? readFileSync(path) : undefined;
+  return fs.existsSync(path) ? fs.readFileSync(path) : undefined;
 }
 
 function isEmpty(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  return (fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
 /** @param path names the registry in errors. @param known as for `rehearse` */
