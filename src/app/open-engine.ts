@@ -17,13 +17,12 @@ import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL, isSameEmbedding } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
-import { hasFormerNames, useStoredNames } from "../domain/owner.ts";
 import type { EngineDeps } from "../engine/deps.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { ExtractionProvider } from "../engine/extract/api.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/models.ts";
-import type { Owners, PackLock, Store } from "../ports/store/store.ts";
+import type { PackLock, Store } from "../ports/store/store.ts";
 import type { Clock } from "../ports/system.ts";
 import { toEngineSettings } from "./engine-settings.ts";
 import {
@@ -108,7 +107,6 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
   const embedder = await embedderOf(config, model, options);
   try {
     const { embedding } = await store.manifest();
-    const reader = await nameReader(store.owners);
     const settings = toEngineSettings(config, {
       model: isHosted(model) ? undefined : model,
     });
@@ -116,9 +114,8 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
       ? textsLeave(config, model)
       : modelWarning(config, opened.place, embedding);
     if (warning !== undefined) warn(warning);
-    const created = createEngine({
+    const engine = createEngine({
       store,
-      readNames: reader,
       packLock: opened.packLock,
       pastIndex: pastIndexes(clock),
       embedder,
@@ -136,13 +133,6 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
       personName: systemUserName(process.env),
       warn,
     });
-    const engine = {
-      ...created,
-      close: async () => {
-        await created.close();
-        await forgetNames(store.owners);
-      },
-    };
     const isOutdated = async (): Promise<boolean> => {
       const { embedding: stored } = await store.manifest();
       const usable = modelOfPack(config, stored);
@@ -151,46 +141,10 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
     };
     return { engine, isOutdated };
   } catch (error) {
-    await forgetNames(store.owners);
     await embedder.close();
     await store.close();
     throw error;
   }
-}
-
-/** Names of owners in each open pack and database. */
-const namesIn = new Map<Owners, readonly string[]>();
-
-/**
- * Reads the owner names that are not in canonical form.
- * @returns a function that rereads them before a call, as another process may rename them; undefined if there are none
- */
-async function nameReader(owners: Owners): Promise<(() => Promise<void>) | undefined> {
-  const isFormer = () => hasFormerNames(namesIn.get(owners) ?? []);
-  await readNames(owners);
-  if (!isFormer()) return undefined;
-  await readAllNames();
-  return async () => {
-    // If the pack cannot be read, the call reports it.
-    if (isFormer()) await readNames(owners).catch(() => undefined);
-  };
-}
-
-async function readNames(owners: Owners): Promise<void> {
-  namesIn.set(owners, await owners.unusualNames());
-  useStoredNames([...namesIn.values()].flat());
-}
-
-async function readAllNames(): Promise<void> {
-  await Promise.allSettled([...namesIn.keys()].map(readNames));
-}
-
-async function forgetNames(owners: Owners): Promise<void> {
-  const isFormer = hasFormerNames(namesIn.get(owners) ?? []);
-  namesIn.delete(owners);
-  // Such a name may have been taken over meanwhile.
-  if (isFormer) await readAllNames();
-  useStoredNames([...namesIn.values()].flat());
 }
 
 async function embedderOf(

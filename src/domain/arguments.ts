@@ -3,7 +3,7 @@ import { nameForm } from "../lib/text.ts";
 import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { parseMember } from "./enums.ts";
 import { invalid, type SvcError } from "./errors.ts";
-import { type Owner, ownerName, toOwner } from "./owner.ts";
+import { type Owner, toOwner } from "./owner.ts";
 
 /** A visible character: no blank, no control or format character, nothing default-ignorable. */
 const VISIBLE = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
@@ -16,7 +16,7 @@ export function parseUserId(value: unknown): string {
     throw invalid("user_id", "must be non-blank text");
   }
   // As UTF-8, all lone surrogates look the same: two owners would become one.
-  return ownerName(parseText(value, "user_id"));
+  return nameForm(parseText(value, "user_id"));
 }
 
 /** A conversation, or undefined when absent. */

@@ -1,5 +1,4 @@
 import type { Instant } from "../lib/instant.ts";
-import { nameForm } from "../lib/text.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import { invalid, SvcError } from "./errors.ts";
 
@@ -22,37 +21,6 @@ export function isEverybody(owner: unknown): owner is AllOwners {
 /** Whether something of a user belongs to an owner. */
 export function owns(owner: Owner, userId: string): boolean {
   return isEverybody(owner) || owner === userId;
-}
-
-/** The stored names that are not in canonical form, by their form; only packs of an earlier version have them. They are few. */
-let stored: ReadonlyMap<string, ReadonlySet<string>> = new Map();
-
-/** Whether some of the names differ from their `nameForm`. */
-export function hasFormerNames(names: readonly string[]): boolean {
-  return names.some((name) => nameForm(name) !== name);
-}
-
-/** The canonical forms of names that are not among the names themselves. */
-export function plainForms(names: readonly string[]): readonly string[] {
-  return [...new Set(names.map(nameForm)).difference(new Set(names))];
-}
-
-/** Registers the names of owners in all open packs and databases, so that former ones can still be found. */
-export function useStoredNames(names: readonly string[]): void {
-  const alike = new Map<string, Set<string>>();
-  for (const name of names) if (nameForm(name) !== name) alike.set(nameForm(name), new Set());
-  for (const name of names) alike.get(nameForm(name))?.add(name);
-  stored = alike;
-}
-
-/** The stored name of an owner: as given, else in NFC without surrounding blanks, else the one stored owner whose name has this form. */
-export function ownerName(given: string): string {
-  const form = nameForm(given);
-  const alike = stored.get(form);
-  if (alike === undefined) return form;
-  if (alike.has(given)) return given;
-  const [only = form, ...others] = alike;
-  return alike.has(form) || others.length > 0 ? form : only;
 }
 
 /** A part of a workspace with its own pack, or its own schema in a database. */

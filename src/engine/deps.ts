@@ -44,8 +44,6 @@ export type EngineDeps<Roles = Store> = {
   readonly isReadOnly?: boolean | undefined;
   /** Milliseconds that an answer waits for its receipt. Default 1000. */
   readonly answerMs?: number | undefined;
-  /** Called before each call if owners have names in an older form (`ownerName`). Never rejects. */
-  readonly readNames?: (() => Promise<void>) | undefined;
   /** Reports failures that do not fail a call; never memory text. */
   readonly warn: (message: string) => void;
 };

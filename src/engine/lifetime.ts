@@ -25,8 +25,7 @@ export class Lifetime {
 
   use<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(closed());
-    const { readNames } = this.#deps;
-    const running = readNames === undefined ? call() : readNames().then(call);
+    const running = call();
     this.#running.add(running);
     const done = () => this.#running.delete(running);
     running.then(done, done);

@@ -1,6 +1,5 @@
 import { parseUserId } from "../domain/arguments.ts";
 import type { OwnerMemories, OwnerSummary, PackOwner } from "../domain/owner.ts";
-import { nameForm } from "../lib/text.ts";
 import type { Store } from "../ports/store/store.ts";
 import type { EngineDeps } from "./deps.ts";
 
@@ -76,12 +75,7 @@ export async function moveOwner(
   { store, ids }: OwnerDeps,
   { from, into, isJoin, isPreview = false, actorId }: MoveOwnerInput,
 ): Promise<OwnerSummary> {
-  const given = { from: parseUserId(from), into: parseUserId(into) };
-  // A former name is converted to its canonical form, under which it is found too.
-  const wish =
-    given.into === given.from && into !== given.from
-      ? { from: given.from, into: nameForm(into), isJoin }
-      : { ...given, isJoin };
+  const wish = { from: parseUserId(from), into: parseUserId(into), isJoin };
   if (isPreview) return await store.owners.previewMove(wish);
   return await store.owners.move({ ...wish, id: ids.next(), settingId: ids.next(), actorId });
 }

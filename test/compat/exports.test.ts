@@ -1,11 +1,12 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openEngine } from "../../src/app/open-engine.ts";
 import { settingsForPath } from "../../src/app/pack-path.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
+import { sha256Hex } from "../../src/lib/hashing.ts";
 import { importPack } from "../../src/packs/import-pack.ts";
 import { reportOnFading, reportOnPack } from "../../src/packs/inspect-pack.ts";
 import { REAL_MODEL } from "../engine/engines.ts";
@@ -15,14 +16,14 @@ setDefaultTimeout(120_000);
 const folder = mkdtempSync(join(tmpdir(), "svc-exports-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function taken(name: string) {
+async function taken(name: string, file = join(import.meta.dir, `exports/${name}.jsonl`)) {
   const settings = { ...settingsForPath(join(folder, `${name}.pack`)), encryption_enabled: false };
   const { config } = loadConfig({ explicit: settings, environment: {}, folder });
   const report = await importPack(
     config,
     { kind: "plain" },
     {
-      file: join(import.meta.dir, `exports/${name}.jsonl`),
+      file,
       signal: new AbortController().signal,
       onProgress: () => {},
     },
@@ -49,6 +50,21 @@ test("an export of a development build is imported but for its receipts, and wha
   expect(await found()).not.toContain("Lunch was soup");
   await engine.restoreFaded({ userId: "ada" });
   expect(await found()).toContain("Lunch was soup");
+  await engine.close();
+});
+
+test("an owner of a development build gets the one form of the name", async () => {
+  const lines = readFileSync(join(import.meta.dir, "exports/development.jsonl"), "utf8").split(
+    "\n",
+  );
+  const body = `${lines.slice(0, -2).join("\n").replaceAll('"ada"', '"jose\u0301"')}\n`;
+  const footer = { ...JSON.parse(lines.at(-2)!), sha256: sha256Hex(body) };
+  const file = join(folder, "named.jsonl");
+  writeFileSync(file, `${body}${JSON.stringify(footer)}\n`);
+  const { config } = await taken("named", file);
+  const engine = await open(config);
+  expect(await engine.listOwners()).toMatchObject([{ userId: "josé", memories: 4 }]);
+  expect(await engine.queryNodes({ userId: "jose\u0301" })).not.toHaveLength(0);
   await engine.close();
 });
 

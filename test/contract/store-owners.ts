@@ -17,14 +17,6 @@ export function describeOwners(world: StoreWorld): void {
       expect(await store.owners.packOwner()).toEqual({ from: "several" });
     });
 
-    test("may have an unusual name, which is found among the others, with the one of its form", async () => {
-      const { store } = await world.fresh();
-      const names = ["ada", "jose\u0301", "Anna Smith", "b!~", "tab\t", "tab"];
-      for (const userId of names) await store.admit(anAdmission([anEvent({ userId })]));
-      const unusual = await store.owners.unusualNames();
-      expect([...unusual].sort()).toEqual(["Anna Smith", "jose\u0301", "tab\t", "tab"].sort());
-    });
-
     test("is whoever claims it first, for every process and for good", async () => {
       const { store, place } = await world.fresh();
       const other = await world.open(place);

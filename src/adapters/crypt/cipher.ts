@@ -1,18 +1,8 @@
 import type { Database } from "bun:sqlite";
-import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { CRYPT_LIBRARY, loadInto, openSqlite, ownLibraryPath } from "../native/load-library.ts";
-import {
-  deriveFileKeys,
-  deriveMasterKey,
-  formerPassphrases,
-  keyCheckValue,
-  parseKey,
-  SALT_BYTES,
-  stretched,
-  wipe,
-} from "./keys.ts";
+import { deriveFileKeys, keyCheckValue, SALT_BYTES, wipe } from "./keys.ts";
 
 /** What {@link registerFileKey} needs. */
 type FileKeyInput = {
@@ -157,36 +147,4 @@ export function hasKeyCheck(path: string, pageSize: number, masterKey: Uint8Arra
   wipe(keys.page, keys.log, keys.check);
   const found = readPackBytes(path, pageSize - expected.length, expected.length);
   return found !== undefined && expected.equals(found);
-}
-
-/**
- * The master key of a key text for the pack whose main file is `path`: 32 bytes that the caller wipes. A passphrase is tried in its
- * canonical form, then in forms that earlier versions distinguished, each with this pack's salt, then with the salt once shared by all
- * packs. If none matches, or there is no such file, it is the key that a new pack would get; opening the pack then reports the error.
- * @param pageSize bytes of a page of the pack
- * @throws SvcError invalid_config
- */
-export async function masterKeyOf(
-  path: string,
-  pageSize: number,
-  text: string,
-): Promise<Uint8Array> {
-  const found = saltAt(path);
-  const salt = found ?? randomBytes(SALT_BYTES);
-  const own = await deriveMasterKey(text, salt);
-  if (found === undefined || hasKeyCheck(path, pageSize, own)) return own;
-  const key = parseKey(text);
-  const former = formerPassphrases(text);
-  const passphrases = key.kind === "raw" ? former : [key.text, ...former];
-  for (const pack of [salt, undefined]) {
-    for (const passphrase of pack === undefined ? passphrases : former) {
-      const other = await stretched(passphrase, pack);
-      if (hasKeyCheck(path, pageSize, other)) {
-        wipe(own);
-        return other;
-      }
-      wipe(other);
-    }
-  }
-  return own;
 }

@@ -10,8 +10,6 @@ export const SALT_BYTES = 16;
 const PBKDF2_ITERATIONS = 600_000;
 // Prefix of a passphrase's salt; the pack's first bytes follow, so that no precomputed list of keys fits two packs.
 const PASSPHRASE_DOMAIN = "svc-pack-passphrase-v2";
-// The salt that all packs shared before.
-const SHARED_SALT = "svc-single-file-pack-v1";
 const INFO = {
   page: "svc-pack-page-v1",
   log: "svc-pack-wal-v1",
@@ -40,21 +38,6 @@ type FileKeys = {
 export function parseKey(text: string): ParsedKey {
   const key = parsed(canonical(text));
   return key.kind === "raw" ? key : { ...key, text: canonical(key.text) };
-}
-
-/** The passphrases that earlier versions derived from a key text and its equivalent forms, without the canonical one. */
-export function formerPassphrases(text: string): readonly string[] {
-  const key = parseKey(text);
-  const forms = [text, text.trim() || text].flatMap((form) => [
-    form,
-    form.normalize("NFC"),
-    form.normalize("NFD"),
-  ]);
-  const former = new Set(
-    forms.map(parsed).flatMap((form) => (form.kind === "raw" ? [] : form.text)),
-  );
-  if (key.kind === "passphrase") former.delete(key.text);
-  return [...former];
 }
 
 /** Equal for texts that look the same: NFKC, without white space at the ends. White space alone stays as it is. */
@@ -94,17 +77,8 @@ export function rawKeyText(masterKey: Uint8Array): string {
 export async function deriveMasterKey(text: string, salt: Uint8Array): Promise<Uint8Array> {
   const key = parseKey(text);
   if (key.kind === "raw") return key.bytes;
-  return await stretched(key.text, salt);
-}
-
-/** The master key of a passphrase. @param salt that of the pack; undefined: the one that all packs once shared */
-export async function stretched(
-  passphrase: string,
-  salt: Uint8Array | undefined,
-): Promise<Uint8Array> {
-  const whole =
-    salt === undefined ? SHARED_SALT : Buffer.concat([Buffer.from(PASSPHRASE_DOMAIN), salt]);
-  return await promisify(pbkdf2)(passphrase, whole, PBKDF2_ITERATIONS, KEY_BYTES, "sha256");
+  const whole = Buffer.concat([Buffer.from(PASSPHRASE_DOMAIN), salt]);
+  return await promisify(pbkdf2)(key.text, whole, PBKDF2_ITERATIONS, KEY_BYTES, "sha256");
 }
 
 /** The keys of the file with this salt. The caller wipes them. */

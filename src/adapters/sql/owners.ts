@@ -5,7 +5,6 @@ import {
   type OwnerMemories,
   type OwnerSummary,
   type PackOwner,
-  plainForms,
   toMoveRecord,
   toOwnerRecord,
 } from "../../domain/owner.ts";
@@ -34,7 +33,6 @@ export function bindOwners(
     usePack: (userId, record) => writeAny(() => writePackOwner(userId, record)),
     withMemories: (limit) => read(ALL_OWNERS, () => readOwnersWithMemories(limit)),
     list: () => read(ALL_OWNERS, listOwners),
-    unusualNames: () => read(ALL_OWNERS, readUnusualNames),
     names: (userId) => read(userId, () => readOwnerNames(userId)),
     previewMove: async (wish) => movable(await read(ALL_OWNERS, listOwners), wish),
   };
@@ -134,21 +132,6 @@ const WITH_MEMORIES = sql.statement(
 function* readOwnersWithMemories(limit: number): sql.Steps<readonly OwnerMemories[]> {
   const rows = yield* sql.all<OwnerMemories>(WITH_MEMORIES, COUNTED, limit);
   return rows.map(({ userId, memories }) => ({ userId, memories }));
-}
-
-const UNUSUAL = sql.statement(
-  ({ isOwnerInKeys }) =>
-    `SELECT user_id FROM owners WHERE user_id ${isOwnerInKeys ? "~ '[^!-~]'" : "GLOB '*[^!-~]*'"}`,
-);
-const OF_NAMES = sql.statement("SELECT user_id FROM owners WHERE user_id = ANY ($1::text[])");
-
-function* readUnusualNames(): sql.Steps<readonly string[]> {
-  const namesOf = (rows: readonly { readonly user_id: string }[]) =>
-    rows.map(({ user_id }) => user_id);
-  const unusual = namesOf(yield* sql.all<{ user_id: string }>(UNUSUAL));
-  const forms = plainForms(unusual);
-  if (forms.length === 0) return unusual;
-  return [...unusual, ...namesOf(yield* sql.all<{ user_id: string }>(OF_NAMES, forms))];
 }
 
 const MAKE = sql.statement("INSERT INTO owners (user_id) VALUES ($1) RETURNING owner");

@@ -76,8 +76,6 @@ export type Owners = {
   withMemories(limit: number): Promise<readonly OwnerMemories[]>;
   /** Every owner with data, those with the most memories first. */
   list(): Promise<readonly OwnerSummary[]>;
-  /** Names with a blank or a character beyond ASCII, and their forms (`nameForm`). */
-  unusualNames(): Promise<readonly string[]>;
   /** The current one first. */
   names(userId: string): Promise<readonly OwnerName[]>;
   /** @throws SvcError invalid_argument as `move` */

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { SvcError } from "../../domain/errors.ts";
-import { ownerName } from "../../domain/owner.ts";
 import { nameForm } from "../../lib/text.ts";
 import type { Caller } from "../contract/core/caller.ts";
 
@@ -41,9 +40,7 @@ export function createAuthenticate(auth: AuthSettings): Authenticate {
       if (timingSafeEqual(key.digest, digest)) found = key.caller;
     }
     if (found === undefined) throw new SvcError("unauthenticated", "Invalid or missing API key");
-    const { boundUserId } = found;
-    // The canonical name depends on the pack, which may be opened after the start.
-    return boundUserId === undefined ? found : { boundUserId: ownerName(boundUserId) };
+    return found;
   };
 }
 
@@ -82,7 +79,7 @@ function readKeys(auth: AuthSettings): readonly KnownKey[] {
     const form = nameForm(owner);
     if (names.has(form)) throw misconfigured(setting, `has two names of one owner, ${form}`);
     names.add(form);
-    return { digest: digestOf(key.trim()), caller: { boundUserId: owner } };
+    return { digest: digestOf(key.trim()), caller: { boundUserId: form } };
   });
 }
 

@@ -6,10 +6,10 @@ import {
   encryptedUri,
   hasKeyCheck,
   type KeyId,
-  masterKeyOf,
   plainUri,
   readPackHeader,
   registerFileKey,
+  saltAt,
 } from "../../crypt/cipher.ts";
 import {
   deriveMasterKey,
@@ -82,9 +82,9 @@ export function beginPack(path: string, cipher: Cipher, salt: Uint8Array): void 
   createFile(path, cipher, salt);
 }
 
-/** The master key of a key text for the pack at `path`; the caller wipes it. @throws SvcError invalid_config */
+/** The master key of a key text for the pack at `path`, or for a new one there; the caller wipes it. @throws SvcError invalid_config */
 export async function packKey(path: string, text: string): Promise<Uint8Array> {
-  return await masterKeyOf(path, PAGE_SIZE, text);
+  return await deriveMasterKey(text, saltAt(path) ?? newSalt());
 }
 
 /** Starts a missing pack with a key text, so that its passphrase is bound to it. @throws SvcError invalid_config */

@@ -4,6 +4,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import { BLOB_LIMIT_BYTES } from "../../../domain/node.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import { asInstant } from "../../../lib/instant.ts";
+import { nameForm } from "../../../lib/text.ts";
 import { asUuid } from "../../../lib/uuid.ts";
 import { toIdBytes } from "../../sql/receipts.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
@@ -39,11 +40,23 @@ export function createTakers(
 ): readonly Taker[] {
   const keys = new GivenKeys();
   const rows = [
-    ...SECTIONS.map((section) => createRowTaker(database, section, name, keys)),
+    ...SECTIONS.map((section) => {
+      const taker = createRowTaker(database, section, name, keys);
+      return isFormer && section.record === "owner" ? canonical(taker) : taker;
+    }),
     isFormer ? createFormerReceiptTaker(name) : createReceiptTaker(database, name, keys),
     createBlobTaker(database, name, keys, blobMaxBytes),
   ];
   return vectors === undefined ? rows : [...rows, createVectorTaker(database, name, keys, vectors)];
+}
+
+/** Development builds kept the names of owners as they were given. */
+function canonical({ record, take }: Taker): Taker {
+  const nameOf = (name: unknown) => (typeof name === "string" ? nameForm(name) : name);
+  return {
+    record,
+    take: (owner, line) => take({ ...owner, user_id: nameOf(owner["user_id"]) }, line),
+  };
 }
 
 function createRowTaker(

@@ -1,6 +1,6 @@
 import { parseText } from "../../../domain/arguments.ts";
 import { invalid, SvcError } from "../../../domain/errors.ts";
-import { ownerName } from "../../../domain/owner.ts";
+import { nameForm } from "../../../lib/text.ts";
 
 /** On whose behalf a request runs. */
 export type Caller = {
@@ -24,7 +24,7 @@ export function optionalOwner(
     return given ?? undefined;
   }
   const { boundUserId } = caller;
-  if (given !== undefined && given !== null && ownerName(given) !== ownerName(boundUserId)) {
+  if (given !== undefined && given !== null && nameForm(given) !== nameForm(boundUserId)) {
     throw new SvcError(
       "forbidden",
       `user_id: ${JSON.stringify(given.slice(0, 80))} is not the owner of this connection; leave user_id out`,
