@@ -1,11 +1,9 @@
-import type { Adjustment, AdjustmentKind, ScoreProvenance, ScoreTrace } from "./records/score.ts";
+import type { Adjustment, ScoreProvenance, ScoreTrace } from "./records/score.ts";
 import {
-  type ChannelFusion,
   FACTORS,
   type FactorStep,
   type Fusion,
   type FusionRecord,
-  type PoolFactors,
   type ScoringWeights,
 } from "./scoring.ts";
 
@@ -134,11 +132,6 @@ export function replayScore(provenance: ScoreProvenance): number {
   return provenance.adjustments.reduce(applyAdjustment, baseScore(provenance));
 }
 
-const FACTOR_LIMITS: readonly (readonly [keyof PoolFactors, number])[] = [
-  ...FACTORS.map(({ name }) => [name, 1] as const),
-  ["tieBreak", TIE_BREAK_WIDTH],
-];
-
 const FORMULA_VERSIONS = {
   weighted: 1,
   rrf: 2,
@@ -148,133 +141,6 @@ const FORMULA_VERSIONS = {
 
 export function formulaVersion(kind: Fusion["kind"]): ScoreProvenance["formulaVersion"] {
   return FORMULA_VERSIONS[kind];
-}
-
-const NONE: readonly string[] = [];
-
-/** The inconsistencies of a record, one sentence each; empty if its score can be recomputed. */
-export function provenanceProblems(provenance: ScoreProvenance): readonly string[] {
-  const { weights, fusion, trace, adjustments } = provenance;
-  const problems = [
-    notFinite("trace", trace),
-    notFinite("weights", weights),
-    notFinite("weights.nodeTypeBoost", weights.nodeTypeBoost),
-    notFinite("weights.fusion", weights.fusion),
-    fusion === undefined ? NONE : notFinite("fusion", fusion),
-    kindProblems(provenance),
-    ...adjustments.map(adjustmentProblems),
-  ].flat();
-  if (problems.length > 0) return problems;
-  const base = baseScore(provenance);
-  if (base === trace.compositeScore) return [];
-  return [`the base score is ${base}, the trace says ${trace.compositeScore}`];
-}
-
-function notFinite(name: string, values: Readonly<Record<string, unknown>>): readonly string[] {
-  let problems: string[] | undefined;
-  for (const member of Object.keys(values)) {
-    const value = values[member];
-    if (typeof value !== "number" || Number.isFinite(value)) continue;
-    problems ??= [];
-    problems.push(`${name}.${member} is ${value}`);
-  }
-  return problems ?? NONE;
-}
-
-function kindProblems({ formulaVersion: version, weights, fusion }: ScoreProvenance): string[] {
-  const { kind } = weights.fusion;
-  const problems: string[] = [];
-  if (version !== formulaVersion(kind)) {
-    problems.push(`formula version ${version} does not belong to fusion ${kind}`);
-  }
-  const recorded = fusion?.kind ?? "weighted";
-  if (recorded !== kind) {
-    problems.push(`the record is of fusion ${recorded}, the weights of fusion ${kind}`);
-  }
-  if (fusion !== undefined && weights.fusion.kind !== "weighted") {
-    problems.push(...factorProblems(fusion, weights.fusion), ...channelProblems(fusion));
-  }
-  return problems;
-}
-
-function factorProblems(record: FusionRecord, fusion: ChannelFusion): string[] {
-  const problems: string[] = [];
-  if ((record.recencyBoostFactor === undefined) !== (fusion.recencyBoost === undefined)) {
-    problems.push("a recency factor stands exactly where the weights have a recency boost");
-  }
-  if ((record.tieBreak === undefined) !== (fusion.tieBreak === undefined)) {
-    problems.push("a tie-break stands exactly where the weights have one");
-  }
-  for (const [name, limit] of FACTOR_LIMITS) {
-    if (!isWithin(record[name], limit)) {
-      problems.push(`fusion.${name} is ${record[name]}, not 0 to ${limit}`);
-    }
-  }
-  return problems;
-}
-
-function channelProblems(record: FusionRecord): string[] {
-  if (record.kind === "rrf") {
-    return (["semanticRank", "lexicalRank"] as const)
-      .filter((name) => !isRank(record[name]))
-      .map((name) => `fusion.${name} is ${record[name]}, not a whole number from 1`);
-  }
-  const shares = {
-    semantic: record.semantic,
-    lexical: record.lexical,
-    coverage: record.kind === "adaptive" ? record.coverage : undefined,
-    certainty: record.kind === "adaptive" ? record.certainty : undefined,
-  };
-  return Object.entries(shares)
-    .filter(([, value]) => !isWithin(value, 1))
-    .map(([name, value]) => `fusion.${name} is ${value}, not 0 to 1`);
-}
-
-function isRank(value: number | undefined): boolean {
-  return value === undefined || (Number.isInteger(value) && value >= 1);
-}
-
-function isWithin(value: number | undefined, limit: number): boolean {
-  return value === undefined || (value >= 0 && value <= limit);
-}
-
-type Limits = {
-  readonly text: string;
-  readonly holds: (coefficient: number) => boolean;
-};
-const SHARE: Limits = { text: "above 0 to 1", holds: (value) => value > 0 && value <= 1 };
-const FINITE: Limits = { text: "finite", holds: Number.isFinite };
-const MOVES: Limits = {
-  text: "above 0",
-  holds: (value) => value > 0 && Number.isFinite(value),
-};
-const COEFFICIENT_LIMITS: Readonly<Record<AdjustmentKind, Limits>> = {
-  neural_blend: { text: "0 to 1", holds: (value) => value >= 0 && value <= 1 },
-  neural_rank_assignment: {
-    text: "at least 0",
-    holds: (value) => value >= 0 && Number.isFinite(value),
-  },
-  current_update: { text: "1 to 2", holds: (value) => value >= 1 && value <= 2 },
-  evidence_projection: SHARE,
-  evidence_augmentation: SHARE,
-  session_decay: FINITE,
-  episode_decay: FINITE,
-  newer_first: MOVES,
-  behind_newer: MOVES,
-};
-
-function adjustmentProblems({ kind, coefficient, neuralScore }: Adjustment): string[] {
-  const problems: string[] = [];
-  const limits = COEFFICIENT_LIMITS[kind];
-  if (!limits.holds(coefficient)) {
-    problems.push(`the coefficient of ${kind} is ${coefficient}, not ${limits.text}`);
-  }
-  if ((neuralScore === undefined) === (kind === "neural_blend")) {
-    problems.push(`${kind} with the neural score ${neuralScore}`);
-  } else if (!isWithin(neuralScore, 1)) {
-    problems.push(`the neural score of ${kind} is ${neuralScore}, not 0 to 1`);
-  }
-  return problems;
 }
 
 /** The parts of a score. `semantic`: meaning; `lexical`: words. */

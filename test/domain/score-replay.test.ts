@@ -9,7 +9,6 @@ import {
   applyAdjustment,
   baseScore,
   fusedScore,
-  provenanceProblems,
   replayScore,
   roundScore,
   scoreParts,
@@ -154,131 +153,6 @@ describe("an adjustment", () => {
     expect(replayScore({ ...FUSED, adjustments })).toBe((0.5 + 0.5 * 0.7) * 0.5 * 0.5);
     expect(replayScore(FUSED)).toBe(0.7);
     expect(replayScore(RANKED)).toBe(0.4);
-  });
-});
-
-describe("the problems of a record", () => {
-  test("are none when its score can be computed again", () => {
-    for (const provenance of [WEIGHTED, FUSED, RANKED]) {
-      expect(provenanceProblems(provenance)).toEqual([]);
-    }
-  });
-
-  test("are a base score that differs in the last bit", () => {
-    const off = { ...FUSED, trace: { ...FUSED.trace, compositeScore: 0.7000000000000001 } };
-
-    expect(provenanceProblems(off)).toEqual([
-      "the base score is 0.7, the trace says 0.7000000000000001",
-    ]);
-  });
-
-  test.each([
-    {
-      name: "a version of another formula",
-      provenance: { ...WEIGHTED, formulaVersion: 2 as const },
-      problem: "formula version 2 does not belong to fusion weighted",
-    },
-    {
-      name: "a missing fusion",
-      provenance: { ...RANKED, fusion: undefined },
-      problem: "the record is of fusion weighted, the weights of fusion rrf",
-    },
-    {
-      name: "a fusion too many",
-      provenance: { ...WEIGHTED, fusion: SHARES },
-      problem: "the record is of fusion relative, the weights of fusion weighted",
-    },
-    {
-      name: "a signal that is no number",
-      provenance: { ...WEIGHTED, trace: { ...TRACE, salience: Number.NaN } },
-      problem: "trace.salience is NaN",
-    },
-    {
-      name: "an endless weight",
-      provenance: { ...WEIGHTED, weights: { ...WEIGHTS, graph: Number.POSITIVE_INFINITY } },
-      problem: "weights.graph is Infinity",
-    },
-    {
-      name: "a type factor that is no number",
-      provenance: { ...WEIGHTED, weights: { ...WEIGHTS, nodeTypeBoost: { fact: Number.NaN } } },
-      problem: "weights.nodeTypeBoost.fact is NaN",
-    },
-    {
-      name: "a share of the settings that is no number",
-      provenance: {
-        ...FUSED,
-        weights: { ...WEIGHTS, fusion: { ...RELATIVE, semanticShare: Number.NaN } },
-      },
-      problem: "weights.fusion.semanticShare is NaN",
-    },
-    {
-      name: "a factor above 1",
-      provenance: { ...FUSED, fusion: { ...SHARES, temporalFactor: 1.1 } },
-      problem: "fusion.temporalFactor is 1.1, not 0 to 1",
-    },
-    {
-      name: "a signal above 1",
-      provenance: { ...FUSED, fusion: { ...SHARES, semantic: 1.1 } },
-      problem: "fusion.semantic is 1.1, not 0 to 1",
-    },
-    {
-      name: "a rank below 1",
-      provenance: {
-        ...RANKED,
-        fusion: { kind: "rrf" as const, semanticRank: 0, lexicalRank: 1, ...NEUTRAL },
-      },
-      problem: "fusion.semanticRank is 0, not a whole number from 1",
-    },
-    {
-      name: "a recency factor without a boost",
-      provenance: { ...FUSED, fusion: { ...SHARES, recencyBoostFactor: 1 } },
-      problem: "a recency factor stands exactly where the weights have a recency boost",
-    },
-    {
-      name: "a missing tie-break",
-      provenance: {
-        ...FUSED,
-        weights: { ...WEIGHTS, fusion: { ...RELATIVE, tieBreak: "event_time" as const } },
-      },
-      problem: "a tie-break stands exactly where the weights have one",
-    },
-  ])("name $name", ({ provenance, problem }) => {
-    expect(provenanceProblems(provenance)).toContain(problem);
-  });
-
-  const nan = Number.NaN;
-  test.each([
-    { kind: "neural_blend", within: [0, 0.5, 1], beyond: [-0.1, 1.1, nan] },
-    {
-      kind: "neural_rank_assignment",
-      within: [0, 7],
-      beyond: [-0.1, Number.POSITIVE_INFINITY, nan],
-    },
-    { kind: "current_update", within: [1, 1.3, 2], beyond: [0.9, 2.1, nan] },
-    { kind: "evidence_projection", within: [0.01, 1], beyond: [0, 1.1, nan] },
-    { kind: "evidence_augmentation", within: [0.01, 1], beyond: [0, 1.1, nan] },
-    { kind: "session_decay", within: [-1, 0, 3], beyond: [Number.NEGATIVE_INFINITY, nan] },
-    { kind: "episode_decay", within: [-1, 0, 3], beyond: [Number.NEGATIVE_INFINITY, nan] },
-  ] as const)("name each coefficient of $kind beyond its limits", ({ kind, within, beyond }) => {
-    const neural = kind === "neural_blend" ? 0.5 : undefined;
-    const problems = (coefficient: number) =>
-      provenanceProblems({ ...FUSED, adjustments: [step(kind, coefficient, neural)] });
-
-    for (const coefficient of within) expect(problems(coefficient)).toEqual([]);
-    for (const coefficient of beyond) {
-      expect(problems(coefficient)).toEqual([
-        expect.stringContaining(`the coefficient of ${kind} is ${coefficient}, not `),
-      ]);
-    }
-  });
-
-  test.each([
-    { name: "a blend without a neural score", given: step("neural_blend", 0.5) },
-    { name: "a blend with one above 1", given: step("neural_blend", 0.5, 1.1) },
-    { name: "a blend with one that is no number", given: step("neural_blend", 0.5, nan) },
-    { name: "another step with a neural score", given: step("session_decay", 0.5, 0.5) },
-  ])("name $name", ({ given }) => {
-    expect(provenanceProblems({ ...FUSED, adjustments: [given] }).length).toBe(1);
   });
 });
 

@@ -40,11 +40,7 @@ const INERT = { charsPerToken: 4.2, crossScopeTokenBudget: 512 } as const;
 /** The default prior weight of a reranker, for receipts that do not state one. */
 const DEFAULT_PRIOR_WEIGHT = 0.3;
 /** Levels at which a record shows the text of its memory. */
-export const CONTENT_LEVELS: ReadonlySet<RepresentationLevel> = new Set([
-  "full",
-  "prose",
-  "structured",
-]);
+const CONTENT_LEVELS: ReadonlySet<RepresentationLevel> = new Set(["full", "prose", "structured"]);
 
 const digests = new WeakMap<MemoryNode, string>();
 
@@ -373,7 +369,7 @@ function weightedVersion(
 }
 
 /** Whether receipts of a version record if the context shows references. */
-export function statesCitations(version: number): boolean {
+function statesCitations(version: number): boolean {
   return version >= CITATIONS_STATED_FROM;
 }
 
@@ -396,7 +392,7 @@ function effectiveOptions(
 }
 
 /** Whether a score was adjusted to rank a newer memory before an outdated one. */
-export function marksOlder(provenances: Iterable<ScoreProvenance>): boolean {
+function marksOlder(provenances: Iterable<ScoreProvenance>): boolean {
   return Iterator.from(provenances).some(({ adjustments }) =>
     adjustments.some(({ kind }) => kind === "newer_first" || kind === "behind_newer"),
   );

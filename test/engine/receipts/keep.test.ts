@@ -191,9 +191,13 @@ describe("read", () => {
         })),
     },
     {
-      name: "whose settings are not those of its version",
-      says: "the version is 19, the settings are those of 22",
-      damage: (body) => rewritten(body, (receipt) => ({ ...receipt, schemaVersion: 19 })),
+      name: "with a candidate twice",
+      says: "a candidate stands twice",
+      damage: (body) =>
+        rewritten(body, (receipt) => ({
+          ...receipt,
+          candidates: receipt.candidates.flatMap((one) => [one, one]) as never,
+        })),
     },
   ];
 
