@@ -37,6 +37,11 @@ async function main(args: readonly string[]): Promise<number> {
   // Before anything reads a key.
   const { protectProcess } = await import("./process/protect.ts");
   protectProcess();
+  // An assistant waits for it at each prompt.
+  if (args[0] === "hook" && !args.includes("--help")) {
+    await (await import("./process/hook.ts")).hook(args.slice(1));
+    process.exit(0);
+  }
   // Before the command line is parsed: a process that only forwards messages does not need the parser.
   if (args[0] === "mcp") {
     const { runMcp } = await import("./process/mcp.ts");

@@ -44,12 +44,17 @@ const PLANTS: readonly Plant[] = [
     })),
   ),
   ...["adapters/sqlite", "ports"].map((folder) => ({
-    rule: "cli-may-import-only-[lib,domain,config,engine,app,packs,assistants,doctor]",
+    rule: "cli-may-import-only-[lib,domain,config,engine,capture,app,packs,assistants,doctor]",
     from: `surface/cli/${folder.slice(0, 5)}`,
     to: `${folder}/target`,
   })),
   {
-    rule: "app-may-import-only-[lib,domain,config,ports,engine,adapters]",
+    rule: "capture-may-import-only-[lib,domain,engine,adapters]",
+    from: "capture/up",
+    to: "app/target",
+  },
+  {
+    rule: "app-may-import-only-[lib,domain,config,ports,engine,adapters,capture]",
     from: "app/up",
     to: "surface/http/target",
   },
@@ -64,7 +69,7 @@ const PLANTS: readonly Plant[] = [
     to: "doctor/target",
   },
   {
-    rule: "doctor-may-import-only-[lib,domain,config,ports,engine,adapters,app,packs,assistants]",
+    rule: "doctor-may-import-only-[lib,domain,config,ports,engine,adapters,capture,app,packs,assistants]",
     from: "doctor/up",
     to: "surface/cli/target",
   },
@@ -402,9 +407,9 @@ describe("the source", () => {
   });
 
   test("reads the environment in one place", () => {
-    // The entry hands the environment over; the cache folder follows the platform's convention, not a setting.
+    // The entry hands the environment over; the folders of the cache and of capture follow the platform's convention, no setting.
     const readers =
-      /^(main\.ts|config\/|app\/|adapters\/native\/cache-dir\.ts|adapters\/network\/)/;
+      /^(main\.ts|config\/|app\/|capture\/state\.ts|adapters\/native\/cache-dir\.ts|adapters\/network\/)/;
     const isEnvironment = (node: ts.Node, path: string): boolean =>
       ts.isPropertyAccessExpression(node) &&
       /^(process|Bun)\.env$/.test(node.getText()) &&

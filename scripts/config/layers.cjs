@@ -57,15 +57,16 @@ module.exports = {
       to: { path: "^src/", pathNot: "^src/(surface|lib|domain|config|engine)/" },
     },
     {
-      name: "cli-may-import-only-[lib,domain,config,engine,app,packs,assistants,doctor]",
+      name: "cli-may-import-only-[lib,domain,config,engine,capture,app,packs,assistants,doctor]",
       severity: "error",
       from: { path: "^src/surface/cli/" },
       to: {
         path: "^src/",
-        pathNot: "^src/(surface|lib|domain|config|engine|app|packs|assistants|doctor)/",
+        pathNot: "^src/(surface|lib|domain|config|engine|capture|app|packs|assistants|doctor)/",
       },
     },
-    may("app", ["lib", "domain", "config", "ports", "engine", "adapters"]),
+    may("capture", ["lib", "domain", "engine", "adapters"]),
+    may("app", ["lib", "domain", "config", "ports", "engine", "adapters", "capture"]),
     may("packs", ["lib", "domain", "config", "ports", "engine", "adapters", "app"]),
     may("assistants", ["lib", "domain", "config", "ports", "engine", "adapters", "app", "packs"]),
     may("doctor", [
@@ -75,6 +76,7 @@ module.exports = {
       "ports",
       "engine",
       "adapters",
+      "capture",
       "app",
       "packs",
       "assistants",
@@ -137,7 +139,9 @@ module.exports = {
     {
       name: "outside-sees-only-the-engine-facade",
       severity: "error",
-      from: { path: "^(src/(surface|app|packs|doctor|assistants|process)|clients/js/src)/" },
+      from: {
+        path: "^(src/(surface|capture|app|packs|doctor|assistants|process)|clients/js/src)/",
+      },
       to: { path: "^src/engine/[^/]+/", pathNot: "^src/engine/[^/]+/api\\.ts$" },
     },
     {

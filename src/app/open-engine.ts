@@ -14,6 +14,7 @@ import { openSqliteStore, type SqliteStoreOptions } from "../adapters/sqlite/ope
 import { pastIndexes } from "../adapters/sqlite/past-index.ts";
 import { createIdSource, createSystemClock, systemUserName } from "../adapters/system/system.ts";
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
+import { isWaiting } from "../capture/state.ts";
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL, isSameEmbedding } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -40,7 +41,7 @@ import {
 } from "./models.ts";
 import { connectionOptions, opening } from "./pack-connection.ts";
 import { keyTextOf } from "./pack-key.ts";
-import { argumentOf, databaseOf, layoutOf, requirePlaceForNew } from "./pack-path.ts";
+import { argumentOf, databaseOf, layoutOf, mainFileOf, requirePlaceForNew } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
 
 export type OpenOptions = {
@@ -139,12 +140,21 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
       const isUsable = usable && isSameEmbedding(stored, identityWith(config, usable));
       return isUsable === true && !isSameEmbedding(stored, embedder.identity);
     };
+    if (!opened.isReadOnly) await takeInTurns(engine, config);
     return { engine, isOutdated };
   } catch (error) {
     await embedder.close();
     await store.close();
     throw error;
   }
+}
+
+/** Stores what assistants' hooks kept for this pack while no process could. What cannot be stored now waits for the next opening. */
+async function takeInTurns(engine: MemoryEngine, config: Config): Promise<void> {
+  const mainFile = mainFileOf(config);
+  if (!isWaiting(mainFile)) return;
+  const { takeIn } = await import("../capture/receive.ts");
+  await takeIn(engine, mainFile).catch(() => undefined);
 }
 
 async function embedderOf(

@@ -9,6 +9,8 @@ import {
 } from "./schema.ts";
 
 const PREFIX = "SVC_";
+/** Turns capture off for one program; its hooks alone read it. */
+export const CAPTURE_SWITCH = "SVC_CAPTURE";
 
 /** A raw value and the name a person would look for. */
 export type Given = { readonly value: unknown; readonly name: string };
@@ -48,6 +50,7 @@ export function readVariables(
   const warnings: string[] = [];
   for (const [name, text] of variables) {
     if (text === undefined || !name.toUpperCase().startsWith(PREFIX)) continue;
+    if (name.toUpperCase() === CAPTURE_SWITCH) continue;
     const target = targetOf(name.slice(PREFIX.length));
     const shown = origin === "environment" ? name : `${name} (in ${origin})`;
     if (target.kind !== "unknown") found.push({ target, name: shown, text });

@@ -8,6 +8,8 @@ const OWNER = /^SVC_MCP__?USER_ID$/i;
 /** Who may connect over the network, which is irrelevant to other connections. */
 const KEYS_OF_OWNERS = /^SVC_MCP__?USER_KEYS(?:__|$)/i;
 const NETWORK = /^SVC_API(?:_|$)/i;
+/** What the hooks of one program do. */
+const CAPTURE = /^SVC_CAPTURE$/i;
 /** What a configured language model provider reads from the environment besides its settings. */
 const OF_PROVIDERS = /^(?:(?:OPENAI|ANTHROPIC)_(?:API_KEY|BASE_URL)|OLLAMA_HOST)$/;
 
@@ -72,7 +74,7 @@ export function hasSettings(file: SettingsFile | undefined): boolean {
 
 function isShared(name: string): boolean {
   if (!/^SVC_/i.test(name)) return false;
-  return ![OWNER, KEYS_OF_OWNERS, NETWORK].some((pattern) => pattern.test(name));
+  return ![OWNER, KEYS_OF_OWNERS, NETWORK, CAPTURE].some((pattern) => pattern.test(name));
 }
 
 function stampOf(path: string): readonly (string | number)[] {

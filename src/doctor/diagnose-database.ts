@@ -11,7 +11,6 @@ import {
   checkFormat,
   checkIndexes,
   checkJobs,
-  checkLanguage,
   checkPictures,
   type Finding,
   reasonOf,
@@ -61,7 +60,6 @@ export async function diagnoseDatabase(config: Config): Promise<readonly Finding
     await checkFading(config, report.path),
     checkExtraction(config, report),
     checkEmbedding(config, report),
-    ...checkLanguage(report),
   ];
 }
 

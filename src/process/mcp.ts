@@ -1,44 +1,30 @@
 /** The process behind `svc mcp`: forwards everything to a process that already serves the pack, or serves it. */
-import { dirname } from "node:path";
+import type { Socket } from "node:net";
 import { PassThrough } from "node:stream";
-import { keyFolder } from "../adapters/keystore/key-store.ts";
-import { linkSecret } from "../adapters/keystore/link-secret.ts";
-import { IS_WINDOWS } from "../adapters/native/system-files.ts";
-import { VERSION } from "../app/version.ts";
-import { SELF } from "../assistants/catalogue.ts";
-import { hasSettings, ownerInEnvironment, settingsFingerprint } from "../config/fingerprint.ts";
-import { fileBesidePack, type SettingsFile } from "../config/settings-file.ts";
+import { hasSettings, ownerInEnvironment } from "../config/fingerprint.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { McpServeOptions } from "../surface/cli/context.ts";
 import { plainOptions } from "../surface/cli/mcp-options.ts";
 import { stopSignal } from "../surface/cli/signals.ts";
 import { stderrLog } from "../surface/cli/stderr-log.ts";
 import type { Log } from "../surface/contract/core/log.ts";
-import {
-  type Guest,
-  type Joined,
-  join,
-  type Kin,
-  kinUnder,
-} from "../surface/mcp/link/handshake.ts";
+import { type Guest, type Joined, join } from "../surface/mcp/link/handshake.ts";
 import { type Backend, relay } from "../surface/mcp/link/relay.ts";
-import { pipeAddress, socketAddress, socketFolder } from "../surface/mcp/link/rendezvous.ts";
 import { repeatableTools } from "../surface/mcp/shown-schemas.ts";
+import type { HookService } from "../surface/mcp/stdio.ts";
+import { type Link, linkOf, packAt } from "./link.ts";
 
-/** Where this user's processes for one pack meet, and how they recognize each other. */
-export type Link = {
-  readonly kin: Kin;
-  /** Undefined: they cannot meet. */
-  readonly address: string | undefined;
-  readonly problem: string;
-};
-
-type LinkOptions = {
-  readonly settingsFile: SettingsFile | undefined;
-  /** As given on the command line. */
-  readonly key: string | undefined;
-  readonly readOnly: boolean;
-};
+/** Answers the hooks of assistants for the pack of a link. */
+export function hookOf({ mainFile }: Link): HookService {
+  let service: Promise<(socket: Socket) => Promise<void>> | undefined;
+  return async (engine, socket) => {
+    // A server without hooks does not need it.
+    service ??= import("../capture/receive.ts").then(({ hookService }) =>
+      hookService(engine, mainFile),
+    );
+    await (await service)(socket);
+  };
+}
 
 /** One client on stdin and stdout, and its pack. */
 type Session = {
@@ -92,25 +78,6 @@ export async function serveMcp(options: McpServeOptions, stop: AbortSignal): Pro
   });
 }
 
-/** What makes this process interchangeable with others of this user, and where they meet. */
-export function linkOf(mainFile: string, { key, settingsFile: file, readOnly }: LinkOptions): Link {
-  const program = { version: VERSION, program: SELF };
-  const fingerprint = settingsFingerprint({ ...program, key, file, readOnly });
-  const kin = { version: VERSION, fingerprint };
-  try {
-    const { env } = process;
-    const secret = linkSecret(env);
-    const address = IS_WINDOWS
-      ? pipeAddress(secret, mainFile)
-      : socketAddress(socketFolder(env, dirname(keyFolder(env))), mainFile);
-    return { kin: kinUnder(secret, kin, address), address, problem: "" };
-  } catch (error) {
-    // A process without a secret trusts no other.
-    const problem = error instanceof Error ? error.message : String(error);
-    return { kin, address: undefined, problem };
-  }
-}
-
 /** Like {@link join}; without a meeting place, this process serves only its own client. */
 export async function joinBy({ kin, address, problem }: Link, guest: Guest): Promise<Joined> {
   return address === undefined ? { role: "alone", reason: problem } : join(address, kin, guest);
@@ -135,19 +102,6 @@ async function plainSession(args: readonly string[]): Promise<Session | undefine
     // From now on: a process that ends in between would leave its socket behind.
     stop: stopSignal(),
   };
-}
-
-type NamedPack = { readonly mainFile: string; readonly settingsFile: SettingsFile | undefined };
-
-async function packAt(path: string): Promise<NamedPack | undefined> {
-  const { mainFileOf, settingsForPath } = await import("../app/pack-path.ts");
-  try {
-    const settings = settingsForPath(path);
-    return { mainFile: mainFileOf(settings), settingsFile: fileBesidePack(path, settings) };
-  } catch {
-    // Opening it reports a bad path.
-    return undefined;
-  }
 }
 
 /** Serves the client of this process, through any process that serves the pack. */
@@ -175,7 +129,7 @@ async function serveOwn(
       boundUserId: guest.userId,
       toolSet: guest.tools,
       log,
-      guests: seat && { seat, kin },
+      guests: seat && { seat, kin, hook: hookOf(session.link) },
       stop,
       ...streams,
     });

@@ -16,7 +16,8 @@ import type { MetricsAccess } from "../surface/http/metrics-endpoint.ts";
 import type { McpEndpoint } from "../surface/listener/mcp-endpoint.ts";
 import type { Server } from "../surface/listener/server.ts";
 import type { Host } from "../surface/mcp/link/host.ts";
-import { joinBy, linkOf } from "./mcp.ts";
+import { linkOf } from "./link.ts";
+import { hookOf, joinBy } from "./mcp.ts";
 
 /** Milliseconds for which a stopped server may linger. */
 const LINGER_MS = 2000;
@@ -149,7 +150,9 @@ async function hostOf(engine: MemoryEngine, options: Options): Promise<Host | un
       // Loaded here, because a server without guests does not need it.
       const serving = import("../surface/mcp/stdio.ts");
       return {
-        ended: serving.then(({ guestService }) => guestService(deps)(guest, socket).ended),
+        ended: serving.then(
+          ({ guestService }) => guestService(deps, hookOf(link))(guest, socket).ended,
+        ),
       };
     },
   });

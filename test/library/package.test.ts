@@ -240,7 +240,7 @@ describe("the package", () => {
   test("holds nothing else: no tests, measurements, other surfaces or built programs", () => {
     const folders = new Set(files.map((path) => path.split("/").slice(0, 2).join("/")));
     const allowed =
-      /^(src\/(adapters|app|config|domain|engine|lib|ports|surface|http-library\.ts|library\.ts|requires-bun\.js)|dist\/lib|docs\/[\w.-]+|[A-Z]+(\.md)?|package\.json)$/;
+      /^(src\/(adapters|app|capture|config|domain|engine|lib|ports|surface|http-library\.ts|library\.ts|requires-bun\.js)|dist\/lib|docs\/[\w.-]+|[A-Z]+(\.md)?|package\.json)$/;
     expect([...folders].filter((folder) => !allowed.test(folder))).toEqual([]);
     expect(files.filter((path) => /\.(test\.ts|pack|tgz|env)$/.test(path))).toEqual([]);
     expect(files.filter((path) => /^src\/surface\/(cli|mcp)\//.test(path))).toEqual([]);

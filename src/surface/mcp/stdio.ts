@@ -25,6 +25,16 @@ const OPEN_DELAY_MS = 100;
 /** Milliseconds after which a memory that does not close is left to crash recovery. */
 const CLOSE_MS = 10_000;
 
+/** Answers the hook of an assistant on a connection until it ends. */
+export type HookService = (engine: () => Promise<MemoryEngine>, socket: Socket) => Promise<void>;
+
+type Guests = {
+  readonly seat: Seat;
+  readonly kin: Kin;
+  /** Absent: hooks are not answered. */
+  readonly hook?: HookService | undefined;
+};
+
 export type McpStdioDeps = {
   /** Called once the connection is established or the first call needs it; after a failure, by the next call. */
   readonly openEngine: () => Promise<MemoryEngine>;
@@ -37,7 +47,7 @@ export type McpStdioDeps = {
   /** Ends the session as if the client had left. */
   readonly stop?: AbortSignal | undefined;
   /** The address where other processes can use this one's memory. Absent: private to this client. */
-  readonly guests?: { readonly seat: Seat; readonly kin: Kin } | undefined;
+  readonly guests?: Guests | undefined;
   /** Default: the process's own. Only protocol messages are written to stdout. */
   readonly stdin?: Readable | undefined;
   readonly stdout?: Writable | undefined;
@@ -82,14 +92,17 @@ function guestsOf(
   engine: () => Promise<MemoryEngine>,
 ): Host | undefined {
   if (guests === undefined) return undefined;
-  return hostGuests({ ...guests, log, serve: guestService({ engine, version, log }) });
+  const { hook, ...place } = guests;
+  return hostGuests({ ...place, log, serve: guestService({ engine, version, log }, hook) });
 }
 
 /** How guests are served: like the client on stdin, each as its own owner. */
 export function guestService(
   deps: Omit<McpDeps, "boundUserId" | "toolSet">,
+  hook?: HookService | undefined,
 ): (guest: Guest, socket: Socket) => ServedGuest {
-  return ({ userId: boundUserId, tools: toolSet }, socket) => {
+  return ({ userId: boundUserId, tools: toolSet, isHook = false }, socket) => {
+    if (isHook) return { ended: hook?.(deps.engine, socket) ?? Promise.resolve() };
     const { transport, ended } = openStdio(socket, socket);
     serveStdio(() => createMcpServer({ ...deps, boundUserId, isPersonal: true, toolSet }), {
       transport,

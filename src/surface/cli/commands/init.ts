@@ -15,7 +15,6 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { shellWord } from "../../../lib/text.ts";
 import { inTemporaryFolder } from "../../../packs/through-pack.ts";
-import { shownHits } from "../../contract/retrieval/text.ts";
 import type { CliContext } from "../context.ts";
 import { ownerFor, ownerInWords, withEngine } from "../memories.ts";
 import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
@@ -147,7 +146,7 @@ async function make(
   const made = await createPack(config, newKey, options.owner);
   const report = await reportOnPack(made.config, false);
   const whose = made.owner === undefined ? "" : ` Its owner is ${made.owner}.`;
-  const [state, ...rest] = await aboutKey(newKey, made.keptIn, path);
+  const [state, ...rest] = aboutKey(newKey, made.keptIn, path);
   const form = config.pack_path === undefined ? "a directory pack, " : "";
   output.line(`${kleur.green("Made")} ${packOf(report.path)}, ${form}${state}${whose}`);
   if (made.model !== undefined) output.line(made.model);
@@ -224,17 +223,18 @@ async function askSettings(provider: Provider): Promise<ReadonlyMap<string, stri
   return settings;
 }
 
-const [command] = SELF;
+const [command, ...REST] = SELF;
 
 /**
  * Lines that connect assistants to a pack, as commands or for pasting.
  * @param pack absolute path
- * @param server how an assistant starts this program
+ * @param server how an assistant starts this program. Default: so that it makes a missing pack
  */
-function assistantLines(
+export function assistantLines(
   pack: string,
-  { args, env }: Omit<ServerCommand, "command">,
+  server: Omit<ServerCommand, "command"> = { args: [...REST, "mcp", "--db-path", pack], env: {} },
 ): readonly string[] {
+  const { args, env } = server;
   const variables = Object.entries(env);
   const entry = { command, args, ...(variables.length > 0 && { env }) };
   const json = { mcpServers: { memory: entry } };
@@ -317,7 +317,9 @@ async function demo(context: CliContext): Promise<void> {
     await withEngine(context, config, run, { createIfMissing: true });
   });
   output.line();
-  output.line("To make a memory of your own, and connect an assistant to it: svc init");
+  output.line("To give an assistant such a memory, paste one of these:");
+  output.line();
+  for (const line of assistantLines(resolve("memory.pack"))) output.line(line);
 }
 
 async function storeAll(
@@ -338,13 +340,11 @@ async function ask(
   userId: string,
   query: string,
 ): Promise<void> {
-  const { value, ms } = await timed(() => engine.retrieve({ query, userId }));
+  const { value, ms } = await timed(() => engine.retrieve({ query, userId, limit: SHOWN_RESULTS }));
   output.line();
   output.line(kleur.bold(`${query}`) + kleur.dim(`  (${ms.toFixed(0)} ms)`));
-  const { hits, isKnown } = shownHits(value, SHOWN_RESULTS);
-  for (const { hit } of isKnown ? hits : hits.slice(0, 1)) {
-    output.line(`  ${isKnown ? "->" : "nearest:"} ${hit.node.content}`);
-  }
+  if (value.results.length === 0) output.line("  nothing was found");
+  for (const { node } of value.results) output.line(`  -> ${node.content}`);
 }
 
 async function timed<T>(run: () => Promise<T>): Promise<{ value: T; ms: number }> {

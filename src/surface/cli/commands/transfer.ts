@@ -125,7 +125,7 @@ Ctrl-C may interrupt that, and svc rebuild goes on.`,
       nodes_embedded: embedded,
     });
     if (options.format === "json" || isDatabase) return;
-    const [state, ...rest] = await aboutKey(newKey, report.keptIn, path);
+    const [state, ...rest] = aboutKey(newKey, report.keptIn, path);
     output.line(`The pack is ${state}`);
     for (const line of rest) output.line(line);
   },
@@ -268,7 +268,7 @@ async function fromDatabaseToPack(
   );
   print(context, options, done, newKey.kind !== "plain");
   if (options.format === "json") return;
-  const [state, ...rest] = await aboutKey(newKey, done.keptIn, destination);
+  const [state, ...rest] = aboutKey(newKey, done.keptIn, destination);
   context.output.line(`The pack is ${state}`);
   for (const line of rest) context.output.line(line);
 }

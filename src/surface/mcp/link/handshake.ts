@@ -48,6 +48,8 @@ export type Guest = {
   /** The owner of everything on the connection; absent: each call names one. */
   readonly userId: string | undefined;
   readonly tools: ToolSet;
+  /** Whether it speaks for the hook of an assistant, which is no MCP. Default false. */
+  readonly isHook?: boolean | undefined;
 };
 
 /** Processes with different fingerprints do not serve each other. */
@@ -86,6 +88,7 @@ export async function introduce(
       proof: proofOf(kin, "guest", nonces),
       user_id: guest.userId ?? null,
       tools: guest.tools,
+      is_hook: guest.isHook === true,
     });
     const answer = await conversation.next();
     if (answer["welcome"] !== true) throw new NotKin("the pack is served, but not to this process");
@@ -117,6 +120,7 @@ export async function receive(
     return {
       userId: typeof userId === "string" ? userId : undefined,
       tools: tools === "core" ? "core" : "full",
+      isHook: said["is_hook"] === true,
     };
   } finally {
     conversation.end();

@@ -51,6 +51,20 @@ export async function meet(address: string, user: number = ownUser()): Promise<M
   }
 }
 
+/** Connects to the process that serves a pack, and takes no place if there is none. */
+export async function reach(
+  address: string,
+  user: number = ownUser(),
+): Promise<Socket | undefined> {
+  if (!address.startsWith("\\\\.\\pipe\\")) {
+    const found = findFile(address);
+    if (!found?.isSocket || found.owner !== user) return undefined;
+    if (folderComplaint(dirname(address), user) !== undefined) return undefined;
+  }
+  const connection = await connect(address);
+  return connection.outcome === "connected" ? connection.socket : undefined;
+}
+
 /** @returns undefined if the address has changed meanwhile */
 async function meetOnce(address: string, user: number): Promise<Meeting | undefined> {
   const found = findFile(address);

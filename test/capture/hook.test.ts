@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createDesk, type Desk } from "../surface/cli/run-svc.ts";
+
+let desk: Desk;
+let project: string;
+beforeAll(async () => {
+  desk = createDesk();
+  project = join(desk.folder, "site");
+  mkdirSync(project);
+  await desk.run(["init", "a.pack"]);
+});
+afterAll(() => desk.remove());
+
+const HOOK = ["hook", "claude-code", "--db-path"];
+
+/** A payload of Claude Code. */
+function said(event: string, session: string, text: string, more: object = {}): string {
+  const field = event === "Stop" ? "last_assistant_message" : "prompt";
+  const common = { session_id: session, transcript_path: "/t.jsonl", cwd: project };
+  return JSON.stringify({ ...common, hook_event_name: event, [field]: text, ...more });
+}
+
+async function hook(payload: string | Uint8Array, pack = "a.pack", env = {}): Promise<string> {
+  const run = await desk.run([...HOOK, join(desk.folder, pack)], { stdin: payload, env });
+  expect(run).toMatchObject({ code: 0, stderr: "" });
+  return run.stdout;
+}
+
+type Status = {
+  readonly stored: readonly { readonly content: string }[];
+  readonly waiting: number;
+  readonly refused: readonly unknown[];
+  readonly last_runs: readonly { readonly did: string }[];
+};
+async function status(pack = "a.pack"): Promise<Status> {
+  const { stdout } = await desk.run(["capture", "status", pack, "--format", "json"]);
+  return JSON.parse(stdout);
+}
+const texts = ({ stored }: Status) => stored.map(({ content }) => content).sort();
+
+describe("without a process that serves the pack", () => {
+  test("what was said waits sealed, and the next opening stores it once, however often it came", async () => {
+    const prompt = said("UserPromptSubmit", "s1", "My sister Clara lives in Bonn");
+    expect(await hook(prompt)).toBe("");
+    await hook(prompt);
+    await hook(said("Stop", "s1", "Noted: Clara lives in Bonn."));
+    const spool = join(desk.folder, ".config/svc/capture/spool");
+    const [tray = ""] = readdirSync(spool);
+    const waiting = readdirSync(join(spool, tray));
+    expect(waiting).toHaveLength(2);
+    expect(readFileSync(join(spool, tray, waiting[0] ?? ""), "utf8")).not.toContain("Clara");
+    const both = ["My sister Clara lives in Bonn", "Noted: Clara lives in Bonn."];
+    expect(texts(await status())).toEqual(both);
+    await hook(prompt);
+    const after = await status();
+    expect(texts(after)).toEqual(both);
+    expect(after).toMatchObject({ waiting: 0, refused: [] });
+  });
+
+  test("secrets and private words are gone before anything is written", async () => {
+    const key = ["sk_live_", "4eC39HqLyjWDarjtT1zdp7dc"].join("");
+    await hook(said("UserPromptSubmit", "s2", `Pay with ${key} now <private>Otto</private>`));
+    const stored = texts(await status()).find((text) => text.startsWith("Pay"));
+    expect(stored).toBe("Pay with [secret:stripe] now");
+  });
+});
+
+describe("whatever comes", () => {
+  test("no payload, half of one, bytes, an unknown event and a list end well and store nothing", async () => {
+    const before = texts(await status());
+    const payloads = [
+      "",
+      said("UserPromptSubmit", "s3", "Half of this").slice(0, 60),
+      new Uint8Array([0xff, 0xfe, 0x00, 0x7b]),
+      said("Sneeze", "s3", "Nobody hears this one"),
+      "[1, 2]",
+    ];
+    const answers = await Promise.all(payloads.map((payload) => hook(payload)));
+    expect(answers).toEqual(payloads.map(() => ""));
+    expect(texts(await status())).toEqual(before);
+  });
+
+  test("a payload of 10 MB is cut", async () => {
+    await hook(said("UserPromptSubmit", "s4", `Much to say ${"and more ".repeat(1_100_000)}`));
+    const long = texts(await status()).find((text) => text.startsWith("Much"));
+    expect(long?.endsWith("[cut]")).toBeTrue();
+  });
+
+  test("a pack that was moved is not made anew, and the log says why", async () => {
+    await hook(said("UserPromptSubmit", "s5", "This has no place"), "gone.pack");
+    expect(readdirSync(desk.folder)).not.toContain("gone.pack");
+    const { last_runs: runs } = await status();
+    expect(runs.map(({ did }) => did)).toContain("failed:no_pack");
+  });
+
+  test("a pack that is damaged keeps what was said for later", async () => {
+    writeFileSync(join(desk.folder, "bad.pack"), "no pack at all");
+    expect(await hook(said("UserPromptSubmit", "s6", "Wait for better times"), "bad.pack")).toBe(
+      "",
+    );
+  });
+});
+
+describe("switches", () => {
+  test("keep a prompt, a folder, an assistant and everything from being stored", async () => {
+    const before = texts(await status());
+    await hook(said("UserPromptSubmit", "s7", "!nomem this stays between us"));
+    await hook(said("UserPromptSubmit", "s7", "Off by a variable"), "a.pack", { SVC_CAPTURE: "0" });
+    writeFileSync(join(project, ".svcignore"), "");
+    await hook(said("UserPromptSubmit", "s7", "Off by a file here"));
+    await desk.run(["capture", "off"]);
+    await hook(said("UserPromptSubmit", "s7", "Off by a command", { cwd: desk.folder }));
+    await desk.run(["capture", "on"]);
+    await desk.run(["capture", "off", "--client", "claude-code"]);
+    await hook(said("UserPromptSubmit", "s7", "Off for an assistant", { cwd: desk.folder }));
+    expect(texts(await status())).toEqual(before);
+    await desk.run(["capture", "on", "--client", "claude-code"]);
+    await hook(said("UserPromptSubmit", "s7", "And on once more", { cwd: desk.folder }));
+    expect(texts(await status())).toEqual([...before, "And on once more"].sort());
+  });
+});
