@@ -155,6 +155,12 @@ export type {
   Staying,
 } from "./engine/forget/api.ts";
 export type {
+  ImportCounts,
+  ImportInput,
+  ImportReport,
+  ImportUndone,
+} from "./engine/import/api.ts";
+export type {
   BlobOptions,
   ChainOptions,
   EventQuery,

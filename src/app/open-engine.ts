@@ -8,6 +8,7 @@ import {
 import type { PostgresStoreOptions } from "../adapters/postgres/open-store.ts";
 import { createLocalReranker } from "../adapters/rerank/local-reranker.ts";
 import { progressLines } from "../adapters/rerank/model-files.ts";
+import { createSourceReader } from "../adapters/sources/reader.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { isReadOnlyPack, openReadOnlyStore } from "../adapters/sqlite/open-read-only.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../adapters/sqlite/open-store.ts";
@@ -121,6 +122,7 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
       pastIndex: pastIndexes(clock),
       embedder,
       tokenizer: createCl100kTokenizer(),
+      sources: createSourceReader(),
       dates: createChronoDateReader({ languages: settings.temporalLanguages, warn }),
       clock,
       ids,

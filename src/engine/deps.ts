@@ -8,6 +8,7 @@ import type {
   Tokenizer,
   VisionModel,
 } from "../ports/models.ts";
+import type { SourceReader } from "../ports/sources.ts";
 import type { MakePastIndex } from "../ports/store/search-index.ts";
 import type { PackLock, Store } from "../ports/store/store.ts";
 import type { Clock, IdSource } from "../ports/system.ts";
@@ -36,6 +37,8 @@ export type EngineDeps<Roles = Store> = {
   /** Absent: nothing is observed. */
   readonly footage?: FootageReader | undefined;
   readonly visionModel?: VisionModel | undefined;
+  /** Reads what other programs keep. Absent: nothing is imported. */
+  readonly sources?: SourceReader | undefined;
   /** Identity of the running code for receipts: names and versions. */
   readonly features: Readonly<Record<string, string>>;
   /** Default owner of an unused pack. Absent: it must be named. */

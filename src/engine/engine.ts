@@ -31,6 +31,8 @@ import {
 } from "./extract/extractions.ts";
 import { forget } from "./forget/forget.ts";
 import { getForgetting, listForgettings, verifyForgetting } from "./forget/receipt.ts";
+import { importSource } from "./import/import.ts";
+import { undoImport } from "./import/undo.ts";
 import {
   chain,
   createReadiness,
@@ -135,6 +137,7 @@ export function createEngine(given: EngineDeps): MemoryEngine {
       isMessage: true,
     }),
     ingestBatch: writing(ingestBatch, { isMessage: true }),
+    importSource: writing(importSource),
     retrieve: (input) =>
       life.use(async () => {
         requireInput([input]);
@@ -232,6 +235,10 @@ const USE_CASES = {
   reinforce,
   restore,
   evaluateCondition,
+  undoImport: async (parts, userId, importId) => {
+    await parts.receipts.settle();
+    return undoImport(parts, userId, importId);
+  },
   getForgetting,
   listForgettings,
   verifyForgetting,

@@ -2,6 +2,7 @@ import type { AggregateMethods } from "./aggregate/api.ts";
 import type { BrowseMethods } from "./browse/api.ts";
 import type { ExtractMethods } from "./extract/api.ts";
 import type { ForgetMethods } from "./forget/api.ts";
+import type { ImportMethods } from "./import/api.ts";
 import type { InspectMethods } from "./inspect/api.ts";
 import type { LifecycleMethods } from "./lifecycle/api.ts";
 import type { ObserveMethods } from "./observe/api.ts";
@@ -28,6 +29,7 @@ export type MemoryEngine = WriteMethods &
   OrganizeMethods &
   ObserveMethods &
   ForgetMethods &
+  ImportMethods &
   ProfileMethods & {
     /**
      * Closes the files of an encrypted directory pack and forgets its key: every call fails with pack_locked until `unlock`.

@@ -70,3 +70,8 @@ export function committedTo(commitment: unknown, text: string): readonly string[
 function macOf(nonce: Uint8Array, text: string): string {
   return new Bun.CryptoHasher("sha256", nonce).update(text).digest("base64");
 }
+
+/** HMAC-SHA256 of a text, 64 hexadecimal digits. */
+export function keyedHash(secret: string, text: string): string {
+  return new Bun.CryptoHasher("sha256", secret).update(text).digest("hex");
+}

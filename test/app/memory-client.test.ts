@@ -197,6 +197,8 @@ describe("every method", () => {
       ready: [],
       observe: [{ source: "no.jpg", userId }],
       observeSource: [{ source: "no.jpg", userId }],
+      importSource: [{ source: "no.zip", userId }],
+      undoImport: [userId, other],
       organize: [{ budgetMs: Number.NaN }],
       feedback: [{ query: "x", signalType: "loved" }],
       endSession: [" "],

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChronoDateReader } from "../../src/adapters/dates/chrono.ts";
 import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
+import { createSourceReader } from "../../src/adapters/sources/reader.ts";
 import { pastIndexes } from "../../src/adapters/sqlite/past-index.ts";
 import { createIdSource } from "../../src/adapters/system/system.ts";
 import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
@@ -219,6 +220,7 @@ export function engines(usual: Partial<EngineSettings> = {}) {
       ids: options.ids ?? createIdSource(),
       settings,
       features: { svc: "test" },
+      sources: createSourceReader(),
       ...options.models,
       personName: options.personName,
       answerMs: options.answerMs ?? 30_000,

@@ -28,7 +28,7 @@ import {
 /** Milliseconds that a call waits for other processes; after that a job finishes. */
 const SETTLE_MS = 5000;
 
-type ForgetDeps = ReceiptDeps &
+export type ForgetDeps = ReceiptDeps &
   Pick<EngineDeps<PlanStore & NamedRecords>, "store" | "embedder" | "tokenizer" | "ids">;
 
 export async function forget(deps: ForgetDeps, input: ForgetInput): Promise<ForgetAnswer> {

@@ -28,7 +28,7 @@ const POLICY = "explicit_restore_v1";
 const FADING_JOBS: readonly unknown[] = ["decay_sweep", "archive"];
 const PAGE = 100;
 
-type RestoreDeps = Pick<EngineDeps, "store" | "ids" | "embedder" | "settings" | "warn">;
+export type RestoreDeps = Pick<EngineDeps, "store" | "ids" | "embedder" | "settings" | "warn">;
 
 /**
  * Makes a retired memory active again.

@@ -209,7 +209,7 @@ function near(isNew: boolean): string {
  * none.
  * @throws SvcError not_found if there is none
  */
-async function packInPlace(context: CliContext): Promise<string> {
+export async function packInPlace(context: CliContext): Promise<string> {
   const loaded = loadedFor(undefined);
   const { pack_path: packPath, db_path: dbPath, database_url: url } = loaded.config;
   const path = isSet(loaded) ? (url?.reveal() ?? packPath ?? packOf(dbPath)) : near(false);

@@ -45,7 +45,7 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   doctor: async (context) => (await import("./commands/doctor.ts")).doctorCommand(context),
   rebuild: async (context) => (await import("./commands/upkeep.ts")).rebuildCommand(context),
   export: async (context) => (await import("./commands/transfer.ts")).exportCommand(context),
-  import: async (context) => (await import("./commands/transfer.ts")).importCommand(context),
+  import: async (context) => (await import("./commands/import.ts")).importCommand(context),
   backup: async (context) => (await import("./commands/upkeep.ts")).backupCommand(context),
   "restore-backup": async (context) =>
     (await import("./commands/upkeep.ts")).restoreBackupCommand(context),

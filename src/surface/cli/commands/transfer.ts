@@ -73,63 +73,47 @@ The export is not encrypted: anyone who can read it can read the memories.`,
   },
 );
 
-/** `svc import`: makes a new pack from an export. */
-export const importCommand = packCommand(
-  {
-    name: "import",
-    description: "make a new pack from an export of svc export",
-    arguments: [
-      ["<file>", "the export; - is standard input"],
-      ["<pack>", "the pack to make: a name ending in .pack, or a directory; or an empty database"],
-    ],
-    options: [plainOption()],
-    examples: `
-Examples:
-  svc import memory.jsonl ./restored.pack
-  gunzip -c memory.jsonl.gz | svc import - ./restored.pack
-  svc import memory.jsonl ./restored.pack --plain      do not encrypt it
-
-The pack is encrypted, with a key as svc init makes it. It appears when every line was read and checked. A file without vectors of the configured model is embedded then;
-Ctrl-C may interrupt that, and svc rebuild goes on.`,
-  },
-  async (context, file: string, path: string, options: PackOptions & KeyOptions) => {
-    const { output } = context;
-    const config = configWithoutKey(context, path);
-    const isDatabase = isDatabaseUrl(path);
-    const newKey: NewKey = isDatabase
-      ? { kind: "plain" }
-      : await chooseKey(context, config, options);
-    const stop = stopSignal();
-    const report = await takeIn(context, config, { file, newKey, signal: stop });
-    const embedded = report.lacksVectors ? await embed(context, report.config, path, stop) : 0;
-    const { counts, missingPictures } = report;
-    if (missingPictures.length > 0) warnOn(context)(lacking(missingPictures));
-    if (report.formerReceipts > 0) {
-      warnOn(context)(
-        `the records of ${report.formerReceipts} answers were left out: a development build wrote them, and this version cannot explain them`,
-      );
-    }
-    printAnswer(output, options.format, {
-      db_path: report.path,
-      encrypted: isDatabase ? null : newKey.kind !== "plain",
-      key_kept_in: report.keptIn ?? null,
-      owner_count: counts.owner,
-      event_count: counts.event,
-      node_count: counts.node,
-      edge_count: counts.edge,
-      operation_count: counts.operation,
-      job_count: counts.job,
-      receipt_count: counts.receipt,
-      picture_count: counts.blob ?? 0,
-      missing_picture_count: missingPictures.length,
-      nodes_embedded: embedded,
-    });
-    if (options.format === "json" || isDatabase) return;
-    const [state, ...rest] = aboutKey(newKey, report.keptIn, path);
-    output.line(`The pack is ${state}`);
-    for (const line of rest) output.line(line);
-  },
-);
+/** Makes a new pack from an export. */
+export async function importExport(
+  context: CliContext,
+  file: string,
+  path: string,
+  options: PackOptions & KeyOptions,
+): Promise<void> {
+  const { output } = context;
+  const config = configWithoutKey(context, path);
+  const isDatabase = isDatabaseUrl(path);
+  const newKey: NewKey = isDatabase ? { kind: "plain" } : await chooseKey(context, config, options);
+  const stop = stopSignal();
+  const report = await takeIn(context, config, { file, newKey, signal: stop });
+  const embedded = report.lacksVectors ? await embed(context, report.config, path, stop) : 0;
+  const { counts, missingPictures } = report;
+  if (missingPictures.length > 0) warnOn(context)(lacking(missingPictures));
+  if (report.formerReceipts > 0) {
+    warnOn(context)(
+      `the records of ${report.formerReceipts} answers were left out: a development build wrote them, and this version cannot explain them`,
+    );
+  }
+  printAnswer(output, options.format, {
+    db_path: report.path,
+    encrypted: isDatabase ? null : newKey.kind !== "plain",
+    key_kept_in: report.keptIn ?? null,
+    owner_count: counts.owner,
+    event_count: counts.event,
+    node_count: counts.node,
+    edge_count: counts.edge,
+    operation_count: counts.operation,
+    job_count: counts.job,
+    receipt_count: counts.receipt,
+    picture_count: counts.blob ?? 0,
+    missing_picture_count: missingPictures.length,
+    nodes_embedded: embedded,
+  });
+  if (options.format === "json" || isDatabase) return;
+  const [state, ...rest] = aboutKey(newKey, report.keptIn, path);
+  output.line(`The pack is ${state}`);
+  for (const line of rest) output.line(line);
+}
 
 /** The rest is useful without them, and there may be no other copy, so nothing is rejected. */
 function lacking(pictures: readonly string[]): string {

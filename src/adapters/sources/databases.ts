@@ -1,0 +1,253 @@
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { openSqlite } from "../native/load-library.ts";
+import type { SourceFile } from "./files.ts";
+import { textOf } from "./pieces.ts";
+import {
+  type Fields,
+  fieldsOf,
+  leftOut,
+  listOf,
+  type Made,
+  parsed,
+  type ReadContext,
+  type SourceRow,
+  textIn,
+  timeIn,
+} from "./values.ts";
+
+/** Flag of SQLite. */
+export const READ_ONLY = 1;
+
+/** Memories that keep a SQLite database. Rows are read in a snapshot, of which its program notices nothing. */
+
+const claudeMem: SourceRow = {
+  name: "claude-mem",
+  title: "Memory of claude-mem",
+  isLossless: true,
+  recognises: ({ columns, members }) =>
+    columns.has("sdk_sessions.memory_session_id") ||
+    (members.has("exportedAt") && members.has("observations")),
+  read: async function* (file, context) {
+    const rows = await rowsOf(file, [...Object.keys(DERIVED), "user_prompts", "sdk_sessions"]);
+    yield* readClaudeMem(rows, context);
+    context.onBytes(file.size);
+  },
+};
+
+const mem0History: SourceRow = {
+  name: "mem0",
+  title: "Memories of mem0",
+  isLossless: false,
+  recognises: ({ columns }) =>
+    columns.has("history.memory_id") && columns.has("history.new_memory"),
+  read: async function* (file, context) {
+    yield* readHistory(await rowsOf(file, ["history", "messages"]), context);
+    context.onBytes(file.size);
+  },
+};
+
+const mcpMemory: SourceRow = {
+  name: "mcp-memory-service",
+  title: "Memory of mcp-memory-service",
+  isLossless: true,
+  recognises: ({ columns }) =>
+    columns.has("memories.content_hash") && columns.has("memories.content"),
+  read: async function* (file, context) {
+    yield* readMcpMemory(await rowsOf(file, ["memories", "memory_graph"]), context);
+    context.onBytes(file.size);
+  },
+};
+
+export const DATABASES: readonly SourceRow[] = [claudeMem, mem0History, mcpMemory];
+
+/** The rows of tables that are there, one by one. */
+type Rows = (table: string) => Iterable<Fields>;
+
+const JSON_NAMES: Readonly<Record<string, string>> = {
+  sdk_sessions: "sessions",
+  user_prompts: "prompts",
+  session_summaries: "summaries",
+};
+
+/** @returns rows of a database, or of the lists of its export as JSON */
+async function rowsOf(file: SourceFile, tables: readonly string[]): Promise<Rows> {
+  if (new TextDecoder().decode((await firstBytes(file)).subarray(0, 6)) !== "SQLite") {
+    const texts = await Array.fromAsync(textOf(file));
+    const whole = fieldsOf(parsed(texts.join("")));
+    return (table) => listOf(whole[JSON_NAMES[table] ?? table]).map(fieldsOf);
+  }
+  const path = await file.onDisk();
+  return function* (table) {
+    if (!tables.includes(table)) return;
+    using database = openSqlite(path, READ_ONLY);
+    const isThere = database
+      .query<{ name: string }, [string]>("SELECT name FROM sqlite_master WHERE name = ?")
+      .get(table);
+    if (isThere === null) return;
+    yield* database.query<Fields, []>(`SELECT * FROM "${table}"`).iterate();
+  };
+}
+
+async function firstBytes(file: SourceFile): Promise<Uint8Array> {
+  for await (const piece of file.open()) return piece;
+  return new Uint8Array(0);
+}
+
+/** A row as JSON, complete: from it the row can be written again. Bytes, such as vectors, are left out. */
+function whole(row: Fields, ...without: readonly string[]): JsonObject {
+  const kept = Object.entries(row).filter(
+    ([name, value]) => !without.includes(name) && !(value instanceof Uint8Array),
+  );
+  return Object.fromEntries(
+    kept.map(([name, value]): [string, Json] => [
+      name,
+      // SAFETY: columns hold numbers, texts and nothing else that is kept.
+      typeof value === "bigint" ? String(value) : ((value ?? null) as Json),
+    ]),
+  );
+}
+
+/** Tables of what claude-mem made up, and the columns that say it, in their order. */
+const DERIVED: Readonly<Record<string, readonly string[]>> = {
+  observations: ["title", "subtitle", "narrative", "text", "facts"],
+  session_summaries: ["request", "investigated", "learned", "completed", "next_steps", "notes"],
+};
+
+function* readClaudeMem(rows: Rows, context: ReadContext): Generator<Made> {
+  const sessions = new Map<unknown, Fields>();
+  for (const row of rows("sdk_sessions")) {
+    for (const column of [
+      "content_session_id",
+      "claude_session_id",
+      "memory_session_id",
+      "sdk_session_id",
+    ]) {
+      if (textIn(row[column]) !== undefined) sessions.set(row[column], row);
+    }
+  }
+  for (const row of rows("user_prompts")) {
+    const id = row["content_session_id"] ?? row["claude_session_id"];
+    const session = sessions.get(id);
+    yield {
+      identity: { id: ["user_prompts", String(id), Number(row["prompt_number"] ?? row["id"])] },
+      voice: "said",
+      content: textIn(row["prompt_text"]) ?? "",
+      sessionId: textIn(id),
+      scope: "project",
+      ...timeIn(row["created_at_epoch"] ?? row["created_at"], context),
+      about: {
+        ...ofProject(row, session),
+        table: "user_prompts",
+        raw: whole(row, "prompt_text"),
+        ...(session !== undefined && { session: whole(session) }),
+      },
+    };
+  }
+  for (const [table, columns] of Object.entries(DERIVED)) {
+    for (const row of rows(table)) yield readDerived(table, columns, row, sessions, context);
+  }
+}
+
+function readDerived(
+  table: string,
+  columns: readonly string[],
+  row: Fields,
+  sessions: ReadonlyMap<unknown, Fields>,
+  context: ReadContext,
+): Made {
+  const id = row["memory_session_id"] ?? row["sdk_session_id"];
+  const session = sessions.get(id);
+  const texts = columns.flatMap((column) => linesIn(row[column]));
+  return {
+    identity: {
+      id: [table, String(id), Number(row["id"] ?? 0), Number(row["created_at_epoch"] ?? 0)],
+    },
+    voice: "derived",
+    content: [...new Set(texts)].join("\n"),
+    nodeType: table === "session_summaries" ? "summary" : "fact",
+    sessionId: textIn(session?.["content_session_id"]) ?? textIn(id),
+    scope: "project",
+    ...timeIn(row["created_at_epoch"] ?? row["created_at"], context),
+    about: { ...ofProject(row, session), table, raw: whole(row) },
+  };
+}
+
+/** A text, or those of a list kept as JSON. */
+function linesIn(value: unknown): readonly string[] {
+  const text = textIn(value);
+  if (text === undefined) return [];
+  const list = text.startsWith("[") ? parsed(text) : undefined;
+  return Array.isArray(list) ? list.map(String) : [text];
+}
+
+function ofProject(row: Fields, session: Fields | undefined): { readonly project?: string } {
+  const project = textIn(row["project"]) ?? textIn(session?.["project"]);
+  return project === undefined ? {} : { project };
+}
+
+/** The changes of each memory, oldest first: each text replaces the one before it. Deleted ones are not brought back. */
+function* readHistory(rows: Rows, context: ReadContext): Generator<Made> {
+  const chains = new Map<string, Fields[]>();
+  for (const row of rows("history")) {
+    chains.getOrInsertComputed(String(row["memory_id"]), () => []).push(row);
+  }
+  for (const [id, chain] of chains) {
+    chain.sort((one, other) => timeOf(one).localeCompare(timeOf(other)));
+    const last = chain.at(-1) ?? {};
+    if (last["event"] === "DELETE" || Number(last["is_deleted"] ?? 0) === 1) {
+      yield leftOut("deleted");
+      continue;
+    }
+    yield {
+      identity: { id: [id] },
+      voice: "derived",
+      content: textIn(last["new_memory"]) ?? "",
+      nodeType: "fact",
+      ...timeIn(last["updated_at"] ?? last["created_at"], context),
+      about: { native_id: id, history: chain.map((row) => whole(row)) },
+    };
+  }
+  for (const row of rows("messages")) {
+    const isSaid = row["role"] === "user";
+    yield {
+      identity: { id: ["messages", String(row["id"])] },
+      voice: isSaid ? "said" : "answer",
+      content: textIn(row["content"]) ?? "",
+      sessionId: textIn(row["session_scope"]),
+      ...timeIn(row["created_at"], context),
+      about: { table: "messages", raw: whole(row, "content") },
+    };
+  }
+}
+
+function timeOf(row: Fields): string {
+  return String(row["updated_at"] ?? row["created_at"] ?? "");
+}
+
+function* readMcpMemory(rows: Rows, context: ReadContext): Generator<Made> {
+  for (const row of rows("memories")) {
+    if (row["deleted_at"] !== null && row["deleted_at"] !== undefined) {
+      yield leftOut("deleted");
+      continue;
+    }
+    const hash = String(row["content_hash"] ?? "");
+    yield {
+      // The hash is one of the text, so it is no id here, and goes with the text.
+      identity: { key: ["memories"], isOfText: true },
+      voice: "derived",
+      content: textIn(row["content"]) ?? "",
+      ...timeIn(row["created_at"] ?? row["created_at_iso"], context),
+      about: {
+        tags: (textIn(row["tags"]) ?? "").split(",").filter((tag) => tag !== ""),
+        raw: whole(row, "content", "content_embedding"),
+      },
+      label: hash,
+    };
+  }
+  for (const row of rows("memory_graph")) {
+    const [from, to] = [String(row["source_hash"]), String(row["target_hash"])];
+    const types = textIn(row["connection_types"]) ?? "";
+    const edgeType = /contradict/i.test(types) ? "contradicts" : "relates_to";
+    yield { edge: { edgeType, from, to, metadata: { relation_type: types, raw: whole(row) } } };
+  }
+}

@@ -1,0 +1,287 @@
+import {
+  isVisible,
+  parseOptionalBoolean,
+  parseOptionalInteger,
+  parseOptionalMember,
+  parseOptionalText,
+  parseUserId,
+} from "../../domain/arguments.ts";
+import { SCOPES } from "../../domain/enums.ts";
+import { invalid, SvcError } from "../../domain/errors.ts";
+import { parseInstantInput } from "../../domain/lifecycle.ts";
+import { redact } from "../../domain/redaction.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type {
+  SourceInput,
+  SourceItem,
+  SourceKindInfo,
+  SourcePart,
+  SourceRecord,
+} from "../../ports/sources.ts";
+import type { ImportCounts, ImportInput, ImportReport } from "./api.ts";
+import { type Book, type Found, type ImportDeps, openBook, type Taken, type Wish } from "./book.ts";
+import { drawEdges, retireUnnamed, writeRecords, writeWords } from "./write-records.ts";
+
+/** Records admitted in one transaction, and UTF-16 units of text: enough to share an fsync. */
+const BATCH = 500;
+const BATCH_CHARS = 8 * 1024 * 1024;
+const UNREADABLE_SHOWN = 100;
+/** What its writer wants nobody to keep. */
+const PRIVATE = /<private>[\s\S]*?(?:<\/private>|$)/gi;
+
+export async function importSource(deps: ImportDeps, input: ImportInput): Promise<ImportReport> {
+  const { sources } = deps;
+  if (sources === undefined) throw new SvcError("unsupported", "this memory imports nothing");
+  const wish: Wish = {
+    userId: parseUserId(input.userId),
+    since: parseInstantInput(input.since, "since"),
+    scope: parseOptionalMember(SCOPES, input.scope, "scope"),
+    again: parseOptionalBoolean(input.again, "again") ?? false,
+    dryRun: parseOptionalBoolean(input.dryRun, "dry_run") ?? false,
+    sample: parseOptionalInteger(input.sample, "sample", 0, 100) ?? 0,
+    importId: deps.ids.next(),
+    signal: input.signal ? AbortSignal.any([deps.closing, input.signal]) : deps.closing,
+  };
+  const kinds = sources.kinds.map(({ name }) => name);
+  const options = {
+    from: parseOptionalMember([...kinds, "auto"], input.from, "from"),
+    tools: parseOptionalBoolean(input.tools, "tools") ?? false,
+    allBranches: parseOptionalMember(["shown", "all"], input.branches, "branches") === "all",
+    offsetMinutes: parseOptionalInteger(input.offsetMinutes, "offset_minutes", -840, 840),
+    signal: wish.signal,
+  };
+  const from = options.from === "auto" ? undefined : options.from;
+  if (deps.isReadOnly === true && !wish.dryRun) {
+    throw new SvcError("pack_read_only", "nothing can be imported: the memory is open for reading");
+  }
+  const run = new Run(deps, wish, input.onProgress ?? undefined);
+  try {
+    for await (const item of sources.read(parseSource(input), { ...options, from })) {
+      wish.signal.throwIfAborted();
+      await run.take(item);
+    }
+    await run.finish();
+  } catch (error) {
+    if (!deps.closing.aborted) throw error;
+    throw new SvcError("engine_closed", "the engine was closed; open it again");
+  }
+  return run.report();
+}
+
+function parseSource({ source, sourceName }: ImportInput): SourceInput {
+  const name = parseOptionalText(sourceName, "source_name");
+  if (typeof source === "string") {
+    if (source === "" || source.includes("\0")) throw invalid("source", "is no path of a file");
+    return { path: source };
+  }
+  if (source instanceof Uint8Array) return { bytes: chunked(source), name };
+  if (typeof source === "object" && source !== null && Symbol.asyncIterator in source) {
+    return { bytes: source, name };
+  }
+  throw invalid("source", "must be a path or bytes");
+}
+
+async function* chunked(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+type Tally = { -readonly [K in keyof ImportCounts]: number };
+
+type Told = {
+  readonly info: SourceKindInfo;
+  readonly files: Set<string>;
+  readonly sessions: Set<string>;
+  first: Instant | undefined;
+  last: Instant | undefined;
+};
+
+/** One import under way. */
+class Run {
+  readonly #deps: ImportDeps;
+  readonly #wish: Wish;
+  readonly #onProgress: NonNullable<ImportInput["onProgress"]> | undefined;
+  readonly #books = new Map<string, Promise<Book>>();
+  readonly #told = new Map<string, Told>();
+  readonly #records = new Map<string, Tally>();
+  readonly #leftOut = new Map<string, number>();
+  readonly #secrets = new Map<string, number>();
+  readonly #unreadable: { file: string; as: string; why: string }[] = [];
+  readonly #samples: JsonObject[] = [];
+  /** Admitted, and not yet in the word index. */
+  readonly #written: Uuid[] = [];
+  #unreadableCount = 0;
+  #withoutTime = 0;
+  #edges = 0;
+  #retired = 0;
+  #part: SourcePart | undefined;
+  #batch: Taken[] = [];
+  #chars = 0;
+
+  constructor(
+    deps: ImportDeps,
+    wish: Wish,
+    onProgress: NonNullable<ImportInput["onProgress"]> | undefined,
+  ) {
+    this.#deps = deps;
+    this.#wish = wish;
+    this.#onProgress = onProgress;
+  }
+
+  async take(item: SourceItem): Promise<void> {
+    switch (item.kind) {
+      case "progress":
+        this.#onProgress?.("reading", item.done, item.total);
+        return;
+      case "left_out":
+        add(this.#leftOut, item.why, item.count);
+        return;
+      case "unreadable":
+        this.#unreadableCount += 1;
+        if (this.#unreadable.length < UNREADABLE_SHOWN) {
+          this.#unreadable.push({ file: item.file, as: item.as, why: item.why });
+        }
+        return;
+      case "edge":
+        (await this.#book(item.of)).edges.push(item.edge);
+        return;
+      case "whole":
+        await this.#flush();
+        this.#retired += await this.#retire(item);
+        return;
+      case "record":
+        return await this.#takeRecord(item.of, item.record);
+    }
+  }
+
+  async #takeRecord(part: SourcePart, given: SourceRecord): Promise<void> {
+    const isSaid = isVisible(given.content);
+    const { text, counts } = redact(given.content.toWellFormed().replace(PRIVATE, ""));
+    if (!isVisible(text)) return add(this.#leftOut, isSaid ? "private" : "empty");
+    const record = { ...given, content: text };
+    const { since } = this.#wish;
+    const { eventTime } = record;
+    if (since !== undefined && eventTime !== undefined && eventTime < since) {
+      return add(this.#leftOut, "earlier");
+    }
+    if (this.#part !== undefined && keyOf(this.#part) !== keyOf(part)) await this.#flush();
+    this.#part = part;
+    this.#tell(part, record);
+    this.#batch.push({ record, secrets: counts });
+    this.#chars += record.content.length;
+    if (this.#batch.length >= BATCH || this.#chars >= BATCH_CHARS) await this.#flush();
+  }
+
+  #tell({ source, file }: SourcePart, { sessionId, eventTime }: SourceRecord): void {
+    const told = this.#told.getOrInsertComputed(source.name, () => ({
+      info: source,
+      files: new Set(),
+      sessions: new Set(),
+      first: undefined,
+      last: undefined,
+    }));
+    told.files.add(file);
+    if (sessionId !== undefined) told.sessions.add(sessionId);
+    if (eventTime === undefined) {
+      this.#withoutTime += 1;
+      return;
+    }
+    if (told.first === undefined || eventTime < told.first) told.first = eventTime;
+    if (told.last === undefined || eventTime > told.last) told.last = eventTime;
+  }
+
+  #book(part: SourcePart): Promise<Book> {
+    return this.#books.getOrInsertComputed(keyOf(part), () =>
+      openBook(this.#deps, this.#wish, part),
+    );
+  }
+
+  async #flush(): Promise<void> {
+    const [part, batch] = [this.#part, this.#batch];
+    this.#batch = [];
+    this.#chars = 0;
+    if (part === undefined || batch.length === 0) return;
+    const book = await this.#book(part);
+    const found = await writeRecords(this.#deps, this.#wish, book, batch);
+    for (const one of found) this.#count(book, one);
+    // A record that names another one may come before it.
+    book.edges.push(...batch.flatMap(({ record }) => record.edges ?? []));
+  }
+
+  #count(book: Book, { record, state, eventId, secrets }: Found): void {
+    const tally = this.#records.getOrInsertComputed(record.voice, () => ({
+      seen: 0,
+      new: 0,
+      unchanged: 0,
+      changed: 0,
+      forgotten: 0,
+    }));
+    tally.seen += 1;
+    tally[state] += 1;
+    const isNew = state === "new" || state === "changed";
+    if (isNew && !this.#wish.dryRun) this.#written.push(eventId);
+    if (isNew) for (const [kind, count] of Object.entries(secrets)) add(this.#secrets, kind, count);
+    if (this.#samples.length >= this.#wish.sample) return;
+    this.#samples.push({
+      source: book.part.source.name,
+      state,
+      voice: record.voice,
+      content: record.content,
+      node_type: record.nodeType ?? "note",
+      session_id: record.sessionId ?? null,
+      event_time: record.eventTime ?? null,
+      metadata: record.about,
+    });
+  }
+
+  async #retire({ of, sessionId }: Extract<SourceItem, { kind: "whole" }>): Promise<number> {
+    if (this.#wish.dryRun) return 0;
+    return await retireUnnamed(this.#deps, this.#wish, await this.#book(of), sessionId);
+  }
+
+  async finish(): Promise<void> {
+    await this.#flush();
+    if (this.#wish.dryRun) return;
+    for (const book of this.#books.values()) {
+      this.#edges += await drawEdges(this.#deps, this.#wish, await book);
+    }
+    await writeWords(this.#deps, this.#wish, this.#written, (done) =>
+      this.#onProgress?.("words", done, this.#written.length),
+    );
+  }
+
+  report(): ImportReport {
+    const { dryRun, importId } = this.#wish;
+    return {
+      importId: dryRun || this.#written.length === 0 ? undefined : importId,
+      dryRun,
+      sources: [...this.#told.values()].map(({ info, files, sessions, first, last }) => ({
+        source: info.name,
+        title: info.title,
+        lossless: info.isLossless,
+        files: files.size,
+        conversations: sessions.size,
+        firstTime: first,
+        lastTime: last,
+      })),
+      records: Object.fromEntries(this.#records),
+      edges: this.#edges,
+      retired: this.#retired,
+      leftOut: Object.fromEntries(this.#leftOut),
+      secrets: Object.fromEntries(this.#secrets),
+      withoutTime: this.#withoutTime,
+      unreadable: this.#unreadable,
+      unreadableCount: this.#unreadableCount,
+      samples: this.#samples,
+    };
+  }
+}
+
+function keyOf({ source, instance }: SourcePart): string {
+  return JSON.stringify([source.name, instance]);
+}
+
+function add(counts: Map<string, number>, what: string, count = 1): void {
+  counts.set(what, (counts.get(what) ?? 0) + count);
+}
