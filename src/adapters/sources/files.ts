@@ -11,7 +11,7 @@ import {
   statSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { type Entry, open as openZipFile, type ZipFile } from "yauzl";
 import { SvcError } from "../../domain/errors.ts";
 import { shownName } from "../../lib/text.ts";
@@ -109,7 +109,7 @@ async function openPath(path: string, shown = basename(path)): Promise<OpenSourc
     if (office === undefined) return await openArchive(real, shown, stat);
   }
   return {
-    instance: real.slice(0, real.length - basename(real).length),
+    instance: dirname(real),
     isFolder: false,
     files: each([file]),
     bytes: stat.size,

@@ -19,12 +19,13 @@ import {
   unsupported,
 } from "./files.ts";
 import { MEMORIES } from "./memories.ts";
+import { NOTES } from "./notes.ts";
 import { encodingOf, membersIn, PieceError } from "./pieces.ts";
 import { TRANSCRIPTS } from "./transcripts.ts";
 import type { Head, Made, SourceRow } from "./values.ts";
 
 /** Everything that can be imported; the first row that recognises a file reads it. */
-const ROWS: readonly SourceRow[] = [...CHATS, ...TRANSCRIPTS, ...MEMORIES, ...DATABASES];
+const ROWS: readonly SourceRow[] = [...CHATS, ...TRANSCRIPTS, ...MEMORIES, ...DATABASES, ...NOTES];
 
 const HEAD_BYTES = 64 * 1024;
 const SQLITE = "SQLite format 3\u0000";
