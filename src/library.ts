@@ -240,7 +240,9 @@ export type {
   IngestMessage,
   NearMemory,
   ProcessPendingInput,
+  StoredBatch,
   StoreInput,
+  StoreManyInput,
   StoreReceipt,
 } from "./engine/write/api.ts";
 export {

@@ -191,6 +191,8 @@ export const LIMITS = {
   valueBindings: 256,
   /** Memories that a new one may replace in one call. */
   supersedesMax: 16,
+  /** Memories in one call that stores many. */
+  storeManyMax: 1000,
   /** UTF-16 units of text in a page of memories, events or operations; one item may be larger. */
   pageChars: 8 * 1024 * 1024,
   nodeQueryMax: 1000,

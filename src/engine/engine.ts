@@ -78,6 +78,7 @@ import type { IngestInput, StoreInput, StoreReceipt } from "./write/api.ts";
 import { ingest, ingestBatch, ingestFast, ingestFastMany } from "./write/ingest.ts";
 import { drainBefore, matchesPack, processPending } from "./write/materialize.ts";
 import { store } from "./write/store.ts";
+import { storeMany } from "./write/store-many.ts";
 
 /** Creates the engine, which resumes what an earlier process left and owns its dependencies: `close()` closes them. */
 export function createEngine(given: EngineDeps): MemoryEngine {
@@ -132,6 +133,7 @@ export function createEngine(given: EngineDeps): MemoryEngine {
     storeWithReceipt: writing<StoreInput, StoreReceipt>((_, input) =>
       store(parts, input, { near: true }),
     ),
+    storeMany: writing(storeMany),
     ingest: writing<IngestInput, Uuid>((_, input) => ingest(parts, input), {
       occasion: "ingest",
       isMessage: true,

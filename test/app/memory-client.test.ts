@@ -118,6 +118,7 @@ describe("every method", () => {
     return {
       store: [{ content: "x", userId, confidence: 2 }],
       storeWithReceipt: [{ content: "x", userId, scope: "moon" }],
+      storeMany: [{ items: [{ content: "x", confidence: 2 }], userId }],
       ingest: [{ content: "x", userId, speaker: "\n" }],
       ingestBatch: [{ messages: [{ content: "x" }], userId }],
       processExtractions: [{ userId, budgetMs: 0 }],

@@ -43,6 +43,21 @@ export type StoreInput = {
   readonly requestId?: string | null | undefined;
 };
 
+export type StoreManyInput = {
+  /** At most 1,000. */
+  readonly items: readonly Omit<StoreInput, "userId" | "supersedes" | "actorId" | "requestId">[];
+  readonly userId: string;
+  /** UUID; a retry with it returns the memories of the first call. */
+  readonly requestId?: string | null | undefined;
+};
+
+export type StoredBatch = {
+  /** In the order of the items. */
+  readonly memories: readonly Pick<StoreReceipt, "eventId" | "nodeId">[];
+  /** How many cannot be found by meaning yet: their vectors follow by themselves. */
+  readonly pending: number;
+};
+
 export type FastIngestItem = {
   readonly content: string;
   readonly role?: Role | undefined;
@@ -161,6 +176,8 @@ export type WriteMethods = {
   store(input: StoreInput): Promise<Uuid>;
   /** Like `store`, with the created node. @throws SvcError materialization_failed: the event is safe, its node is not */
   storeWithReceipt(input: StoreInput): Promise<StoreReceipt>;
+  /** Stores memories in one transaction and waits until they can be found. @throws SvcError request_conflict */
+  storeMany(input: StoreManyInput): Promise<StoredBatch>;
   /**
    * Admits a message: extracted later if that is on, else stored as by `store`.
    * @returns the event's id

@@ -22,6 +22,7 @@ import type {
 } from "./api.ts";
 import { draftEvent, type EventDraft, stampsFor, toEvent } from "./plan.ts";
 import { type StoreDeps, type StoreOptions, store } from "./store.ts";
+import { at, entryOf, storeAll } from "./store-many.ts";
 
 type IngestDeps = StoreDeps & {
   /** Undefined: nothing is extracted. */
@@ -69,9 +70,11 @@ export async function ingestBatch(
   );
   const { extractions } = deps;
   if (extractions === undefined) {
-    const ids: Uuid[] = [];
-    for (const one of inputs) ids.push(await storeMessage(deps, one));
-    return ids;
+    const extras = inputs.map(attributionOf);
+    const optionsOf = (index: number) => ({ extra: extras[index] ?? {}, isRawNote: true });
+    const items = inputs.map(messageOf);
+    const { memories } = await storeAll(deps, { items, userId: input.userId }, optionsOf);
+    return memories.map(({ eventId }) => eventId);
   }
   const [sample] = drafts;
   if (sample === undefined) return [];
@@ -129,28 +132,6 @@ function inputOf(message: unknown, batch: IngestBatchInput, index: number): Inge
   if (given.role === undefined) throw invalid(`${path}.role`, "is missing; say who said it");
   const { userId, sessionId, scope } = batch;
   return { ...given, userId, sessionId, scope };
-}
-
-function entryOf(value: unknown, path: string, keys: ReadonlySet<string>, kind: string): object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid(path, "must be an object");
-  }
-  for (const key of Object.keys(value)) {
-    if (!keys.has(key)) throw invalid(`${path}.${key}`, `is not a field of ${kind}`);
-  }
-  return value;
-}
-
-/** Prefixes errors with the list entry, unless they concern fields shared by all entries. */
-function at<T>(path: string, check: () => T, shared?: ReadonlySet<unknown>): T {
-  try {
-    return check();
-  } catch (error) {
-    const field = error instanceof SvcError ? error.data["field"] : undefined;
-    if (!(error instanceof SvcError) || shared?.has(field)) throw error;
-    const named = { ...error.data, field: `${path}.${String(field ?? "")}` };
-    throw new SvcError(error.code, `${path}.${error.message}`, named);
-  }
 }
 
 /** The first person of a message. @throws SvcError invalid_argument; invalid_speaker */

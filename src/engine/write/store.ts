@@ -107,9 +107,14 @@ function parseSupersedes(value: unknown): readonly Uuid[] {
 }
 
 /** The event of all calls of an owner with this request id. */
-async function eventOf({ store: kept }: StoreDeps, userId: string, requestId: Uuid): Promise<Uuid> {
+export async function eventOf(
+  { store: kept }: StoreDeps,
+  userId: string,
+  requestId: Uuid,
+  kind = "svc:store:v1",
+): Promise<Uuid> {
   const owner = parseUserId(userId);
-  const idOf = (name: string) => uuidV5("url", JSON.stringify(["svc:store:v1", name, requestId]));
+  const idOf = (name: string) => uuidV5("url", JSON.stringify([kind, name, requestId]));
   const earlier = await operationOf(kept, owner, (name) => planRecordId(idOf(name)));
   return earlier === undefined ? idOf(owner) : asUuid(earlier.targetId);
 }
@@ -141,7 +146,8 @@ async function admit(
   return earlier === undefined ? plan : planOf(earlier, plan, { requestId, supersedes });
 }
 
-function planOf(
+/** The plan in the record of an earlier call. @throws SvcError request_conflict if that stored something else */
+export function planOf(
   earlier: AuditRecord,
   { event, node }: StorePlan,
   { requestId, supersedes }: Request & { readonly requestId: Uuid },
@@ -155,9 +161,13 @@ function planOf(
     replaced.size === supersedes.length && supersedes.every((id) => replaced.has(id));
   // The record has the owner's name at the time of the first call.
   if (isSame && replacesSame) return { event, node: { ...known, userId: event.userId } };
-  throw new SvcError(
+  throw requestConflict(requestId, isSame ? "supersedes" : "content");
+}
+
+export function requestConflict(requestId: Uuid, what: string): SvcError {
+  return new SvcError(
     "request_conflict",
-    `request_id ${requestId} was used before with another ${isSame ? "supersedes" : "content"}; use a new one`,
+    `request_id ${requestId} was used before with other ${what}; use a new one`,
     { request_id: requestId },
   );
 }

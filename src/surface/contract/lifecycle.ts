@@ -42,7 +42,7 @@ const evidenceId = optionalId(
   "Event that speaks for it.",
 );
 const requestId = retryId(
-  "UUID; a retry with the same key and input changes nothing. One key serves one change.",
+  "Any text; a retry with the same key and input changes nothing. One key serves one change.",
   "Your UUID; makes a retry safe.",
 );
 const actor = httpField(

@@ -3,7 +3,7 @@ import { LIMITS } from "../../domain/arguments.ts";
 import { LIFECYCLE_STATES, NODE_TYPES, parseRole, SCOPES } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
 import { processingResultForm, processingStatusForm } from "../../domain/jobs.ts";
-import type { NearMemory, StoreReceipt } from "../../engine/write/api.ts";
+import type { NearMemory, StoredBatch, StoreReceipt } from "../../engine/write/api.ts";
 import {
   flag,
   instant,
@@ -11,6 +11,7 @@ import {
   member,
   natural,
   noted,
+  object,
   omitted,
   unit as share,
   text,
@@ -18,7 +19,7 @@ import {
   uuid,
   view,
 } from "../../lib/form.ts";
-import { camelKeys } from "../../lib/text.ts";
+import { camelKeys, snakeCase } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { actorOf } from "./core/caller.ts";
 import {
@@ -40,7 +41,15 @@ import {
   uuidIn,
 } from "./core/fields.ts";
 import { ADDS, CHANGES, defineOperation, part } from "./core/operation.ts";
-import { field, httpField, type InputOf, optional, parsed, withDefault } from "./core/request.ts";
+import {
+  field,
+  httpField,
+  type InputOf,
+  inputReader,
+  optional,
+  parsed,
+  withDefault,
+} from "./core/request.ts";
 import { age, counted, oneLine } from "./core/tool-text.ts";
 
 /** Characters of a similar memory's text in the answer to a store. */
@@ -126,6 +135,8 @@ const valueBinding = z.strictObject({
   lookup_authority: z.literal("caller").optional(),
 });
 
+const SAID = "When it was said.";
+
 const sourceText = z.string().meta({
   description: "Exact source text, kept for ever.",
   examples: ["The dentist of Ada is Dr. Li."],
@@ -134,14 +145,14 @@ const anyMetadata = metadataIn.meta({
   description: "Any JSON object, kept with the memory.",
 });
 
-const storeRequest = {
+/** What is said of one memory, alone or among many. */
+const itemRequest = {
   content: field(
     sourceText,
     z.string().meta({
       description: "One statement that can be understood alone: names and dates, no pronouns.",
     }),
   ),
-  user_id: owner,
   retrieval_content: optional(z.string(), "Compact text to index and show instead of the content."),
   value_bindings: optional(
     z.array(valueBinding).max(LIMITS.valueBindings),
@@ -168,11 +179,6 @@ const storeRequest = {
   event_time: optional(instantIn, "When it happened."),
   valid_from: optional(instantIn, "Valid from this moment on, inclusive."),
   valid_to: optional(instantIn, "Valid until this moment, exclusive; needs an earlier valid_from."),
-  supersedes: optional(
-    z.array(uuidIn).max(LIMITS.supersedesMax),
-    "Memories of the same scope that this one replaces: all of them, or nothing is stored.",
-    "Ids of the memories that it replaces, of the same scope.",
-  ),
   ttl_days: {
     ...httpField(
       count.nullish().meta({
@@ -182,8 +188,20 @@ const storeRequest = {
     // SAFETY: the value has passed its schema.
     read: (days: unknown) => days as number | null | undefined,
   },
+};
+
+const { content, ...ofItem } = itemRequest;
+const storeRequest = {
+  content,
+  user_id: owner,
+  ...ofItem,
+  supersedes: optional(
+    z.array(uuidIn).max(LIMITS.supersedesMax),
+    "Memories of the same scope that this one replaces: all of them, or nothing is stored.",
+    "Ids of the memories that it replaces, of the same scope.",
+  ),
   request_id: retryId(
-    "UUID; a retry with the same key and memory stores nothing.",
+    "Any text; a retry with the same key and memory stores nothing.",
     "A retry with the same one stores nothing.",
   ),
 };
@@ -209,8 +227,6 @@ const storeToolView = view<StoreReceipt>()({
     own.status === "complete" ? undefined : own,
   ),
 });
-
-const SAID = "When it was said.";
 
 export const storeOperation = defineOperation({
   name: "store",
@@ -239,13 +255,76 @@ export const storeOperation = defineOperation({
   },
 });
 
+function storeItem() {
+  const members = Object.entries(itemRequest).map(([name, { http }]) => [name, http] as const);
+  return z.strictObject(Object.fromEntries(members)).meta({ id: "StoreItem" });
+}
+
+/** Ids of one message, or of a conversation. */
+type Ingested = { readonly eventId?: Uuid; readonly eventIds?: readonly Uuid[] };
+
+const readItem = inputReader(itemRequest, "http");
+
+const storeManyOperation = defineOperation({
+  name: "store_many",
+  summary: "Store many memories at once",
+  description:
+    "Keeps all of them durably in one step, or none, and waits until they can be found. With an Idempotency-Key a retry stores nothing.",
+  request: {
+    items: parsed(httpField(z.array(storeItem()).min(1).max(LIMITS.storeManyMax)), (items) =>
+      items.map((item) => readItem(item, { boundUserId: undefined })),
+    ),
+    user_id: owner,
+    request_id: retryId("Any text; a retry with it and the same items stores nothing.", ""),
+  },
+  run: ({ engine }, input) => engine().storeMany(input),
+  answer: noted(
+    view<StoredBatch>()({
+      memories: noted(
+        list(object<StoredBatch["memories"][number]>({ eventId: uuid, nodeId: uuid })),
+        { description: "In the order of the items." },
+      ),
+      count: told(natural, ({ memories }) => memories.length),
+      pending: noted(natural, {
+        description: "How many are not found by meaning yet; their vectors follow by themselves.",
+      }),
+    }),
+    { id: "StoredBatch" },
+  ),
+  http: { route: "post /v1/store/batch", body: "StoreBatchRequest", statuses: [409] },
+});
+
 const ingestOperation = defineOperation({
   name: "ingest",
   summary: "Take in one message",
   description:
     "The message is kept as a note, as it is. Where extraction is turned on, a language model extracts claims from it: behind the call, or before the answer with wait_for_extraction. If that fails, the answer is 503 with `accepted` and the event, and the message is kept.",
   request: {
-    content: field(sourceText, z.string().meta({ description: "The message, word for word." })),
+    content: field(
+      sourceText.optional(),
+      z.string().meta({ description: "The message, word for word." }),
+    ),
+    messages: httpField(
+      z
+        .array(
+          z
+            .strictObject({
+              content: sourceText,
+              role: role.meta({ description: "Who said it.", examples: ["user"] }),
+              speaker: speaker.nullish(),
+              first_person_owner: z.boolean().optional(),
+              metadata: metadataIn,
+              event_time: instantIn.nullish().meta({ description: SAID }),
+            })
+            .meta({ id: "IngestMessage" }),
+        )
+        .min(1)
+        .optional()
+        .meta({
+          description:
+            "A conversation in order, in the place of content, role, speaker, first_person_owner, metadata and event_time: all of it or nothing.",
+        }),
+    ),
     user_id: owner,
     role: roleField,
     speaker: speakerField,
@@ -267,8 +346,31 @@ const ingestOperation = defineOperation({
     ),
     scope: choice(SCOPES, { default: "personal" }),
   },
-  run: ({ engine }, input) => engine().ingest(input),
-  answer: noted(view<Uuid>()({ eventId: told(uuid, (id) => id) }), { id: "IngestReceipt" }),
+  run: async ({ engine }, { content, messages, ...input }): Promise<Ingested> => {
+    if (messages === undefined) {
+      if (content === undefined) throw invalid("content", "is missing, or messages");
+      return { eventId: await engine().ingest({ ...input, content }) };
+    }
+    const { userId, sessionId, scope, waitForExtraction, ...own } = { content, ...input };
+    const beside = Object.entries(own).find(([, value]) => value !== undefined)?.[0];
+    if (beside !== undefined) {
+      throw invalid("messages", `cannot stand beside ${snakeCase(beside)}, which each message has`);
+    }
+    const eventIds = await engine().ingestBatch({
+      ...{ userId, sessionId, scope, waitForExtraction },
+      messages: messages.map((message) => ({ ...camelKeys(message), role: message.role })),
+    });
+    return { eventIds };
+  },
+  answer: noted(
+    view<Ingested>()({
+      eventId: noted(omitted(uuid), { description: "With content." }),
+      eventIds: noted(omitted(list(uuid)), {
+        description: "With messages: one each, in their order.",
+      }),
+    }),
+    { id: "IngestReceipt" },
+  ),
   http: { route: "post /v1/ingest", body: "IngestRequest" },
   mcp: {
     tool: "memory_ingest",
@@ -315,7 +417,7 @@ const ingestFastOperation = defineOperation({
     ),
     user_id: owner,
     request_id: retryId(
-      "UUID; a retry with the same key and items returns the same events.",
+      "Any text; a retry with the same key and items returns the same events.",
       "UUID that you choose; a retry with the same id and items stores nothing twice.",
     ),
   },
@@ -367,6 +469,7 @@ const processOperation = defineOperation({
 export const STORE_OPERATIONS = part(
   "writing",
   storeOperation,
+  storeManyOperation,
   ingestOperation,
   ingestFastOperation,
   processOperation,

@@ -6,6 +6,7 @@ import { OPERATIONS } from "../contract/core/operations.ts";
 import { schemaOf } from "../contract/core/schema-of.ts";
 import { REFUSAL_CODES } from "../listener/answers.ts";
 import { OTHER_TYPE, SHOWN_TYPES } from "./blob-answer.ts";
+import { exampleOf, type Schema, type Schemas } from "./docs-page.ts";
 
 type ResponseConfig = Exclude<RouteConfig["responses"][number], { readonly $ref: string }>;
 
@@ -59,7 +60,7 @@ export function buildOpenApi(version: string): object {
       app.openAPIRegistry.registerPath(toRoute(operation, operation.http));
     }
   }
-  return withoutDefaults(
+  const document = withoutDefaults(
     app.getOpenAPI31Document({
       openapi: "3.1.0",
       info: {
@@ -71,7 +72,40 @@ export function buildOpenApi(version: string): object {
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     }),
   );
+  addExamples(document);
+  return document;
 }
+
+/** Adds an example to each body and each required parameter. */
+function addExamples(document: object): void {
+  // SAFETY: the document is of this form.
+  const { paths, components } = document as Document;
+  for (const { parameters = [], requestBody } of Object.values(paths).flatMap(Object.values)) {
+    for (const part of [...parameters, ...Object.values(requestBody?.content ?? {})]) {
+      if (part.required !== false)
+        Object.assign(part, { example: exampleOf(part.schema, components.schemas) });
+    }
+  }
+}
+
+type Exampled = { readonly schema: Schema; readonly required?: boolean };
+type Document = {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          {
+            readonly parameters?: readonly Exampled[];
+            readonly requestBody?: { readonly content: Readonly<Record<string, Exampled>> };
+          }
+        >
+      >
+    >
+  >;
+  readonly components: { readonly schemas: Schemas };
+};
 
 /**
  * Fields of bodies with their default in words and as `x-default`: client generators make a field with a `default` required in

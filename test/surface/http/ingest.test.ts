@@ -3,7 +3,68 @@ import { useApps } from "./engine-app.ts";
 
 const { open } = useApps();
 
+describe("POST /v1/store/batch", () => {
+  test("keeps all or nothing, and finds each at once", async () => {
+    const { ask, engine } = await open();
+    const headers = { "idempotency-key": "import of May 3, part 1" };
+    const keep = (items: readonly object[]) =>
+      ask("/v1/store/batch", { body: { user_id: "ada", items }, headers });
+    const items = Array.from({ length: 40 }, (_, at) => ({
+      content: `Locker ${at} holds the ${at}th kayak`,
+      node_type: "fact",
+      session_id: "s",
+    }));
+
+    const refused = await keep([...items, { content: "" }]);
+    expect(refused.json["detail"]).toStartWith("items[40].content: ");
+    const first = await keep(items);
+    const [again, fewer, more] = [
+      await keep(items),
+      await keep(items.slice(1)),
+      await keep([...items, { content: "one more" }]),
+    ];
+
+    expect(first.json).toMatchObject({ count: 40, pending: 0 });
+    expect(again.json).toEqual(first.json);
+    expect([fewer.status, more.status]).toEqual([409, 409]);
+    expect(await engine.stats()).toMatchObject({ nodeCount: 40, eventCount: 40 });
+    // SAFETY: the answer of this route.
+    const memories = first.json["memories"] as readonly { node_id: string }[];
+    const query = { query: "What does locker 17 hold?", userId: "ada", limit: 1 };
+    expect((await engine.retrieve(query)).results[0]?.node).toMatchObject({
+      id: memories[17]?.node_id as never,
+      nodeType: "fact",
+    });
+  });
+});
+
 describe("POST /v1/ingest", () => {
+  test("takes a conversation as its messages, in order, all or nothing", async () => {
+    const { ask, engine } = await open();
+    const messages = [
+      { role: "user", content: "Where is my kayak?", speaker: "Ada" },
+      { role: "assistant", content: "In locker 17." },
+    ];
+    const conversation = { user_id: "ada", session_id: "s", messages };
+
+    const refused = [
+      await ask("/v1/ingest", { body: { ...conversation, content: "tea" } }),
+      await ask("/v1/ingest", { body: { ...conversation, role: "user" } }),
+      await ask("/v1/ingest", { body: { user_id: "ada" } }),
+      await ask("/v1/ingest", {
+        body: { ...conversation, messages: [...messages, { role: "user", content: "" }] },
+      }),
+    ];
+    const taken = await ask("/v1/ingest", { body: conversation });
+
+    expect(refused.map(({ status }) => status)).toEqual([422, 422, 422, 422]);
+    expect(Object.keys(taken.json)).toEqual(["event_ids"]);
+    const events = await engine.getEvents({ userId: "ada", sessionId: "s" });
+    expect(events.map(({ content }) => content).reverse()).toEqual(
+      messages.map(({ content }) => content),
+    );
+  });
+
   const REFUSED: readonly { name: string; body: object | string; detail: string | RegExp }[] = [
     {
       name: "an assistant as the owner",

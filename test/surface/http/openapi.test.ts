@@ -13,7 +13,7 @@ type Entry = {
   tags: string[];
   security: unknown[];
   parameters?: { name: string; in: string; schema: Schema; required?: boolean }[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
+  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> };
   responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
 };
 type Document = {
@@ -128,13 +128,22 @@ test.each([
   ["post", "/v1/supersedences"],
   ["post", "/v1/contradictions"],
   ["post", "/v1/contradictions/resolve"],
-])("the request key of %s %s is a uuid header", (method, path) => {
+])("the request key of %s %s is a header with any text", (method, path) => {
   const parameters = document.paths[path]?.[method]?.parameters?.filter(
     (item) => item.in === "header",
   );
   expect(parameters).toMatchObject([
-    { name: "Idempotency-Key", schema: { type: "string", format: "uuid" } },
+    { name: "Idempotency-Key", schema: { type: "string", minLength: 1, maxLength: 255 } },
   ]);
+});
+
+test("every body has an example that its schema allows", () => {
+  for (const { name, http } of OPERATIONS) {
+    if (http?.request.body === undefined) continue;
+    const { content } = document.paths[http.path]?.[http.method]?.requestBody ?? {};
+    const parsed = http.request.body.safeParse(content?.["application/json"]?.example);
+    expect([name, parsed.success]).toEqual([name, true]);
+  }
 });
 
 test("reports about answers name their refusals, receipts their absence", () => {

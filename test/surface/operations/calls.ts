@@ -93,6 +93,19 @@ export const CALLS: Readonly<Record<string, Call>> = {
       ],
     },
   },
+  store_many: {
+    given: () => ({
+      items: [{ content: "Ada has a kayak.", node_type: "fact" }, { content: "It is red." }],
+    }),
+    answer: () => ({
+      memories: [
+        { event_id: UUID, node_id: UUID },
+        { event_id: UUID, node_id: UUID },
+      ],
+      ...{ count: 2, pending: 0 },
+    }),
+    other: () => ({ items: [{ content: "Ada has a kayak." }, { content: "It is blue." }] }),
+  },
   ingest: {
     given: () => ({
       ...{ content: "I drink tea.", role: "user", first_person_owner: true, scope: "project" },

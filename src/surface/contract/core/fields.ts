@@ -11,6 +11,7 @@ import {
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import { parseInstantInput } from "../../../domain/lifecycle.ts";
 import { parseSpeaker } from "../../../domain/speaker.ts";
+import { uuidV5 } from "../../../lib/hashing.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { type Caller, optionalOwner, requireOwner } from "./caller.ts";
 import {
@@ -177,12 +178,33 @@ export function optionalId(http?: Described, tool?: Described): Field<Uuid | und
   return parsed(optional(uuidIn, http, tool), parseId);
 }
 
-/** The id that makes a retry safe: a header over HTTP. */
+const KEY_CHARS = 255;
+
+/** The id that makes a retry safe: over HTTP a header with any text, which stands for an id. */
 export function retryId(header: string, argument: string): Field<Uuid | undefined> {
+  const own = optionalId({}, argument);
   return overHttp(RETRY_HEADER, {
-    ...optionalId({}, argument),
-    http: uuidIn.optional().meta({ description: header }),
+    ...own,
+    http: z.string().min(1).max(KEY_CHARS).optional().meta({ description: header }),
+    read: (given, name, caller) =>
+      name === RETRY_HEADER && typeof given === "string" && !isId(given)
+        ? idOfKey(given)
+        : own.read(given, name, caller),
   });
+}
+
+function isId(text: string): boolean {
+  try {
+    return parseId(text, RETRY_HEADER) !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** @throws SvcError invalid_argument */
+function idOfKey(key: string): Uuid {
+  if (key.trim() !== "" && key.length <= KEY_CHARS) return uuidV5("url", `svc:retry-key:v1:${key}`);
+  throw invalid(RETRY_HEADER, `must have 1 to ${KEY_CHARS} characters`);
 }
 
 /** A member of a closed set. Over HTTP the schema checks it; for tools the operation does. */
