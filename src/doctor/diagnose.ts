@@ -142,7 +142,7 @@ async function checkContent(config: Config, report: PackReport): Promise<readonl
       : {
           name: "integrity",
           status: "fail",
-          message: `${damage.join("; ")}. Restore the pack from a copy`,
+          message: `${damage.join("; ")}. Restore the pack from a copy, or take out what can be read: svc export ${shellWord(report.path)} --salvage --output FILE`,
         },
     checkIndexes(report),
     ...checkPictures(report),
@@ -162,7 +162,7 @@ function openFailure(error: unknown): string {
   if (reason === undefined || reason === UNSAFE_FILE || reason === FOREIGN_LOG)
     return error.message;
   return reason === "SQLITE_CORRUPT"
-    ? "is damaged and cannot be read. Restore the pack from a copy"
+    ? "is damaged and cannot be read. Restore the pack from a copy, or take out what can be read with: svc export --salvage"
     : `cannot be read (${String(reason)}). Check the permissions of file and folder, and the disk`;
 }
 

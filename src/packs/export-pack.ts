@@ -7,6 +7,7 @@ import { filesOf, mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { readSnapshot } from "../adapters/sqlite/transfer/export.ts";
 import { exportJson } from "../adapters/sqlite/transfer/export-json.ts";
 import { exportLines } from "../adapters/sqlite/transfer/export-lines.ts";
+import { type Salvaged, salvageLines } from "../adapters/sqlite/transfer/salvage.ts";
 import { createSystemClock } from "../adapters/system/system.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
@@ -17,10 +18,14 @@ import { invalid } from "../domain/errors.ts";
 import { requireNoCompanion } from "./hidden-pack.ts";
 import { withPassingPack } from "./through-pack.ts";
 
+export type { Salvaged };
+
 export type ExportRequest = {
   /** `jsonl` can be imported again; `json` is for other programs. */
   readonly form: "jsonl" | "json";
   readonly withVectors: boolean;
+  /** For a damaged pack: exports what can be read, and says what. */
+  readonly salvage?: ((found: readonly Salvaged[]) => void) | undefined;
   /** A file to create; undefined: everything goes to `write`. */
   readonly output: string | undefined;
   /** Whether an existing file may be replaced. */
@@ -66,16 +71,19 @@ async function exportFiles(
   const target = request.output;
   if (target !== undefined) requireWritableTarget(target, filesOf(layout), request.force);
   const exportedAt = createSystemClock().now();
-  const { form, withVectors, signal } = request;
+  const { form, withVectors, salvage, signal } = request;
   return await withConnection(config, layout, async (connection) => {
-    const pieces = readSnapshot(layout, connection, (database) =>
-      form === "json"
-        ? exportJson(database, { exportedAt, path: name ?? path })
-        : exportLines(database, {
-            withVectors,
-            softwareVersion: VERSION,
-            exportedAt,
-          }),
+    const choices = { withVectors, softwareVersion: VERSION, exportedAt };
+    const pieces = readSnapshot(
+      layout,
+      connection,
+      (database) => {
+        if (salvage !== undefined) return salvageLines(database, choices, salvage);
+        return form === "json"
+          ? exportJson(database, { exportedAt, path: name ?? path })
+          : exportLines(database, choices);
+      },
+      salvage !== undefined,
     );
     const bytes =
       target === undefined

@@ -250,3 +250,44 @@ test("no output takes the name of a file that belongs to a pack", async () => {
     expect(readdirSync(desk.folder)).toEqual(before);
   }
 });
+
+/** Damages every page of a pack that holds a text. */
+function damage(pack: string, text: string): void {
+  const bytes = readFileSync(at(pack));
+  const page = bytes.readUInt16BE(16);
+  for (let found = bytes.indexOf(text); found !== -1; ) {
+    const start = found - (found % page);
+    bytes.fill(0xff, start, start + 8);
+    found = bytes.indexOf(text, start + page);
+  }
+  writeFileSync(at(pack), bytes);
+}
+
+test("what a damaged pack still has is taken out and makes a new one", async () => {
+  await desk.run(["init", "hurt.pack", "--plain", "--owner", "anna"]);
+  const engine = await desk.engine("hurt.pack");
+  const items = Array.from({ length: 120 }, (_, at) => ({
+    content: `Memory ${at} is about ${"something rather long, ".repeat(12)}${at}.`,
+  }));
+  await engine.ingestFastMany({ userId: "anna", items });
+  while ((await engine.processPending()).pending > 0);
+  await engine.close();
+  damage("hurt.pack", "Memory 60 is");
+  expect(await desk.run(["export", "hurt.pack", "--output", "hurt.jsonl"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("damaged"),
+  });
+  const saved = await desk.run(["export", "hurt.pack", "--salvage", "--output", "rest.jsonl"]);
+  expect(saved.code).toBe(0);
+  const [, kept, lost] = /^(\d+) memories; at most (\d+) cannot/m.exec(saved.stderr) ?? [];
+  expect(Number(kept)).toBeGreaterThan(60);
+  expect(Number(kept) + Number(lost)).toBe(120);
+  expect((await desk.run(["import", "rest.jsonl", "saved.pack", "--plain"])).code).toBe(0);
+  const listed = await desk.run(["list", "saved.pack", "--limit", "200", "--format", "json"]);
+  const texts: readonly string[] = JSON.parse(listed.stdout).nodes.map(
+    ({ content }: { content: string }) => content,
+  );
+  expect(texts.length).toBeGreaterThanOrEqual(Number(kept));
+  for (const far of [0, 1, 118, 119]) expect(texts).toContain(items[far]?.content ?? "");
+  expect((await desk.run(["doctor", "saved.pack"])).stdout).toContain("[OK]   integrity");
+});

@@ -1,4 +1,4 @@
-import type { Database } from "bun:sqlite";
+import { type Database, SQLiteError } from "bun:sqlite";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
@@ -18,18 +18,32 @@ export type Reading = { readonly database: Database; close(): void };
 /**
  * Opens a pack for reading, even while other processes use it, or on read-only media. The pack and its log do not change by a byte; at most
  * the index of the log is left behind.
+ * @param isDamaged it opens although its manifest cannot be read
  * @throws SvcError not_a_pack, pack_too_new, pack_read_only, storage_failed without an index; SQLiteError from SQLite itself
  */
-export function openForReading(layout: PackLayout, connection: Connection): Reading {
+export function openForReading(
+  layout: PackLayout,
+  connection: Connection,
+  isDamaged = false,
+): Reading {
   const database = opened(layout, connection);
   try {
     database.run("PRAGMA query_only = ON");
-    requireReadable(database, layout);
+    try {
+      requireReadable(database, layout);
+    } catch (error) {
+      if (!isDamaged || !isDamage(error)) throw error;
+    }
     return { database, close: () => database.close() };
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Whether a part of a file is not what was written, or cannot be read. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof SQLiteError && /^SQLITE_(?:CORRUPT|IOERR|NOTADB)/.test(error.code ?? "");
 }
 
 /** The index files of a directory pack are derived: opening it for writing recreates a missing one. */

@@ -57,7 +57,7 @@ function* linesBeforeFooter(
   if (plan.withVectors) yield* vectorLines(database, manifest);
 }
 
-function headerOf(manifest: Manifest, { counts, ...choices }: ExportPlan): ExportHeader {
+export function headerOf(manifest: Manifest, { counts, ...choices }: ExportPlan): ExportHeader {
   return {
     record: "header",
     format: EXPORT_FORMAT,
@@ -87,7 +87,8 @@ function* linesOf(database: Database, section: Section): Generator<string> {
   }
 }
 
-function toJson(section: Section, column: string, value: string | number | null): unknown {
+/** The value of a column in a record. @throws SyntaxError for damaged JSON */
+export function toJson(section: Section, column: string, value: string | number | null): unknown {
   if (section.json.includes(column)) return value === null ? null : JSON.parse(String(value));
   return section.flags.includes(column) ? value === 1 : value;
 }
@@ -198,6 +199,6 @@ export function* rowsOf<T>(
   }
 }
 
-function toLine(record: object): string {
+export function toLine(record: object): string {
   return `${JSON.stringify(record)}\n`;
 }

@@ -12,9 +12,10 @@ export function* readSnapshot(
   layout: PackLayout,
   connection: Connection,
   produce: (database: Database) => Iterable<string>,
+  isDamaged = false,
 ): Generator<string> {
   try {
-    const reading = openForReading(layout, connection);
+    const reading = openForReading(layout, connection, isDamaged);
     try {
       reading.database.run("BEGIN");
       yield* joined(produce(reading.database));

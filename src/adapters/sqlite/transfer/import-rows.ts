@@ -269,12 +269,12 @@ function createVectorTaker(
 
 /** Columns with the row's own key, and columns that refer to another row, by kind of record. */
 const OWN: Readonly<Record<string, string>> = { owner: "owner" };
-const REFERENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+export const REFERENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   owner: {},
   edge: { owner: "owner", source: "node", target: "node" },
   job: { owner: "owner", event_key: "event" },
 };
-const OWNED = { owner: "owner" } as const;
+export const OWNED = { owner: "owner" } as const;
 
 /** A key that no row has. */
 const NOBODY = -1;

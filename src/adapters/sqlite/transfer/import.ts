@@ -6,7 +6,9 @@ import type { Instant } from "../../../lib/instant.ts";
 import { nextTurn } from "../../../lib/pause.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { missingBlobs } from "../../sql/blobs.ts";
+import { PENDING } from "../../sql/inspect.ts";
 import { writeNamespace } from "../../sql/settings.ts";
+import { hasRow } from "../connection/ask.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
@@ -99,7 +101,9 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     })();
     for (const _ of writeTexts(database)) await nextTurn();
     database.transaction(() => adoptPackOwner(database))();
-    const lacksVectors = await lacksAny(database, embedding);
+    // Work that a salvaging left is done with the vectors.
+    const isPending = hasRow(database, `work WHERE ${PENDING}`);
+    const lacksVectors = isPending || (await lacksAny(database, embedding));
     const missingPictures = run(database, missingBlobs());
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     const formerReceipts = isFormer(header) ? counts.receipt : 0;

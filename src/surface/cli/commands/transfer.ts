@@ -4,6 +4,7 @@ import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { shownName } from "../../../lib/text.ts";
 import type { NewKey } from "../../../packs/create-pack.ts";
+import type { Salvaged } from "../../../packs/export-pack.ts";
 import type { ImportReport } from "../../../packs/import-pack.ts";
 import type { DatabaseMigration } from "../../../packs/migrate-database.ts";
 import type { CliContext } from "../context.ts";
@@ -27,6 +28,7 @@ import { runRebuild } from "./upkeep.ts";
 type ExportOptions = {
   readonly output: string;
   readonly withVectors?: true;
+  readonly salvage?: true;
   readonly force?: true;
   readonly encryptionKey?: string;
   readonly format: "jsonl" | "json";
@@ -40,6 +42,9 @@ export const exportCommand = packCommand(
     options: [
       new Option("--output <file>", "the file to make; - is standard output").default("-"),
       new Option("--with-vectors", "include the vectors, so that an import need not embed"),
+      new Option("--salvage", "of a damaged pack: what can be read, and what was lost").conflicts([
+        "withVectors",
+      ]),
       new Option("--force", "replace an existing file"),
       encryptionKeyOption(),
       new Option("--format <form>", "jsonl can be imported; json is for other programs")
@@ -51,12 +56,14 @@ Examples:
   svc export ./memory.pack --output memory.jsonl
   svc export ./memory.pack --with-vectors | gzip > memory.jsonl.gz
   svc export ./memory.pack --format json --output for-other-programs.json
+  svc export ./memory.pack --salvage --output rest.jsonl     what a damaged pack still has
 
 The export is not encrypted: anyone who can read it can read the memories.`,
   },
   async (context, path: string, options: ExportOptions) => {
     const { output } = context;
     const { format: form, withVectors = false, force = false } = options;
+    if (options.salvage && form === "json") throw invalid("salvage", "is for --format jsonl only");
     if (withVectors && form === "json") throw invalid("with-vectors", "is for --format jsonl only");
     if (options.output === "")
       throw invalid("output", "is empty; name a file, or - for standard output");
@@ -65,13 +72,35 @@ The export is not encrypted: anyone who can read it can read the memories.`,
     const stopProgress = await output.progress("exporting");
     const { exportPack } = await import("../../../packs/export-pack.ts");
     const write = (text: string) => output.piece(text);
+    const salvage =
+      options.salvage && ((found: readonly Salvaged[]) => noteSalvaged(output, found));
     const { path: made, bytes } = await stoppable(
       "Interrupted; the export is not complete.",
-      (signal) => exportPack(config, { form, withVectors, force, output: file, write, signal }),
+      (signal) =>
+        exportPack(config, { form, withVectors, salvage, force, output: file, write, signal }),
     ).finally(stopProgress);
     if (made !== undefined) output.line(`Exported ${bytes} bytes to ${made}`);
   },
 );
+
+/** Records of a salvaging that a person knows. */
+const SALVAGED: Readonly<Record<string, string>> = {
+  node: "memories",
+  event: "messages",
+  edge: "edges",
+  operation: "entries of the log",
+};
+
+function noteSalvaged({ note }: CliContext["output"], found: readonly Salvaged[]): void {
+  for (const { record, kept, lost } of found) {
+    const what = SALVAGED[record];
+    if (what === undefined) continue;
+    note(`${kept} ${what}${lost === 0 ? "" : `; at most ${lost} cannot be read and are left out`}`);
+  }
+  note(
+    "Receipts of answers and pictures are left out. To make a pack of it: svc import FILE NEW.pack",
+  );
+}
 
 /** Makes a new pack from an export. */
 export async function importExport(
