@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { readPackHeader, saltAt } from "../adapters/crypt/cipher.ts";
-import { isEncryptedHeader, rawKeyText, wipe } from "../adapters/crypt/keys.ts";
+import { isEncryptedHeader, parseKey, rawKeyText, wipe } from "../adapters/crypt/keys.ts";
 import {
   type KeyPlace,
   type KeyStore,
@@ -139,6 +139,15 @@ export async function derived(layout: PackLayout, keyText: string): Promise<stri
   } catch (error) {
     if (error instanceof SvcError && error.code === "invalid_config") return keyText;
     throw error;
+  }
+}
+
+/** Whether a key text is a passphrase; false for a random key and for a malformed text. */
+export function isPassphrase(keyText: string): boolean {
+  try {
+    return parseKey(keyText).kind === "passphrase";
+  } catch {
+    return false;
   }
 }
 

@@ -3,6 +3,7 @@ import { modelMismatch } from "../app/models.ts";
 import type { Config } from "../config/schema.ts";
 import { findModel, isSameEmbedding } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
+import { isForeign } from "../domain/language.ts";
 import { shellWord, shownName } from "../lib/text.ts";
 import { type PackReport, reportOnFading } from "../packs/inspect-pack.ts";
 import type { Counted } from "../ports/store/store.ts";
@@ -112,6 +113,23 @@ export function checkEmbedding(
     status: "warn",
     message: `${message}; a rebuild with ${shownName(begunModel.model)} was begun. Unless it is running, finish it with: svc rebuild ${shellWord(path)}`,
   };
+}
+
+/** Share of the newest memories, and number, from which another language is more than a quotation. */
+const FOREIGN_SHARE = 0.05;
+const FOREIGN_FROM = 3;
+
+/** Whether an English model reads what is stored. No finding for other models. */
+export function checkLanguage({ manifest, recent, path }: PackReport): readonly Finding[] {
+  if (findModel(manifest.embedding.model)?.isEnglish !== true) return [];
+  const { length } = recent.texts;
+  const foreign = recent.texts.filter(isForeign).length;
+  const name = "language";
+  if (foreign < Math.max(FOREIGN_FROM, length * FOREIGN_SHARE)) {
+    return [{ name, status: "ok", message: "memories are in English, as the model reads it" }];
+  }
+  const message = `${foreign} of the last ${length} memories are not in English, and the model reads English only: they are found by words, hardly by meaning. For about 100 languages: svc rebuild ${shellWord(path)} --model multilingual`;
+  return [{ name, status: "warn", message }];
 }
 
 /** Why the files of an included model cannot be used. */

@@ -11,6 +11,7 @@ import {
   checkFormat,
   checkIndexes,
   checkJobs,
+  checkLanguage,
   checkPictures,
   type Finding,
   reasonOf,
@@ -60,6 +61,7 @@ export async function diagnoseDatabase(config: Config): Promise<readonly Finding
     await checkFading(config, report.path),
     checkExtraction(config, report),
     checkEmbedding(config, report),
+    ...checkLanguage(report),
   ];
 }
 

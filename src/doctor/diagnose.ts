@@ -37,6 +37,7 @@ import {
   checkFormat,
   checkIndexes,
   checkJobs,
+  checkLanguage,
   checkPictures,
   type Finding,
   reasonOf,
@@ -151,6 +152,7 @@ async function checkContent(config: Config, report: PackReport): Promise<readonl
     await checkFading(config, report.path),
     checkExtraction(config, report),
     checkEmbedding(config, report),
+    ...checkLanguage(report),
   ];
 }
 
@@ -273,6 +275,9 @@ async function checkKey(
   }
   if (places.length > 1) return finding("ok", `encrypted; the key is in ${places.join(" and ")}`);
   if (backup?.salt === Buffer.from(salt).toString("hex")) {
+    if (backup.at === "passphrase") {
+      return finding("ok", `encrypted with a passphrase; the key made from it is in ${only}`);
+    }
     const day = backup.at.slice(0, 10);
     return finding("ok", `encrypted; the key is in ${only}, and was backed up on ${day}`);
   }

@@ -120,6 +120,15 @@ export function languagesOfText(
   return best < SURE_FROM || isEnglish ? [] : above(found, best * ALSO_TEXT).slice(0, 2);
 }
 
+/** Letters in a row of a script that English does not use. */
+const OTHER_SCRIPT = /(?:[^\p{Script=Latin}\P{L}]\s*){4}/u;
+
+/** Whether a text is in another language than English, as far as its letters and function words show. */
+export function isForeign(text: string): boolean {
+  const start = text.slice(0, CHARS_READ);
+  return OTHER_SCRIPT.test(start) || languagesOfText(start, analyse(start)).length > 0;
+}
+
 type QuestionLanguages = {
   /** In which a question is stemmed besides English: all possible ones. */
   readonly stemmed: readonly StemmedLanguage[];

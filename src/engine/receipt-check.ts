@@ -28,3 +28,13 @@ export function questionIn(body: Uint8Array): string {
     return "";
   }
 }
+
+/** Milliseconds that the answer of a receipt took; undefined where it does not say. */
+export function questionMs(body: Uint8Array): number | undefined {
+  try {
+    const { timing_ms: ms } = openReceipt(body).record;
+    return typeof ms === "number" ? ms : undefined;
+  } catch {
+    return undefined;
+  }
+}

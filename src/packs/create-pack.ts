@@ -11,7 +11,7 @@ import {
 } from "../adapters/crypt/keys.ts";
 import { placeName } from "../adapters/keystore/key-store.ts";
 import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
-import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { beginPack } from "../adapters/sqlite/connection/pack-files.ts";
 import { chooseModel } from "../app/models.ts";
 import { openEngine, openFollowing } from "../app/open-engine.ts";
@@ -24,6 +24,7 @@ import { parseOptionalUserId } from "../domain/arguments.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import { shellWord } from "../lib/text.ts";
+import { notePassphrase } from "./key-custody.ts";
 
 /** How a new pack is encrypted. */
 export type NewKey =
@@ -56,11 +57,9 @@ export async function createPack(
   const { config: chosen, told } = await chooseModel(config);
   return await withNewKey(chosen, newKey, mainPath(layoutOf(config)), async (keyed) => {
     const engine = await openEngine(keyed.config);
-    try {
-      return { ...keyed, owner: await engine.claimPack(owner), model: told };
-    } finally {
-      await engine.close();
-    }
+    const claimed = await engine.claimPack(owner).finally(() => engine.close());
+    await noteChosen(keyed.config, layoutOf(config), newKey);
+    return { ...keyed, owner: claimed, model: told };
   });
 }
 
@@ -136,6 +135,15 @@ export async function withNewKey<T>(
   } finally {
     wipe(masterKey);
   }
+}
+
+/** Records in a finished pack if its key comes from a passphrase. */
+export async function noteChosen(
+  config: Config,
+  layout: PackLayout,
+  newKey: NewKey,
+): Promise<void> {
+  if (newKey.kind === "chosen") await notePassphrase(config, layout, newKey.key);
 }
 
 function keyTextFor(newKey: NewKey): string | undefined {

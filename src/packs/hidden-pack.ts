@@ -17,7 +17,7 @@ import {
 import { requirePlaceForNew } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid } from "../domain/errors.ts";
-import { type Keyed, type NewKey, withNewKey } from "./create-pack.ts";
+import { type Keyed, type NewKey, noteChosen, withNewKey } from "./create-pack.ts";
 
 /** A pack under construction, under a hidden name next to its final one. */
 type HiddenPack = {
@@ -134,7 +134,7 @@ export async function makeKeyedPack<T>(
   const pack = hiddenBeside(layout, purpose);
   const path = mainPath(layout);
   try {
-    return await withNewKey(config, newKey, mainPath(pack.layout), async (keyed) => {
+    const done = await withNewKey(config, newKey, mainPath(pack.layout), async (keyed) => {
       try {
         const made = await fill(keyed.config, pack.layout);
         pack.publish();
@@ -144,6 +144,8 @@ export async function makeKeyedPack<T>(
         pack.remove();
       }
     });
+    await noteChosen(done.keyed.config, layout, newKey);
+    return done;
   } catch (error) {
     throw toSvcError(error, path);
   } finally {

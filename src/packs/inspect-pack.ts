@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import type { DatabaseHealth } from "../adapters/postgres/inspect/database-health.ts";
 import { requirePack } from "../adapters/sqlite/connection/failures.ts";
-import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { filesOf, mainPath } from "../adapters/sqlite/connection/layout.ts";
 import {
   fadingReads,
   inspectPack,
@@ -17,11 +17,23 @@ import { argumentOf, databaseOf, layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { ALL_OWNERS } from "../domain/owner.ts";
 import { countFading, type FadingCounts } from "../engine/count-fading.ts";
-import { isReceiptWhole } from "../engine/receipt-check.ts";
+import { isReceiptWhole, questionMs } from "../engine/receipt-check.ts";
 import type { Upkeep } from "../ports/store/work.ts";
+
+/** What a pack has cost so far, as medians of the newest 100; undefined where nothing was measured. */
+export type Costs = {
+  /** 0 without a hosted or language model; undefined with one, whose provider counts. */
+  readonly modelTokens: 0 | undefined;
+  readonly storeMs: number | undefined;
+  readonly questionMs: number | undefined;
+  /** Undefined for few memories, beside which the empty tables weigh more. */
+  readonly memoryBytes: number | undefined;
+  readonly questionBytes: number | undefined;
+};
 
 /** A pack as `svc info` shows it. */
 export type PackReport = PackInspection & {
+  readonly costs: Costs;
   /** Absolute path of the file that holds the log. */
   readonly path: string;
   /** Size of that file alone. */
@@ -55,17 +67,16 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
   const inspection = await withCipher(layout, keyTextOf(config), (cipher) =>
     inspectPack({ layout, checkIntegrity, isReceiptWhole, ...opening(config), cipher }),
   );
-  const { embedding } = inspection.manifest;
-  const model = modelOfPack(config, embedding);
+  const all = filesOf(layout).reduce(
+    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
   return {
     ...inspection,
     path,
     bytes,
     encrypted: isPackEncrypted(layout),
-    includesModel: model !== undefined,
-    textsTo: model && textsTo(config, model),
-    extractor: extractor(config),
-    receiptDays: config.receipts.retention_days,
+    ...modelsOf(config, inspection, all),
   };
 }
 
@@ -101,6 +112,31 @@ export async function holdPack(config: Config): Promise<() => void> {
   return () => reading.close();
 }
 
+/** Memories from which the size of a file says what one takes. */
+const COUNTED_FROM = 100;
+/** Stores that took longer waited for something else: a queue, or the next start. */
+const STORE_MS = 60_000;
+
+function costsOf(
+  { nodeCount, receipts, blobs, recent }: PackInspection,
+  bytes: number,
+  isLocal: boolean,
+): Costs {
+  const questions = recent.receipts.flatMap((body) => questionMs(body) ?? []);
+  const own = bytes - receipts.bytes - blobs.bytes;
+  return {
+    modelTokens: isLocal ? 0 : undefined,
+    storeMs: median(recent.storesMs.filter((ms) => ms >= 0 && ms < STORE_MS)),
+    questionMs: median(questions),
+    memoryBytes: nodeCount < COUNTED_FROM ? undefined : Math.round(own / nodeCount),
+    questionBytes: median(recent.receipts.map(({ length }) => length)),
+  };
+}
+
+function median(values: readonly number[]): number | undefined {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}
+
 const READING = { poolSize: 1, isReadOnly: true };
 
 /**
@@ -117,18 +153,29 @@ async function reportOnDatabase(config: Config) {
     await requireWhole(database, place);
     return await database.snapshot(ALL_OWNERS, inspectDatabase);
   });
-  const model = modelOfPack(config, inspection.manifest.embedding);
+  const nothing = { keyBackup: undefined, damage: undefined, damagedReceipts: undefined };
+  const examined = { ...inspection, ...nothing };
   return {
-    ...inspection,
+    ...examined,
     path: argumentOf(config) ?? "",
     encrypted: undefined,
-    keyBackup: undefined,
-    damage: undefined,
-    damagedReceipts: undefined,
-    includesModel: model !== undefined,
+    ...modelsOf(config, examined, inspection.bytes),
+  };
+}
+
+/** What the settings add to an examined pack. @param bytes of all its files */
+function modelsOf(config: Config, inspection: PackInspection, bytes: number) {
+  const model = modelOfPack(config, inspection.manifest.embedding);
+  const models = {
     textsTo: model && textsTo(config, model),
     extractor: extractor(config),
+  };
+  const isLocal = models.textsTo === undefined && models.extractor === undefined;
+  return {
+    ...models,
+    includesModel: model !== undefined,
     receiptDays: config.receipts.retention_days,
+    costs: costsOf(inspection, bytes, isLocal),
   };
 }
 

@@ -6,13 +6,14 @@ import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { openForReading } from "../adapters/sqlite/connection/open-reading.ts";
 import { packKey } from "../adapters/sqlite/connection/pack-files.ts";
-import { writeKeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
+import { type KeyBackup, writeKeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
 import { createSystemClock } from "../adapters/system/system.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import {
   derived,
   findKey,
   isPackEncrypted,
+  isPassphrase,
   type KeyRequest,
   keyInSettings,
   keyStoreOf,
@@ -77,14 +78,22 @@ export async function exportKey(
   await requireExpectedPack(found.config, layout);
   const path = output && resolve(pathArgument("output", output));
   if (path !== undefined) writeNew(path, `${key}\n`);
-  const isRemembered = await rememberBackup(found.config, layout);
+  const isRemembered = await remember(found.config, layout, createSystemClock().now());
   return { key: path === undefined ? key : undefined, path, isRemembered };
 }
 
-/** Records in the pack that its key was exported, so that `svc doctor` does not remind of it again. @returns whether it is recorded */
-async function rememberBackup(config: Config, layout: PackLayout): Promise<boolean> {
+/** Records in a pack if its key comes from a passphrase, which needs no copy. @param keyText as it was given */
+export async function notePassphrase(
+  config: Config,
+  layout: PackLayout,
+  keyText: string | undefined,
+): Promise<void> {
+  if (keyText !== undefined && isPassphrase(keyText)) await remember(config, layout, "passphrase");
+}
+
+/** Records in the pack why its key needs no copy, so that `svc doctor` does not remind of it. @returns whether it is recorded */
+async function remember(config: Config, layout: PackLayout, at: KeyBackup["at"]): Promise<boolean> {
   const salt = Buffer.from(saltOf(layout) ?? []).toString("hex");
-  const at = createSystemClock().now();
   try {
     await withConnection(config, layout, async (connection) =>
       writeKeyBackup(layout, connection, { salt, at }),
@@ -106,7 +115,9 @@ export async function importKey(config: Config, keyText: string): Promise<string
   if (keyText === "") throw invalid("key", "is empty; nothing was kept");
   const key = await derived(layout, keyText);
   if (!(await opensPack(layout, key))) throw keyWrong(mainPath(layout));
-  await requireExpectedPack(withEncryptionKey(config, key), layout);
+  const opened = withEncryptionKey(config, key);
+  await requireExpectedPack(opened, layout);
+  await notePassphrase(opened, layout, keyText);
   return await keep(config, layout, key);
 }
 

@@ -13,13 +13,14 @@ import { type Migrated, migrateDirectory } from "../adapters/sqlite/copy/migrate
 import { rewritePack } from "../adapters/sqlite/copy/rewrite-pack.ts";
 import { createSystemClock } from "../adapters/system/system.ts";
 import { opening } from "../app/pack-connection.ts";
-import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
+import { derived, isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
 import { layoutOf, refuseDangling } from "../app/pack-path.ts";
+import { withEncryptionKey } from "../config/load.ts";
 import { pathArgument } from "../config/path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid } from "../domain/errors.ts";
 import type { Secret } from "../lib/secret.ts";
-import { keepForCopy } from "./key-custody.ts";
+import { keepForCopy, notePassphrase } from "./key-custody.ts";
 
 /** Result of replacing a pack with a copy of itself. */
 export type Rewrite = {
@@ -77,7 +78,7 @@ export async function rekeyPack(config: Config, target: RekeyTarget): Promise<Re
   const path = mainPath(layout);
   requireFits(path, isPackEncrypted(layout), target);
   const isFirst = target.kind === "encrypted" && target.isFirst;
-  return await withCipher(layout, isFirst ? undefined : keyTextOf(config), (cipher) =>
+  const done = await withCipher(layout, isFirst ? undefined : keyTextOf(config), (cipher) =>
     withFreshKey(target.kind === "plain" ? undefined : target.key, async (next) => {
       const rewritten = await rewritePack({
         layout,
@@ -90,6 +91,11 @@ export async function rekeyPack(config: Config, target: RekeyTarget): Promise<Re
       return { ...rewritten, path, encrypted: next !== undefined };
     }),
   );
+  if (target.kind === "encrypted") {
+    const key = await derived(layout, target.key);
+    await notePassphrase(withEncryptionKey(config, key), layout, target.key);
+  }
+  return done;
 }
 
 function requireFits(path: string, isEncrypted: boolean, target: RekeyTarget): void {

@@ -34,6 +34,32 @@ const FAILING_WORK =
   sql.statement(`SELECT kind, max(attempts) AS attempts, max(last_error) AS "lastError" FROM work
   WHERE subject = 0 AND last_error IS NOT NULL GROUP BY kind ORDER BY kind`);
 
+/** Rows that say what is usual. */
+const RECENT = 100;
+const RECENT_TEXTS = sql.statement(
+  `SELECT substr(content, 1, 1000) AS text FROM nodes WHERE lifecycle_state IN ${ACTIVE} ORDER BY created_at DESC, id DESC LIMIT ${RECENT}`,
+);
+const RECENT_STORES = sql.statement(
+  ({ isOwnerInKeys }) => `SELECT e.timestamp AS admitted, w.updated_at AS done FROM work w
+     JOIN events e ON ${isOwnerInKeys ? "e.owner = w.owner AND e.id = w.event_id" : "e.key = w.subject"}
+   WHERE w.kind = 'materialization' AND w.status = 'complete'
+   ORDER BY ${isOwnerInKeys ? "w.updated_at" : "w.subject"} DESC LIMIT ${RECENT}`,
+);
+const RECENT_RECEIPTS = sql.statement(
+  `SELECT body FROM receipts ORDER BY created_at DESC LIMIT ${RECENT}`,
+);
+
+function* inspectRecent(): sql.Steps<StoreInspection["recent"]> {
+  const texts = yield* sql.all<{ text: string }>(RECENT_TEXTS);
+  const stores = yield* sql.all<{ admitted: string; done: string }>(RECENT_STORES);
+  const receipts = yield* sql.all<{ body: Uint8Array }>(RECENT_RECEIPTS);
+  return {
+    texts: texts.map(({ text }) => text),
+    storesMs: stores.map(({ admitted, done }) => Date.parse(done) - Date.parse(admitted)),
+    receipts: receipts.map(({ body }) => body),
+  };
+}
+
 type Counts = Pick<
   StoreInspection,
   | "nodeCount"
@@ -47,7 +73,7 @@ type Counts = Pick<
 type Contents = Counts &
   Pick<
     StoreInspection,
-    "owner" | "blobs" | "receipts" | "extraction" | "failingWork" | "lastModified"
+    "owner" | "blobs" | "receipts" | "recent" | "extraction" | "failingWork" | "lastModified"
   >;
 
 /** Common statistics of every store. Runs in a snapshot. */
@@ -60,6 +86,7 @@ export function* inspectContents(): sql.Steps<Contents> {
     owner: yield* readPackOwner(),
     blobs: yield* inspectBlobs(),
     receipts: (yield* sql.get<StoreInspection["receipts"]>(RECEIPTS)) ?? { count: 0, bytes: 0 },
+    recent: yield* inspectRecent(),
     extraction: yield* inspectExtraction(),
     failingWork: yield* sql.all<FailingWork>(FAILING_WORK),
     lastModified: last?.at == null ? undefined : asInstant(last.at),

@@ -115,6 +115,12 @@ export type StoreInspection = {
   readonly blobs: BlobInspection;
   /** Stored bytes. */
   readonly receipts: { readonly count: number; readonly bytes: number };
+  /** The newest 100 of each: texts (their beginnings), milliseconds from admission to the index, bodies of receipts. */
+  readonly recent: {
+    readonly texts: readonly string[];
+    readonly storesMs: readonly number[];
+    readonly receipts: readonly Uint8Array[];
+  };
   readonly vectorCount: number;
   readonly lexicalCount: number;
   /** Active nodes missing from an index without a pending job. */

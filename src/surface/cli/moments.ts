@@ -13,7 +13,7 @@ const UNITS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A time that a person wrote: ISO 8601, a date or time in this machine's time zone, or words such as `yesterday` and `2 weeks ago`. A day
+ * A time that a person wrote: ISO 8601, a date or time in this machine's time zone, or words such as `yesterday` and `vor 2 Wochen`. A day
  * without a time means its beginning.
  * @param isEnd takes the last microsecond of such a day
  * @throws SvcError invalid_argument
@@ -50,15 +50,27 @@ function localTime(text: string): Found {
   return { date: new Date(isDay ? `${text}T00:00` : text.replace(" ", "T")), isDay };
 }
 
+/** Each is loaded when the ones before it read nothing. */
+const LANGUAGES = [
+  () => import("chrono-node/en"),
+  () => import("chrono-node/de"),
+  () => import("chrono-node/es"),
+  () => import("chrono-node/fr"),
+  () => import("chrono-node/it"),
+  () => import("chrono-node/nl"),
+  () => import("chrono-node/pt"),
+];
+
 async function inWords(text: string): Promise<Found | undefined> {
   // The first was meant as ISO 8601; the second is ambiguous between day and month.
-  if (/^\d{4}-|^\d+[./]\d/.test(text)) return undefined;
-  const { casual } = await import("chrono-node/en");
+  if (/^\d{4}-|^\d+\/\d/.test(text)) return undefined;
   const short = SHORT.exec(text.toLowerCase());
   const words = short === null ? text : `${short[1]} ${UNITS[short[2] ?? ""]} ago`;
-  const [found] = casual.parse(words);
-  if (found === undefined || found.text.length < words.length) return undefined;
-  // "3 days ago" would have the current time of day, which is not meant.
-  const isDay = !found.start.isCertain("hour") || /\b(?:day|week|month|year)s?\b/i.test(words);
-  return { date: found.start.date(), isDay };
+  // English would read 3.12. as the twelfth of March.
+  for (const load of LANGUAGES.slice(/^\d+\.\d/.test(text) ? 1 : 0)) {
+    const [found] = (await load()).casual.parse(words);
+    if (found === undefined || found.text.length < words.length) continue;
+    return { date: found.start.date(), isDay: !found.start.isCertain("hour") };
+  }
+  return undefined;
 }

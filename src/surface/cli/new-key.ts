@@ -14,20 +14,6 @@ export function plainOption(): Option {
   return new Option("--plain", "do not encrypt it").conflicts(["encryptionKey"]);
 }
 
-/**
- * The key that a command gives a new pack: from its options and settings, else chosen by a person at a terminal. Warns about a weak
- * passphrase.
- */
-export async function chooseKey(
-  context: CliContext,
-  config: Config,
-  options: KeyOptions,
-): Promise<NewKey> {
-  const newKey = await choose(context, config, options);
-  if (newKey.kind === "chosen") await tellWeakness(context, newKey.key);
-  return newKey;
-}
-
 /** Warns if a key text is easy to guess. */
 export async function tellWeakness({ output }: CliContext, keyText: string): Promise<void> {
   const { weaknessOf } = await import("../../app/passphrase.ts");
@@ -35,45 +21,61 @@ export async function tellWeakness({ output }: CliContext, keyText: string): Pro
   if (weakness !== undefined) output.note(`Warning: ${weakness}`);
 }
 
-async function choose(
+/**
+ * The key that a command gives a new pack: from its options and settings, else chosen by a person at a terminal. Warns about a weak
+ * passphrase.
+ */
+export async function chooseKey(
   context: CliContext,
   config: Config,
   { plain, encryptionKey }: KeyOptions,
 ): Promise<NewKey> {
   if (plain === true || encryptionKey === "") return { kind: "plain" };
-  if (encryptionKey !== undefined) return { kind: "chosen", key: encryptionKey, isKept: false };
   const configured = config.encryption_enabled ? config.encryption_key?.reveal() : undefined;
-  if (configured) return { kind: "chosen", key: configured, isKept: false };
+  const given = encryptionKey ?? configured;
+  if (given) {
+    await tellWeakness(context, given);
+    return { kind: "chosen", key: given, isKept: false };
+  }
   if (!isTerminal()) return { kind: "generated" };
   const key = await askFirstPassphrase(context);
   if (key === undefined) return { kind: "generated" };
-  const question = "Keep its key on this machine, so that assistants can open the pack?";
-  return { kind: "chosen", key, isKept: await confirm(question, true) };
+  return { kind: "chosen", key, isKept: await askToKeep() };
+}
+
+/** Whether a person wants a new key to be kept. */
+export async function askToKeep(): Promise<boolean> {
+  return await confirm("Keep its key on this machine, so that assistants can open the pack?", true);
 }
 
 /** What a person should know about the key of a new pack: whether it has one, then what to do, one item per line. */
-export function aboutKey(
-  { kind }: NewKey,
+export async function aboutKey(
+  newKey: NewKey,
   keptIn: string | undefined,
   path: string,
-): readonly string[] {
-  if (kind === "plain") {
+): Promise<readonly string[]> {
+  if (newKey.kind === "plain") {
     return ["not encrypted: anyone who can read the file can read the memories."];
   }
   const word = packWord(path);
+  const { isPassphrase } = await import("../../app/pack-key.ts");
+  const hasPassphrase = newKey.kind === "chosen" && isPassphrase(newKey.key);
+  const what = hasPassphrase ? "passphrase" : "key";
+  const warning = `If you lose the ${what}, you lose the pack: it cannot be recovered.`;
   if (keptIn === undefined) {
     return [
       "encrypted.",
       "Its key is not kept on this machine. So that assistants can open the pack:",
       `  svc key import ${word}`,
-      "If you lose the key, you lose the pack: it cannot be recovered.",
+      warning,
     ];
   }
   return [
     "encrypted.",
     `Its key is kept in ${keptIn}.`,
-    "If you lose the key, you lose the pack: it cannot be recovered. Back the key up, elsewhere:",
-    `  svc key export ${word}`,
+    ...(hasPassphrase
+      ? [warning]
+      : [`${warning} Back the key up, elsewhere:`, `  svc key export ${word}`]),
   ];
 }
 
@@ -92,6 +94,7 @@ export async function askNewKey(context: CliContext): Promise<string> {
   }
   const first = await askSecret("New key or passphrase: ");
   if (first === "") throw invalid("key", "nothing was typed; nothing was changed");
+  await tellWeakness(context, first);
   const second = await askSecret("Once more: ");
   if (first !== second) throw invalid("key", "the two differ; nothing was changed");
   context.output.note("Keep it safe: without it the pack cannot be read.");
@@ -103,12 +106,13 @@ export async function askNewKey(context: CliContext): Promise<string> {
  * @returns undefined if the person just presses Enter
  * @throws SvcError invalid_argument if the two differ, three times
  */
-async function askFirstPassphrase({ output }: CliContext): Promise<string | undefined> {
+async function askFirstPassphrase(context: CliContext): Promise<string | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const first = await askSecret("Passphrase (just Enter: a key is made and kept here): ");
     if (first === "") return undefined;
+    await tellWeakness(context, first);
     if (first === (await askSecret("Once more: "))) return first;
-    output.note("The two differ.");
+    context.output.note("The two differ.");
   }
   throw invalid("passphrase", "the two differ; nothing was made");
 }

@@ -30,13 +30,13 @@ export function encryptionKeyOption(): Option {
   );
 }
 
-/** `--model`. */
-export function modelOption(): Option {
-  const names = EMBEDDING_MODELS.map(({ alias, languages }) => `${alias} (${languages})`);
-  return new Option(
-    "--model <name>",
-    `embedding model: ${names.join(" or ")}, a local ONNX model (folder or owner/name), or one of embedding.provider`,
-  );
+const NAMES = EMBEDDING_MODELS.map(({ alias, languages }) => `${alias} (${languages})`);
+/** The models to choose from. */
+export const MODELS = `${NAMES.join(" or ")}, a local ONNX model (folder or owner/name), or one of embedding.provider`;
+
+/** `--model`. @param mayAsk without a name the command says which one there is */
+export function modelOption(mayAsk = false): Option {
+  return new Option(mayAsk ? "--model [name]" : "--model <name>", `embedding model: ${MODELS}`);
 }
 
 /** The settings with the value of `--model`. @throws SvcError invalid_argument that names the models */

@@ -73,11 +73,11 @@ export const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   store: ["add", "remember", "note", "save"],
   search: ["find", "ask", "query", "recall", "retrieve"],
   list: ["ls"],
-  show: ["get", "view", "cat"],
+  show: ["get", "view", "cat", "look"],
   replace: ["edit", "update", "supersede", "change"],
   archive: ["retire"],
   restore: ["unarchive", "undo"],
-  forget: ["rm", "delete", "remove", "erase"],
+  forget: ["rm", "delete", "remove", "erase", "del"],
   chain: ["history"],
   explain: ["why"],
 };

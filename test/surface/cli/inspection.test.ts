@@ -191,17 +191,32 @@ test("svc config-audit lists provisional settings and which of them take effect"
   expect(table.at(-1)).toMatch(/^\d+ settings, \d+ effective, 0 customized$/);
 });
 
-test("svc info says what questions cost and how long their receipts are kept", async () => {
+test("svc info says what memories and questions cost, as far as it was measured, and how long receipts are kept", async () => {
   await desk.run(["init", "asked.pack", "--plain", "--owner", "anna"]);
-  expect((await desk.run(["info", "asked.pack"])).stdout).toMatch(
-    /^Receipts +0; kept for 90 days$/m,
-  );
+  const fresh = (await desk.run(["info", "asked.pack"])).stdout;
+  expect(fresh).toMatch(/^Receipts +0; kept for 90 days$/m);
+  expect(fresh).not.toContain("Costs");
   await desk.run(["search", "asked.pack", "tea"]);
   const told = await json("info", "asked.pack");
   expect(told).toMatchObject({ receipt_count: 1, receipt_days: 90 });
-  expect(told["receipt_bytes"]).toBeGreaterThan(100);
+  const bytes = told["receipt_bytes"];
+  expect(bytes).toBeGreaterThan(100);
+  expect(told["costs"]).toEqual({
+    model_tokens: 0,
+    store_ms: null,
+    question_ms: expect.any(Number),
+    memory_bytes: null,
+    question_bytes: bytes,
+  });
+  await desk.store("asked.pack", "anna", ...Array.from({ length: 100 }, (_, at) => `tea ${at}`));
   const { stdout } = await desk.run(["info", "asked.pack"], {
     env: { SVC_RECEIPTS__RETENTION_DAYS: "0" },
   });
-  expect(stdout).toContain(`1 (${told["receipt_bytes"]} bytes a question); none is kept now`);
+  expect(stdout).toContain(`1 (${bytes} bytes); none is kept now`);
+  expect(stdout).toMatch(
+    new RegExp(
+      `^Costs +0 tokens of a model, \\d+ ms a store, \\d+ ms a question, \\d+ bytes a memory, ${bytes} bytes a question$`,
+      "m",
+    ),
+  );
 });

@@ -240,6 +240,20 @@ describe("doctor", () => {
     );
   });
 
+  test("asks for no copy of a passphrase, whichever way the pack got it", async () => {
+    const [first, next] = ["passphrase:one of them", "passphrase:another one"];
+    await run(["init", "spoken.pack", "--encryption-key", first]);
+    const kept = async (key: string) => {
+      await run(["key", "import", "spoken.pack"], { stdin: key });
+      return (await run(["doctor", "spoken.pack"])).stdout;
+    };
+    expect(await kept(first)).toContain("[OK]   key: encrypted with a passphrase");
+    await run(["rekey", "spoken.pack", "--new-encryption-key", next]);
+    expect(await kept(next)).toContain("[OK]   key: encrypted with a passphrase");
+    await run(["rekey", "spoken.pack", "--new-encryption-key", RAW]);
+    expect(await kept(RAW)).toContain("[WARN] key: encrypted");
+  });
+
   test("says that a pack is unencrypted", async () => {
     await run(["init", "clear.pack", "--plain"]);
     const { stdout } = await run(["doctor", "clear.pack"]);

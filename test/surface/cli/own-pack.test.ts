@@ -157,6 +157,33 @@ describe("the pack of this user", () => {
     expect(await run("find", "when do Eva and Jonas get married?")).toMatchObject({ stdout: told });
   });
 
+  test("takes times as people write them, in several languages", async () => {
+    const day = async (text: string) => {
+      const args = ["store", `on ${text}`, "--event-time", text, "--format", "json"];
+      const { node_id } = JSON.parse((await run(...args)).stdout);
+      const shown = JSON.parse((await run("show", node_id, "--format", "json")).stdout);
+      return new Date(shown.event_time).toLocaleDateString("sv-SE");
+    };
+    expect(await day("3.12.2031")).toBe("2031-12-03");
+    expect(await day("4. Dezember 2031")).toBe("2031-12-04");
+    expect(await day("5 décembre 2031")).toBe("2031-12-05");
+    expect(await run("list", "--since", "12/03/2031")).toMatchObject({ code: 2 });
+  });
+
+  test("says once that its model does not read a language, and so does doctor", async () => {
+    const german = [
+      "Ich trinke gern Tee mit Milch",
+      "Der Termin ist am Dienstag um zehn",
+      "東京に住んでいます",
+    ];
+    const noted = [];
+    for (const text of german)
+      noted.push((await run("store", text)).stderr.includes("not in English"));
+    expect(noted).toEqual([true, false, false]);
+    expect((await run("doctor")).stdout).toMatch(/WARN.* language: 3 of .*--model multilingual/);
+    expect((await run("rebuild", "--model")).stdout).toStartWith("The model is BAAI/bge-small-en");
+  });
+
   test("is listed in 80 columns, texts first, and an honest no comes first", async () => {
     await run("store", `Anna lives in Graz ${"and writes long sentences ".repeat(9)}`);
     await run("store", "東京の".repeat(40));
@@ -200,5 +227,13 @@ describe("the pack of this user", () => {
       expect(yes).toMatchObject({ code: 0, screen: expect.stringContaining("Stored as note") });
       fresh.remove();
     });
+  });
+
+  test("names another owner who knows more", async () => {
+    const text = "The spare key of the house lies under the blue flower pot";
+    await run("store", text, "--user-id", "tom");
+    const { stdout, stderr } = await run("find", "Where is the spare key of the house?");
+    expect(stdout).not.toContain("flower pot");
+    expect(stderr).toContain("--user-id tom");
   });
 });

@@ -141,6 +141,17 @@ describeOnTerminal("on a terminal", () => {
     expect(screen).toContain("nothing was changed");
   });
 
+  test("forget shows what it means and asks", async () => {
+    await desk.run(["init", "erased.pack", "--plain"]);
+    const { stdout } = await desk.run(["store", "erased.pack", "my loan", "--format", "json"]);
+    const { node_id } = JSON.parse(stdout);
+    const asked = (answer: string) =>
+      onTerminal(desk.folder, ["forget", "erased.pack", node_id], [["[y/N] ", `${answer}\r`]]);
+    expect((await asked("")).screen).toMatch(/my loan[\s\S]*Nothing was changed/);
+    expect((await asked("y")).screen).toContain("Forgotten: 1 memory");
+    expect((await desk.run(["list", "erased.pack"])).stdout).not.toContain("my loan");
+  });
+
   test("Ctrl-C at a question ends the command", async () => {
     const { code } = await onTerminal(
       desk.folder,
@@ -177,5 +188,21 @@ describeOnTerminal("on a terminal", () => {
     expect((await desk.run(["info", "spoken.pack"])).code).toBe(0);
     expect((await desk.run(["key", "forget", "spoken.pack", "--yes"])).code).toBe(0);
     expect((await desk.run(["info", "spoken.pack"])).code).toBe(2);
+  });
+
+  test("a weak passphrase is told before it is typed again, and rekey offers to keep the key", async () => {
+    await desk.run(["init", "weak.pack"]);
+    const { screen } = await onTerminal(
+      desk.folder,
+      ["rekey", "weak.pack"],
+      [
+        ["New key or passphrase", "sesame\r"],
+        ["Once more", "sesame\r"],
+        ["Keep its key", "y\r"],
+      ],
+    );
+    expect(screen.indexOf("is weak")).toBeGreaterThan(0);
+    expect(screen.indexOf("is weak")).toBeLessThan(screen.indexOf("Once more"));
+    expect((await desk.run(["info", "weak.pack"])).code).toBe(0);
   });
 });

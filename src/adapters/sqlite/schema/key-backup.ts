@@ -7,17 +7,18 @@ import { readPackSetting, writePackSetting } from "./pack-settings.ts";
 
 const NAME = "key_backup";
 
-/** When a pack's key was copied, and which key, identified by its salt in hexadecimal digits. */
-export type KeyBackup = { readonly salt: string; readonly at: Instant };
+/** Why a pack's key needs no copy: it was copied then, or comes from a passphrase; and which key, by its salt in hexadecimal digits. */
+export type KeyBackup = { readonly salt: string; readonly at: Instant | "passphrase" };
 
-/** A pack's record of a copy of its key; undefined if `svc key export` never made one. */
+/** A pack's record about its key; undefined if it is random and `svc key export` never copied it. */
 export function readKeyBackup(database: Database): KeyBackup | undefined {
   const [salt, at] = readPackSetting(database, NAME)?.split(" ") ?? [];
-  return salt === undefined || at === undefined ? undefined : { salt, at: asInstant(at) };
+  if (salt === undefined || at === undefined) return undefined;
+  return { salt, at: at === "passphrase" ? at : asInstant(at) };
 }
 
 /**
- * Records in a pack that its key was copied.
+ * Records in a pack why its key needs no copy.
  * @throws SvcError pack_read_only; SQLiteError from SQLite itself
  */
 export function writeKeyBackup(

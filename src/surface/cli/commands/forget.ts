@@ -13,6 +13,7 @@ import type { CliContext } from "../context.ts";
 import { type Desk, memoryCommand, withEngine } from "../memories.ts";
 import { configFor, PACK, type PackOptions, packCommand } from "../options.ts";
 import { oneLine, shortIds, table } from "../output.ts";
+import { confirm as agrees, isTerminal } from "../terminal.ts";
 
 const VERIFY_EXAMPLES = `
 Examples:
@@ -44,8 +45,8 @@ const build = memoryCommand<ForgetOptions, [readonly string[]]>(
     ],
     examples: `
 Examples:
-  svc forget 3f9a1c                       shows what would be erased; changes nothing
-  svc forget 3f9a1c --yes                 erases it and writes a receipt
+  svc forget 3f9a1c                       shows what would be erased, and asks on a terminal
+  svc forget 3f9a1c --yes                 erases it without a question
   svc forget --session monday --yes       all that was said in a conversation
   svc forget --query "Lisbon"             every memory whose text contains it
   svc forget verify forget-0198a2b4.json  checks a receipt against the pack
@@ -82,14 +83,15 @@ async function run(desk: Desk<ForgetOptions>, given: readonly string[]): Promise
   const asked = { ...desk.given, ids };
   const { output: preview, json } = await ask(forgetOperation, asked);
   const { confirm } = preview;
+  const isPerson = isTerminal() && options.format !== "json";
   if (options.yes !== true || confirm === undefined) {
     desk.tell(json, () => previewLines(preview));
-    if (options.format !== "json" && confirm !== undefined) {
-      output.note(
-        "Nothing was changed. With --yes it is erased; to only stop finding it: svc archive.",
+    if (options.format === "json" || confirm === undefined) return;
+    if (!isPerson || !(await agrees("Erase this for ever?", false))) {
+      return output.note(
+        `Nothing was changed. ${isPerson ? "T" : "With --yes it is erased; t"}o only stop finding it: svc archive.`,
       );
     }
-    return;
   }
   const erased = { ...asked, confirm, mode: "erase" };
   const { file, done } = await intoFile(options.receipt, confirm, () =>

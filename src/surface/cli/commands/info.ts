@@ -41,6 +41,7 @@ Examples:
       ["Format version", manifest.formatVersion],
       ["Written by", `svc ${shownName(manifest.softwareVersion)}`],
       ["Receipts", receiptsOf(report)],
+      ...costsOf(report),
       ["Embedding", embeddingOf(report)],
       ["Extraction", extractionOf(report)],
       ["Created", oneLine(manifest.createdAt)],
@@ -55,9 +56,23 @@ function picturesOf({ blobs: { count, bytes } }: PackReport): [string, string][]
 }
 
 function receiptsOf({ receipts: { count, bytes }, receiptDays }: PackReport): string {
-  const each = count === 0 ? "" : ` (${Math.ceil(bytes / count)} bytes a question)`;
-  if (receiptDays === 0) return `${count}${each}; none is kept now`;
-  return `${count}${each}; kept ${receiptDays === undefined ? "indefinitely" : `for ${receiptDays} days`}`;
+  const size = count === 0 ? "" : ` (${bytes} bytes)`;
+  if (receiptDays === 0) return `${count}${size}; none is kept now`;
+  return `${count}${size}; kept ${receiptDays === undefined ? "indefinitely" : `for ${receiptDays} days`}`;
+}
+
+/** One line; none where nothing was measured. */
+function costsOf({ costs }: PackReport): [string, string][] {
+  const { modelTokens, storeMs, questionMs, memoryBytes, questionBytes } = costs;
+  const parts = [
+    [modelTokens, "tokens of a model"],
+    [storeMs, "ms a store"],
+    [questionMs, "ms a question"],
+    [memoryBytes, "bytes a memory"],
+    [questionBytes, "bytes a question"],
+  ] as const;
+  const told = parts.flatMap(([value, unit]) => (value === undefined ? [] : `${value} ${unit}`));
+  return storeMs === undefined && questionMs === undefined ? [] : [["Costs", told.join(", ")]];
 }
 
 function embeddingOf({
@@ -127,6 +142,13 @@ function toJson(report: PackReport): Record<string, unknown> {
     receipt_count: report.receipts.count,
     receipt_bytes: report.receipts.bytes,
     receipt_days: report.receiptDays ?? null,
+    costs: {
+      model_tokens: report.costs.modelTokens ?? null,
+      store_ms: report.costs.storeMs ?? null,
+      question_ms: report.costs.questionMs ?? null,
+      memory_bytes: report.costs.memoryBytes ?? null,
+      question_bytes: report.costs.questionBytes ?? null,
+    },
     owner_count: report.ownerCount,
     owner: "userId" in report.owner ? report.owner.userId : null,
     pending_jobs: report.pendingJobs,

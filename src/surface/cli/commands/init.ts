@@ -15,6 +15,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { shellWord } from "../../../lib/text.ts";
 import { inTemporaryFolder } from "../../../packs/through-pack.ts";
+import { shownHits } from "../../contract/retrieval/text.ts";
 import type { CliContext } from "../context.ts";
 import { ownerFor, ownerInWords, withEngine } from "../memories.ts";
 import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
@@ -146,7 +147,7 @@ async function make(
   const made = await createPack(config, newKey, options.owner);
   const report = await reportOnPack(made.config, false);
   const whose = made.owner === undefined ? "" : ` Its owner is ${made.owner}.`;
-  const [state, ...rest] = aboutKey(newKey, made.keptIn, path);
+  const [state, ...rest] = await aboutKey(newKey, made.keptIn, path);
   const form = config.pack_path === undefined ? "a directory pack, " : "";
   output.line(`${kleur.green("Made")} ${packOf(report.path)}, ${form}${state}${whose}`);
   if (made.model !== undefined) output.line(made.model);
@@ -223,18 +224,17 @@ async function askSettings(provider: Provider): Promise<ReadonlyMap<string, stri
   return settings;
 }
 
-const [command, ...REST] = SELF;
+const [command] = SELF;
 
 /**
  * Lines that connect assistants to a pack, as commands or for pasting.
  * @param pack absolute path
- * @param server how an assistant starts this program. Default: so that it makes a missing pack
+ * @param server how an assistant starts this program
  */
-export function assistantLines(
+function assistantLines(
   pack: string,
-  server: Omit<ServerCommand, "command"> = { args: [...REST, "mcp", "--db-path", pack], env: {} },
+  { args, env }: Omit<ServerCommand, "command">,
 ): readonly string[] {
-  const { args, env } = server;
   const variables = Object.entries(env);
   const entry = { command, args, ...(variables.length > 0 && { env }) };
   const json = { mcpServers: { memory: entry } };
@@ -317,9 +317,7 @@ async function demo(context: CliContext): Promise<void> {
     await withEngine(context, config, run, { createIfMissing: true });
   });
   output.line();
-  output.line("To give an assistant such a memory, paste one of these:");
-  output.line();
-  for (const line of assistantLines(resolve("memory.pack"))) output.line(line);
+  output.line("To make a memory of your own, and connect an assistant to it: svc init");
 }
 
 async function storeAll(
@@ -340,11 +338,13 @@ async function ask(
   userId: string,
   query: string,
 ): Promise<void> {
-  const { value, ms } = await timed(() => engine.retrieve({ query, userId, limit: SHOWN_RESULTS }));
+  const { value, ms } = await timed(() => engine.retrieve({ query, userId }));
   output.line();
   output.line(kleur.bold(`${query}`) + kleur.dim(`  (${ms.toFixed(0)} ms)`));
-  if (value.results.length === 0) output.line("  nothing was found");
-  for (const { node } of value.results) output.line(`  -> ${node.content}`);
+  const { hits, isKnown } = shownHits(value, SHOWN_RESULTS);
+  for (const { hit } of isKnown ? hits : hits.slice(0, 1)) {
+    output.line(`  ${isKnown ? "->" : "nearest:"} ${hit.node.content}`);
+  }
 }
 
 async function timed<T>(run: () => Promise<T>): Promise<{ value: T; ms: number }> {

@@ -6,6 +6,7 @@ import { fateWords } from "../../../domain/lifecycle.ts";
 import { seenIn, seenInWords } from "../../../domain/speaker.ts";
 import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import { fromDate } from "../../../lib/instant.ts";
+import { shellWord } from "../../../lib/text.ts";
 import { parseUuid, type Uuid } from "../../../lib/uuid.ts";
 import { age } from "../../contract/core/tool-text.ts";
 import { explanationView, type ToldExplanation, withTexts } from "../../contract/explanation.ts";
@@ -59,15 +60,34 @@ Examples:
     desk.tell({ query, ...retrieveToolView.json(told) }, () =>
       isContext ? [bundle.renderedContext] : hitLines(response, limit),
     );
-    if (response.results.length === 0) {
-      return await noteOtherOwners(desk.context, desk.engine, desk.owner ?? "");
+    if (!response.results.some(({ strength }) => strength === "strong")) {
+      await noteElsewhere(desk, query);
     }
+    if (response.results.length === 0) return;
     if (format !== "json" && !isContext && metadata.receiptPersisted) {
       const pack = isNamed ? ` --db-path ${desk.pack}` : "";
       desk.output.note(`Why these: svc explain ${metadata.requestId}${pack}`);
     }
   },
 );
+
+/** Owners that are asked when the own one knows nothing. */
+const ASKED_OWNERS = 5;
+
+/** Names the other owners that have a strong answer; without one, those that have memories if this one has none. */
+async function noteElsewhere(desk: Desk<SearchOptions>, query: string): Promise<void> {
+  const { context, engine, owner = "", output } = desk;
+  const answering: string[] = [];
+  const others = (await engine.ownersWithMemories()).filter(({ userId }) => userId !== owner);
+  for (const { userId } of others.slice(0, ASKED_OWNERS)) {
+    const { results } = await engine.retrieve({ query, userId, limit: 1, keepReceipt: false });
+    if (results[0]?.strength === "strong") answering.push(userId);
+  }
+  const [first] = answering;
+  if (first === undefined) return await noteOtherOwners(context, engine, owner);
+  const names = answering.map((name) => oneLine(name)).join(", ");
+  output.note(`Something is known under ${names}: --user-id ${shellWord(first)}`);
+}
 
 /** The results; if none is strong, that comes first. */
 function hitLines(response: RetrievalResponse, limit: number): readonly string[] {

@@ -1,4 +1,6 @@
+import { findModel } from "../../../domain/embedding-models.ts";
 import { invalid } from "../../../domain/errors.ts";
+import { isForeign } from "../../../domain/language.ts";
 import { callersMetadata } from "../../../domain/metadata.ts";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
@@ -51,6 +53,7 @@ Examples:
       `Stored as ${node.nodeType} ${shortIds([node.id])(node.id)}`,
     ]);
     if (desk.options.format === "json") return;
+    await noteLanguage(desk, node);
     const same = near.find(({ identical }) => identical)?.node;
     if (same !== undefined) {
       const [old, fresh] = [same.id, node.id].map(shortIds([same.id, node.id]));
@@ -61,6 +64,23 @@ Examples:
     await replaceNear(desk, receipt);
   },
 );
+
+/** Memories without another one in a foreign language, before which the next such one is remarked. */
+const REMARKED_AFTER = 20;
+
+/** Says at the first memory in another language that the model of the pack reads English. */
+async function noteLanguage(desk: Desk<unknown>, { content, userId }: MemoryNode): Promise<void> {
+  if (!isForeign(content)) return;
+  const { engine, output, options } = desk;
+  const [, ...before] = await engine.queryNodes({ userId, limit: REMARKED_AFTER + 1 });
+  if (before.some((node) => isForeign(node.content))) return;
+  const { details } = await engine.stats(userId);
+  if (findModel(details?.model.model ?? "")?.isEnglish !== true) return;
+  const pack = options.isNamed ? ` ${desk.pack}` : "";
+  output.note(
+    `This is not in English, and the model of this pack reads English only: it is found by its words, hardly by its meaning. For about 100 languages: svc rebuild${pack} --model multilingual`,
+  );
+}
 
 /** Lists the memories that the new one may replace; on a terminal asks whether it replaces the nearest. */
 async function replaceNear(

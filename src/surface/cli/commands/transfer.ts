@@ -139,7 +139,7 @@ export async function importExport(
     nodes_embedded: embedded,
   });
   if (options.format === "json" || isDatabase) return;
-  const [state, ...rest] = aboutKey(newKey, report.keptIn, path);
+  const [state, ...rest] = await aboutKey(newKey, report.keptIn, path);
   output.line(`The pack is ${state}`);
   for (const line of rest) output.line(line);
 }
@@ -281,7 +281,7 @@ async function fromDatabaseToPack(
   );
   print(context, options, done, newKey.kind !== "plain");
   if (options.format === "json") return;
-  const [state, ...rest] = aboutKey(newKey, done.keptIn, destination);
+  const [state, ...rest] = await aboutKey(newKey, done.keptIn, destination);
   context.output.line(`The pack is ${state}`);
   for (const line of rest) context.output.line(line);
 }

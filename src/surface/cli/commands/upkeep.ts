@@ -6,11 +6,12 @@ import type { RebuildInput, RebuildResult } from "../../../engine/organize/api.t
 import type { RekeyTarget } from "../../../packs/maintenance.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../memories.ts";
-import { askNewKey, tellWeakness } from "../new-key.ts";
+import { askNewKey, askToKeep, tellWeakness } from "../new-key.ts";
 import {
   configFor,
   countOption,
   encryptionKeyOption,
+  MODELS,
   modelOption,
   PACK,
   type PackOptions,
@@ -18,7 +19,7 @@ import {
   packWord,
   withModel,
 } from "../options.ts";
-import { printResult } from "../output.ts";
+import { oneLine, printResult } from "../output.ts";
 import { Interrupted, stoppable, stopSignal } from "../signals.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
@@ -142,7 +143,7 @@ one, complete. If you lose the key, you lose the pack. Copies of the pack that w
   },
   async (context, path: string, options: RekeyOptions) => {
     const config = await configFor(context, path, options.encryptionKey);
-    const { keyStatus } = await import("../../../packs/key-custody.ts");
+    const { importKey, keyStatus } = await import("../../../packs/key-custody.ts");
     const { rekeyPack } = await import("../../../packs/maintenance.ts");
     // Before asking for a passphrase, since it rejects a database or a missing pack.
     const { places } = await keyStatus(config);
@@ -150,7 +151,11 @@ one, complete. If you lose the key, you lose the pack. Copies of the pack that w
     const stopProgress = await context.output.progress("copying");
     const done = await rekeyPack(config, target).finally(stopProgress);
     printResult(context.output, options.format, done);
-    if (places.length === 0 || !done.encrypted) return;
+    if (target.kind === "plain") return;
+    if (isTerminal() && options.format !== "json" && (await askToKeep())) {
+      return context.output.note(`Its key is kept in ${await importKey(config, target.key)}.`);
+    }
+    if (places.length === 0) return;
     context.output.note(
       `The new key is not kept on this machine, as the former one was. So that assistants can open the pack: svc key import ${packWord(path)}`,
     );
@@ -163,12 +168,12 @@ async function targetOf(
   options: RekeyOptions,
 ): Promise<RekeyTarget> {
   if (options.plain === true) return { kind: "plain" };
-  const key =
-    options.newEncryptionKey ?? config.new_encryption_key?.reveal() ?? (await askNewKey(context));
-  if (key === "") {
+  const given = options.newEncryptionKey ?? config.new_encryption_key?.reveal();
+  if (given === "") {
     throw invalid("--new-encryption-key", "is empty; to remove the encryption, use --plain");
   }
-  await tellWeakness(context, key);
+  if (given !== undefined) await tellWeakness(context, given);
+  const key = given ?? (await askNewKey(context));
   return { kind: "encrypted", key, isFirst: options.encrypt === true };
 }
 
@@ -205,7 +210,8 @@ export async function runRebuild(
 type RebuildOptions = PackOptions & {
   readonly all?: true;
   readonly batchSize: number;
-  readonly model?: string;
+  /** True: only asked for. */
+  readonly model?: string | true;
 };
 
 /** `svc rebuild`: rebuilds the indexes of a pack from its events and graph. */
@@ -221,10 +227,11 @@ export const rebuildCommand = packCommand(
         [1, 100_000],
         256,
       ),
-      modelOption(),
+      modelOption(true),
     ],
     examples: `
 Examples:
+  svc rebuild ./memory.pack --model                 the model that it has, and those there are
   svc rebuild ./memory.pack                         when svc doctor says so
   svc rebuild ./memory.pack --model multilingual    change the embedding model
   svc rebuild ./memory.pack --all                   embed every memory again
@@ -234,7 +241,15 @@ memories by words once, and load the new model by themselves. Ctrl-C stops after
 on from there.`,
   },
   async (context, path: string, options: RebuildOptions) => {
-    const config = withModel(await configFor(context, path, options.encryptionKey), options.model);
+    const own = await configFor(context, path, options.encryptionKey);
+    if (options.model === true) {
+      const { reportOnPack } = await import("../../../packs/inspect-pack.ts");
+      const { embedding } = (await reportOnPack(own, false)).manifest;
+      return context.output.line(
+        `The model is ${oneLine(embedding.model)}. To change it, name one: ${MODELS}.`,
+      );
+    }
+    const config = withModel(own, options.model);
     const stop = stopSignal();
     const { all = false, batchSize, format } = options;
     const done = await withEngine(
