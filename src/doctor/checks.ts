@@ -119,17 +119,14 @@ export function checkEmbedding(
 const FOREIGN_SHARE = 0.05;
 const FOREIGN_FROM = 3;
 
-/** Whether an English model reads what is stored. No finding for other models. */
+/** Whether an English model reads what is stored. No finding if it does. */
 export function checkLanguage({ manifest, recent, path }: PackReport): readonly Finding[] {
   if (findModel(manifest.embedding.model)?.isEnglish !== true) return [];
   const { length } = recent.texts;
   const foreign = recent.texts.filter(isForeign).length;
-  const name = "language";
-  if (foreign < Math.max(FOREIGN_FROM, length * FOREIGN_SHARE)) {
-    return [{ name, status: "ok", message: "memories are in English, as the model reads it" }];
-  }
+  if (foreign < Math.max(FOREIGN_FROM, length * FOREIGN_SHARE)) return [];
   const message = `${foreign} of the last ${length} memories are not in English, and the model reads English only: they are found by words, hardly by meaning. For about 100 languages: svc rebuild ${shellWord(path)} --model multilingual`;
-  return [{ name, status: "warn", message }];
+  return [{ name: "language", status: "warn", message }];
 }
 
 /** Why the files of an included model cannot be used. */
