@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { LIMITS } from "../../domain/arguments.ts";
 import { CONDITION_STATES, LIFECYCLE_STATES } from "../../domain/enums.ts";
-import { type MemoryNode, nodeForm } from "../../domain/node.ts";
+import { isPinned, type MemoryNode, nodeForm } from "../../domain/node.ts";
 import { EVALUATION_METHODS } from "../../engine/lifecycle/api.ts";
-import { count, list, member, object, told, uuid, view } from "../../lib/form.ts";
+import { count, flag, list, member, object, omitted, told, uuid, view } from "../../lib/form.ts";
 import { boundedText, id, instantIn, optionalId, retryId } from "./core/fields.ts";
 import { ADDS, CHANGES, callerOf, defineOperation, part, RETIRES } from "./core/operation.ts";
 import { field, httpField, optional, required, toolField, withDefault } from "./core/request.ts";
@@ -22,6 +22,13 @@ const pairView = view<readonly MemoryNode[]>()({
     (nodes) => nodes,
   ),
   count: told(count, (nodes) => nodes.length),
+});
+
+/** What a change has made of a memory: who asked for it knows the rest. */
+const changedView = view<MemoryNode>()({
+  id: uuid,
+  lifecycleState: member(LIFECYCLE_STATES),
+  pinned: told(omitted(flag), (node) => isPinned(node) || undefined),
 });
 
 /** @param says what has happened */
@@ -79,7 +86,7 @@ export const archiveOperation = defineOperation({
   description: "It stays in the pack and is no longer found. Restoring it brings it back.",
   request: {
     ...changeRequest,
-    restore: toolField(z.boolean().nullish().meta({ description: "Bring it back." })),
+    restore: toolField(z.boolean().nullish()),
     pinned: toolField(z.boolean().nullish().meta({ description: "Only pin or release it." })),
     reason: toolField(boundedText(LIMITS.reasonMaxChars).nullish()),
   },
@@ -95,10 +102,11 @@ export const archiveOperation = defineOperation({
     tool: "memory_archive_node",
     title: "Retire, restore or pin",
     description:
-      "Stop using a memory (its text stays; memory_forget erases), bring one back, or pin it. If it has changed use memory_supersede.",
+      "Stop using a memory (its text stays; memory_forget erases), bring one back (restore), or pin it. If it has changed use memory_supersede.",
     toolSet: "core",
     coreArguments: ["node_id", "restore", "pinned"],
     annotations: RETIRES,
+    output: changedView,
     tell: (node, { restore, pinned }) => {
       if (restore === true) return `Restored; it is found again: ${lineOf(node)}`;
       if (pinned === true) return `Pinned; it is considered for every question: ${lineOf(node)}`;

@@ -139,6 +139,28 @@ describe("what a tool does, beyond one call of each", () => {
     }
   });
 
+  test("memories are listed latest first, page by page, with what is unusual of each", async () => {
+    const { ada, node, other } = await openWorld();
+    await ada.answer("memory_archive_node", { node_id: node, pinned: true });
+    const first = await ada.answer("memory_scan_nodes", { newest_first: true, limit: 1 });
+    expect(first).toEqual({
+      nodes: [
+        {
+          ...{ id: other, content: "Ada drinks black coffee.", node_type: "note" },
+          stored: expect.any(String),
+        },
+      ],
+      ...{ count: 1, has_more: true, next_cursor: other },
+    });
+    const page = { newest_first: true, limit: 1, after_id: other };
+    expect(await ada.answer("memory_scan_nodes", page)).toMatchObject({
+      nodes: [{ id: node, pinned: true }],
+      has_more: false,
+    });
+    const lost = { newest_first: true, after_id: "01a21f31-a2f0-74e3-b4f6-29a7a70d439d" };
+    expect((await ada.call("memory_scan_nodes", lost)).structured["error"]).toStartWith("after_id");
+  });
+
   test("an empty list of states scans nothing, and null arguments are absent", async () => {
     const { ada } = await openWorld();
     const none = await ada.answer("memory_scan_nodes", { lifecycle_states: [] });

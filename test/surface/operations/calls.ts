@@ -286,6 +286,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     }),
     tool: {
       given: () => ({ limit: 1, node_type: "fact", scope: "personal" }),
+      answer: ({ tea }) => ({ nodes: [{ id: tea.node }], count: 1, next_cursor: tea.node }),
       told: ({ tea, text }) => [
         `next_cursor ${tea.node}`,
         `${tea.node} (fact, stored 2026-03-18, user_stated) ${text}`,

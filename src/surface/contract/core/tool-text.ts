@@ -12,7 +12,7 @@ export const LINE_CHARS = 1000;
 /** Code points of a text that only serves as a reminder. */
 export const EXCERPT_CHARS = 80;
 /** Code points of a text in a long list. */
-const SHORT_CHARS = 200;
+export const SHORT_CHARS = 200;
 /** Lines of one list; programs get the rest. */
 const LISTED_LINES = 50;
 /** Days after which a date is shown instead of an age. */
