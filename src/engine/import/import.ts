@@ -12,6 +12,7 @@ import { parseInstantInput } from "../../domain/lifecycle.ts";
 import { redact } from "../../domain/redaction.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import { releaseMemory } from "../../lib/pause.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type {
   SourceInput,
@@ -27,6 +28,8 @@ import { drawEdges, retireUnnamed, writeRecords, writeWords } from "./write-reco
 /** Records admitted in one transaction, and UTF-16 units of text: enough to share an fsync. */
 const BATCH = 500;
 const BATCH_CHARS = 8 * 1024 * 1024;
+/** Batches after which discarded texts are freed. */
+const GC_BATCHES = 16;
 const UNREADABLE_SHOWN = 100;
 /** What its writer wants nobody to keep. */
 const PRIVATE = /<private>[\s\S]*?(?:<\/private>|$)/gi;
@@ -165,7 +168,10 @@ class Run {
     if (since !== undefined && eventTime !== undefined && eventTime < since) {
       return add(this.#leftOut, "earlier");
     }
-    if (this.#part !== undefined && keyOf(this.#part) !== keyOf(part)) await this.#flush();
+    const before = this.#part;
+    // Nearly all records belong to the part of the one before.
+    if (before !== undefined && before !== part && keyOf(before) !== keyOf(part))
+      await this.#flush();
     this.#part = part;
     this.#tell(part, record);
     this.#batch.push({ record, secrets: counts });
@@ -203,6 +209,7 @@ class Run {
     this.#chars = 0;
     if (part === undefined || batch.length === 0) return;
     const book = await this.#book(part);
+    if (book.transactions % GC_BATCHES === GC_BATCHES - 1) releaseMemory();
     const found = await writeRecords(this.#deps, this.#wish, book, batch);
     for (const one of found) this.#count(book, one);
     // A record that names another one may come before it.

@@ -28,6 +28,7 @@ import { accessLog, answerFailure } from "./access-log.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerBlob } from "./blob-answer.ts";
 import { addDocumentation, DOCUMENTATION_PATHS } from "./documentation.ts";
+import { addImport } from "./import-route.ts";
 import {
   addInspector,
   addInspectorSession,
@@ -96,6 +97,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   }
   addReadiness(app, deps.engine);
   addMcp(app, deps.mcp, authenticate);
+  addImport(app, deps.engine, authenticate);
   if (deps.metrics !== undefined) {
     const isKeyed = deps.session !== undefined || hasCredentials(deps.auth);
     addMetrics(app, deps.metrics, isKeyed ? authenticate : undefined, deps.engine);

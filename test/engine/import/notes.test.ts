@@ -55,7 +55,9 @@ describe("a folder of notes", () => {
     const facts = nodes.filter(({ nodeType }) => nodeType === "fact").map(({ content }) => content);
     expect(facts).toEqual(["Sungold ripens first #red (2024)"]);
     const { edges } = await engine.getEdges({ userId });
-    const types = edges.map(({ edgeType, metadata }) => `${edgeType} ${String(metadata?.["relation_type"] ?? "-")}`);
+    const types = edges.map(
+      ({ edgeType, metadata }) => `${edgeType} ${String(metadata?.["relation_type"] ?? "-")}`,
+    );
     expect(types.sort()).toEqual(["has_fact -", "relates_to -", "relates_to depends_on"]);
     const found = await engine.retrieve({ query: "Which tomatoes ripen first?", userId });
     expect(found.results[0]?.node.content).toContain("Sungold");
