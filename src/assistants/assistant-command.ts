@@ -4,7 +4,7 @@ import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { shellWord } from "../lib/text.ts";
 import { type KeyStatus, keyStatus } from "../packs/key-custody.ts";
-import { SELF, type Surroundings, surroundings } from "./catalogue.ts";
+import { lastingSelf, type Surroundings, surroundings } from "./catalogue.ts";
 import {
   CONFIG_FOLDER_VARIABLE,
   NO_CREATE,
@@ -31,7 +31,7 @@ export function assistantCommand(
   key: KeyStatus | undefined,
   here: Surroundings = surroundings(),
 ): ServerCommand {
-  const [command, ...rest] = SELF;
+  const [command, ...rest] = lastingSelf(here);
   return {
     command,
     args: [...rest, "mcp", "--db-path", pack, NO_CREATE, "--tools", tools],

@@ -1,5 +1,6 @@
+import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { posix, resolve, win32 } from "node:path";
+import { isAbsolute, posix, resolve, win32 } from "node:path";
 import { workingFolder } from "../config/path.ts";
 import { invalid } from "../domain/errors.ts";
 import { shellWord } from "../lib/text.ts";
@@ -50,7 +51,7 @@ export type Client = {
 };
 
 /** Folders by the conventions of a platform. */
-type Folders = {
+export type Folders = {
   readonly home: string;
   /** Of graphical programs. */
   readonly applications: string;
@@ -159,7 +160,7 @@ export function placesOf(client: Client, scope: ConfigScope, here: Surroundings)
   return client.project === undefined ? [] : [folders.place(here.folder, ...client.project)];
 }
 
-function foldersOf({ platform, environment, home, folder }: Surroundings): Folders {
+export function foldersOf({ platform, environment, home, folder }: Surroundings): Folders {
   const path = platform === "win32" ? win32 : posix;
   const named = (variable: string): string | undefined => {
     const value = environment[variable];
@@ -247,6 +248,21 @@ function advice(name: string): string {
 export const SELF: readonly [string, ...string[]] = Bun.isStandaloneExecutable
   ? [process.execPath]
   : [process.execPath, resolve(import.meta.dir, "../main.ts")];
+
+/**
+ * The command line for entries that assistants keep: the program as it is found on the PATH, which stays when a new version is put behind a
+ * link, else as it runs.
+ */
+export function lastingSelf({
+  environment,
+}: Pick<Surroundings, "environment">): readonly [string, ...string[]] {
+  const [program, ...rest] = SELF;
+  if (rest.length > 0) return SELF;
+  const found = Bun.which("svc", { PATH: environment["PATH"] ?? "" });
+  const isThis =
+    found !== null && isAbsolute(found) && realpathSync(found) === realpathSync(program);
+  return isThis ? [found] : SELF;
+}
 
 /** What determines where assistants' files are. */
 export type Surroundings = {

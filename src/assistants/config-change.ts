@@ -139,7 +139,8 @@ export async function planDisconnection(
   });
 }
 
-function changeOf({ title }: Client, planned: Planned): ClientChange {
+/** A planned change as its caller sees it. */
+export function changeOf({ title }: Pick<Client, "title">, planned: Planned): ClientChange {
   const { place, before, after, otherNames } = planned;
   const apply = () => applyChange(planned);
   return { title, file: place.file, before, after, otherNames, apply };
@@ -262,7 +263,8 @@ function isResult(write: () => string, text: string): boolean {
   }
 }
 
-function guarded<T>(file: string, work: () => T): T {
+/** Reports a text that cannot be changed. @throws SvcError invalid_argument that names the file */
+export function guarded<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -96,6 +96,9 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
   "session.idle": "answer",
 };
 
+/** The session of a trial, which leaves no trace. */
+export const TRIAL_SESSION = "svc-trial";
+
 /** What one run of a hook is about. */
 export type Heard = {
   readonly client: HookClient;

@@ -1,5 +1,5 @@
 /** One run of `svc hook`: what it does with a payload. It loads neither settings nor commands. */
-import { type Heard, hear, replyTo, takesText } from "./clients.ts";
+import { type Heard, hear, replyTo, TRIAL_SESSION, takesText } from "./clients.ts";
 import { type Project, projectOf } from "./project.ts";
 import type { Recalled } from "./recall.ts";
 import type { HookAnswer, HookRequest } from "./receive.ts";
@@ -61,7 +61,8 @@ export async function runHook(
   }
   const { client = named, event = "" } = heard ?? {};
   const ms = Math.round(performance.now() * 10) / 10;
-  logRun({ at: new Date().toISOString(), client, event, ms, did });
+  if (heard?.session !== TRIAL_SESSION)
+    logRun({ at: new Date().toISOString(), client, event, ms, did });
   return reply === undefined ? "" : `${JSON.stringify(reply)}\n`;
 }
 
@@ -88,7 +89,7 @@ async function handle(heard: Heard, place: HookPlace, end: number): Promise<Done
     stored = "spooled";
   }
   if (recalled?.block === undefined) return { did: stored ?? "nothing" };
-  addShown(heard.session, recalled.ids, recalled.tokens);
+  if (heard.session !== TRIAL_SESSION) addShown(heard.session, recalled.ids, recalled.tokens);
   return { did: stored === undefined ? "recalled" : `${stored}+recalled`, block: recalled.block };
 }
 

@@ -44,6 +44,7 @@ import {
 } from "./checks.ts";
 import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
 import { diagnoseDatabase } from "./diagnose-database.ts";
+import { checkHooks } from "./diagnose-hooks.ts";
 
 /** Below this, a day's work may fill the disk. */
 const LOW_DISK_BYTES = 200e6;
@@ -90,7 +91,7 @@ export async function diagnose(
       release();
     }
   }
-  return [...examined, await checkConnected(config)];
+  return [...examined, await checkConnected(config), checkHooks(config)];
 }
 
 function surroundingsOf(config: Config): readonly Finding[] {

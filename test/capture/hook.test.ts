@@ -121,3 +121,47 @@ describe("switches", () => {
     expect(texts(await status())).toEqual([...before, "And on once more"].sort());
   });
 });
+
+describe("svc connect --capture", () => {
+  test("adds hooks that work, doctor says when they ran, and svc disconnect leaves nothing behind", async () => {
+    const connected = await desk.run([
+      "connect",
+      "claude-code",
+      "--db-path",
+      "a.pack",
+      "--capture",
+      "--yes",
+      "--format",
+      "json",
+    ]);
+    expect(connected.code).toBe(0);
+    const { capture } = JSON.parse(connected.stdout);
+    expect(capture).toMatchObject({
+      file: join(desk.folder, ".claude/settings.json"),
+      status: "done",
+    });
+    expect(capture.trials).toHaveLength(3);
+    const { hooks } = JSON.parse(readFileSync(capture.file, "utf8"));
+    const { command } = hooks.UserPromptSubmit[0].hooks[0];
+    const payload = said("UserPromptSubmit", "s9", "By the command of the file", {
+      cwd: desk.folder,
+    });
+    const env = {
+      HOME: desk.folder,
+      XDG_CONFIG_HOME: join(desk.folder, ".config"),
+      SVC_KEY_STORE: "file",
+    };
+    Bun.spawnSync(["/bin/sh", "-c", command], { stdin: new Blob([payload]), env });
+    expect(texts(await status())).toContain("By the command of the file");
+    const { checks } = JSON.parse(
+      (await desk.run(["doctor", "a.pack", "--format", "json"])).stdout,
+    );
+    const found = checks.find(({ name }: { name: string }) => name === "hooks");
+    expect(found).toMatchObject({ status: "ok" });
+    expect(found.message).toContain("claude-code");
+    const gone = await desk.run(["disconnect", "claude-code", "--yes"]);
+    expect(gone.code).toBe(0);
+    expect(readdirSync(desk.folder)).not.toContain(".claude");
+    expect(readdirSync(desk.folder)).not.toContain(".claude.json");
+  });
+});

@@ -89,6 +89,7 @@ describe("svc connect", () => {
   describeOnTerminal("at a terminal", () => {
     const line = ["connect", "cursor", "--db-path", "plain.pack"];
     const question = "Connect Cursor? [Y/n]";
+    const noHooks = ["Remember without being asked? [Y/n]", "n\r"] as const;
 
     test("asks, and only yes changes anything", async () => {
       const env = { HOME: at("home") };
@@ -97,14 +98,20 @@ describe("svc connect", () => {
       expect(no).toMatchObject({ code: 0 });
       expect(no.screen).toContain("Nothing was changed.");
       expect(inHome()).toEqual([]);
-      const yes = await onTerminal(desk.folder, quick, [[question, "\r"]], env);
+      const yes = await onTerminal(desk.folder, quick, [[question, "\r"], noHooks], env);
       expect(yes).toMatchObject({ code: 0 });
       expect(inHome()).toEqual([".cursor/mcp.json"]);
     });
 
     test("ends where the terminal reports no columns, and draws nothing that moves", async () => {
       const env = { HOME: at("home") };
-      const { code, screen } = await onTerminal(desk.folder, line, [[question, "\r"]], env, 0);
+      const { code, screen } = await onTerminal(
+        desk.folder,
+        line,
+        [[question, "\r"], noHooks],
+        env,
+        0,
+      );
       expect(code).toBe(0);
       expect(screen.length).toBeLessThan(4_000);
     });

@@ -5,6 +5,7 @@ import { rememberPack } from "../../../app/own-pack.ts";
 import { mainFileOf } from "../../../app/pack-path.ts";
 import { CLIENT_NAMES, CONFIG_SCOPES, type ConfigScope } from "../../../assistants/catalogue.ts";
 import type { ClientChange, ClientEntry } from "../../../assistants/config-change.ts";
+import type { HookTrial } from "../../../assistants/hook-trial.ts";
 import type { RoundTrip } from "../../../assistants/round-trip.ts";
 import type { ServerCommand } from "../../../assistants/server-entry.ts";
 import type { Config } from "../../../config/schema.ts";
@@ -23,6 +24,7 @@ type ConnectOptions = ChangeOptions & {
   readonly dbPath?: string;
   readonly userId?: string;
   readonly tools: ToolSet;
+  readonly capture?: boolean;
   readonly print?: true;
   readonly force?: true;
   readonly verify: boolean;
@@ -51,6 +53,8 @@ export function connectCommand(context: CliContext): Command {
     .option("--yes", "do not ask")
     .option("--print", "print what to put into the configuration, and change nothing")
     .option("--force", "replace a server of another program that has the same name")
+    .option("--capture", "also remember without being asked, by hooks of the assistant")
+    .option("--no-capture", "do not ask about that")
     .option("--no-verify", "do not start the server")
     .addOption(formatOption())
     .addHelpText(
@@ -114,9 +118,75 @@ async function connect(
   const isTried = options.verify && outcome.status !== "planned";
   const trip = isTried ? await tryServer(context, server) : undefined;
   if (trip?.isOk === false) context.fail();
-  const done: Done = { entry, server, concerns, change, outcome, trip, undo: undoCommand(entry) };
+  const capture = await connectHooks(context, entry, { pack: wish.pack, userId }, options);
+  const done: Done = {
+    entry,
+    server,
+    concerns,
+    change,
+    outcome,
+    trip,
+    undo: undoCommand(entry),
+    capture,
+  };
   if (options.format === "json") output.json(toJson(done));
   else report(context, done);
+}
+
+type Captured = {
+  readonly change: ClientChange;
+  readonly outcome: ChangeOutcome;
+  readonly trials: readonly HookTrial[];
+};
+
+/** Adds the hooks that store and recall without being asked, if the person wants them. */
+async function connectHooks(
+  context: CliContext,
+  { client, scope }: ClientEntry,
+  wish: { readonly pack: string; readonly userId: string | undefined },
+  options: ConnectOptions,
+): Promise<Captured | undefined> {
+  const mayAsk = isTerminal() && options.yes !== true && options.dryRun !== true;
+  const isAsked = options.capture === undefined && mayAsk;
+  if (scope !== "user" || !(options.capture ?? isAsked)) return undefined;
+  const change = await hooksFor(context, client, wish, isAsked);
+  if (change === undefined) return undefined;
+  const chosen = isAsked ? options : { ...options, yes: true as const };
+  const outcome = await changeConfig(context, change, chosen, "Remember without being asked?");
+  const isThere = outcome.status === "done" || outcome.status === "unchanged";
+  const trials = options.verify && isThere ? await tryHooksOf(client) : [];
+  if (trials.some(({ problem }) => problem !== undefined)) context.fail();
+  return { change, outcome, trials };
+}
+
+async function hooksFor(
+  { output }: CliContext,
+  client: string,
+  wish: { readonly pack: string; readonly userId: string | undefined },
+  isAsked: boolean,
+): Promise<ClientChange | undefined> {
+  const hooks = await import("../../../assistants/hooks.ts");
+  const {
+    lastingSelf,
+    requireClient: known,
+    surroundings,
+  } = await import("../../../assistants/catalogue.ts");
+  const here = surroundings();
+  const { name } = known(client);
+  const change = hooks.planHooks(name, { program: lastingSelf(here), ...wish }, here);
+  if (change === undefined) {
+    if (!isAsked) output.note(`Warning: ${client} runs no hooks; it remembers when it is told to.`);
+    return undefined;
+  }
+  if (!hooks.runsHooksOfClaude(name, here) || change.before !== undefined) return change;
+  output.note(`${change.title} runs the hooks of Claude Code's file, which has them already.`);
+  return undefined;
+}
+
+async function tryHooksOf(client: string): Promise<readonly HookTrial[]> {
+  const { requireClient: known, surroundings } = await import("../../../assistants/catalogue.ts");
+  const { tryHooks } = await import("../../../assistants/hook-trial.ts");
+  return await tryHooks(known(client).name, surroundings());
 }
 
 /** Makes a missing pack, as `svc init` does: the assistant does not. @param check throws if connecting would fail */
@@ -152,9 +222,30 @@ type Done = {
   readonly trip: RoundTrip | undefined;
   /** The command that undoes the connection. */
   readonly undo: string;
+  /** Undefined: no hooks were wanted. */
+  readonly capture: Captured | undefined;
 };
 
-function report({ output }: CliContext, { change, outcome, trip, undo }: Done): void {
+function reportHooks({ output }: CliContext, { change, outcome, trials }: Captured): void {
+  if (outcome.status === "unchanged") output.line("Its hooks are there already.");
+  if (outcome.status === "done") {
+    output.line(`It remembers without being asked; svc capture shows what, and turns it off.`);
+    if (outcome.copy !== undefined) output.line(`The previous file of hooks is ${outcome.copy}.`);
+    if (change.title === "Codex")
+      output.line("Codex runs no hook that it was not told to trust: open /hooks once.");
+  }
+  for (const { event, ms, problem } of trials) {
+    if (problem === undefined) output.line(`Tested: ${event} in ${ms} ms.`);
+    else output.note(`Error: the hook of ${event} failed after ${ms} ms: ${problem}`);
+  }
+}
+
+function report(context: CliContext, done: Done): void {
+  reportServer(context, done);
+  if (done.capture !== undefined) reportHooks(context, done.capture);
+}
+
+function reportServer({ output }: CliContext, { change, outcome, trip, undo }: Done): void {
   const { title, before } = change;
   if (outcome.status === "unchanged") output.line(`${title} is already connected.`);
   if (outcome.status === "done") {
@@ -175,14 +266,21 @@ function report({ output }: CliContext, { change, outcome, trip, undo }: Done): 
 }
 
 function toJson(done: Done): Record<string, unknown> {
-  const { entry, server, concerns, change, outcome, trip, undo } = done;
+  const { entry, server, concerns, change, outcome, trip, undo, capture } = done;
   return {
     ...changeToJson(entry, change, outcome, "connected"),
     server,
     concerns,
     round_trip: trip === undefined ? null : tripToJson(trip),
     undo,
+    capture: capture === undefined ? null : captureToJson(capture),
   };
+}
+
+function captureToJson({ change, outcome, trials }: Captured): Record<string, unknown> {
+  const { status, copy, diff } = outcome;
+  const trial = trials.map(({ event, ms, problem }) => ({ event, ms, problem: problem ?? null }));
+  return { file: change.file, status, backup: copy ?? null, diff, trials: trial };
 }
 
 function tripToJson(trip: RoundTrip): Record<string, unknown> {
@@ -245,6 +343,7 @@ async function disconnect(
   const { name, scope, format } = options;
   const { planDisconnection } = await import("../../../assistants/config-change.ts");
   const entry = { client, scope, name };
+  if ((await disconnectHooks(context, entry, options)) === "declined") return;
   const change = await planDisconnection(entry);
   const done = await changeConfig(context, change, options, `Disconnect ${change.title}?`);
   if (done.status === "declined") return;
@@ -254,6 +353,25 @@ async function disconnect(
   }
   if (done.status === "unchanged") reportIdle(context, change, name);
   if (done.status === "done") reportDone(context, change, done.copy);
+}
+
+/** Takes the hooks out, before the entry: the two may be in one file. */
+async function disconnectHooks(
+  context: CliContext,
+  { client, scope }: ClientEntry,
+  options: ChangeOptions,
+): Promise<ChangeOutcome["status"]> {
+  const { findClient, surroundings } = await import("../../../assistants/catalogue.ts");
+  const { planUnhook } = await import("../../../assistants/hooks.ts");
+  const name = findClient(client)?.name;
+  const change = name && scope === "user" ? planUnhook(name, surroundings()) : undefined;
+  if (change === undefined || change.before === change.after) return "unchanged";
+  const question = `Take the hooks of svc out of ${change.title}?`;
+  const { status } = await changeConfig(context, change, options, question);
+  if (status === "done" && options.format === "table") {
+    context.output.line(`The hooks are gone from ${change.file}. What was captured stays.`);
+  }
+  return status;
 }
 
 function reportIdle({ output }: CliContext, change: ClientChange, name: string): void {

@@ -1,0 +1,337 @@
+/** The hooks of assistants in their own settings files: which file, in which form, and how they come and go again. */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import {
+  applyEdits,
+  getNodeValue,
+  modify,
+  type Node,
+  type ParseError,
+  parseTree,
+} from "jsonc-parser";
+import { shellWord } from "../lib/text.ts";
+import {
+  CLIENT_NAMES,
+  type ClientName,
+  type Folders,
+  foldersOf,
+  type Place,
+  type Surroundings,
+} from "./catalogue.ts";
+import { type ClientChange, changeOf, guarded } from "./config-change.ts";
+import { backupsOf, isLink, readConfig } from "./config-file.ts";
+import { ConfigTextError, lineEndingOf } from "./server-entry.ts";
+
+/** How an assistant writes its hooks. */
+type HookForm = {
+  readonly title: string;
+  readonly place: (folders: Folders) => Place;
+  /** Entries by event. @param run the command line */
+  readonly entries: (run: string) => Readonly<Record<string, object>>;
+  /** Members of a file that is made. */
+  readonly root?: Readonly<Record<string, unknown>>;
+  /** Whether the hooks of Claude Code's user file run in it too. */
+  readonly readsClaude?: boolean;
+};
+
+/** `timeout` in seconds, in a group as Claude Code has it. */
+const group = (command: string, timeout: number, more: object = {}, own: object = {}): object => ({
+  ...more,
+  hooks: [{ ...own, type: "command", command, timeout }],
+});
+
+const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
+  "claude-code": {
+    title: "Claude Code",
+    place: ({ home, named, place }) => {
+      const own = named("CLAUDE_CONFIG_DIR");
+      return own === undefined
+        ? place(home, ".claude", "settings.json")
+        : place(own, "settings.json");
+    },
+    entries: (run) => ({
+      SessionStart: group(run, 5, { matcher: "startup|resume|clear|compact|fork" }),
+      UserPromptSubmit: group(run, 5),
+      Stop: group(run, 10),
+    }),
+  },
+  codex: {
+    title: "Codex",
+    place: ({ home, named, place }) => {
+      const own = named("CODEX_HOME");
+      return own === undefined ? place(home, ".codex", "hooks.json") : place(own, "hooks.json");
+    },
+    entries: (run) => ({
+      SessionStart: group(run, 5),
+      UserPromptSubmit: group(run, 5),
+      Stop: group(run, 5),
+    }),
+  },
+  gemini: {
+    title: "Gemini CLI",
+    place: ({ home, named, place }) =>
+      place(named("GEMINI_CLI_HOME") ?? home, ".gemini", "settings.json"),
+    // Its timeouts are milliseconds.
+    entries: (run) => ({
+      SessionStart: group(run, 5000, {}, { name: "svc" }),
+      BeforeAgent: group(run, 5000, { matcher: "*" }, { name: "svc" }),
+      AfterAgent: group(run, 5000, { matcher: "*" }, { name: "svc" }),
+    }),
+  },
+  cursor: {
+    title: "Cursor",
+    place: ({ home, place }) => place(home, ".cursor", "hooks.json"),
+    root: { version: 1 },
+    readsClaude: true,
+    entries: (command) => ({
+      sessionStart: { command, timeout: 5 },
+      beforeSubmitPrompt: { command, timeout: 5 },
+      afterAgentResponse: { command, timeout: 5 },
+    }),
+  },
+  vscode: {
+    title: "VS Code",
+    place: ({ home, place }) => place(home, ".copilot", "hooks", "svc.json"),
+    readsClaude: true,
+    entries: (command) => ({
+      SessionStart: { type: "command", command, timeout: 5 },
+      UserPromptSubmit: { type: "command", command, timeout: 5 },
+      Stop: { type: "command", command, timeout: 5 },
+    }),
+  },
+  windsurf: {
+    title: "Windsurf",
+    place: ({ home, place }) => place(home, ".codeium", "windsurf", "hooks.json"),
+    entries: (command) => ({
+      pre_user_prompt: { command, show_output: false },
+      post_cascade_response: { command, show_output: false },
+    }),
+  },
+};
+
+/** The assistants whose hooks are known. */
+export const HOOKED: readonly ClientName[] = CLIENT_NAMES.filter(
+  (name) => FORMS[name] !== undefined,
+);
+
+/** What a hook runs: a program by its path, for one pack. */
+export type HookCommand = {
+  readonly program: readonly string[];
+  readonly pack: string;
+  readonly userId: string | undefined;
+};
+
+function lineFor(
+  client: ClientName,
+  { program, pack, userId }: HookCommand,
+  platform: string,
+): string {
+  const owner = userId === undefined ? [] : ["--user-id", userId];
+  const words = [...program, "hook", client, "--db-path", pack, ...owner];
+  const quoted = (word: string): string => (/[\s"]/.test(word) ? `"${word}"` : word);
+  return words.map(platform === "win32" ? quoted : shellWord).join(" ");
+}
+
+/** Whether a command line of a settings file is a hook of this program, from any copy. */
+function isOurs(command: unknown): boolean {
+  return (
+    typeof command === "string" &&
+    /(?:^|[/\\"'\s])(?:svc(?:-[\w.-]+)?(?:\.exe)?|main\.ts)["']?\s+hook\s/i.test(command)
+  );
+}
+
+/** Whether a list of a settings file has a hook of this program: itself, or in a group. */
+function isOursIn(entry: unknown): boolean {
+  if (typeof entry !== "object" || entry === null) return false;
+  if ("command" in entry && isOurs(entry.command)) return true;
+  return "hooks" in entry && Array.isArray(entry.hooks) && entry.hooks.some(isOursIn);
+}
+
+/**
+ * What adding the hooks of a client changes. Undefined: its hooks are not known.
+ * @throws SvcError invalid_argument if the file cannot be understood; nothing was changed
+ */
+export function planHooks(
+  client: ClientName,
+  command: HookCommand,
+  here: Surroundings,
+): ClientChange | undefined {
+  const form = FORMS[client];
+  if (form === undefined) return undefined;
+  const place = form.place(foldersOf(here));
+  const before = readConfig(place.file);
+  const after = guarded(place.file, () =>
+    withHooks(form, before, lineFor(client, command, here.platform)),
+  );
+  const isBackedUp = before !== undefined && before !== after;
+  return changeOf(form, {
+    place,
+    isShared: false,
+    before,
+    after,
+    isBackedUp,
+    spent: [],
+    otherNames: [],
+  });
+}
+
+/** Whether Claude Code's hooks of this program already run in a client. */
+export function runsHooksOfClaude(client: ClientName, here: Surroundings): boolean {
+  return FORMS[client]?.readsClaude === true && hooksOf("claude-code", here).length > 0;
+}
+
+/** What removing the hooks changes: all of them, whatever program they name. Other hooks of a group stay. */
+export function planUnhook(client: ClientName, here: Surroundings): ClientChange | undefined {
+  const form = FORMS[client];
+  if (form === undefined) return undefined;
+  const place = form.place(foldersOf(here));
+  const before = readConfig(place.file);
+  const unchanged = {
+    place,
+    isShared: false,
+    before,
+    isBackedUp: false,
+    spent: [],
+    otherNames: [],
+  };
+  if (before === undefined) return changeOf(form, { ...unchanged, after: undefined });
+  return guarded(place.file, () =>
+    changeOf(form, { ...unchanged, ...unhooked(form, place.file, before) }),
+  );
+}
+
+/** The commands of the hooks of a client's file by event. Empty if it is missing or unreadable. */
+export function hooksOf(
+  client: ClientName,
+  here: Surroundings,
+): readonly { readonly file: string; readonly event: string; readonly command: string }[] {
+  const form = FORMS[client];
+  if (form === undefined) return [];
+  const { file } = form.place(foldersOf(here));
+  try {
+    return Object.entries(hooksIn(readConfig(file) ?? "")).flatMap(([event, entries]) =>
+      commandsOf(entries).map((command) => ({ file, event, command })),
+    );
+  } catch {
+    return [];
+  }
+}
+
+function commandsOf(entry: unknown): readonly string[] {
+  if (Array.isArray(entry)) return entry.flatMap(commandsOf);
+  if (typeof entry !== "object" || entry === null) return [];
+  const own = "command" in entry && isOurs(entry.command) ? [String(entry.command)] : [];
+  return [...own, ...("hooks" in entry ? commandsOf(entry.hooks) : [])];
+}
+
+function withHooks(form: HookForm, before: string | undefined, run: string): string {
+  const entries = form.entries(run);
+  if (before === undefined || before.trim() === "") {
+    const hooks = Object.fromEntries(
+      Object.entries(entries).map(([event, entry]) => [event, [entry]]),
+    );
+    return `${JSON.stringify({ ...form.root, hooks }, null, 2)}\n`;
+  }
+  let text = before;
+  for (const [event, entry] of Object.entries(entries)) {
+    const list = hooksIn(text)[event];
+    const known = Array.isArray(list) ? list.findIndex(isOursIn) : -1;
+    if (known >= 0 && isDeepStrictEqual(Array.isArray(list) && list[known], entry)) continue;
+    text = known >= 0 ? withoutOursAt(text, event) : text;
+    const has = Array.isArray(hooksIn(text)[event]);
+    text = has
+      ? edited(text, ["hooks", event, -1], entry)
+      : edited(text, ["hooks", event], [entry]);
+  }
+  return text;
+}
+
+/** Without the hooks of this program, and without lists and objects that are empty then. */
+function withoutOurs(before: string): string {
+  let text = before;
+  for (const event of Object.keys(hooksIn(before))) {
+    text = withoutOursAt(text, event);
+    const rest = hooksIn(text)[event];
+    if (Array.isArray(rest) && rest.length === 0) text = edited(text, ["hooks", event], undefined);
+  }
+  const isEmpty = Object.keys(hooksIn(text)).length === 0 && text !== before;
+  return isEmpty ? edited(text, ["hooks"], undefined) : text;
+}
+
+function withoutOursAt(before: string, event: string): string {
+  const list = hooksIn(before)[event];
+  const at = Array.isArray(list) ? list.findIndex(isOursIn) : -1;
+  if (!Array.isArray(list) || at < 0) return before;
+  // Other hooks of its group stay.
+  const inner: unknown = list[at]?.hooks;
+  const isShared = Array.isArray(inner) && inner.length > 1;
+  const place = isShared ? [at, "hooks", inner.findIndex(isOursIn)] : [at];
+  return withoutOursAt(edited(before, ["hooks", event, ...place], undefined), event);
+}
+
+/** Follows the backups to the text before the first connection; if something else has changed, removes only the hooks. */
+function unhooked(form: HookForm, file: string, before: string) {
+  const run = Object.values(hooksIn(before)).flatMap(commandsOf)[0];
+  if (run === undefined) return { after: before };
+  const spent: string[] = [];
+  let text = before;
+  for (const copy of backupsOf(file)) {
+    const [line = run] = Object.values(hooksIn(text)).flatMap(commandsOf);
+    if (!isResult(() => withHooks(form, copy.text, line), text)) continue;
+    spent.push(copy.path);
+    text = copy.text;
+    if (Object.values(hooksIn(text)).flatMap(commandsOf).length === 0)
+      return { after: text, spent };
+  }
+  if (!isLink(file) && isResult(() => withHooks(form, undefined, run), text)) {
+    return { after: undefined, spent };
+  }
+  return { after: withoutOurs(before), isBackedUp: true };
+}
+
+function isResult(write: () => string, text: string): boolean {
+  try {
+    return write() === text;
+  } catch {
+    return false;
+  }
+}
+
+function hooksIn(text: string): Readonly<Record<string, unknown>> {
+  const root = rootOf(text);
+  const hooks: unknown =
+    typeof root === "object" && root !== null && "hooks" in root ? root.hooks : {};
+  if (typeof hooks === "object" && hooks !== null && !Array.isArray(hooks)) return { ...hooks };
+  throw new ConfigTextError('has "hooks" that are no object');
+}
+
+function rootOf(text: string): unknown {
+  const body = text.replace(/^\uFEFF/, "");
+  if (body.trim() === "") return {};
+  const errors: ParseError[] = [];
+  const root: Node | undefined = parseTree(body, errors, { allowTrailingComma: true });
+  if (root?.type !== "object" || errors.length > 0)
+    throw new ConfigTextError("is not a JSON object");
+  return JSON.parse(JSON.stringify(getNodeValue(root)));
+}
+
+/** The text with one value set, appended or removed, laid out as its neighbours are. */
+function edited(text: string, path: (string | number)[], value: unknown): string {
+  const indent = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
+  const formattingOptions = {
+    insertSpaces: !indent.startsWith("\t"),
+    tabSize: indent.startsWith("\t") ? 1 : indent.length,
+    eol: lineEndingOf(text),
+  };
+  const edits = modify(text, path, value, {
+    formattingOptions,
+    isArrayInsertion: path.at(-1) === -1,
+  });
+  return applyEdits(text, edits);
+}
+
+/** Whether the folder of an assistant is there. */
+export function isInstalled({ file }: Pick<ClientChange, "file">): boolean {
+  return existsSync(dirname(file));
+}
