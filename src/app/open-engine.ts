@@ -244,6 +244,10 @@ async function openConfiguredStore(
     layout,
     synchronous: config.synchronous,
     writeQueueSize: config.write_queue_size,
+    vectorLimits: {
+      memory: config.vector_memory_mb * 2 ** 20,
+      exact: config.vector_exact_max,
+    },
     busyTimeoutMs: config.busy_timeout_ms,
     vecExtensionPath,
     encryptionKey: keyTextOf(config),

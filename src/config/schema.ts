@@ -100,6 +100,8 @@ export const ROOT_SETTINGS = {
   namespace_id: optionalText("The identity of the pack: a UUID. A new pack gets it; one with another or none is refused."),
   write_queue_size: integer({ default: 1000, min: 1, max: 1_000_000 }, "Writes that may wait; further callers wait for room, nothing is dropped."),
   synchronous: member(["full", "normal"], "full", "`full`: an acknowledged write survives a power cut. `normal`: faster; a power cut may undo the last writes, a crash of the program does not."),
+  vector_memory_mb: integer({ default: 256, min: 8, max: 65_536 }, "Mebibytes of memory for the vectors of a pack's owners: those who asked last keep theirs, and one of several gets half at most. A search reads from the pack what does not fit, and takes longer by its share. A million vectors of 384 numbers take 100."),
+  vector_exact_max: integer({ default: 20_000, min: 0, max: 10_000_000 }, "Vectors of an owner up to which a search never misses one, at 570 bytes of memory each (of 384 numbers). With more of them it first compares two bits of each number, then the most likely exactly: of the nearest 50 of a complete search at least 99.5 % are found (measured: 99.9 %)."),
   busy_timeout_ms: integer({ default: 5000, min: 0, max: 600_000 }, "Milliseconds to wait for another process that is writing to the same pack."),
   materialization_queue_size: integer({ default: 500, min: 1, max: 100_000 }, "Admitted events that one processing pass reads at a time."),
   materialization_budget_ms: integer({ default: 100, min: 0, max: 600_000 }, "Milliseconds that a retrieve may spend on the owner's pending events first."),

@@ -32,6 +32,12 @@ type Selection = { readonly found: Int32Array; readonly threshold: number };
 /** Working memory, for as many rows as are compared; it contains the rows found. */
 type AlikeRoom = { readonly agreements: Uint16Array; readonly found: Int32Array };
 
+/** What is taken off every direction before it is coded, and the size from which a number is strong. */
+export type Centre = { readonly mean: Float32Array; readonly limit: number };
+/** Codes of two bits a number, in words of 64: its sign, and whether it is strong. */
+export type CodeRows = { readonly signs: BigUint64Array; readonly strong: BigUint64Array };
+export type LikelyRows = { readonly positions: Int32Array; readonly scores: Float32Array };
+
 /** Documents by ascending key, each with its upper bound. */
 export type Bounds = { readonly keys: Float64Array; readonly most: Float32Array };
 
@@ -61,6 +67,12 @@ export type Kernel = {
     wanted: number,
     room: AlikeRoom,
   ): Int32Array;
+  /** Writes the codes of vectors starting at row `at`. @returns how many; fewer than given if one is a zero vector */
+  code(vectors: Float32Array, centre: Centre, into: CodeRows, at: number): number;
+  /** A question as its signs and the sizes of its numbers, for comparing codes. */
+  ask(vector: Float32Array): BigUint64Array;
+  /** About `wanted` of the first `count` rows that are likely to be nearest, with what their codes tell: more is nearer. */
+  likely(rows: CodeRows, count: number, asked: BigUint64Array, wanted: number): LikelyRows;
   /** @param errors undefined: each score is off by at most `slack` */
   select(
     scores: Float32Array,
@@ -87,6 +99,13 @@ const SYMBOLS = {
   },
   svckernel_sign: { args: ["ptr", "u32", "u32", "ptr"], returns: "void" },
   svckernel_alike: { args: ["ptr", "u32", "u32", "ptr", "u32", "ptr", "ptr"], returns: "u32" },
+  svckernel_code: { args: ["ptr", "u32", "u32", "ptr", "f32", "ptr", "ptr"], returns: "u32" },
+  svckernel_ask: { args: ["ptr", "u32", "ptr"], returns: "void" },
+  svckernel_likely: {
+    args: ["ptr", "u32", "u32", "ptr", "u32", "u32", "ptr", "ptr"],
+    returns: "u32",
+  },
+  svckernel_weigh: { args: ["ptr", "ptr", "ptr", "u32", "u32", "ptr", "ptr"], returns: "void" },
   svckernel_select: { args: ["ptr", "ptr", "f32", "u32", "u32", "ptr", "ptr"], returns: "u32" },
   svckernel_join: {
     args: ["ptr", "ptr", "u32", "ptr", "ptr", "u32", "f64", "f64", "f64", "ptr", "ptr"],
@@ -126,7 +145,13 @@ type Symbols = ReturnType<typeof dlopen<typeof SYMBOLS>>["symbols"];
 
 function openKernel(path: string): Kernel {
   const { symbols } = dlopen(path, SYMBOLS);
-  return { path, ...rowLoops(symbols), ...signatureLoops(symbols), ...wordLoops(symbols) };
+  return {
+    path,
+    ...rowLoops(symbols),
+    ...signatureLoops(symbols),
+    ...codeLoops(symbols),
+    ...wordLoops(symbols),
+  };
 }
 
 type RowLoops = Pick<Kernel, "quantise" | "question" | "score" | "select">;
@@ -207,6 +232,55 @@ function signatureLoops(symbols: Symbols): Pick<Kernel, "scoreSome" | "sign" | "
   };
 }
 
+/** Rows found by signs alone for each one wanted, and at least; among them the strong numbers decide. */
+const FIRST_LOOK = 8;
+const FIRST_LOOK_MIN = 8192;
+
+function codeLoops(symbols: Symbols): Pick<Kernel, "code" | "ask" | "likely"> {
+  return {
+    code: (vectors, { mean, limit }, { signs, strong }, at) => {
+      const [dimension, words] = [mean.length, wordsOf(mean.length)];
+      return symbols.svckernel_code(
+        vectors,
+        vectors.length / dimension,
+        dimension,
+        mean,
+        limit,
+        signs.subarray(at * words),
+        strong.subarray(at * words),
+      );
+    },
+    ask: (vector) => {
+      const asked = new BigUint64Array(4 * wordsOf(vector.length));
+      symbols.svckernel_ask(vector, vector.length, asked);
+      return asked;
+    },
+    likely: ({ signs, strong }, count, asked, wanted) => {
+      const words = asked.length / 4;
+      const look = Math.max(FIRST_LOOK * wanted, FIRST_LOOK_MIN);
+      const room = 2 * look;
+      const found = new Int32Array(room);
+      const agreements = new Uint16Array(room);
+      const many = symbols.svckernel_likely(
+        signs,
+        count,
+        words,
+        asked,
+        look,
+        room,
+        agreements,
+        found,
+      );
+      const positions = found.subarray(0, many);
+      const scores = new Float32Array(many);
+      if (many > 0) {
+        symbols.svckernel_weigh(signs, strong, positions, many, words, asked, scores);
+      }
+      return { positions, scores };
+    },
+  };
+}
+
 function wordLoops(symbols: Symbols): Pick<Kernel, "join" | "gather"> {
   return {
     join: ({ keys, most }, word, { rarity, growth, least }) => {
@@ -255,7 +329,7 @@ const WORD_BITS = 64;
 const SIGNED = 512;
 
 /** Words of a row's signature. */
-function wordsOf(dimension: number): number {
+export function wordsOf(dimension: number): number {
   return Math.ceil(dimension / WORD_BITS);
 }
 

@@ -89,5 +89,11 @@ function storeOn(
     reading: { close },
   };
   const isEncrypted = options.encryptionKey !== undefined;
-  return createSqliteStore({ access: accessTo(files), layout, embedding, isEncrypted, clock });
+  return createSqliteStore({
+    access: accessTo(files, options.vectorLimits),
+    layout,
+    embedding,
+    isEncrypted,
+    clock,
+  });
 }

@@ -28,6 +28,8 @@ import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
 import { createRewriter } from "./rewrite/rewrite-pages.ts";
 import { migrate, requireFormat, requireReadable } from "./schema/migrate.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
+import { hasCodes, makeAllCodes } from "./vectors/codes.ts";
+import type { VectorLimits } from "./vectors/resident.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
 import { reconcileIndexes } from "./write/reconcile.ts";
 import { WriteQueue } from "./write/write-queue.ts";
@@ -50,6 +52,8 @@ export type SqliteStoreOptions = {
   readonly synchronous: "full" | "normal";
   /** Calls that may wait for the writer, >= 1. */
   readonly writeQueueSize: number;
+  /** Memory for vectors. Absent: 256 MiB, and 20,000 of an owner compared exactly. */
+  readonly vectorLimits?: VectorLimits | undefined;
   /** Milliseconds to wait for writers of other processes. */
   readonly busyTimeoutMs: number;
   /** Absolute path of the sqlite-vec library. */
@@ -230,7 +234,9 @@ async function openOn(
     requireReadable(writer, options.layout);
     const { namespace } = options;
     requireExpected(writer, options);
+    const hadCodes = hasCodes(writer);
     migrate(writer, options.layout, options, options.clock.now());
+    if (!hadCodes) makeAllCodes(writer);
     if (namespace !== undefined) run(writer, writeNamespace(namespace));
     if (options.layout.kind === "directory") reconcileIndexes(writer, options.clock.now());
   });
@@ -257,7 +263,11 @@ async function openOn(
     onClosed();
   };
   const { layout } = options;
-  return accessTo({ writer, reader, queue, log, path, layout, rewrite, onClosed: closed });
+  const { vectorLimits } = options;
+  return accessTo(
+    { writer, reader, queue, log, path, layout, rewrite, onClosed: closed },
+    vectorLimits,
+  );
 }
 
 function databaseOptions(

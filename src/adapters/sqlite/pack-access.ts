@@ -4,7 +4,7 @@ import type { PackLock } from "../../ports/store/store.ts";
 import { waitForTurn } from "./connection/closing.ts";
 import { isBusy, toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
-import { ResidentVectors } from "./vectors/resident.ts";
+import { ResidentVectors, type VectorLimits } from "./vectors/resident.ts";
 import type { LogKeeper } from "./write/log-keeper.ts";
 import type { WriteQueue } from "./write/write-queue.ts";
 
@@ -39,9 +39,9 @@ export type PackFiles = {
 };
 
 /** Files that are open or permanently closed: writes through the queue, reads on their own connection. */
-export function accessTo(files: PackFiles): PackAccess {
+export function accessTo(files: PackFiles, limits?: VectorLimits): PackAccess {
   const { writer, reader, queue, path } = files;
-  const resident = new ResidentVectors();
+  const resident = new ResidentVectors(limits);
   let closing: Promise<void> | undefined;
   const refuse = async () => {
     throw notLockable(files);

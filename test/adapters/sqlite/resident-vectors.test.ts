@@ -1,10 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
+import { Codes } from "../../../src/adapters/native/codes.ts";
 import { loadKernel, Slab } from "../../../src/adapters/native/kernel.ts";
 import { kernelOn, withoutKernel } from "../../../src/adapters/sqlite/connection/kernel-on.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { searchVectors } from "../../../src/adapters/sqlite/read/search-vectors.ts";
+import { makeAllCodes } from "../../../src/adapters/sqlite/vectors/codes.ts";
 import { exactCosines } from "../../../src/adapters/sqlite/vectors/exact.ts";
 import { ResidentVectors } from "../../../src/adapters/sqlite/vectors/resident.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
@@ -148,6 +150,121 @@ describe.each(PLACES)("vectors in memory: $name", ({ packIn }) => {
   });
 });
 
+/** Lets the pack keep codes of all owners, as it does of large ones. */
+function coded(database: Database): void {
+  database.transaction(() => makeAllCodes(database, 1)).immediate();
+}
+
+describe.each(PLACES)("codes of vectors: $name", ({ packIn }) => {
+  const questions = fc.sample(direction, { numRuns: 12, seed: 9 });
+  const filters: CandidateFilter[] = [ANYTHING, { ...ANYTHING, scopes: ["agent"] }];
+
+  test("find what the index finds, in memory or in the pack, after every change", async () => {
+    const pack = packIn(folder());
+    const store = await open(pack, { shareEncrypted: true });
+    const nodes = await put(store, ...clustered(300));
+    const database = connect(pack);
+    coded(database);
+    const codesMax = 24 * 100;
+    const residents = [new ResidentVectors({ exact: 0 })];
+    residents.push(new ResidentVectors({ exact: 0, memory: codesMax }));
+    const agree = () => {
+      for (const vector of questions) {
+        for (const filter of filters) {
+          const question = { vector, filter, k: 40 };
+          for (const resident of residents) {
+            expect(ask(database, question, resident)).toEqual(ask(database, question));
+          }
+        }
+      }
+      expect(residents[0]?.vectorsOf(database, 1, 8)).toBeInstanceOf(Codes);
+      expect(residents[1]?.byteLength).toBeLessThanOrEqual(codesMax);
+    };
+    agree();
+    await put(store, ...clustered(90));
+    agree();
+    const plan = await store.rebuild.begin(false);
+    const [hit] = await store.searchVectors(unit(1), ANYTHING, 1);
+    const replaced = { key: hit?.key ?? nodeKey(0), vector: unit(0, 1), contentHash: "another" };
+    await store.rebuild.put(plan, [replaced]);
+    agree();
+    await retire(store, "archived", ...nodes.filter((_, index) => index % 3 === 0));
+    agree();
+    // A new process reads them as they are in the pack, and all of them.
+    residents[0] = new ResidentVectors({ exact: 0 });
+    agree();
+    const kept = "SELECT count(*) AS n FROM vector_metadata WHERE owner = 1";
+    expect(residents[0]?.vectorsOf(database, 1, 8)?.count).toBe(
+      database.query<{ n: number }, []>(kept).get()?.n ?? -1,
+    );
+    database.close();
+  });
+
+  test("that are not those of all vectors are not used", async () => {
+    const pack = packIn(folder());
+    await put(await open(pack, { shareEncrypted: true }), ...clustered(300));
+    const database = connect(pack);
+    coded(database);
+    database.run("DELETE FROM vector_codes WHERE block = 7");
+    const resident = new ResidentVectors({ exact: 1000 });
+    expect(resident.vectorsOf(database, 1, 8)).toBeUndefined();
+    expect(resident.vectorsOf(database, 1, 8)).toBeInstanceOf(Slab);
+    database.close();
+  });
+});
+
+describe("codes of vectors", () => {
+  test("of 5,000 find 99.5 % of the nearest 50", () => {
+    const kernel = loadKernel();
+    if (kernel === undefined) throw new Error("the search library was not compiled");
+    const vectors = Array.from({ length: 5_000 }, (_, index) => scattered(index + 1));
+    const mean = new Float32Array(384).fill(0.001);
+    const codes = new Codes(kernel, { mean, limit: 0.05 }, 0);
+    for (const [key, vector] of vectors.entries()) codes.put([key], vector);
+    const found = Array.from({ length: 40 }, (_, index) => {
+      const question = scattered(10_000 + index, vectors[index * 25]);
+      const nearest = vectors
+        .map((vector, key) => ({ key, score: cosine(vector, question) }))
+        .sort((a, b) => b.score - a.score)
+        .slice(0, 50);
+      const likely = new Set(codes.likely(question, 600).map(({ key }) => key));
+      return nearest.filter(({ key }) => likely.has(key)).length;
+    });
+    expect(found.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(0.995 * 40 * 50);
+  });
+
+  test("change and leave by their keys", () => {
+    const kernel = loadKernel();
+    if (kernel === undefined) throw new Error("the search library was not compiled");
+    const codes = new Codes(kernel, { mean: new Float32Array(8), limit: 0.3 }, 0);
+    const keys = Array.from({ length: 200 }, (_, index) => index);
+    const vectors = keys.map((key) => unit(...(key % 2 === 0 ? [1, 2] : [-1, 2])));
+    codes.put(keys, Float32Array.from(vectors.flatMap((vector) => [...vector])));
+    codes.put([4, 300], Float32Array.from([...unit(-1, -2), ...unit(-1, -2)]));
+    const near = () =>
+      codes
+        .likely(unit(-1, -2), 2)
+        .map(({ key }) => key)
+        .sort((a, b) => a - b);
+    expect(near()).toEqual([4, 300]);
+    codes.remove([300, ...keys.filter((key) => key !== 4 && key !== 5)]);
+    expect({ near: near(), count: codes.count }).toEqual({ near: [4, 5], count: 2 });
+    codes.keepOnly(new Set([5]));
+    expect(near()).toEqual([5]);
+  });
+});
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  let [product, left, right] = [0, 0, 0];
+  for (const [index, value] of a.entries()) {
+    const other = b[index] ?? 0;
+    product += value * other;
+    left += value * value;
+    right += other * other;
+  }
+  return product / Math.sqrt(left * right);
+}
+
 /** A vector of 384 numbers from a seed; with `beside`, at a cosine of about 0.85 to that one. */
 function scattered(seed: number, beside?: Float32Array): Float32Array {
   let state = Math.imul(seed, 2_654_435_761) >>> 0;
@@ -205,13 +322,13 @@ describe("vectors in memory", () => {
     }
     const database = connect(pack);
     const one = warm(database).byteLength;
-    const resident = new ResidentVectors(2 * one);
+    const resident = new ResidentVectors({ memory: 2 * one });
     for (const userId of [...owners, ...owners, "ada"]) {
       const question = { vector: unit(1), filter: { ...ANYTHING, userId }, k: 200 };
       expect(ask(database, question, resident)).toEqual(ask(database, question));
       expect(resident.byteLength).toBeLessThanOrEqual(2 * one);
     }
-    const tiny = new ResidentVectors(80);
+    const tiny = new ResidentVectors({ memory: 80 });
     for (let count = 0; count < 3; count += 1) {
       expect(ask(database, { vector: unit(1), k: 200 }, tiny)).toHaveLength(100);
     }
@@ -223,7 +340,7 @@ describe("vectors in memory", () => {
     const pack = filePack(folder());
     const store = await open(pack);
     const database = connect(pack);
-    const resident = new ResidentVectors(5000);
+    const resident = new ResidentVectors({ memory: 5000 });
     const sizes: number[] = [];
     for (let count = 0; count < 40; count += 1) {
       await put(store, ...clustered(10));

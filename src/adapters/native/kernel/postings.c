@@ -52,23 +52,53 @@ static int frequency_in_row(const Fts5ExtensionApi *api, Fts5Context *fts, int w
   return SQLITE_OK;
 }
 
+/* The mask and the weights of the columns. */
+typedef struct Columns {
+  sqlite3_value **values;
+  int count;
+} Columns;
+
+static int gather_row(const Fts5ExtensionApi *api, Fts5Context *fts, const Columns *columns) {
+  double frequency = 0;
+  int rc = frequency_in_row(api, fts, columns->count - 1, columns->values + 1, &frequency);
+  if (rc == SQLITE_OK && !make_room()) rc = SQLITE_NOMEM;
+  if (rc != SQLITE_OK) return rc;
+  gathered.keys[gathered.count] = (double)(api->xRowid(fts) & sqlite3_value_int64(columns->values[0]));
+  gathered.frequencies[gathered.count] = (float)frequency;
+  gathered.count++;
+  return SQLITE_OK;
+}
+
+static int gather_next(const Fts5ExtensionApi *api, Fts5Context *fts, void *columns) {
+  return gather_row(api, fts, columns);
+}
+
+static void finish(sqlite3_context *context, int rc, int answer) {
+  if (rc == SQLITE_OK) {
+    sqlite3_result_int(context, answer);
+  } else {
+    sqlite3_result_error_code(context, rc);
+  }
+}
+
 void fts5_gather(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int count,
     sqlite3_value **arguments) {
   if (count < 1) {
     sqlite3_result_error(context, "svckernel_gather: a mask expected", -1);
     return;
   }
-  double frequency = 0;
-  int rc = frequency_in_row(api, fts, count - 1, arguments + 1, &frequency);
-  if (rc == SQLITE_OK && !make_room()) rc = SQLITE_NOMEM;
-  if (rc != SQLITE_OK) {
-    sqlite3_result_error_code(context, rc);
+  Columns columns = {arguments, count};
+  finish(context, gather_row(api, fts, &columns), 0);
+}
+
+void fts5_gather_all(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int count,
+    sqlite3_value **arguments) {
+  if (count < 1 || api->xPhraseCount(fts) != 1) {
+    sqlite3_result_error(context, "svckernel_gather_all: a mask and a question of one phrase expected", -1);
     return;
   }
-  gathered.keys[gathered.count] = (double)(api->xRowid(fts) & sqlite3_value_int64(arguments[0]));
-  gathered.frequencies[gathered.count] = (float)frequency;
-  gathered.count++;
-  sqlite3_result_int(context, 0);
+  Columns columns = {arguments, count};
+  finish(context, api->xQueryPhrase(fts, 0, &columns, gather_next), 1);
 }
 
 void svckernel_gather_begin(void) { gathered.count = 0; }

@@ -16,6 +16,13 @@
 void fts5_gather(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int count,
     sqlite3_value **arguments);
 
+/*
+ * svckernel_gather_all(table, mask, weights ...): the same of all rows of an expression of one phrase, in place of the first
+ * of them, without SQLite's steps from row to row. Returns 1.
+ */
+void fts5_gather_all(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int count,
+    sqlite3_value **arguments);
+
 /* Forgets what this thread has gathered. */
 SVC_EXPORT void svckernel_gather_begin(void);
 /* How many rows this thread has gathered. */

@@ -7,6 +7,7 @@
 /* Numbers, not enumerators: clang warns of those in sums of floating point. */
 #define BYTE_MAX 127
 #define QUESTION_MAX 32767
+#define SIZE_MOST 7.0
 
 /* Above any error of the few roundings that an error bound itself goes through. */
 static const double ROUND_UP = 1.0001;
@@ -64,6 +65,43 @@ void svckernel_sign(const int8_t *rows, uint32_t count, uint32_t dimension, uint
     uint64_t *signature = signatures + (size_t)i * words;
     for (uint32_t k = 0; k < words; k++) signature[k] = 0;
     for (uint32_t j = 0; j < dimension; j++) signature[j / WORD] |= (uint64_t)(row[j] > 0) << (j % WORD);
+  }
+}
+
+uint32_t svckernel_code(const float *vectors, uint32_t count, uint32_t dimension, const float *mean, float limit,
+    uint64_t *signs, uint64_t *strong) {
+  enum { WORD = 64 };
+  uint32_t words = (dimension + WORD - 1) / WORD;
+  for (uint32_t i = 0; i < count; i++) {
+    const float *vector = vectors + (size_t)i * dimension;
+    double length = length_of(vector, dimension);
+    if (length == 0) return i;
+    double per_length = 1 / length;
+    uint64_t *sign = signs + (size_t)i * words;
+    uint64_t *large = strong + (size_t)i * words;
+    for (uint32_t k = 0; k < words; k++) sign[k] = large[k] = 0;
+    for (uint32_t j = 0; j < dimension; j++) {
+      double value = vector[j] * per_length - mean[j];
+      sign[j / WORD] |= (uint64_t)(value > 0) << (j % WORD);
+      large[j / WORD] |= (uint64_t)(fabs(value) > (double)limit) << (j % WORD);
+    }
+  }
+  return count;
+}
+
+void svckernel_ask(const float *vector, uint32_t dimension, uint64_t *asked) {
+  enum { WORD = 64, PLANES = 3 };
+  uint32_t words = (dimension + WORD - 1) / WORD;
+  double usual = length_of(vector, dimension) / sqrt(dimension);
+  /* The largest size stands for what is more than 2.8 times the usual. */
+  double per_step = usual == 0 ? 0 : SIZE_MOST / 2.8 / usual;
+  for (uint32_t k = 0; k < (PLANES + 1) * words; k++) asked[k] = 0;
+  for (uint32_t j = 0; j < dimension; j++) {
+    uint32_t size = (uint32_t)limited(fabs(vector[j]) * per_step + 0.5, SIZE_MOST);
+    asked[j / WORD] |= (uint64_t)(vector[j] > 0) << (j % WORD);
+    for (uint32_t plane = 0; plane < PLANES; plane++) {
+      asked[(plane + 1) * words + j / WORD] |= (uint64_t)(size >> plane & 1) << (j % WORD);
+    }
   }
 }
 

@@ -51,6 +51,31 @@ SVC_EXPORT uint32_t svckernel_alike(const uint64_t *signatures, uint32_t count, 
     uint32_t wanted, uint16_t *agreements, int32_t *found);
 
 /*
+ * Turns `count` vectors into codes of two bits a number, in words of 64: `signs` where direction[i] - mean[i] is above 0,
+ * `strong` where its size is above `limit`. Returns how many codes it made: fewer when a vector has no direction.
+ */
+SVC_EXPORT uint32_t svckernel_code(const float *vectors, uint32_t count, uint32_t dimension, const float *mean,
+    float limit, uint64_t *signs, uint64_t *strong);
+
+/*
+ * Turns a question into what codes are compared with: its signs, then three words of bits for each of those, the sizes of
+ * its numbers from 0 to 7. `asked` has room for 4 * words.
+ */
+SVC_EXPORT void svckernel_ask(const float *vector, uint32_t dimension, uint64_t *asked);
+
+/*
+ * Finds about `wanted` rows by their signs alone, weighed by the sizes of the question's numbers. `agreements` and `found`
+ * have room for `room` numbers, at least 2 * wanted; `found` gets the rows in order. Returns how many were found, `room` at
+ * most; 0 for signatures of more than 64 words.
+ */
+SVC_EXPORT uint32_t svckernel_likely(const uint64_t *signs, uint32_t count, uint32_t words, const uint64_t *asked,
+    uint32_t wanted, uint32_t room, uint16_t *agreements, int32_t *found);
+
+/* What the codes of the rows whose numbers are in `positions` tell of their products with the question: more is nearer. */
+SVC_EXPORT void svckernel_weigh(const uint64_t *signs, const uint64_t *strong, const int32_t *positions, uint32_t count,
+    uint32_t words, const uint64_t *asked, float *scores);
+
+/*
  * Finds every row that may be among the `wanted` best, when scores[i] is off by `slack` plus (1 + slack) * errors[i] at most
  * (`errors` NULL: by nothing). `found` has room for `count` numbers and gets the rows, in no order; `threshold` gets a
  * value that `wanted` rows reach for certain and no row left out does. Returns how many were found.

@@ -10,6 +10,11 @@ typedef void Score(const int8_t *rows, const float *scales, uint32_t count, uint
 typedef uint32_t Alike(const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question,
     uint32_t wanted, uint16_t *agreements, int32_t *found);
 
+typedef uint32_t Likely(const uint64_t *signs, uint32_t count, uint32_t words, const uint64_t *asked, uint32_t wanted,
+    uint32_t room, uint16_t *agreements, int32_t *found);
+typedef void Weigh(const uint64_t *signs, const uint64_t *strong, const int32_t *positions, uint32_t count,
+    uint32_t words, const uint64_t *asked, float *scores);
+
 /* Rows that are read side by side: one alone keeps the memory waiting. */
 enum { TOGETHER = 8 };
 /* Rows far from each other that are asked for ahead, and the bytes that memory gives at once. */
@@ -82,6 +87,93 @@ INLINE uint32_t alike_of(const uint64_t *signatures, uint32_t count, uint32_t wo
   return alike_rows(signatures, count, words, question, wanted, agreements, found);
 }
 
+/* Keeps the rows that agree in more than `least`, and the first `ties` of those that agree in as much. */
+INLINE uint32_t keep_best(uint32_t kept, uint32_t least, uint32_t ties, uint16_t *agreements, int32_t *found) {
+  uint32_t many = 0;
+  for (uint32_t i = 0; i < kept; i++) {
+    uint16_t same = agreements[i];
+    if (same < least || (same == least && ties == 0)) continue;
+    ties -= same == least;
+    found[many] = found[i];
+    agreements[many++] = same;
+  }
+  return many;
+}
+
+/* As alike_rows, with the two upper planes of the question's sizes; what is kept is thinned whenever the room is full. */
+INLINE uint32_t likely_rows(const uint64_t *signs, uint32_t count, uint32_t words, const uint64_t *asked, uint32_t wanted,
+    uint32_t room, uint16_t *agreements, int32_t *found) {
+  enum { MOST = 3 };
+  const uint64_t *once = asked + 2 * (size_t)words;
+  const uint64_t *twice = asked + 3 * (size_t)words;
+  uint32_t rows_with[MOST * WORDS_MAX * BITS + 1] = {0};
+  uint32_t most = MOST * words * BITS;
+  uint32_t least = 0;
+  uint32_t enough = 0;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t apart = 0;
+    for (uint32_t k = 0; k < words; k++) {
+      uint64_t other = signs[(size_t)i * words + k] ^ asked[k];
+      apart += (uint32_t)__builtin_popcountll(other & once[k]) + 2 * (uint32_t)__builtin_popcountll(other & twice[k]);
+    }
+    uint32_t same = most - apart;
+    if (same < least) continue;
+    if (kept == room) {
+      uint32_t ties = wanted - (enough - rows_with[least]);
+      kept = keep_best(kept, least, ties, agreements, found);
+      rows_with[least] = ties;
+      enough = wanted;
+    }
+    found[kept] = (int32_t)i;
+    agreements[kept++] = (uint16_t)same;
+    rows_with[same]++;
+    enough++;
+    while (enough - rows_with[least] >= wanted && least < most) enough -= rows_with[least++];
+  }
+  return keep_best(kept, least, wanted - (enough - rows_with[least]), agreements, found);
+}
+
+INLINE uint32_t likely_of(const uint64_t *signs, uint32_t count, uint32_t words, const uint64_t *asked, uint32_t wanted,
+    uint32_t room, uint16_t *agreements, int32_t *found) {
+  if (words == WORDS_USUAL) return likely_rows(signs, count, WORDS_USUAL, asked, wanted, room, agreements, found);
+  return likely_rows(signs, count, words, asked, wanted, room, agreements, found);
+}
+
+/* A number that is strong counts three times. */
+INLINE void weigh_rows(const uint64_t *signs, const uint64_t *strong, const int32_t *positions, uint32_t count,
+    uint32_t words, const uint64_t *asked, float *scores) {
+  enum { PLANES = 3 };
+  for (uint32_t i = 0; i < count; i++) {
+    size_t later = (size_t)positions[i + AHEAD < count ? i + AHEAD : i] * words;
+    __builtin_prefetch(signs + later);
+    __builtin_prefetch(strong + later);
+    const uint64_t *sign = signs + (size_t)positions[i] * words;
+    const uint64_t *large = strong + (size_t)positions[i] * words;
+    int32_t sum = 0;
+    for (uint32_t k = 0; k < words; k++) {
+      uint64_t other = sign[k] ^ asked[k];
+      for (uint32_t plane = 0; plane < PLANES; plane++) {
+        uint64_t sizes = asked[(plane + 1) * words + k];
+        int32_t weight = __builtin_popcountll(large[k] & sizes) - __builtin_popcountll(other & sizes) -
+            2 * __builtin_popcountll(other & large[k] & sizes);
+        sum += weight * (1 << plane);
+      }
+    }
+    scores[i] = (float)sum;
+  }
+}
+
+static uint32_t likely_plain(const uint64_t *signs, uint32_t count, uint32_t words, const uint64_t *asked,
+    uint32_t wanted, uint32_t room, uint16_t *agreements, int32_t *found) {
+  return likely_of(signs, count, words, asked, wanted, room, agreements, found);
+}
+
+static void weigh_plain(const uint64_t *signs, const uint64_t *strong, const int32_t *positions, uint32_t count,
+    uint32_t words, const uint64_t *asked, float *scores) {
+  weigh_rows(signs, strong, positions, count, words, asked, scores);
+}
+
 static uint32_t alike_plain(const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question,
     uint32_t wanted, uint16_t *agreements, int32_t *found) {
   return alike_of(signatures, count, words, question, wanted, agreements, found);
@@ -138,6 +230,16 @@ __attribute__((target("avx2,popcnt"))) static uint32_t alike_avx2(const uint64_t
   return alike_of(signatures, count, words, question, wanted, agreements, found);
 }
 
+__attribute__((target("avx2,popcnt"))) static uint32_t likely_avx2(const uint64_t *signs, uint32_t count,
+    uint32_t words, const uint64_t *asked, uint32_t wanted, uint32_t room, uint16_t *agreements, int32_t *found) {
+  return likely_of(signs, count, words, asked, wanted, room, agreements, found);
+}
+
+__attribute__((target("avx2,popcnt"))) static void weigh_avx2(const uint64_t *signs, const uint64_t *strong,
+    const int32_t *positions, uint32_t count, uint32_t words, const uint64_t *asked, float *scores) {
+  weigh_rows(signs, strong, positions, count, words, asked, scores);
+}
+
 /*
  * By CPUID itself: __builtin_cpu_supports and target_clones choose nothing where the compiler brings no run-time part.
  * Registers of 512 bits were no faster: the rows come from memory.
@@ -160,6 +262,8 @@ static int has_avx2(void) {
 
 static Score *chosen_score = score_plain;
 static Alike *chosen_alike = alike_plain;
+static Likely *chosen_likely = likely_plain;
+static Weigh *chosen_weigh = weigh_plain;
 
 #if defined(__x86_64__)
 
@@ -167,6 +271,8 @@ __attribute__((constructor)) static void choose_once(void) {
   if (!has_avx2()) return;
   chosen_score = score_avx2;
   chosen_alike = alike_avx2;
+  chosen_likely = likely_avx2;
+  chosen_weigh = weigh_avx2;
 }
 
 #endif
@@ -190,4 +296,15 @@ uint32_t svckernel_alike(const uint64_t *signatures, uint32_t count, uint32_t wo
     uint32_t wanted, uint16_t *agreements, int32_t *found) {
   if (words > WORDS_MAX) return 0;
   return chosen_alike(signatures, count, words, question, wanted, agreements, found);
+}
+
+uint32_t svckernel_likely(const uint64_t *signs, uint32_t count, uint32_t words, const uint64_t *asked, uint32_t wanted,
+    uint32_t room, uint16_t *agreements, int32_t *found) {
+  if (words > WORDS_MAX) return 0;
+  return chosen_likely(signs, count, words, asked, wanted, room, agreements, found);
+}
+
+void svckernel_weigh(const uint64_t *signs, const uint64_t *strong, const int32_t *positions, uint32_t count,
+    uint32_t words, const uint64_t *asked, float *scores) {
+  chosen_weigh(signs, strong, positions, count, words, asked, scores);
 }

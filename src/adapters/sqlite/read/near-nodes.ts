@@ -1,8 +1,11 @@
 import type { Database } from "bun:sqlite";
+import { bestFirst } from "../../../domain/search/bm25.ts";
 import type { Hit, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
-import type { Slab } from "../../native/kernel.ts";
+import { Codes } from "../../native/codes.ts";
+import { loadKernel, type Slab } from "../../native/kernel.ts";
 import { readAnyKeyed } from "../../sql/nodes.ts";
 import { run } from "../connection/run.ts";
+import { likelyOf } from "../vectors/codes.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
 import { ownerKey } from "../write/owners.ts";
@@ -31,9 +34,13 @@ export function nearNodes(
 ): readonly NearNode<number>[] {
   const owner = ownerKey(database, question.userId);
   if (owner === undefined) return [];
-  const slab = resident.slabOf(database, owner, vector.length);
+  const held = resident.vectorsOf(database, owner, vector.length);
+  const nearby =
+    held instanceof Codes
+      ? (wanted: number) => nearbyCodes(database, owner, held, { question: vector, wanted })
+      : held && ((wanted: number) => held.nearby(vector, wanted));
   const candidates =
-    (slab && nearInMemory(database, slab, vector, question)) ??
+    (nearby && nearInMemory(database, nearby, question)) ??
     nearInIndex(database, owner, vector, question);
   const chosen = choose(candidates);
   const keys = chosen.map(({ key }) => key);
@@ -46,17 +53,34 @@ export function nearNodes(
   });
 }
 
+/** Codes compared exactly: in these the nearest few are found. */
+const LIKELY_MIN = 200;
+
+function nearbyCodes(
+  database: Database,
+  owner: number,
+  codes: Codes,
+  { question, wanted }: { readonly question: Float32Array; readonly wanted: number },
+): readonly Hit<number>[] | undefined {
+  const kernel = loadKernel();
+  if (kernel === undefined) return undefined;
+  const looks = { question, wanted: Math.max(wanted, LIKELY_MIN) };
+  const keys = likelyOf(database, { kernel, owner }, codes, looks).map(({ key }) => key);
+  return exactCosines(database, question, owner, keys).sort(bestFirst).slice(0, wanted);
+}
+
+type Nearby = (wanted: number) => ReturnType<Slab["nearby"]>;
+
 function nearInMemory(
   database: Database,
-  slab: Slab,
-  vector: Float32Array,
+  nearby: Nearby,
   question: NearQuestion,
 ): readonly NearNode<number>[] | undefined {
   const { count } = question;
   const found: NearNode<number>[] = [];
   let looked = 0;
   for (const looks of LOOKS_PER_NEAR) {
-    const hits = slab.nearby(vector, looks * count);
+    const hits = nearby(looks * count);
     if (hits === undefined) return undefined;
     // Usually the first few suffice, and reading a node costs more than finding it.
     while (looked < hits.length && found.length < count) {

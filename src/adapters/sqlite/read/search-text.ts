@@ -160,20 +160,28 @@ function postingsOf(
   { match, weight }: MatchedForm,
   owner: number,
 ): Postings {
-  const walk = database.query<unknown, [string, number, number]>(
-    `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}
-       AND svckernel_gather(lexical_documents, ${KEY_MASK}, ${weightsOf(1)})`,
-  );
-  return weighted(
-    kernel.gather(() => walk.all(match, owner, owner)),
-    weight,
-  );
+  const columns = `lexical_documents, ${KEY_MASK}, ${weightsOf(1)}`;
+  const matching = "FROM lexical_documents WHERE lexical_documents MATCH ?";
+  const postings = kernel.gather(() => {
+    // Of an only owner all rows are wanted, and SQLite's steps from row to row take a fifth of the time.
+    if (isOnlyOwner(database)) {
+      database.query(`SELECT svckernel_gather_all(${columns}) ${matching} LIMIT 1`).get(match);
+      return;
+    }
+    const walk = `SELECT 1 ${matching} AND ${OF_OWNER} AND svckernel_gather(${columns})`;
+    database.query(walk).all(match, owner, owner);
+  });
+  return weighted(postings, weight);
 }
 
 /** Documents of an owner. @param pack those of all owners */
 function countDocuments(database: Database, owner: number, pack: number): number {
-  if (ask(database, "SELECT 1 FROM owners LIMIT 1 OFFSET 1") === undefined) return pack;
+  if (isOnlyOwner(database)) return pack;
   return countRows(database, `nodes WHERE owner = ? AND lifecycle_state IN ${ACTIVE}`, owner);
+}
+
+function isOnlyOwner(database: Database): boolean {
+  return ask(database, "SELECT 1 FROM owners LIMIT 1 OFFSET 1") === undefined;
 }
 
 /** FTS5's own totals of documents and words. */

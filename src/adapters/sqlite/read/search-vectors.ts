@@ -4,8 +4,10 @@ import { bestFirst } from "../../../domain/search/bm25.ts";
 import { fromPayload, nearestWithParts, withParts } from "../../../domain/search/turns.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Hit, KeptEntry } from "../../../ports/store/search-index.ts";
-import type { Slab } from "../../native/kernel.ts";
+import { Codes } from "../../native/codes.ts";
+import { loadKernel, type Slab } from "../../native/kernel.ts";
 import type { Parameter } from "../connection/ask.ts";
+import { likelyOf } from "../vectors/codes.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import { nearestParts } from "../vectors/parts.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
@@ -42,8 +44,8 @@ export function searchVectors(
   const owner = ownerKey(database, filter.userId);
   if (owner === undefined || k === 0) return [];
   const search = { vector, owner, narrowed: candidateCondition(filter), k };
-  const slab = resident?.slabOf(database, owner, vector.length);
-  const hits = (slab && searchSlab(database, slab, search)) ?? searchIndex(database, search);
+  const held = resident?.vectorsOf(database, owner, vector.length);
+  const hits = (held && searchHeld(database, held, search)) ?? searchIndex(database, search);
   return [...nearestWithParts(hits, nearestParts(database, vector, owner, search.narrowed), k)];
 }
 
@@ -141,14 +143,52 @@ function floatsOf(bytes: Uint8Array | null): Float32Array | undefined {
  * longer in the pack are removed.
  * @returns undefined if too many vectors would have to be compared exactly
  */
-function searchSlab(database: Database, slab: Slab, search: Search): Hit<number>[] | undefined {
+function searchHeld(
+  database: Database,
+  held: Slab | Codes,
+  search: Search,
+): Hit<number>[] | undefined {
   for (let looks = 1; ; looks += 1) {
-    const found = lookInto(database, slab, search);
+    const found =
+      held instanceof Codes
+        ? lookIntoCodes(database, held, search)
+        : lookInto(database, held, search);
     if (found === undefined || found.gone.length === 0) return found?.hits;
     // Other rows move into the places of removed ones, so previous results are invalid.
-    slab.remove(found.gone);
-    if (looks > 1) slab.keepOnly(keysOf(database, search.owner));
+    held.remove(found.gone);
+    if (looks > 1) held.keepOnly(keysOf(database, search.owner));
   }
+}
+
+/** Vectors compared exactly for each hit wanted, and at least. Of 28,000 real vectors, 600 find 99.97 % of the nearest 50. */
+const LIKELY_PER_HIT = 3;
+const LIKELY_MIN = 600;
+
+/** Compares exactly what the codes say is near. @returns undefined if that would be too many */
+function lookIntoCodes(database: Database, codes: Codes, search: Search): Look | undefined {
+  const { vector: question, owner, narrowed, k } = search;
+  const kernel = loadKernel();
+  if (kernel === undefined) return undefined;
+  const needed = Math.max(LIKELY_PER_HIT * k, LIKELY_MIN);
+  const seen = new Set<number>();
+  let hits: Hit<number>[] = [];
+  for (let wanted = narrowed === undefined ? needed : 2 * needed; wanted <= LOOKED_AT_MAX; ) {
+    const likely = likelyOf(database, { kernel, owner }, codes, { question, wanted });
+    const fresh = likely.map(({ key }) => key).filter((key) => !seen.has(key));
+    const allowed = allowedKeys(database, fresh, owner, narrowed);
+    const exact = exactCosines(database, question, owner, allowed);
+    for (const key of fresh) seen.add(key);
+    hits = [...hits, ...exact].sort(bestFirst);
+    const gone = withoutVector(database, { keys: fresh, owner }, exact.length);
+    if (gone.length > 0) return { hits, gone };
+    const isAll = likely.length < wanted;
+    if (isAll || hits.length >= needed || narrowed === undefined) {
+      return { hits: hits.slice(0, k), gone: [] };
+    }
+    const share = (hits.length + 1) / (seen.size + 1);
+    wanted = Math.max(WIDER * wanted, Math.ceil((1.2 * needed) / share));
+  }
+  return undefined;
 }
 
 /** Hits; or vectors no longer in the pack, without which the search must be repeated. */

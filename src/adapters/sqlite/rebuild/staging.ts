@@ -5,6 +5,7 @@ import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { NodeVector, RebuildPlan, StaleNodes } from "../../../ports/store/search-index.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../../sql/rows.ts";
 import { createVectors } from "../schema/schema.ts";
+import { makeAllCodes } from "../vectors/codes.ts";
 import {
   leanAll,
   nextRevision,
@@ -111,7 +112,7 @@ export function replaceVectors(
 ): void {
   database.run(`DROP TABLE ${schema}.vectors`);
   database.run(createVectors(`${schema}.vectors`, identity.dimension));
-  for (const table of ["vector_metadata", "vector_payloads", "vector_parts"])
+  for (const table of ["vector_metadata", "vector_payloads", "vector_parts", "vector_codes"])
     database.run(`DELETE FROM ${table}`);
   const revision = nextRevision(database);
   const staged = `FROM vector_staging s CROSS JOIN nodes n ON n.key = s.node_key
@@ -139,6 +140,7 @@ export function replaceVectors(
   retired.finalize();
   database.run("DELETE FROM vector_staging");
   leanAll(database);
+  makeAllCodes(database);
 }
 
 /** Removes vectors that no node may have, and corrects the mixed vectors of turns. Runs inside a write transaction. */
@@ -146,4 +148,5 @@ export function mendVectors(database: Database): void {
   removeVectors(database, orphanVectors(database));
   removeStrayPayloads(database);
   leanAll(database);
+  makeAllCodes(database);
 }

@@ -31,6 +31,7 @@ export function migrations(part: PackPart, dimension: number): readonly SchemaSt
     case "vectors":
       return [
         { version: 1, name: "vectors", sql: vectorTables(dimension), table: "vectors_sequence" },
+        { version: 2, name: "codes", sql: VECTOR_CODES, table: "vector_codes" },
       ];
     case "lexical":
       return [{ version: 1, name: "words", sql: LEXICAL_INDEX, table: "lexical_sequence" }];
@@ -94,6 +95,16 @@ CREATE TABLE vectors_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 
 INSERT INTO vectors_sequence VALUES (1, 0);
 `;
 }
+
+// Of large owners. Keys are those of 16 nodes to a row; a primary key without row numbers puts an owner's rows beside each other.
+const VECTOR_CODES = `
+CREATE TABLE vector_codes (
+  owner INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  codes BLOB NOT NULL,
+  PRIMARY KEY (owner, block)
+) STRICT, WITHOUT ROWID;
+`;
 
 // The text is analysed before it is written; the tokenizer only stems and must not split what the analyser left whole.
 const LEXICAL_INDEX = `

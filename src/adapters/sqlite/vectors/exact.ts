@@ -4,7 +4,7 @@ import { hasRow } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 
 /** Vectors per chunk of the index, as created by `createVectors`. */
-export const CHUNK_ROWS = 64;
+const CHUNK_ROWS = 64;
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
 
 const schemas = new WeakMap<Database, string>();
@@ -44,4 +44,57 @@ export function exactCosines(
          CROSS JOIN ${joined}`,
     )
     .all(vector, JSON.stringify(keys), owner);
+}
+
+type ChunkRow = {
+  readonly rowids: Uint8Array;
+  readonly validity: Uint8Array;
+  readonly vectors: Uint8Array;
+};
+
+/** Vectors, one after the other, as many as keys. */
+type Chunk = { readonly keys: number[]; readonly vectors: Float32Array };
+
+/**
+ * Reads all of an owner's vectors directly from the index's storage, in chunks of 64: the number of a row's node as 64 bits, whether the
+ * row is in use as one bit, and the vectors. Reading them through the index takes five times as long.
+ */
+export function* chunksOf(database: Database, owner: number): Generator<Chunk> {
+  const chunks = database.prepare<ChunkRow, [number]>(`${CHUNKS} WHERE c.partition00 = ?`);
+  try {
+    for (const row of chunks.iterate(owner)) yield usedRows(row);
+  } finally {
+    chunks.finalize();
+  }
+}
+
+/** The vectors of one chunk; undefined without any. */
+export function rowsOfChunk(database: Database, chunk: number): Chunk | undefined {
+  const row = database.query<ChunkRow, [number]>(`${CHUNKS} WHERE c.chunk_id = ?`).get(chunk);
+  const rows = row === null ? undefined : usedRows(row);
+  return rows?.keys.length === 0 ? undefined : rows;
+}
+
+const CHUNKS = `SELECT c.rowids, c.validity, v.vectors FROM vectors_chunks c
+  CROSS JOIN vectors_vector_chunks00 v ON v.rowid = c.chunk_id`;
+
+function usedRows({ rowids, validity, vectors }: ChunkRow): Chunk {
+  const floats = floatsOf(vectors);
+  const dimension = floats.length / CHUNK_ROWS;
+  const view = new DataView(rowids.buffer, rowids.byteOffset, rowids.byteLength);
+  const keys: number[] = [];
+  const kept = new Float32Array(floats.length);
+  for (let row = 0; row < CHUNK_ROWS; row += 1) {
+    const isInUse = ((validity[row >> 3] ?? 0) >> (row & 7)) & 1;
+    if (isInUse === 0) continue;
+    kept.set(floats.subarray(row * dimension, (row + 1) * dimension), keys.length * dimension);
+    keys.push(Number(view.getBigInt64(row * 8, true)));
+  }
+  return { keys, vectors: kept.subarray(0, keys.length * dimension) };
+}
+
+export function floatsOf(bytes: Uint8Array): Float32Array {
+  // A view of floats must begin at a multiple of four.
+  const aligned = bytes.byteOffset % BYTES === 0 ? bytes : bytes.slice();
+  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / BYTES);
 }

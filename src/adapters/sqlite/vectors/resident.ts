@@ -1,74 +1,104 @@
 import type { Database } from "bun:sqlite";
+import { bytesPerCode, Codes } from "../../native/codes.ts";
 import { bytesPerVector, type Kernel, Slab } from "../../native/kernel.ts";
 import { countRows } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
-import { CHUNK_ROWS, vectorOfRow } from "./exact.ts";
+import { loadCodes, measureCentre } from "./codes.ts";
+import { chunksOf, floatsOf, vectorOfRow } from "./exact.ts";
 
-/** Maximum bytes of all slabs of a store. */
-const BUDGET = 256 * 2 ** 20;
+/** Memory for vectors, and up to how many of an owner are compared exactly. */
+export type VectorLimits = {
+  /** Bytes for the vectors of all owners. */
+  readonly memory: number;
+  /** Vectors of an owner of which a search never misses one. */
+  readonly exact: number;
+};
+const LIMITS: VectorLimits = { memory: 256 * 2 ** 20, exact: 20_000 };
 /** Changes read one by one; beyond that, all of the owner's vectors are reloaded. */
 const CHANGES_MAX = 5000;
 /** Owners whose last question is recorded. */
 const ASKED_MAX = 10_000;
 
+type Held = Slab | Codes;
+
 /**
- * In-memory vectors of active owners. They are loaded with an owner's second question, so that a process with one question does not load
- * them all, and kept current with other connections' and processes' commits. The least recently active owners are evicted.
+ * In-memory vectors of active owners, kept current with other connections' and processes' commits. Those of small owners are held as bytes,
+ * with an owner's second question, so that a process with one question does not load them all; those of large ones as the codes that the
+ * pack has. The least recently active owners are evicted. One of several owners gets half of the memory at most; what codes do not fit are
+ * read from the pack by each search.
  */
 export class ResidentVectors {
-  readonly #slabs = new Map<number, Slab>();
+  readonly #held = new Map<number, Held>();
   readonly #asked = new Set<number>();
-  readonly #budget: number;
+  readonly #limits: VectorLimits;
 
-  /** @param budget bytes */
-  constructor(budget = BUDGET) {
-    this.#budget = budget;
+  constructor(limits: Partial<VectorLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
   }
 
   /**
    * An owner's vectors as of the connection's snapshot, possibly with some removed since. Undefined if not held: too soon, too large, or
    * without the library. Runs inside a read transaction.
    */
-  slabOf(database: Database, owner: number, dimension: number): Slab | undefined {
+  vectorsOf(database: Database, owner: number, dimension: number): Held | undefined {
     const kernel = kernelOn(database);
-    if (kernel === undefined || !this.#hasAsked(owner)) return undefined;
+    if (kernel === undefined) return undefined;
+    const hasAsked = this.#hasAsked(owner);
     const revision = newestRevision(database, owner);
-    const held = this.#slabs.get(owner);
-    const slab =
-      held?.dimension === dimension && held.revision >= revision
-        ? held
-        : refreshed(database, owner, held, {
-            kernel,
-            dimension,
-            revision,
-            rowsMax: Math.floor(this.#budget / bytesPerVector(dimension)),
-          });
-    if (held !== slab) held?.wipe();
-    this.#slabs.delete(owner);
-    if (slab === undefined) return undefined;
+    const known = this.#held.get(owner);
+    const now =
+      known?.dimension === dimension && known.revision >= revision
+        ? known
+        : this.#current(database, owner, known, { kernel, dimension, revision, hasAsked });
+    if (known !== now) known?.wipe();
+    this.#held.delete(owner);
+    if (now === undefined) return undefined;
     // A map iterates in insertion order.
-    this.#slabs.set(owner, slab);
+    this.#held.set(owner, now);
     this.#makeRoom();
-    return slab;
+    return now;
+  }
+
+  #current(
+    database: Database,
+    owner: number,
+    known: Held | undefined,
+    { kernel, dimension, revision, hasAsked }: Wanted,
+  ): Held | undefined {
+    const { memory, exact } = this.#limits;
+    const isLarge = (): boolean => countChanges(database, owner, -1, exact + 1) > exact;
+    const target = { kernel, dimension, revision };
+    if (hasAsked && !(known instanceof Codes) && (known !== undefined || !isLarge())) {
+      const rowsMax = Math.min(exact, Math.floor(memory / bytesPerVector(dimension)));
+      const slab = refreshed(database, owner, known, { ...target, rowsMax });
+      if (slab !== undefined) return slab;
+    }
+    const isAlone = [...this.#held.keys()].every((other) => other === owner);
+    const share = isAlone ? memory : memory / 2;
+    return codesOf(database, owner, known instanceof Codes ? known : undefined, {
+      ...target,
+      rowsMax: Math.floor(share / bytesPerCode(dimension)),
+      mayMake: () => hasAsked && isLarge(),
+    });
   }
 
   /** Updates an owner's vectors if they are held, in preparation for a question. */
   refresh(database: Database, owner: number): void {
-    const held = this.#slabs.get(owner);
-    if (held !== undefined) this.slabOf(database, owner, held.dimension);
+    const held = this.#held.get(owner);
+    if (held !== undefined) this.vectorsOf(database, owner, held.dimension);
   }
 
   /** Bytes that are held. */
   get byteLength(): number {
     let bytes = 0;
-    for (const slab of this.#slabs.values()) bytes += slab.byteLength;
+    for (const slab of this.#held.values()) bytes += slab.byteLength;
     return bytes;
   }
 
   /** Overwrites and drops everything. */
   clear(): void {
-    for (const slab of this.#slabs.values()) slab.wipe();
-    this.#slabs.clear();
+    for (const slab of this.#held.values()) slab.wipe();
+    this.#held.clear();
     this.#asked.clear();
   }
 
@@ -81,14 +111,16 @@ export class ResidentVectors {
 
   #makeRoom(): void {
     let bytes = this.byteLength;
-    for (const [owner, slab] of this.#slabs) {
-      if (bytes <= this.#budget || this.#slabs.size === 1) return;
+    for (const [owner, slab] of this.#held) {
+      if (bytes <= this.#limits.memory || this.#held.size === 1) return;
       bytes -= slab.byteLength;
       slab.wipe();
-      this.#slabs.delete(owner);
+      this.#held.delete(owner);
     }
   }
 }
+
+type Wanted = Omit<Refresh, "rowsMax"> & { readonly hasAsked: boolean };
 
 type Refresh = {
   readonly kernel: Kernel;
@@ -129,6 +161,62 @@ function refreshed(
   return slab;
 }
 
+/**
+ * An owner's codes with all changes applied: those of the pack, or, if it has none, made of the vectors. Undefined if they cannot be held.
+ */
+function codesOf(
+  database: Database,
+  owner: number,
+  held: Codes | undefined,
+  target: Refresh & { readonly mayMake: () => boolean },
+): Codes | undefined {
+  const { dimension, revision, rowsMax, mayMake } = target;
+  const known = held?.dimension === dimension ? held : undefined;
+  const isFew =
+    known !== undefined &&
+    countChanges(database, owner, known.revision, CHANGES_MAX + 1) <= CHANGES_MAX;
+  // More than fit, and as many as fitted before: what is new belongs to the part that stays in the pack.
+  const fits = known !== undefined && (known.last < Infinity || known.count < rowsMax);
+  let codes = isFew && fits ? known : undefined;
+  if (codes !== undefined && !putChanges(database, owner, codes)) codes = undefined;
+  codes ??= loadCodes(database, { ...target, owner }, rowsMax);
+  if (codes === undefined && mayMake()) codes = madeCodes(database, owner, target);
+  if (codes !== undefined) codes.revision = revision;
+  return codes;
+}
+
+/** Of a pack that has no codes, as one has that was only read since an earlier program. */
+function madeCodes(
+  database: Database,
+  owner: number,
+  { kernel, dimension, rowsMax }: Refresh,
+): Codes | undefined {
+  const count = countChanges(database, owner, -1, rowsMax + 1);
+  const centre = count > rowsMax ? undefined : measureCentre(database, owner);
+  if (centre?.mean.length !== dimension) return undefined;
+  const codes = new Codes(kernel, centre, count);
+  for (const { keys, vectors } of chunksOf(database, owner)) {
+    if (vectors.length !== keys.length * dimension || !codes.put(keys, vectors)) return undefined;
+  }
+  return codes;
+}
+
+/** @returns false if the codes are unusable */
+function putChanges(database: Database, owner: number, codes: Codes): boolean {
+  const changes = changesSince(database, owner, codes);
+  if (changes === undefined) return false;
+  const keys = changes.keys.filter((key) => key <= codes.last);
+  const { dimension } = codes;
+  const vectors = new Float32Array(keys.length * dimension);
+  let at = 0;
+  for (const [index, key] of changes.keys.entries()) {
+    if (key > codes.last) continue;
+    vectors.set(changes.vectors.subarray(index * dimension, (index + 1) * dimension), at);
+    at += dimension;
+  }
+  return codes.put(keys, vectors);
+}
+
 /** The number of an owner's vectors that changed after a revision, up to the relevant limit. */
 function countChanges(database: Database, owner: number, after: number, most: number): number {
   const changed = "(SELECT 1 FROM vector_metadata WHERE owner = ? AND revision > ? LIMIT ?)";
@@ -137,71 +225,40 @@ function countChanges(database: Database, owner: number, after: number, most: nu
 
 type ChangeRow = { readonly key: number; readonly vector: Uint8Array | null };
 
-/** Applies changes after the slab's revision. @returns false if the slab is unusable */
-function readChanges(database: Database, owner: number, slab: Slab): boolean {
-  const { dimension } = slab;
+/** The vectors changed after a revision; undefined if one is missing. */
+function changesSince(
+  database: Database,
+  owner: number,
+  { dimension, revision }: Pick<Slab, "dimension" | "revision">,
+): { readonly keys: number[]; readonly vectors: Float32Array } | undefined {
   const changes = database
     .query<ChangeRow, [number, number]>(
       `SELECT m.node_key AS key, ${vectorOfRow(database, dimension)} AS vector
        FROM vector_metadata m CROSS JOIN vectors_rowids r ON r.rowid = m.node_key
        WHERE m.owner = ? AND m.revision > ?`,
     )
-    .all(owner, slab.revision);
+    .all(owner, revision);
   const vectors = new Float32Array(changes.length * dimension);
   for (const [index, { vector }] of changes.entries()) {
-    if (vector === null) return false;
+    if (vector === null) return undefined;
     vectors.set(floatsOf(vector), index * dimension);
   }
-  const keys = changes.map(({ key }) => key);
-  if (slab.count > 0) slab.remove(keys);
-  return slab.append(keys, vectors);
+  return { keys: changes.map(({ key }) => key), vectors };
 }
 
-type ChunkRow = {
-  readonly rowids: Uint8Array;
-  readonly validity: Uint8Array;
-  readonly vectors: Uint8Array;
-};
+/** Applies changes after the slab's revision. @returns false if the slab is unusable */
+function readChanges(database: Database, owner: number, slab: Slab): boolean {
+  const changes = changesSince(database, owner, slab);
+  if (changes === undefined) return false;
+  if (slab.count > 0) slab.remove(changes.keys);
+  return slab.append(changes.keys, changes.vectors);
+}
 
-/**
- * Reads all of an owner's vectors directly from the index's storage, in chunks of 64: the number of a row's node as 64 bits, whether the
- * row is in use as one bit, and the vectors. Reading them through the index takes five times as long.
- * @returns false if the slab is unusable
- */
+/** @returns false if the slab is unusable */
 function readAll(database: Database, owner: number, slab: Slab): boolean {
-  const chunks = database.prepare<ChunkRow, [number]>(
-    `SELECT c.rowids, c.validity, v.vectors FROM vectors_chunks c
-       CROSS JOIN vectors_vector_chunks00 v ON v.rowid = c.chunk_id WHERE c.partition00 = ?`,
-  );
-  try {
-    for (const chunk of chunks.iterate(owner)) {
-      if (!takeChunk(slab, chunk)) return false;
-    }
-  } finally {
-    chunks.finalize();
+  for (const { keys, vectors } of chunksOf(database, owner)) {
+    if (vectors.length !== keys.length * slab.dimension || !slab.append(keys, vectors))
+      return false;
   }
   return true;
-}
-
-function takeChunk(slab: Slab, { rowids, validity, vectors }: ChunkRow): boolean {
-  const { dimension } = slab;
-  const floats = floatsOf(vectors);
-  const isOfSize = floats.length === CHUNK_ROWS * dimension && rowids.length === CHUNK_ROWS * 8;
-  if (!isOfSize) return false;
-  const view = new DataView(rowids.buffer, rowids.byteOffset, rowids.byteLength);
-  const keys: number[] = [];
-  const kept = new Float32Array(floats.length);
-  for (let row = 0; row < CHUNK_ROWS; row += 1) {
-    const isInUse = ((validity[row >> 3] ?? 0) >> (row & 7)) & 1;
-    if (isInUse === 0) continue;
-    kept.set(floats.subarray(row * dimension, (row + 1) * dimension), keys.length * dimension);
-    keys.push(Number(view.getBigInt64(row * 8, true)));
-  }
-  return slab.append(keys, kept.subarray(0, keys.length * dimension));
-}
-
-function floatsOf(bytes: Uint8Array): Float32Array {
-  // A view of floats must begin at a multiple of four.
-  const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
-  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
 }

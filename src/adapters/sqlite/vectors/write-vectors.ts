@@ -22,6 +22,7 @@ import {
   type Turn,
   turnsAround,
 } from "../write/turns.ts";
+import { codeLarge, putCode, removeCodes } from "./codes.ts";
 import { removeParts } from "./parts.ts";
 
 /** A turn without a vector yet is not a neighbour: the index depends only on existing vectors. */
@@ -107,6 +108,7 @@ export function putVectors(
   for (const place of surroundAll(database, own.keys(), AROUND).values()) {
     if (isOfConversation(place.turn)) leanOne(database, place, leaning);
   }
+  codeLarge(database, [...own.keys()]);
 }
 
 /** Removes the searched vectors. Runs inside a write transaction, before `leanAll`. */
@@ -114,6 +116,7 @@ export function removeVectors(database: Database, keys: readonly number[]): void
   const remove = database.query("DELETE FROM vectors WHERE node_key = ?");
   // Existing ones only: looking for a missing entry costs the index more than removing one.
   for (const key of amongKeys(database, keys, "vectors_rowids", "rowid")) remove.run(key);
+  removeCodes(database, keys);
   database
     .query("DELETE FROM vector_metadata WHERE node_key IN (SELECT value FROM json_each(?))")
     .run(JSON.stringify(keys));
@@ -264,6 +267,7 @@ function writeIndexed(
   { key, owner }: Pick<Session, "key" | "owner">,
   vector: Float32Array,
 ): void {
+  putCode(database, { owner, key }, vector);
   if (isIndexed(database, key)) {
     database.query("UPDATE vectors SET embedding = ? WHERE node_key = ?").run(vector, key);
     return;

@@ -64,6 +64,33 @@ static void check(uint32_t count, uint32_t dimension) {
   free(vectors), free(question), free(mean), free(rows), free(scales), free(errors), free(scores), free(asked), free(found);
 }
 
+/* Codes, in as little room as is allowed; all rows are alike where `is_same`. */
+static void check_codes(uint32_t count, uint32_t dimension, int is_same) {
+  uint32_t words = (dimension + 63) / 64;
+  uint32_t wanted = count / 3 + 1;
+  uint32_t room = 2 * wanted;
+  float *vectors = numbers(count * dimension);
+  float *mean = calloc(dimension, sizeof *mean);
+  uint64_t *signs = malloc(sizeof *signs * count * words);
+  uint64_t *strong = malloc(sizeof *strong * count * words);
+  uint64_t *asked = malloc(sizeof *asked * 4 * words);
+  uint16_t *agreements = malloc(sizeof *agreements * room);
+  int32_t *found = malloc(sizeof *found * room);
+  float *scores = malloc(sizeof *scores * room);
+  for (uint32_t i = 1; is_same && i < count; i++) memcpy(vectors + i * dimension, vectors, sizeof *vectors * dimension);
+  if (svckernel_code(vectors, count, dimension, mean, 0.1f, signs, strong) != count) fail("codes are missing");
+  svckernel_ask(vectors, dimension, asked);
+  uint32_t many = svckernel_likely(signs, count, words, asked, wanted, room, agreements, found);
+  if (many != wanted) fail("not as many as wanted are likely");
+  if (found[0] != 0) fail("a row is not like itself");
+  svckernel_weigh(signs, strong, found, many, words, asked, scores);
+  for (uint32_t i = 1; i < many; i++) {
+    if (found[i] <= found[i - 1]) fail("likely rows are out of order");
+    if (scores[i] > scores[0]) fail("a row is nearer than the same one");
+  }
+  free(vectors), free(mean), free(signs), free(strong), free(asked), free(agreements), free(found), free(scores);
+}
+
 static void check_join(uint32_t left, uint32_t right) {
   double *keys = malloc(sizeof *keys * (left + 1));
   double *word_keys = malloc(sizeof *word_keys * (right + 1));
@@ -87,6 +114,13 @@ int main(void) {
     for (uint32_t dimension = 1; dimension < 130; dimension += 7) check(count, dimension);
   }
   check(200, 384);
+  for (uint32_t count = 1; count < 200; count += 9) {
+    for (uint32_t dimension = 20; dimension < 200; dimension += 31) {
+      check_codes(count, dimension, 0);
+      check_codes(count, dimension, 1);
+    }
+  }
+  check_codes(2000, 384, 0);
   for (uint32_t left = 0; left < 20; left++) {
     for (uint32_t right = 0; right < 20; right += 3) check_join(left, right);
   }

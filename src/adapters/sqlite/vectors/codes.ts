@@ -1,0 +1,353 @@
+import type { Database } from "bun:sqlite";
+import { Codes, emptyRows, type Likely, likelyAmong } from "../../native/codes.ts";
+import { type Centre, type Kernel, loadKernel, wordsOf } from "../../native/kernel.ts";
+import { countRows, hasRow } from "../connection/ask.ts";
+import { hasTable } from "../schema/has-table.ts";
+import { chunksOf, floatsOf, rowsOfChunk, vectorFileOf } from "./exact.ts";
+
+/**
+ * Codes in the pack: two bits for each number of a vector, so that opening a pack recomputes nothing. A row has the codes of an owner's nodes
+ * with adjacent keys: eight bytes whose bits say which of them have one, then their signs, then their strong numbers. Row `CENTRE` has
+ * what was taken off every vector. Small owners, whose vectors are compared exactly, have none.
+ */
+
+/** Nodes of a row: five rows fill a page. */
+const BLOCK = 16;
+const HEAD = 8;
+const CENTRE = -1;
+/** Vectors of an owner from which its codes are kept. */
+const CODED_FROM = 16_384;
+/** Every how many nodes an owner's vectors are counted. */
+const COUNTED_EVERY = 64;
+/** Chunks from which the centre is computed. */
+const SAMPLED = 128;
+/** The best border between weak and strong for numbers that scatter as usual, in standard deviations. */
+const STRONG_FROM = 0.98;
+/** Rows of a part that is not in memory compared at a time. */
+const STREAMED = 32_768;
+/** Blocks collected before they are written, when all of an owner's are made. */
+const OPEN_BLOCKS = 1024;
+
+const made = new WeakSet<Database>();
+
+/** Whether the pack has the table; one of an earlier program that is only read has not. */
+export function hasCodes(database: Database): boolean {
+  if (made.has(database)) return true;
+  const found = hasTable(database, "vector_codes", vectorFileOf(database));
+  if (found) made.add(database);
+  return found;
+}
+
+type Row = { readonly block: number; readonly codes: Uint8Array };
+
+function readRow(database: Database, owner: number, block: number): Uint8Array | undefined {
+  return database
+    .query<Row, [number, number]>("SELECT codes FROM vector_codes WHERE owner = ? AND block = ?")
+    .get(owner, block)?.codes;
+}
+
+function writeRow(database: Database, owner: number, block: number, codes: Uint8Array): void {
+  database
+    .query("INSERT OR REPLACE INTO vector_codes (owner, block, codes) VALUES (?, ?, ?)")
+    .run(owner, block, codes);
+}
+
+/** What was taken off an owner's vectors; undefined if the pack has no codes of them. */
+export function centreOf(database: Database, owner: number): Centre | undefined {
+  const row = hasCodes(database) ? readRow(database, owner, CENTRE) : undefined;
+  if (row === undefined) return undefined;
+  const numbers = floatsOf(row.slice());
+  return { mean: numbers.subarray(0, -1), limit: numbers.at(-1) ?? 0 };
+}
+
+/** A row as its codes by place; each is the signs, then the strong numbers. */
+type Block = (Uint8Array | undefined)[];
+
+function unpackBlock(row: Uint8Array | undefined): Block {
+  const block: Block = Array.from({ length: BLOCK });
+  if (row === undefined) return block;
+  const count = heldIn(row);
+  const half = (row.length - HEAD) / 2 / count;
+  let index = 0;
+  for (let place = 0; place < BLOCK; place += 1) {
+    if (!isHeld(row, place)) continue;
+    const code = new Uint8Array(2 * half);
+    code.set(row.subarray(HEAD + index * half, HEAD + (index + 1) * half));
+    code.set(row.subarray(HEAD + (count + index) * half, HEAD + (count + index + 1) * half), half);
+    block[place] = code;
+    index += 1;
+  }
+  return block;
+}
+
+function packBlock(block: Block): Uint8Array | undefined {
+  const held = block.flatMap((code, place) => (code === undefined ? [] : [{ code, place }]));
+  const half = (held[0]?.code.length ?? 0) / 2;
+  if (half === 0) return undefined;
+  const row = new Uint8Array(HEAD + held.length * 2 * half);
+  for (const [index, { code, place }] of held.entries()) {
+    row[place >> 3] = (row[place >> 3] ?? 0) | (1 << (place & 7));
+    row.set(code.subarray(0, half), HEAD + index * half);
+    row.set(code.subarray(half), HEAD + (held.length + index) * half);
+  }
+  return row;
+}
+
+function isHeld(row: Uint8Array, place: number): boolean {
+  return (((row[place >> 3] ?? 0) >> (place & 7)) & 1) === 1;
+}
+
+function heldIn(row: Uint8Array): number {
+  let count = 0;
+  for (let place = 0; place < BLOCK; place += 1) count += isHeld(row, place) ? 1 : 0;
+  return count;
+}
+
+/** Changes codes of an owner; undefined removes one. */
+function changeCodes(
+  database: Database,
+  owner: number,
+  codes: ReadonlyMap<number, Uint8Array | undefined>,
+): void {
+  const blocks = Map.groupBy(codes, ([key]) => Math.floor(key / BLOCK));
+  for (const [number, changes] of blocks) {
+    const block = unpackBlock(readRow(database, owner, number));
+    for (const [key, code] of changes) block[key % BLOCK] = code;
+    const row = packBlock(block);
+    if (row !== undefined) writeRow(database, owner, number, row);
+    else {
+      database.query("DELETE FROM vector_codes WHERE owner = ? AND block = ?").run(owner, number);
+    }
+  }
+}
+
+/** Undefined if a vector has no direction, so that there can be no codes. */
+function encode(
+  kernel: Kernel,
+  centre: Centre,
+  keys: readonly number[],
+  vectors: Float32Array,
+): Map<number, Uint8Array> | undefined {
+  const words = wordsOf(centre.mean.length);
+  const { signs, strong } = emptyRows(keys.length * words);
+  if (kernel.code(vectors, centre, { signs, strong }, 0) < keys.length) return undefined;
+  const part = (of: BigUint64Array, index: number): Uint8Array =>
+    new Uint8Array(of.buffer, index * words * HEAD, words * HEAD);
+  return new Map(
+    keys.map((key, index) => {
+      const code = new Uint8Array(2 * words * HEAD);
+      code.set(part(signs, index));
+      code.set(part(strong, index), words * HEAD);
+      return [key, code];
+    }),
+  );
+}
+
+/** Writes the code of an indexed vector, if its owner has codes. Runs inside a write transaction. */
+export function putCode(
+  database: Database,
+  { owner, key }: { readonly owner: number; readonly key: number },
+  vector: Float32Array,
+): void {
+  const centre = centreOf(database, owner);
+  if (centre === undefined) return;
+  const kernel = loadKernel();
+  const fits = centre.mean.length === vector.length;
+  const codes = kernel && fits ? encode(kernel, centre, [key], vector) : undefined;
+  if (codes === undefined) dropCodes(database, owner);
+  else changeCodes(database, owner, codes);
+}
+
+/** Removes the codes of nodes. Runs inside a write transaction, while their metadata is there. */
+export function removeCodes(database: Database, keys: readonly number[]): void {
+  const rows = database
+    .query<{ owner: number; key: number }, [string]>(
+      `SELECT m.owner, m.node_key AS key FROM json_each(?) k CROSS JOIN vector_metadata m ON m.node_key = k.value
+       WHERE EXISTS (SELECT 1 FROM vector_codes c WHERE c.owner = m.owner AND c.block = ${CENTRE})`,
+    )
+    .all(JSON.stringify(keys));
+  for (const [owner, gone] of Map.groupBy(rows, (row) => row.owner)) {
+    changeCodes(database, owner, new Map(gone.map(({ key }) => [key, undefined])));
+  }
+}
+
+function dropCodes(database: Database, owner: number): void {
+  database.query("DELETE FROM vector_codes WHERE owner = ?").run(owner);
+}
+
+/** Makes the codes of owners that have become large. Runs inside a write transaction, after `keys` were indexed. */
+export function codeLarge(database: Database, keys: readonly number[]): void {
+  if (keys.length < COUNTED_EVERY && !keys.some((key) => key % COUNTED_EVERY === 0)) return;
+  const owners = database
+    .query<{ owner: number }, [string]>(
+      "SELECT DISTINCT owner FROM vector_metadata WHERE node_key IN (SELECT value FROM json_each(?))",
+    )
+    .all(JSON.stringify(keys));
+  for (const { owner } of owners) {
+    if (!hasCentre(database, owner) && isLarge(database, owner)) makeCodes(database, owner);
+  }
+}
+
+/** Makes the codes of all owners with so many vectors anew. Runs inside a write transaction. */
+export function makeAllCodes(database: Database, from = CODED_FROM): void {
+  database.run("DELETE FROM vector_codes");
+  const owners = database
+    .query<{ owner: number }, []>("SELECT owner FROM owners ORDER BY owner")
+    .all();
+  for (const { owner } of owners) if (isLarge(database, owner, from)) makeCodes(database, owner);
+}
+
+function hasCentre(database: Database, owner: number): boolean {
+  return hasRow(database, `vector_codes WHERE owner = ? AND block = ${CENTRE}`, owner);
+}
+
+function isLarge(database: Database, owner: number, from = CODED_FROM): boolean {
+  const some = "(SELECT 1 FROM vector_metadata WHERE owner = ? LIMIT ?)";
+  return countRows(database, some, owner, from) === from;
+}
+
+function makeCodes(database: Database, owner: number): void {
+  const kernel = loadKernel();
+  const centre = kernel && measureCentre(database, owner);
+  if (kernel === undefined || centre === undefined) return;
+  const numbers = new Float32Array(centre.mean.length + 1);
+  numbers.set(centre.mean);
+  numbers[centre.mean.length] = centre.limit;
+  writeRow(database, owner, CENTRE, new Uint8Array(numbers.buffer));
+  let open = new Map<number, Uint8Array>();
+  for (const { keys, vectors } of chunksOf(database, owner)) {
+    const isOfSize = vectors.length === keys.length * centre.mean.length;
+    const codes = isOfSize ? encode(kernel, centre, keys, vectors) : undefined;
+    if (codes === undefined) {
+      dropCodes(database, owner);
+      return;
+    }
+    for (const [key, code] of codes) open.set(key, code);
+    if (open.size < OPEN_BLOCKS * BLOCK) continue;
+    changeCodes(database, owner, open);
+    open = new Map();
+  }
+  changeCodes(database, owner, open);
+}
+
+/** The mean of an owner's directions, and the border of strong numbers, from a sample of its vectors; undefined without any. */
+export function measureCentre(database: Database, owner: number): Centre | undefined {
+  let sum = new Float64Array(0);
+  let count = 0;
+  for (const vector of sampleOf(database, owner)) {
+    const length = Math.sqrt(vector.reduce((total, value) => total + value * value, 0));
+    if (length === 0) return undefined;
+    if (count === 0) sum = new Float64Array(vector.length);
+    for (const [index, value] of vector.entries()) sum[index] = (sum[index] ?? 0) + value / length;
+    count += 1;
+  }
+  if (count === 0) return undefined;
+  const mean = Float32Array.from(sum, (total) => total / count);
+  const around = Math.max(0, 1 - mean.reduce((total, value) => total + value * value, 0));
+  return { mean, limit: Math.fround(STRONG_FROM * Math.sqrt(around / mean.length)) };
+}
+
+/** Vectors of chunks from the first to the last. */
+function* sampleOf(database: Database, owner: number): Generator<Float32Array> {
+  const ids = database
+    .query<{ id: number }, [number]>(
+      "SELECT chunk_id AS id FROM vectors_chunks WHERE partition00 = ? ORDER BY chunk_id",
+    )
+    .all(owner);
+  const step = Math.max(1, Math.floor(ids.length / SAMPLED));
+  for (const { id } of ids.filter((_, index) => index % step === 0)) {
+    const { keys, vectors } = rowsOfChunk(database, id) ?? { keys: [], vectors: [] };
+    const dimension = vectors.length / keys.length;
+    for (const index of keys.keys()) {
+      yield Float32Array.from(vectors.slice(index * dimension, (index + 1) * dimension));
+    }
+  }
+}
+
+/**
+ * An owner's codes in memory, as the pack has them.
+ * @param rowsMax more are left in the pack: `last` says where they begin
+ * @returns undefined if they are not those of all its vectors
+ */
+export function loadCodes(
+  database: Database,
+  { kernel, owner, dimension }: { kernel: Kernel; owner: number; dimension: number },
+  rowsMax: number,
+): Codes | undefined {
+  const centre = centreOf(database, owner);
+  if (centre?.mean.length !== dimension) return undefined;
+  const count = countRows(database, "vector_metadata WHERE owner = ?", owner);
+  const codes = new Codes(kernel, centre, Math.min(count, rowsMax));
+  let seen = 0;
+  for (const { keys, rows } of readBlocks(database, owner, dimension, 0)) {
+    seen += keys.length;
+    if (codes.last !== Number.POSITIVE_INFINITY) continue;
+    if (seen > rowsMax) codes.last = (keys[0] ?? 0) - 1;
+    else codes.append(keys, rows);
+  }
+  if (seen === count) return codes;
+  codes.wipe();
+  return undefined;
+}
+
+type CodedBlock = {
+  readonly keys: readonly number[];
+  readonly rows: { readonly signs: BigUint64Array; readonly strong: BigUint64Array };
+};
+
+function* readBlocks(
+  database: Database,
+  owner: number,
+  dimension: number,
+  from: number,
+): Generator<CodedBlock> {
+  const words = wordsOf(dimension);
+  const blocks = database.prepare<Row, [number, number]>(
+    "SELECT block, codes FROM vector_codes WHERE owner = ? AND block >= ? ORDER BY block",
+  );
+  try {
+    for (const { block, codes } of blocks.iterate(owner, from)) {
+      const keys: number[] = [];
+      for (let place = 0; place < BLOCK; place += 1) {
+        if (isHeld(codes, place)) keys.push(block * BLOCK + place);
+      }
+      // A view of words must begin at a multiple of eight.
+      const aligned = codes.byteOffset % HEAD === 0 ? codes : codes.slice();
+      const all = new BigUint64Array(aligned.buffer, aligned.byteOffset + HEAD);
+      const half = keys.length * words;
+      if (all.length !== 2 * half) return;
+      yield { keys, rows: { signs: all.subarray(0, half), strong: all.subarray(half) } };
+    }
+  } finally {
+    blocks.finalize();
+  }
+}
+
+/** The rows likely to be nearest, also among the codes that are only in the pack. */
+export function likelyOf(
+  database: Database,
+  { kernel, owner }: { readonly kernel: Kernel; readonly owner: number },
+  codes: Codes,
+  ask: { readonly question: Float32Array; readonly wanted: number },
+): readonly Likely[] {
+  const held = codes.likely(ask.question, ask.wanted);
+  if (codes.last === Number.POSITIVE_INFINITY) return held;
+  const found = [...held];
+  const { dimension } = codes;
+  const words = wordsOf(dimension);
+  const room = { keys: new Float64Array(STREAMED), rows: emptyRows(STREAMED * words) };
+  let count = 0;
+  const compare = (): void => {
+    if (count > 0) found.push(...likelyAmong(kernel, room.keys, room.rows, count, ask));
+    count = 0;
+  };
+  for (const { keys, rows } of readBlocks(database, owner, dimension, (codes.last + 1) / BLOCK)) {
+    if (count + keys.length > STREAMED) compare();
+    room.keys.set(keys, count);
+    room.rows.signs.set(rows.signs, count * words);
+    room.rows.strong.set(rows.strong, count * words);
+    count += keys.length;
+  }
+  compare();
+  return found.sort((a, b) => b.score - a.score).slice(0, ask.wanted);
+}
