@@ -18,7 +18,7 @@ const OWNERS = 1_000;
 const PER_OWNER = 100;
 const WARM_UP = 3;
 
-type Question = { readonly text: string; readonly vector: Float32Array };
+export type Question = { readonly text: string; readonly vector: Float32Array };
 
 /** A pack: how many owners it has, with how many memories each. */
 type Shape = { readonly owners: number; readonly each: number };
@@ -66,7 +66,7 @@ export async function measureSearches(context: PartContext): Promise<Section> {
   };
 }
 
-async function makeQuestions(model: Inference, count: number): Promise<Question[]> {
+export async function makeQuestions(model: Inference, count: number): Promise<Question[]> {
   const random = createRandom(4);
   const questions: Question[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -76,7 +76,7 @@ async function makeQuestions(model: Inference, count: number): Promise<Question[
   return questions;
 }
 
-async function measureAt(
+export async function measureAt(
   pack: string,
   shape: Shape,
   questions: readonly Question[],
