@@ -100,6 +100,27 @@ USER 10001:10001
 ENV HOME=/data
 VOLUME /data
 EXPOSE 8000
+HEALTHCHECK --start-period=30s CMD ${HEALTH}
 ENTRYPOINT ["svc", "serve", "--db-path", "/data/memory.pack", "--host", "0.0.0.0"]
 `;
 }
+
+/** Asks the server whether it runs: the image has no program that fetches. */
+const HEALTH = `["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8000 && printf 'GET /v1/health HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nConnection: close\\r\\n\\r\\n' >&3 && grep -q ' 200 ' <&3"]`;
+
+/** The container with what it needs and nothing else; settings and the key are in `settings.env`. */
+export const COMPOSE = `# Not tried with a container runtime.
+services:
+  svc:
+    build: { context: ., dockerfile: Containerfile }
+    env_file: settings.env
+    ports: ["127.0.0.1:8000:8000"]
+    volumes: ["svc-data:/data"]
+    read_only: true
+    tmpfs: [/tmp]
+    cap_drop: [ALL]
+    security_opt: ["no-new-privileges:true"]
+    restart: unless-stopped
+volumes:
+  svc-data:
+`;

@@ -18,7 +18,14 @@ import { serverJson } from "../bundle/server-json.ts";
 import { zip } from "../bundle/zip.ts";
 import { type ArchiveEntry, ar, tarGz } from "./archive.ts";
 import { mainPackage, NPM_NAME, platformPackage } from "./npm-packages.ts";
-import { checksums, containerFile, debianControl, formula, type Published } from "./papers.ts";
+import {
+  COMPOSE,
+  checksums,
+  containerFile,
+  debianControl,
+  formula,
+  type Published,
+} from "./papers.ts";
 import { partsList } from "./parts-list.ts";
 
 export type ReleaseInput = {
@@ -174,6 +181,7 @@ function writeContainer(
   mkdirSync(place);
   copyFileSync(executable, join(place, "svc"));
   writeFileSync(join(place, "Containerfile"), containerFile(product));
+  writeFileSync(join(place, "compose.yaml"), COMPOSE);
   for (const { name, bytes } of papers) writeFileSync(join(place, name), bytes);
 }
 

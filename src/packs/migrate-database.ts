@@ -322,7 +322,7 @@ function requireSame(
       : `it has ${found.count} of ${wanted.count} ${kind} records${whose}`;
   throw new SvcError(
     "storage_failed",
-    `${place}: the copy differs from the original (${what}); the original stays as it is. If the copy has been used since, it holds something else now`,
+    `${place}: the copy differs from the original (${what}); the original stays as it is. If the copy was made before and has been used since, the destination is not empty: give the address of an empty one`,
     { path: place },
   );
 }

@@ -61,6 +61,7 @@ test("a release has a package for every channel, and the sums of all files that 
     "container/LICENSE",
     "container/NOTICE",
     "container/README.md",
+    "container/compose.yaml",
     "container/svc",
     `npm/svc-memory-${version}.tgz`,
     `npm/svc-memory-linux-x64-${version}.tgz`,

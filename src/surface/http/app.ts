@@ -1,5 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { getPath } from "hono/utils/url";
+import { reasonCode } from "../../domain/errors.ts";
 import type { KeptBlob } from "../../domain/node.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { type Caller, optionalOwner } from "../contract/core/caller.ts";
@@ -95,7 +96,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     const route: Route = { binding, deps, authenticate, bodies };
     app.on(binding.method, honoPath(binding.path), (context) => answerRoute(route, context));
   }
-  addReadiness(app, deps.engine);
+  addReadiness(app, deps.engine, deps.log);
   addMcp(app, deps.mcp, authenticate);
   addImport(app, deps.engine, authenticate);
   if (deps.metrics !== undefined) {
@@ -113,16 +114,19 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
 const KEPT_MS = 500;
 
 /** Reports without a key whether queries can be answered. @param engine undefined while it is being opened */
-function addReadiness(app: HttpApp, engine: () => MemoryEngine | undefined): void {
+function addReadiness(app: HttpApp, engine: () => MemoryEngine | undefined, log: Log): void {
   let kept: { readonly at: number; readonly isReady: Promise<boolean> } | undefined;
+  let wasReady = true;
   const isReady = async (): Promise<boolean> => {
-    try {
-      await engine()?.ready();
-      return engine() !== undefined;
-    } catch {
-      // The reason is in the answers of other calls; anyone may ask here.
-      return false;
+    const opened = engine();
+    // The reason is in the answers of other calls; anyone may ask here.
+    const reason = await opened?.ready().then(() => undefined, reasonCode);
+    const isReady = opened !== undefined && reason === undefined;
+    if (opened !== undefined && isReady !== wasReady) {
+      log("warn", isReady ? "the memory answers again" : `the memory cannot answer (${reason})`);
+      wasReady = isReady;
     }
+    return isReady;
   };
   app.get(READY_PATH, async (context) => {
     context.set("route", READY_PATH);

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Stats } from "../../engine/inspect/api.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
@@ -74,10 +75,34 @@ export function createMetrics(version: string): Metrics {
         values: [[{ version }, 1]],
       } as const;
       const scraped = new Registry();
-      for (const sample of [about, ready, ...stored]) addSample(scraped, sample);
+      for (const sample of [about, ready, ...ofProcess(), ...stored]) addSample(scraped, sample);
       return await Registry.merge([scraped, registry]).metrics();
     },
   };
+}
+
+/** The names that Prometheus gives to what every process has. */
+function ofProcess(): readonly Sample[] {
+  const { user, system } = process.cpuUsage();
+  return [
+    single("process_cpu_seconds_total", "Processor time.", (user + system) / 1e6),
+    single("process_resident_memory_bytes", "Memory in use.", process.memoryUsage.rss()),
+    single(
+      "process_start_time_seconds",
+      "When it started, in seconds since 1970.",
+      Math.round(performance.timeOrigin / 1000),
+    ),
+    single("process_open_fds", "Open files and sockets.", openFiles()),
+  ];
+}
+
+/** Undefined where the system does not list them. */
+function openFiles(): number | undefined {
+  try {
+    return readdirSync("/proc/self/fd").length;
+  } catch {
+    return undefined;
+  }
 }
 
 function addSample(registry: Registry, { name, help, values }: Sample): void {

@@ -22,14 +22,18 @@ test("says yes without a key, to every name and page, once the model has answere
   expect(asked).toBe(1);
 });
 
-test("says no while the model cannot be loaded, and yes as soon as it can", async () => {
+test("says no while the model cannot be loaded, and yes as soon as it can, and the log warns of both", async () => {
   const opened = await open();
   let isLoaded = false;
   const ready = async (): Promise<void> => {
     if (!isLoaded) throw new SvcError("embedding_failed", "no model");
     await opened.engine.ready();
   };
-  const { app } = await open({}, {}, { engine: () => ({ ...opened.engine, ready }) });
+  const warned: string[] = [];
+  const log = (level: string, text: string): void => {
+    if (level === "warn" && text !== "request") warned.push(text);
+  };
+  const { app } = await open({}, {}, { engine: () => ({ ...opened.engine, ready }), log });
   const refused = await app.request("/v1/ready");
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await refused.json()).toEqual({ detail: "The memory cannot answer", code: "not_ready" });
@@ -41,6 +45,10 @@ test("says no while the model cannot be loaded, and yes as soon as it can", asyn
     ({ status } = await app.request("/v1/ready"));
   }
   expect(status).toBe(200);
+  expect(warned).toEqual([
+    "the memory cannot answer (embedding_failed)",
+    "the memory answers again",
+  ]);
 });
 
 test("says no while the engine is not open, and answers GET alone", async () => {

@@ -1,3 +1,4 @@
+import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import {
   type ErrorCode,
   FOREIGN_LOG,
@@ -137,5 +138,6 @@ function internalReport(): ErrorReport {
 /** A message without the path of the pack, which is useless to a remote caller and would reveal the server's folders. */
 export function withoutPlace(message: string, error: unknown): string {
   const path = error instanceof SvcError ? error.data["path"] : undefined;
-  return typeof path === "string" && path !== "" ? message.replaceAll(path, "<pack>") : message;
+  if (typeof path !== "string" || path === "") return message;
+  return message.replaceAll(path, isDatabaseUrl(path) ? "<database>" : "<pack>");
 }
