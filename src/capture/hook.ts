@@ -1,6 +1,7 @@
 /** One run of `svc hook`: what it does with a payload. It loads neither settings nor commands. */
 import { type Heard, hear, replyTo, TRIAL_SESSION, takesText } from "./clients.ts";
-import { type Project, projectOf } from "./project.ts";
+import type { Project } from "./project.ts";
+import { projectAt } from "./projects.ts";
 import type { Recalled } from "./recall.ts";
 import type { HookAnswer, HookRequest } from "./receive.ts";
 import {
@@ -73,7 +74,7 @@ async function handle(heard: Heard, place: HookPlace, end: number): Promise<Done
   if (mainFile === undefined) return { did: "failed:no_pack" };
   const isCleared = heard.source === "compact" || heard.source === "clear";
   if (heard.moment === "start" && isCleared) forgetShown(heard.session);
-  const project = projectOf(heard.folder);
+  const project = projectAt(heard.folder);
   const turn = turnOf(heard, project, place.user);
   const recall = recallOf(heard, project, place.user);
   if (turn === undefined && recall === undefined) return { did: "nothing" };

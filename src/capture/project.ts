@@ -77,11 +77,3 @@ function textOf(path: string): string | undefined {
     return undefined;
   }
 }
-
-/** Whether a memory's `metadata.project` is this project: its id, or for a memory of elsewhere its name. */
-export function sameProject(named: unknown, project: Project | undefined): boolean {
-  if (project === undefined) return false;
-  if (typeof named === "string") return named === project.name || named === project.id;
-  if (typeof named !== "object" || named === null || !("id" in named)) return false;
-  return named.id === project.id;
-}

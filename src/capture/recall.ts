@@ -3,7 +3,8 @@ import type { NodeType } from "../domain/enums.ts";
 import { type MemoryNode, statedTime } from "../domain/node.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { ResultCandidate } from "../engine/retrieve/api.ts";
-import { type Project, sameProject } from "./project.ts";
+import type { Project } from "./project.ts";
+import { projectFilter } from "./projects.ts";
 
 /** What a session may be reminded of. */
 export type RecallRequest = {
@@ -57,8 +58,9 @@ export async function recall(engine: MemoryEngine, request: RecallRequest): Prom
   if (userId === undefined || request.tokensLeft <= 0) return NOTHING;
   const { question, project } = request;
   const seen = new Set(request.seen);
+  const isOfProject = projectFilter(project);
   const isFit = (node: MemoryNode): boolean =>
-    !seen.has(node.id) && node.content.trim() !== "" && isOfProject(node, project);
+    !seen.has(node.id) && node.content.trim() !== "" && isOfProject(node);
   if (question !== undefined) {
     const nodes = await forPrompt(engine, { ...request, question, userId });
     return packed(nodes.filter(isFit).slice(0, PROMPT_MEMORIES), {
@@ -117,12 +119,6 @@ async function forStart(
       .then(({ nodes }) => nodes.filter(isFit).slice(0, RECENT)),
   ]);
   return [...new Map(lists.flat().map((node) => [node.id, node])).values()];
-}
-
-function isOfProject({ scope, metadata }: MemoryNode, project: Project | undefined): boolean {
-  if (scope !== "project") return true;
-  const named = metadata?.["project"];
-  return named === undefined || named === null || sameProject(named, project);
 }
 
 /** As many lines as fit. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { joinProjects, listProjects, renameProject } from "../../src/capture/projects.ts";
 import { type RecallRequest, recall } from "../../src/capture/recall.ts";
 import { storeTurn } from "../../src/capture/receive.ts";
 import type { Turn } from "../../src/capture/turn.ts";
@@ -11,8 +12,12 @@ let engine: MemoryEngine;
 const HERE = { id: "0123456789abcdef", name: "site" };
 const ELSEWHERE = { id: "fedcba9876543210", name: "shop" };
 
+const before = process.env["XDG_CONFIG_HOME"];
+
 beforeAll(async () => {
   desk = createDesk();
+  // Where what a person decides about projects is kept.
+  process.env["XDG_CONFIG_HOME"] = join(desk.folder, ".config");
   await desk.run(["init", "a.pack"]);
   engine = await desk.engine("a.pack");
   await engine.usePackOwner("anna", "test");
@@ -20,6 +25,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await engine.close();
   desk.remove();
+  if (before === undefined) delete process.env["XDG_CONFIG_HOME"];
+  else process.env["XDG_CONFIG_HOME"] = before;
 });
 
 const ask = (question: string | undefined, more: Partial<RecallRequest> = {}) =>
@@ -83,6 +90,16 @@ test("a start shows what stands, of this project alone, and no answers of the as
   expect((await ask("What does the shop sell?")).block ?? "").not.toContain("gnomes");
   const there = await ask("What does the shop sell?", { project: ELSEWHERE });
   expect(there.block).toContain("gnomes");
+});
+
+test("projects can be joined, renamed and forgotten", async () => {
+  const known = () => listProjects(engine, "anna");
+  const [site, shop] = (await known()).toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  expect([site, shop].map((project) => project?.nodes.length)).toEqual([2, 1]);
+  joinProjects(ELSEWHERE, HERE);
+  renameProject(HERE, "garden");
+  expect(await known()).toMatchObject([{ id: HERE.id, name: "garden", nodes: [{}, {}, {}] }]);
+  expect((await ask("What does the shop sell?")).block).toContain("gnomes");
 });
 
 test("a prompt that needs no memory gets none, and a question that was asked before answers none", async () => {

@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   connect: async (context) => (await import("./commands/connect.ts")).connectCommand(context),
   disconnect: async (context) => (await import("./commands/connect.ts")).disconnectCommand(context),
   capture: async (context) => (await import("./commands/capture.ts")).captureCommand(context),
+  projects: async (context) => (await import("./commands/projects.ts")).projectsCommand(context),
   hook: async () => (await import("./commands/capture.ts")).hookCommand(),
   store: async (context) => (await import("./commands/store.ts")).storeCommand(context),
   search: async (context) => (await import("./commands/search.ts")).searchCommand(context),
