@@ -201,6 +201,7 @@ export type {
   SnapshotOptions,
   WouldChange,
 } from "./engine/organize/api.ts";
+export type { Overview, OverviewEntry, OverviewInput } from "./engine/overview.ts";
 export type { MoveOwnerInput } from "./engine/owners.ts";
 export type { KnowledgeInput } from "./engine/profiles.ts";
 export type {

@@ -63,6 +63,7 @@ import type { OrganizerJob } from "./organize/organizer/job.ts";
 import { rebuildIndexes } from "./organize/rebuild.ts";
 import { createRunner, type Occasion } from "./organize/runner.ts";
 import { snapshot } from "./organize/snapshot.ts";
+import { createOverviews, type Overviews } from "./overview.ts";
 import { claimPack, moveOwner, ownersWithMemories, packOwner, usePackOwner } from "./owners.ts";
 import { consolidateKnowledge } from "./profiles.ts";
 import {
@@ -102,6 +103,7 @@ export function createEngine(given: EngineDeps): MemoryEngine {
     receipts,
     extractions,
     feedback,
+    overviews: createOverviews(deps),
     steps: createStoreSteps(deps),
     gate: createGate(1),
     closing: life.closing,
@@ -178,6 +180,7 @@ type Parts = EngineDeps &
     readonly receipts: ReceiptKeeper;
     readonly extractions: Extractions | undefined;
     readonly feedback: Feedback;
+    readonly overviews: Overviews;
     readonly isReady: () => Promise<void>;
     readonly jobs: () => Promise<readonly OrganizerJob[]>;
   };
@@ -313,6 +316,7 @@ const USE_CASES_WITH_INPUT = {
   listAnswerCitations,
   getEvents: ({ store }, query) => store.events(parseEventQuery(query)),
   feedback: ({ feedback }, signal) => feedback.note(signal),
+  overview: ({ overviews }, input) => overviews.of(input),
   processExtractions,
   listRetrievals: async (parts, query) => {
     await parts.receipts.settle();
@@ -321,6 +325,7 @@ const USE_CASES_WITH_INPUT = {
   forget: async (parts, input) => {
     // A receipt still being written could name what is forgotten.
     await parts.receipts.settle();
+    parts.overviews.forget(input.userId);
     return forget(parts, input);
   },
 } satisfies UseCases;

@@ -7,6 +7,7 @@ import type { InspectMethods } from "./inspect/api.ts";
 import type { LifecycleMethods } from "./lifecycle/api.ts";
 import type { ObserveMethods } from "./observe/api.ts";
 import type { OrganizeMethods } from "./organize/api.ts";
+import type { OverviewMethods } from "./overview.ts";
 import type { OwnerMethods } from "./owners.ts";
 import type { ProfileMethods } from "./profiles.ts";
 import type { ReceiptMethods } from "./receipts/api.ts";
@@ -30,6 +31,7 @@ export type MemoryEngine = WriteMethods &
   ObserveMethods &
   ForgetMethods &
   ImportMethods &
+  OverviewMethods &
   ProfileMethods & {
     /**
      * Closes the files of an encrypted directory pack and forgets its key: every call fails with pack_locked until `unlock`.

@@ -123,6 +123,7 @@ describe("every method", () => {
       ingestBatch: [{ messages: [{ content: "x" }], userId }],
       processExtractions: [{ userId, budgetMs: 0 }],
       retryExtraction: [eventId, { userId }],
+      overview: [{ userId, maxTokens: -1 }],
       ingestFast: [{ content: "x", userId, role: "king" }],
       ingestFastMany: [{ items: [], userId }],
       processPending: [{ userId, budgetMs: 0 }],

@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   store: async (context) => (await import("./commands/store.ts")).storeCommand(context),
   search: async (context) => (await import("./commands/search.ts")).searchCommand(context),
   list: async (context) => (await import("./commands/read.ts")).listCommand(context),
+  profile: async (context) => (await import("./commands/read.ts")).profileCommand(context),
   show: async (context) => (await import("./commands/read.ts")).showCommand(context),
   replace: async (context) => (await import("./commands/store.ts")).replaceCommand(context),
   archive: async (context) => (await import("./commands/change.ts")).archiveCommand(context),

@@ -10,6 +10,7 @@ import {
 } from "../../domain/enums.ts";
 import { missingNode } from "../../domain/errors.ts";
 import { edgeForm, nodeForm } from "../../domain/node.ts";
+import { OVERVIEW_PARTS } from "../../domain/overview.ts";
 import {
   BROWSE_ORDERS,
   type BrowsedPage,
@@ -25,6 +26,7 @@ import {
   type NotedContradiction,
   type Timeline,
 } from "../../engine/browse/api.ts";
+import type { Overview } from "../../engine/overview.ts";
 import {
   dictionary,
   flag,
@@ -54,7 +56,7 @@ import {
   uuidIn,
   wholeNumber,
 } from "./core/fields.ts";
-import { defineOperation, found, part } from "./core/operation.ts";
+import { defineOperation, found, part, READS } from "./core/operation.ts";
 import { httpField, overHttp, parsed } from "./core/request.ts";
 import { nextCursor, nextId, onPage, operationView } from "./nodes.ts";
 
@@ -352,6 +354,55 @@ const changesOperation = defineOperation({
 });
 
 /** Operations for browsing memories. Their paths precede those of one memory, which would match them. */
+const profileView = noted(
+  object<Overview>({
+    entries: list(
+      noted(
+        object<Overview["entries"][number]>({
+          part: member(OVERVIEW_PARTS),
+          name: noted(nullable(text), { description: "Of a person or thing." }),
+          memories: noted(nullable(natural), { description: "How many memories name it." }),
+          text: noted(text, { description: "At most 160 characters of the memory." }),
+          nodeId: uuid,
+          at: noted(instant, { description: "When it was said." }),
+        }),
+        { id: "ProfileEntry" },
+      ),
+    ),
+    text: noted(text, { description: "The entries as lines; empty if nothing is known." }),
+    tokens: noted(natural, { description: "Of the text." }),
+    leftOut: noted(natural, { description: "Entries that did not fit." }),
+  }),
+  { id: "Profile" },
+);
+
+/** What is known of a person at a glance. */
+export const profileOperation = defineOperation({
+  name: "profile",
+  summary: "Read what is known of a person at a glance",
+  description:
+    "Standing instructions, preferences, facts, people and things, decisions and open tasks, in at most max_tokens tokens, without a model. What a later memory replaces is left out.",
+  request: {
+    user_id: ownerInQuery,
+    scopes: overHttp("scope", choicesInQuery(SCOPES, "Only of these scopes; may be repeated.")),
+    max_tokens: wholeNumber([0, 10_000], 500),
+  },
+  run: async ({ engine }, query) => engine().overview(query),
+  answer: profileView,
+  http: { route: "get /v1/profile" },
+  mcp: {
+    tool: "memory_overview",
+    title: "What is known of the user",
+    description:
+      "Read the user's standing instructions, preferences, facts, people, decisions and open tasks at a glance. " +
+      "Use it at the start of a conversation, or for `what do you know about me?`; for anything specific use memory_retrieve.",
+    toolSet: "core",
+    silentArguments: ["max_tokens"],
+    annotations: READS,
+    tell: ({ text: lines }) => (lines === "" ? "Nothing is known yet." : lines),
+  },
+});
+
 export const BROWSE_OPERATIONS = part(
   "nodes",
   browseOperation,
@@ -362,4 +413,5 @@ export const BROWSE_OPERATIONS = part(
   entitiesOperation,
   contradictionsOperation,
   changesOperation,
+  profileOperation,
 );

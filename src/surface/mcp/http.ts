@@ -20,7 +20,7 @@ import type { Turn } from "../listener/door.ts";
 import { answerMcp, MCP_PATH, MCP_PATHS, type McpEndpoint } from "../listener/mcp-endpoint.ts";
 import { createOriginCheck, refuseUnreadable } from "../listener/origin-check.ts";
 import { type Server, type ServerDeps, type Service, startServer } from "../listener/server.ts";
-import { asMeant, createMcpServer } from "./server.ts";
+import { asMeant, createMcpServer, openMcpServer } from "./server.ts";
 import type { McpDeps } from "./tools.ts";
 
 /** Open `subscriptions/listen` streams over all clients. */
@@ -46,7 +46,7 @@ type Exchange = {
   readonly request: Request;
   readonly message: Readonly<Record<string, unknown>>;
   /** A separate server: no request sees another's state. */
-  readonly open: () => McpServer;
+  readonly open: () => Promise<McpServer>;
 };
 
 /**
@@ -56,8 +56,8 @@ type Exchange = {
 export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   const { log, bodyTimes = {}, ...served } = deps;
   const limits = createBodyLimits(bodyTimes);
-  const openers = new WeakMap<Request, () => McpServer>();
-  const factory = ({ requestInfo }: McpRequestContext): McpServer => {
+  const openers = new WeakMap<Request, () => Promise<McpServer>>();
+  const factory = ({ requestInfo }: McpRequestContext): Promise<McpServer> => {
     const open = requestInfo && openers.get(requestInfo);
     if (open === undefined) throw new Error("a request came past its endpoint");
     return open();
@@ -74,7 +74,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
 
   const route = async ({ request, message, open }: Exchange): Promise<Response> => {
     if (await isLegacyRequest(request, message))
-      return await answerLegacy(request, message, open());
+      return await answerLegacy(request, message, await open());
     openers.set(request, open);
     if (message["method"] !== "subscriptions/listen") {
       return await calls.fetch(request, { parsedBody: message });
@@ -88,8 +88,9 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     if (message === undefined) return refuseCall(400, CODE.invalidRequest, complaintAbout(body));
     const toolSet = toolSetOf(request) ?? served.toolSet;
     const { boundUserId } = caller;
-    const open = (): McpServer =>
-      createMcpServer({ ...served, log, boundUserId, toolSet, hidesPlace: true });
+    const made = { ...served, log, boundUserId, toolSet, hidesPlace: true };
+    const open = async (): Promise<McpServer> =>
+      HANDSHAKES.has(message["method"]) ? openMcpServer(made) : createMcpServer(made);
     try {
       return sealed(await untilGone(route({ request, message, open }), request.signal));
     } catch (error) {
@@ -112,6 +113,9 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     },
   };
 }
+
+/** Messages whose answer has the instructions of the server. */
+const HANDSHAKES: ReadonlySet<unknown> = new Set(["initialize", "server/discover"]);
 
 /** The tools that a client requests with `?tools=core` or `?tools=full`; undefined: the default set. */
 function toolSetOf(request: Request): McpDeps["toolSet"] {

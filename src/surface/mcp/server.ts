@@ -7,6 +7,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { NODE_TYPES, SCOPES } from "../../domain/enums.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { withoutInvisible } from "../../lib/invisible.ts";
 import { isJsonObject, parseJson } from "../../lib/json.ts";
 import { reportError } from "../contract/core/error-map.ts";
@@ -27,13 +28,43 @@ const INSTRUCTIONS = [
 /** Milliseconds for which a client may cache a list: it changes only with the program. */
 const LISTS_TTL_MS = 3_600_000;
 
-/** A server for one connection; it opens nothing. */
-export function createMcpServer(deps: McpDeps): McpServer {
+/** Milliseconds that a handshake waits for the user's standing instructions: for a memory that opens, not for one that is being repaired. */
+const STANDING_MS = 2000;
+
+/** A server for one connection that begins with the standing instructions of its owner, if the memory opens soon. */
+export async function openMcpServer(deps: McpDeps): Promise<McpServer> {
+  const late = Promise.withResolvers<readonly string[]>();
+  const timer = setTimeout(() => late.resolve([]), STANDING_MS);
+  const said = await Promise.race([standing(deps), late.promise]);
+  clearTimeout(timer);
+  return createMcpServer(deps, said);
+}
+
+/** The user's own standing instructions; none if the owner is unknown or the memory cannot be read, which the first call reports. */
+async function standing(deps: McpDeps): Promise<readonly string[]> {
+  try {
+    const engine = await deps.engine();
+    const userId = await ownerOf(engine, deps);
+    if (userId === undefined) return [];
+    const { entries } = await engine.overview({ userId });
+    return entries.filter(({ part }) => part === "instructions").map(({ text }) => text);
+  } catch {
+    return [];
+  }
+}
+
+async function ownerOf(engine: MemoryEngine, deps: McpDeps): Promise<string | undefined> {
+  const { boundUserId, isPersonal = false } = deps;
+  return boundUserId ?? (isPersonal ? await engine.packOwner() : undefined);
+}
+
+/** A server for one connection; it opens nothing. @param said the user's standing instructions */
+export function createMcpServer(deps: McpDeps, said: readonly string[] = []): McpServer {
   const list = { ttlMs: LISTS_TTL_MS, cacheScope: "private" } as const;
   const server = new McpServer(
     { name: "svc", title: "svc memory", version: deps.version },
     {
-      instructions: INSTRUCTIONS,
+      instructions: [INSTRUCTIONS, ...toldToFollow(said)].join("\n"),
       // The lists do not change while the process lives.
       capabilities: {
         tools: { listChanged: false },
@@ -53,6 +84,14 @@ export function createMcpServer(deps: McpDeps): McpServer {
   registerResources(server, deps);
   registerPrompts(server, deps);
   return server;
+}
+
+function toldToFollow(said: readonly string[]): readonly string[] {
+  if (said.length === 0) return [];
+  return [
+    "The user's standing instructions:",
+    ...said.map((line) => `- ${withoutInvisible(line)}`),
+  ];
 }
 
 const JSON_TYPE = "application/json";
@@ -80,6 +119,18 @@ function registerResources(server: McpServer, deps: McpDeps): void {
     async (uri) => toContents(uri, await readOrExplain(() => readStats(deps), deps)),
   );
   server.registerResource(
+    "profile",
+    "memory://profile",
+    {
+      title: "Profile",
+      description: "What is known of the user: instructions, preferences, people, open tasks.",
+      mimeType: "text/markdown",
+    },
+    async (uri) => ({
+      contents: [{ uri: uri.href, mimeType: "text/markdown", text: await readProfile(deps) }],
+    }),
+  );
+  server.registerResource(
     "node",
     new ResourceTemplate("memory://nodes/{node_id}", {
       list: undefined,
@@ -98,6 +149,22 @@ function registerResources(server: McpServer, deps: McpDeps): void {
 async function readStats({ engine, version, boundUserId }: McpDeps): Promise<object> {
   const { nodeCount, backend } = await (await engine()).stats(boundUserId);
   return { node_count: nodeCount, backend, version };
+}
+
+/** The overview of the connection's owner, or why there is none. */
+async function readProfile(deps: McpDeps): Promise<string> {
+  const read = async () => {
+    const engine = await deps.engine();
+    const userId = await ownerOf(engine, deps);
+    if (userId === undefined) return { text: "Connect as one owner to read a profile." };
+    const { text } = await engine.overview({ userId });
+    return { text: text === "" ? "Nothing is known yet." : text };
+  };
+  const answer: { readonly text?: string; readonly error?: string } = await readOrExplain(
+    read,
+    deps,
+  );
+  return withoutInvisible(answer.text ?? answer.error ?? "");
 }
 
 async function readNode(nodeId: string, deps: McpDeps): Promise<object> {

@@ -16,7 +16,7 @@ import type { Guest, Kin } from "./link/handshake.ts";
 import { type Host, hostGuests, type ServedGuest } from "./link/host.ts";
 import { LineReader, lineOf, NOT_UTF8, PENDING_MAX } from "./link/lines.ts";
 import type { Seat } from "./link/rendezvous.ts";
-import { asMeant, createMcpServer } from "./server.ts";
+import { asMeant, openMcpServer } from "./server.ts";
 import { loadOperations } from "./tool-schema.ts";
 import { type McpDeps, openFailure } from "./tools.ts";
 
@@ -68,7 +68,7 @@ export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
   });
   const connection = openStdio(deps.stdin ?? process.stdin, deps.stdout ?? process.stdout);
   serveStdio(
-    () => createMcpServer({ engine, version, boundUserId, isPersonal: true, toolSet, log }),
+    () => openMcpServer({ engine, version, boundUserId, isPersonal: true, toolSet, log }),
     {
       transport: connection.transport,
       onerror: (error) => log("warn", `protocol: ${error.message}`),
@@ -104,7 +104,7 @@ export function guestService(
   return ({ userId: boundUserId, tools: toolSet, isHook = false }, socket) => {
     if (isHook) return { ended: hook?.(deps.engine, socket) ?? Promise.resolve() };
     const { transport, ended } = openStdio(socket, socket);
-    serveStdio(() => createMcpServer({ ...deps, boundUserId, isPersonal: true, toolSet }), {
+    serveStdio(() => openMcpServer({ ...deps, boundUserId, isPersonal: true, toolSet }), {
       transport,
       // It concerns another process, not the readers of this one's log.
       onerror: (error) => deps.log("info", `protocol: ${error.message}`),

@@ -10,14 +10,38 @@ import { openSession } from "./session.ts";
 const NEXT_REVISION = "2026-07-28";
 
 describe("the engine", () => {
-  test("is not opened by the handshake and the list of tools", async () => {
-    let isOpened = false;
-    const session = await openSession(() => {
-      isOpened = true;
-      return Promise.resolve(fakeEngine());
-    });
-    await session.client.listTools();
-    expect(isOpened).toBe(false);
+  test("is opened by the handshake, which repeats the user's standing instructions and nothing else", async () => {
+    const entry = { name: undefined, memories: undefined, nodeId: NODE_ID, at: BARE_NODE.createdAt };
+    const entries = [
+      { ...entry, part: "instructions", text: "Never book me anything before 9:30." },
+      { ...entry, part: "preferences", text: "I prefer tea." },
+    ] as const;
+    const owners: unknown[] = [];
+    const session = await openSession(() =>
+      Promise.resolve(
+        fakeEngine({
+          packOwner: () => Promise.resolve("ada"),
+          overview: ({ userId }) => {
+            owners.push(userId);
+            return Promise.resolve({ entries, text: "", tokens: 0, leftOut: 0 });
+          },
+        }),
+      ),
+    );
+    const told = session.client.getInstructions()?.split("\n");
+    expect(told?.slice(1)).toEqual([
+      "The user's standing instructions:",
+      "- Never book me anything before 9:30.",
+    ]);
+    expect(new Set(owners)).toEqual(new Set(["ada"]));
+    await session.leave();
+  });
+
+  test("that is slow to open does not hold up the handshake", async () => {
+    const { promise, resolve } = Promise.withResolvers<ReturnType<typeof fakeEngine>>();
+    const session = await openSession(() => promise);
+    expect(session.client.getInstructions()).not.toContain("standing instructions");
+    resolve(fakeEngine());
     await session.leave();
   });
 
@@ -59,7 +83,7 @@ describe("the engine", () => {
     await expect(session.leave()).rejects.toBe(failure);
   });
 
-  test("that could not open is opened by the next call, and then the session has not failed", async () => {
+  test("that could not open in the handshake is opened by a later call, and then the session has not failed", async () => {
     const failures = [
       new SvcError("pack_in_use", "the pack is being compacted"),
       new SvcError("pack_in_use", "the pack is being compacted"),
@@ -80,7 +104,7 @@ describe("the engine", () => {
       });
       outcomes.push(isError);
     }
-    expect(outcomes).toEqual([true, true, true, false, false]);
+    expect(outcomes).toEqual([true, true, false, false, false]);
     expect(openings).toBe(4);
     expect(session.log).toEqual([
       "The memory could not be opened: the pack is being compacted",
@@ -207,7 +231,7 @@ test("the stateless revision is served without a handshake", async () => {
   const lines = (await stdout.toArray()).join("").trim().split("\n");
   const results = new Map(lines.map((line) => JSON.parse(line)).map((m) => [m.id, m.result]));
   expect(JSON.stringify(results.get(1))).toContain(NEXT_REVISION);
-  expect(results.get(2).tools).toHaveLength(29);
+  expect(results.get(2).tools).toHaveLength(30);
   expect(results.get(3).structuredContent).toMatchObject({ id: NODE_ID });
   expect(results.get(4)).toMatchObject({
     structuredContent: { error: expect.stringContaining("metadata.id: 1234567890123456789 has") },

@@ -5,7 +5,7 @@ import { edgeForm, type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { nextInstant } from "../../../lib/instant.ts";
-import { browseOperation } from "../../contract/browse.ts";
+import { browseOperation, profileOperation } from "../../contract/browse.ts";
 import { textWindow, windowJson } from "../../contract/core/cut-texts.ts";
 import { rounded } from "../../contract/core/tool-text.ts";
 import {
@@ -99,6 +99,30 @@ async function placeOf({ find }: Desk<ListOptions>, after: string): Promise<stri
   const { id, createdAt: at } = await find(after);
   return cursorOf({ id, at });
 }
+
+/** `svc profile`: what is known of a person. */
+export const profileCommand = memoryCommand<{ readonly maxTokens: number }, []>(
+  {
+    name: "profile",
+    description: "tell what is known of a person: instructions, preferences, people, open tasks",
+    of: profileOperation,
+    options: [countOption("--max-tokens <count>", "maximum length", [1, 10_000], 500)],
+    examples: `
+Examples:
+  svc profile
+  svc profile --max-tokens 200 --format json
+
+Needs no language model. svc list shows all memories, svc search finds those about a question.`,
+  },
+  async (desk) => {
+    const { output, json } = await desk.ask(profileOperation, {
+      max_tokens: desk.options.maxTokens,
+    });
+    desk.tell(json, () => output.text.split("\n").filter((line) => line !== ""));
+    if (output.entries.length === 0) desk.output.note("Nothing is known yet.");
+    if (output.leftOut > 0) desk.output.note(`${output.leftOut} more did not fit.`);
+  },
+);
 
 /** `svc nodes`: the memories of all owners with their confidence and salience, newest first. */
 export const nodesCommand = memoryCommand<{ readonly limit: number }, []>(

@@ -1,0 +1,324 @@
+import { parseOptionalInteger, parseOptionalMembers, parseUserId } from "../domain/arguments.ts";
+import { modelRules, onScale } from "../domain/embedding-models.ts";
+import { LIFECYCLE_STATES, SCOPES, type Scope } from "../domain/enums.ts";
+import { isActive } from "../domain/lifecycle.ts";
+import { type MemoryNode, statedTime } from "../domain/node.ts";
+import {
+  Names,
+  OVERVIEW_PARTS,
+  OVERVIEW_READS,
+  type OverviewPart,
+  overviewPart,
+} from "../domain/overview.ts";
+import { replaces, type Statement, sharedPart, statementOf } from "../domain/replacement.ts";
+import { endsAnother } from "../domain/same-saying.ts";
+import { isOfConversation } from "../domain/search/turns.ts";
+import { addDays, type Instant } from "../lib/instant.ts";
+import { withoutInvisible } from "../lib/invisible.ts";
+import { compareUnits } from "../lib/text.ts";
+import type { Uuid } from "../lib/uuid.ts";
+import type { Browse } from "../ports/store/graph.ts";
+import type { SearchIndex } from "../ports/store/search-index.ts";
+import type { EngineDeps } from "./deps.ts";
+
+/** What is known of a person at a glance. `null` and `undefined` both mean absent. */
+
+export type OverviewInput = {
+  readonly userId: string;
+  /** Absent: all. Empty: nothing. */
+  readonly scopes?: readonly Scope[] | null | undefined;
+  /** At least 0. Default 500. */
+  readonly maxTokens?: number | null | undefined;
+};
+
+export type OverviewEntry = {
+  readonly part: OverviewPart;
+  /** Of a person or thing. */
+  readonly name: string | undefined;
+  /** The number of memories that name it. */
+  readonly memories: number | undefined;
+  /** As shown: the beginning of a long memory. */
+  readonly text: string;
+  readonly nodeId: Uuid;
+  /** When it was said. */
+  readonly at: Instant;
+};
+
+export type Overview = {
+  readonly entries: readonly OverviewEntry[];
+  /** The entries as text, part by part; empty if nothing is known. */
+  readonly text: string;
+  readonly tokens: number;
+  /** The number of further entries that did not fit. */
+  readonly leftOut: number;
+};
+
+export type OverviewMethods = {
+  /**
+   * Standing instructions, preferences, facts, people and things, decisions and open tasks, without a model. Every entry is active and has
+   * no later memory that says otherwise. Instructions and preferences come first, the rest as far as it fits.
+   * @throws SvcError invalid_argument
+   */
+  overview(input: OverviewInput): Promise<Overview>;
+};
+
+const DEFAULT_TOKENS = 500;
+/** Memories read at once: all of them the first time, then new ones. */
+const PAGE = 500;
+const NEW_PAGE = 20;
+/** Maximum entries of a part. */
+const MOST: Readonly<Record<OverviewPart, number>> = {
+  ...{ instructions: 20, preferences: 20, facts: 12, people: 10, decisions: 6, tasks: 6 },
+};
+/** Candidates of a part for each entry, since some are outdated. */
+const SPARE = 2;
+/** Days after which a task that was not renewed counts as done or forgotten. */
+const TASK_DAYS = 180;
+/** Near memories that may outdate an entry. */
+const NEAR = 12;
+/** The minimum share of common words from which a later memory settles a task. */
+const SETTLES_FROM = 0.4;
+/** Owners kept in memory. */
+const KEPT = 8;
+
+type Deps = Pick<
+  EngineDeps<
+    Pick<Browse, "browse" | "nodesOf"> & Pick<SearchIndex, "keptEntries" | "nearNodes" | "hasModel">
+  >,
+  "store" | "embedder" | "tokenizer" | "clock"
+>;
+
+/** What was read of an owner's memories so far. */
+type Known = {
+  readonly ids: Set<Uuid>;
+  readonly parts: Map<OverviewPart, MemoryNode[]>;
+  readonly names: Names;
+};
+/** An entry, and the memories that may be shown as it, the best first. */
+type Candidate = Pick<OverviewEntry, "part" | "name" | "memories"> & {
+  readonly nodes: readonly MemoryNode[];
+};
+type Chosen = Omit<Candidate, "nodes"> & { readonly node: MemoryNode };
+
+/** Makes overviews, and remembers what it read, so that later ones read only new memories. */
+export function createOverviews(deps: Deps) {
+  const kept = new Map<string, Known>();
+  return {
+    of: async (input: OverviewInput): Promise<Overview> => {
+      const userId = parseUserId(input.userId);
+      const scopes = parseOptionalMembers(SCOPES, input.scopes, "scopes");
+      const max = parseOptionalInteger(input.maxTokens, "max_tokens", 0) ?? DEFAULT_TOKENS;
+      await deps.tokenizer.ready();
+      const known = kept.get(userId) ?? { ids: new Set(), parts: new Map(), names: new Names() };
+      kept.delete(userId);
+      kept.set(userId, known);
+      for (const other of kept.keys()) if (kept.size > KEPT) kept.delete(other);
+      await readNew(deps, userId, known);
+      const found = await choose(deps, userId, known, scopes);
+      return shown(found, max, (text) => deps.tokenizer.count(text, userId));
+    },
+    /** Drops what was read of an owner, whose memories may have been erased. */
+    forget: (userId: string): void => void kept.delete(userId),
+  };
+}
+
+export type Overviews = ReturnType<typeof createOverviews>;
+
+/** Reads memories in any state, since one may be restored, newest first, up to a page that has nothing new. */
+async function readNew({ store }: Deps, userId: string, known: Known): Promise<void> {
+  const filter = { userId, clock: "learned", lifecycleStates: LIFECYCLE_STATES } as const;
+  const fresh: MemoryNode[] = [];
+  for (let after: { readonly at: Instant; readonly id: Uuid } | undefined; ; ) {
+    const limit = known.ids.size === 0 ? PAGE : NEW_PAGE;
+    const page = await store.browse({ ...filter, oldestFirst: false, after, limit });
+    const unseen = page.items.filter(({ id }) => !known.ids.has(id));
+    fresh.push(...unseen);
+    const last = page.items.at(-1);
+    if (!page.hasMore || unseen.length === 0 || last === undefined) break;
+    after = { at: last.createdAt, id: last.id };
+  }
+  for (const node of fresh.reverse()) {
+    known.ids.add(node.id);
+    if (node.nodeType === "entity" || node.nodeType === "summary") continue;
+    const part = overviewPart(node);
+    if (part !== undefined) known.parts.set(part, [...(known.parts.get(part) ?? []), node]);
+    if (node.content.length <= OVERVIEW_READS) known.names.add(node);
+  }
+}
+
+async function choose(
+  deps: Deps,
+  userId: string,
+  known: Known,
+  scopes: readonly Scope[] | undefined,
+): Promise<readonly Chosen[]> {
+  const { store, clock } = deps;
+  const now = clock.now();
+  const listed = OVERVIEW_PARTS.flatMap((part): readonly Candidate[] => {
+    const most = MOST[part] * SPARE;
+    if (part === "people") {
+      const names = known.names.list().slice(0, most);
+      return names.map(({ name, memories, about }) => ({ part, nodes: about, name, memories }));
+    }
+    return (known.parts.get(part) ?? [])
+      .slice(-most)
+      .toReversed()
+      .map((node) => ({ part, nodes: [node], name: undefined, memories: undefined }));
+  });
+  const ids = new Set(listed.flatMap(({ nodes }) => nodes.map(({ id }) => id)));
+  const { items } = await store.nodesOf(userId, [...ids]);
+  const active = items.filter((node) => counts(node, now, scopes));
+  const fates = await fatesOf(deps, userId, active);
+  const current = new Map(
+    active.filter(({ id }) => fates.get(id) !== "replaced").map((node) => [node.id, node]),
+  );
+  const old = addDays(now, -TASK_DAYS) ?? now;
+  const isOpen = (node: MemoryNode) => !fates.has(node.id) && statedTime(node) >= old;
+  const seen = new Map<OverviewPart, number>();
+  return listed.flatMap(({ nodes, ...rest }): Chosen[] => {
+    const count = seen.get(rest.part) ?? 0;
+    const node = nodes.map(({ id }) => current.get(id)).find((one) => one !== undefined);
+    if (node === undefined || count >= MOST[rest.part]) return [];
+    if (rest.part === "tasks" && !isOpen(node)) return [];
+    seen.set(rest.part, count + 1);
+    return [{ ...rest, node }];
+  });
+}
+
+function counts(node: MemoryNode, now: Instant, scopes: readonly Scope[] | undefined): boolean {
+  const { lifecycleState: state, validFrom, validTo, scope } = node;
+  return (
+    isActive(state) &&
+    state !== "contested" &&
+    (scopes?.includes(scope) ?? true) &&
+    validFrom <= now &&
+    (validTo === undefined || now < validTo)
+  );
+}
+
+type Fate = "replaced" | "settled";
+
+/** Memories that a later one replaces, and tasks that a later one takes up. */
+async function fatesOf(
+  { store, embedder }: Deps,
+  userId: string,
+  nodes: readonly MemoryNode[],
+): Promise<ReadonlyMap<Uuid, Fate>> {
+  const fates = new Map<Uuid, Fate>();
+  if (!(await store.hasModel(embedder.identity))) return fates;
+  const { likeMemories } = modelRules(embedder.identity.model);
+  const entries = await store.keptEntries(
+    userId,
+    nodes.map(({ id }) => id),
+  );
+  for (const node of nodes) {
+    const statement = statementOf(node);
+    const vector = entries.get(node.id)?.vector;
+    if (statement === undefined || vector === undefined) continue;
+    const question = { userId, scope: node.scope, count: NEAR };
+    const later = await store.nearNodes(vector, question, (near) =>
+      near.filter(({ node: other }) => other.id !== node.id && isLater(other, node)),
+    );
+    for (const { node: other, cosine } of later) {
+      const newer = statementOf(other);
+      if (newer === undefined) continue;
+      const fate = fateOf(
+        { node: other, statement: newer },
+        { node, statement },
+        onScale(likeMemories, cosine),
+      );
+      if (fate !== undefined && fates.get(node.id) !== "replaced") fates.set(node.id, fate);
+    }
+  }
+  return fates;
+}
+
+type Stated = { readonly node: MemoryNode; readonly statement: Statement };
+
+function fateOf(newer: Stated, older: Stated, cosine: number): Fate | undefined {
+  const isSaid = isOfConversation(newer.node) && isOfConversation(older.node);
+  const [one, other] = [newer.statement, older.statement];
+  if (replaces(one, other, cosine, isSaid) && !endsAnother(one, other)) return "replaced";
+  const isTask = overviewPart(older.node) === "tasks";
+  return isTask && sharedPart(one.stems, other.stems) >= SETTLES_FROM ? "settled" : undefined;
+}
+
+function isLater(one: MemoryNode, other: MemoryNode): boolean {
+  return (
+    compareUnits(statedTime(one), statedTime(other)) > 0 ||
+    (statedTime(one) === statedTime(other) && compareUnits(one.createdAt, other.createdAt) > 0)
+  );
+}
+
+/** Parts that are filled before the others. */
+const FIRST: ReadonlySet<OverviewPart> = new Set(["instructions", "preferences"]);
+const HEADINGS: Readonly<Record<OverviewPart, string>> = {
+  instructions: "Standing instructions",
+  preferences: "Preferences",
+  facts: "Facts",
+  people: "People and things",
+  decisions: "Decisions",
+  tasks: "Open tasks",
+};
+/** Code points of a memory that an entry shows. */
+const SHOWN = 160;
+
+function shown(found: readonly Chosen[], max: number, count: (text: string) => number): Overview {
+  const entries = found.map(({ node, ...rest }): OverviewEntry => {
+    return { ...rest, nodeId: node.id, text: beginning(node.content), at: statedTime(node) };
+  });
+  const fitting: OverviewEntry[] = [];
+  const headed = new Set<OverviewPart>();
+  let tokens = 0;
+  let leftOut = 0;
+  for (const entry of inTurns(entries)) {
+    const { part, nodeId } = entry;
+    // A memory that an earlier part shows needs no second line.
+    if (fitting.some((other) => other.nodeId === nodeId && other.part !== part)) continue;
+    const heading = headed.has(part) ? [] : [`${HEADINGS[part]}:`];
+    const needed = count([...heading, lineOf(entry), ""].join("\n"));
+    if (tokens + needed > max) {
+      leftOut += 1;
+      continue;
+    }
+    fitting.push(entry);
+    headed.add(part);
+    tokens += needed;
+  }
+  const order = (entry: OverviewEntry) => OVERVIEW_PARTS.indexOf(entry.part);
+  const sorted = fitting.toSorted((one, other) => order(one) - order(other));
+  const text = written(sorted);
+  return { entries: sorted, text, tokens: count(text), leftOut };
+}
+
+/** Instructions and preferences, then one of each other part in turns. */
+function inTurns(entries: readonly OverviewEntry[]): readonly OverviewEntry[] {
+  const parts = Map.groupBy(entries, ({ part }) => part);
+  const rest = OVERVIEW_PARTS.filter((part) => !FIRST.has(part)).map(
+    (part) => parts.get(part) ?? [],
+  );
+  const rounds = Math.max(...rest.map(({ length }) => length));
+  return [
+    ...entries.filter(({ part }) => FIRST.has(part)),
+    ...Array.from({ length: rounds }, (_, at) => rest.flatMap((part) => part[at] ?? [])).flat(),
+  ];
+}
+
+function written(entries: readonly OverviewEntry[]): string {
+  const parts = Map.groupBy(entries, ({ part }) => part);
+  return OVERVIEW_PARTS.flatMap((part) => {
+    const lines = parts.get(part);
+    return lines === undefined ? [] : [`${HEADINGS[part]}:`, ...lines.map(lineOf)];
+  }).join("\n");
+}
+
+function lineOf({ name, text, at, part }: OverviewEntry): string {
+  const dated = part === "instructions" || part === "preferences" ? "" : ` (${at.slice(0, 10)})`;
+  return `- ${name === undefined ? "" : `${name}: `}${text}${dated}`;
+}
+
+/** One line, without characters that nobody sees. */
+function beginning(content: string): string {
+  const line = [...withoutInvisible(content).replaceAll(/\s+/gu, " ").trim()];
+  return line.length <= SHOWN ? line.join("") : `${line.slice(0, SHOWN - 1).join("")}…`;
+}
