@@ -1,6 +1,6 @@
 /**
  * The client for Python: `bun scripts/python.ts check` tries it against `dist/svc`, `make` only makes the modules that follow from
- * the OpenAPI document, `wheel FOLDER` builds the package. Tools are installed below `node_modules`, at the versions of
+ * the OpenAPI document. Tools are installed below `node_modules`, at the versions of
  * `clients/python/requirements.txt`.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -22,12 +22,15 @@ function environmentOf(requirements: string): string {
 }
 
 /** Why the client cannot be tried here, in one line: no Python, or its tools cannot be installed. Undefined: they are there. */
-export async function whyNoPython(requirements = REQUIREMENTS): Promise<string | undefined> {
+export async function whyNoPython({
+  requirements = REQUIREMENTS,
+  mayInstall = process.env["CI"] !== undefined,
+} = {}): Promise<string | undefined> {
   const version = await run(["python3", "-c", "import sys; print(sys.version_info >= (3, 10))"]);
   if (version.stdout.trim() !== "True") return "python3 of version 3.10 or newer is not installed";
   const environment = environmentOf(requirements);
   if (existsSync(environment)) return undefined;
-  if (!import.meta.main && process.env["CI"] === undefined) {
+  if (!mayInstall) {
     return "its tools are not installed; set CI=true to have them installed below node_modules";
   }
   if (!existsSync(UV)) {
@@ -99,18 +102,19 @@ async function check(): Promise<void> {
   }
 }
 
-/** Builds the package. Equal source gives equal bytes. */
-async function wheel(folder: string): Promise<void> {
+/** Builds the package into a folder, given absolutely. Equal source gives equal bytes. @throws Error that says why not */
+export async function clientWheel(folder: string): Promise<void> {
+  const hindrance = await whyNoPython({ mayInstall: true });
+  if (hindrance !== undefined) throw new Error(hindrance);
   await makeModules();
   await inClient(["hatchling", "build", "-t", "wheel", "-d", folder]);
 }
 
 if (import.meta.main) {
-  const [command, folder] = process.argv.slice(2);
-  const hindrance = await whyNoPython();
+  const [command] = process.argv.slice(2);
+  const hindrance = await whyNoPython({ mayInstall: true });
   if (hindrance !== undefined) throw new Error(hindrance);
   if (command === "check") await check();
   else if (command === "make") await makeModules();
-  else if (command === "wheel" && folder !== undefined) await wheel(folder);
-  else throw new Error("bun scripts/python.ts check | make | wheel FOLDER");
+  else throw new Error("bun scripts/python.ts check | make");
 }

@@ -50,6 +50,7 @@ ASYNC_TO_SYNC = (
     (r"\b__a(enter|exit)__\b", r"__\1__"),
     (r"\baclose\b", "close"),
     (r"\b_async\b", "_sync"),
+    (r"``_mem0_sync.py`` is made of this file by ``generate.py``\.", "Made of ``_mem0_async.py``. Do not edit."),
     (r"The asynchronous client\. .*generate.py``\.", "The synchronous client, made of ``_async.py``. Do not edit."),
 )
 
@@ -62,8 +63,9 @@ def main(document_path: str) -> None:
     text = HEAD + OPERATIONS_HEAD + calls
     (OUT / "async_operations.py").write_text(text, "utf-8")
     (OUT / "operations.py").write_text(to_sync(text), "utf-8")
-    source = (PACKAGE / "_async.py").read_text("utf-8")
-    (PACKAGE / "_sync.py").write_text(to_sync(source), "utf-8")
+    for name in ("_async.py", "_mem0_async.py"):
+        source = (PACKAGE / name).read_text("utf-8")
+        (PACKAGE / name.replace("async", "sync")).write_text(to_sync(source), "utf-8")
     make_models(document_path, document)
 
 

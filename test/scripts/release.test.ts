@@ -16,6 +16,7 @@ import { TARGETS, type Target } from "../../scripts/build/targets.ts";
 import { tar } from "../../scripts/release/archive.ts";
 import { npmPlatform } from "../../scripts/release/npm-packages.ts";
 import { makeRelease } from "../../scripts/release/release.ts";
+import { wheel } from "../../scripts/release/wheel.ts";
 import { startRegistry } from "./npm-registry.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -53,6 +54,29 @@ function filesBelow(folder: string): readonly string[] {
 
 // The list of parts names the files of every target; those of other platforms would have to be fetched.
 beforeAll(async () => await makeInto(release, ["linux-x64"]));
+
+test("a wheel installs the program of its platform, which Python finds and a shell starts; equal inputs give equal bytes", async () => {
+  const target = "linux-x64";
+  const input = {
+    product: { ...manifest, name: "svc" },
+    target,
+    program: readFileSync(await program(target)),
+    papers: [{ name: "LICENSE", bytes: readFileSync(join(ROOT, "LICENSE")) }],
+    level: 6,
+  } as const;
+  const made = wheel(input);
+  expect(made.bytes).toEqual(wheel(input).bytes);
+  expect(made.name).toBe(`svc_memory_bin-${version}-py3-none-manylinux_2_28_x86_64.whl`);
+  writeFileSync(join(place, made.name), made.bytes);
+  const folder = join(place, "site");
+  const pip = ["python3", "-m", "pip", "--isolated", "--disable-pip-version-check", "install"];
+  const installed = run([...pip, "--no-index", "--no-deps", "--target", folder, made.name], place);
+  expect([installed.code, installed.errors]).toEqual([0, expect.any(String)]);
+  const code = "import subprocess, svc_memory_bin; subprocess.run([svc_memory_bin.program(), 'a'])";
+  const env = { PYTHONPATH: folder };
+  expect(run(["python3", "-c", code], place, env).output).toBe(`${target} got: a\n`);
+  expect(run([join(folder, "bin/svc"), "b"], place, env).output).toBe(`${target} got: b\n`);
+});
 
 test("a release has a package for every channel, and the sums of all files that are downloaded", () => {
   expect(filesBelow(release)).toEqual([
