@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _TRIES = 4
 #: Seconds before the second try; doubled for each further one.
 _PAUSE = 0.05
+#: Memories that the server takes at once.
+_BATCH = 1000
 #: Memories of a page when everything is read.
 _PAGE = 500
 
@@ -201,19 +203,23 @@ class AsyncMemory:
             body["event_time"] = _wire.instant(event_time)
         return await self.api.store(_wire.body(body), idempotency_key=request_id or str(uuid.uuid4()))
 
-    async def store_many(
-        self, items: Iterable[str | models.StoreRequest], *, user_id: str | None = None
-    ) -> list[models.StoreReceipt]:
-        """Keeps many memories, each a text or ``{"content": ..., "node_type": ...}``; all can be found when this returns."""
-        receipts = []
-        for item in items:
-            fields: dict[str, Any] = {"content": item} if isinstance(item, str) else {**item}
-            receipts.append(await self.store(fields.pop("content"), user_id=user_id, **fields))
-        return receipts
+    async def store_many(self, items: Iterable[str | models.StoreItem], *, user_id: str | None = None) -> list[models.Memory]:
+        """Keeps many memories, each a text or ``{"content": ..., "node_type": ...}``; all can be found when this returns.
+
+        Each thousand is kept as a whole or not at all.
+        """
+        owner = user_id or await self.owner()
+        rest: list[Any] = [{"content": item} if isinstance(item, str) else item for item in items]
+        stored: list[models.Memory] = []
+        for start in range(0, len(rest), _BATCH):
+            body = _wire.body({"items": rest[start : start + _BATCH], "user_id": owner})
+            answer = await self.api.store_many(body, idempotency_key=str(uuid.uuid4()))
+            stored += answer["memories"]
+        return stored
 
     async def ingest(
         self,
-        messages: str | Sequence[Mapping[str, Any]],
+        messages: str | Sequence[models.IngestMessage],
         *,
         user_id: str | None = None,
         session_id: str | None = None,
@@ -221,12 +227,12 @@ class AsyncMemory:
     ) -> list[str]:
         """Keeps messages of a conversation, ``{"role": ..., "content": ...}`` each, and returns the ids of their events.
 
-        With extraction on, the server derives memories of what they state.
+        They are kept as a whole or not at all. With extraction on, the server derives memories of what they state.
         """
-        said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
         owner = user_id or await self.owner()
-        shared = {"user_id": owner, "session_id": session_id, **more}
-        return [(await self.api.ingest(_wire.body({**shared, **message})))["event_id"] for message in said]
+        said = {"content": messages} if isinstance(messages, str) else {"messages": messages}
+        answer = await self.api.ingest(_wire.body({**said, "user_id": owner, "session_id": session_id, **more}))
+        return answer["event_ids"] if "event_ids" in answer else [answer["event_id"]]
 
     async def search(
         self, query: str, *, limit: int = 10, user_id: str | None = None, **more: Unpack[models.SearchOptions]
