@@ -80,6 +80,7 @@ export type Strength = (typeof STRENGTHS)[number];
 type Judged = {
   /** With the speaker's name, if known. */
   readonly text: string;
+  readonly nodeType?: NodeType | undefined;
   /** Cosine of its own vector with the question, 0 to 1; undefined without one. */
   readonly cosine: number | undefined;
 };
@@ -112,6 +113,20 @@ const EMPTY: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Words by which questions name a type of memories, and those that such questions have besides. */
+const TYPE_WORDS: Readonly<Partial<Record<NodeType, ReadonlySet<string>>>> = {
+  task: stems("task tasks todo todos reminder aufgabe tarea tareas tâche"),
+  decision: stems("decision decide entscheidung entschieden decisión"),
+  preference: stems("preference vorliebe preferencia"),
+  event: stems("birthday appointment geburtstag termin cumpleaños cita citas"),
+  instruction: stems("instruction rule rules regel"),
+};
+const BESIDE_TYPES = stems("open pending due list show all current left offen alle pendientes");
+
+function stems(words: string): ReadonlySet<string> {
+  return new Set(analyse(words).map(stem));
+}
+
 /**
  * The strength of each hit of one question. If the best hit answers the question, it and those not much worse are strong. Otherwise only a
  * first hit far ahead of all others is. Pure.
@@ -136,10 +151,17 @@ export function strengthsOf(
   return hits.map((_, place) => (isAhead && place === 0 ? "strong" : "weak"));
 }
 
-function worthOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {
-  const share = shareOf(words, text);
+function worthOf(words: ReadonlySet<string>, { text, nodeType, cosine }: Judged): number {
+  const share = isNamed(words, nodeType) ? 1 : shareOf(words, text);
   if (cosine === undefined) return share >= ANSWERS_WITHOUT_VECTOR ? ANSWERS_FROM : 0;
   return cosine + WORDS_SHARE * share;
+}
+
+/** Whether a question names a type, and nothing else: `open tasks`. */
+function isNamed(words: ReadonlySet<string>, type: NodeType | undefined): boolean {
+  const names = type && TYPE_WORDS[type];
+  if (names === undefined || !words.values().some((word) => names.has(word))) return false;
+  return words.values().every((word) => names.has(word) || BESIDE_TYPES.has(word));
 }
 
 /** Words of a question that are looked up in texts, and UTF-16 units of a text that are searched. */

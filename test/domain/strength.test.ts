@@ -39,4 +39,17 @@ describe("the strength of hits", () => {
     ];
     expect(strengthsOf(QUESTION, hits)).toEqual(["strong", "weak"]);
   });
+
+  test("is strong for a type that the question names, and nothing else", () => {
+    const hits = [
+      { text: "Renew the passport.", nodeType: "task", cosine: 0.55 },
+      { text: "The shop opens at nine.", nodeType: "note", cosine: 0.5 },
+    ] as const;
+    for (const question of ["open tasks", "What are my tasks?", "offene Aufgaben", "todo list"]) {
+      expect([question, strengthsOf(question, hits)]).toEqual([question, ["strong", "weak"]]);
+    }
+    for (const question of ["tasks of Tom", "Which shop is open?"]) {
+      expect([question, strengthsOf(question, hits)]).toEqual([question, ["weak", "weak"]]);
+    }
+  });
 });

@@ -187,10 +187,10 @@ function judged(
   const strengths = strengthsOf(
     query,
     results.map((result) => {
-      const { content, metadata } = result.node;
+      const { content, metadata, nodeType } = result.node;
       const speaker = storedSpeaker(metadata);
       const text = speaker === undefined ? content : `${speaker} ${content}`;
-      return { text, cosine: cosineOf(result) };
+      return { text, nodeType, cosine: cosineOf(result) };
     }),
     next,
   );

@@ -3,7 +3,7 @@ import { LIMITS } from "../../domain/arguments.ts";
 import { CONDITION_STATES, LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { isPinned, type MemoryNode, nodeForm } from "../../domain/node.ts";
 import { EVALUATION_METHODS } from "../../engine/lifecycle/api.ts";
-import { count, flag, list, member, object, omitted, told, uuid, view } from "../../lib/form.ts";
+import { count, flag, list, member, object, told, uuid, view } from "../../lib/form.ts";
 import { boundedText, id, instantIn, optionalId, retryId } from "./core/fields.ts";
 import { ADDS, CHANGES, callerOf, defineOperation, part, RETIRES } from "./core/operation.ts";
 import { field, httpField, optional, required, toolField, withDefault } from "./core/request.ts";
@@ -28,7 +28,7 @@ const pairView = view<readonly MemoryNode[]>()({
 const changedView = view<MemoryNode>()({
   id: uuid,
   lifecycleState: member(LIFECYCLE_STATES),
-  pinned: told(omitted(flag), (node) => isPinned(node) || undefined),
+  pinned: told(flag, isPinned),
 });
 
 /** @param says what has happened */

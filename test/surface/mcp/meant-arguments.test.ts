@@ -29,6 +29,12 @@ describe("an argument is taken for what is meant", () => {
     expect(await answer("memory_retrieve", scoped)).toMatchObject({ count: 1 });
   });
 
+  test("where a day stands for its beginning", async () => {
+    const { stored, node } = await connect();
+    const id = await stored("we ship the app", { event_time: "2026-11-20" });
+    expect(await node(id)).toMatchObject({ event_time: "2026-11-20T00:00:00.000000Z" });
+  });
+
   test("inside of another as well", async () => {
     const { answer, call } = await connect();
     const multipliers = { graph: "2", lexical: 1 };

@@ -5,12 +5,13 @@ import { parseWire } from "./wire-issues.ts";
 
 /** The URI under which tools expose a memory. */
 const NODE_URI = /^memory:\/\/nodes\/([^/?#]+)$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** Arguments that refer to memories, events or records by id. */
 const NAMES_IDS = /^(?!user_id$|session_id$)(?:.*_)?ids?$|^supersedes$/;
 
 /**
  * Reads a tool's arguments as clients send them. If an argument does not match its schema, a text that is its JSON is parsed (`"5"`,
- * `"[\"…\"]"`, `"{…}"`), nested ones too, and a single entry stands for a list; the URI of a memory stands for its id.
+ * `"[\"…\"]"`, `"{…}"`), nested ones too, a single entry stands for a list, a day for its beginning in UTC, and the URI of a memory for its id.
  * @throws SvcError invalid_argument
  */
 export function readArguments(schema: z.ZodObject, args: unknown): Wire {
@@ -45,7 +46,8 @@ function meant(own: z.ZodType, name: string, value: unknown): unknown {
   }
   // Some models write an empty text for an absent argument.
   if (value.trim() === "" && own.safeParse(undefined).success) return undefined;
-  const readings = [jsonOf(value), ...(isTaken ? [] : [[value]])];
+  const day = DAY.test(value.trim()) ? [`${value.trim()}T00:00:00Z`] : [];
+  const readings = [jsonOf(value), ...day, ...(isTaken ? [] : [[value]])];
   return (
     readings.map((one) => readInside(own, inIds(name, one))).find((one) => one !== undefined) ??
     value
