@@ -483,7 +483,7 @@ const scanNodesOperation = defineOperation({
     tool: "memory_scan_nodes",
     title: "List memories",
     description:
-      "List memories page by page: for overviews (newest_first) and reviews, such as all tasks. To answer a question use memory_retrieve.",
+      "List memories page by page, for overviews (newest_first) and reviews. To answer a question use memory_retrieve.",
     toolSet: "core",
     coreArguments: ["scope", "node_type", "lifecycle_states", "newest_first", "after_id", "limit"],
     annotations: READS,
