@@ -27,10 +27,10 @@ const ROOT = join(import.meta.dir, "..");
 
 /** Megabytes that a program may have, with the model that every program has and with all of them: people download it. */
 const LIMITS: Readonly<Record<Target, { readonly one: number; readonly all: number }>> = {
-  "linux-x64": { one: 172, all: 240 },
-  "linux-arm64": { one: 167, all: 240 },
-  "darwin-arm64": { one: 150, all: 240 },
-  "windows-x64": { one: 172, all: 240 },
+  "linux-x64": { one: 172, all: 241 },
+  "linux-arm64": { one: 167, all: 241 },
+  "darwin-arm64": { one: 150, all: 241 },
+  "windows-x64": { one: 172, all: 241 },
 };
 
 type Models = readonly EmbeddingModel[] | undefined;

@@ -49,7 +49,10 @@ export async function nativePlugin(
 /** The module that takes the place of `src/adapters/native/embedded.ts`. */
 async function embeddedModule(root: string, files: readonly NativeFile[]): Promise<string> {
   const compressed = await Promise.all(files.map(({ source }) => compressFile(root, source)));
-  const child = await footageChild(root);
+  const children = [
+    await childProgram(root, "footage", "src/adapters/footage/child.ts"),
+    await childProgram(root, "document", "src/adapters/sources/document-child.ts"),
+  ];
   const imports = compressed.map(
     ({ path }, i) => `import f${i} from ${JSON.stringify(path)} with { type: "file" };`,
   );
@@ -57,29 +60,37 @@ async function embeddedModule(root: string, files: readonly NativeFile[]): Promi
     const fields = JSON.stringify({ group, name, sha256: compressed[i]?.sha256 }).slice(1, -1);
     return `  ${JSON.stringify(key)}: { asset: f${i}, ${fields} },`;
   });
-  const { path, ...place } = child;
   return [
     ...imports,
-    `import child from ${JSON.stringify(path)} with { type: "file" };`,
+    ...children.map(
+      ({ path }, i) => `import child${i} from ${JSON.stringify(path)} with { type: "file" };`,
+    ),
     "export const EMBEDDED = {",
     ...entries,
-    `  "footage-child": { asset: child, ${JSON.stringify(place).slice(1, -1)} },`,
+    ...children.map(({ kind, place }, i) => {
+      const fields = JSON.stringify(place).slice(1, -1);
+      return `  "${kind}-child": { asset: child${i}, ${fields} },`;
+    }),
     "};",
     "",
   ].join("\n");
 }
 
-/** The program of the process that reads photos and videos, as one file: it runs outside of the executable's own modules. */
-async function footageChild(root: string) {
+/** The program of a process that reads files of others, as one file: it runs outside of the executable's own modules. */
+async function childProgram(root: string, kind: string, module: string) {
   const { outputs } = await Bun.build({
-    entrypoints: [join(root, "src/adapters/footage/child.ts")],
+    entrypoints: [join(root, module)],
     target: "bun",
     minify: true,
   });
   const text = await outputs[0]?.text();
-  if (text === undefined) throw new Error("the process that reads photos was not bundled");
+  if (text === undefined) throw new Error(`the process of ${module} was not bundled`);
   const { path, sha256 } = await compressContent(root, Buffer.from(text));
-  return { path, sha256, group: `footage-${sha256.slice(0, 12)}`, name: "child.js" };
+  return {
+    path,
+    kind,
+    place: { sha256, group: `${kind}-${sha256.slice(0, 12)}`, name: "child.js" },
+  };
 }
 
 /** The module that takes the place of `src/adapters/tokens/cl100k-tokens.ts`. As code the tokens would take seven times the space. */

@@ -122,7 +122,7 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
       pastIndex: pastIndexes(clock),
       embedder,
       tokenizer: createCl100kTokenizer(),
-      sources: createSourceReader(),
+      sources: createSourceReader(process.env),
       dates: createChronoDateReader({ languages: settings.temporalLanguages, warn }),
       clock,
       ids,

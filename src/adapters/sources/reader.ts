@@ -9,6 +9,7 @@ import type {
 import { openSqlite } from "../native/load-library.ts";
 import { CHATS } from "./chats.ts";
 import { DATABASES, READ_ONLY } from "./databases.ts";
+import { DOCUMENTS } from "./documents.ts";
 import {
   headOf,
   isArchive,
@@ -22,10 +23,17 @@ import { MEMORIES } from "./memories.ts";
 import { NOTES } from "./notes.ts";
 import { encodingOf, membersIn, PieceError } from "./pieces.ts";
 import { TRANSCRIPTS } from "./transcripts.ts";
-import type { Head, Made, SourceRow } from "./values.ts";
+import type { Environment, Head, Made, SourceRow } from "./values.ts";
 
 /** Everything that can be imported; the first row that recognises a file reads it. */
-const ROWS: readonly SourceRow[] = [...CHATS, ...TRANSCRIPTS, ...MEMORIES, ...DATABASES, ...NOTES];
+const ROWS: readonly SourceRow[] = [
+  ...CHATS,
+  ...TRANSCRIPTS,
+  ...MEMORIES,
+  ...DATABASES,
+  ...DOCUMENTS,
+  ...NOTES,
+];
 
 const HEAD_BYTES = 64 * 1024;
 const SQLITE = "SQLite format 3\u0000";
@@ -33,15 +41,19 @@ const SQLITE = "SQLite format 3\u0000";
 const TOLD_BYTES = 1024 * 1024;
 
 /** Reads what other programs keep, by its content. */
-export function createSourceReader(): SourceReader {
+export function createSourceReader(environment: Environment = {}): SourceReader {
   const kinds = new Map(ROWS.map((row) => [row.name, row]));
   return {
     kinds: [...kinds.values()].map(({ name, title, isLossless }) => ({ name, title, isLossless })),
-    read,
+    read: (input, options) => read(input, options, environment),
   };
 }
 
-async function* read(input: SourceInput, options: SourceOptions): AsyncGenerator<SourceItem> {
+async function* read(
+  input: SourceInput,
+  options: SourceOptions,
+  environment: Environment,
+): AsyncGenerator<SourceItem> {
   const source = await openSource(input, options.signal);
   try {
     let recognised = 0;
@@ -54,7 +66,7 @@ async function* read(input: SourceInput, options: SourceOptions): AsyncGenerator
       const row = rowFor(head, options.from);
       if (row !== undefined) {
         recognised += 1;
-        yield* readFile(row, file, { source, options, progress });
+        yield* readFile(row, file, { source, options, progress, environment });
       } else if (source.isFolder) yield { kind: "left_out", why: "files of no known kind" };
       else throw unsupported(file.path, unknownAs(head, options.from));
       yield progress.of(file);
@@ -86,17 +98,23 @@ type Reading = {
   readonly source: OpenSource;
   readonly options: SourceOptions;
   readonly progress: Progress;
+  readonly environment: Environment;
 };
 
 async function* readFile(
   row: SourceRow,
   file: SourceFile,
-  { source, options, progress }: Reading,
+  { source, options, progress, environment }: Reading,
 ): AsyncGenerator<SourceItem> {
   const { name, title, isLossless } = row;
   const instance = row.isOfPlace === true ? source.instance : "";
   const of: SourcePart = { source: { name, title, isLossless }, instance, file: file.path };
-  const context = { ...options, instance, onBytes: (count: number) => progress.add(count) };
+  const context = {
+    ...options,
+    instance,
+    environment,
+    onBytes: (count: number) => progress.add(count),
+  };
   try {
     for await (const made of row.read(file, context)) {
       yield toItem(made, of);

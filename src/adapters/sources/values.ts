@@ -39,7 +39,11 @@ export type ReadContext = SourceOptions & {
   /** The place of the source, where its ids are only unique there. */
   readonly instance: string;
   readonly onBytes: (count: number) => void;
+  /** Of this process, for those that it starts. */
+  readonly environment: Environment;
 };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What a row yields: records, and what it leaves out. */
 export type Made =

@@ -254,3 +254,58 @@ export const ORIGINAL = {
     { id: "e2", content: "Hello there", role: "user", timestamp: "2026-01-02T03:04:06Z" },
   ],
 };
+
+/** A PDF with a line of text on each page. */
+export function pdfOf(...pages: readonly string[]): Uint8Array {
+  const kids = pages.map((_, at) => `${4 + at * 2} 0 R`).join(" ");
+  const objects = [
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ...pages.flatMap((text, at) => {
+      const stream = `BT /F1 12 Tf 72 720 Td (${text}) Tj ET`;
+      return [
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + at * 2} 0 R >>`,
+        `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
+      ];
+    }),
+  ];
+  let pdf = "%PDF-1.4\n";
+  const places = objects.map((object, at) => {
+    const place = pdf.length;
+    pdf += `${at + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(place).padStart(10, "0")} 00000 n \n`;
+  });
+  const size = objects.length + 1;
+  pdf += `xref\n0 ${size}\n0000000000 65535 f \n${places.join("")}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${pdf.lastIndexOf("xref\n0")}\n%%EOF\n`;
+  return new TextEncoder().encode(pdf);
+}
+
+const TYPES = (part: string, type: string): Files => ({
+  "[Content_Types].xml": `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/${part}" ContentType="application/vnd.openxmlformats-officedocument.${type}.main+xml"/></Types>`,
+  "_rels/.rels": `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="${part}"/></Relationships>`,
+});
+
+/** Office documents as small as programs read them. */
+export const OFFICE: Readonly<Record<string, Files>> = {
+  docx: {
+    ...TYPES("word/document.xml", "wordprocessingml.document"),
+    "word/document.xml": `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Menu</w:t></w:r></w:p><w:p><w:r><w:t>Lentil soup &amp; bread.</w:t></w:r></w:p></w:body></w:document>`,
+    "word/styles.xml": `<?xml version="1.0"?><w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style></w:styles>`,
+    "word/_rels/document.xml.rels": `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>`,
+  },
+  pptx: {
+    ...TYPES("ppt/presentation.xml", "presentationml.presentation"),
+    "ppt/presentation.xml": "<p:presentation/>",
+    "ppt/slides/slide1.xml":
+      "<p:sld><a:p><a:r><a:t>Plan</a:t></a:r></a:p><a:p><a:r><a:t>Ship in </a:t></a:r><a:r><a:t>May</a:t></a:r></a:p></p:sld>",
+    "ppt/slides/slide2.xml": "<p:sld><a:p><a:r><a:t>Risks</a:t></a:r></a:p></p:sld>",
+  },
+  xlsx: {
+    ...TYPES("xl/workbook.xml", "spreadsheetml.sheet"),
+    "xl/workbook.xml": '<workbook><sheets><sheet name="Costs" sheetId="1"/></sheets></workbook>',
+    "xl/sharedStrings.xml": "<sst><si><t>Rent</t></si></sst>",
+    "xl/worksheets/sheet1.xml":
+      '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1"><v>1200</v></c></row></sheetData></worksheet>',
+  },
+};

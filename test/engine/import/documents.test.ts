@@ -1,0 +1,54 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { useEngines } from "../engines.ts";
+import { fileOf, folderOf, OFFICE, pdfOf, zipOf } from "./samples.ts";
+
+setDefaultTimeout(300_000);
+
+const { open } = useEngines();
+const userId = "anna";
+
+describe("documents", () => {
+  test("of PDF come in by page, and a changed page replaces the former one", async () => {
+    const { engine } = await open();
+    const folder = folderOf({ "lease.pdf": pdfOf("The rent is 900 euros.", "Pets are allowed.") });
+    const report = await engine.importSource({ source: folder, userId });
+    expect(report.records).toMatchObject({ document: { new: 2 } });
+    const events = await engine.getEvents({ userId, sessionId: "document:lease.pdf" });
+    const pets = events.find(({ content }) => content.includes("Pets"));
+    expect(pets?.metadata?.["import"]).toMatchObject({ file: "lease.pdf", page: 2 });
+    const [node] = (await engine.getEventNodes(pets?.id ?? "", userId)) ?? [];
+    expect(node?.sourceType).toBe("external_document");
+
+    writeFileSync(join(folder, "lease.pdf"), pdfOf("The rent is 950 euros."));
+    const next = await engine.importSource({ source: folder, userId });
+    expect(next).toMatchObject({ records: { document: { changed: 1 } }, retired: 1 });
+    const texts = (await engine.queryNodes({ userId })).map(({ content }) => content.trim());
+    expect(texts).toEqual(["The rent is 950 euros."]);
+  });
+
+  test.each([
+    ["docx", "Lentil soup & bread.", {}],
+    ["pptx", "Ship in May", { page: 1, headings: ["Plan"] }],
+    ["xlsx", "Rent\t1200", { page: 1, headings: ["Costs"] }],
+  ])("of Office come in with their headings: %s", async (kind, says, about) => {
+    const { engine } = await open();
+    await engine.importSource({ source: zipOf(OFFICE[kind] ?? {}), userId });
+    const event = (await engine.getEvents({ userId })).find(({ content }) =>
+      content.includes(says),
+    );
+    expect(event?.metadata?.["import"]).toMatchObject(about);
+  });
+
+  test("that cannot be read are named, and the others come in", async () => {
+    const { engine } = await open();
+    const broken = "%PDF-1.7 and nothing of it";
+    const folder = folderOf({ "a.pdf": broken, "b.pdf": pdfOf("Fine."), "c.md": "Also." });
+    const report = await engine.importSource({ source: folder, userId });
+    expect(report.unreadable).toMatchObject([{ file: "a.pdf", as: "PDF document" }]);
+    expect(report.records).toMatchObject({ document: { new: 2 } });
+    const alone = engine.importSource({ source: fileOf(broken), userId });
+    await expect(alone).rejects.toThrow("it is a PDF document, but");
+  });
+});
