@@ -10,7 +10,7 @@ import type { ErasureCounts } from "../../ports/store/events.ts";
 export const FORGET_MODES = ["preview", "erase"] as const;
 export type ForgetMode = (typeof FORGET_MODES)[number];
 
-/** What to forget, for one owner. At least one of `ids`, `sessionId` and `containing`. */
+/** What to forget, for one owner: `everything`, or at least one of `ids`, `sessionId` and `containing`. */
 export type ForgetInput = {
   readonly userId: string;
   /** Of memories and events, at most 1,000. */
@@ -19,6 +19,8 @@ export type ForgetInput = {
   readonly sessionId?: string | null | undefined;
   /** Memories whose text contains this, ignoring case. */
   readonly containing?: string | null | undefined;
+  /** All events and memories, at most 100,000. Stands alone. */
+  readonly everything?: boolean | null | undefined;
   /** Keeps memories that also rest on other events. Default false: they are erased, since their text may repeat what is erased. */
   readonly keepDerived?: boolean | null | undefined;
   /** Default `preview`, which changes nothing. */

@@ -20,8 +20,9 @@ import type { Activity, Graph } from "../../ports/store/graph.ts";
 import { questionIn, toldByReceipt } from "../receipt-check.ts";
 import type { ForgetInput, ForgottenMemory, Staying } from "./api.ts";
 
-/** Maximum events, and memories, per forgetting. */
+/** Maximum events, and memories, per forgetting; and of everything of an owner. */
 const FORGET_MAX = 1000;
+const EVERYTHING_MAX = 100_000;
 const EXCERPT_CHARS = 120;
 /** Shorter texts do not identify a question. */
 const TELLING_CHARS = 4;
@@ -47,12 +48,14 @@ type Chosen = { readonly events: Map<Uuid, MemoryEvent>; readonly nodes: Map<Uui
 export async function planForgetting(store: PlanStore, input: ForgetInput): Promise<ForgetPlan> {
   const userId = parseUserId(input.userId);
   const keepsDerived = parseOptionalBoolean(input.keepDerived, "keep_derived") ?? false;
-  const chosen = await choose(store, userId, input);
+  const isAll = parseOptionalBoolean(input.everything, "everything") ?? false;
+  const chosen = isAll ? await chooseAll(store, userId, input) : await choose(store, userId, input);
+  const most = isAll ? EVERYTHING_MAX : FORGET_MAX;
   const forgottenBefore = [...chosen.events.values()].filter(isErased).map(({ id }) => id);
   for (const id of forgottenBefore) chosen.events.delete(id);
   const selected = new Set(chosen.nodes.keys());
   await addEvidence(store, userId, chosen);
-  requireFew(chosen.events.size);
+  requireFew(chosen.events.size, most);
   const gone = new Set<string>([...chosen.events.keys(), ...selected]);
   const resting = await store.restingOn(userId, [...chosen.events.keys()]);
   const all = new Map([...chosen.nodes, ...resting.map((node) => [node.id, node] as const)]);
@@ -63,7 +66,7 @@ export async function planForgetting(store: PlanStore, input: ForgetInput): Prom
     if (why === undefined) kept.push(node);
     else nodesGone.push({ node, why });
   }
-  requireFew(nodesGone.length);
+  requireFew(nodesGone.length, most);
   const events = [...chosen.events.keys()].sort();
   const nodes = nodesGone.map(({ node }) => node.id).sort();
   const texts = [
@@ -75,12 +78,13 @@ export async function planForgetting(store: PlanStore, input: ForgetInput): Prom
     events,
     nodes,
     texts: [...new Set(texts)],
-    isTold: teller(nodes, texts),
+    // Everything includes the questions that found nothing.
+    isTold: isAll ? () => true : teller(nodes, texts),
     confirm: sha256OfJson([userId, events, nodes, kept.map(({ id }) => id).sort()]).slice(0, 32),
     eventsGone: [...chosen.events.values()],
     nodesGone,
     kept,
-    stays: await staying(store, userId, { events, nodesGone, kept }),
+    stays: isAll ? [] : await staying(store, userId, { events, nodesGone, kept }),
     forgottenBefore,
   };
 }
@@ -95,12 +99,29 @@ export function isErased({ metadata, content }: MemoryEvent): boolean {
   return content === "" && erasedBy(metadata) !== undefined;
 }
 
-function requireFew(count: number): void {
-  if (count <= FORGET_MAX) return;
+function requireFew(count: number, most = FORGET_MAX): void {
+  if (count <= most) return;
   throw invalid(
     "ids",
-    `stand for ${count} events or memories, at most ${FORGET_MAX} are forgotten at once`,
+    `stand for ${count} events or memories, at most ${most} are forgotten at once`,
   );
+}
+
+/** Everything that an owner has. @throws SvcError invalid_argument beside another choice */
+async function chooseAll(store: PlanStore, userId: string, input: ForgetInput): Promise<Chosen> {
+  for (const [name, value] of Object.entries({
+    ids: input.ids,
+    session_id: input.sessionId,
+    containing: input.containing,
+  })) {
+    if (value !== undefined && value !== null) {
+      throw invalid(name, "cannot stand beside everything, which includes it");
+    }
+  }
+  const chosen: Chosen = { events: new Map(), nodes: new Map() };
+  await addEvents(store, { userId }, chosen.events, { most: EVERYTHING_MAX });
+  await addNodes(store, userId, chosen.nodes, { most: EVERYTHING_MAX });
+  return chosen;
 }
 
 /** @throws SvcError invalid_argument; not_found */
@@ -124,12 +145,11 @@ async function choose(store: PlanStore, userId: string, input: ForgetInput): Pro
   }
   for (const name of sessions) await addEvents(store, { userId, sessionId: name }, events);
   if (containing !== undefined) {
-    await addContaining(store, userId, containing, nodes);
+    await addNodes(store, userId, nodes, { containing });
     // A memory's text may differ from its message's, and a message may have no memory yet.
     const said = containing.toLowerCase();
-    await addEvents(store, { userId }, events, (event) =>
-      event.content.toLowerCase().includes(said),
-    );
+    const isMeant = (event: MemoryEvent) => event.content.toLowerCase().includes(said);
+    await addEvents(store, { userId }, events, { isMeant });
   }
   return { events, nodes };
 }
@@ -144,36 +164,42 @@ async function addEvents(
   store: PlanStore,
   of: { readonly userId: string; readonly sessionId?: string },
   events: Chosen["events"],
-  isMeant: (event: MemoryEvent) => boolean = () => true,
+  {
+    isMeant = () => true,
+    most,
+  }: {
+    readonly isMeant?: (event: MemoryEvent) => boolean;
+    readonly most?: number;
+  } = {},
 ): Promise<void> {
   for (let after: { at: MemoryEvent["timestamp"]; id: Uuid } | undefined; ; ) {
     const walk = { ...of, oldestFirst: true, after, limit: PAGE };
     const { items, hasMore } = await store.eventsByTime(walk);
     for (const event of items) if (isMeant(event)) events.set(event.id, event);
-    requireFew(events.size);
+    requireFew(events.size, most);
     const last = items.at(-1);
     if (!hasMore || last === undefined) return;
     after = { at: last.timestamp, id: last.id };
   }
 }
 
-async function addContaining(
+async function addNodes(
   store: PlanStore,
   userId: string,
-  text: string,
   nodes: Chosen["nodes"],
+  { containing, most }: { readonly containing?: string; readonly most?: number },
 ): Promise<void> {
   for (let olderThan: { createdAt: MemoryNode["createdAt"]; id: Uuid } | undefined; ; ) {
     const page = await store.queryNodes({
       owner: userId,
       lifecycleStates: LIFECYCLE_STATES,
-      contentContainsAny: [text],
+      ...(containing !== undefined && { contentContainsAny: [containing] }),
       oldestFirst: false,
       limit: PAGE,
       ...(olderThan !== undefined && { olderThan }),
     });
     for (const node of page) nodes.set(node.id, node);
-    requireFew(nodes.size);
+    requireFew(nodes.size, most);
     const last = page.at(-1);
     if (last === undefined) return;
     olderThan = last;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { LIFECYCLE_STATES, NODE_TYPES, ROLES } from "../../domain/enums.ts";
 import { FORGET_STAGES } from "../../domain/erasure.ts";
-import { missing } from "../../domain/errors.ts";
+import { invalid, missing, missingNode } from "../../domain/errors.ts";
 import {
   FORGET_MODES,
   FORGET_REASONS,
@@ -32,7 +32,8 @@ import {
 import { actorOf } from "./core/caller.ts";
 import { choice, id, owner, ownerInQuery, sessionId, uuidIn } from "./core/fields.ts";
 import { defineOperation, found, part, RETIRES } from "./core/operation.ts";
-import { optional, withDefault } from "./core/request.ts";
+import { httpField, optional, withDefault } from "./core/request.ts";
+import { counted } from "./core/tool-text.ts";
 
 const countsForm = named("ErasureCounts", "What goes besides events and memories.", {
   edges: natural,
@@ -134,6 +135,12 @@ export const forgetOperation = defineOperation({
       http: z.string().nullish().meta({ description: "All that was said in this conversation." }),
     },
     containing: optional(z.string(), "All memories whose text contains this, in whatever case."),
+    everything: httpField(
+      z.boolean().optional().meta({
+        description: "true: all that this owner has, in the place of the three above.",
+        default: false,
+      }),
+    ),
     keep_derived: withDefault(z.boolean(), false, "Memories that rest on other events, too, stay."),
     mode: choice(
       FORGET_MODES,
@@ -169,6 +176,36 @@ export const forgetOperation = defineOperation({
   },
 });
 
+/** DELETE of a memory, where people try it. */
+const forgetNodeOperation = defineOperation({
+  name: "forget_node",
+  summary: "Forget one memory for good",
+  description:
+    "Erases a memory and the events that it rests on, with the `confirm` of a preview. Without it nothing is erased: the refusal, 422, says what would go and its `confirm`.",
+  request: {
+    node_id: id(),
+    confirm: httpField(z.string().optional().meta({ description: "Of the preview." })),
+  },
+  run: async ({ engine, caller, operator, userId }, { nodeId, confirm }) => {
+    const read = { userId, includeSuperseded: true };
+    const node = await found(engine().getNode(nodeId, read), () => missingNode(nodeId));
+    const given = { userId: node.userId, ids: [nodeId] };
+    if (confirm === undefined) {
+      const { events, memories, confirm: own } = await engine().forget(given);
+      const what = `${counted(memories.length, "memory", "memories")} and ${counted(events.length, "event", "events")}`;
+      throw invalid(
+        "confirm",
+        `is needed: this erases ${what} for ever. If that is meant, repeat it with ?confirm=${own}; POST /v1/forget lists them, PUT /v1/nodes/${nodeId}/archive only stops using the memory`,
+      );
+    }
+    if (!/^[0-9a-f]{32}$/.test(confirm)) throw invalid("confirm", "is not one of a preview");
+    const actorId = actorOf(caller, operator, undefined);
+    return await engine().forget({ ...given, mode: "erase", confirm, actorId });
+  },
+  answer: forgetView,
+  http: { route: "delete /v1/nodes/{node_id}", statuses: [404, 409] },
+});
+
 const getOperation = defineOperation({
   name: "get_forgetting",
   summary: "Get what is known of a forgetting",
@@ -193,4 +230,10 @@ const listOperation = defineOperation({
 });
 
 /** Operations that erase permanently. */
-export const FORGET_OPERATIONS = part("forgetting", forgetOperation, getOperation, listOperation);
+export const FORGET_OPERATIONS = part(
+  "forgetting",
+  forgetOperation,
+  forgetNodeOperation,
+  getOperation,
+  listOperation,
+);

@@ -9,6 +9,7 @@ import { ADDS, CHANGES, callerOf, defineOperation, part, RETIRES } from "./core/
 import { field, httpField, optional, required, toolField, withDefault } from "./core/request.ts";
 import { EXCERPT_CHARS, nodeLine, oneLine } from "./core/tool-text.ts";
 import { nodeListView } from "./nodes.ts";
+import { replaceOperation } from "./store.ts";
 
 /** What a change of two memories has made of them: who asked for it knows both. */
 const pairView = view<readonly MemoryNode[]>()({
@@ -289,9 +290,10 @@ const resolveOperation = defineOperation({
   },
 });
 
-/** Operations that change the state and the standing of memories. */
+/** Operations that change memories. Their paths match those of lists of memories, which precede them. */
 export const LIFECYCLE_OPERATIONS = part(
   "lifecycle",
+  replaceOperation,
   promoteOperation,
   archiveOperation,
   restoreOperation,

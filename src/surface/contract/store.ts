@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { LIMITS } from "../../domain/arguments.ts";
 import { LIFECYCLE_STATES, NODE_TYPES, parseRole, SCOPES } from "../../domain/enums.ts";
-import { invalid } from "../../domain/errors.ts";
+import { invalid, missingNode } from "../../domain/errors.ts";
 import { processingResultForm, processingStatusForm } from "../../domain/jobs.ts";
+import { storedSpeaker } from "../../domain/speaker.ts";
 import type { NearMemory, StoredBatch, StoreReceipt } from "../../engine/write/api.ts";
 import {
   flag,
@@ -25,6 +26,7 @@ import { actorOf } from "./core/caller.ts";
 import {
   choice,
   count,
+  id,
   instantIn,
   metadataIn,
   newEpistemicType,
@@ -40,7 +42,7 @@ import {
   unit,
   uuidIn,
 } from "./core/fields.ts";
-import { ADDS, CHANGES, defineOperation, part } from "./core/operation.ts";
+import { ADDS, CHANGES, defineOperation, found, part } from "./core/operation.ts";
 import {
   field,
   httpField,
@@ -259,6 +261,33 @@ function storeItem() {
   const members = Object.entries(itemRequest).map(([name, { http }]) => [name, http] as const);
   return z.strictObject(Object.fromEntries(members)).meta({ id: "StoreItem" });
 }
+
+const { scope: _kept, role: _said, ...patchMembers } = ofItem;
+
+/** PATCH of a memory, where people try it. */
+export const replaceOperation = defineOperation({
+  name: "replace_node",
+  summary: "Replace a memory by a new text",
+  description:
+    "Stores the text as a new memory of the same scope, with type, session and speaker of the old one unless they are given, and retires the old one in the same step. The answer has the id of the new memory; the old one stays readable.",
+  request: { node_id: id(), content, ...patchMembers, request_id: storeRequest.request_id },
+  run: async ({ engine, caller, operator, userId }, { nodeId, ...given }) => {
+    const read = { userId, includeSuperseded: true };
+    const old = await found(engine().getNode(nodeId, read), () => missingNode(nodeId));
+    return await engine().storeWithReceipt({
+      ...given,
+      nodeType: given.nodeType ?? old.nodeType,
+      sessionId: given.sessionId ?? old.sessionId,
+      speaker: given.speaker ?? storedSpeaker(old.metadata),
+      scope: old.scope,
+      userId: old.userId,
+      supersedes: [nodeId],
+      actorId: actorOf(caller, operator, undefined),
+    });
+  },
+  answer: storeAnswerView,
+  http: { route: "patch /v1/nodes/{node_id}", body: "ReplaceRequest", statuses: [404, 409] },
+});
 
 /** Ids of one message, or of a conversation. */
 type Ingested = { readonly eventId?: Uuid; readonly eventIds?: readonly Uuid[] };

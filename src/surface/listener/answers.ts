@@ -37,7 +37,9 @@ export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
 /** The answer to a method that a path does not support. */
 export function refuseMethod(allow: string): Response {
-  return refuse(405, "method_not_allowed", "Method Not Allowed", { allow });
+  return refuse(405, "method_not_allowed", `Method Not Allowed: here ${allow} can be called`, {
+    allow,
+  });
 }
 
 /** The answer to a rejected request: `{detail, code}`. */

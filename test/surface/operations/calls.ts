@@ -106,6 +106,14 @@ export const CALLS: Readonly<Record<string, Call>> = {
     }),
     other: () => ({ items: [{ content: "Ada has a kayak." }, { content: "It is blue." }] }),
   },
+  replace_node: {
+    given: ({ tea }) => ({ node_id: tea.node, content: "Ada drinks black tea now." }),
+    answer: () => ({
+      ...{ event_id: UUID, node_id: UUID },
+      processing_status: { status: "complete" },
+    }),
+    other: ({ tea }) => ({ node_id: tea.node, content: "Ada drinks mate now." }),
+  },
   ingest: {
     given: () => ({
       ...{ content: "I drink tea.", role: "user", first_person_owner: true, scope: "project" },
@@ -381,6 +389,13 @@ export const CALLS: Readonly<Record<string, Call>> = {
     given: ({ tea }) => ({ ids: [tea.node] }),
     answer: ({ tea }) => ({ ...PREVIEW, memories: [{ id: tea.node }] }),
     tool: {},
+  },
+  forget_node: {
+    status: 422,
+    given: ({ tea }) => ({ node_id: tea.node }),
+    answer: () => ({
+      detail: expect.stringMatching(/^confirm: is needed.*\?confirm=[0-9a-f]{32};/),
+    }),
   },
   get_forgetting: {
     given: ({ forgotten }) => ({ forget_id: forgotten }),

@@ -40,7 +40,7 @@ export type CallContext = {
   readonly signal: AbortSignal | undefined;
 };
 
-type Method = "get" | "post" | "put";
+type Method = "get" | "post" | "put" | "patch" | "delete";
 
 type HttpShape = {
   /** The body may be absent, `null` or `{}`. */
