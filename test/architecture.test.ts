@@ -49,7 +49,7 @@ const PLANTS: readonly Plant[] = [
     to: `${folder}/target`,
   })),
   {
-    rule: "capture-may-import-only-[lib,domain,engine,adapters]",
+    rule: "capture-may-import-only-[lib,domain,ports,engine,adapters]",
     from: "capture/up",
     to: "app/target",
   },

@@ -65,7 +65,7 @@ module.exports = {
         pathNot: "^src/(surface|lib|domain|config|engine|capture|app|packs|assistants|doctor)/",
       },
     },
-    may("capture", ["lib", "domain", "engine", "adapters"]),
+    may("capture", ["lib", "domain", "ports", "engine", "adapters"]),
     may("app", ["lib", "domain", "config", "ports", "engine", "adapters", "capture"]),
     may("packs", ["lib", "domain", "config", "ports", "engine", "adapters", "app"]),
     may("assistants", ["lib", "domain", "config", "ports", "engine", "adapters", "app", "packs"]),

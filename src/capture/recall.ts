@@ -32,8 +32,8 @@ const [START_TOKENS, PROMPT_TOKENS] = [800, 400];
 const PROMPT_MEMORIES = 5;
 /** Hits that are looked through: those of other projects are left out afterwards. */
 const LOOKED_AT = 24;
-/** Cosine from which a hit belongs to a prompt; scripts/quality/recall.ts measures it. */
-const FLOOR = 0.6;
+/** Cosine that the nearest hit needs, so that a prompt is about something known at all; scripts/quality/recall.ts measures it. */
+const FLOOR = 0.64;
 /** Characters of a memory on its line. */
 const [PROMPT_CHARS, START_CHARS] = [500, 240];
 /** What a start shows of each kind at most, in this order. */
@@ -86,13 +86,14 @@ async function forPrompt(
     sourceTypes: ["user_stated", "user_demonstrated", "external_document", "tool_output"],
     client: `hook:${client}`,
   });
-  return results.filter((hit) => isWorth(hit) && !isQuestion(hit.node)).map(({ node }) => node);
+  const cosines = results.flatMap(({ semanticScore }) => semanticScore ?? []);
+  if (cosines.length > 0 && Math.max(...cosines) < FLOOR) return [];
+  return results.filter(isWorth).map(({ node }) => node);
 }
 
-/** Whether a hit answers rather than merely being the nearest, and is not outdated by another one. */
-function isWorth({ strength, semanticScore, lexicalScore, olderThan }: ResultCandidate): boolean {
-  if (olderThan !== undefined || strength !== "strong") return false;
-  return semanticScore === undefined ? (lexicalScore ?? 0) > 0 : semanticScore >= FLOOR;
+/** Whether a hit answers rather than merely being the nearest, is not outdated by another one, and says something. */
+function isWorth({ strength, olderThan, node }: ResultCandidate): boolean {
+  return strength === "strong" && olderThan === undefined && !isQuestion(node);
 }
 
 /** Whether a captured prompt only asks, so that it answers nothing. */

@@ -67,6 +67,29 @@ describe("without a process that serves the pack", () => {
   });
 });
 
+test("beside a process that serves the pack a turn is stored once, by whichever is in time", async () => {
+  const pack = join(desk.folder, "c.pack");
+  await desk.run(["init", pack]);
+  const server = desk.start(["mcp", "--db-path", pack, "--no-create"]);
+  try {
+    const hello = {
+      ...{ protocolVersion: "2025-06-18", capabilities: {} },
+      clientInfo: { name: "test", version: "1" },
+    };
+    const asked = { jsonrpc: "2.0", id: 1, method: "initialize", params: hello };
+    server.stdin.write(`${JSON.stringify(asked)}\n`);
+    await server.stdin.flush();
+    // It has introduced itself.
+    await server.stdout.getReader().read();
+    const turn = said("Stop", "s8", "Tom may eat no hazelnuts");
+    await Promise.all([hook(turn, "c.pack"), hook(turn, "c.pack"), hook(turn, "c.pack")]);
+    expect(texts(await status("c.pack"))).toEqual(["Tom may eat no hazelnuts"]);
+  } finally {
+    server.stdin.end();
+    await server.exited;
+  }
+});
+
 describe("whatever comes", () => {
   test("no payload, half of one, bytes, an unknown event and a list end well and store nothing", async () => {
     const before = texts(await status());

@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { once } from "node:events";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { createConnection, createServer } from "node:net";
 import { join } from "node:path";
+import { Readable } from "node:stream";
+import { type HookPlace, runHook } from "../../src/capture/hook.ts";
 import { joinProjects, listProjects, renameProject } from "../../src/capture/projects.ts";
 import { type RecallRequest, recall } from "../../src/capture/recall.ts";
-import { storeTurn } from "../../src/capture/receive.ts";
+import { hookService, storeTurn } from "../../src/capture/receive.ts";
+import { sweep } from "../../src/capture/sweep.ts";
 import type { Turn } from "../../src/capture/turn.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
-import { createDesk, type Desk, SYSTEM_USER } from "../surface/cli/run-svc.ts";
+import { createDesk, type Desk } from "../surface/cli/run-svc.ts";
 
 let desk: Desk;
 let engine: MemoryEngine;
@@ -102,6 +108,37 @@ test("projects can be joined, renamed and forgotten", async () => {
   expect((await ask("What does the shop sell?")).block).toContain("gnomes");
 });
 
+test("a sweep stores what a transcript says and no hook delivered, once, and only final answers", async () => {
+  const at = join(desk.folder, ".claude/projects/-w");
+  mkdirSync(at, { recursive: true });
+  const line = (type: string, uuid: string, text: string, more = {}) =>
+    JSON.stringify({
+      ...{ type, uuid, parentUuid: null, sessionId: "t1", timestamp: "2026-03-01T10:00:00.000Z" },
+      ...{ cwd: "/nowhere", message: { role: type, content: text }, ...more },
+    });
+  const file = join(at, "t1.jsonl");
+  const lines = [
+    line("user", "1", "Our mascot is a blue heron"),
+    line("assistant", "2", "Let me look for it first"),
+    line("assistant", "3", "I wrote down the blue heron"),
+    line("user", "4", "A subagent says this here", { isSidechain: true }),
+    line("user", "5", "/clear the whole session"),
+  ];
+  writeFileSync(file, `${lines.join("\n")}\n{"half": `);
+  const options = { home: desk.folder, user: "anna", clients: ["claude-code"], since: undefined };
+  // It may still be written to.
+  expect(await sweep(engine, options)).toMatchObject({ files: 0 });
+  utimesSync(file, 1e9, 1e9);
+  expect(await sweep(engine, options)).toMatchObject({ files: 1, stored: 2 });
+  utimesSync(file, 1e9 + 1, 1e9 + 1);
+  await sweep(engine, options);
+  const { events } = await engine.listEvents({ userId: "anna", sessionId: "t1" });
+  expect(events.map(({ content }) => content).sort()).toEqual([
+    "I wrote down the blue heron",
+    "Our mascot is a blue heron",
+  ]);
+});
+
 test("a prompt that needs no memory gets none, and a question that was asked before answers none", async () => {
   await storeTurn(engine, turn("Which port does the staging database use?"));
   await engine.processPending({ userId: "anna", budgetMs: 60_000 });
@@ -109,39 +146,40 @@ test("a prompt that needs no memory gets none, and a question that was asked bef
   expect(await ask("Please write a function that reverses a string")).toMatchObject({ ids: [] });
 });
 
-test("the hook of an assistant is answered by the process that serves the pack", async () => {
-  const pack = join(desk.folder, "b.pack");
-  await desk.run(["init", pack]);
-  await desk.store("b.pack", SYSTEM_USER, "Tom is allergic to hazelnuts");
-  const server = desk.start(["mcp", "--db-path", pack, "--no-create"]);
-  try {
-    const hello = {
-      ...{ protocolVersion: "2025-06-18", capabilities: {} },
-      clientInfo: { name: "test", version: "1" },
-    };
-    server.stdin.write(
-      `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello })}\n`,
+test("the process that has the pack open answers a hook: what became of the turn, then the block", async () => {
+  const address = join(desk.folder, "s");
+  const serve = hookService(async () => engine, join(desk.folder, "a.pack"));
+  const server = createServer((socket) => {
+    serve(socket).catch(() => socket.destroy());
+  }).listen(address);
+  await once(server, "listening");
+  const place: HookPlace = {
+    mainFile: join(desk.folder, "a.pack"),
+    user: undefined,
+    ask: async (request, answered) => {
+      const socket = createConnection(address);
+      socket.write(`${JSON.stringify(request)}\n`);
+      const lines = (await new Response(Readable.toWeb(socket)).text()).split("\n");
+      for (const line of lines.filter(Boolean)) answered(JSON.parse(line));
+    },
+  };
+  const prompt = (session: string, text: string) =>
+    runHook(
+      JSON.stringify({
+        ...{ session_id: session, transcript_path: "/t.jsonl", cwd: desk.folder },
+        ...{ hook_event_name: "UserPromptSubmit", prompt: text },
+      }),
+      ...(["claude-code", async () => place, 60_000] as const),
     );
-    await server.stdin.flush();
-    let [answer, tries] = ["", 0];
-    // A busy machine answers in time sooner or later; each session is asked once.
-    while (answer === "") {
-      tries += 1;
-      const payload = {
-        ...{ session_id: `s${tries}`, transcript_path: "/t.jsonl", cwd: desk.folder },
-        ...{ hook_event_name: "UserPromptSubmit", prompt: "What is Tom allergic to?" },
-      };
-      const run = await desk.run(["hook", "claude-code", "--db-path", pack], {
-        stdin: JSON.stringify(payload),
-      });
-      expect(run).toMatchObject({ code: 0, stderr: "" });
-      answer = run.stdout;
-    }
+  try {
+    const answer = await prompt("h1", "What does Anna drink in the morning?");
     const { hookSpecificOutput: output } = JSON.parse(answer);
     expect(output.hookEventName).toBe("UserPromptSubmit");
-    expect(output.additionalContext).toContain("Tom is allergic to hazelnuts");
+    expect(output.additionalContext).toContain("tea in the morning");
+    expect(await prompt("h1", "Tell me what Anna drinks in the morning")).toBe("");
+    const { events } = await engine.listEvents({ userId: "anna", sessionId: "h1" });
+    expect(events).toHaveLength(2);
   } finally {
-    server.stdin.end();
-    await server.exited;
+    server.close();
   }
 });

@@ -27,6 +27,7 @@ Examples:
   svc capture off --session ID     not from one conversation
   svc capture on                   all of it again; with the same options only that
   svc capture retry                sends again what a pack refused
+  svc capture sweep                stores what transcripts on this machine say and no hook delivered
 
 Capture is part of svc connect. A prompt that begins with !nomem is not stored, and neither is what stands in
 <private>...</private>. A folder with a file .svcignore is never captured; SVC_CAPTURE=0 turns it off for one program.`;
@@ -56,7 +57,8 @@ export function captureCommand(context: CliContext): Command {
     .addCommand(switchPart(context, false))
     .addCommand(switchPart(context, true))
     .addCommand(statusPart(context))
-    .addCommand(retryPart(context));
+    .addCommand(retryPart(context))
+    .addCommand(sweepPart(context));
 }
 
 function switchPart({ output }: CliContext, isOn: boolean): Command {
@@ -207,5 +209,46 @@ const retryPart = packCommand(
     else if (drop) context.output.line(`Thrown away: ${counted(turns.length, "text", "texts")}`);
     else context.output.line(`Stored: ${stored} of ${turns.length}`);
     if (refused > 0) context.fail();
+  },
+);
+
+type SweepCommand = PackOptions & { readonly since?: string; readonly client?: string };
+
+const sweepPart = packCommand(
+  {
+    name: "sweep",
+    description: "store what transcripts on this machine say and no hook delivered",
+    options: [
+      new Option("--since <time>", "only what was said from then on: ISO 8601"),
+      new Option("--client <name>", "of this assistant, also where it has no hooks of svc"),
+    ],
+    examples: EXAMPLES,
+  },
+  async (context, path: string, { encryptionKey, format, since, client }: SweepCommand) => {
+    const { HOOKED, hooksOf } = await import("../../../assistants/hooks.ts");
+    const { surroundings } = await import("../../../assistants/catalogue.ts");
+    const { sweep } = await import("../../../capture/sweep.ts");
+    const here = surroundings();
+    const clients =
+      client === undefined ? HOOKED.filter((one) => hooksOf(one, here).length > 0) : [client];
+    const config = await configFor(context, path, encryptionKey);
+    await withEngine(context, config, async (engine) => {
+      const swept = await sweep(engine, {
+        home: here.home,
+        user: config.mcp.user_id,
+        clients,
+        since,
+      });
+      if (format === "json")
+        return context.output.json({ clients, ...swept, left_out: swept.leftOut });
+      if (clients.length === 0) {
+        return context.output.line("No assistant has hooks of svc; name one with --client.");
+      }
+      const { files, stored, known, leftOut } = swept;
+      context.output.line(`Read ${counted(files, "file", "files")} of ${clients.join(", ")}.`);
+      context.output.line(
+        `Stored or there already: ${stored}, known from elsewhere: ${known}, left out: ${leftOut}`,
+      );
+    });
   },
 );

@@ -1,0 +1,140 @@
+/** Afterwards: what assistants wrote down on this machine and no hook delivered. */
+import { lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { replaceFile } from "../adapters/native/system-files.ts";
+import { createSourceReader } from "../adapters/sources/reader.ts";
+import type { MemoryEngine } from "../engine/memory-engine.ts";
+import type { SourceRecord } from "../ports/sources.ts";
+import type { HookClient } from "./clients.ts";
+import { projectAt } from "./projects.ts";
+import { storeTurn } from "./receive.ts";
+import { captureFolder, switchedOff, userSecret } from "./state.ts";
+import { isCommand, keepable } from "./texts.ts";
+import { turnId } from "./turn.ts";
+
+/** Where each assistant keeps its transcripts, below the home folder, and which kind of source they are. */
+const PLACES: readonly (readonly [HookClient, readonly string[], kind: string])[] = [
+  ["claude-code", [".claude", "projects"], "claude-code"],
+  ["codex", [".codex", "sessions"], "codex"],
+  ["gemini", [".gemini", "tmp"], "gemini-cli"],
+];
+/** Milliseconds for which a file must have been left alone: its session may go on. */
+const QUIET_MS = 60_000;
+const DEPTH = 6;
+const SEEN_FILE = "swept.json";
+
+export type SweepOptions = {
+  readonly home: string;
+  readonly user: string | undefined;
+  /** The assistants whose files are read. */
+  readonly clients: readonly string[];
+  /** Only what was said from then on; undefined: all. */
+  readonly since: string | undefined;
+};
+
+export type Swept = {
+  readonly files: number;
+  readonly stored: number;
+  readonly known: number;
+  /** Lines and messages that are nobody's words, or not to be stored. */
+  readonly leftOut: number;
+};
+
+/** Stores what transcripts say and no hook delivered. Repeating it stores nothing twice; nothing is written to a transcript. */
+export async function sweep(engine: MemoryEngine, options: SweepOptions): Promise<Swept> {
+  const seen = readSeen();
+  const total = { files: 0, stored: 0, known: 0, leftOut: 0 };
+  for (const [client, parts, kind] of PLACES) {
+    if (!options.clients.includes(client)) continue;
+    for (const file of filesIn(join(options.home, ...parts), DEPTH)) {
+      const { size, mtimeMs } = lstatSync(file);
+      const mark = `${size} ${Math.floor(mtimeMs)}`;
+      if (Date.now() - mtimeMs < QUIET_MS || seen[file] === mark) continue;
+      await sweepFile(engine, { ...options, client, kind, file }, total);
+      total.files += 1;
+      seen[file] = mark;
+    }
+  }
+  mkdirSync(captureFolder(), { recursive: true, mode: 0o700 });
+  replaceFile(captureFolder(SEEN_FILE), `${JSON.stringify(seen)}\n`, 0o600);
+  return total;
+}
+
+type Of = SweepOptions & {
+  readonly client: HookClient;
+  readonly kind: string;
+  readonly file: string;
+};
+
+/** Of the answers between two prompts the last one is final, as hooks deliver it. */
+async function sweepFile(
+  engine: MemoryEngine,
+  of: Of,
+  total: { stored: number; known: number; leftOut: number },
+): Promise<void> {
+  let answer: SourceRecord | undefined;
+  const take = async (record: SourceRecord | undefined): Promise<void> => {
+    if (record === undefined) return;
+    const outcome = await storeRecord(engine, of, record);
+    total[outcome === "stored" ? "stored" : outcome === undefined ? "leftOut" : "known"] += 1;
+  };
+  const reading = { from: of.kind, tools: false, allBranches: false, offsetMinutes: undefined };
+  const signal = AbortSignal.timeout(600_000);
+  try {
+    const items = createSourceReader().read({ path: of.file }, { ...reading, signal });
+    for await (const item of items) {
+      if (item.kind !== "record") total.leftOut += item.kind === "left_out" ? 1 : 0;
+      else if (item.record.voice === "answer") answer = item.record;
+      else if (item.record.voice === "said") {
+        await take(answer);
+        answer = undefined;
+        await take(item.record);
+      }
+    }
+  } catch {
+    // A file of another form than is known here stays for another version.
+    total.leftOut += 1;
+  }
+  await take(answer);
+}
+
+async function storeRecord(
+  engine: MemoryEngine,
+  { client, user, since, file }: Of,
+  { content, voice, sessionId, eventTime, about }: SourceRecord,
+) {
+  const session = sessionId ?? file;
+  const folder = typeof about["project"] === "string" ? about["project"] : undefined;
+  const at = eventTime ?? new Date().toISOString();
+  if (isCommand(content) || (since !== undefined && at < since)) return undefined;
+  if (/^\s*!nomem\b/i.test(content) || switchedOff({ client, session, folder }) !== undefined) {
+    return undefined;
+  }
+  const kept = keepable(content);
+  if (kept === undefined) return undefined;
+  const role = voice === "said" ? ("user" as const) : ("assistant" as const);
+  const project = projectAt(folder);
+  const turn = { client, session, role, text: kept.text, at, user, project, secrets: kept.secrets };
+  return await storeTurn(engine, { id: turnId(userSecret(), turn), ...turn });
+}
+
+/** The files of a folder and of those in it. Links are not followed. */
+function filesIn(folder: string, depth: number): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return depth > 0 ? filesIn(path, depth - 1) : [];
+      return entry.isFile() && /\.jsonl?$/.test(entry.name) ? [path] : [];
+    });
+  } catch {
+    return [];
+  }
+}
+
+function readSeen(): Record<string, string> {
+  try {
+    return JSON.parse(readFileSync(captureFolder(SEEN_FILE), "utf8"));
+  } catch {
+    return {};
+  }
+}
