@@ -180,7 +180,7 @@ class Run {
   }
 
   #tell({ source, file }: SourcePart, { sessionId, eventTime }: SourceRecord): void {
-    const told = this.#told.getOrInsertComputed(source.name, () => ({
+    const told = this.#told.getOrInsertComputed(source.title, () => ({
       info: source,
       files: new Set(),
       sessions: new Set(),

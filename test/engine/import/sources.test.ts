@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MemoryEvent } from "../../../src/domain/node.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
@@ -33,6 +34,27 @@ function claudeMem(): string {
     INSERT INTO sdk_sessions VALUES (1, 'c', 'm', 'shop');
     INSERT INTO user_prompts VALUES (1, 'c', 1, 'Make the cart faster', 1767323045678);
     INSERT INTO observations VALUES (1, 'm', 'shop', 'bugfix', 'Cart cached', 'Redis holds carts', '["TTL is 5 min"]', 1767323046000);`);
+  return path;
+}
+
+const real = (name: string) => readFileSync(join(import.meta.dir, "real", name), "utf8");
+
+function realMem0(): string {
+  const path = join(samples.newFolder(), "store");
+  using database = new Database(path);
+  database.run(real("mem0-history.sql"));
+  return path;
+}
+
+function mcpMemory(): string {
+  const path = join(samples.newFolder(), "store");
+  using database = new Database(path);
+  database.run(`CREATE TABLE memories (id INTEGER PRIMARY KEY, content_hash TEXT, content TEXT, tags TEXT, memory_type TEXT, metadata TEXT, created_at REAL, updated_at REAL, created_at_iso TEXT, updated_at_iso TEXT, deleted_at REAL);
+    CREATE TABLE memory_graph (source_hash TEXT, target_hash TEXT, similarity REAL, connection_types TEXT, metadata TEXT, created_at REAL);
+    INSERT INTO memories VALUES (1, 'h1', 'Window seats', 'travel,anna', 'note', '{"a":1}', 1767323045.5, 1767323045.5, '2026-01-02T03:04:05.5Z', '2026-01-02T03:04:05.5Z', NULL);
+    INSERT INTO memories VALUES (2, 'h2', 'Aisle seats', '', 'note', '{}', 1767323046.5, NULL, NULL, NULL, NULL);
+    INSERT INTO memories VALUES (3, 'h3', 'Gone', '', 'note', '{}', 1767323046.5, NULL, NULL, NULL, 1767323050);
+    INSERT INTO memory_graph VALUES ('h1', 'h2', 0.8, '["related"]', '{}', 1767323047);`);
   return path;
 }
 
@@ -98,6 +120,26 @@ const ROWS: readonly Row[] = [
     source: mem0History,
     records: { derived: { new: 1 } },
     says: ["Lives in Turin", "system", "2026-01-02T00:00:00.000000Z"],
+    leftOut: { deleted: 1 },
+  },
+  {
+    name: "mem0",
+    source: realMem0,
+    records: { derived: { new: 1 }, said: { new: 1 }, answer: { new: 1 } },
+    says: ["Lives in Turin", "system", "2026-02-01T08:00:00.000000Z"],
+    leftOut: { deleted: 1 },
+  },
+  {
+    name: "server-memory",
+    source: () => samples.fileOf(real("server-memory.jsonl")),
+    records: { derived: { new: 7 } },
+    says: ['Is allergic to nuts — "all" kinds', "system", undefined],
+  },
+  {
+    name: "mcp-memory-service",
+    source: mcpMemory,
+    records: { derived: { new: 2 } },
+    says: ["Window seats", "system", "2026-01-02T03:04:05.500000Z"],
     leftOut: { deleted: 1 },
   },
   {
@@ -176,5 +218,35 @@ describe("a knowledge graph of server-memory", () => {
       "has_fact",
       "relates_to",
     ]);
+  });
+});
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** The rows of a table, from the events alone. */
+function rowsOf(events: readonly MemoryEvent[], column: string, table?: string): readonly object[] {
+  const kept = events.map(
+    ({ content, metadata }) => [content, metadata?.["import"] as Raw] as const,
+  );
+  return kept
+    .filter(([, about]) => about["table"] === table && about["raw"] !== undefined)
+    .map(([content, { raw }]) => ({ [column]: content, ...(raw as Raw) }));
+}
+
+describe("a database", () => {
+  test.each([
+    ["claude-mem", claudeMem, "user_prompts", "prompt_text", "user_prompts"],
+    ["claude-mem", claudeMem, "observations", "-", "observations"],
+    ["mcp-memory-service", mcpMemory, "memories", "content", undefined],
+  ])("of %s can be written again from the events alone", async (_, make, table, column, of) => {
+    const { engine } = await open();
+    const source = make();
+    await engine.importSource({ source, userId });
+    using database = new Database(source, { readonly: true });
+    const isKept = table === "memories" ? "WHERE deleted_at IS NULL" : "";
+    const rows = database.query(`SELECT * FROM ${table} ${isKept}`).all() as object[];
+    const written = rowsOf(await eventsOf(engine), column, of);
+    expect(written).toHaveLength(rows.length);
+    for (const row of rows) expect(written).toContainEqual(expect.objectContaining(row));
   });
 });

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stoppableDatabase } from "../../contract/postgres-place.ts";
+import { CHATGPT, fileOf, GRAPH, jsonLines } from "../../engine/import/samples.ts";
 import { leftOut } from "../../left-out.ts";
 import { emptyDatabase, onDatabase, unnumbered } from "../../packs/stores.ts";
 import { dropDatabase, NO_POSTGRES } from "../../postgres/databases.ts";
@@ -46,6 +47,35 @@ describe.skipIf(NO_POSTGRES !== undefined)(`on a database${leftOut(NO_POSTGRES)}
     expect([database["encryption"], connection]).toEqual([null, "none"]);
     expect(database["db_path"]).toBe(url);
     expect(Number(database["db_size_bytes"])).toBeGreaterThan(1_000_000);
+  });
+
+  test("an import comes in once, and is taken back", async () => {
+    const own = await newDatabase();
+    expect((await desk.run(["migrate", "ours.pack", own])).code).toBe(0);
+    const source = fileOf(JSON.stringify(CHATGPT));
+    const report = await json(["import", source, own, "--user-id", "ada"]);
+    expect(report["records"]).toMatchObject({ said: { new: 2 }, answer: { new: 1 } });
+    expect((await desk.run(["search", own, "Lisbon", "--user-id", "ada"])).stdout).toContain(
+      "Lisbon",
+    );
+    const graph = fileOf(jsonLines(...GRAPH));
+    await json(["import", graph, own, "--user-id", "ada"]);
+    for (const again of [source, graph]) {
+      expect(await json(["import", again, own, "--user-id", "ada"])).toMatchObject({
+        import_id: null,
+      });
+    }
+    const undone = await json([
+      "import",
+      "--undo",
+      String(report["import_id"]),
+      own,
+      "--user-id",
+      "ada",
+    ]);
+    expect(undone).toMatchObject({ events: 3, memories: 3 });
+    const last = await json(["import", source, own, "--user-id", "ada"]);
+    expect(last["records"]).toMatchObject({ said: { forgotten: 2, new: 0 } });
   });
 
   test("commands that are shown name the user, and run as they are shown", async () => {
