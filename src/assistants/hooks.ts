@@ -1,6 +1,4 @@
 /** The hooks of assistants in their own settings files: which file, in which form, and how they come and go again. */
-import { existsSync } from "node:fs";
-import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   applyEdits,
@@ -329,9 +327,4 @@ function edited(text: string, path: (string | number)[], value: unknown): string
     isArrayInsertion: path.at(-1) === -1,
   });
   return applyEdits(text, edits);
-}
-
-/** Whether the folder of an assistant is there. */
-export function isInstalled({ file }: Pick<ClientChange, "file">): boolean {
-  return existsSync(dirname(file));
 }

@@ -11,6 +11,7 @@ import {
   logRun,
   readShown,
   spool,
+  sweepShown,
   switchedOff,
   userSecret,
 } from "./state.ts";
@@ -26,6 +27,8 @@ export type HookPlace = {
   readonly ask: (request: HookRequest, answered: (answer: HookAnswer) => void) => Promise<void>;
 };
 
+/** Milliseconds for which a session is remembered that shows nothing new. */
+const SHOWN_MS = 30 * 86_400_000;
 /** Tokens that one session is shown in all. */
 const SESSION_TOKENS = 4000;
 /** Milliseconds after which an answer is given, with or without memories. */
@@ -73,7 +76,10 @@ async function handle(heard: Heard, place: HookPlace, end: number): Promise<Done
   const { mainFile } = place;
   if (mainFile === undefined) return { did: "failed:no_pack" };
   const isCleared = heard.source === "compact" || heard.source === "clear";
-  if (heard.moment === "start" && isCleared) forgetShown(heard.session);
+  if (heard.moment === "start") {
+    if (isCleared) forgetShown(heard.session);
+    sweepShown(SHOWN_MS);
+  }
   const project = projectAt(heard.folder);
   const turn = turnOf(heard, project, place.user);
   const recall = recallOf(heard, project, place.user);
