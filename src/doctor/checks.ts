@@ -5,7 +5,7 @@ import { findModel, isSameEmbedding } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
 import { isForeign } from "../domain/language.ts";
 import { shellWord, shownName } from "../lib/text.ts";
-import { type PackReport, reportOnFading } from "../packs/inspect-pack.ts";
+import { costsInWords, type PackReport, reportOnFading } from "../packs/inspect-pack.ts";
 import type { Counted } from "../ports/store/store.ts";
 
 // Checks common to packs and databases.
@@ -113,6 +113,12 @@ export function checkEmbedding(
     status: "warn",
     message: `${message}; a rebuild with ${shownName(begunModel.model)} was begun. Unless it is running, finish it with: svc rebuild ${shellWord(path)}`,
   };
+}
+
+/** What the memory costs, as far as it was measured. */
+export function checkCosts(report: PackReport): readonly Finding[] {
+  const message = costsInWords(report);
+  return message === undefined ? [] : [{ name: "costs", status: "ok", message }];
 }
 
 /** Share of the newest memories, and number, from which another language is more than a quotation. */

@@ -5,6 +5,7 @@ import { SvcError } from "../domain/errors.ts";
 import { shellWord } from "../lib/text.ts";
 import { healthOfDatabase, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import {
+  checkCosts,
   checkEmbedding,
   checkExtraction,
   checkFading,
@@ -62,6 +63,7 @@ export async function diagnoseDatabase(config: Config): Promise<readonly Finding
     checkExtraction(config, report),
     checkEmbedding(config, report),
     ...checkLanguage(report),
+    ...checkCosts(report),
   ];
 }
 

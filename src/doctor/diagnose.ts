@@ -31,6 +31,7 @@ import { FOREIGN_LOG, SvcError, UNSAFE_FILE } from "../domain/errors.ts";
 import { shellWord } from "../lib/text.ts";
 import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import {
+  checkCosts,
   checkEmbedding,
   checkExtraction,
   checkFading,
@@ -154,6 +155,7 @@ async function checkContent(config: Config, report: PackReport): Promise<readonl
     checkExtraction(config, report),
     checkEmbedding(config, report),
     ...checkLanguage(report),
+    ...checkCosts(report),
   ];
 }
 

@@ -133,6 +133,22 @@ function costsOf(
   };
 }
 
+/** One line; undefined where nothing was measured. */
+export function costsInWords({ costs }: PackReport): string | undefined {
+  const { modelTokens, storeMs, questionMs, memoryBytes, questionBytes } = costs;
+  if (storeMs === undefined && questionMs === undefined) return undefined;
+  const parts = [
+    [modelTokens, "tokens of a model"],
+    [storeMs, "ms a store"],
+    [questionMs, "ms a question"],
+    [memoryBytes, "bytes a memory"],
+    [questionBytes, "bytes a question"],
+  ] as const;
+  return parts
+    .flatMap(([value, unit]) => (value === undefined ? [] : `${value} ${unit}`))
+    .join(", ");
+}
+
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }

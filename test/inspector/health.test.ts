@@ -43,6 +43,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the health${leftOut(NO_BROWSER)}`, ()
     await go("health?owner=anna");
     await page.getByRole("heading", { level: 1, name: "1 thing needs attention" }).waitFor();
     expect(await page.locator(".todo .cmd code").allTextContents()).toEqual([`chmod go-w ${path}`]);
+    await seen(page, /^It costs 0 tokens of a model, .*ms a store/);
     await page.getByText("checks passed").click();
     await seen(page, "every page is sound");
     expect(await axe()).toEqual([]);

@@ -134,15 +134,17 @@ function Examined({ size }: { size: number | undefined }): VNode {
 }
 
 function Findings({ of: { checks } }: { of: Examination }): VNode {
+  const costs = checks.find(({ name }) => name === "costs");
   const [passed, bad] = [true, false].map((isGood) =>
     checks
-      .filter(({ status }) => (status === "ok") === isGood)
+      .filter((check) => check !== costs && (check.status === "ok") === isGood)
       .toSorted((a, b) => Number(a.status === "warn") - Number(b.status === "warn"))
       .map((check) => <Finding key={check.name} of={check} />),
   );
   return (
     <>
       {bad !== undefined && bad.length > 0 && <ul class="findings">{bad}</ul>}
+      {costs !== undefined && <p>It costs {costs.message}.</p>}
       <details class="passed">
         <summary>
           <span class="tri" aria-hidden="true">

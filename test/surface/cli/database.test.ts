@@ -110,7 +110,16 @@ describe.skipIf(NO_POSTGRES !== undefined)(`on a database${leftOut(NO_POSTGRES)}
         "rights",
         "row-level security",
       ],
-      ...["server indexes", "counters", "indexes", "jobs", "fading", "extraction", "embedding"],
+      ...[
+        "server indexes",
+        "counters",
+        "indexes",
+        "jobs",
+        "fading",
+        "extraction",
+        "embedding",
+        "costs",
+      ],
       ...["platform", "native library", "cache folder"],
     ]);
     await onDatabase(url, (sql) => sql.run("UPDATE owners SET next_key = 1"));

@@ -17,7 +17,9 @@ Examples:
   svc info ./memory.pack --format json`,
   },
   async (context, path: string, { encryptionKey, format }: PackOptions) => {
-    const { reportOnFading, reportOnPack } = await import("../../../packs/inspect-pack.ts");
+    const { costsInWords, reportOnFading, reportOnPack } = await import(
+      "../../../packs/inspect-pack.ts"
+    );
     const config = await configFor(context, path, encryptionKey);
     const report = await reportOnPack(config, false);
     const fading = await reportOnFading(config);
@@ -25,6 +27,7 @@ Examples:
       return context.output.json({ ...toJson(report), fading: fading ?? null });
     const { manifest } = report;
     const isDatabase = isDatabaseUrl(path);
+    const costs = costsInWords(report);
     const entries: [string, string | number][] = [
       [isDatabase ? "Database" : "Pack", report.path],
       ["Size", `${report.bytes} bytes`],
@@ -41,7 +44,7 @@ Examples:
       ["Format version", manifest.formatVersion],
       ["Written by", `svc ${shownName(manifest.softwareVersion)}`],
       ["Receipts", receiptsOf(report)],
-      ...costsOf(report),
+      ...(costs === undefined ? [] : [["Costs", costs] as [string, string]]),
       ["Embedding", embeddingOf(report)],
       ["Extraction", extractionOf(report)],
       ["Created", oneLine(manifest.createdAt)],
@@ -59,20 +62,6 @@ function receiptsOf({ receipts: { count, bytes }, receiptDays }: PackReport): st
   const size = count === 0 ? "" : ` (${bytes} bytes)`;
   if (receiptDays === 0) return `${count}${size}; none is kept now`;
   return `${count}${size}; kept ${receiptDays === undefined ? "indefinitely" : `for ${receiptDays} days`}`;
-}
-
-/** One line; none where nothing was measured. */
-function costsOf({ costs }: PackReport): [string, string][] {
-  const { modelTokens, storeMs, questionMs, memoryBytes, questionBytes } = costs;
-  const parts = [
-    [modelTokens, "tokens of a model"],
-    [storeMs, "ms a store"],
-    [questionMs, "ms a question"],
-    [memoryBytes, "bytes a memory"],
-    [questionBytes, "bytes a question"],
-  ] as const;
-  const told = parts.flatMap(([value, unit]) => (value === undefined ? [] : `${value} ${unit}`));
-  return storeMs === undefined && questionMs === undefined ? [] : [["Costs", told.join(", ")]];
 }
 
 function embeddingOf({
