@@ -27,7 +27,8 @@ Examples:
       return context.output.json({ ...toJson(report), fading: fading ?? null });
     const { manifest } = report;
     const isDatabase = isDatabaseUrl(path);
-    const costs = costsInWords(report);
+    const told = costsInWords(report);
+    const costs: [string, string][] = told === undefined ? [] : [["Costs", told]];
     const entries: [string, string | number][] = [
       [isDatabase ? "Database" : "Pack", report.path],
       ["Size", `${report.bytes} bytes`],
@@ -44,7 +45,7 @@ Examples:
       ["Format version", manifest.formatVersion],
       ["Written by", `svc ${shownName(manifest.softwareVersion)}`],
       ["Receipts", receiptsOf(report)],
-      ...(costs === undefined ? [] : [["Costs", costs] as [string, string]]),
+      ...costs,
       ["Embedding", embeddingOf(report)],
       ["Extraction", extractionOf(report)],
       ["Created", oneLine(manifest.createdAt)],
