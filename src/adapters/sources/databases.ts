@@ -18,7 +18,7 @@ import {
 /** Flag of SQLite. */
 export const READ_ONLY = 1;
 
-/** Memories that keep a SQLite database. Rows are read in a snapshot, of which its program notices nothing. */
+/** Memories that keep a SQLite database. Each table is read as it stands at one moment, and its program notices nothing. */
 
 const claudeMem: SourceRow = {
   name: "claude-mem",
