@@ -50,7 +50,7 @@ describe("two of a kind", () => {
   test("learn what the other has to know", async () => {
     const { guest, host } = await socketPair();
     const [, received] = await Promise.all([introduce(guest, KIN, GUEST), receive(host, KIN)]);
-    expect(received).toEqual(GUEST);
+    expect(received).toEqual({ ...GUEST, isHook: false });
     guest.destroy();
     host.destroy();
   });
@@ -61,7 +61,7 @@ describe("two of a kind", () => {
       introduce(guest, KIN, { userId: undefined, tools: "full" }),
       receive(host, KIN),
     ]);
-    expect(received).toEqual({ userId: undefined, tools: "full" });
+    expect(received).toEqual({ userId: undefined, tools: "full", isHook: false });
     guest.destroy();
     host.destroy();
   });

@@ -113,8 +113,8 @@ describe("guests", () => {
     const one = await joinAsGuest(address, { userId: "ada", tools: "core" });
     const two = await joinAsGuest(address, { userId: undefined, tools: "full" });
     expect(guests).toEqual([
-      { userId: "ada", tools: "core" },
-      { userId: undefined, tools: "full" },
+      { userId: "ada", tools: "core", isHook: false },
+      { userId: undefined, tools: "full", isHook: false },
     ]);
     one.input.destroy();
     two.input.destroy();
