@@ -6,9 +6,9 @@ import { startHttpServer as startServer } from "./surface/http/server.ts";
 
 /** Access rules and logging. Keys and names are not read from the environment. */
 export type HttpOptions = {
-  /** One bearer key for all owners. Excludes `userKeys`. */
+  /** One bearer key for all owners. */
   readonly apiKey?: string | undefined;
-  /** A bearer key for each owner: `{ <user id>: <key> }`. Excludes `apiKey`. */
+  /** A bearer key for each owner: `{ <user id>: <key> }`. */
   readonly userKeys?: Readonly<Record<string, string>> | undefined;
   /** Web origins whose pages may read answers, or `*`. Default: none. */
   readonly corsOrigins?: readonly string[] | undefined;

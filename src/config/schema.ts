@@ -199,8 +199,9 @@ const VISION = {
 /** Who may use the HTTP interface. */
 // biome-ignore format: a row for each setting
 const API = {
-  api_key: optionalSecretName("One bearer key with access to all owners. Excludes `api.user_keys`.", "not blank"),
-  user_keys: mapOf(secret, { default: {}, bounds: "no blank owner or key, no owner or key twice", isSecret: true }, 'A bearer key for each owner: {"<user_id>":"<key>"}. Excludes `api.api_key`.'),
+  api_key: optionalSecretName("One bearer key with access to all owners, of an operator.", "not blank"),
+  user_keys: mapOf(secret, { default: {}, bounds: "no blank owner or key, no owner or key twice", isSecret: true }, 'A bearer key for each owner: {"<user_id>":"<key>"}.'),
+  keys_file: optionalPath("A file of further keys with names, several of an owner if need be, which `svc keys` makes and revokes while the server runs."),
   allowed_hosts: listOf(z.string().trim().toLowerCase().regex(HOST_NAME), { default: [], bounds: "host names or addresses, without scheme and port" }, "Names by which requests may address the server in addition to the loopback ones, for example that of a proxy in front. No effect with keys: then any name will do."),
   metrics: flag(false, "Answer `GET /metrics` with numbers for Prometheus, to operators."),
   metrics_key: optionalSecretName("A bearer key that opens `/metrics` and nothing else, and is needed for it where there is no other key. Needed with `api.user_keys`, whose holders may not read it.", "not blank"),

@@ -41,7 +41,11 @@ export async function serveHttp(options: HttpServeOptions): Promise<RunningServe
     version,
     auth:
       options.onlyKey === undefined
-        ? { apiKey: api.api_key?.reveal(), userKeys: revealed(api.user_keys) }
+        ? {
+            apiKey: api.api_key?.reveal(),
+            userKeys: revealed(api.user_keys),
+            named: api.keys_file === undefined ? undefined : await namedKeys(api.keys_file),
+          }
         : { apiKey: options.onlyKey },
     cors: { origins: api.cors_origins, allowCredentials: api.cors_allow_credentials },
     allowedHosts: api.allowed_hosts,
@@ -52,6 +56,10 @@ export async function serveHttp(options: HttpServeOptions): Promise<RunningServe
   });
   const running = await withGuests(server, server.url, options);
   return { ...running, inspector: server.inspector };
+}
+
+async function namedKeys(path: string) {
+  return (await import("../app/key-file.ts")).watchKeyFile(path);
 }
 
 /** @param key opens nothing else */

@@ -55,6 +55,7 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   migrate: async (context) => (await import("./commands/transfer.ts")).migrateCommand(context),
   rekey: async (context) => (await import("./commands/upkeep.ts")).rekeyCommand(context),
   key: async (context) => (await import("./commands/key.ts")).keyCommand(context),
+  keys: async (context) => (await import("./commands/keys.ts")).keysCommand(context),
   owner: async (context) => (await import("./commands/owner.ts")).ownerCommand(context),
   "extraction-status": async (context) =>
     (await import("./commands/change.ts")).extractionStatusCommand(context),

@@ -3,7 +3,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { nameForm } from "../../lib/text.ts";
 import type { Caller } from "../contract/core/caller.ts";
 
-/** Who may call. Both absent: everyone on this machine has access to all owners. */
+/** Who may call. All absent: everyone on this machine has access to all owners. */
 export type AuthSettings = {
   /** One key for operators. */
   readonly apiKey?: string | undefined;
@@ -11,6 +11,10 @@ export type AuthSettings = {
   readonly keySetting?: string | undefined;
   /** Owner to key; a key binds its requests to its owner. */
   readonly userKeys?: Readonly<Record<string, string>> | undefined;
+  /** Further keys, asked for at every request: the SHA-256 of each in hex, and its owner, null for an operator's. */
+  readonly named?:
+    | (() => readonly { readonly sha256: string; readonly owner: string | null }[])
+    | undefined;
   /** The group of settings that error messages name. Default `api`. */
   readonly group?: "api" | "mcp" | undefined;
 };
@@ -22,21 +26,27 @@ type KnownKey = { readonly digest: Buffer; readonly caller: Caller };
 
 /** Whether requests need a key. */
 export function hasCredentials(auth: AuthSettings): boolean {
-  return auth.apiKey !== undefined || Object.keys(auth.userKeys ?? {}).length > 0;
+  const { apiKey, userKeys = {}, named } = auth;
+  return apiKey !== undefined || named !== undefined || Object.keys(userKeys).length > 0;
 }
 
 /**
  * The check of every request. All configured keys are compared, in constant time, regardless of matches.
- * @throws SvcError invalid_config for blank or equal keys, keys that no header can carry, blank owners, two names of one owner, or both kinds of keys
+ * @throws SvcError invalid_config for blank or equal keys, keys that no header can carry, blank owners, or two names of one owner
  */
 export function createAuthenticate(auth: AuthSettings): Authenticate {
-  const keys = readKeys(auth);
-  if (keys.length === 0) return () => ({ boundUserId: undefined });
+  const fixed = readKeys(auth);
+  const named = () =>
+    (auth.named?.() ?? []).map(({ sha256, owner }) => ({
+      digest: Buffer.from(sha256, "hex"),
+      caller: { boundUserId: owner ?? undefined },
+    }));
+  if (!hasCredentials(auth)) return () => ({ boundUserId: undefined });
   return (authorization) => {
     const token = /^bearer\s+(.*)$/is.exec(authorization?.trim() ?? "")?.[1]?.trim() ?? "";
     const digest = digestOf(token);
     let found: Caller | undefined;
-    for (const key of keys) {
+    for (const key of [...fixed, ...named()]) {
       if (timingSafeEqual(key.digest, digest)) found = key.caller;
     }
     if (found === undefined) throw new SvcError("unauthenticated", "Invalid or missing API key");
@@ -57,18 +67,17 @@ export function isKnown(authenticate: Authenticate, authorization: string | unde
 function readKeys(auth: AuthSettings): readonly KnownKey[] {
   const setting = `${auth.group ?? "api"}.user_keys`;
   const userKeys = Object.entries(auth.userKeys ?? {});
-  if (auth.apiKey !== undefined && userKeys.length > 0) {
-    throw misconfigured("api.user_keys", "set either api.api_key or api.user_keys, not both");
-  }
+  const texts = new Set<string>();
+  const operators: KnownKey[] = [];
   if (auth.apiKey !== undefined) {
     const { keySetting = "api.api_key" } = auth;
     if (auth.apiKey.trim() === "") throw misconfigured(keySetting, "must not be blank");
     if (!isSendable(auth.apiKey)) throw misconfigured(keySetting, `is a key ${UNSENDABLE}`);
-    return [{ digest: digestOf(auth.apiKey.trim()), caller: { boundUserId: undefined } }];
+    texts.add(auth.apiKey.trim());
+    operators.push({ digest: digestOf(auth.apiKey.trim()), caller: { boundUserId: undefined } });
   }
-  const texts = new Set<string>();
   const names = new Set<string>();
-  return userKeys.map(([owner, key]) => {
+  const users = userKeys.map(([owner, key]) => {
     if (owner.trim() === "") throw misconfigured(setting, "has a blank owner");
     if (key.trim() === "") throw misconfigured(setting, `has a blank key for ${owner}`);
     if (!isSendable(key)) {
@@ -81,6 +90,7 @@ function readKeys(auth: AuthSettings): readonly KnownKey[] {
     names.add(form);
     return { digest: digestOf(key.trim()), caller: { boundUserId: form } };
   });
+  return [...operators, ...users];
 }
 
 const UNSENDABLE = "with characters that headers do not carry; use those of ASCII";

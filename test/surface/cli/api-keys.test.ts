@@ -26,6 +26,20 @@ function expectSilent({ stdout, stderr }: Outcome): void {
   expect(stderr).not.toContain(MARK);
 }
 
+test("svc keys makes a key once, lists names, and revokes", async () => {
+  const env = { SVC_API__KEYS_FILE: join(desk.folder, "keys.json") };
+  const made = await desk.run(["keys", "add", "laptop", "--user-id", "ada"], { env });
+  const listed = await desk.run(["keys", "list"], { env });
+  const neither = await desk.run(["keys", "add", "phone"], { env });
+  const revoked = await desk.run(["keys", "revoke", "laptop"], { env });
+  const left = await desk.run(["keys", "list", "--format", "json"], { env });
+  expect(made.stdout).toMatch(/^svc_[\w-]{43}\n$/);
+  expect(listed.stdout).toMatch(/laptop +ada/);
+  expect(listed.stdout).not.toContain(made.stdout.trim());
+  expect([made, listed, neither, revoked, left].map(({ code }) => code)).toEqual([0, 0, 2, 0, 0]);
+  expect(JSON.parse(left.stdout)).toEqual({ keys: [] });
+});
+
 const REFUSED = [
   { name: "JSON that does not end", env: { SVC_API_USER_KEYS: `{"ada":"${KEY}"` } },
   { name: "a list of keys", env: { SVC_API_USER_KEYS: `["${KEY}"]` } },
@@ -36,8 +50,8 @@ const REFUSED = [
   { name: "keys equal but for blanks", env: { SVC_API_USER_KEYS: `{"a":"${KEY}","b":" ${KEY}"}` } },
   { name: "a key beyond ASCII", env: { SVC_API_API_KEY: `${KEY}ü` } },
   {
-    name: "both kinds of keys",
-    env: { SVC_API_API_KEY: KEY, SVC_API_USER_KEYS: `{"bob":"${OTHER}"}` },
+    name: "one key of an operator and a user",
+    env: { SVC_API_API_KEY: KEY, SVC_API_USER_KEYS: `{"bob":"${KEY}"}` },
   },
   { name: "a group that is no JSON", env: { SVC_API: `{"api_key":"${KEY}"` } },
   { name: "a group with a misspelt name", env: { SVC_API: `{"api_kye":"${KEY}"}` } },

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createAuthenticate, hasCredentials } from "../../../src/surface/listener/auth.ts";
+import {
+  createAuthenticate,
+  digestOf,
+  hasCredentials,
+} from "../../../src/surface/listener/auth.ts";
 
 test("without keys everybody is an operator", () => {
   expect(createAuthenticate({})("Bearer whatever")).toEqual({ boundUserId: undefined });
@@ -54,8 +58,31 @@ test("the global key makes an operator", () => {
   expect(() => authenticate("Bearer other")).toThrow("Invalid or missing API key");
 });
 
+test("an operator's key stands beside those of users and named ones", () => {
+  let sha256 = digestOf("laptop").toString("hex");
+  const authenticate = createAuthenticate({
+    apiKey: "master",
+    userKeys: { ada: "key-a" },
+    named: () => [
+      { sha256, owner: "ada" },
+      { sha256: digestOf("ops").toString("hex"), owner: null },
+    ],
+  });
+  const owners = ["master", "key-a", "laptop", "ops"].map(
+    (key) => authenticate(`Bearer ${key}`).boundUserId,
+  );
+  expect(owners).toEqual([undefined, "ada", "ada", undefined]);
+  sha256 = digestOf("phone").toString("hex");
+  expect(() => authenticate("Bearer laptop")).toThrow("Invalid or missing API key");
+  expect(authenticate("Bearer phone")).toEqual({ boundUserId: "ada" });
+});
+
 test.each([
-  { name: "both kinds", auth: { apiKey: "k", userKeys: { ada: "a" } }, text: "not both" },
+  {
+    name: "one key of an operator and a user",
+    auth: { apiKey: "k", userKeys: { ada: "k" } },
+    text: "two",
+  },
   { name: "blank global key", auth: { apiKey: "  " }, text: "must not be blank" },
   { name: "blank owner", auth: { userKeys: { " ": "a" } }, text: "blank owner" },
   { name: "blank key", auth: { userKeys: { ada: "" } }, text: "blank key" },
