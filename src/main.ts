@@ -30,7 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (args.length === 2 && isVersion(args[0]) && args[1] === "--verbose") {
-    const { versionReport } = await import("./app/version-report.ts");
+    const { versionReport } = await import("./app/version.ts");
     process.stdout.write(versionReport());
     return 0;
   }

@@ -2,8 +2,7 @@ import type { Database } from "../adapters/postgres/connection/sql.ts";
 import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
-import { openRecordSource } from "../adapters/sqlite/transfer/record-source.ts";
-import { createRecordTarget } from "../adapters/sqlite/transfer/record-target.ts";
+import { createRecordTarget, openRecordSource } from "../adapters/sqlite/transfer/record-source.ts";
 import { createIdSource, createSystemClock } from "../adapters/system/system.ts";
 import { opening, withConnection, withDatabase } from "../app/pack-connection.ts";
 import { keyTextOf, withCipher } from "../app/pack-key.ts";
@@ -87,7 +86,7 @@ async function fillDatabase(
   goesOn: boolean,
 ): Promise<Omit<DatabaseMigration, "source">> {
   const place = databaseOf(target) ?? "";
-  const { openRecordTarget } = await import("../adapters/postgres/transfer/record-target.ts");
+  const { openRecordTarget } = await import("../adapters/postgres/transfer/record-source.ts");
   const { failureOf } = await import("../adapters/postgres/transfer/transfer-state.ts");
   return await withCopying(target, async (database) => {
     const { manifest } = source;

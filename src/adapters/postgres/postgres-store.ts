@@ -2,16 +2,17 @@ import { randomUUID } from "node:crypto";
 import { formsOf, mayMean } from "../../domain/extraction/plan/claims.ts";
 import { nameKey } from "../../domain/extraction/plan/context.ts";
 import { ALL_OWNERS, isEverybody, type Owner } from "../../domain/owner.ts";
-import type { Activity, StoreState } from "../../ports/store/graph.ts";
+import { sharedPasses } from "../../lib/pause.ts";
+import type { Activity, ChangeReads, Decide, StoreState } from "../../ports/store/graph.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { bindAdmission } from "../sql/admission.ts";
 import { bindAudit } from "../sql/audit.ts";
 import { bindBlobs } from "../sql/blobs.ts";
 import { bindBrowse } from "../sql/browse.ts";
-import { addNodes } from "../sql/change.ts";
-import { ACTIVE } from "../sql/conditions.ts";
+import { addNodes, type ChangeHooks, change } from "../sql/change.ts";
+import { ACTIVE, ofOwner, Params } from "../sql/conditions.ts";
 import { bindEdges } from "../sql/edges.ts";
-import { bindErasures } from "../sql/erasure.ts";
+import { bindErasures, type ErasureHooks, noteSettled, readUnsettled } from "../sql/erasure.ts";
 import { bindEventReads, readStates } from "../sql/events.ts";
 import { bindExtraction } from "../sql/extraction.ts";
 import { bindJobs } from "../sql/jobs.ts";
@@ -22,21 +23,17 @@ import { bindOwners } from "../sql/owners.ts";
 import { bindReceipts } from "../sql/receipts.ts";
 import { bindTableSearches } from "../sql/searches.ts";
 import { requireManifest } from "../sql/settings.ts";
-import { all, type Steps, statement } from "../sql/statement.ts";
+import { all, run as runStep, type Steps, statement } from "../sql/statement.ts";
 import { bindUpkeep } from "../sql/upkeep.ts";
 import { bindWork, newHolder } from "../sql/work.ts";
-import { accessOf, run } from "./connection/run.ts";
+import { accessOf, native, run } from "./connection/run.ts";
 import type { Database, Sql } from "./connection/sql.ts";
-import { erasureHooks } from "./erasure/erasures.ts";
-import { apartFromErasing } from "./erasure/names-erased.ts";
-import { changeAlone } from "./graph/change.ts";
-import { ownerKey } from "./owner-key.ts";
+import { type OwnerKey, ownerKey, ownerKeyOrNull } from "./owner-key.ts";
 import { handOver } from "./owners/move-owner.ts";
 import type { Parts, PostgresStoreParts } from "./parts.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { bindSearches } from "./search/bind.ts";
-import { indexWrites } from "./search/index-writes.ts";
-import { sweepIndexes } from "./upkeep/sweep-indexes.ts";
+import { evict, HAS_DOCUMENT, HAS_VECTOR, indexWrites } from "./search/index-writes.ts";
 
 export function createPostgresStore(given: PostgresStoreParts): Store {
   // SAFETY: the key of a node is its number within its owner; it is created here alone, and callers only hand it back.
@@ -143,3 +140,164 @@ function* claims(
 }
 
 const knownHooks: KnownHooks = { entities, claims };
+
+/** Reads, decides and writes under the locks of all owners whose data was read. */
+async function changeAlone<T>(
+  database: Database,
+  reads: ChangeReads,
+  decide: Decide<T>,
+  hooks: ChangeHooks,
+): Promise<T> {
+  let owners = await database.read(ALL_OWNERS, (sql) => ownersOf(sql, reads));
+  for (;;) {
+    const outcome = await database.write(owners, async (sql) => {
+      // A memory may have moved to another owner before its lock was taken.
+      const now = await ownersOf(sql, reads);
+      if (now.some((userId) => !owners.includes(userId))) return { owners: now };
+      return { result: await run(sql, change(reads, decide, hooks)) };
+    });
+    if (!("owners" in outcome)) return outcome.result;
+    owners = outcome.owners;
+  }
+}
+
+/** The owners of what is read. */
+async function ownersOf(sql: Sql, reads: ChangeReads): Promise<readonly string[]> {
+  const { nodeIds, eventIds, edgesOf, claim, owner = ALL_OWNERS } = reads;
+  const nodes = [...nodeIds, ...(edgesOf === undefined ? [] : [edgesOf])];
+  const rows = await sql.all<{ user_id: string }>(
+    `SELECT user_id FROM owners WHERE owner IN (SELECT owner FROM nodes WHERE id = ANY ($1::uuid[])
+       UNION SELECT owner FROM events WHERE id = ANY ($2::uuid[])) AND ($3::bigint IS NULL OR owner = $3::bigint)`,
+    nodes,
+    eventIds,
+    ownerKeyOrNull(owner),
+  );
+  const claimed = claim === undefined || isEverybody(claim.owner) ? [] : [claim.owner];
+  return [...new Set([...rows.map(({ user_id: userId }) => userId), ...claimed])];
+}
+
+/**
+ * Removes entries without an active node from both indexes, one transaction per owner.
+ * @param limit maximum nodes whose entries are removed; 0 only counts
+ */
+async function sweepIndexes(
+  database: Database,
+  owner: Owner,
+  limit: number,
+): Promise<{ readonly found: number; readonly removed: number }> {
+  const stale = await database.read(owner, (sql) => findStaleEntries(sql, owner));
+  const byOwner = Map.groupBy(stale.slice(0, limit), ({ user_id: userId }) => userId);
+  let removed = 0;
+  for (const [userId, entries] of byOwner) {
+    removed += await database.write(userId, (sql) =>
+      removeStaleEntries(
+        sql,
+        userId,
+        entries.map(({ key }) => key),
+      ),
+    );
+  }
+  return { found: stale.length, removed };
+}
+
+type StaleEntry = { readonly user_id: string; readonly key: number };
+
+const IS_STALE = `n.lifecycle_state NOT IN ${ACTIVE} AND (${HAS_VECTOR} OR ${HAS_DOCUMENT})`;
+
+async function findStaleEntries(sql: Sql, owner: Owner): Promise<readonly StaleEntry[]> {
+  const params = new Params();
+  return await sql.all<StaleEntry>(
+    `SELECT o.user_id, n.key FROM nodes n JOIN owners o ON o.owner = n.owner WHERE ${IS_STALE}
+       AND ${ofOwner(params, "n.owner", isEverybody(owner) ? owner : ownerKey(owner))} ORDER BY n.owner, n.key`,
+    ...params.values,
+  );
+}
+
+/** Runs inside a write transaction of the owner. @returns the number of nodes whose entries were removed */
+async function removeStaleEntries(
+  sql: Sql,
+  userId: string,
+  keys: readonly number[],
+): Promise<number> {
+  const owner = ownerKey(userId);
+  const rows = await sql.all<{ key: number }>(
+    `SELECT n.key FROM nodes n WHERE n.owner = $1::bigint AND n.key = ANY ($2::integer[]) AND ${IS_STALE}`,
+    owner,
+    keys,
+  );
+  await evict(
+    sql,
+    owner,
+    rows.map(({ key }) => key),
+  );
+  return rows.length;
+}
+
+/** The tables that contained erased data. */
+const TABLES =
+  "events, operations, nodes, edges, node_evidence, work, receipts, receipt_nodes, vectors, vector_parts, vector_staging, lexical_documents, lexical_postings, blobs, blob_uses";
+
+const NODES = "n.owner = $1::bigint AND n.id = ANY ($2::uuid[])";
+const VECTORS = statement(
+  `SELECT count(*)::float8 AS n FROM nodes n WHERE ${NODES} AND n.embedding IS NOT NULL`,
+);
+const DOCUMENTS = statement(
+  `SELECT count(*)::float8 AS n FROM nodes n WHERE ${NODES} AND n.lifecycle_state IN ${ACTIVE} AND n.content <> ''`,
+);
+const UNSTAGE = statement(
+  "DELETE FROM vector_staging WHERE owner = $1::bigint AND key = ANY ($2::integer[])",
+);
+
+/** What erasures in a database require of the server and its indexes. */
+function erasureHooks(database: Database): ErasureHooks {
+  const { read, write, writeAny } = database;
+  const pass = sharedPasses(async () => {
+    const unsettled = await read(ALL_OWNERS, (sql) => run(sql, readUnsettled()));
+    // Dead rows still visible to a snapshot stay until the server's own next vacuum.
+    if (unsettled.length > 0) await database.alone(`VACUUM ${TABLES}`);
+    await writeAny((sql) => run(sql, noteSettled(unsettled)));
+    return true;
+  });
+  return {
+    erasing: (userId, work) =>
+      write(userId, async (sql) => {
+        await keepFromErasing(sql, ownerKey(userId), "alone");
+        return await run(sql, work());
+      }),
+    vectors: VECTORS,
+    documents: DOCUMENTS,
+    release: (owner, keys) => runStep(UNSTAGE, owner, keys),
+    // Without permission, the server only warns and does nothing.
+    settle: async (waitMs) => (await read(ALL_OWNERS, mayVacuum)) && (await pass(waitMs)),
+    // Pages, the server's log and its replicas are out of a client's reach.
+    scan: async () => undefined,
+  };
+}
+
+/** Whether this user may vacuum all the tables: as an owner of them or of the database or, from version 17 on, by MAINTAIN. */
+async function mayVacuum(sql: Sql): Promise<boolean> {
+  const row = await sql.get<{ may: boolean }>(
+    `SELECT bool_and(pg_has_role(c.relowner, 'USAGE') OR pg_has_role(d.datdba, 'USAGE') OR
+       CASE WHEN current_setting('server_version_num')::int >= 170000 THEN has_table_privilege(c.oid, 'MAINTAIN') END) IS TRUE AS may
+     FROM unnest(string_to_array($1, ', ')) t JOIN pg_class c ON c.oid = to_regclass(t)
+     JOIN pg_database d ON d.datname = current_database()`,
+    TABLES,
+  );
+  return row?.may === true;
+}
+
+/**
+ * Separates an owner's erasures from writes without the owner's lock until the transaction ends: an erasure must see all of those, and they
+ * every erasure.
+ */
+async function keepFromErasing(sql: Sql, owner: OwnerKey, mode: "shared" | "alone"): Promise<void> {
+  await sql.get(
+    `SELECT pg_advisory_xact_lock${mode === "shared" ? "_shared" : ""}(hashtext('erasing'), hashtext($1))`,
+    owner,
+  );
+}
+
+/** Like `keepFromErasing`, for writes without the owner's lock, as a step of a role. */
+function* apartFromErasing(userId: string): Steps<void> {
+  yield* native((sql) => keepFromErasing(sql, ownerKey(userId), "shared"));
+}

@@ -36,8 +36,7 @@ import { searchText } from "./read/search-text.ts";
 import { cosines, keptEntries, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
 import { putParts, readTextsWithoutParts } from "./vectors/parts.ts";
-import { indexWrites } from "./write/change.ts";
-import { findStaleEntries, removeStaleEntries } from "./write/sweep-indexes.ts";
+import { findStaleEntries, indexWrites, removeStaleEntries } from "./write/change.ts";
 
 export type SqliteStoreParts = {
   readonly access: PackAccess;

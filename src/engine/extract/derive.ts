@@ -43,8 +43,7 @@ import type { AuditRecord } from "../../ports/store/records.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { ExtractionClaim } from "../../ports/store/work.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { ExtractDeps, JobOptions } from "./extractor.ts";
-import { batchRequest, requestSha256 } from "./request.ts";
+import { batchRequest, type ExtractDeps, type JobOptions, requestSha256 } from "./extractor.ts";
 
 /** The language of relative dates. */
 const DATE_LANGUAGES = ["en"];

@@ -23,7 +23,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { PackedRecord, ResultCandidate } from "../retrieve/api.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { ReceiptMaterial } from "./api.ts";
-import { scoreReasons } from "./explain-scores.ts";
+import { scoreReasons } from "./explain.ts";
 
 export type BuiltReceipt<R extends AnyReceipt = RetrievalReceipt> = {
   readonly receipt: R;

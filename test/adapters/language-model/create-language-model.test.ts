@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { LanguageModelOptions } from "../../../src/adapters/language-model/call-model.ts";
+import type { LanguageModelOptions } from "../../../src/adapters/language-model/create-language-model.ts";
 import { createLanguageModel } from "../../../src/adapters/language-model/create-language-model.ts";
 import type { SvcError } from "../../../src/domain/errors.ts";
 import type { ModelRequest } from "../../../src/ports/models.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fromStored, toStored } from "../../../src/adapters/postgres/connection/text.ts";
+import { fromStored, toStored } from "../../../src/adapters/postgres/connection/open-connection.ts";
 
 test("every text comes back as it was, and is stored without what a column cannot hold", () => {
   const texts = [

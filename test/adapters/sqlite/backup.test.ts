@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import { pinPack } from "../../../src/adapters/sqlite/copy/pinned.ts";
+import { pinPack } from "../../../src/adapters/sqlite/copy/backup-files.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { settingsForPath } from "../../../src/app/pack-path.ts";
 import { loadConfig } from "../../../src/config/load.ts";

@@ -6,13 +6,13 @@ import { languageOf } from "../../../src/domain/extraction/cues.ts";
 import { findQuote, type Turn } from "../../../src/domain/extraction/passages.ts";
 import type { ShownText } from "../../../src/domain/extraction/plan/claims.ts";
 import { readSingleAnswer } from "../../../src/domain/extraction/read-answer.ts";
-import { EXTRACTION_2 } from "../../../src/engine/extract/prompts/extraction-2.ts";
 import {
   batchRequest,
   PROMPT_VERSION,
   requestSha256,
   singleRequest,
-} from "../../../src/engine/extract/request.ts";
+} from "../../../src/engine/extract/extractor.ts";
+import { EXTRACTION_2 } from "../../../src/engine/extract/prompts/extraction-2.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
-import { type EpisodeRules, routeEpisodes } from "../../../src/engine/retrieve/context/steps.ts";
+import { type EpisodeRules, routeEpisodes } from "../../../src/engine/retrieve/context/expand.ts";
 import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aProvenance, aResult } from "./pool.ts";
 

@@ -7,7 +7,7 @@ import {
   type EvidenceRules,
   evidenceGroups,
   evidenceRules,
-} from "../../../src/engine/retrieve/context/steps.ts";
+} from "../../../src/engine/retrieve/context/expand.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import type { KeyedNode } from "../../../src/ports/store/search-index.ts";
 import { aNode, anEvent, freshId } from "../../contract/samples.ts";

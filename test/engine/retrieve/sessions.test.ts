@@ -5,7 +5,7 @@ import {
   type Neighbour,
   neighbours,
   type SessionRules,
-} from "../../../src/engine/retrieve/context/steps.ts";
+} from "../../../src/engine/retrieve/context/expand.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
 import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aProvenance, aResult, WEIGHTS } from "./pool.ts";

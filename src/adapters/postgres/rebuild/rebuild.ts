@@ -1,7 +1,11 @@
 import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { sha256Hex } from "../../../lib/hashing.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type {
   IndexableNodes,
   IndexRebuild,
+  NodeVector,
   RebuildPlan,
 } from "../../../ports/store/search-index.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
@@ -14,26 +18,18 @@ import {
   renewRun,
   requireRun,
 } from "../../sql/rebuild.ts";
-import { toNode } from "../../sql/rows.ts";
-import { requireModel } from "../../sql/settings.ts";
+import { FROM_NODES, type NodeRow, toNode } from "../../sql/rows.ts";
+import { requireModel, writeEmbedding } from "../../sql/settings.ts";
 import { timeOf } from "../../sql/work.ts";
-import { run as runSteps } from "../connection/run.ts";
+import { insertMany } from "../connection/insert-many.ts";
+import { run, run as runSteps } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
+import { listText, writeVector } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import type { Parts } from "../parts.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
 import { HAS_TEXT } from "../search/turns.ts";
-import { putVectors } from "../search/write-vectors.ts";
-import {
-  BEFORE_ALL,
-  findStale,
-  isAnyStale,
-  mendVectors,
-  type NodePlace,
-  type PlacedVector,
-  replaceVectors,
-  stageVectors,
-} from "./staging.ts";
+import { asOwn, evictVectors, leanAll, putVectors } from "../search/write-vectors.ts";
 
 /** A node handed out under a number of this run: a key alone means nothing without its owner. */
 type Handed = NodePlace & { readonly userId: string };
@@ -210,4 +206,176 @@ async function ownerAfter(sql: Sql, owner: OwnerKey | undefined): Promise<OwnerR
      ORDER BY owner LIMIT 1`,
     owner ?? null,
   );
+}
+
+/** Maximum nodes examined in one step, so that it ends soon even if nothing is stale. */
+const SCAN_MAX = 5000;
+
+/** A node among those of all owners. */
+type NodePlace = { readonly owner: OwnerKey; readonly key: number };
+const BEFORE_ALL: NodePlace = { owner: "-9223372036854775808", key: 0 };
+
+/** Whether `s` has the vector of the wanted model of a node `n`, in each target, as SQL. */
+const TARGET: Readonly<Record<RebuildPlan["vectors"], string>> = {
+  replace:
+    "vector_staging s ON s.owner = n.owner AND s.key = n.key AND s.model = $4 AND s.version = $5 AND s.dimension = $6",
+  repair:
+    "vectors s ON s.owner = n.owner AND s.key = n.key AND ($4::text, $5::text, $6::integer) IS NOT NULL",
+};
+
+type StaleRows = {
+  readonly rows: readonly OwnedRow[];
+  readonly scanned: number;
+  readonly scannedTo: NodePlace;
+  readonly hasMore: boolean;
+};
+
+type Scanned = NodePlace & { readonly hash: string | null; readonly differs: boolean };
+
+/** Nodes with text whose vector of this model is missing or was made from another text. */
+async function findStale(
+  sql: Sql,
+  target: RebuildPlan["vectors"],
+  { model, version, dimension }: EmbeddingIdentity,
+  { after, limit }: { readonly after: NodePlace; readonly limit: number },
+): Promise<StaleRows> {
+  const seen = await sql.all<Scanned>(
+    `SELECT n.owner, n.key, s.content_hash AS hash,
+       CASE WHEN n.lifecycle_state NOT IN ${ACTIVE} AND s.owner IS NULL AND $7 THEN n.embedding IS NULL
+         ELSE s.content_hash IS DISTINCT FROM encode(sha256(convert_to(n.content, 'UTF8')), 'hex') END AS differs
+     FROM nodes n LEFT JOIN ${TARGET[target]}
+     WHERE (n.owner, n.key) > ($1::bigint, $2::integer) AND ${HAS_TEXT}
+     ORDER BY n.owner, n.key LIMIT $3`,
+    ...[after.owner, after.key, SCAN_MAX, model, version, dimension, target === "repair"],
+  );
+  const stale = seen.filter(({ differs }) => differs).slice(0, limit);
+  const last = stale.length === limit ? stale.at(-1) : seen.at(-1);
+  const scanned = last === undefined ? 0 : seen.indexOf(last) + 1;
+  const hashes = new Map(stale.map((place) => [textOf(place), place.hash]));
+  const rows = await readPlaces(sql, stale);
+  return {
+    // A text may be stored in another form.
+    rows: rows.filter((row) => hashes.get(textOf(row)) !== sha256Hex(row.content)),
+    scanned,
+    scannedTo: last ?? after,
+    hasMore: stale.length === limit || seen.length === SCAN_MAX,
+  };
+}
+
+function textOf({ owner, key }: NodePlace): string {
+  return `${owner} ${key}`;
+}
+
+type OwnedRow = NodeRow & { readonly owner: OwnerKey };
+
+async function readPlaces(sql: Sql, places: readonly NodePlace[]): Promise<readonly OwnedRow[]> {
+  if (places.length === 0) return [];
+  return await sql.all<OwnedRow>(
+    `${FROM_NODES} JOIN unnest($1::bigint[], $2::integer[]) p (owner, key) ON p.owner = n.owner AND p.key = n.key
+     ORDER BY n.owner, n.key`,
+    listText(places.map(({ owner }) => owner)),
+    listText(places.map(({ key }) => key)),
+  );
+}
+
+/** Whether any node with text lacks a current vector of this model. */
+async function isAnyStale(
+  sql: Sql,
+  target: RebuildPlan["vectors"],
+  identity: EmbeddingIdentity,
+): Promise<boolean> {
+  for (let after = BEFORE_ALL; ; ) {
+    const found = await findStale(sql, target, identity, { after, limit: 1 });
+    if (found.rows.length > 0) return true;
+    if (!found.hasMore) return false;
+    after = found.scannedTo;
+  }
+}
+
+/** The vector of a node. */
+type PlacedVector = NodePlace & Omit<NodeVector<number>, "key">;
+
+/** Stages vectors until all of them exist; skips memories that are gone. Runs inside a transaction. */
+async function stageVectors(
+  sql: Sql,
+  entries: readonly PlacedVector[],
+  { model, version, dimension }: EmbeddingIdentity,
+): Promise<void> {
+  const rows = await sql.all<{ place: number }>(
+    `SELECT u.place::integer AS place FROM unnest($1::bigint[], $2::integer[]) WITH ORDINALITY u (owner, key, place)
+     JOIN nodes n ON n.owner = u.owner AND n.key = u.key FOR KEY SHARE OF n`,
+    listText(entries.map(({ owner }) => owner)),
+    listText(entries.map(({ key }) => key)),
+  );
+  const there = rows.flatMap(({ place }) => entries[place - 1] ?? []);
+  await insertMany(
+    sql,
+    "vector_staging",
+    [
+      ["owner", "bigint"],
+      ["key", "integer"],
+      ["content_hash", "text"],
+      ["model", "text"],
+      ["version", "text"],
+      ["dimension", "integer"],
+      ["embedding", "vector"],
+    ],
+    there.map(({ owner, key, contentHash, vector }) => [
+      ...[owner, key, contentHash, model, version, dimension, writeVector(vector)],
+    ]),
+    `ON CONFLICT (owner, key) DO UPDATE SET content_hash = excluded.content_hash, model = excluded.model,
+       version = excluded.version, dimension = excluded.dimension, embedding = excluded.embedding`,
+  );
+}
+
+/**
+ * Replaces all vectors with the staged ones of a model, and records the model. Runs inside a transaction, during which no other writer
+ * runs.
+ */
+async function replaceVectors(sql: Sql, identity: EmbeddingIdentity, now: Instant): Promise<void> {
+  const { model, version, dimension } = identity;
+  await run(sql, writeEmbedding(identity, now));
+  // First, since vectors carry their owner's version.
+  await sql.run("UPDATE owners SET version = version + 1");
+  await sql.run("DELETE FROM vectors");
+  await sql.run("DELETE FROM vector_parts");
+  const staged = `FROM vector_staging s WHERE s.model = $1 AND s.version = $2 AND s.dimension = $3
+    AND n.owner = s.owner AND n.key = s.key`;
+  await sql.run(
+    `UPDATE nodes n SET embedding = ${asOwn("s.embedding")} ${staged}`,
+    model,
+    version,
+    dimension,
+  );
+  await sql.run(
+    `INSERT INTO vectors (owner, key, embedding, scope, node_type, content_hash, revision)
+     SELECT n.owner, n.key, n.embedding, n.scope, n.node_type, s.content_hash, o.version
+     FROM nodes n JOIN vector_staging s ON n.owner = s.owner AND n.key = s.key JOIN owners o ON o.owner = n.owner
+     WHERE s.model = $1 AND s.version = $2 AND s.dimension = $3 AND n.lifecycle_state IN ${ACTIVE}`,
+    ...[model, version, dimension],
+  );
+  await sql.run("DELETE FROM vector_staging");
+  for (const owner of await ownersWithVectors(sql)) await leanAll(sql, owner);
+}
+
+async function ownersWithVectors(sql: Sql): Promise<readonly OwnerKey[]> {
+  const rows = await sql.all<{ owner: OwnerKey }>("SELECT DISTINCT owner FROM vectors");
+  return rows.map(({ owner }) => owner);
+}
+
+/**
+ * Removes an owner's vectors without an active node with text, and corrects the mixed vectors of turns. Runs inside a write transaction.
+ */
+async function mendVectors(sql: Sql, owner: OwnerKey): Promise<void> {
+  const orphans = await sql.all<{ key: number }>(
+    `SELECT v.key FROM vectors v JOIN nodes n ON n.owner = v.owner AND n.key = v.key
+     WHERE v.owner = $1::bigint AND NOT (n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT})`,
+    owner,
+  );
+  await evictVectors(
+    sql,
+    owner,
+    orphans.map(({ key }) => key),
+  );
+  await leanAll(sql, owner);
 }

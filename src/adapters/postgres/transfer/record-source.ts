@@ -7,15 +7,30 @@ import {
   TransferPage,
   type TransferRecord,
 } from "../../../domain/records/rows.ts";
-import type { TransferSource } from "../../../ports/store/store.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { Manifest, TransferSource, TransferTarget } from "../../../ports/store/store.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { POSTGRES } from "../../sql/dialect.ts";
 import { begunModel } from "../../sql/rebuild.ts";
 import { requireManifest } from "../../sql/settings.ts";
-import { readOf, toRecords } from "../../sql/transfer.ts";
-import { run } from "../connection/run.ts";
+import { type PutVectors, readOf, toRecords, writeRecords } from "../../sql/transfer.ts";
+import { hasWall, setWall } from "../connection/row-security.ts";
+import { native, run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { readVector } from "../connection/values.ts";
+import { ownerKey } from "../owner-key.ts";
+import { migrate } from "../schema/migrate.ts";
+import { readPartitions } from "../schema/partitions.ts";
+import { rewriteDocuments } from "../search/rewrite-documents.ts";
+import { putVectors } from "../search/write-vectors.ts";
+import { DATABASE_TABLES } from "./record-tables.ts";
+import {
+  beginTransfer,
+  emptyDatabase,
+  noteTaken,
+  type TransferState,
+  unfence,
+} from "./transfer-state.ts";
 
 const VECTORS = [
   "o.user_id, n.id AS node_id, coalesce(v.content_hash, '') AS content_hash, vector_send(n.embedding) AS embedding",
@@ -90,5 +105,123 @@ async function* readPages(
   } finally {
     // A transaction that has failed has no cursor any more.
     await sql.run("CLOSE transfer").catch(() => {});
+  }
+}
+
+type RecordTargetOptions = {
+  readonly database: Database;
+  /** Names the database in errors. */
+  readonly place: string;
+  readonly manifest: Manifest;
+  /** `TransferSource.state`. */
+  readonly state: string;
+  /** For new tables; see `SetUp`. */
+  readonly partitions?: number | undefined;
+  /** An id of this attempt. */
+  readonly run: string;
+  readonly now: Instant;
+};
+
+/** Records that refer to events or nodes: without statistics the server would plan lookups as for empty tables. */
+const NAMING: ReadonlySet<RecordKind> = new Set(["operation", "work", "vector"]);
+
+/** Documents indexed per transaction. */
+const DOCUMENTS_A_STEP = 1024;
+/** The next owner with texts to index. */
+const NEXT = `SELECT user_id AS "userId" FROM owners
+  WHERE $1::bigint IS NULL OR owner > $1::bigint OR (owner = $1::bigint AND $2) ORDER BY owner LIMIT 1`;
+
+/**
+ * Claims a database for incoming records: an empty one, or one partly filled by a transfer from the same source, which continues. If the
+ * source has changed since, it starts over. Until `index` has ended, no store opens the database.
+ * @throws SvcError invalid_argument for a database that holds something else; storage_busy; and what `migrate` throws
+ */
+export async function openRecordTarget(options: RecordTargetOptions): Promise<TransferTarget> {
+  const { database, place, manifest, now } = options;
+  let state = await claim(options);
+  let isPlanned = false;
+  const change = async (next: TransferState, work: Parameters<Database["writeAny"]>[0]) => {
+    await database.writeAny(async (sql) => {
+      await noteTaken(sql, next);
+      await work(sql);
+    });
+    state = next;
+  };
+  const put: PutVectors = (owner, entries) =>
+    native((sql) => putVectors(sql, String(owner), entries, manifest.embedding));
+  return {
+    taken: (kind) => (state.isDone ? Number.POSITIVE_INFINITY : (state.taken[kind] ?? 0)),
+    take: async (kind, records) => {
+      const taken = { ...state.taken, [kind]: (state.taken[kind] ?? 0) + records.length };
+      await change({ ...state, taken }, async (sql) => {
+        if (!isPlanned && NAMING.has(kind)) await sql.run("ANALYZE events, nodes");
+        isPlanned ||= NAMING.has(kind);
+        await run(sql, writeRecords(kind, records, put));
+      });
+    },
+    index: async (onProgress, signal) => {
+      if (state.isDone) return;
+      for (let done = 0; ; ) {
+        const written = await indexNext(signal);
+        if (written === undefined) break;
+        done += written;
+        onProgress(done);
+        signal.throwIfAborted();
+      }
+      const { indexes = [], ...rest } = state;
+      await change(rest, async (sql) => {
+        for (const make of indexes) await sql.run(make);
+        await sql.run(`ANALYZE ${Object.keys(DATABASE_TABLES).join(", ")}`);
+      });
+    },
+    open: async () => {
+      if (!state.isDone) await change({ ...state, isDone: true }, unfence);
+    },
+  };
+
+  /** Indexes the next texts. @returns how many; undefined when done */
+  async function indexNext(signal: AbortSignal): Promise<number | undefined> {
+    const { owner: last = null, key } = state.indexed ?? {};
+    const found = await database.read(ALL_OWNERS, (sql) =>
+      sql.get<{ userId: string }>(NEXT, last, key !== undefined),
+    );
+    if (found === undefined) return undefined;
+    const owner = ownerKey(found.userId);
+    const after = owner === last ? (key ?? 0) : 0;
+    const step = { after, limit: DOCUMENTS_A_STEP, signal };
+    return await database.write(found.userId, async (sql) => {
+      const { written, cursor, hasMore } = await rewriteDocuments(sql, owner, step);
+      const next = { ...state, indexed: { owner, ...(hasMore && { key: cursor }) } };
+      await noteTaken(sql, next);
+      state = next;
+      return written;
+    });
+  }
+
+  async function claim({ state: source, run }: RecordTargetOptions): Promise<TransferState> {
+    const { softwareVersion, embedding, scoringVersion } = manifest;
+    let isWalled = false;
+    // Recreated tables keep their properties.
+    const partitions = options.partitions ?? (await database.read(ALL_OWNERS, readPartitions));
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const tables = {
+        softwareVersion,
+        embedding,
+        scoringVersion,
+        createIfMissing: true,
+        partitions,
+        now,
+      };
+      await migrate(database, place, tables);
+      if (isWalled) await setWall(database, true, place);
+      isWalled = await hasWall(database);
+      const begun = await database.writeAny(async (sql) => {
+        const known = await beginTransfer(sql, place, { manifest, state: source, run });
+        if (known === undefined) await emptyDatabase(sql);
+        return known;
+      });
+      if (begun !== undefined) return begun;
+    }
+    throw new SvcError("internal", `${place}: was emptied and is not empty`);
   }
 }

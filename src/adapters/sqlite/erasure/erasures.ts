@@ -10,9 +10,9 @@ import { ask } from "../connection/ask.ts";
 import { type PackLayout, schemasOf } from "../connection/layout.ts";
 import { run } from "../connection/run.ts";
 import type { PackAccess } from "../pack-access.ts";
+import { erasing } from "../rewrite/rewrite-pages.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 import { userIdOf } from "../write/owners.ts";
-import { erasing } from "./secure-delete.ts";
 
 const NODES = "SELECT count(*) AS n FROM json_each($2) i CROSS JOIN nodes n ON n.id = i.value";
 const VECTORS =

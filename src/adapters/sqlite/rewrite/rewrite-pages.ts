@@ -6,7 +6,6 @@ import { ask } from "../connection/ask.ts";
 import { mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
 import { type Connecting, type DatabaseOptions, holdNames } from "../connection/open-database.ts";
 import type { NamedFile } from "../connection/pack-files.ts";
-import { erasing } from "../erasure/secure-delete.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { workerUrl } from "./worker-url.ts";
 
@@ -90,4 +89,18 @@ function rewriteApart(task: RewriteTask): Promise<boolean> {
     worker.once("error", (cause) => failed("internal", "the thread for pages crashed", cause));
     worker.once("exit", () => failed("internal", "the thread for pages ended unexpectedly"));
   });
+}
+
+/** Runs work in which SQLite overwrites deleted data with zeros. */
+export function erasing<T>(database: Database, work: () => T): T {
+  const schemas = database.query<{ name: string }, []>("PRAGMA database_list").all();
+  const turn = (mode: "ON" | "OFF"): void => {
+    for (const { name } of schemas) database.run(`PRAGMA ${name}.secure_delete = ${mode}`);
+  };
+  turn("ON");
+  try {
+    return work();
+  } finally {
+    turn("OFF");
+  }
 }

@@ -1,3 +1,5 @@
+import type { Database } from "bun:sqlite";
+import { hasRow } from "../connection/ask.ts";
 import { CORE_TABLES } from "./tables.ts";
 
 /**
@@ -116,3 +118,8 @@ CREATE VIRTUAL TABLE lexical_documents USING fts5 (
 CREATE TABLE lexical_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
 INSERT INTO lexical_sequence VALUES (1, 0);
 `;
+
+/** Whether a file of a pack has a table: the pack may be incomplete, or the file another program's. */
+export function hasTable(database: Database, name: string, schema = "main"): boolean {
+  return hasRow(database, `${schema}.sqlite_schema WHERE type = 'table' AND name = ?`, name);
+}

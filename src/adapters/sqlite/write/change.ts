@@ -1,12 +1,21 @@
 import type { Database } from "bun:sqlite";
+import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Entry, IndexWrites } from "../../sql/change.ts";
 import { native } from "../connection/run.ts";
+import { mendVectors } from "../rebuild/staging.ts";
 import { evictVectors, putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
-import { documentNumber, removeDocuments, writeDocuments } from "./lexical-index.ts";
-import { HAS_TEXT, IS_EXTRACTED_ENTITY, readTurns } from "./turns.ts";
+import {
+  documentNumber,
+  KEY_MASK,
+  mendDocuments,
+  removeDocuments,
+  writeDocuments,
+} from "./lexical-index.ts";
+import { ownerKeyOrAll } from "./owners.ts";
+import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY, readTurns } from "./turns.ts";
 
 /** Whether a node `n` lacks an entry in one of the indexes, as SQL. */
 export const IS_INCOMPLETE = `${HAS_TEXT} AND (n.key NOT IN (SELECT node_key FROM vector_metadata)
@@ -44,4 +53,45 @@ export function evict(database: Database, keys: readonly number[]): void {
   evictVectors(database, gone);
   removeDocuments(database, gone);
   advanceIndexSequence(database);
+}
+
+/** Keys of nodes with an index entry that are inactive or gone. Reads only indexes, no node rows. */
+export function findStaleEntries(database: Database, of: Owner): readonly number[] {
+  const owner = ownerKeyOrAll(database, of);
+  if (owner === undefined) return [];
+  const isOne = !isEverybody(owner);
+  const first = documentNumber("?1", "0");
+  const last = documentNumber("?1", String(KEY_MASK));
+  const sql = `SELECT node_key AS key FROM vector_metadata ${isOne ? "WHERE owner = ?1" : ""}
+    UNION SELECT id & ${KEY_MASK} FROM lexical_documents_docsize ${isOne ? `WHERE id BETWEEN ${first} AND ${last}` : ""}
+    EXCEPT SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE} ${isOne ? "AND owner = ?1" : ""}`;
+  return database
+    .query<{ key: number }, number[]>(sql)
+    .all(...(isOne ? [owner] : []))
+    .map(({ key }) => key);
+}
+
+/**
+ * Removes the entries of those nodes that are still inactive. Runs inside a write transaction.
+ * @returns the number of nodes whose entries were removed
+ */
+export function removeStaleEntries(database: Database, keys: readonly number[]): number {
+  const inactive = database
+    .query<{ key: number }, [string]>(
+      `SELECT n.key FROM json_each(?) i CROSS JOIN nodes n ON n.key = i.value WHERE n.lifecycle_state NOT IN ${ACTIVE}`,
+    )
+    .all(JSON.stringify(keys))
+    .map(({ key }) => key);
+  evict(database, inactive);
+  const known = database
+    .query<{ key: number }, [string]>(
+      "SELECT n.key FROM json_each(?) i CROSS JOIN nodes n ON n.key = i.value",
+    )
+    .all(JSON.stringify(keys)).length;
+  if (known === keys.length) return inactive.length;
+  // Entries of nodes that no longer exist have no owner.
+  mendVectors(database);
+  mendDocuments(database);
+  advanceIndexSequence(database);
+  return inactive.length + keys.length - known;
 }
