@@ -26,9 +26,7 @@ import { camelKeys } from "../lib/text.ts";
 /** The part of a configuration that the engine needs. @param pack determines the model of its vectors */
 export function toEngineSettings(
   config: Config,
-  pack: {
-    readonly model?: EmbeddingModel | undefined;
-  } = {},
+  pack: { readonly model?: EmbeddingModel | undefined } = {},
 ): EngineSettings {
   const { model = DEFAULT_MODEL } = pack;
   const { fusion = "adaptive" } = config.scoring;
@@ -219,10 +217,8 @@ function toUpkeep(organizer: Config["organizer"]): UpkeepSettings | undefined {
   };
 }
 
-function ttlDefaults({
-  fading,
-  default_ttl_days: days,
-}: Config["organizer"]): EngineSettings["ttlDefaults"] {
+function ttlDefaults(given: Config["organizer"]): EngineSettings["ttlDefaults"] {
+  const { fading, default_ttl_days: days } = given;
   const isGiven = Object.keys(days).length > 0;
   if (!isGiven) return fading === "original" ? ORIGINAL_TTL_DAYS : {};
   const defaults: Partial<Record<NodeType, number>> = {};

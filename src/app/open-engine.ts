@@ -109,9 +109,7 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
   const embedder = await embedderOf(config, model, options);
   try {
     const { embedding } = await store.manifest();
-    const settings = toEngineSettings(config, {
-      model: isHosted(model) ? undefined : model,
-    });
+    const settings = toEngineSettings(config, { model: isHosted(model) ? undefined : model });
     const warning = renewsVectors
       ? textsLeave(config, model)
       : modelWarning(config, opened.place, embedding);
@@ -173,14 +171,12 @@ async function embedderOf(
  */
 async function firstModel(
   config: Config,
-  {
-    renewsVectors,
-    warn,
-  }: {
+  given: {
     readonly renewsVectors: boolean;
     readonly warn: (message: string) => void;
   },
 ): Promise<UsableModel> {
+  const { renewsVectors, warn } = given;
   try {
     await fetchOtherModel(config, warn);
     return configuredModel(config);
@@ -327,12 +323,8 @@ function createOptionalModels(
   };
 }
 
-function visionModel({
-  provider,
-  model,
-  api_key,
-  base_url,
-}: Config["vision"]): ReturnType<typeof createVisionModel> {
+function visionModel(given: Config["vision"]): ReturnType<typeof createVisionModel> {
+  const { provider, model, api_key, base_url } = given;
   return createVisionModel({
     ...{ provider, model },
     apiKey: api_key?.reveal(),

@@ -11,12 +11,8 @@ import type { Counted } from "../ports/store/store.ts";
 // Checks common to packs and databases.
 
 /** The versions of svc that wrote the data. */
-export function checkFormat({
-  manifest,
-  tableCount,
-  tablesVersion,
-  partitions,
-}: PackReport): readonly Finding[] {
+export function checkFormat(given: PackReport): readonly Finding[] {
+  const { manifest, tableCount, tablesVersion, partitions } = given;
   const written = `format version ${manifest.formatVersion}, last written by svc ${shownName(manifest.softwareVersion)}`;
   const divided = partitions === undefined ? "" : `, those of owners in ${partitions} partitions`;
   const tables = `${tableCount} tables of version ${tablesVersion}${divided}`;

@@ -122,11 +122,10 @@ export function initialTtlDays(
 }
 
 /** When a memory's retention ends: `ttlDays` days after it was stored. Undefined: never, as for pinned memories. */
-export function retentionEnd({
-  pinned,
-  ttlDays,
-  createdAt,
-}: Pick<MemoryNode, "pinned" | "ttlDays" | "createdAt">): Instant | undefined {
+export function retentionEnd(
+  given: Pick<MemoryNode, "pinned" | "ttlDays" | "createdAt">,
+): Instant | undefined {
+  const { pinned, ttlDays, createdAt } = given;
   return pinned || ttlDays === undefined ? undefined : addDays(createdAt, ttlDays);
 }
 

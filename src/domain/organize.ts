@@ -300,11 +300,7 @@ export function periodSummary(
 export function groupSummary(
   members: readonly MemoryNode[],
   excerpts: readonly Excerpt[],
-  given: {
-    readonly about: string;
-    readonly requestHash: string;
-    readonly method: SummaryMethod;
-  },
+  given: { readonly about: string; readonly requestHash: string; readonly method: SummaryMethod },
 ): SummaryDraft {
   const selected = excerpts.map(({ source }) => source);
   const confidence = mean(selected.map((node) => node.confidence));

@@ -75,10 +75,7 @@ export type PackOwner =
   /** Not recorded, and the pack has data of several owners, or none. */
   | { readonly from: "several" | "nobody" };
 
-export type OwnerMemories = {
-  readonly userId: string;
-  readonly memories: number;
-};
+export type OwnerMemories = { readonly userId: string; readonly memories: number };
 
 export type OwnerSummary = OwnerMemories & {
   readonly events: number;
@@ -114,12 +111,9 @@ export type OwnerName = {
  */
 export function movable(
   owners: readonly OwnerSummary[],
-  {
-    from,
-    into,
-    isJoin,
-  }: { readonly from: string; readonly into: string; readonly isJoin: boolean },
+  given: { readonly from: string; readonly into: string; readonly isJoin: boolean },
 ): OwnerSummary {
+  const { from, into, isJoin } = given;
   const moved = owners.find(({ userId }) => userId === from);
   const isTaken = owners.some(({ userId }) => userId === into);
   if (moved === undefined) throw invalid("from", "has nothing here");
@@ -131,13 +125,7 @@ export function movable(
 
 /** The audit record of a completed move. */
 export function toMoveRecord(
-  {
-    from,
-    into,
-    isJoin,
-    id,
-    actorId,
-  }: {
+  given: {
     readonly from: string;
     readonly into: string;
     readonly isJoin: boolean;
@@ -147,6 +135,7 @@ export function toMoveRecord(
   { memories, events }: OwnerSummary,
   createdAt: Instant,
 ) {
+  const { from, into, isJoin, id, actorId } = given;
   return {
     ...{ id, actorId, createdAt },
     opType: isJoin ? OWNERS_JOINED : OWNER_RENAMED,

@@ -78,12 +78,10 @@ const CERTAIN_LOSS = 0.75;
  * cosine where words alone point to a few memories, so that each search counts as much as it contributes.
  */
 export function adaptedShare(
-  {
-    coverage,
-    certainty,
-  }: Pick<Extract<FusionRecord, { kind: "adaptive" }>, "coverage" | "certainty">,
+  given: Pick<Extract<FusionRecord, { kind: "adaptive" }>, "coverage" | "certainty">,
   { semanticShare, fullCoverage }: Extract<Fusion, { readonly kind: "adaptive" }>,
 ): number {
+  const { coverage, certainty } = given;
   const words = (1 - semanticShare) * Math.min(1, Math.max(coverage / fullCoverage, certainty));
   const meaning = semanticShare * (1 - CERTAIN_LOSS * certainty);
   // Without cosine and words there is nothing to share.
@@ -91,11 +89,8 @@ export function adaptedShare(
 }
 
 /** The score before any adjustment, computed from the record alone; NaN if the record contradicts its weights. */
-export function baseScore({
-  trace,
-  weights,
-  fusion,
-}: Pick<ScoreProvenance, "trace" | "weights" | "fusion">): number {
+export function baseScore(given: Pick<ScoreProvenance, "trace" | "weights" | "fusion">): number {
+  const { trace, weights, fusion } = given;
   if (fusion !== undefined) return fusedScore(fusion, weights.fusion);
   return weights.fusion.kind === "weighted" ? weightedScore(trace, weights) : Number.NaN;
 }
@@ -240,13 +235,11 @@ function stepsFrom(sum: number) {
   };
 }
 
-function weightedParts({
-  trace,
-  weights,
-}: {
+function weightedParts(given: {
   readonly trace: ScoreProvenance["trace"];
   readonly weights: ScoringWeights;
 }): readonly ScorePart[] {
+  const { trace, weights } = given;
   return [
     { signal: "semantic", amount: weights.semantic * trace.semanticSimilarity },
     { signal: "lexical", amount: weights.lexical * trace.lexicalRelevance },

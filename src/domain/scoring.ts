@@ -133,10 +133,7 @@ export type PoolFactors = { readonly [Name in Lasting]: number } & {
 };
 
 /** A candidate's signals, rescaled over the pool, 0 to 1; undefined: not on that channel. */
-type Rescaled = {
-  readonly semantic: number | undefined;
-  readonly lexical: number | undefined;
-};
+type Rescaled = { readonly semantic: number | undefined; readonly lexical: number | undefined };
 
 /** How a fused score was computed. */
 export type FusionRecord =

@@ -359,11 +359,9 @@ class Lifetime {
   /** @param drain ends background work once calls are refused @param finish runs before the store closes */
   constructor(
     deps: EngineDeps,
-    {
-      drain,
-      finish,
-    }: { readonly drain: () => Promise<void>; readonly finish: () => Promise<void> },
+    given: { readonly drain: () => Promise<void>; readonly finish: () => Promise<void> },
   ) {
+    const { drain, finish } = given;
     this.#deps = deps;
     this.#drain = drain;
     this.#finish = finish;

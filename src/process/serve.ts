@@ -96,10 +96,8 @@ export async function serveInspector(options: InspectOptions): Promise<RunningIn
 }
 
 /** Loaded on first use. */
-function lazyExamine({
-  config,
-  keyIsKept,
-}: Pick<HttpServeOptions, "config" | "keyIsKept">): Examine {
+function lazyExamine(given: Pick<HttpServeOptions, "config" | "keyIsKept">): Examine {
+  const { config, keyIsKept } = given;
   let examine: Promise<Examine> | undefined;
   return async () => {
     examine ??= import("./examine.ts").then(({ examineIn }) => examineIn(config, keyIsKept));

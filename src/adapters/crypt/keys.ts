@@ -24,11 +24,7 @@ type ParsedKey =
   | { readonly kind: "passphrase"; readonly text: string };
 
 /** The keys of one file, {@link KEY_BYTES} each. */
-type FileKeys = {
-  readonly page: Uint8Array;
-  readonly log: Uint8Array;
-  readonly check: Uint8Array;
-};
+type FileKeys = { readonly page: Uint8Array; readonly log: Uint8Array; readonly check: Uint8Array };
 
 /**
  * Reads a key text in its canonical form, first match: `raw_key:` and 32 bytes as URL-safe base64; `passphrase:` and at least one

@@ -133,10 +133,7 @@ function prefixesOf(config: Readonly<Record<string, unknown>> | undefined): {
     return found.find((prompt) => typeof prompt === "string") ?? "";
   };
   const otherwise = config?.["default_prompt_name"];
-  return {
-    document: named("document", "passage", otherwise),
-    question: named("query", otherwise),
-  };
+  return { document: named("document", "passage", otherwise), question: named("query", otherwise) };
 }
 
 function limitOf(limits: readonly unknown[]): number | undefined {

@@ -164,10 +164,7 @@ function greysOf(bmp: Buffer): Greys {
 
 const LIMIT_MS = 120_000;
 
-type Probed = {
-  readonly created?: string | undefined;
-  readonly durationS?: number | undefined;
-};
+type Probed = { readonly created?: string | undefined; readonly durationS?: number | undefined };
 
 /** Empty if ffprobe is missing, fails or takes too long: decoding will show what is wrong with a video. */
 async function probeVideo(request: VideoRequest, send: Send): Promise<Probed> {

@@ -95,10 +95,7 @@ export const KERNEL_LIBRARY: OwnLibrary = {
   entry: "sqlite3_svckernel_init",
 };
 
-const SQLITE_LIBRARY: Omit<OwnLibrary, "entry"> = {
-  name: "svcsqlite",
-  title: "SQLite library",
-};
+const SQLITE_LIBRARY: Omit<OwnLibrary, "entry"> = { name: "svcsqlite", title: "SQLite library" };
 
 /**
  * The absolute path of one of our libraries for this machine. In the executable it is unpacked and verified first; from

@@ -28,9 +28,7 @@ export function forbidTelemetry(): void {
 
 function setOnUnix(): number {
   const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
-  const libc = dlopen(library, {
-    setenv: { args: ["cstring", "cstring", "int"], returns: "int" },
-  });
+  const libc = dlopen(library, { setenv: { args: ["cstring", "cstring", "int"], returns: "int" } });
   const status = libc.symbols.setenv(cString(NAME), cString("1"), 1);
   libc.close();
   return status;

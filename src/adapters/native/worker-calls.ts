@@ -2,11 +2,7 @@ import { parentPort, type Worker } from "node:worker_threads";
 import { useCacheDir } from "./cache-dir.ts";
 
 /** A worker's answer to a failed call; `reason` is safe to disclose. */
-export type FailedCall = {
-  readonly kind: "failed";
-  readonly id: number;
-  readonly reason: string;
-};
+export type FailedCall = { readonly kind: "failed"; readonly id: number; readonly reason: string };
 
 /** Tells a worker to accept no more calls; it answers once it is idle. */
 type EndMessage = { readonly kind: "end" };
@@ -39,10 +35,7 @@ type Pending<Answer> = {
 };
 
 /** One run of a worker; after a crash the next call starts another. */
-type Life<Answer> = {
-  readonly worker: Worker;
-  readonly pending: Map<number, Pending<Answer>>;
-};
+type Life<Answer> = { readonly worker: Worker; readonly pending: Map<number, Pending<Answer>> };
 
 /** A worker that starts on the first call and again after a crash. It keeps the process alive only while it has work. */
 export function createWorkerCalls<Call extends object, Answer extends { readonly id: number }>(

@@ -13,6 +13,4 @@ export type PostgresStoreParts = {
 };
 
 /** Shared by all parts of a store. */
-export type Parts = PostgresStoreParts & {
-  readonly worker: Worker;
-};
+export type Parts = PostgresStoreParts & { readonly worker: Worker };

@@ -58,13 +58,8 @@ const OPERATION_PAGE: PageForm<OperationRow, AuditRecord> = {
 };
 
 /** A page of one owner's operations of one kind, under any recorded name, by target. */
-export function* readAuditRecords({
-  userId,
-  opType,
-  mentions,
-  afterTargetId = "",
-  limit,
-}: AuditRecordPage): sql.Steps<Page<AuditRecord>> {
+export function* readAuditRecords(given: AuditRecordPage): sql.Steps<Page<AuditRecord>> {
+  const { userId, opType, mentions, afterTargetId = "", limit } = given;
   const { placeIn } = yield* sql.dialect();
   const listed = opType === UNLISTED ? "" : `AND op_type <> '${UNLISTED}'`;
   const names = yield* readOwnerNames(userId);
@@ -92,11 +87,8 @@ const ON_TARGET = sql.statement(
 );
 
 /** A page of the operations on one target, in the order of recording. */
-export function* readAuditRecordsOn({
-  targetId,
-  after,
-  limit,
-}: AuditRecordsOnTarget): sql.Steps<Page<AuditRecord>> {
+export function* readAuditRecordsOn(given: AuditRecordsOnTarget): sql.Steps<Page<AuditRecord>> {
+  const { targetId, after, limit } = given;
   const place = [after?.createdAt ?? "", after?.id ?? FIRST_ID];
   return yield* sql.beyondWall(
     sql.page(OPERATION_PAGE, limit, ON_TARGET, targetId, ...place, limit + 1),

@@ -250,10 +250,7 @@ const those = (column: string, type: string) =>
     ({ each: list, join, again }) => `SELECT ${NODE_COLUMNS} FROM ${list("$2", type, "k")}
       ${join} nodes n ON ${column} = k.value AND n.owner = $1::bigint JOIN owners o ON o.owner = n.owner ${again("k.place")}`,
   );
-const IN_ORDER = {
-  id: those("n.id", "uuid"),
-  key: those("n.key", "integer"),
-} as const;
+const IN_ORDER = { id: those("n.id", "uuid"), key: those("n.key", "integer") } as const;
 
 /** Nodes of an owner in any state, in the given order, up to the size of a page. */
 function* readInOrder(

@@ -121,12 +121,8 @@ const newNodes = (isOfType: string) =>
 const NEW_NODES = newNodes("<> 'summary'");
 const NEW_OF_TYPE = newNodes("= $4");
 
-function* readNewNodes({
-  userId,
-  nodeType,
-  newerThan,
-  limit,
-}: Read<"newNodes">): sql.Steps<readonly KeyedNode<number>[]> {
+function* readNewNodes(given: Read<"newNodes">): sql.Steps<readonly KeyedNode<number>[]> {
+  const { userId, nodeType, newerThan, limit } = given;
   const owner = (yield* sql.ownerKey(userId)) ?? null;
   const rows =
     nodeType === undefined

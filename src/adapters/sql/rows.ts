@@ -54,10 +54,7 @@ export const FROM_NODES = `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON 
 export const fromNodes = ({ join }: Dialect): string =>
   `SELECT ${NODE_COLUMNS} FROM nodes n ${join} owners o ON o.owner = n.owner`;
 export const toNode = rowReader(nodeForm);
-export const NODE_PAGE: PageForm<NodeRow, MemoryNode> = {
-  toItem: toNode,
-  charsOf: charsOfNode,
-};
+export const NODE_PAGE: PageForm<NodeRow, MemoryNode> = { toItem: toNode, charsOf: charsOfNode };
 export function toKeyedNode(row: NodeRow): KeyedNode<number> {
   return { key: row.key, node: toNode(row) };
 }

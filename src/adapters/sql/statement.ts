@@ -35,11 +35,7 @@ export type Request =
       readonly take: (row: never) => boolean;
       readonly isBeyondWall?: boolean;
     }
-  | {
-      readonly how: "insert";
-      readonly table: Table;
-      readonly rows: readonly (readonly Cell[])[];
-    }
+  | { readonly how: "insert"; readonly table: Table; readonly rows: readonly (readonly Cell[])[] }
   | { readonly how: "number"; readonly table: NumberedTable; readonly of: NumberedRows }
   | { readonly how: "owner"; readonly userId: string }
   /** Work of one store on its own connection. */

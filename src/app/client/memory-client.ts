@@ -75,11 +75,7 @@ function clientOf(ask: Ask, names: readonly string[]): MemoryClient {
     isClosed = true;
     ask({ kind: "close" });
   };
-  const client: unknown = {
-    ...Object.fromEntries(methods),
-    close,
-    [Symbol.dispose]: close,
-  };
+  const client: unknown = { ...Object.fromEntries(methods), close, [Symbol.dispose]: close };
   // SAFETY: `names` are those of all methods of the engine, from which the type is derived.
   return client as MemoryClient;
 }

@@ -145,15 +145,10 @@ export function shortestRun(
   return passage.slice(from, to);
 }
 
-export type EarlierTurn = {
-  readonly content: string;
-  readonly speaker: string | undefined;
-};
+export type EarlierTurn = { readonly content: string; readonly speaker: string | undefined };
 
 /** Context for a turn that is asked alone. It does not support claims. */
-type Reading = {
-  readonly window: readonly EarlierTurn[];
-};
+type Reading = { readonly window: readonly EarlierTurn[] };
 
 /** A turn that claims are checked against: nothing else supports them. */
 export type Turn = {

@@ -28,10 +28,8 @@ export type ExtractionWork = {
 };
 
 /** The id of the current revision's plan, whether or not it is kept. */
-export function planIdOfWork({
-  event_id: id,
-  revision,
-}: Pick<ExtractionWork, "event_id" | "revision">): Uuid {
+export function planIdOfWork(given: Pick<ExtractionWork, "event_id" | "revision">): Uuid {
+  const { event_id: id, revision } = given;
   return planIdOf({ event: { id }, revision });
 }
 
@@ -108,15 +106,11 @@ type Wish = {
 
 /** Whether a claim takes a lane's head that has no lease. */
 export function fits(
-  {
-    event_id,
-    subject,
-    due,
-    updated_at,
-  }: Pick<ExtractionWork, "event_id" | "due" | "updated_at"> & { readonly subject: number },
+  given: Pick<ExtractionWork, "event_id" | "due" | "updated_at"> & { readonly subject: number },
   { eventId, upTo, isDueOnly }: Wish,
   now: Instant,
 ): boolean {
+  const { event_id, subject, due, updated_at } = given;
   if (eventId !== undefined && event_id !== eventId) return false;
   if (upTo !== undefined && subject > upTo) return false;
   // A time in the future was written before the clock was set back.

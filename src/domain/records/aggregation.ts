@@ -42,10 +42,7 @@ export type RecordFilter = f.ValueOf<typeof recordFilter>;
 
 const assertionQuery = f.noted(
   f.object({ ...filter, groupBy: f.list(f.member(CLAIM_DIMENSIONS)) }),
-  {
-    id: "AssertionQuery",
-    description: "The complete query, with its defaults.",
-  },
+  { id: "AssertionQuery", description: "The complete query, with its defaults." },
 );
 export type AssertionQuery = f.ValueOf<typeof assertionQuery>;
 

@@ -272,10 +272,7 @@ export type KeptReceipt = {
 };
 
 /** One reason in plain words. A text about another memory ends where its id belongs. */
-export type Reason = {
-  readonly text: string;
-  readonly memory: Uuid | undefined;
-};
+export type Reason = { readonly text: string; readonly memory: Uuid | undefined };
 
 /** A memory in the context and why it is there. */
 export type ExplainedRecord = {

@@ -14,11 +14,7 @@ const K1 = 1.2;
 const B = 0.75;
 
 /** How often a word occurs in each column of a document (`lexical-document.ts`). */
-type Occurrences = {
-  readonly own: number;
-  readonly previous: number;
-  readonly next: number;
-};
+type Occurrences = { readonly own: number; readonly previous: number; readonly next: number };
 
 /** Weight of one occurrence in each column. Multiples of 0.5, so that their sums are exact. */
 export const COLUMN_WEIGHTS: Occurrences = { own: 1, previous: 0.5, next: 0.5 };

@@ -51,18 +51,15 @@ export const SEARCH_READ = 64 * 1024;
 
 // `charsOf` of rows, the same in every store, so that pages end at the same place.
 
-export function charsOfNode({
-  content,
-  metadata,
-  evidence_refs,
-}: Pick<RowOf<MemoryNode>, "content" | "metadata" | "evidence_refs">): number {
+export function charsOfNode(
+  given: Pick<RowOf<MemoryNode>, "content" | "metadata" | "evidence_refs">,
+): number {
+  const { content, metadata, evidence_refs } = given;
   return content.length + (metadata?.length ?? 0) + evidence_refs.length;
 }
 
-export function charsOfEvent({
-  content,
-  metadata,
-}: Pick<RowOf<MemoryEvent>, "content" | "metadata">): number {
+export function charsOfEvent(given: Pick<RowOf<MemoryEvent>, "content" | "metadata">): number {
+  const { content, metadata } = given;
   return content.length + (metadata?.length ?? 0);
 }
 

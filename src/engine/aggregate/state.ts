@@ -191,10 +191,7 @@ function entryOf(
 const SAMPLES = 10;
 
 /** Without reasons against it, a claim is a current candidate. */
-type FoundClaim = SpelledClaim & {
-  readonly node: MemoryNode;
-  readonly reasons: readonly string[];
-};
+type FoundClaim = SpelledClaim & { readonly node: MemoryNode; readonly reasons: readonly string[] };
 
 type GatheredClaims = ReturnType<ReturnType<typeof gatherClaims>["found"]>;
 

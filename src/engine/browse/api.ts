@@ -64,9 +64,7 @@ export type BrowseQuery = BrowseFilters &
   };
 
 /** One page of memories. */
-export type BrowsedPage = PageEnd & {
-  readonly nodes: readonly MemoryNode[];
-};
+export type BrowsedPage = PageEnd & { readonly nodes: readonly MemoryNode[] };
 
 export type TimelineQuery = BrowseFilters & {
   /** Default `day`. */
@@ -114,9 +112,7 @@ export type EdgeQuery = Pick<PageQuery, "limit"> & {
 };
 
 /** One page of edges by ascending id. */
-export type ListedEdges = PageEnd<Uuid> & {
-  readonly edges: readonly Edge[];
-};
+export type ListedEdges = PageEnd<Uuid> & { readonly edges: readonly Edge[] };
 
 export type EntityQuery = PageQuery & {
   readonly userId: string;
@@ -125,9 +121,7 @@ export type EntityQuery = PageQuery & {
 };
 
 /** One page of active entities, those with the most memories first. */
-export type ListedEntities = PageEnd & {
-  readonly entities: readonly CountedEntity[];
-};
+export type ListedEntities = PageEnd & { readonly entities: readonly CountedEntity[] };
 
 export type ContradictionQuery = Pick<PageQuery, "limit"> & {
   readonly userId: string;
@@ -174,9 +168,7 @@ export type EventsQuery = PageQuery & {
 };
 
 /** One page of events. */
-export type ListedEvents = PageEnd & {
-  readonly events: readonly MemoryEvent[];
-};
+export type ListedEvents = PageEnd & { readonly events: readonly MemoryEvent[] };
 
 export type SessionsQuery = PageQuery & { readonly userId: string };
 

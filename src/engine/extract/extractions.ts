@@ -326,10 +326,8 @@ class Closing {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #expire: () => void = () => {};
 
-  constructor({
-    batchTargetTokens,
-    batchTimeoutMs,
-  }: Pick<ExtractionSettings, "batchTargetTokens" | "batchTimeoutMs">) {
+  constructor(given: Pick<ExtractionSettings, "batchTargetTokens" | "batchTimeoutMs">) {
+    const { batchTargetTokens, batchTimeoutMs } = given;
     this.#requestMs = batchTargetTokens === 0 ? 0 : batchTimeoutMs;
   }
 

@@ -396,9 +396,7 @@ const FACT: JsonObject = {
   temporal_ref: TEXT_OR_NULL,
   temporal_intent: TEXT_OR_NULL,
   replaces_object: TEXT_OR_NULL,
-  quantity: {
-    anyOf: [closed({ value: TEXT, unit: TEXT, source_text: TEXT }), { type: "null" }],
-  },
+  quantity: { anyOf: [closed({ value: TEXT, unit: TEXT, source_text: TEXT }), { type: "null" }] },
 };
 
 /** @param more members that only some requests ask for */

@@ -16,11 +16,7 @@ import type { ChangeCaller } from "./api.ts";
 
 export type ChangeDeps = Pick<EngineDeps<Graph & NamedRecords>, "store" | "ids">;
 
-type Keyed = {
-  readonly id: Uuid;
-  readonly owner: Owner;
-  readonly requestId: Uuid | undefined;
-};
+type Keyed = { readonly id: Uuid; readonly owner: Owner; readonly requestId: Uuid | undefined };
 
 /** The id of an operation, derived from kind, owner and request id if there is one. A retry uses the owner's name at the first call. */
 export async function operationIdOf(

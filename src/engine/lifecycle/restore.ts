@@ -237,10 +237,7 @@ async function bringBack(
     const record = { version: 1, policy: POLICY, reason: last === undefined ? "kept" : "faded" };
     const entry = changeEntry(RESTORED, { before, after, record }, { operationId, actorId, at });
     const added = vector === undefined ? [] : [{ node: after, vector, at }];
-    return {
-      change: { nodes: [after], added, edges: [], auditRecords: [entry] },
-      result: after,
-    };
+    return { change: { nodes: [after], added, edges: [], auditRecords: [entry] }, result: after };
   });
   if (back !== undefined && last !== undefined) await settleIn(deps, back);
   return back !== undefined;

@@ -141,13 +141,10 @@ export async function observeFrame(
 
 export function keyOf(
   { settings }: Pick<ObserveDeps, "settings">,
-  {
-    wish,
-    footage,
-    vision,
-  }: Pick<Scene, "wish" | "vision"> & { readonly footage: Pick<Footage, "sha256"> },
+  given: Pick<Scene, "wish" | "vision"> & { readonly footage: Pick<Footage, "sha256"> },
   frame: Partial<Pick<KeptFrame, "timeS">>,
 ): FrameKey {
+  const { wish, footage, vision } = given;
   return {
     userId: wish.userId,
     scope: wish.scope,
@@ -264,18 +261,10 @@ async function admit(
 
 /** A frame in the report. */
 export function tell(
-  {
-    index,
-    timeS,
-    change,
-    reason,
-    eventTime,
-    picture,
-  }: Omit<Seen, "picture"> & {
-    readonly picture: Pick<Picture, "sha256">;
-  },
+  given: Omit<Seen, "picture"> & { readonly picture: Pick<Picture, "sha256"> },
   outcome: Outcome,
 ): FrameObservation {
+  const { index, timeS, change, reason, eventTime, picture } = given;
   return {
     index,
     timeS,

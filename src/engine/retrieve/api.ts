@@ -271,6 +271,4 @@ export type RetrievalResponse = {
 };
 
 /** Finding memories. */
-export type RetrieveMethods = {
-  retrieve(input: RetrieveInput): Promise<RetrievalResponse>;
-};
+export type RetrieveMethods = { retrieve(input: RetrieveInput): Promise<RetrievalResponse> };

@@ -59,10 +59,7 @@ export type CandidateSets = {
   /** Found only by single words of a question for a count or list. */
   readonly scanned: readonly NodeKey[];
   /** Scores of memories that only other searches found. */
-  readonly completed: {
-    readonly VECTOR: readonly Hit[];
-    readonly LEXICAL: readonly TextHit[];
-  };
+  readonly completed: { readonly VECTOR: readonly Hit[]; readonly LEXICAL: readonly TextHit[] };
   readonly failures: Readonly<Partial<Record<Backend | "LEXICAL_AGG", SearchFailure>>>;
   /** Searches that reached their limit. */
   readonly atLimit: readonly string[];

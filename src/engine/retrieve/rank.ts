@@ -229,10 +229,7 @@ async function searchAlternative(
   const limits = limitsOf(deps.settings.packing, analysis.isAggregation);
   const search = { question, limits, sets: await generateCandidates(deps, question, limits) };
   const { sets, pool } = await mergeSearch(deps, search, request, new StageLog());
-  return {
-    pool,
-    isComplete: Object.keys(sets.failures).length === 0,
-  };
+  return { pool, isComplete: Object.keys(sets.failures).length === 0 };
 }
 
 /** Undefined: the signals are incomplete, or of different states. */
@@ -292,10 +289,7 @@ type Search = {
 };
 
 /** One candidate per memory. */
-type SearchedPool = {
-  readonly sets: CandidateSets;
-  readonly pool: readonly Candidate[];
-};
+type SearchedPool = { readonly sets: CandidateSets; readonly pool: readonly Candidate[] };
 
 /** Stage 3. If expired memories crowded a search at its limit, searches again without them; they stay as excluded candidates. */
 async function mergeSearch(

@@ -36,12 +36,9 @@ export function reachesFloor(
 /** Without the vector search there is no relevance to compare. */
 function skipsFloor(
   ranking: readonly ResultCandidate[],
-  {
-    fusion,
-    minScore = 0,
-    vectorFailed,
-  }: Pick<SelectionRules, "fusion" | "minScore" | "vectorFailed">,
+  given: Pick<SelectionRules, "fusion" | "minScore" | "vectorFailed">,
 ): boolean {
+  const { fusion, minScore = 0, vectorFailed } = given;
   return (
     minScore > 0 &&
     fusion !== "weighted" &&

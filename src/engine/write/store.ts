@@ -42,10 +42,7 @@ export type StoreOptions = {
   readonly near?: boolean;
 };
 
-type Request = {
-  readonly requestId: Uuid | undefined;
-  readonly supersedes: readonly Uuid[];
-};
+type Request = { readonly requestId: Uuid | undefined; readonly supersedes: readonly Uuid[] };
 
 /**
  * Stores a memory: event, node, words and a job for the vector become durable together while the model works. If the model fails,

@@ -67,11 +67,7 @@ export type ChainRead = {
   readonly maxSteps: number;
 };
 
-export type ExpiredRead = {
-  readonly owner: Owner;
-  readonly now: Instant;
-  readonly limit: number;
-};
+export type ExpiredRead = { readonly owner: Owner; readonly now: Instant; readonly limit: number };
 
 /** Lists of nodes end early at `LIMITS.pageChars`, with at least one node. */
 export type Graph = {
@@ -144,10 +140,7 @@ export type Decision<T> = {
 };
 
 /** A decision made in the transaction of another write. */
-export type PlannedChange = {
-  readonly reads: ChangeReads;
-  readonly decide: Decide<unknown>;
-};
+export type PlannedChange = { readonly reads: ChangeReads; readonly decide: Decide<unknown> };
 
 /** Pure and synchronous; may run again. If it throws, nothing changes. */
 export type Decide<T> = (snapshot: ChangeSnapshot) => Decision<T>;

@@ -59,10 +59,7 @@ export type AuditLog = {
 
 export type EventBlob = KeptBlob & { readonly event: Uuid };
 
-export type BlobTotals = {
-  readonly count: number;
-  readonly bytes: number;
-};
+export type BlobTotals = { readonly count: number; readonly bytes: number };
 
 export type BlobInspection = BlobTotals & {
   /** Blobs without an event, and names without a blob. */

@@ -17,10 +17,7 @@ export const DATABASE_TABLES: Readonly<Record<string, TableUse>> = {
   work: { kind: "work", own: ["owner", "subject", "lease_owner", "lease_expires_at"] },
   receipts: { kind: "receipt", own: ["owner"] },
   receipt_nodes: { kind: "receipt_node", own: ["owner"] },
-  vectors: {
-    kind: "vector",
-    own: ["owner", "key", "scope", "node_type", "revision"],
-  },
+  vectors: { kind: "vector", own: ["owner", "key", "scope", "node_type", "revision"] },
   settings: { kind: "setting", own: [] },
   vector_staging: { leftOut: "a database with a rebuild that has begun is refused" },
   vector_parts: derived("the nodes"),

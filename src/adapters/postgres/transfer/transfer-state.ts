@@ -50,11 +50,7 @@ export async function requireWhole(database: Database, place: string): Promise<v
   throw new SvcError("storage_busy", message, { path: place });
 }
 
-export type Begin = {
-  readonly manifest: Manifest;
-  readonly state: string;
-  readonly run: string;
-};
+export type Begin = { readonly manifest: Manifest; readonly state: string; readonly run: string };
 
 /**
  * Claims a database with tables for a transfer: an empty one, or one filled by a transfer from the same source, which continues. Runs

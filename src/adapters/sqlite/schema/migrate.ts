@@ -14,10 +14,7 @@ import { hasTable } from "./has-table.ts";
 import { FIRST_STEP, migrations, type PackPart } from "./schema.ts";
 
 /** Which of SQLite's files contains which part of a pack. */
-const PARTS: readonly {
-  readonly part: PackPart;
-  readonly directorySchema: string;
-}[] = [
+const PARTS: readonly { readonly part: PackPart; readonly directorySchema: string }[] = [
   { part: "core", directorySchema: "main" },
   { part: "vectors", directorySchema: "vector_file" },
   { part: "lexical", directorySchema: "lexical_file" },

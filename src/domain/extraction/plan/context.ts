@@ -65,13 +65,11 @@ export function isKnownEntity({ nodeType, lifecycleState, metadata }: MemoryNode
 }
 
 /** The plan of an event, one for each revision. */
-export function planIdOf({
-  event,
-  revision,
-}: {
+export function planIdOf(given: {
   readonly event: Pick<MemoryEvent, "id">;
   readonly revision: number;
 }): Uuid {
+  const { event, revision } = given;
   return uuidV5(event.id, `svc:derivation:v1:${revision}`);
 }
 

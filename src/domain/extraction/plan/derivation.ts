@@ -283,12 +283,9 @@ type KeptPlan = { readonly id: Uuid; readonly checksum: string };
 export function toCommittedRecord(
   plan: KeptPlan,
   { nodes, edges }: Publication,
-  {
-    event,
-    generation,
-    at,
-  }: { readonly event: MemoryEvent; readonly generation: number; readonly at: Instant },
+  given: { readonly event: MemoryEvent; readonly generation: number; readonly at: Instant },
 ) {
+  const { event, generation, at } = given;
   return {
     ...operationOn(event, at, "derivation"),
     id: uuidV5(plan.id, "svc:derivation-committed:v1"),
@@ -308,13 +305,10 @@ export function toCommittedRecord(
 
 export function toReplanRecord(
   event: MemoryEvent,
-  {
-    planId,
-    revision,
-    generation,
-  }: { readonly planId: Uuid; readonly revision: number; readonly generation: number },
+  given: { readonly planId: Uuid; readonly revision: number; readonly generation: number },
   at: Instant,
 ) {
+  const { planId, revision, generation } = given;
   return {
     ...operationOn(event, at, "derivation"),
     id: uuidV5(planId, "svc:replan:v1"),

@@ -191,10 +191,7 @@ async function walkAging(
 /** The actor for automatic changes. */
 const ACTOR = "system";
 
-type NextStep = {
-  readonly step: "promote" | "archive" | "deprecate";
-  readonly why: JsonObject;
-};
+type NextStep = { readonly step: "promote" | "archive" | "deprecate"; readonly why: JsonObject };
 
 /** Decides inside the transaction. Undefined: no change. */
 type ChooseStep = (node: MemoryNode, at: Instant) => NextStep | undefined;

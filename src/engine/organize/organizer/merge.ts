@@ -215,10 +215,7 @@ function placeOf(found: JsonObject | undefined, newest: number): Place {
   const saved = found?.["rule"] === RULE ? found : undefined;
   const { upTo, after } = saved ?? {};
   const isUnderWay = typeof upTo === "number" && typeof after === "string";
-  return {
-    seen: seenIn(saved),
-    ...(isUnderWay ? { upTo, after } : { upTo: newest, after: "" }),
-  };
+  return { seen: seenIn(saved), ...(isUnderWay ? { upTo, after } : { upTo: newest, after: "" }) };
 }
 
 const ALIAS_RESOLVE = "alias_resolve";

@@ -96,11 +96,7 @@ async function addSessions(
     const visible = neighbours(window).filter(({ node }) => {
       const seen = visibility(node, request.filter, rules);
       if (!seen.visible && seen.reason !== undefined) {
-        excluded.set(node.id, {
-          nodeId: node.id,
-          reason: seen.reason,
-          compositeScore: undefined,
-        });
+        excluded.set(node.id, { nodeId: node.id, reason: seen.reason, compositeScore: undefined });
       }
       return seen.visible;
     });

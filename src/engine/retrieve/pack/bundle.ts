@@ -117,11 +117,14 @@ function lastHost(host: Uuid, folded: ReadonlyMap<Uuid, Uuid> | undefined): Uuid
   return next === undefined ? host : lastHost(next, folded);
 }
 
-function guidanceThatFits({
-  rules: { guidance },
-  available,
-  meter,
-}: PackingOutcome): { readonly text: string; readonly total: number } | undefined {
+function guidanceThatFits(
+  given: PackingOutcome,
+): { readonly text: string; readonly total: number } | undefined {
+  const {
+    rules: { guidance },
+    available,
+    meter,
+  } = given;
   if (guidance === undefined || meter === undefined || meter.sections.size === 0) return undefined;
   const total = meter.totalWithGuidance(guidance);
   return total <= available ? { text: guidance, total } : undefined;
@@ -147,13 +150,11 @@ const AGGREGATION =
   "Aggregation coverage: a relevance search chose these records and others may be missing; give no total and no complete list on their strength.";
 
 /** One line each: for count or list questions, and for an earlier moment. */
-export function coverageNotice({
-  isAggregation,
-  knowledgeAt,
-}: {
+export function coverageNotice(given: {
   readonly isAggregation: boolean;
   readonly knowledgeAt: Instant | undefined;
 }): string | undefined {
+  const { isAggregation, knowledgeAt } = given;
   const lines = [
     ...(isAggregation ? [AGGREGATION] : []),
     ...(knowledgeAt === undefined
@@ -194,12 +195,8 @@ type ContextParts = Pick<
 >;
 
 /** The complete text: no blank line, no line break at its end. */
-export function render({
-  coverageNotice,
-  contextGuidance,
-  header,
-  sections,
-}: ContextParts): string {
+export function render(given: ContextParts): string {
+  const { coverageNotice, contextGuidance, header, sections } = given;
   if (sections.size === 0) return coverageNotice ?? "";
   const lines = [coverageNotice, contextGuidance, header].filter((line) => line !== undefined);
   for (const [section, records] of sections) {
@@ -314,16 +311,14 @@ const PERSONALIZATION =
   "PERSONALIZATION TASK: Build on what the owner of these records did, chose and liked. What a record says of somebody else is not true of the owner.";
 
 /** Lines that tell the model how to read the records. Mode `temporal` covers questions about time only. */
-export function guidanceFor({
-  mode,
-  format,
-  referenceTime,
-  ...question
-}: Question & {
-  readonly mode: GuidanceMode;
-  readonly format: ContextFormat;
-  readonly referenceTime: Instant;
-}): string | undefined {
+export function guidanceFor(
+  given: Question & {
+    readonly mode: GuidanceMode;
+    readonly format: ContextFormat;
+    readonly referenceTime: Instant;
+  },
+): string | undefined {
+  const { mode, format, referenceTime, ...question } = given;
   if (mode === "off") return undefined;
   const kind = questionKind(question);
   const time = `QUESTION TIME: ${isoTime(referenceTime)}`;

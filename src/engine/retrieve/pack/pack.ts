@@ -46,10 +46,7 @@ export function pack(
   rules: PackRules,
 ): MemoryBundle {
   const { settings } = rules;
-  const format: LineFormat = {
-    name: settings.contextFormat,
-    citations: settings.contextCitations,
-  };
+  const format: LineFormat = { name: settings.contextFormat, citations: settings.contextCitations };
   const meter = new ContextMeter<Placed>(tokenizer, {
     notice: rules.notice,
     header: (namesSpeakers) => contextHeader(format, namesSpeakers),

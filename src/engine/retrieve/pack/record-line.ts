@@ -189,13 +189,8 @@ export function statusTags(node: MemoryNode): readonly string[] {
 }
 
 /** Its validity, if it ends or begins later than storage and event. */
-export function validityLabel({
-  validFrom,
-  validTo,
-  supersededBy,
-  createdAt,
-  eventTime,
-}: MemoryNode): string | undefined {
+export function validityLabel(given: MemoryNode): string | undefined {
+  const { validFrom, validTo, supersededBy, createdAt, eventTime } = given;
   if (supersededBy !== undefined) return undefined;
   if (validTo !== undefined) return `valid ${shortTime(validFrom)} to ${shortTime(validTo)}`;
   return validFrom > createdAt && validFrom !== eventTime

@@ -198,10 +198,7 @@ export function recency(time: Instant, { anchor, lambda }: RecencyRule, gain: nu
 }
 
 /** Both ends included; an absent end is open. */
-type TimeWindow = {
-  readonly timeFrom: Instant | undefined;
-  readonly timeTo: Instant | undefined;
-};
+type TimeWindow = { readonly timeFrom: Instant | undefined; readonly timeTo: Instant | undefined };
 
 const WINDOW_LAMBDA = 0.02;
 const WORDING_SHARE = 0.3;

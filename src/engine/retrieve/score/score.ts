@@ -254,10 +254,7 @@ function channelsOf(
   const share = shareOfLargest(lexical.map((value) => value ?? 0));
   const shares = (index: number) => {
     const words = lexical[index];
-    return {
-      semantic: rescaled[index],
-      lexical: words === undefined ? undefined : share(words),
-    };
+    return { semantic: rescaled[index], lexical: words === undefined ? undefined : share(words) };
   };
   if (kind === "relative") return (index) => ({ kind, ...shares(index) });
   const most = (name: "coverage" | "certainty") =>
@@ -407,9 +404,6 @@ export function adjustment(
 export function adjusted(scored: Scored, step: Adjustment): Scored {
   return {
     compositeScore: applyAdjustment(scored.compositeScore, step),
-    provenance: {
-      ...scored.provenance,
-      adjustments: [...scored.provenance.adjustments, step],
-    },
+    provenance: { ...scored.provenance, adjustments: [...scored.provenance.adjustments, step] },
   };
 }
