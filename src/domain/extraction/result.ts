@@ -1,12 +1,10 @@
 import * as f from "../../lib/form.ts";
-import type { Uuid } from "../../lib/uuid.ts";
 import { isPersonal } from "./cues.ts";
 
 const POLARITIES = ["positive", "negative", "unknown"] as const;
 export type Polarity = (typeof POLARITIES)[number];
 
 export const FACT_TYPES = ["fact", "decision", "preference"] as const;
-type FactType = (typeof FACT_TYPES)[number];
 
 /** Kinds of knowledge that a text can express. */
 export const STATED_TYPES = [
@@ -17,53 +15,69 @@ export const STATED_TYPES = [
   "conditional",
   "unverified",
 ] as const;
-type StatedType = (typeof STATED_TYPES)[number];
 
-/** A person or thing that a text names. */
-export type ExtractedEntity = {
-  readonly name: string;
+const entityForm = f.object({
+  name: f.text,
   /** Free text, such as `person`. */
-  readonly entityType: string;
-  readonly description: string | undefined;
-  readonly scope: string | undefined;
+  entityType: f.text,
+  description: f.nullable(f.text),
+  scope: f.nullable(f.text),
+});
+/** A person or thing that a text names. */
+export type ExtractedEntity = f.ValueOf<typeof entityForm>;
+
+/** `value` is a decimal in plain notation; the rest are words of the text. */
+const quantityForm = f.object({ value: f.text, unit: f.text, sourceText: f.text });
+/** One exact amount, in the words of the text. */
+export type ExtractedQuantity = f.ValueOf<typeof quantityForm>;
+
+/** Members of facts and relationships alike. */
+const judged = {
+  /** `unknown` only from a custom provider. */
+  polarity: f.member(POLARITIES),
+  /** Words of the text; after the checks, the paragraph that contains them. Undefined: the whole text. */
+  evidenceQuote: f.nullable(f.text),
+  /** The model's own estimate, 0 to 1. Stored, not used. */
+  confidence: f.unit,
 };
 
-/** One exact amount, in the words of the text. */
-export type ExtractedQuantity = {
-  /** Decimal, in plain notation. */
-  readonly value: string;
-  readonly unit: string;
-  readonly sourceText: string;
-};
+const factForm = f.object({
+  subject: f.text,
+  predicate: f.text,
+  object: f.text,
+  subjectEntityType: f.nullable(f.text),
+  objectEntityType: f.nullable(f.text),
+  ...judged,
+  factType: f.member(FACT_TYPES),
+  epistemicType: f.member(STATED_TYPES),
+  /** Words of the text. */
+  condition: f.nullable(f.text),
+  /** What the text says about time, in its words. */
+  temporalRef: f.nullable(f.text),
+  /** Only `update` has an effect. */
+  temporalIntent: f.nullable(f.text),
+  replacesObject: f.nullable(f.text),
+  scope: f.nullable(f.text),
+  quantity: f.nullable(quantityForm),
+  replacesNodeId: f.omitted(f.uuid),
+});
+
+const relationshipForm = f.object({
+  sourceEntity: f.text,
+  relationshipType: f.text,
+  targetEntity: f.text,
+  sourceEntityType: f.nullable(f.text),
+  targetEntityType: f.nullable(f.text),
+  ...judged,
+  epistemicType: f.member(STATED_TYPES),
+  condition: f.nullable(f.text),
+});
 
 /** What a text states: a fact, or a relation between two entities. The same rules check both. */
-export type ExtractedClaim = {
+export type ExtractedClaim = f.ValueOf<typeof factForm> & {
   readonly kind: "fact" | "relationship";
-  readonly subject: string;
-  readonly predicate: string;
-  readonly object: string;
-  readonly subjectEntityType: string | undefined;
-  readonly objectEntityType: string | undefined;
-  /** `unknown` only from a custom provider. */
-  readonly polarity: Polarity;
-  /** Words of the text; after the checks, the paragraph that contains them. Undefined: the whole text. */
-  readonly evidenceQuote: string | undefined;
-  /** The model's own estimate, 0 to 1. Stored, not used. */
-  readonly confidence: number;
-  readonly factType: FactType;
-  readonly epistemicType: StatedType;
-  /** Words of the text. */
-  readonly condition: string | undefined;
-  /** What the text says about time, in its words. */
-  readonly temporalRef: string | undefined;
-  /** Only `update` has an effect. */
-  readonly temporalIntent: string | undefined;
-  readonly replacesObject: string | undefined;
-  readonly scope: string | undefined;
-  readonly quantity: ExtractedQuantity | undefined;
   /** The label of an earlier memory that the text corrects; undefined once it is resolved. */
   readonly replacesMemory: string | undefined;
-  readonly replacesNodeId: Uuid | undefined;
 };
 
 export type ExtractionResult = {
@@ -89,72 +103,13 @@ export const PLAIN_CLAIM = {
   replacesNodeId: undefined,
 } as const;
 
-type Fact = Omit<ExtractedClaim, "kind" | "replacesMemory">;
-type Relationship = Pick<
-  ExtractedClaim,
-  "polarity" | "evidenceQuote" | "confidence" | "epistemicType" | "condition"
-> & {
-  readonly sourceEntity: string;
-  readonly relationshipType: string;
-  readonly targetEntity: string;
-  readonly sourceEntityType: string | undefined;
-  readonly targetEntityType: string | undefined;
-};
-type Recorded = {
-  readonly entities: readonly ExtractedEntity[];
-  readonly facts: readonly Fact[];
-  readonly relationships: readonly Relationship[];
-  readonly summary: string | undefined;
-};
-
-const recordedForm = f.object<Recorded>({
-  entities: f.list(
-    f.object<ExtractedEntity>({
-      name: f.text,
-      entityType: f.text,
-      description: f.nullable(f.text),
-      scope: f.nullable(f.text),
-    }),
-  ),
-  facts: f.list(
-    f.object<Fact>({
-      subject: f.text,
-      predicate: f.text,
-      object: f.text,
-      subjectEntityType: f.nullable(f.text),
-      objectEntityType: f.nullable(f.text),
-      polarity: f.member(POLARITIES),
-      evidenceQuote: f.nullable(f.text),
-      confidence: f.unit,
-      factType: f.member(FACT_TYPES),
-      epistemicType: f.member(STATED_TYPES),
-      condition: f.nullable(f.text),
-      temporalRef: f.nullable(f.text),
-      temporalIntent: f.nullable(f.text),
-      replacesObject: f.nullable(f.text),
-      scope: f.nullable(f.text),
-      quantity: f.nullable(
-        f.object<ExtractedQuantity>({ value: f.text, unit: f.text, sourceText: f.text }),
-      ),
-      replacesNodeId: f.omitted(f.uuid),
-    }),
-  ),
-  relationships: f.list(
-    f.object<Relationship>({
-      sourceEntity: f.text,
-      relationshipType: f.text,
-      targetEntity: f.text,
-      sourceEntityType: f.nullable(f.text),
-      targetEntityType: f.nullable(f.text),
-      polarity: f.member(POLARITIES),
-      evidenceQuote: f.nullable(f.text),
-      confidence: f.unit,
-      epistemicType: f.member(STATED_TYPES),
-      condition: f.nullable(f.text),
-    }),
-  ),
+const recordedForm = f.object({
+  entities: f.list(entityForm),
+  facts: f.list(factForm),
+  relationships: f.list(relationshipForm),
   summary: f.nullable(f.text),
 });
+type Recorded = f.ValueOf<typeof recordedForm>;
 
 /** The result as extraction records keep it: `{entities, facts, relationships, summary}`, null where there is nothing. */
 export const resultForm: f.Form<ExtractionResult> = f.through(
@@ -186,21 +141,15 @@ function fromRecorded({ entities, facts, relationships, summary }: Recorded): Ex
     entities,
     claims: [
       ...facts.map((fact) => ({ ...PLAIN_CLAIM, ...fact, kind: "fact" as const })),
-      ...relationships.map((relationship) => ({
-        ...PLAIN_CLAIM,
-        kind: "relationship" as const,
-        factType: "fact" as const,
-        subject: relationship.sourceEntity,
-        predicate: relationship.relationshipType,
-        object: relationship.targetEntity,
-        subjectEntityType: relationship.sourceEntityType,
-        objectEntityType: relationship.targetEntityType,
-        polarity: relationship.polarity,
-        evidenceQuote: relationship.evidenceQuote,
-        confidence: relationship.confidence,
-        epistemicType: relationship.epistemicType,
-        condition: relationship.condition,
-      })),
+      ...relationships.map((one) => {
+        const { sourceEntity, relationshipType, targetEntity, ...rest } = one;
+        const { sourceEntityType, targetEntityType, ...claim } = rest;
+        return {
+          ...{ ...PLAIN_CLAIM, ...claim, kind: "relationship" as const, factType: "fact" as const },
+          ...{ subject: sourceEntity, predicate: relationshipType, object: targetEntity },
+          ...{ subjectEntityType: sourceEntityType, objectEntityType: targetEntityType },
+        };
+      }),
     ],
     summary,
   };

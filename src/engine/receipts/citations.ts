@@ -6,9 +6,10 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import {
   type AnswerCitations,
   CITATION_METHODS,
+  citationsForm,
   type KeptReceipt,
 } from "../../domain/records/receipt.ts";
-import * as f from "../../lib/form.ts";
+import { FormError } from "../../lib/form.ts";
 import { uuidV5 } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { asUuid, parseUuid, type Uuid } from "../../lib/uuid.ts";
@@ -34,20 +35,6 @@ type Submission = Pick<
   AnswerCitations,
   "citationId" | "requestId" | "answerId" | "citedNodeIds" | "answerSha256" | "method"
 >;
-
-const citationsForm: f.Form<AnswerCitations> = f.object<AnswerCitations>({
-  schemaVersion: f.constant(1),
-  citationId: f.uuid,
-  requestId: f.uuid,
-  answerId: f.text,
-  citedNodeIds: f.list(f.uuid),
-  answerSha256: f.nullable(f.sha256),
-  method: f.member(CITATION_METHODS),
-  userId: f.text,
-  recordedAt: f.instant,
-  receiptChecksum: f.sha256,
-  contextSha256: f.sha256,
-});
 
 /**
  * Records which memories an answer was made from, once: an exact retry returns the first record. The receipt alone decides what
@@ -270,7 +257,7 @@ function toRecord(operation: AuditRecord): AnswerCitations {
   try {
     return citationsForm.read(openChecksummed(operation.payload), "citations");
   } catch (error) {
-    if (!(error instanceof f.FormError)) throw error;
+    if (!(error instanceof FormError)) throw error;
     const message = `the answer citations ${operation.targetId} cannot be read: ${error.message}`;
     throw new SvcError("storage_failed", message, { citation_id: asUuid(operation.targetId) });
   }
