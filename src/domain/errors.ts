@@ -10,6 +10,10 @@ export const UNSAFE_FILE = "unsafe_file";
 export const FOREIGN_LOG = "foreign_log";
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+/** The codes of a class. */
+type CodeOf<Name extends string> = {
+  [Code in ErrorCode]: (typeof ERROR_CATALOGUE)[Code]["of"] extends Name ? Code : never;
+}[ErrorCode];
 export type ErrorData = { readonly [key: string]: Json };
 
 /**
@@ -25,12 +29,12 @@ export class SvcError extends Error {
     this.code = code;
     this.data = data;
     // Code that throws names only the code. The classes only add accessors: nothing stays undefined.
-    Object.setPrototypeOf(this, ERROR_CLASSES[code].of.prototype);
+    Object.setPrototypeOf(this, ERROR_CLASSES[this.name]?.prototype ?? SvcError.prototype);
   }
 
   /** The name of the class of this code. */
   override get name(): string {
-    return ERROR_CLASSES[this.code].name;
+    return ERROR_CATALOGUE[this.code].of;
   }
 }
 
@@ -95,11 +99,7 @@ export class NamespaceIdentityError extends InvalidArgumentError {
 
 /** A workspace cannot be opened, or was used after its end. */
 export class WorkspaceError extends SvcError {
-  declare readonly code:
-    | "workspace_damaged"
-    | "workspace_in_use"
-    | "workspace_full"
-    | "workspace_closed";
+  declare readonly code: CodeOf<"WorkspaceError">;
 }
 
 /** There is no such object for this owner. */
@@ -114,14 +114,9 @@ export class ConfigError extends SvcError {
 
 /** A pack cannot be opened or used as it is. Nothing was changed. */
 export class PackError extends SvcError {
-  declare readonly code:
-    | "not_a_pack"
-    | "pack_too_new"
-    | "pack_too_old"
-    | "pack_read_only"
-    | "encryption_failed"
-    | "pack_in_use"
-    | "pack_locked";
+  declare readonly code: CodeOf<
+    "PackError" | "EncryptionError" | "PackInUseError" | "PackLockedError"
+  >;
 }
 
 /** No key, or a wrong one, for an encrypted pack; or a key for an unencrypted one. */
@@ -141,22 +136,17 @@ export class PackLockedError extends PackError {
 
 /** A failure of files, disk or other processes. The operation was rolled back. */
 export class StorageError extends SvcError {
-  declare readonly code:
-    | "storage_failed"
-    | "storage_busy"
-    | "storage_unavailable"
-    | "disk_full"
-    | "pack_damaged";
+  declare readonly code: CodeOf<"StorageError">;
 }
 
 /** A text could not be embedded, or the stored vectors come from another model. */
 export class EmbeddingError extends SvcError {
-  declare readonly code: "embedding_failed" | "embedding_mismatch";
+  declare readonly code: CodeOf<"EmbeddingError">;
 }
 
 /** A language model or a local model did not answer. */
 export class ModelError extends SvcError {
-  declare readonly code: "model_failed" | "model_timeout";
+  declare readonly code: CodeOf<"ModelError">;
 }
 
 /** The source is stored, but its result is not there yet. */
@@ -184,12 +174,9 @@ export class ExtractionError extends AcceptedError {
 
 /** A photo or video could not be observed. */
 export class VisionError extends SvcError {
-  declare readonly code:
-    | "vision_disabled"
-    | "vision_failed"
-    | "observation_failed"
-    | "unsupported_source"
-    | "frame_decode_failed";
+  declare readonly code: CodeOf<
+    `Vision${string}` | "ObservationError" | "UnsupportedSourceError" | "FrameDecodeError"
+  >;
 }
 
 /** Observation is turned off. */
@@ -227,57 +214,37 @@ export class UnsupportedError extends SvcError {
   declare readonly code: "unsupported";
 }
 
-/** The class of each code, and its name as text, which survives minification. */
-const ERROR_CLASSES: Readonly<
-  Record<ErrorCode, { readonly of: { readonly prototype: SvcError }; readonly name: string }>
-> = {
-  invalid_argument: { of: InvalidArgumentError, name: "InvalidArgumentError" },
-  invalid_speaker: { of: SpeakerError, name: "SpeakerError" },
-  request_conflict: { of: RequestConflictError, name: "RequestConflictError" },
-  invalid_transition: { of: InvalidTransitionError, name: "InvalidTransitionError" },
-  memory_replaced: { of: InvalidTransitionError, name: "InvalidTransitionError" },
-  stale_profile: { of: StaleProfileError, name: "StaleProfileError" },
-  stale_consolidation: { of: StaleConsolidationError, name: "StaleConsolidationError" },
-  bad_citation: { of: BadCitationError, name: "BadCitationError" },
-  not_found: { of: NotFoundError, name: "NotFoundError" },
-  forbidden: { of: SvcError, name: "SvcError" },
-  unauthenticated: { of: SvcError, name: "SvcError" },
-  too_large: { of: SvcError, name: "SvcError" },
-  unauthenticated_bind: { of: UnauthenticatedBindError, name: "UnauthenticatedBindError" },
-  bind_failed: { of: SvcError, name: "SvcError" },
-  invalid_config: { of: ConfigError, name: "ConfigError" },
-  not_a_pack: { of: PackError, name: "PackError" },
-  not_an_export: { of: SvcError, name: "SvcError" },
-  pack_too_new: { of: PackError, name: "PackError" },
-  pack_too_old: { of: PackError, name: "PackError" },
-  pack_read_only: { of: PackError, name: "PackError" },
-  encryption_failed: { of: EncryptionError, name: "EncryptionError" },
-  namespace_mismatch: { of: NamespaceIdentityError, name: "NamespaceIdentityError" },
-  workspace_damaged: { of: WorkspaceError, name: "WorkspaceError" },
-  workspace_in_use: { of: WorkspaceError, name: "WorkspaceError" },
-  workspace_full: { of: WorkspaceError, name: "WorkspaceError" },
-  workspace_closed: { of: WorkspaceError, name: "WorkspaceError" },
-  pack_in_use: { of: PackInUseError, name: "PackInUseError" },
-  pack_damaged: { of: StorageError, name: "StorageError" },
-  storage_failed: { of: StorageError, name: "StorageError" },
-  disk_full: { of: StorageError, name: "StorageError" },
-  storage_busy: { of: StorageError, name: "StorageError" },
-  storage_unavailable: { of: StorageError, name: "StorageError" },
-  embedding_failed: { of: EmbeddingError, name: "EmbeddingError" },
-  embedding_mismatch: { of: EmbeddingError, name: "EmbeddingError" },
-  model_failed: { of: ModelError, name: "ModelError" },
-  model_timeout: { of: ModelError, name: "ModelError" },
-  materialization_failed: { of: MaterializationError, name: "MaterializationError" },
-  extraction_failed: { of: ExtractionError, name: "ExtractionError" },
-  vision_disabled: { of: VisionDisabledError, name: "VisionDisabledError" },
-  vision_failed: { of: VisionError, name: "VisionError" },
-  observation_failed: { of: ObservationError, name: "ObservationError" },
-  unsupported_source: { of: UnsupportedSourceError, name: "UnsupportedSourceError" },
-  frame_decode_failed: { of: FrameDecodeError, name: "FrameDecodeError" },
-  engine_closed: { of: EngineClosedError, name: "EngineClosedError" },
-  pack_locked: { of: PackLockedError, name: "PackLockedError" },
-  unsupported: { of: UnsupportedError, name: "UnsupportedError" },
-  internal: { of: SvcError, name: "SvcError" },
+/** The classes by name, which survives minification. */
+const ERROR_CLASSES: Readonly<Record<string, { readonly prototype: SvcError }>> = {
+  InvalidArgumentError,
+  SpeakerError,
+  RequestConflictError,
+  InvalidTransitionError,
+  StaleProfileError,
+  StaleConsolidationError,
+  BadCitationError,
+  NotFoundError,
+  SvcError,
+  UnauthenticatedBindError,
+  ConfigError,
+  PackError,
+  EncryptionError,
+  NamespaceIdentityError,
+  WorkspaceError,
+  PackInUseError,
+  StorageError,
+  EmbeddingError,
+  ModelError,
+  MaterializationError,
+  ExtractionError,
+  VisionDisabledError,
+  VisionError,
+  ObservationError,
+  UnsupportedSourceError,
+  FrameDecodeError,
+  EngineClosedError,
+  PackLockedError,
+  UnsupportedError,
 };
 
 function textOf(data: ErrorData, key: string): string | undefined {
@@ -321,116 +288,116 @@ export function developmentPack(path: string): SvcError {
 
 /**
  * Every way in which a call can fail, by code. Callers branch on the code, never on the message. `retry` says whether the same
- * call may succeed later unchanged.
+ * call may succeed later unchanged, `of` names the class.
  */
 export const ERROR_CATALOGUE = {
   /** An argument breaks a documented rule. `data.field` names it. */
-  invalid_argument: { retry: false },
+  invalid_argument: { retry: false, of: "InvalidArgumentError" },
   /** A speaker's name is not acceptable, or a metadata key is reserved. `data.field`. */
-  invalid_speaker: { retry: false },
+  invalid_speaker: { retry: false, of: "SpeakerError" },
   /** A request identifier was reused with different inputs. `data.request_id`. */
-  request_conflict: { retry: false },
+  request_conflict: { retry: false, of: "RequestConflictError" },
   /**
    * A lifecycle operation that the state of the memory does not allow, or one that was done before with different inputs.
    * `data.action`, `data.id`, and if a state is the reason `data.from`, `data.to`. Nothing was changed.
    */
-  invalid_transition: { retry: false },
+  invalid_transition: { retry: false, of: "InvalidTransitionError" },
   /** The memory to restore was replaced. `data.id`, `data.standing_id`: its replacement. Nothing was changed. */
-  memory_replaced: { retry: false },
+  memory_replaced: { retry: false, of: "InvalidTransitionError" },
   /** The sources of a profile changed while it was made. Nothing was changed; a repeated call uses the current ones. */
-  stale_profile: { retry: true },
+  stale_profile: { retry: true, of: "StaleProfileError" },
   /** The sources of a summary changed while it was made. Nothing was changed. */
-  stale_consolidation: { retry: true },
+  stale_consolidation: { retry: true, of: "StaleConsolidationError" },
   /** An answer cites a memory that was not in the context of its retrieval. `data.field`. Nothing was recorded. */
-  bad_citation: { retry: false },
+  bad_citation: { retry: false, of: "BadCitationError" },
   /** No such object for this owner. `data.kind`, `data.id`. */
-  not_found: { retry: false },
+  not_found: { retry: false, of: "NotFoundError" },
   /** The caller's identity does not own the named object. */
-  forbidden: { retry: false },
+  forbidden: { retry: false, of: "SvcError" },
   /** No credential, or a wrong one. */
-  unauthenticated: { retry: false },
+  unauthenticated: { retry: false, of: "SvcError" },
   /** A request body, or a picture of an export, is larger than the limit. `data.max_bytes`; of an export `data.path`, `data.line`. */
-  too_large: { retry: false },
+  too_large: { retry: false, of: "SvcError" },
   /** A non-loopback bind without credentials. `data.host`. */
-  unauthenticated_bind: { retry: false },
+  unauthenticated_bind: { retry: false, of: "UnauthenticatedBindError" },
   /** The address to listen on is in use or not available. `data.host`, `data.port`. */
-  bind_failed: { retry: true },
+  bind_failed: { retry: true, of: "SvcError" },
   /** A setting is missing, unknown or out of range. `data.setting`. Never holds a secret's value. */
-  invalid_config: { retry: false },
+  invalid_config: { retry: false, of: "ConfigError" },
   /** The path is not a pack. `data.path`. Nothing was changed. */
-  not_a_pack: { retry: false },
+  not_a_pack: { retry: false, of: "PackError" },
   /** The file to import is damaged, truncated, or not an export. `data.path`, `data.line`. Nothing was imported. */
-  not_an_export: { retry: false },
+  not_an_export: { retry: false, of: "SvcError" },
   /** The pack was written by a newer version of this program. `data.found`, `data.supported`. Nothing was changed. */
-  pack_too_new: { retry: false },
-  pack_too_old: { retry: false },
+  pack_too_new: { retry: false, of: "PackError" },
+  pack_too_old: { retry: false, of: "PackError" },
   /** The pack cannot be opened for writing. `data.path`. Nothing was changed. */
-  pack_read_only: { retry: false },
+  pack_read_only: { retry: false, of: "PackError" },
   /**
    * An encrypted pack without its key or with another one, or a key for an unencrypted pack. `data.path`. Nothing was changed.
    */
-  encryption_failed: { retry: false },
+  encryption_failed: { retry: false, of: "EncryptionError" },
   /** The pack, or the schema of a database, is not that of the expected namespace. `data.path`, `data.expected`, `data.found`. Nothing was changed. */
-  namespace_mismatch: { retry: false },
+  namespace_mismatch: { retry: false, of: "NamespaceIdentityError" },
   /** The folder or database is not a workspace, or is incomplete. `data.path`. Nothing was changed. */
-  workspace_damaged: { retry: false },
+  workspace_damaged: { retry: false, of: "WorkspaceError" },
   /** The workspace is open elsewhere, in this process or another one. `data.path`. */
-  workspace_in_use: { retry: true },
+  workspace_in_use: { retry: true, of: "WorkspaceError" },
   /**
    * The maximum number of namespaces is held, or the workspace is closing while some are; none can be released. `data.namespaces`: their
    * names.
    */
-  workspace_full: { retry: true },
+  workspace_full: { retry: true, of: "WorkspaceError" },
   /** A namespace was used after its release, or its workspace after `close`; or a pack could not be closed. */
-  workspace_closed: { retry: false },
+  workspace_closed: { retry: false, of: "WorkspaceError" },
   /** The pack is open elsewhere and cannot be shared: in another engine, or another process. `data.path`. Nothing was changed. */
-  pack_in_use: { retry: true },
+  pack_in_use: { retry: true, of: "PackInUseError" },
   /** A page differs from what was written: the disk failed, or the file was changed. `data.path`. */
-  pack_damaged: { retry: false },
+  pack_damaged: { retry: false, of: "StorageError" },
   /** The pack cannot be read or written: permissions, hardware, corruption. `data.path`, `data.reason`. */
-  storage_failed: { retry: true },
+  storage_failed: { retry: true, of: "StorageError" },
   /** No room left on the disk. The operation was rolled back. `data.path`. */
-  disk_full: { retry: true },
+  disk_full: { retry: true, of: "StorageError" },
   /** Another process held the pack for longer than the busy limit. The operation was rolled back. */
-  storage_busy: { retry: true },
+  storage_busy: { retry: true, of: "StorageError" },
   /**
    * The server of the database cannot be reached, or ended the connection. `data.path`. What was being written may have been: a
    * call with a request identifier can be repeated.
    */
-  storage_unavailable: { retry: true },
+  storage_unavailable: { retry: true, of: "StorageError" },
   /** The model could not embed a text. Never holds the text. */
-  embedding_failed: { retry: true },
+  embedding_failed: { retry: true, of: "EmbeddingError" },
   /** Stored vectors and the configured model do not match. `data.stored`, `data.configured`. */
-  embedding_mismatch: { retry: false },
+  embedding_mismatch: { retry: false, of: "EmbeddingError" },
   /** A language model or a local model could not answer. Never holds a text or a credential. */
-  model_failed: { retry: true },
+  model_failed: { retry: true, of: "ModelError" },
   /** A model did not answer in time. */
-  model_timeout: { retry: true },
+  model_timeout: { retry: true, of: "ModelError" },
   /** The source was stored, but its node could not be written yet. `data.event_id`, `data.reason_code`. */
-  materialization_failed: { retry: true },
+  materialization_failed: { retry: true, of: "MaterializationError" },
   /**
    * The message was stored, but nothing could be extracted from it yet: repeating the call would store it twice. `data.event_id`,
    * `data.reason_code`.
    */
-  extraction_failed: { retry: false },
+  extraction_failed: { retry: false, of: "ExtractionError" },
   /** Observation of photos and videos is turned off. `data.setting`. Nothing was read, asked or stored. */
-  vision_disabled: { retry: false },
+  vision_disabled: { retry: false, of: "VisionDisabledError" },
   /** The vision model could not describe a picture. Never holds the description or a credential. */
-  vision_failed: { retry: true },
+  vision_failed: { retry: true, of: "VisionError" },
   /**
    * An observation ended early, or could not store every description. `data.report` says what was done; what was stored stays. Repeating
    * the call continues with the rest.
    */
-  observation_failed: { retry: true },
+  observation_failed: { retry: true, of: "ObservationError" },
   /** The source is not a photo or video that can be read: `data.source`. Nothing was stored. */
-  unsupported_source: { retry: false },
+  unsupported_source: { retry: false, of: "UnsupportedSourceError" },
   /** The frames of a video could not be decoded. `data.source`. Nothing was stored. */
-  frame_decode_failed: { retry: false },
-  engine_closed: { retry: false },
+  frame_decode_failed: { retry: false, of: "FrameDecodeError" },
+  engine_closed: { retry: false, of: "EngineClosedError" },
   /** The pack was locked. Unlock it with its key and repeat the call. */
-  pack_locked: { retry: true },
+  pack_locked: { retry: true, of: "PackLockedError" },
   /** This kind of pack, or this server, does not offer the operation. `data.path` of a pack. Nothing was changed. */
-  unsupported: { retry: false },
+  unsupported: { retry: false, of: "UnsupportedError" },
   /** A broken invariant of this program. */
-  internal: { retry: false },
-} as const satisfies Record<string, { retry: boolean }>;
+  internal: { retry: false, of: "SvcError" },
+} as const satisfies Record<string, { retry: boolean; of: string }>;
