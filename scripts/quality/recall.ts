@@ -24,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), "svc-recall-"));
 async function shown(engine: MemoryEngine, user: string, prompt: string) {
   const question = questionOf(prompt);
   if (question === undefined) return [];
-  const request = { question, user, project: undefined, seen: [], tokensLeft: 4000 };
+  const request = { question, user, project: undefined, session: "", seen: [], tokensLeft: 4000 };
   return (await recall(engine, { ...request, client: "quality" })).ids;
 }
 

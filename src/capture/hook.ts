@@ -128,7 +128,8 @@ function recallOf(
   const { ids: seen, tokens } = readShown(heard.session);
   const tokensLeft = SESSION_TOKENS - tokens;
   if (tokensLeft <= 0) return undefined;
-  return { question, user, project, seen, tokensLeft, client: heard.client };
+  const { client, session } = heard;
+  return { question, user, project, session, seen, tokensLeft, client };
 }
 
 async function before(end: number, work: Promise<unknown>): Promise<void> {

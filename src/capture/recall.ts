@@ -12,6 +12,8 @@ export type RecallRequest = {
   readonly question: string | undefined;
   readonly user: string | undefined;
   readonly project: Project | undefined;
+  /** As the assistant names it. What was said in it is in its context already. */
+  readonly session: string;
   /** What this session was shown. */
   readonly seen: readonly string[];
   /** Tokens that this session may still be shown. */
@@ -63,10 +65,15 @@ export async function recall(engine: MemoryEngine, request: RecallRequest): Prom
     !seen.has(node.id) && node.content.trim() !== "" && isOfProject(node);
   if (question !== undefined) {
     const nodes = await forPrompt(engine, { ...request, question, userId });
-    return packed(nodes.filter(isFit).slice(0, PROMPT_MEMORIES), {
-      budget: Math.min(PROMPT_TOKENS, request.tokensLeft),
-      chars: PROMPT_CHARS,
-    });
+    return packed(
+      nodes
+        .filter((node) => isFit(node) && node.sessionId !== request.session)
+        .slice(0, PROMPT_MEMORIES),
+      {
+        budget: Math.min(PROMPT_TOKENS, request.tokensLeft),
+        chars: PROMPT_CHARS,
+      },
+    );
   }
   const nodes = await forStart(engine, userId, isFit);
   return packed(nodes, {

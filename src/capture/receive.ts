@@ -88,7 +88,6 @@ export function hookService(engine: () => Promise<MemoryEngine>, mainFile: strin
     // SAFETY: the other side has proven to be this program, of this user.
     const request = JSON.parse(line) as HookRequest;
     const opened = await engine();
-    // Begun before the turn is stored, so that it does not find itself.
     const recalled = request.recall && recall(opened, request.recall);
     recalled?.catch(() => undefined);
     if (request.turn !== undefined) say(socket, { stored: await storeTurn(opened, request.turn) });

@@ -38,7 +38,7 @@ afterAll(async () => {
 const ask = (question: string | undefined, more: Partial<RecallRequest> = {}) =>
   recall(engine, {
     ...{ question, user: undefined, project: HERE, seen: [], tokensLeft: 4000 },
-    ...{ client: "claude-code", ...more },
+    ...{ client: "claude-code", session: "now", ...more },
   });
 
 let count = 0;
