@@ -9,7 +9,9 @@ import { writeDeclarations } from "./build/declarations.ts";
 const ROOT = join(import.meta.dir, "..");
 const CLIENT = join(ROOT, "clients/js");
 const OUT = join(CLIENT, "dist");
-const ENTRIES = ["remote", "ai-sdk", "langchain"].map((name) => join(CLIENT, `src/${name}.ts`));
+const ENTRIES = ["remote", "local", "ai-sdk", "langchain"].map((name) =>
+  join(CLIENT, `src/${name}.ts`),
+);
 
 try {
   rmSync(OUT, { recursive: true, force: true });

@@ -407,9 +407,9 @@ describe("the source", () => {
   });
 
   test("reads the environment in one place", () => {
-    // The entry hands the environment over; the folders of the cache and of capture follow the platform's convention, no setting.
+    // The entry hands the environment over; the folders of the cache and of capture follow the platform's convention, no setting. A client gives its own to the program.
     const readers =
-      /^(main\.ts|config\/|app\/|capture\/state\.ts|adapters\/native\/cache-dir\.ts|adapters\/network\/)/;
+      /^(main\.ts|config\/|app\/|capture\/state\.ts|adapters\/native\/cache-dir\.ts|adapters\/network\/|\.\.\/clients\/js\/src\/local\.ts)/;
     const isEnvironment = (node: ts.Node, path: string): boolean =>
       ts.isPropertyAccessExpression(node) &&
       /^(process|Bun)\.env$/.test(node.getText()) &&

@@ -330,7 +330,7 @@ describe("the package", () => {
   }, 120_000);
 
   test("of the client holds what a program needs, and nothing else", () => {
-    const needed = ["remote", "ai-sdk", "langchain"].flatMap((name) => [
+    const needed = ["remote", "local", "ai-sdk", "langchain"].flatMap((name) => [
       `dist/${name}.js`,
       `dist/types/clients/js/src/${name}.d.ts`,
     ]);

@@ -74,6 +74,17 @@ describe.each(WAYS)("a model with an %s memory", (way) => {
     expect(JSON.stringify(small.doGenerateCalls[0]?.prompt)).not.toContain("flower pot");
   });
 
+  test("keeps a question in the conversation, and not as a memory", async () => {
+    const userId = `${way}-question`;
+    const model = new MockLanguageModelV4({ doGenerate: says("You moved there in May.") });
+    for (const prompt of ["Where do I live? And since when?", "I moved to Kiel. Do you know it?"]) {
+      await generateText({ model: wrap(model, userId, { store: "user" }), prompt });
+    }
+    expect(await wordsOf(userId)).toHaveLength(2);
+    const { results } = await grounds.engine.retrieve({ query: "Where do I live?", userId });
+    expect(results.map(({ node }) => node.content)).toEqual(["I moved to Kiel. Do you know it?"]);
+  });
+
   test("gets no memories where none answers the user, or none are asked for", async () => {
     const userId = `${way}-none`;
     await grounds.engine.store({ content: "The spare key lies under the flower pot", userId });

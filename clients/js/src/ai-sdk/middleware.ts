@@ -7,6 +7,7 @@ import {
 } from "../../../../src/domain/arguments.ts";
 import type { Scope } from "../../../../src/domain/enums.ts";
 import { type Memory, type MemoryQuestion, TIMER_MAX_MS } from "../memory.ts";
+import { isQuestion } from "../question.ts";
 import { type OnMemoryFailure, warnOf, within } from "./failure.ts";
 import { requestIdOf } from "./request-id.ts";
 import { type CallParams, cut, type Turn, turnOf, withContext } from "./turn.ts";
@@ -175,7 +176,10 @@ function turnStore({
     const content = cut(text, maxChars);
     const requestId = role === "user" ? turn.id : await requestIdOf(ANSWER, turn.id, content);
     const { sessionId } = turn;
-    await memory.storeWithReceipt({ content, userId, sessionId, role, requestId, scope });
+    // In the log with the rest of the conversation, and no memory.
+    const kind =
+      role === "user" && isQuestion(content) ? ({ nodeType: "event", ttlDays: 0 } as const) : {};
+    await memory.storeWithReceipt({ content, userId, sessionId, role, requestId, scope, ...kind });
   };
   return async (turn: Turn | undefined, { params, answer, reason }: Answered): Promise<void> => {
     if (turn === undefined || store === "nothing" || BROKEN.has(reason)) return;

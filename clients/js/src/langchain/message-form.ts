@@ -13,6 +13,7 @@ import { invalid } from "../../../../src/domain/errors.ts";
 import type { MemoryEvent } from "../../../../src/domain/node.ts";
 import type { Json, JsonObject } from "../../../../src/lib/json.ts";
 import { given } from "../../../../src/lib/text.ts";
+import { isQuestion } from "../question.ts";
 
 /** The member of an event's metadata that holds the whole message. */
 export const MESSAGE_KEY = "_svc_chat_message";
@@ -25,7 +26,7 @@ export type MessageForm = {
   readonly role: Role;
   /** Never blank. */
   readonly text: string;
-  /** Whether that is text of the message, which questions should find; otherwise it stands for a call or a picture, for example. */
+  /** Whether questions should find it: not a question itself, and not what merely stands for a call or a picture. */
   readonly isFound: boolean;
   readonly metadata: JsonObject;
 };
@@ -39,11 +40,11 @@ export function formOf(message: BaseMessage, field: string): MessageForm {
   const stored = { version: VERSION, format: FORMAT, message: jsonOf(message, field) };
   // Half a character cannot be indexed; the message itself is kept as it is.
   const text = textOf(message.content).toWellFormed();
-  const isFound = isVisible(text);
+  const role = roleOf(message, type);
   return {
-    role: roleOf(message, type),
-    text: isFound ? text : standIn(message),
-    isFound,
+    role,
+    text: isVisible(text) ? text : standIn(message),
+    isFound: isVisible(text) && !(role === "user" && isQuestion(text)),
     metadata: { [MESSAGE_KEY]: stored },
   };
 }
