@@ -22,8 +22,7 @@ export type Section = {
 const INTRODUCTION = `# Performance
 
 Written by \`bun scripts/bench/bench.ts --write\` against the built executable; a part that is run alone replaces its own
-section. Times depend on the machine and on what else it does, so each figure stands beside its ratio to a raw probe of the
-same run, taken in turns with it: the ratio is what to compare. "Durable" means that the answer came after the disk
+section. Times depend on the machine and on what else it does, so each figure is shown with its ratio to a raw probe, which alternates with it in the same run: compare the ratios. "Durable" means that the answer came after the disk
 had confirmed the data (\`synchronous=full\`).
 `;
 

@@ -76,7 +76,7 @@ export async function makeQuestions(model: Inference, count: number): Promise<Qu
   return questions;
 }
 
-export async function measureAt(
+async function measureAt(
   pack: string,
   shape: Shape,
   questions: readonly Question[],

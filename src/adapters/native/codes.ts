@@ -56,7 +56,8 @@ export class Codes {
     this.#keys.set(keys, this.#count);
     this.#count += keys.length;
     for (let index = 0; index < keys.length; index += 1) {
-      this.#highest = Math.max(this.#highest, keys[index] ?? 0);
+      const key = keys[index] ?? 0;
+      if (key > this.#highest) this.#highest = key;
     }
   }
 

@@ -279,48 +279,74 @@ export function loadCodes(
   const count = countRows(database, "vector_metadata WHERE owner = ?", owner);
   const codes = new Codes(kernel, centre, Math.min(count, rowsMax));
   let seen = 0;
-  for (const { keys, rows } of readBlocks(database, owner, dimension, 0)) {
+  for (const { keys, rows } of readCodes(database, owner, dimension, 0)) {
+    const room = Math.max(0, Math.min(keys.length, rowsMax - seen));
     seen += keys.length;
-    if (codes.last !== Number.POSITIVE_INFINITY) continue;
-    if (seen > rowsMax) codes.last = (keys[0] ?? 0) - 1;
-    else codes.append(keys, rows);
+    const words = room * wordsOf(dimension);
+    codes.append(keys.subarray(0, room), {
+      signs: rows.signs.subarray(0, words),
+      strong: rows.strong.subarray(0, words),
+    });
+    if (room < keys.length && codes.last === Number.POSITIVE_INFINITY) {
+      codes.last = (keys[room] ?? 0) - 1;
+    }
   }
   if (seen === count) return codes;
   codes.wipe();
   return undefined;
 }
 
-type CodedBlock = {
-  readonly keys: readonly number[];
+/** A few rows of codes. */
+type Coded = {
+  readonly keys: Float64Array;
   readonly rows: { readonly signs: BigUint64Array; readonly strong: BigUint64Array };
 };
 
-function* readBlocks(
+/** Reads the codes of an owner from a block on, by key, in parts of `STREAMED` rows at most. The next part takes the memory of the last. */
+function* readCodes(
   database: Database,
   owner: number,
   dimension: number,
   from: number,
-): Generator<CodedBlock> {
+): Generator<Coded> {
   const words = wordsOf(dimension);
+  const size = words * HEAD;
+  const keys = new Float64Array(STREAMED);
+  const rows = emptyRows(STREAMED * words);
+  const [signs, strong] = [new Uint8Array(rows.signs.buffer), new Uint8Array(rows.strong.buffer)];
+  const part = (count: number): Coded => ({
+    keys: keys.subarray(0, count),
+    rows: {
+      signs: rows.signs.subarray(0, count * words),
+      strong: rows.strong.subarray(0, count * words),
+    },
+  });
+  let count = 0;
   const blocks = database.prepare<Row, [number, number]>(
     "SELECT block, codes FROM vector_codes WHERE owner = ? AND block >= ? ORDER BY block",
   );
   try {
     for (const { block, codes } of blocks.iterate(owner, from)) {
-      const keys: number[] = [];
-      for (let place = 0; place < BLOCK; place += 1) {
-        if (isHeld(codes, place)) keys.push(block * BLOCK + place);
+      if (count + BLOCK > STREAMED) {
+        yield part(count);
+        count = 0;
       }
-      // A view of words must begin at a multiple of eight.
-      const aligned = codes.byteOffset % HEAD === 0 ? codes : codes.slice();
-      const all = new BigUint64Array(aligned.buffer, aligned.byteOffset + HEAD);
-      const half = keys.length * words;
-      if (all.length !== 2 * half) return;
-      yield { keys, rows: { signs: all.subarray(0, half), strong: all.subarray(half) } };
+      const at = count;
+      const held = (codes[0] ?? 0) | ((codes[1] ?? 0) << 8);
+      for (let place = 0; place < BLOCK; place += 1) {
+        if (((held >> place) & 1) === 0) continue;
+        keys[count] = block * BLOCK + place;
+        count += 1;
+      }
+      const half = (count - at) * size;
+      if (codes.length !== HEAD + 2 * half) return;
+      signs.set(codes.subarray(HEAD, HEAD + half), at * size);
+      strong.set(codes.subarray(HEAD + half), at * size);
     }
   } finally {
     blocks.finalize();
   }
+  yield part(count);
 }
 
 /** The rows likely to be nearest, also among the codes that are only in the pack. */
@@ -333,21 +359,15 @@ export function likelyOf(
   const held = codes.likely(ask.question, ask.wanted);
   if (codes.last === Number.POSITIVE_INFINITY) return held;
   const found = [...held];
-  const { dimension } = codes;
-  const words = wordsOf(dimension);
-  const room = { keys: new Float64Array(STREAMED), rows: emptyRows(STREAMED * words) };
-  let count = 0;
-  const compare = (): void => {
-    if (count > 0) found.push(...likelyAmong(kernel, room.keys, room.rows, count, ask));
-    count = 0;
-  };
-  for (const { keys, rows } of readBlocks(database, owner, dimension, (codes.last + 1) / BLOCK)) {
-    if (count + keys.length > STREAMED) compare();
-    room.keys.set(keys, count);
-    room.rows.signs.set(rows.signs, count * words);
-    room.rows.strong.set(rows.strong, count * words);
-    count += keys.length;
+  const from = Math.floor((codes.last + 1) / BLOCK);
+  for (const { keys, rows } of readCodes(database, owner, codes.dimension, from)) {
+    // The first block may begin with rows that are held.
+    const begin = keys.findIndex((key) => key > codes.last);
+    if (begin < 0) continue;
+    const words = begin * wordsOf(codes.dimension);
+    const rest = { signs: rows.signs.subarray(words), strong: rows.strong.subarray(words) };
+    const own = keys.subarray(begin);
+    found.push(...likelyAmong(kernel, own, rest, own.length, ask));
   }
-  compare();
   return found.sort((a, b) => b.score - a.score).slice(0, ask.wanted);
 }
