@@ -92,7 +92,7 @@ async function painted(page: Page, name: "rows" | "hits"): Promise<number> {
 /** Milliseconds from the address to the first memories on the screen, in a window that knows nothing yet. */
 async function measureOpening(browser: Browser, url: string): Promise<number> {
   const page = await openPage(browser);
-  await page.goto(`${url}/inspect/`);
+  await page.goto(`${url}/inspect/timeline`);
   const at = await painted(page, "rows");
   // The counts of this window would keep the server from the next one.
   await page.waitForLoadState("networkidle");
@@ -140,7 +140,7 @@ async function measureScrolling(
   url: string,
 ): Promise<{ readonly list: Scrolled; readonly probe: Scrolled }> {
   const page = await openPage(browser);
-  await page.goto(`${url}/inspect/`);
+  await page.goto(`${url}/inspect/timeline`);
   await painted(page, "rows");
   const perFrame = (ROWS * ROW) / FRAMES;
   const list = await traced(browser, page, scrollBy(perFrame));

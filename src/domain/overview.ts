@@ -1,4 +1,5 @@
 import { compareUnits, foldCase } from "../lib/text.ts";
+import type { Uuid } from "../lib/uuid.ts";
 import type { NodeType } from "./enums.ts";
 import { languagesOfText } from "./language.ts";
 import { analyse } from "./lexical-analysis.ts";
@@ -172,9 +173,11 @@ type Named = {
   evidence: number;
   /** Occurrences as another word. */
   against: number;
-  readonly memories: MemoryNode[];
+  memories: number;
+  /** The newest memories that name it. */
+  newest: readonly Uuid[];
   /** The memory that says who it is. */
-  told: MemoryNode | undefined;
+  told: Uuid | undefined;
 };
 
 /** Somebody or something that memories name. */
@@ -183,10 +186,10 @@ export type NamedOne = {
   /** How many memories name it. */
   readonly memories: number;
   /** The memory that says who or what it is, then the newest ones. */
-  readonly about: readonly MemoryNode[];
+  readonly about: readonly Uuid[];
 };
 
-/** The names in texts, found by what stands around capital words. */
+/** The names in texts, oldest first, found by what stands around capital words. */
 export class Names {
   readonly #names = new Map<string, Named>();
   readonly #plain = new Set<string>();
@@ -203,20 +206,20 @@ export class Names {
       const named = this.#of(found.name);
       if (BEFORE_NOUN.has(found.before) && !found.isFirst) named.against += 1;
       named.evidence += evidenceOf(found, isGerman);
-      if (isTold(found)) named.told ??= node;
-      if (!seen.has(found.name)) named.memories.push(node);
+      if (isTold(found)) named.told ??= node.id;
+      if (seen.has(found.name)) continue;
       seen.add(found.name);
+      named.memories += 1;
+      named.newest = [node.id, ...named.newest].slice(0, TOLD_BY);
     }
   }
 
   /** Most often named first. */
   list(): readonly NamedOne[] {
     return [...this.#names]
-      .flatMap(([name, { evidence, against, told, memories }]): NamedOne[] => {
+      .flatMap(([name, { evidence, against, told, memories, newest }]): NamedOne[] => {
         if (evidence < NAMED_FROM || against > 0 || this.#plain.has(foldCase(name))) return [];
-        const newest = memories.slice(-TOLD_BY).toReversed();
-        const about = told === undefined ? newest : [told, ...newest];
-        return [{ name, memories: memories.length, about }];
+        return [{ name, memories, about: told === undefined ? newest : [told, ...newest] }];
       })
       .sort((one, other) => other.memories - one.memories || compareUnits(one.name, other.name));
   }
@@ -224,7 +227,7 @@ export class Names {
   #of(name: string): Named {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
-    const named = { evidence: 0, against: 0, memories: [], told: undefined };
+    const named = { evidence: 0, against: 0, memories: 0, newest: [], told: undefined };
     this.#names.set(name, named);
     return named;
   }

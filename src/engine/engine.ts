@@ -309,7 +309,10 @@ const USE_CASES_WITH_INPUT = {
   observe,
   observeSource,
   consolidateKnowledge,
-  moveOwner,
+  moveOwner: (parts, input) => {
+    parts.overviews.forget(input.into);
+    return moveOwner(parts, input);
+  },
   recordAnswerCitations,
   listAnswerCitations,
   getEvents: ({ store }, query) => store.events(parseEventQuery(query)),

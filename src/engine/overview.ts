@@ -15,6 +15,7 @@ import { endsAnother } from "../domain/same-saying.ts";
 import { isOfConversation } from "../domain/search/turns.ts";
 import { addDays, type Instant } from "../lib/instant.ts";
 import { withoutInvisible } from "../lib/invisible.ts";
+import { nextTurn } from "../lib/pause.ts";
 import { compareUnits } from "../lib/text.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { Browse } from "../ports/store/graph.ts";
@@ -63,9 +64,8 @@ export type OverviewMethods = {
 };
 
 const DEFAULT_TOKENS = 500;
-/** Memories read at once: all of them the first time, then new ones. */
-const PAGE = 500;
-const NEW_PAGE = 20;
+/** Memories read in one turn. */
+const PAGE = 200;
 /** Maximum entries of a part. */
 const MOST: Readonly<Record<OverviewPart, number>> = {
   ...{ instructions: 20, preferences: 20, facts: 12, people: 10, decisions: 6, tasks: 6 },
@@ -90,15 +90,19 @@ type Deps = Pick<
 
 /** What was read of an owner's memories so far. */
 type Known = {
-  readonly ids: Set<Uuid>;
-  readonly parts: Map<OverviewPart, MemoryNode[]>;
+  /** The last memory that was read. */
+  after: { readonly at: Instant; readonly id: Uuid } | undefined;
+  /** The newest memories of each part, newest first. */
+  readonly parts: Map<OverviewPart, readonly Uuid[]>;
   readonly names: Names;
+  /** Ends with the reading that is under way. */
+  reading: Promise<void>;
 };
 /** An entry, and the memories that may be shown as it, the best first. */
 type Candidate = Pick<OverviewEntry, "part" | "name" | "memories"> & {
-  readonly nodes: readonly MemoryNode[];
+  readonly ids: readonly Uuid[];
 };
-type Chosen = Omit<Candidate, "nodes"> & { readonly node: MemoryNode };
+type Chosen = Omit<Candidate, "ids"> & { readonly node: MemoryNode };
 
 /** Makes overviews, and remembers what it read, so that later ones read only new memories. */
 export function createOverviews(deps: Deps) {
@@ -109,13 +113,15 @@ export function createOverviews(deps: Deps) {
       const scopes = parseOptionalMembers(SCOPES, input.scopes, "scopes");
       const max = parseOptionalInteger(input.maxTokens, "max_tokens", 0) ?? DEFAULT_TOKENS;
       await deps.tokenizer.ready();
-      const known = kept.get(userId) ?? { ids: new Set(), parts: new Map(), names: new Names() };
+      const known = kept.get(userId) ?? nothing();
       kept.delete(userId);
       kept.set(userId, known);
       for (const other of kept.keys()) if (kept.size > KEPT) kept.delete(other);
-      await readNew(deps, userId, known);
+      const readOn = () => readNew(deps, userId, known);
+      known.reading = known.reading.then(readOn, readOn);
+      await known.reading;
       const found = await choose(deps, userId, known, scopes);
-      return shown(found, max, (text) => deps.tokenizer.count(text, userId));
+      return toOverview(found, max, (text) => deps.tokenizer.count(text, userId));
     },
     /** Drops what was read of an owner, whose memories may have been erased. */
     forget: (userId: string): void => void kept.delete(userId),
@@ -124,26 +130,32 @@ export function createOverviews(deps: Deps) {
 
 export type Overviews = ReturnType<typeof createOverviews>;
 
-/** Reads memories in any state, since one may be restored, newest first, up to a page that has nothing new. */
+function nothing(): Known {
+  return { after: undefined, parts: new Map(), names: new Names(), reading: Promise.resolve() };
+}
+
+/** Reads what was stored since, in any state, since a memory may be restored. */
 async function readNew({ store }: Deps, userId: string, known: Known): Promise<void> {
   const filter = { userId, clock: "learned", lifecycleStates: LIFECYCLE_STATES } as const;
-  const fresh: MemoryNode[] = [];
-  for (let after: { readonly at: Instant; readonly id: Uuid } | undefined; ; ) {
-    const limit = known.ids.size === 0 ? PAGE : NEW_PAGE;
-    const page = await store.browse({ ...filter, oldestFirst: false, after, limit });
-    const unseen = page.items.filter(({ id }) => !known.ids.has(id));
-    fresh.push(...unseen);
+  for (;;) {
+    const { after } = known;
+    const page = await store.browse({ ...filter, oldestFirst: true, after, limit: PAGE });
+    for (const node of page.items) read(known, node);
     const last = page.items.at(-1);
-    if (!page.hasMore || unseen.length === 0 || last === undefined) break;
-    after = { at: last.createdAt, id: last.id };
+    if (last !== undefined) known.after = { at: last.createdAt, id: last.id };
+    if (!page.hasMore) return;
+    await nextTurn();
   }
-  for (const node of fresh.reverse()) {
-    known.ids.add(node.id);
-    if (node.nodeType === "entity" || node.nodeType === "summary") continue;
-    const part = overviewPart(node);
-    if (part !== undefined) known.parts.set(part, [...(known.parts.get(part) ?? []), node]);
-    if (node.content.length <= OVERVIEW_READS) known.names.add(node);
+}
+
+function read({ parts, names }: Known, node: MemoryNode): void {
+  if (node.nodeType === "entity" || node.nodeType === "summary") return;
+  const part = overviewPart(node);
+  if (part !== undefined) {
+    const most = MOST[part] * SPARE;
+    parts.set(part, [node.id, ...(parts.get(part) ?? [])].slice(0, most));
   }
+  if (node.content.length <= OVERVIEW_READS) names.add(node);
 }
 
 async function choose(
@@ -155,17 +167,14 @@ async function choose(
   const { store, clock } = deps;
   const now = clock.now();
   const listed = OVERVIEW_PARTS.flatMap((part): readonly Candidate[] => {
-    const most = MOST[part] * SPARE;
-    if (part === "people") {
-      const names = known.names.list().slice(0, most);
-      return names.map(({ name, memories, about }) => ({ part, nodes: about, name, memories }));
+    if (part !== "people") {
+      const newest = known.parts.get(part) ?? [];
+      return newest.map((id) => ({ part, ids: [id], name: undefined, memories: undefined }));
     }
-    return (known.parts.get(part) ?? [])
-      .slice(-most)
-      .toReversed()
-      .map((node) => ({ part, nodes: [node], name: undefined, memories: undefined }));
+    const names = known.names.list().slice(0, MOST.people * SPARE);
+    return names.map(({ about, ...named }) => ({ part, ids: about, ...named }));
   });
-  const ids = new Set(listed.flatMap(({ nodes }) => nodes.map(({ id }) => id)));
+  const ids = new Set(listed.flatMap((one) => one.ids));
   const { items } = await store.nodesOf(userId, [...ids]);
   const active = items.filter((node) => counts(node, now, scopes));
   const fates = await fatesOf(deps, userId, active);
@@ -175,9 +184,9 @@ async function choose(
   const old = addDays(now, -TASK_DAYS) ?? now;
   const isOpen = (node: MemoryNode) => !fates.has(node.id) && statedTime(node) >= old;
   const seen = new Map<OverviewPart, number>();
-  return listed.flatMap(({ nodes, ...rest }): Chosen[] => {
+  return listed.flatMap(({ ids: candidates, ...rest }): Chosen[] => {
     const count = seen.get(rest.part) ?? 0;
-    const node = nodes.map(({ id }) => current.get(id)).find((one) => one !== undefined);
+    const node = candidates.map((id) => current.get(id)).find((one) => one !== undefined);
     if (node === undefined || count >= MOST[rest.part]) return [];
     if (rest.part === "tasks" && !isOpen(node)) return [];
     seen.set(rest.part, count + 1);
@@ -263,7 +272,11 @@ const HEADINGS: Readonly<Record<OverviewPart, string>> = {
 /** Code points of a memory that an entry shows. */
 const SHOWN = 160;
 
-function shown(found: readonly Chosen[], max: number, count: (text: string) => number): Overview {
+function toOverview(
+  found: readonly Chosen[],
+  max: number,
+  count: (text: string) => number,
+): Overview {
   const entries = found.map(({ node, ...rest }): OverviewEntry => {
     return { ...rest, nodeId: node.id, text: beginning(node.content), at: statedTime(node) };
   });

@@ -81,18 +81,21 @@ function focusQuestion(): void {
   later(0, select);
 }
 
+/** Views that Escape does not leave. */
+const HOMES: ReadonlySet<string> = new Set(["", "timeline"]);
+
 function leave(): void {
   const { activeElement } = document;
   if (activeElement instanceof HTMLInputElement || activeElement instanceof HTMLTextAreaElement) {
     activeElement.blur();
-  } else if (place.value.view !== "" && history.length > 1) {
+  } else if (!HOMES.has(place.value.view) && history.length > 1) {
     history.back();
   }
 }
 
 const Empty = (): VNode => (
   <>
-    <h1 class="vh">Timeline</h1>
+    <h1 class="vh">Overview</h1>
     <Box title="Nothing is remembered yet">
       <p>
         The first memory appears here as soon as an assistant stores one, or you do: press

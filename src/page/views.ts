@@ -5,6 +5,7 @@ import { Conflicts, useOpenContradictions } from "./views/conflicts.tsx";
 import { Forgetting } from "./views/forgetting.tsx";
 import { Health } from "./views/health.tsx";
 import { Memory } from "./views/memory.tsx";
+import { Overview } from "./views/overview.tsx";
 import { Search } from "./views/search.tsx";
 import { Things } from "./views/things.tsx";
 import { Timeline } from "./views/timeline.tsx";
@@ -23,7 +24,8 @@ export type View = {
 
 /** The views in rail order, those that need extraction last. A new one needs a line here. */
 export const VIEWS: readonly View[] = [
-  { path: "", title: "Timeline", letter: "t", component: Timeline },
+  { path: "", title: "Overview", letter: "o", component: Overview },
+  { path: "timeline", title: "Timeline", letter: "t", component: Timeline },
   { path: "search", title: "Search", letter: "s", component: Search },
   { path: "memory", title: "Memory", component: Memory },
   {

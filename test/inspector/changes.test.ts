@@ -233,7 +233,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`archiving${leftOut(NO_BROWSER)}`, () 
     const COUNT = 40;
     const place = await notes(COUNT);
     const { page, go } = await look(place.url);
-    await go("");
+    await go("timeline");
     for (let index = 0; index < COUNT; index += 1) {
       await page.keyboard.press("j");
       await page.keyboard.press("Space");
@@ -253,7 +253,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`archiving${leftOut(NO_BROWSER)}`, () 
 
   test("of a range takes the rows between two, by Shift and keys or by Shift and a click", async () => {
     const { page, go } = await look((await notes(6)).url);
-    await go("");
+    await go("timeline");
     await page.keyboard.press("j");
     for (const key of ["Shift+J", "Shift+J", "Shift+K"]) await page.keyboard.press(key);
     await seen(page, "3 memories selected");
@@ -262,7 +262,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`archiving${leftOut(NO_BROWSER)}`, () 
     await page.locator("[data-row='0']:focus").waitFor();
     await page.getByText("note 1", { exact: true }).click({ modifiers: ["Shift"] });
     await seen(page, "5 memories selected");
-    expect(new URL(page.url()).pathname).toBe("/inspect/");
+    expect(new URL(page.url()).pathname).toBe("/inspect/timeline");
     await page.keyboard.press("x");
     await page.locator("dialog[open]").waitFor();
     const going = await page.locator(".preview li").allInnerTexts();

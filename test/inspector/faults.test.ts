@@ -21,7 +21,7 @@ const ROWS = `[...document.querySelectorAll(".row")].map((row) => row.querySelec
 describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER)}`, () => {
   test("one is shown at a time, and every question names the one who is chosen", async () => {
     const { page, go, axe } = await look(served.url);
-    await go("");
+    await go("timeline");
     await page.getByRole("button", { name: "Owner anna 1 of 2" }).click();
     expect(await axe()).toEqual([]);
     const asked: URL[] = [];
@@ -52,7 +52,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
 
   test("an answer for one is not shown where another has been chosen meanwhile", async () => {
     const { page, go, settled } = await look(served.url);
-    await go("?owner=anna");
+    await go("timeline?owner=anna");
     const answer = await holdAnswer(page, "**/v1/nodes/browse*");
     await page.getByRole("checkbox", { name: "new" }).check();
     await page.getByRole("button", { name: "Owner anna 1 of 2" }).click();
@@ -80,7 +80,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
       await seen(page, "It was forgotten, or belongs to another owner.");
       expect(await axe()).toEqual([]);
     }
-    await go("?owner=anna");
+    await go("timeline?owner=anna");
     expect(await page.evaluate<string[]>(ROWS)).toEqual(["Ben's."]);
     expect(await page.locator(".owner-name").textContent()).toContain("ben");
     expect(await page.getByRole("button", { name: "Owner" }).count()).toBe(0);
@@ -97,16 +97,16 @@ describe.skipIf(NO_BROWSER !== undefined)(`of several owners${leftOut(NO_BROWSER
       },
     });
     const { page, go } = await look(bound.url);
-    await page.goto(`${bound.url}/inspect/`);
+    await page.goto(`${bound.url}/inspect/timeline`);
     const field = page.getByLabel("Key", { exact: true });
     await field.fill(KEYS.anna);
     await field.press("Enter");
     await seen(page, "Of anna alone.");
     await page.evaluate(`sessionStorage.setItem("svc.key", "ben-key")`);
-    await go("");
+    await go("timeline");
     expect(await page.evaluate<string[]>(ROWS)).toEqual(["Of ben alone."]);
     await page.evaluate(`sessionStorage.setItem("svc.key", "no-key")`);
-    await page.goto(`${bound.url}/inspect/`);
+    await page.goto(`${bound.url}/inspect/timeline`);
     await seen(page, "The server does not know this key.");
     expect(await page.getByText("alone.").count()).toBe(0);
   });
@@ -138,7 +138,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`of two tabs${leftOut(NO_BROWSER)}`, (
 
   test("each shows within moments what the other or an assistant has changed", async () => {
     const { page, go } = await look(served.url);
-    await go("");
+    await go("timeline");
     await served.engine.store({ userId: "anna", content: "Told by an assistant just now." });
     await page.evaluate(LOOK_AGAIN);
     await seen(page, "Told by an assistant just now.");
@@ -151,7 +151,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the clock${leftOut(NO_BROWSER)}`, () 
     ["America/Los_Angeles", "Sunday, 22 November 2026", "02:15"],
   ])("of %s decides the days and times that are shown", async (zone, day, time) => {
     const { page, go } = await look(served.url, { zone });
-    await go("?owner=anna&state=tentative");
+    await go("timeline?owner=anna&state=tentative");
     const row = page.locator(".place", { hasText: "Milan reviews the rollback script" });
     expect(await row.locator("time").textContent()).toBe(time);
     expect(await row.locator("time").getAttribute("datetime")).toContain("2026-11-22T10:15:00");
@@ -161,7 +161,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the clock${leftOut(NO_BROWSER)}`, () 
   test("that is set back or ahead by years changes no date and loses no row", async () => {
     for (const now of ["2001-01-01T00:00:00Z", "2099-12-31T23:59:59Z"]) {
       const { page, go, faults, close } = await look(served.url, { now });
-      await go("?owner=anna&state=contested");
+      await go("timeline?owner=anna&state=contested");
       expect(await page.locator("h1").textContent()).toBe("2 memories since 10 Sept 2026");
       await go(`memory/${story.ids.thursday}`);
       await seen(page, "true from 10 Sept 2026, no end");
@@ -174,7 +174,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the clock${leftOut(NO_BROWSER)}`, () 
 describe.skipIf(NO_BROWSER !== undefined)(`without JavaScript${leftOut(NO_BROWSER)}`, () => {
   test("the page says so, and its links answer", async () => {
     const { page } = await look(served.url, { javaScript: false });
-    await page.goto(`${served.url}/inspect/`);
+    await page.goto(`${served.url}/inspect/timeline`);
     await page.getByRole("heading", { level: 1, name: "This page needs JavaScript" }).waitFor();
     const links = await page.locator("main a").all();
     expect(links.length).toBeGreaterThan(0);

@@ -43,7 +43,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`forgetting${leftOut(NO_BROWSER)}`, ()
   test("shows what ends within 30 days, what is archived, and what is gone, without its text", async () => {
     const { place, looked } = await begin();
     const { page, go } = looked;
-    await go("");
+    await go("timeline");
     for (const key of ["g", "f"]) await page.keyboard.press(key);
     await page.getByRole("heading", { level: 1, name: "Forgetting" }).waitFor();
     await seen(page, "1 memory, 1 message");

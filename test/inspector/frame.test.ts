@@ -35,7 +35,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the frame${leftOut(NO_BROWSER)}`, () 
 
   test("puts the focus into the question by a key, from every view", async () => {
     const { page, go } = await look(served.url);
-    await go("");
+    await go("timeline");
     await page.keyboard.press("/");
     await page.waitForURL(/\/inspect\/search/);
     await page.locator("input[data-question]:focus").waitFor();
@@ -52,7 +52,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the frame${leftOut(NO_BROWSER)}`, () 
   test("does not ask for a key again because a question without one is refused late", async () => {
     const { url } = await serve({ auth: { userKeys: { anna: "anna-key" } } });
     const { page, settled } = await look(url);
-    await page.goto(`${url}/inspect/`);
+    await page.goto(`${url}/inspect/timeline`);
     await page.getByLabel("Key", { exact: true }).fill("anna-key");
     const answer = await holdAnswer(page, "**/v1/caller");
     const isHeld = page.waitForRequest("**/v1/caller");
@@ -142,11 +142,11 @@ describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () =
 
   test("by correcting is not offered for a row whose memory cannot be replaced", async () => {
     const { page, go, settled } = await look(served.url);
-    await go("?state=contested");
+    await go("timeline?state=contested");
     await page.keyboard.press("j");
     await page.keyboard.press("e");
     await settled();
-    expect(new URL(page.url()).pathname).toBe("/inspect/");
+    expect(new URL(page.url()).pathname).toBe("/inspect/timeline");
   });
 
   test("shows joined emoji and words as they are", async () => {
@@ -161,7 +161,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`a change${leftOut(NO_BROWSER)}`, () =
 
   test("names the space bar and Enter in the list of keys", async () => {
     const { page, go } = await look(served.url);
-    await go("");
+    await go("timeline");
     await page.keyboard.press("?");
     const list = page.locator(".key-list");
     await seen(list, "space", { exact: true });
@@ -196,7 +196,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`a list${leftOut(NO_BROWSER)}`, () => 
     const body = JSON.stringify({ code: "internal", detail: "the disk is tired" });
     const refusal = { status: 500, contentType: "application/json", body };
     await page.route("**/v1/nodes/browse*", (route) => route.fulfill(refusal));
-    await page.goto(`${served.url}/inspect/`);
+    await page.goto(`${served.url}/inspect/timeline`);
     await seen(page, "the disk is tired");
     const again = page.getByRole("button", { name: "Read it again" });
     const refused = page.waitForResponse("**/v1/nodes/browse*");
@@ -223,9 +223,9 @@ describe.skipIf(NO_BROWSER !== undefined)(`a list${leftOut(NO_BROWSER)}`, () => 
       },
     });
     const { page, go } = await look(url);
-    await go("?clock=happened");
+    await go("timeline?clock=happened");
     expect(await page.locator("a.row time").textContent()).toBe("16:45");
-    await go("");
+    await go("timeline");
     expect(await page.locator("a.row time").textContent()).toBe("09:12");
   });
 });

@@ -29,7 +29,8 @@ const going = (path: View["path"]): View => ({ server: "going", path });
 
 /** The views by their names; where one has several faces, each of them. */
 export const GALLERY = {
-  timeline: main(() => ""),
+  overview: main(() => ""),
+  timeline: main(() => "timeline"),
   search: main(({ story }) => `search/${story.requestId}`),
   asking: main(() => "search"),
   memory: main(({ story }) => `memory/${story.ids.thursday}`),

@@ -98,7 +98,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
       },
     });
     const { page, go, settled } = await look(served.url);
-    await go("");
+    await go("timeline");
     const shown = new Set<string>();
     const total = HOSTILE.length + 1;
     // A frame on a busy machine may come before the list has followed: what it passed over is seen the next time round.
@@ -197,7 +197,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
       await page.getByRole("textbox", { name: "What is true" }).fill("<b>x</b>\u202e");
       await isHarmless();
     }
-    await go("");
+    await go("timeline");
     await page.keyboard.press("j");
     for (let row = 0; row < 60; row += 1) await page.keyboard.press("Shift+J");
     await page.keyboard.press("x");

@@ -60,7 +60,7 @@ describe.skipIf(LACKING !== undefined)(`the page of svc open${leftOut(LACKING)}`
     const opened = await start(["open", "memory.pack", "--no-browser"], LINK);
     const { page, close, faults } = await look(opened.origin, { isAlone: true });
     await page.goto(opened.address);
-    await seen(page.locator("main"), /Nothing is remembered yet|memories since/);
+    await seen(page.locator("main"), /Nothing is remembered yet|Overview/);
     expect(page.url()).not.toContain("code");
     expect(await page.evaluate("document.cookie + localStorage.length")).toBe("0");
     await page.goto(`${opened.origin}/inspect/memory/${story.ids.tea}?owner=anna`);

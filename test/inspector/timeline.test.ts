@@ -14,7 +14,7 @@ const ROWS = `[...document.querySelectorAll(".row")].map((row) => row.querySelec
 describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, () => {
   test("shows the newest memories first, under their days", async () => {
     const { page, go } = await look(served.url);
-    await go("");
+    await go("timeline");
     expect((await page.evaluate<string[]>(ROWS)).slice(0, 2)).toEqual([
       "Milan reviews the rollback script on Monday; until then nobody changes it.",
       "The new export writes 1.2 million rows in 38 seconds on staging.",
@@ -27,7 +27,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
 
   test("is filtered by what it counts, and the address keeps the filter", async () => {
     const { page, go } = await look(served.url);
-    await go("");
+    await go("timeline");
     await page.getByRole("checkbox", { name: "contested" }).check();
     await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
     expect(new URL(page.url()).search).toBe("?state=contested");
@@ -38,7 +38,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
 
   test("says what each filter leaves out where nothing is left", async () => {
     const { page, go } = await look(served.url);
-    await go("?state=stable&type=task");
+    await go("timeline?state=stable&type=task");
     await seen(page, "No memory fits these filters");
     await page.getByRole("button", { name: "without this state" }).click();
     await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
@@ -47,7 +47,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
   test("shows the newest memories before all are counted", async () => {
     const { page } = await look(served.url);
     const count = await holdAnswer(page, "**/v1/timeline*");
-    await page.goto(`${served.url}/inspect/`);
+    await page.goto(`${served.url}/inspect/timeline`);
     await page.locator("a.row").first().waitFor();
     expect((await page.evaluate<string[]>(ROWS))[0]).toBe(
       "Milan reviews the rollback script on Monday; until then nobody changes it.",
@@ -61,7 +61,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
 
   test("keeps rows beyond the screen for a small step, and none after a leap", async () => {
     const { page, go } = await look(served.url, { height: 300 });
-    await go("");
+    await go("timeline");
     const rows = page.locator(".place");
     const first = page.locator(".place[aria-posinset='1']");
     expect(await rows.count()).toBeGreaterThan(7);
@@ -74,7 +74,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, 
 
   test("is gone through by keys, and each row opens", async () => {
     const { page, go } = await look(served.url);
-    await go("");
+    await go("timeline");
     for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
     await page.locator("[data-row='1']:focus").waitFor();
     await page.keyboard.press("End");

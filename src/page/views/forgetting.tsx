@@ -85,7 +85,11 @@ function Lists(): VNode {
               title="Archived"
               note="no longer found; their texts are kept; newest first"
               none="Nothing is archived."
-              end={<a href={hrefOf("", "", { state: "archived" })}>all of them in the timeline</a>}
+              end={
+                <a href={hrefOf("timeline", "", { state: "archived" })}>
+                  all of them in the timeline
+                </a>
+              }
             >
               {(node) => <Row key={node.id} of={node} onForget={setChosen} />}
             </List>

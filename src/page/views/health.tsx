@@ -400,7 +400,7 @@ function StateCounts({ of: { details } }: { of: Stats }): VNode {
           <li key={state}>
             <State of={state} />
             <Measure of={(counts[state] ?? 0) / most} />
-            <a href={hrefOf("", "", { state })}>{number(counts[state] ?? 0)}</a>
+            <a href={hrefOf("timeline", "", { state })}>{number(counts[state] ?? 0)}</a>
           </li>
         ))}
       </ul>

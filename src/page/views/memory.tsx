@@ -63,7 +63,7 @@ function Known({ data }: { data: Provenance }): VNode {
   return (
     <article>
       <Crumbs
-        of={[<a href={hrefOf("")}>Timeline</a>, <span>Memory</span>]}
+        of={[<a href={hrefOf("timeline")}>Timeline</a>, <span>Memory</span>]}
         data={data}
         path={`/v1/nodes/${node.id}/provenance`}
       />

@@ -33,6 +33,7 @@ import { useKeys, useRowFocus } from "../parts/keys.ts";
 import { Box, Loaded, NodeShape, State, StateShape } from "../parts/states.tsx";
 import { hiddenIn, Text } from "../parts/text.tsx";
 import { Exclusions, showClaimsAbout } from "./claims.tsx";
+import { Entries, useProfile } from "./overview.tsx";
 import type { Around, GraphProps } from "./things/graph.tsx";
 
 const PAGE = 50;
@@ -121,6 +122,21 @@ function NoThings(): VNode {
           <Button onClick={() => setName("")}>Show all</Button>
         </p>
       </Box>
+    );
+  }
+  return <NamedThings />;
+}
+
+/** The names that texts have, where no fact was extracted. */
+function NamedThings(): VNode {
+  const found = useProfile();
+  const entries = found.data?.entries.filter(({ part }) => part === "people") ?? [];
+  if (entries.length > 0) {
+    return (
+      <>
+        <p class="dim">Found by their names in memories; with the memory that says who they are.</p>
+        <Entries of={entries} />
+      </>
     );
   }
   return (

@@ -310,7 +310,7 @@ function Said({ event, content }: { event: Event; content: string }): VNode {
         <span class="dim">
           {" "}
           in the conversation{" "}
-          <a class="mono" href={hrefOf("", "", { session_id: event.session_id })}>
+          <a class="mono" href={hrefOf("timeline", "", { session_id: event.session_id })}>
             <Text of={event.session_id} line />
           </a>
         </span>
