@@ -51,24 +51,26 @@ const cue = (...sources: readonly string[]): RegExp => new RegExp(sources.join("
 
 /** What is said to the assistant, for every time. */
 const INSTRUCTS = cue(
-  first(`(?:please )?(?:always|never|answer|reply|respond|call me|address me|speak|talk to|write (?:to me|me|in|all|every|code|tests|emails?)|use|keep|avoid|don['’]t|do not|make sure|remind me|ask me|give me|show me|tell me|format|sign|translate|include|leave out|skip)
+  first(`(?:please )?(?:always|never|answer|reply|respond|call me|address me|speak|talk to|write (?:to me|me|in|all|every|code|tests|emails?)|use|keep|avoid|don['’]t|do not|make sure|remind me|ask me|give me|show me|tell me|format|sign|translate|include|leave out|skip|send me|book|schedule|list|summari[sz]e|explain|treat|assume|mention|stop)
     (?:whenever|when|each time|every time|if) (?:you|i ask|i say)|you (?:should|must|may|can) (?:always|never|not)|from now on
-    duz(?:e|t) mich|siez(?:e|t) mich|antworte|schreib|schreibe|formuliere|lass|verwende|benutze|nutze|nenne? mich|sprich|erinnere mich|frag(?:e)? mich|gib mir|zeige? mir|achte|vermeide|halte dich|immer wenn du|wenn du|niemals
-    (?:por favor )?(?:responde|respóndeme|contesta|contéstame|háblame|escríbeme|escribe|usa|utiliza|evita|recuérdame|llámame|trátame|tutéame|nunca me|siempre que|cuando me|cada vez que (?:me|tú))|no me \\p{L}+(?:es|as)
-    réponds|répondez|tutoie|vouvoie|appelle-moi|écris|utilise|évite|rappelle-moi|quand tu|chaque fois que tu|à partir de maintenant
+    duz(?:e|t) mich|siez(?:e|t) mich|antworte|schreib|schreibe|formuliere|lass|verwende|benutze|nutze|nenne? mich|sprich|erinnere mich|frag(?:e)? mich|gib mir|zeige? mir|achte|vermeide|halte dich|sag mir|mach|trag|stell|plane|schick|sende|vergiss|denk|sortiere|buche|nimm|immer wenn du|wenn du|niemals
+    (?:por favor )?(?:responde|respóndeme|contesta|contéstame|háblame|escríbeme|escribe|usa|utiliza|evita|recuérdame|llámame|trátame|tutéame|(?:pon|di|da|haz|avísa|mánda|envía|enséña|explíca|búsca|cuénta|resúme)(?:me|melo|nos)|pon|apunta|anota|nunca me|siempre que|cuando me|cada vez que (?:me|tú))|no (?:me |le |les |lo |la |los |las |nos )?(?:pongas|uses|llames|mandes|envíes|escribas|hables|des|digas|hagas|apuntes|reserves|propongas|sugieras|recomiendes|incluyas|olvides|metas|cuentes|expliques|repitas)
+    réponds|répondez|tutoie|vouvoie|appelle-moi|écris|utilise|évite|rappelle-moi|ne (?:me |m['’])?\\p{L}+(?:e|ez|is)|quand tu|chaque fois que tu|à partir de maintenant
     rispondi|rispondimi|dammi del|chiamami|scrivi|usa|evita|ricordami|quando mi|ogni volta che (?:mi|tu)
     responda|responde-me|trata-me|chama-me|me chame|escreva|escreve|use|evite|lembra-me|sempre que (?:me|você)
     antwoord|spreek me|noem me|schrijf|gebruik|vermijd|herinner me|als je|telkens als je`),
   anywhere(`never (?:book|send|share|call|schedule|suggest|mention|give|tell|use|write|put|remind|ask)|(?:whenever|when|each time|every time) you (?:make|write|answer|reply|send|suggest|plan|book|draft|show|give|help|list|summari[sz]e|translate)
     bitte(?: \\p{L}+)? (?:nie|nicht|immer|niemals|nur|kein|keine|keinen)|(?:nie|niemals|immer) (?:[\\p{L}\\p{N}-]+ ){0,6}?(?:legen|weitergeben|verwenden|nennen|schreiben|schicken|senden|fragen|nachfragen|nehmen|machen|geben|erwähnen|vorschlagen|buchen|planen)|gehör(?:t|en) immer|(?:du|ihr) (?:sollst|sollt|darfst|dürft|musst|müsst)
+    (?:i want|i['’]d like|i need) you to|ich (?:möchte|will|hätte gern), dass du|(?:quiero|necesito|prefiero) que (?:me|no|tú)|je (?:veux|voudrais) que tu|j['’]aimerais que tu|voglio che (?:tu|mi)|quero que (?:me|você)
+    (?:firma|usa|pon|escribe|incluye|añade|menciona|responde|manda|envía) siempre|siempre (?:firma|usa|pon|escribe|incluye|añade|menciona|responde|manda|envía)
     (?:nunca|siempre|no) (?:me|le|les) (?:des|mandes|llames|hables|pongas|reserves|propongas|recuerdes|escribas)`),
 );
 
 /** What somebody likes, dislikes, eats, drinks or would rather have. */
 const PREFERS = cue(
   anywhere(`i(?:['’]d| would)? (?:\\p{L}+ly |still |always |just )?(?:prefer|like|love|enjoy|hate|dislike|detest|adore|favou?r|rather)|i can(?:['’]t|not) stand|i (?:don['’]t|do not|never) (?:like|eat|drink|want|enjoy|care for)|i only (?:eat|drink|use|wear|read|buy|take)|i['’]?(?:m| am) (?:a )?(?:vegetarian|vegan|teetotal|pescatarian|not (?:a fan|keen))|my favou?rite|(?:he|she|they) (?:hates|loves|prefers|likes|can['’]t stand|hate|love|prefer)
-    ich (?:mag|bevorzuge|liebe|hasse|möchte lieber)|mag ich|ich (?:esse|trinke|nehme|benutze|trage|lese|kaufe|verwende) (?:\\p{L}+ )?(?:kein|keine|keinen|nur|gern|gerne|lieber|am liebsten|nie)|(?:esse|trinke|nehme|benutze|verwende|entlüfte) ich (?:\\p{L}+ )?(?:nur|kein|keine|keinen|gern|gerne|nie|lieber)|am liebsten|\\p{L}*lieblings\\p{L}*|kann ich nicht (?:leiden|ausstehen)|ich kann \\p{L}+ nicht (?:leiden|ausstehen)|ich ziehe \\p{L}+ .{0,40}vor
-    prefiero|me (?:gustan?|encantan?|chiflan?|molestan?)|odio|detesto|no (?:soporto|aguanto|como|bebo|tomo|me gustan?)|solo (?:como|bebo|tomo|uso)|mi .{0,25}favorit[oa]
+    ich (?:mag|bevorzuge|liebe|hasse|möchte lieber)|mag ich|ich (?:esse|trinke|nehme|benutze|trage|lese|kaufe|verwende) (?:\\p{L}+ )?(?:kein|keine|keinen|nur|gern|gerne|lieber|am liebsten|nie)|\\p{L}+e ich (?:\\p{L}+ )?(?:nur|kein|keine|keinen|gern|gerne|nie|lieber)|am liebsten|\\p{L}*lieblings\\p{L}*|kann ich nicht (?:leiden|ausstehen)|ich kann \\p{L}+ nicht (?:leiden|ausstehen)|ich ziehe \\p{L}+ .{0,40}vor
+    prefiero|me (?:gustan?|encantan?|chiflan?|molestan?|cae (?:mal|fatal)|sientan? (?:mal|fatal))|odio|detesto|no (?:soporto|aguanto|como|bebo|tomo|me gustan?)|solo (?:como|bebo|tomo|uso)|mi .{0,25}favorit[oa]
     je préfère|j['’](?:aime|adore)|je (?:déteste|n['’]aime pas|ne supporte pas|ne mange|ne bois)|mon .{0,25}préféré|ma .{0,25}préférée
     preferisco|mi (?:piace|piacciono)|odio|non (?:mi piace|sopporto|mangio|bevo)|prefiro|(?:gosto|adoro|odeio|detesto)|não (?:gosto|como|bebo|suporto)
     ik (?:hou van|houd van|haat|eet geen|drink geen|wil liever|heb liever)|liever`),

@@ -11,7 +11,12 @@ const NEXT_REVISION = "2026-07-28";
 
 describe("the engine", () => {
   test("is opened by the handshake, which repeats the user's standing instructions and nothing else", async () => {
-    const entry = { name: undefined, memories: undefined, nodeId: NODE_ID, at: BARE_NODE.createdAt };
+    const entry = {
+      name: undefined,
+      memories: undefined,
+      nodeId: NODE_ID,
+      at: BARE_NODE.createdAt,
+    };
     const entries = [
       { ...entry, part: "instructions", text: "Never book me anything before 9:30." },
       { ...entry, part: "preferences", text: "I prefer tea." },
