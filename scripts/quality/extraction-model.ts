@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LanguageModelProvider } from "../../src/adapters/language-model/create-language-model.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { isFirstPerson } from "../../src/domain/extraction/cues.ts";
 import {
@@ -11,7 +12,6 @@ import {
 } from "../../src/domain/extraction/result.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Conversation, SetClaim, SetTurn } from "./extraction-set.ts";
-import type { LanguageModelProvider } from "../../src/adapters/language-model/create-language-model.ts";
 
 /** What a model and the pipeline make of conversations. */
 export type Measured = {

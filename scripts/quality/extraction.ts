@@ -9,6 +9,10 @@
  * model words predicates as it likes, so for it a claim counts as right if subject, object and polarity are those of the set.
  */
 import { parseArgs } from "node:util";
+import {
+  LANGUAGE_MODEL_PROVIDERS,
+  type LanguageModelProvider,
+} from "../../src/adapters/language-model/create-language-model.ts";
 import { FLAWS } from "./extraction-flaws.ts";
 import { askAbout, type Measured } from "./extraction-model.ts";
 import { judge, processorMsPerTurn, type Verdict } from "./extraction-score.ts";
@@ -21,7 +25,6 @@ import {
   readSixthSet,
   readThirdSet,
 } from "./extraction-set.ts";
-import { LANGUAGE_MODEL_PROVIDERS, type LanguageModelProvider } from "../../src/adapters/language-model/create-language-model.ts";
 
 const { values: flags } = parseArgs({
   options: {

@@ -29,7 +29,11 @@ describe("resources", () => {
     const { connect } = await open();
     const { client } = await connect("ada");
     const { resources } = await client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual(["memory://health", "memory://stats", "memory://profile"]);
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      "memory://health",
+      "memory://stats",
+      "memory://profile",
+    ]);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates).toMatchObject([{ uriTemplate: "memory://nodes/{node_id}" }]);
   });
