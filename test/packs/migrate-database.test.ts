@@ -6,7 +6,7 @@ import { DATABASE_TABLES } from "../../src/adapters/postgres/transfer/record-tab
 import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import { derived, RECORDS, type TableUse } from "../../src/domain/records/rows.ts";
+import { RECORDS, type TableUse } from "../../src/domain/records/rows.ts";
 import { migrateFromDatabase, migrateToDatabase } from "../../src/packs/migrate-database.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { connectionOf, exported, fillRichly } from "../adapters/sqlite/exported.ts";
@@ -37,7 +37,9 @@ import {
   unnumbered,
 } from "./stores.ts";
 
-const OF_THE_FILE: TableUse = { leftOut: "about the files of the pack" };
+/** Tables of a pack that are made anew, or say what the files hold. */
+const LEFT_OUT = `pack_manifest vector_staging vector_revision vector_parts memory_operations node_evidence
+  lexical_documents index_sequence vectors_sequence lexical_sequence schema_migrations erased_keys`;
 
 /** Every table of a pack, and what is copied of it. */
 const PACK_TABLES: Readonly<Record<string, TableUse>> = {
@@ -49,10 +51,7 @@ const PACK_TABLES: Readonly<Record<string, TableUse>> = {
   nodes: { kind: "node", own: ["key", "owner"] },
   erasures: { kind: "erasure", own: ["key"] },
   edges: { kind: "edge", own: ["key", "owner", "source", "target"] },
-  work: {
-    kind: "work",
-    own: ["subject", "owner", "lease_owner", "lease_expires_at"],
-  },
+  work: { kind: "work", own: ["subject", "owner", "lease_owner", "lease_expires_at"] },
   receipts: { kind: "receipt", own: ["key"] },
   receipt_nodes: { kind: "receipt_node", own: ["node", "receipt"] },
   pack_settings: { kind: "setting", own: [] },
@@ -62,18 +61,7 @@ const PACK_TABLES: Readonly<Record<string, TableUse>> = {
   },
   vectors: { kind: "vector", own: ["node_key", "owner", "active"] },
   vector_payloads: { kind: "vector", own: ["node_key", "previous", "next"] },
-  pack_manifest: { leftOut: "copied as the manifest" },
-  vector_staging: { leftOut: "a pack with a rebuild that has begun is refused" },
-  vector_revision: derived("the vectors"),
-  vector_parts: derived("the nodes"),
-  memory_operations: derived("the operations"),
-  node_evidence: derived("the nodes"),
-  lexical_documents: derived("the nodes"),
-  index_sequence: OF_THE_FILE,
-  vectors_sequence: OF_THE_FILE,
-  lexical_sequence: OF_THE_FILE,
-  schema_migrations: OF_THE_FILE,
-  erased_keys: OF_THE_FILE,
+  ...Object.fromEntries(LEFT_OUT.split(/\s+/).map((table) => [table, { leftOut: table }])),
 };
 
 setDefaultTimeout(120_000);

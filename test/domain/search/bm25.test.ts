@@ -7,7 +7,6 @@ import {
   rarity,
   share,
   totalRarity,
-  weightedFrequency,
   weighWords,
 } from "../../../src/domain/search/bm25.ts";
 import {
@@ -94,11 +93,6 @@ describe("the words of a question", () => {
       ["as rare", rarity(40, 1)],
       ["common", rarity(40, 3)],
     ]);
-  });
-
-  test("count whole in a memory's own words and by half in those of its neighbours", () => {
-    expect(weightedFrequency({ own: 3, previous: 0, next: 0 })).toBe(3);
-    expect(weightedFrequency({ own: 1, previous: 3, next: 2 })).toBe(3.5);
   });
 });
 

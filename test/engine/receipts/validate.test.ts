@@ -46,12 +46,7 @@ describe("a receipt", () => {
     },
     {
       name: "adaptive fusion",
-      built: aReceipt({
-        seed: 9,
-        found: 30,
-        neighbours: 20,
-        weights: ADAPTIVE_FUSION,
-      }),
+      built: aReceipt({ seed: 9, found: 30, neighbours: 20, weights: ADAPTIVE_FUSION }),
     },
     { name: "weighted fusion", built: WEIGHTED },
     { name: "nothing found", built: aReceipt({ seed: 9, found: 0, neighbours: 0 }) },
@@ -70,7 +65,7 @@ describe("a receipt", () => {
 
 /** A receipt of which one candidate was put behind another one. */
 function aged(older: number, newer: number): BuiltReceipt {
-  const sourceNodeId = newer < 0 ? undefined : USUAL.receipt.candidates[newer]?.nodeId;
+  const sourceNodeId = USUAL.receipt.candidates[newer]?.nodeId;
   const step = {
     kind: "newer_first",
     coefficient: 1,
@@ -90,70 +85,55 @@ test("a receipt in which an older memory stands behind the newer one has no prob
 
 describe("a receipt is refused", () => {
   const first = USUAL.receipt.candidates[0]!;
-  const last = USUAL.receipt.candidates.length - 1;
 
-  const cases = (
+  test.each<[string, BuiltReceipt, string]>([
     [
-      [
-        "with a candidate twice",
-        changed({ candidates: [...USUAL.receipt.candidates, first] }),
-        "a candidate stands twice",
-      ],
-      [
-        "with the record of a score missing",
-        changed({ scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].slice(1)) }),
-        "the score provenance is not that of the candidates",
-      ],
-      [
-        "with the records in another order",
-        changed({ scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].toReversed()) }),
-        "the score provenance is not that of the candidates",
-      ],
-      [
-        "with another score",
-        withCandidate(0, { score: first.score + 1e-9 }),
-        `the score is ${first.score + 1e-9}, replayed ${first.score}`,
-      ],
-      [
-        "with another rank of a search",
-        withProvenance(0, (provenance) => ({
-          ...provenance,
-          fusion: { ...provenance.fusion!, semanticRank: 3 } as ScoreProvenance["fusion"],
-        })),
-        "the base score is",
-      ],
-      [
-        "in another order",
-        changed({
-          candidates: USUAL.receipt.candidates.toReversed(),
-          scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].toReversed()),
-        }),
-        "stands too low for score_id",
-      ],
-      [
-        "with an older memory before the newer one",
-        aged(1, 2),
-        `stands before ${USUAL.receipt.candidates[2]?.nodeId}, which makes it outdated`,
-      ],
-      [
-        "with an older memory of which nobody knows what is newer",
-        aged(1, -1),
-        "newer_first without the other memory",
-      ],
-      [
-        "under another policy of ranking",
-        withCandidate(last, { rerankerScore: 0.5 }, changed({ rankingPolicy: "reranked_prefix" })),
-        "stands too low for reranked_prefix",
-      ],
-      [
-        "beside a record of another context",
-        { ...USUAL, record: { ...USUAL.record, context: USUAL.record.context.slice(1) } },
-        "the context is not that of the candidates",
-      ],
-    ] satisfies readonly (readonly [name: string, built: BuiltReceipt, says: string])[]
-  ).map(([name, built, says]) => ({ name, built, says }));
-
-  test.each([...cases])("$name", ({ built, says }) => {
+      "with a candidate twice",
+      changed({ candidates: [...USUAL.receipt.candidates, first] }),
+      "a candidate stands twice",
+    ],
+    [
+      "with the record of a score missing",
+      changed({ scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].slice(1)) }),
+      "the score provenance is not that of the candidates",
+    ],
+    [
+      "with another score",
+      withCandidate(0, { score: first.score + 1e-9 }),
+      `the score is ${first.score + 1e-9}, replayed ${first.score}`,
+    ],
+    [
+      "with another rank of a search",
+      withProvenance(0, (provenance) => ({
+        ...provenance,
+        fusion: { ...provenance.fusion!, semanticRank: 3 } as ScoreProvenance["fusion"],
+      })),
+      "the base score is",
+    ],
+    [
+      "in another order",
+      changed({
+        candidates: USUAL.receipt.candidates.toReversed(),
+        scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].toReversed()),
+      }),
+      "stands too low for score_id",
+    ],
+    [
+      "with an older memory before the newer one",
+      aged(1, 2),
+      `stands before ${USUAL.receipt.candidates[2]?.nodeId}, which makes it outdated`,
+    ],
+    [
+      "with an older memory of which nobody knows what is newer",
+      aged(1, -1),
+      "newer_first without the other memory",
+    ],
+    [
+      "beside a record of another context",
+      { ...USUAL, record: { ...USUAL.record, context: USUAL.record.context.slice(1) } },
+      "the context is not that of the candidates",
+    ],
+  ])("%s", (_name, built, says) => {
     expect(receiptProblems(built).join("\n")).toContain(says);
   });
 });
