@@ -91,7 +91,7 @@ Completes commands, options, the values that an option allows, and packs. The sc
 
 /** Names of arguments and option values that are paths. */
 const PACKS = ["pack", "path", "new.pack", "directory"];
-const FILES = ["file", "to"];
+const FILES = ["file", "source", "to"];
 
 /** Candidates for the last word. */
 function proposals(program: Command, typed: readonly string[]): readonly string[] {
