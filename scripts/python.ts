@@ -90,7 +90,7 @@ async function check(): Promise<void> {
   const results = await Promise.allSettled([
     inClient(["ruff", "format", "--check", "--no-cache"]),
     inClient(["ruff", "check", "--no-cache"]),
-    inClient(["mypy", "--cache-dir", join(CACHE, "mypy")]),
+    inClient(["mypy", "--cache-dir", "/dev/null"]),
     inClient(["pytest"]),
   ]);
   for (const result of results) {

@@ -141,7 +141,7 @@ class AsyncMemory:
         url: str | None = None,
         key: str | None = None,
         user_id: str | None = None,
-        timeout: float = 30.0,
+        timeout: float = 60.0,
         retries: bool = True,
         program: str | os.PathLike[str] | None = None,
         encryption_key: str | None = None,
@@ -345,7 +345,7 @@ class AsyncMemory:
                 return
             options["cursor"] = page["next_cursor"]
 
-    async def ready(self, *, timeout: float = 30.0) -> str:
+    async def ready(self, *, timeout: float = 60.0) -> str:
         """Waits until the memory answers, and returns the version of its program, which must be one that this client knows."""
         deadline = time.monotonic() + timeout
         while True:

@@ -287,7 +287,7 @@ def _failure(log: str) -> dict[str, str]:
 
 def _version(program: str) -> str | None:
     try:
-        run = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=True)
+        run = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return run.stdout.strip()
