@@ -1,4 +1,6 @@
+import type { Uuid } from "../lib/uuid.ts";
 import { analyse, stem } from "./lexical-analysis.ts";
+import type { MemoryNode } from "./node.ts";
 
 /**
  * Whether one memory states the current fact about a subject, so that another one is outdated. Three things decide together: the cosine of
@@ -121,12 +123,37 @@ const MOVES = new Set(
   analyse("moved relocated gezogen umgezogen mudo mude mudado mudaron mudamos trasladado"),
 );
 
-const statements = new WeakMap<{ readonly content: string }, Statement | undefined>();
+/** A function whose result is kept for each argument, for as long as the argument lives. */
+export function keptFor<K extends object, V>(read: (of: K) => V): (of: K) => V {
+  const known = new WeakMap<K, { readonly value: V }>();
+  return (of) => {
+    const found = known.get(of) ?? { value: read(of) };
+    known.set(of, found);
+    return found.value;
+  };
+}
 
-/** The statement of a memory, read once. */
-export function statementOf(memory: { readonly content: string }): Statement | undefined {
-  if (!statements.has(memory)) statements.set(memory, readStatement(memory.content));
-  return statements.get(memory);
+/** Statements kept, by memory. */
+const STATEMENTS_KEPT = 1000;
+const statements = new Map<
+  Uuid,
+  { readonly content: string; readonly read: Statement | undefined }
+>();
+
+/** The statement of a memory, read once while it is among the latest that were asked for. */
+export function statementOf({ id, content }: Pick<MemoryNode, "id" | "content">) {
+  const known = statements.get(id);
+  const found = known?.content === content ? known : { content, read: readStatement(content) };
+  statements.delete(id);
+  statements.set(id, found);
+  const [oldest] = statements.size > STATEMENTS_KEPT ? statements.keys() : [];
+  if (oldest !== undefined) statements.delete(oldest);
+  return found.read;
+}
+
+/** Drops the texts that are kept. */
+export function forgetStatements(): void {
+  statements.clear();
 }
 
 /** Reads a text; undefined if it is blank, or too long to be a single statement. */
@@ -139,18 +166,45 @@ export function readStatement(text: string): Statement | undefined {
   }
   const [subject] = stems;
   if (subject === undefined) return undefined;
-  const negates = words.some((word, index) => NEGATIONS.has(word) || isShortNot(words, index));
-  const ended = new Set([...endedWords(words)].map(stem)).intersection(stems);
-  return {
-    text,
-    words,
-    stems,
-    subject,
-    changes: changesIn(words),
-    negates,
-    ended,
-    home: homeIn(words),
-  };
+  return new ReadStatement(text, words, stems, subject);
+}
+
+/** Most statements are compared by their stems only: the other parts are read when they are needed. */
+class ReadStatement implements Statement {
+  readonly text: string;
+  readonly words: readonly string[];
+  readonly stems: ReadonlySet<string>;
+  readonly subject: string;
+  #changes: Statement["changes"] | undefined;
+  #negates: boolean | undefined;
+  #ended: Statement["ended"] | undefined;
+
+  constructor(text: string, words: readonly string[], stems: ReadonlySet<string>, subject: string) {
+    this.text = text;
+    this.words = words;
+    this.stems = stems;
+    this.subject = subject;
+  }
+
+  get changes(): Statement["changes"] {
+    this.#changes ??= changesIn(this.words);
+    return this.#changes;
+  }
+
+  get negates(): boolean {
+    const { words } = this;
+    this.#negates ??= words.some((word, at) => NEGATIONS.has(word) || isShortNot(words, at));
+    return this.#negates;
+  }
+
+  get ended(): Statement["ended"] {
+    this.#ended ??= new Set([...endedWords(this.words)].map(stem)).intersection(this.stems);
+    return this.#ended;
+  }
+
+  get home(): Statement["home"] {
+    return homeIn(this.words);
+  }
 }
 
 function homeIn(words: readonly string[]): Statement["home"] {
@@ -162,11 +216,11 @@ const WORD = /[\p{L}\p{M}][\p{L}\p{N}\p{M}]*/gu;
 const CAPITAL = /^\p{Lu}/u;
 
 /** Whether the subject of a statement is written like a name. */
-function isNamed({ text, subject }: Statement): boolean {
-  return (text.match(WORD) ?? []).some(
+const isNamed = keptFor(({ text, subject }: Statement) =>
+  (text.match(WORD) ?? []).some(
     (word) => CAPITAL.test(word) && stem(analyse(word)[0] ?? "") === subject,
-  );
-}
+  ),
+);
 
 /** A name after `of`, or before `'s`; what follows `in the`, `with the`. */
 const OWNER =
@@ -175,13 +229,13 @@ const VERB =
   /(?<![\p{L}\p{M}])(?:is|are|was|were|has|ist|sind|war|wurde|hat|heißt|es|son|era|fue|se|está|tiene)(?![\p{L}\p{M}])/u;
 
 /** The subject before any statement about it: `The hobby of Ann is`, `Ann's hobby is`. */
-function ownersIn({ text }: Statement): ReadonlySet<string> {
+const ownersIn = keptFor(({ text }: Statement): ReadonlySet<string> => {
   const at = text.search(VERB);
   const owners = at === -1 ? [] : [...text.slice(0, at).matchAll(OWNER)];
   return new Set(
     owners.flatMap(([, after, within, before]) => analyse(after ?? within ?? before ?? "")),
   );
-}
+});
 
 /** Whether a word begins with a digit: such words carry no topic. */
 export function isNumber(word: string): boolean {
@@ -197,15 +251,15 @@ function isShortNot(words: readonly string[], index: number): boolean {
 /** The words of change in a text. @param words as the analyser gives them */
 export function changesIn(words: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
-  for (const [index, word] of words.entries()) {
-    for (const phrase of CHANGES.get(word) ?? []) {
-      if (phrase.every((part, at) => words[index + at] === part)) found.add(phrase.join(" "));
-    }
+  words.forEach((word, index) => {
+    const isFound = (phrase: readonly string[]) =>
+      phrase.every((part, at) => words[index + at] === part);
+    for (const phrase of CHANGES.get(word)?.filter(isFound) ?? []) found.add(phrase.join(" "));
     // "Kaffee trinke ich keinen mehr": the topic is between the two words.
     if (word === "mehr" && words.slice(0, index).some((before) => NEGATIONS.has(before))) {
       found.add("nicht mehr");
     }
-  }
+  });
   return found;
 }
 
@@ -230,14 +284,12 @@ export function replaces(
   cosine: number,
   isSaid: boolean,
 ): boolean {
+  if (cosine + WORDS_SHARE < REPLACES_FROM) return false;
   if (saysChange(newer, older)) {
-    if (isOfOthers(newer, older)) return false;
     const other = namesOther(newer, older) ? OTHER_SUBJECT : 0;
     const alone = isSubjectAlone(newer, older) ? SUBJECT_ALONE : 0;
-    return (
-      cosine + WORDS_SHARE * sharedStems(newer, older) - other - alone >=
-      (isSaid ? REPLACES_SAID_FROM : REPLACES_FROM)
-    );
+    const near = cosine + WORDS_SHARE * sharedStems(newer, older) - other - alone;
+    return near >= (isSaid ? REPLACES_SAID_FROM : REPLACES_FROM) && !isOfOthers(newer, older);
   }
   return cosine >= NUMBER_COSINE && differInNumber(newer, older);
 }
@@ -249,7 +301,8 @@ export function replaces(
 export function saysChange(newer: Statement, older: Statement): boolean {
   if (newer.changes.size === 0 && !newer.negates) return false;
   if (newer.stems.isDisjointFrom(older.stems)) return false;
-  if (!newer.ended.isDisjointFrom(older.stems.difference(older.ended))) return true;
+  const { ended } = newer;
+  if (ended.size > 0 && !ended.isDisjointFrom(older.stems.difference(older.ended))) return true;
   if (newer.changes.size > 0 && !newer.changes.isSubsetOf(older.changes)) return true;
   return newer.negates && !older.negates && sharedStems(newer, older) >= NEGATION_SHARE;
 }
@@ -347,12 +400,12 @@ function phrases(list: string): { readonly phrase: readonly string[] }[] {
 /** The words of a text that name what has ended. @param words as the analyser gives them */
 export function endedWords(words: readonly string[]): ReadonlySet<string> {
   const ended = new Set<string>();
-  for (const [at, first] of words.entries()) {
+  words.forEach((first, at) => {
     for (const { phrase, closing } of OPENINGS.get(first) ?? []) {
       if (!phrase.every((part, index) => words[at + index] === part)) continue;
       for (const word of after(words, at + phrase.length, closing)) ended.add(word);
     }
-  }
+  });
   return ended;
 }
 

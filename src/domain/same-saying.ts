@@ -7,6 +7,7 @@ import {
   isEmptyWord,
   isNumber,
   isOfChange,
+  keptFor,
   PERSONS,
   readStatement,
   type Statement,
@@ -293,9 +294,8 @@ export function endsAnother(newer: Statement, older: Statement): boolean {
   if (endings.length === 0) return false;
   // A clause about something else does not change it: "she no longer drives, she gave up her licence".
   const isChanged = others.some(
-    (clause) =>
-      clause.some((word) => older.stems.has(stem(word))) &&
-      !changesIn(clause).isSubsetOf(older.changes),
+    ({ stems, changes }) =>
+      stems.some((word) => older.stems.has(word)) && !changes.isSubsetOf(older.changes),
   );
   if (isChanged) return false;
   return isOfRelative(newer, older) || !endings.some((ending) => isStatedIn(ending, newer, older));
@@ -304,27 +304,25 @@ export function endsAnother(newer: Statement, older: Statement): boolean {
 /** The negated clause of a statement, and its other clauses. */
 type Endings = {
   readonly endings: readonly Ending[];
-  readonly others: readonly (readonly string[])[];
+  readonly others: readonly {
+    readonly stems: readonly string[];
+    readonly changes: ReadonlySet<string>;
+  }[];
 };
 
-/** A statement is compared with each of the best candidates, but read once. */
-const read = new WeakMap<Statement, Endings>();
-
-function readEndings(statement: Statement): Endings {
-  const known = read.get(statement);
-  if (known !== undefined) return known;
-  const clauses = statement.text
+const readEndings = keptFor(({ text }: Statement): Endings => {
+  const clauses = text
     .split(SIGN)
     .flatMap(clausesOf)
     .filter((words) => words.length > 0);
   const endings = clauses.map(endingOf);
-  const made = {
+  return {
     endings: endings.filter((ending) => ending !== undefined),
-    others: clauses.filter((_, at) => endings[at] === undefined),
+    others: clauses
+      .filter((_, at) => endings[at] === undefined)
+      .map((words) => ({ stems: words.map(stem), changes: changesIn(words) })),
   };
-  read.set(statement, made);
-  return made;
-}
+});
 
 function clausesOf(part: string): readonly (readonly string[])[] {
   const clauses: string[][] = [[]];
@@ -403,11 +401,18 @@ function isTellingEnd(word: string): boolean {
 const RELATIVE =
   /(?<![\p{L}\p{M}])(\p{Lu}[\p{L}\p{M}]*?)(?:['\u2019]s|s) ([\p{L}\p{M}]+)|([\p{L}\p{M}]+) (?:of|von|de) (\p{Lu}[\p{L}\p{M}]*)/gu;
 
-/** Whether the older one is about a relative of a person named in the newer one. */
-function isOfRelative(newer: Statement, older: Statement): boolean {
-  return [...older.text.matchAll(RELATIVE)].some(([, owner, owned, relative, whose]) => {
+/** The relatives of persons in a text, with the person's name. */
+const relativesIn = keptFor(({ text }: Statement) =>
+  [...text.matchAll(RELATIVE)].flatMap(([, owner, owned, relative, whose]) => {
     const [who = ""] = analyse(owner ?? whose ?? "");
     const [relation = ""] = analyse(owned ?? relative ?? "");
-    return PERSONS.has(relation) && newer.words.includes(who) && !newer.words.includes(relation);
-  });
+    return PERSONS.has(relation) ? [{ who, relation }] : [];
+  }),
+);
+
+/** Whether the older one is about a relative of a person named in the newer one. */
+function isOfRelative({ words }: Statement, older: Statement): boolean {
+  return relativesIn(older).some(
+    ({ who, relation }) => words.includes(who) && !words.includes(relation),
+  );
 }

@@ -1,5 +1,6 @@
 import { parseId, parseOwner } from "../domain/arguments.ts";
 import { invalid, reasonCode, SvcError } from "../domain/errors.ts";
+import { forgetStatements } from "../domain/replacement.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { Upkeep } from "../ports/store/work.ts";
 import {
@@ -162,6 +163,7 @@ export function createEngine(given: EngineDeps): MemoryEngine {
         await extractions?.pause();
         await deps.packLock.lock();
         parts.steps.forget();
+        forgetStatements();
       }),
     unlock: (key) =>
       life.use(async () => {

@@ -7,6 +7,7 @@ import {
 import { checksummed } from "../../domain/checksummed.ts";
 import { erasureConflict, FORGOTTEN } from "../../domain/erasure.ts";
 import { invalid } from "../../domain/errors.ts";
+import { forgetStatements } from "../../domain/replacement.ts";
 import { uuidV5 } from "../../lib/hashing.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ErasureCounts } from "../../ports/store/events.ts";
@@ -104,6 +105,7 @@ async function erase(deps: ForgetDeps, plan: ForgetPlan, actorId: string): Promi
   await settleUnopposed(deps, opponents);
   deps.embedder.forget?.(userId);
   deps.tokenizer.forget?.(userId);
+  forgetStatements();
   // A parallel call came first, and makes the receipt.
   if (record.createdAt !== at) return repeated(deps, record, false);
   const stage = (await settle(deps)) ? "physical" : "logical";

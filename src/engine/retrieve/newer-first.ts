@@ -14,7 +14,7 @@ import { movable } from "../../domain/score-replay.ts";
 import { isOfConversation } from "../../domain/search/turns.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { askedValue, asksOfThen, currentValue } from "../../domain/value-slots.ts";
-import { compareCodePoints } from "../../lib/text.ts";
+import { compareUnits } from "../../lib/text.ts";
 import type { NodeKey, Replacement, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ResultCandidate } from "./api.ts";
@@ -30,6 +30,7 @@ type Compared = {
   readonly statement: Statement;
 };
 type Pair = { readonly newer: Compared; readonly older: Compared };
+type Cosines = ReadonlyMap<Pair, number>;
 type WordedLink = Link & { readonly cosine: number };
 type Deps = Pick<
   EngineDeps<Pick<SearchIndex, "ownVectors" | "replacedNotes">>,
@@ -49,9 +50,16 @@ export async function newerFirst(
   const best = ranking.slice(0, COMPARED).filter(isMovable);
   const known = await replacedLinks(store, userId, best);
   const compared = statements(best);
-  const worded = await wordedLinks({ store, embedder }, userId, compared);
-  const later = await laterLinks({ store, embedder }, { userId, query }, compared);
-  return moveBehind(ranking, [...known, ...worded, ...later, ...valueLinks(query, best)], policy);
+  const worded = wordedPairs(compared);
+  const later = laterPairs(query, compared);
+  const cosines = await cosinesOf({ store, embedder }, userId, [...worded, ...later]);
+  const links = [
+    ...known,
+    ...wordedLinks(worded, cosines),
+    ...laterLinks(later, cosines),
+    ...valueLinks(query, best),
+  ];
+  return moveBehind(ranking, links, policy);
 }
 
 /** Notes recorded as replaced, each with the best replacement. */
@@ -65,7 +73,8 @@ async function replacedLinks(
   const keys = notes.map(({ key }) => key);
   const replaced = await store.replacedNotes(userId, keys);
   return notes.flatMap((older): Link[] => {
-    const by = replaced.get(older.key) ?? [];
+    const by = replaced.get(older.key);
+    if (by === undefined) return [];
     const newer = best.find(
       (candidate) => isOfOnePart(candidate, older) && hasReplaced(by, candidate, older),
     );
@@ -88,23 +97,26 @@ function hasReplaced(
   );
 }
 
-/** Memories outdated by the words of a newer one, each with the nearest one. */
-async function wordedLinks(
-  { store, embedder }: Deps,
-  userId: string,
-  compared: readonly Compared[],
-): Promise<readonly Link[]> {
-  const pairs = pairsOf(
+function wordedPairs(compared: readonly Compared[]): readonly Pair[] {
+  return pairsOf(
     compared,
     (newer, older) =>
       mayReplace(newer.statement, older.statement, isSaid(newer, older)) &&
       !endsAnother(newer.statement, older.statement),
   );
-  const cosines = await cosinesOf({ store, embedder }, userId, pairs);
+}
+
+/** Memories outdated by the words of a newer one, each with the nearest one. */
+function wordedLinks(pairs: readonly Pair[], cosines: Cosines): readonly Link[] {
   return nearestLinks(
-    [...cosines].flatMap(([{ newer, older }, cosine]): WordedLink[] => {
-      const link = { newer: newer.candidate, older: older.candidate, isOutdated: true, cosine };
-      return replaces(newer.statement, older.statement, cosine, isSaid(newer, older)) ? [link] : [];
+    pairs.flatMap((pair): WordedLink[] => {
+      const { newer, older } = pair;
+      const cosine = cosines.get(pair);
+      const isReplaced =
+        cosine !== undefined &&
+        replaces(newer.statement, older.statement, cosine, isSaid(newer, older));
+      const link = { newer: newer.candidate, older: older.candidate, isOutdated: true };
+      return isReplaced ? [{ ...link, cosine }] : [];
     }),
   );
 }
@@ -114,16 +126,11 @@ function isMovable({ node, compositeScore }: ResultCandidate): boolean {
   return compositeScore >= 0 && isStatement(node);
 }
 
-/** Top memories about the same thing as a later one, each with the latest one. */
-async function laterLinks(
-  { store, embedder }: Deps,
-  { userId, query }: { readonly userId: string; readonly query: string },
-  compared: readonly Compared[],
-): Promise<readonly Link[]> {
+function laterPairs(query: string, compared: readonly Compared[]): readonly Pair[] {
   const asked = readStatement(query);
   if (asked === undefined || asksOfThen(query)) return [];
   const least = LATER_SHARE * (compared[0]?.candidate.compositeScore ?? 0);
-  const pairs = pairsOf(
+  return pairsOf(
     compared
       .slice(0, STATING)
       .filter(
@@ -131,9 +138,14 @@ async function laterLinks(
       ),
     ({ statement: newer }, { statement: older }) => mayComeFirst(newer, older, asked),
   );
-  const cosines = await cosinesOf({ store, embedder }, userId, pairs);
+}
+
+/** Top memories about the same thing as a later one, each with the latest one. */
+function laterLinks(pairs: readonly Pair[], cosines: Cosines): readonly Link[] {
   const latest = new Map<NodeKey, Link>();
-  for (const [pair, cosine] of cosines) {
+  for (const pair of pairs) {
+    const cosine = cosines.get(pair);
+    if (cosine === undefined) continue;
     if (!isAboutTheSame(pair.newer.statement, pair.older.statement, cosine)) continue;
     const { newer, older } = { newer: pair.newer.candidate, older: pair.older.candidate };
     const known = latest.get(older.key)?.newer;
@@ -186,7 +198,7 @@ async function cosinesOf(
   { store, embedder }: Deps,
   userId: string,
   pairs: readonly Pair[],
-): Promise<ReadonlyMap<Pair, number>> {
+): Promise<Cosines> {
   if (pairs.length === 0) return new Map();
   const { likeMemories } = modelRules(embedder.identity.model);
   const keys = pairs.flatMap(({ newer, older }) => [newer.candidate.key, older.candidate.key]);
@@ -218,9 +230,10 @@ function pairsOf(
     compared
       .filter(
         (older) =>
+          older !== newer &&
+          mayBe(newer, older) &&
           isComparable(newer.candidate, older.candidate) &&
-          byAge(older.candidate, newer.candidate) < 0 &&
-          mayBe(newer, older),
+          byAge(older.candidate, newer.candidate) < 0,
       )
       .map((older) => ({ newer, older })),
   );
@@ -297,11 +310,11 @@ function byAge(one: ResultCandidate, other: ResultCandidate): number {
   const happened =
     a.eventTime === undefined || b.eventTime === undefined
       ? 0
-      : compareCodePoints(a.eventTime, b.eventTime);
+      : compareUnits(a.eventTime, b.eventTime);
   return (
     happened ||
-    compareCodePoints(a.validFrom, b.validFrom) ||
-    compareCodePoints(a.createdAt, b.createdAt) ||
+    compareUnits(a.validFrom, b.validFrom) ||
+    compareUnits(a.createdAt, b.createdAt) ||
     one.key - other.key
   );
 }
@@ -331,7 +344,7 @@ function reordered(
   links: readonly Link[],
   policy: RankingPolicy,
 ): readonly ResultCandidate[] {
-  const current = new Map(ranking.map((candidate) => [candidate.key, candidate]));
+  const current = new Map<NodeKey, ResultCandidate>();
   const now = (candidate: ResultCandidate) => current.get(candidate.key) ?? candidate;
   const newerOf = new Map(links.map((link) => [link.older.key, link]));
   const stepsOf = ({ older }: Link) => wayFrom(newerOf, older.key).length;
@@ -358,7 +371,7 @@ function reordered(
     const behind = newer.node.id;
     current.set(older.key, { ...older, ...step, behind, ...(link.isOutdated && { olderThan }) });
   }
-  return [...current.values()].sort(orderOf(policy));
+  return ranking.map(now).sort(orderOf(policy));
 }
 
 function orderOf(policy: RankingPolicy): (a: ResultCandidate, b: ResultCandidate) => number {
