@@ -64,6 +64,18 @@ export function isDuplicate(one: MemoryNode, other: MemoryNode): boolean {
   return areOpen(one, other) && isCompatible(one, other) && sameness(one) === sameness(other);
 }
 
+/** Whether a memory says again what a known one says, in the same circumstances, without a time or retention of its own. */
+export function isRepeat(fresh: MemoryNode, known: MemoryNode): boolean {
+  const isPlain = (node: MemoryNode) => node.ttlDays === undefined && !isDated(node);
+  return (
+    areOpen(fresh, known) &&
+    isPlain(fresh) &&
+    isPlain(known) &&
+    known.createdAt < fresh.createdAt &&
+    isCompatible({ ...fresh, pinned: known.pinned }, known)
+  );
+}
+
 export function areOpen(one: MemoryNode, other: MemoryNode): boolean {
   return canReplace(one.lifecycleState) && canReplace(other.lifecycleState);
 }

@@ -225,9 +225,10 @@ function isChangeOf(newer: ReturnType<typeof readStatement>, known: MemoryNode):
   return newer !== undefined && older !== undefined && saysChange(newer, older);
 }
 
-/** Whether two texts are the same, apart from white space at their ends and composed characters. */
+/** Whether two texts are the same, apart from white space and composed characters. */
 export function isSameText(one: string, other: string): boolean {
-  return one === other || normalForm("NFC", one).trim() === normalForm("NFC", other).trim();
+  const words = (text: string) => normalForm("NFC", text).trim().replace(/\s+/g, " ");
+  return one === other || words(one) === words(other);
 }
 
 /** Whether the known memory was said by another speaker, or joins turns that are also stored. */

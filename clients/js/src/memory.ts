@@ -51,6 +51,8 @@ export type MemoryStore = Pick<
 export type StoredMemory = {
   readonly nodeId: string;
   readonly eventId: string;
+  /** Whether the text was there already, as this memory. */
+  readonly duplicate?: boolean | undefined;
   /** Memories that the new one may replace. Undefined: not searched. */
   readonly near?:
     | readonly (Pick<NearMemory, "similarity" | "identical"> & {

@@ -14,6 +14,7 @@ import {
   statedTime,
   wordingOf,
 } from "../../domain/node.ts";
+import { isRepeat } from "../../domain/organize.ts";
 import { retirementBy } from "../../domain/retirement.ts";
 import { isSameText, nearnessTo } from "../../domain/same-saying.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
@@ -25,7 +26,7 @@ import type { Change, ChangeSnapshot, Graph } from "../../ports/store/graph.ts";
 import type { NearNode, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { NamedRecords } from "../owner-names.ts";
-import type { StoredMemory, StoreSteps } from "../write/api.ts";
+import type { NearMemory, StoredMemory, StoreSteps } from "../write/api.ts";
 import { logEntry } from "./change-one.ts";
 import { changePair, planSupersedes, SUPERSEDE } from "./pair.ts";
 import { reinforce } from "./transitions.ts";
@@ -47,6 +48,7 @@ export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
   return {
     replace: planSupersedes,
     near: (node) => lookForNear(deps, node),
+    repeated: (stored, near, isRetry) => repeatedBy(deps, stored, near ?? [], isRetry),
     after: async (stored) => {
       const look = lookAround(deps, stored);
       await attempt(deps, "similar memories were not reinforced", () =>
@@ -196,6 +198,34 @@ function lookForNear(
       return undefined;
     }
   };
+}
+
+/** See `StoreSteps`. Never rejects. */
+async function repeatedBy(
+  deps: StoreStepDeps,
+  { event, node, supersedes }: StoredMemory,
+  near: readonly NearMemory[],
+  isRetry: boolean,
+): Promise<MemoryNode | undefined> {
+  const known = near.find(({ identical }) => identical)?.node;
+  if (known === undefined || supersedes.length > 0) return undefined;
+  if (isRetry) {
+    const own = await deps.store.node(node.id, node.userId);
+    return own?.supersededBy === known.id ? known : undefined;
+  }
+  // What was said in between may have taken its place: then it is said anew.
+  const isLast = near.every(
+    (other) => other.identical || statedTime(other.node) < statedTime(known),
+  );
+  if (!isLast || !isRepeat(node, known)) return undefined;
+  let kept: MemoryNode | undefined;
+  await attempt(deps, `memory ${known.id} was not confirmed`, async () => {
+    const options = { userId: node.userId, evidenceId: event.id };
+    await changePair(deps, SUPERSEDE, [node.id, known.id], options);
+    kept = known;
+    kept = await reinforce(deps, known.id, options);
+  });
+  return kept;
 }
 
 /** The cosine is on the scale of the default model. */

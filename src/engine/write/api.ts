@@ -130,14 +130,17 @@ export type NearMemory = {
   readonly node: MemoryNode;
   /** Cosine of the two texts, 0 to 1. */
   readonly similarity: number;
-  /** Whether the two texts are the same, apart from white space at their ends and composed characters (NFC). */
+  /** Whether the two texts are the same, apart from white space and composed characters (NFC). */
   readonly identical: boolean;
 };
 
 export type StoreReceipt = {
   readonly eventId: Uuid;
+  /** The new memory, or the one that said the same before. */
   readonly nodeId: Uuid;
   readonly node: MemoryNode;
+  /** Whether the text was there already: the event is kept and confirms that memory. */
+  readonly duplicate: boolean;
   readonly processingStatus: ProcessingStatus;
   /** At most three that the new one may replace or repeat, nearest first. Undefined: not searched, for lack of a vector. */
   readonly near: readonly NearMemory[] | undefined;
@@ -166,6 +169,15 @@ export type StoreSteps = {
     node: MemoryNode,
   ) => (vector: Float32Array | undefined) => Promise<readonly NearMemory[] | undefined>;
   readonly after: (stored: StoredMemory) => Promise<void>;
+  /**
+   * The known memory that a stored one repeats; it cites the new event and replaces the stored one. Undefined if there is none.
+   * @param isRetry only a repeat that was found before counts
+   */
+  readonly repeated: (
+    stored: StoredMemory,
+    near: readonly NearMemory[] | undefined,
+    isRetry: boolean,
+  ) => Promise<MemoryNode | undefined>;
   /** Drops all texts cached between stores. */
   readonly forget: () => void;
 };
@@ -174,7 +186,7 @@ export type StoreSteps = {
 export type WriteMethods = {
   /** Stores one memory and waits until it can be found. Returns the event's id. */
   store(input: StoreInput): Promise<Uuid>;
-  /** Like `store`, with the created node. @throws SvcError materialization_failed: the event is safe, its node is not */
+  /** Like `store`, with the created node, or the one that says the same already. @throws SvcError materialization_failed: the event is safe, its node is not */
   storeWithReceipt(input: StoreInput): Promise<StoreReceipt>;
   /** Stores memories in one transaction and waits until they can be found. @throws SvcError request_conflict */
   storeMany(input: StoreManyInput): Promise<StoredBatch>;

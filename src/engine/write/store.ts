@@ -83,13 +83,17 @@ export async function store(
   const generation = kept === plan ? ADMITTED : undefined;
   const processingStatus = await settle(deps, kept, { ...embedded, generation });
   await embedParts(deps, [node]);
-  if (kept === plan) await after({ event, node, vector, supersedes });
+  const stored = { event, node, vector, supersedes };
+  const known = await deps.steps.repeated(stored, found, kept !== plan);
+  if (kept === plan && known === undefined) await after(stored);
+  const told = known ?? node;
   return {
     eventId: event.id,
-    nodeId: node.id,
-    node,
+    nodeId: told.id,
+    node: told,
+    duplicate: known !== undefined,
     processingStatus,
-    near: found,
+    near: found?.filter((other) => other.node.id !== told.id),
   };
 }
 

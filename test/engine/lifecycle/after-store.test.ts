@@ -180,7 +180,8 @@ describe("a memory that resembles others", () => {
     const opened = await withSteps({ reinforceSimilarity: 0.9 });
     const before: Uuid[] = [];
     for (let count = 0; count < 7; count += 1) {
-      const { id } = await stored(opened.engine, "tea", { nodeType: "fact", scope: "project" });
+      const given = { nodeType: "fact", scope: "project", metadata: { count } } as const;
+      const { id } = await stored(opened.engine, "tea", given);
       before.push(id);
     }
     const lastBoosts = await Promise.all(before.map((id) => now(opened.engine, id)));

@@ -15,8 +15,13 @@ const settings = {
 const TO_LITE = "We switched from Postgres to SQLite";
 const TO_POSTGRES = "We switched from SQLite to Postgres";
 
+let said = 0;
+
+/** Each is a memory of its own, whatever it says. */
 async function store({ engine }: OpenedEngine, content: string, confidence?: number) {
-  const { node } = await engine.storeWithReceipt({ content, userId: "ada", confidence });
+  said += 1;
+  const metadata = { said };
+  const { node } = await engine.storeWithReceipt({ content, userId: "ada", confidence, metadata });
   return node;
 }
 

@@ -133,8 +133,8 @@ describe("resolveContradiction", () => {
 
 describe("what resolveContradiction refuses", () => {
   test.each(STATES)("is a %s memory that is not contested with the other", async (state) => {
-    const { engine } = await engines.open();
     for (const isWinner of [true, false]) {
+      const { engine } = await engines.open();
       const { node } = await place(engine, state);
       const [other] = await contestedPair(engine);
       const ids = isWinner ? ([node.id, other.id] as const) : ([other.id, node.id] as const);

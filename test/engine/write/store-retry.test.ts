@@ -304,13 +304,13 @@ describe("a store answers with the memories that it may replace", () => {
     expect(await nearOf(engine, text, { sessionId: "s", speaker: "Ada" })).toEqual([[text, true]]);
   });
 
-  test("and names the same text, composed and trimmed alike", async () => {
-    const { engine, store } = await open();
+  test("and names the same text in other circumstances, composed and spaced alike", async () => {
+    const { engine } = await open();
     await remember(engine, "the caf\u00e9 opens at nine");
-    expect(await nearOf(engine, " the cafe\u0301 opens at nine\n")).toEqual([
+    const given = { sessionId: "other" };
+    expect(await nearOf(engine, " the cafe\u0301  opens at nine\n", given)).toEqual([
       ["the caf\u00e9 opens at nine", true],
     ]);
-    expect(await store.countNodes("ada")).toBe(2);
   });
 
   test("unless nobody could look", async () => {
@@ -321,5 +321,80 @@ describe("a store answers with the memories that it may replace", () => {
     });
     expect(await nearOf(blind.engine, "the red kayak")).toBeUndefined();
     expect(blind.warnings).toEqual(["store: near memories were not looked for (Error)"]);
+  });
+});
+
+describe("a text that its owner has as a memory", () => {
+  const TEXT = { userId: "ada", content: "Ann drinks green tea", nodeType: "fact" } as const;
+  const living = (engine: MemoryEngine) => engine.queryNodes({ userId: "ada" });
+
+  test("is answered with that memory, which the new event confirms", async () => {
+    const { engine, store } = await open();
+    const first = await engine.storeWithReceipt(TEXT);
+    await engine.pin(first.nodeId, true);
+    const again = await engine.storeWithReceipt({ ...TEXT, content: "Ann  drinks green tea\n" });
+    expect([first.duplicate, again.duplicate]).toEqual([false, true]);
+    expect(again).toMatchObject({ nodeId: first.nodeId, near: [] });
+    expect((await living(engine)).map(({ id }) => id)).toEqual([first.nodeId]);
+    expect((await reread(engine, first.nodeId)).evidenceRefs).toEqual([
+      first.eventId,
+      again.eventId,
+    ]);
+    expect(again.node.confidence).toBeGreaterThan(first.node.confidence);
+    expect(await store.countEvents("ada")).toBe(2);
+  });
+
+  test("is answered with it again by a retry, and at once by many calls", async () => {
+    const { engine, store } = await open();
+    const { nodeId } = await engine.storeWithReceipt(TEXT);
+    const input = { ...TEXT, requestId: REQUEST_ID };
+    const [one, two] = [await engine.storeWithReceipt(input), await engine.storeWithReceipt(input)];
+    expect([one.nodeId, two.nodeId, two.duplicate]).toEqual([nodeId, nodeId, true]);
+    expect(two.eventId).toBe(one.eventId);
+    expect(await store.countEvents("ada")).toBe(2);
+    await Promise.all(Array.from({ length: 5 }, () => engine.storeWithReceipt(TEXT)));
+    const all = (await living(engine)).map(({ id }) => id);
+    expect(all).toContain(nodeId);
+    expect(await store.countEvents("ada")).toBe(7);
+  });
+
+  test("is a memory of its own in other circumstances, and when the first was retired", async () => {
+    const { engine } = await open();
+    const first = await engine.storeWithReceipt(TEXT);
+    const others: readonly Partial<StoreInput>[] = [
+      { nodeType: "note" },
+      { scope: "project" },
+      { sessionId: "s" },
+      { speaker: "Tom" },
+      { eventTime: "2026-01-01T00:00:00Z" },
+      { metadata: { from: "diary" } },
+      { ttlDays: 7 },
+      { content: "ann drinks green tea" },
+      { userId: "eve" },
+    ];
+    for (const other of others) {
+      const { duplicate, nodeId } = await engine.storeWithReceipt({ ...TEXT, ...other });
+      expect([other, duplicate, nodeId === first.nodeId]).toEqual([other, false, false]);
+    }
+    await engine.archive(first.nodeId);
+    expect(await engine.storeWithReceipt(TEXT)).toMatchObject({ duplicate: false });
+  });
+
+  test("is said anew after something else about it: A, B, A", async () => {
+    const { engine } = await open({ embedder: REAL_MODEL });
+    const [bath, leeds] = ["Ann lives in Bath", "Ann lives in Leeds"];
+    const first = await remember(engine, bath);
+    await remember(engine, leeds);
+    const back = await engine.storeWithReceipt({ userId: "ada", content: bath });
+    expect(back).toMatchObject({ duplicate: false });
+    expect(back.nodeId).not.toBe(first.id);
+    const { results } = await engine.retrieve({ userId: "ada", query: "where does Ann live?" });
+    expect(results[0]?.node.id).toBe(back.nodeId);
+  });
+
+  test("is taken in as it comes by ingest", async () => {
+    const { engine, store } = await open();
+    for (let count = 0; count < 2; count += 1) await engine.ingest(TEXT);
+    expect(await store.countNodes("ada")).toBe(2);
   });
 });

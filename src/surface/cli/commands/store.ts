@@ -49,10 +49,13 @@ Examples:
     const { output: receipt, json } = await desk.ask(storeOperation, { ...desk.given, content });
     const { node, near = [] } = receipt;
     const { node_type, user_id } = nodeForm.json(node);
+    const short = shortIds([node.id])(node.id);
     desk.tell({ ...json, node_type, user_id }, () => [
-      `Stored as ${node.nodeType} ${shortIds([node.id])(node.id)}`,
+      receipt.duplicate
+        ? `Known already as ${node.nodeType} ${short}, from ${age(node.createdAt, fromDate(new Date()))}; confirmed, not stored twice`
+        : `Stored as ${node.nodeType} ${short}`,
     ]);
-    if (desk.options.format === "json") return;
+    if (desk.options.format === "json" || receipt.duplicate) return;
     await noteLanguage(desk, node);
     const same = near.find(({ identical }) => identical)?.node;
     if (same !== undefined) {
