@@ -21,6 +21,7 @@ import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import { withoutNoise } from "../../lib/decimal.ts";
 import { uuidV5 } from "../../lib/hashing.ts";
 import { nextInstant } from "../../lib/instant.ts";
+import { compareUnits } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Change, ChangeSnapshot, Graph } from "../../ports/store/graph.ts";
 import type { NearNode, SearchIndex } from "../../ports/store/search-index.ts";
@@ -207,7 +208,8 @@ async function repeatedBy(
   near: readonly NearMemory[],
   isRetry: boolean,
 ): Promise<MemoryNode | undefined> {
-  const known = near.find(({ identical }) => identical)?.node;
+  const same = near.filter(({ identical }) => identical).map((other) => other.node);
+  const [known] = same.toSorted((a, b) => compareUnits(statedTime(b), statedTime(a)));
   if (known === undefined || supersedes.length > 0) return undefined;
   if (isRetry) {
     const own = await deps.store.node(node.id, node.userId);

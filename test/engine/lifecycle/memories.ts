@@ -20,7 +20,11 @@ export async function remember(
   content: string,
   given: Partial<StoreInput> = {},
 ): Promise<MemoryNode> {
-  const { node } = await engine.storeWithReceipt({ userId: "ada", content, ...given });
+  const input = { userId: "ada", content, ...given };
+  const eventId = await engine.store(input);
+  const newest = await engine.queryNodes({ userId: input.userId, limit: 10 });
+  const node = newest.find(({ evidenceRefs }) => evidenceRefs.includes(eventId));
+  if (node === undefined) throw new Error("it is not among the newest");
   return node;
 }
 

@@ -7,6 +7,7 @@ import {
   testClock,
   type useEngines,
 } from "../engines.ts";
+import { remember } from "../lifecycle/memories.ts";
 
 export type Aged = OpenedEngine & {
   readonly ids: readonly string[];
@@ -35,7 +36,7 @@ export function agingPacks(
     const ids: string[] = [];
     for (const input of inputs) {
       const memory = { content: "The parcel is at the gate", userId: "ada", ...input };
-      ids.push((await one.engine.storeWithReceipt(memory)).nodeId);
+      ids.push((await remember(one.engine, memory.content, memory)).id);
     }
     clock.set(later);
     return { ...one, ids, clock };

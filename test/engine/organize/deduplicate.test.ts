@@ -116,11 +116,15 @@ test("what a loop stores again and again becomes one, which counts as said last"
   const world = await opened();
   const { engine } = world;
   for (const nodeType of ["note", "fact"] as const) {
-    const nodes = [await remember(engine, "The editor is Vim", { nodeType, confidence: 0.9 })];
-    const between = await remember(engine, "The editor is Helix", { nodeType });
-    for (let at = 0; at < 5; at += 1) {
-      nodes.push(await remember(engine, "The editor is Vim", { nodeType, confidence: 0.8 }));
-    }
+    const keep = async (content: string, confidence: number) => {
+      await engine.store({ userId: "ada", content, nodeType, confidence });
+      const [newest] = await engine.queryNodes({ userId: "ada", limit: 1 });
+      if (newest?.content !== content) throw new Error("it is not the newest");
+      return newest;
+    };
+    const nodes = [await keep("The editor is Vim", 0.9)];
+    const between = await keep("The editor is Helix", 0.5);
+    for (let at = 0; at < 5; at += 1) nodes.push(await keep("The editor is Vim", 0.8));
 
     expect((await run(world)).nodesModified).toBe(5);
 

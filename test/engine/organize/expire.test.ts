@@ -10,6 +10,7 @@ import type { Store } from "../../../src/ports/store/store.ts";
 import { directoryPack, encrypted, RAW_KEY } from "../../contract/sqlite-pack.ts";
 import { until } from "../../until.ts";
 import { type EngineOptions, type OpenedEngine, testClock, useEngines } from "../engines.ts";
+import { remember } from "../lifecycle/memories.ts";
 
 const { open, newPack, settle } = useEngines();
 
@@ -18,7 +19,7 @@ const LATER = "2026-03-20T00:00:00Z";
 
 async function store({ engine }: OpenedEngine, given: Partial<StoreInput> = {}) {
   const input = { content: "The parcel is at the gate", userId: "ada", ttlDays: 1, ...given };
-  return (await engine.storeWithReceipt(input)).node;
+  return remember(engine, input.content, input);
 }
 
 /** A pack with expired memories, made by an engine that leaves them alone. */

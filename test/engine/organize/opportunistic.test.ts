@@ -9,6 +9,7 @@ import {
   testClock,
   useEngines,
 } from "../engines.ts";
+import { remember } from "../lifecycle/memories.ts";
 import { stateOf } from "./aging.ts";
 
 const { open, settle } = useEngines();
@@ -28,7 +29,7 @@ async function opened(inputs: readonly Partial<StoreInput>[], options: EngineOpt
   const first = await open({ clock, settings: { upkeep: undefined } });
   const ids: string[] = [];
   for (const input of inputs) {
-    ids.push((await first.engine.storeWithReceipt({ ...KEPT, ...input })).nodeId);
+    ids.push((await remember(first.engine, KEPT.content, { ...KEPT, ...input })).id);
   }
   clock.set(NOW);
   const one = await open({ pack: first.pack, clock, settings: SETTINGS, ...options });
