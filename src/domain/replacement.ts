@@ -166,45 +166,18 @@ export function readStatement(text: string): Statement | undefined {
   }
   const [subject] = stems;
   if (subject === undefined) return undefined;
-  return new ReadStatement(text, words, stems, subject);
-}
-
-/** Most statements are compared by their stems only: the other parts are read when they are needed. */
-class ReadStatement implements Statement {
-  readonly text: string;
-  readonly words: readonly string[];
-  readonly stems: ReadonlySet<string>;
-  readonly subject: string;
-  #changes: Statement["changes"] | undefined;
-  #negates: boolean | undefined;
-  #ended: Statement["ended"] | undefined;
-
-  constructor(text: string, words: readonly string[], stems: ReadonlySet<string>, subject: string) {
-    this.text = text;
-    this.words = words;
-    this.stems = stems;
-    this.subject = subject;
-  }
-
-  get changes(): Statement["changes"] {
-    this.#changes ??= changesIn(this.words);
-    return this.#changes;
-  }
-
-  get negates(): boolean {
-    const { words } = this;
-    this.#negates ??= words.some((word, at) => NEGATIONS.has(word) || isShortNot(words, at));
-    return this.#negates;
-  }
-
-  get ended(): Statement["ended"] {
-    this.#ended ??= new Set([...endedWords(this.words)].map(stem)).intersection(this.stems);
-    return this.#ended;
-  }
-
-  get home(): Statement["home"] {
-    return homeIn(this.words);
-  }
+  const negates = words.some((word, index) => NEGATIONS.has(word) || isShortNot(words, index));
+  const ended = new Set([...endedWords(words)].map(stem)).intersection(stems);
+  return {
+    text,
+    words,
+    stems,
+    subject,
+    changes: changesIn(words),
+    negates,
+    ended,
+    home: homeIn(words),
+  };
 }
 
 function homeIn(words: readonly string[]): Statement["home"] {
