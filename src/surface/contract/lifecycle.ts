@@ -2,9 +2,9 @@ import { z } from "zod";
 import { LIMITS } from "../../domain/arguments.ts";
 import { CONDITION_STATES, LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { isPinned, type MemoryNode, nodeForm } from "../../domain/node.ts";
-import { EVALUATION_METHODS } from "../../engine/lifecycle/api.ts";
-import { count, flag, list, member, object, told, uuid, view } from "../../lib/form.ts";
-import { boundedText, id, instantIn, optionalId, retryId } from "./core/fields.ts";
+import { EVALUATION_METHODS, type RestoredMany } from "../../engine/lifecycle/api.ts";
+import { count, flag, list, member, noted, object, told, uuid, view } from "../../lib/form.ts";
+import { anyOwner, boundedText, id, instantIn, optionalId, retryId } from "./core/fields.ts";
 import { ADDS, CHANGES, callerOf, defineOperation, part, RETIRES } from "./core/operation.ts";
 import { field, httpField, optional, required, toolField, withDefault } from "./core/request.ts";
 import { EXCERPT_CHARS, nodeLine, oneLine } from "./core/tool-text.ts";
@@ -138,6 +138,23 @@ export const restoreOperation = defineOperation({
     bodyIsOptional: true,
     statuses: [404, 409],
   },
+});
+
+const restoreFadedOperation = defineOperation({
+  name: "restore_faded",
+  summary: "Bring back all that has faded",
+  description:
+    "What fading has archived, though nobody named a day for it, is active again; retentions that were once a default are gone.",
+  request: {
+    user_id: anyOwner,
+    dry_run: withDefault(z.boolean(), false, "Counts them and changes nothing."),
+  },
+  run: async (context, { userId, dryRun }) =>
+    context.engine().restoreFaded({ ...callerOf(context), userId, dryRun }),
+  answer: noted(object<RestoredMany>({ restored: count, kept: count, failed: count }), {
+    id: "RestoredMany",
+  }),
+  http: { route: "post /v1/restorations", body: "RestoreFadedRequest" },
 });
 
 const reinforceOperation = defineOperation({
@@ -297,6 +314,7 @@ export const LIFECYCLE_OPERATIONS = part(
   promoteOperation,
   archiveOperation,
   restoreOperation,
+  restoreFadedOperation,
   reinforceOperation,
   pinOperation,
   conditionOperation,

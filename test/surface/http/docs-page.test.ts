@@ -139,8 +139,12 @@ describe("an example body", () => {
     const { known } = await settle(engine);
     const statuses: Record<string, number> = {};
     for (const { id, method, path, example } of withBody) {
-      const fresh = async () =>
-        (await engine.storeWithReceipt({ userId: "ada", content: `a claim for ${id}` })).nodeId;
+      let made = 0;
+      const fresh = async () => {
+        made += 1;
+        const content = `claim ${made} for ${id}`;
+        return (await engine.storeWithReceipt({ userId: "ada", content })).nodeId;
+      };
       const ids: Readonly<Record<string, string | readonly string[] | undefined>> = {
         ids: [await fresh()],
         request_id: known.requests[0],

@@ -352,6 +352,10 @@ export const CALLS: Readonly<Record<string, Call>> = {
     tool: { told: ({ tea }) => ["Archived", tea.node, "archived"] },
   },
   restore_node: change("gone", { reason: "wanted" }, { lifecycle_state: "tentative" }),
+  restore_faded: {
+    given: () => ({ dry_run: true }),
+    answer: () => ({ restored: 0, kept: 0, failed: 0 }),
+  },
   reinforce_node: change("tea", {}, { reinforcement_boost: 0.15, salience: 0.65 }),
   pin_node: change("tea", { pinned: true }, { pinned: true }),
   evaluate_condition: {
