@@ -71,6 +71,8 @@ def test_a_killed_server_is_followed_by_another(tmp_path: Path) -> None:
         assert {node["id"] for node in memory.all()} == {stored, again}
 
 
+# Newer versions of Python warn of a fork beside threads, which is what is tried.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_has_its_own_share(tmp_path: Path) -> None:
     with Memory(tmp_path / "memory.pack", user_id="anna") as memory:
         memory.store("the parent's")
