@@ -301,7 +301,11 @@ describe("the package", () => {
   test.each(["bun", "node"])(
     "of the client works over a server, under %s",
     async (runtime) => {
-      await using engine = await MemoryEngine.create({ pack_path: join(place, `${runtime}.pack`) });
+      await using engine = await MemoryEngine.create({
+        pack_path: join(place, `${runtime}.pack`),
+        // What was just said is found however long its model takes to load.
+        materialization_budget_ms: 60_000,
+      });
       await using server = await startHttpServer({ engine, port: 0, apiKey: "key" });
       const command = runtime === "bun" ? process.execPath : runtime;
       const child = Bun.spawn([command, "adapters.mjs", server.url, runtime], {

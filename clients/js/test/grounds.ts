@@ -18,7 +18,11 @@ export const WAYS = ["embedded", "remote"] as const;
 /** A new pack, open in this process and served by it. */
 export async function openGrounds(): Promise<Grounds> {
   const place = mkdtempSync(join(tmpdir(), "svc-frameworks-"));
-  const engine = await MemoryEngine.create({ pack_path: join(place, "memory.pack") });
+  const engine = await MemoryEngine.create({
+    pack_path: join(place, "memory.pack"),
+    // What was just said is found however long its model takes to load.
+    materialization_budget_ms: 60_000,
+  });
   const server = await startHttpServer({ engine, port: 0, apiKey: KEY });
   const { url } = server;
   return {
