@@ -104,6 +104,21 @@ const LASTS = cue(
     sempre|mai|d['’]ora in poi|a partir de agora|altijd|nooit|voortaan`),
 );
 
+/** A question for all that is known of the asker. */
+const ASKS_OF_PERSON = new RegExp(
+  `^\\P{L}*(?:${alternatives(`(?:so |and )?what (?:all )?(?:do you|have you) (?:know|remember(?:ed)?|stored?|learned|got|have) (?:about|on|of) me
+    (?:tell|show) me (?:all |everything )?(?:(?:that )?you (?:know|remember) )?about (?:me|myself)|who am i|do you (?:know|remember) me
+    was wei(?:ß|ss)t du (?:alles |so )?(?:alles )?(?:über|von) mich?|was hast du (?:dir )?(?:alles )?über mich (?:gemerkt|gespeichert)|wer bin ich|kennst du mich
+    qué (?:sabes|recuerdas) (?:tú )?(?:de|sobre) mí|quién soy(?: yo)?|que (?:sais|savez)-(?:tu|vous) (?:de|sur) moi|qui suis-je
+    (?:che )?cosa sai (?:di|su) me|chi sono(?: io)?|o que (?:você )?sabes? (?:sobre|de) mim|quem sou eu|wat weet je (?:allemaal )?(?:over|van) mij|wie ben ik`)})\\P{L}*$`,
+  "iu",
+);
+
+/** Whether a question asks for all that is known of the asker, which an overview answers. */
+export function asksOfPerson(question: string): boolean {
+  return ASKS_OF_PERSON.test(question);
+}
+
 /** UTF-16 units of a memory that an overview reads and shows: a longer one states more than one thing. */
 export const OVERVIEW_READS = 400;
 

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { asksOfPerson } from "../../src/domain/overview.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import type { StoreInput } from "../../src/engine/write/api.ts";
 import { expectInvalid, testClock, useEngines, wordEmbedder } from "./engines.ts";
@@ -120,4 +121,15 @@ test("an overview keeps to its tokens, instructions first, and counts what did n
     leftOut: 0,
   });
   await expectInvalid(engine.overview({ userId: "ada", maxTokens: -1 }), { field: "max_tokens" });
+});
+
+test.each([
+  ["What do you know about me?", true],
+  ["Was weißt du über mich?", true],
+  ["¿Qué sabes de mí?", true],
+  ["Que sais-tu de moi ?", true],
+  ["What do you know about me and Anna?", false],
+  ["Who am I meeting tomorrow?", false],
+])("%j asks for all that is known of the asker: %p", (question, isAsked) => {
+  expect(asksOfPerson(question)).toBe(isAsked);
 });

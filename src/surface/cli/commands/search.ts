@@ -58,9 +58,12 @@ Examples:
     const told = toToolAnswer(response, isContext, limit);
     if (format !== "json" && isContext) emptyContext(bundle).map((line) => desk.output.note(line));
     desk.tell({ query, ...retrieveToolView.json(told) }, () =>
-      isContext ? [bundle.renderedContext] : hitLines(response, limit),
+      isContext
+        ? [bundle.renderedContext]
+        : (answer.overview?.split("\n") ?? hitLines(response, limit)),
     );
-    if (!response.results.some(({ strength }) => strength === "strong")) {
+    const isKnown = response.results.some(({ strength }) => strength === "strong");
+    if (!isKnown && !answer.overview) {
       await noteElsewhere(desk, query);
     }
     if (response.results.length === 0) return;

@@ -53,7 +53,7 @@ import { contentLength, metadataLength, textCutter } from "../core/cut-texts.ts"
 import { age, DOUBTFUL, PLAIN_SCOPE, PLAIN_STATES } from "../core/tool-text.ts";
 import { explanationView, type ToldExplanation } from "../explanation.ts";
 import { receiptView } from "../receipts.ts";
-import { type FoldedHit, shownHits, unknownNote } from "./text.ts";
+import { type FoldedHit, shownHits, unknownNote, type WithOverview } from "./text.ts";
 
 const packedRecordView = noted(
   view<PackedRecord>()({
@@ -276,10 +276,11 @@ const resultView = noted(
 );
 
 /** An answer with the texts of its explanation, if requested; it is then whole. */
-type ToldRetrieval = RetrievalResponse & {
-  readonly isWhole?: boolean | undefined;
-  readonly explanation?: ToldExplanation | undefined;
-};
+type ToldRetrieval = RetrievalResponse &
+  WithOverview & {
+    readonly isWhole?: boolean | undefined;
+    readonly explanation?: ToldExplanation | undefined;
+  };
 
 /** The answer over HTTP: complete with an explanation, else without what only an audit needs. */
 export const retrieveView = noted(

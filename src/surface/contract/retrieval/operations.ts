@@ -8,6 +8,7 @@ import {
   SCOPES,
 } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
+import { asksOfPerson } from "../../../domain/overview.ts";
 import type { RetrieveInput } from "../../../engine/retrieve/api.ts";
 import { instantIn, owner, sourceType, textOf } from "../core/fields.ts";
 import { type CallContext, defineOperation, part, READS } from "../core/operation.ts";
@@ -241,10 +242,14 @@ export const retrieveOperation = defineOperation({
     "Ranks the memories that answer a question and packs the best into a context of at most token_budget tokens.",
   request: retrieveRequest,
   run: async (context, input) => {
-    const response = await context.engine().retrieve(toRetrieveInput(input, context));
+    const userId = context.caller.boundUserId ?? input.userId;
+    const answered = await context.engine().retrieve(toRetrieveInput(input, context));
+    const overview = asksOfPerson(input.query)
+      ? (await context.engine().overview({ userId })).text || undefined
+      : undefined;
+    const response = { ...answered, overview };
     const { explained } = response;
     if (explained === undefined) return bounded(response, LIMITS.pageChars);
-    const userId = context.caller.boundUserId ?? input.userId;
     const room = LIMITS.pageChars / 2;
     const explanation = await withTexts(context.engine(), explained.explanation, userId, room);
     return { ...bounded(response, room), explanation, isWhole: true };

@@ -21,6 +21,9 @@ import {
   oneLine,
 } from "../core/tool-text.ts";
 
+/** The overview, which answers a question for all that is known of the asker. */
+export type WithOverview = { readonly overview?: string | undefined };
+
 /** The parts of a request that determine the text of its answer. */
 type Asked = {
   readonly includeContext?: boolean | undefined;
@@ -32,17 +35,22 @@ type Asked = {
  * A retrieval in few tokens: one line per hit, with id, facts and text; then what the answer does not cover; then the context, if
  * requested. Since the context contains the texts, a hit then shows only the start of its text.
  */
-export function tellRetrieve(response: RetrievalResponse, input: Asked, toolSet: ToolSet): string {
+export function tellRetrieve(
+  response: RetrievalResponse & WithOverview,
+  input: Asked,
+  toolSet: ToolSet,
+): string {
   const { bundle } = response;
   const withContext = input.includeContext === true;
   const maxChars = withContext ? EXCERPT_CHARS : LINE_CHARS;
   const shown = shownHits(response, input.limit);
-  const parts = [
+  const hits = [
     response.results.length === 0 ? emptyHeading(input, toolSet) : heading(shown),
     ...shown.hits.map((_, index) => hitLine(shown.hits, index, response, maxChars)),
     ...restOf(shown.more),
-    ...caveats(response, toolSet),
   ];
+  const { overview } = response;
+  const parts = [...(overview ? [overview] : hits), ...caveats(response, toolSet)];
   if (toolSet === "full" && response.results.length > 0) {
     parts.push(`request_id ${response.metadata.requestId}`);
   }
