@@ -417,6 +417,11 @@ export const CALLS: Readonly<Record<string, Call>> = {
     given: () => ({ limit: 1, order: "oldest" }),
     answer: () => ({ events: [{ user_id: "ada" }], has_more: true }),
   },
+  profile: {
+    given: () => ({ max_tokens: 200 }),
+    answer: () => ({ entries: expect.any(Array), left_out: expect.any(Number) }),
+    tool: { given: () => ({}) },
+  },
   list_sessions: {
     given: () => ({}),
     answer: ({ word }) => ({ sessions: [{ session_id: word }] }),
