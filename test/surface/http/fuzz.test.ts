@@ -119,12 +119,12 @@ function ofAll(make: typeof correctRequest, known: Known): fc.Arbitrary<FuzzRequ
 const ALL = DOCUMENT.operations.length * RUNS;
 
 /**
- * Nothing is extracted by this server, so there is nothing of it to read; only the program examines its pack; and no request brings a
- * picture.
+ * Nothing is extracted by this server, so there is nothing of it to read; only the program examines its pack; no request brings a
+ * picture; and no random text is the confirmation of a preview.
  */
 const NEVER_FOUND = [
   ...["get_extraction", "extraction_status", "retry_extraction"],
-  ...["examine", "get_blob"],
+  ...["examine", "get_blob", "forget_node"],
 ];
 /** Requests of one operation among which one is surely done. */
 const PATIENCE = 500;

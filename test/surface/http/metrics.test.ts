@@ -83,7 +83,7 @@ test("neither text nor id nor owner is told", async () => {
 
 test("no caller invents labels: other methods are one, and a method that no route takes has no route", async () => {
   const opened = await watched();
-  for (const method of ["PATCH", "PROPFIND", "MKCOL", "LOCK"]) {
+  for (const method of ["SEARCH", "PROPFIND", "MKCOL", "LOCK"]) {
     await opened.app.request("/v1/stats", { method });
     await opened.app.request("/v1/nodes/some-private-id", { method });
   }
