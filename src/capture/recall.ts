@@ -1,5 +1,4 @@
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
-import type { NodeType } from "../domain/enums.ts";
 import { type MemoryNode, statedTime } from "../domain/node.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { ResultCandidate } from "../engine/retrieve/api.ts";
@@ -38,13 +37,8 @@ const LOOKED_AT = 24;
 const FLOOR = 0.64;
 /** Characters of a memory on its line. */
 const [PROMPT_CHARS, START_CHARS] = [500, 240];
-/** What a start shows of each kind at most, in this order. */
-const AT_START: readonly (readonly [NodeType, number])[] = [
-  ["instruction", 10],
-  ["preference", 10],
-  ["decision", 8],
-  ["task", 8],
-];
+/** What a start shows of the overview at most; the rest is contested, or of this project. */
+const OVERVIEW_TOKENS = START_TOKENS / 2;
 const RECENT = 6;
 const NOTHING: Recalled = { block: undefined, ids: [], tokens: 0 };
 
@@ -115,10 +109,7 @@ async function forStart(
   isFit: (node: MemoryNode) => boolean,
 ): Promise<readonly MemoryNode[]> {
   const lists = await Promise.all([
-    ...AT_START.map(async ([nodeType, most]) => {
-      const { nodes } = await engine.browse({ userId, nodeType, limit: 4 * most });
-      return nodes.filter(isFit).slice(0, most);
-    }),
+    ofOverview(engine, userId).then((nodes) => nodes.filter(isFit)),
     engine
       .browse({ userId, lifecycleStates: ["contested"], limit: LOOKED_AT })
       .then(({ nodes }) => nodes.filter(isFit).slice(0, RECENT)),
@@ -127,6 +118,13 @@ async function forStart(
       .then(({ nodes }) => nodes.filter(isFit).slice(0, RECENT)),
   ]);
   return [...new Map(lists.flat().map((node) => [node.id, node])).values()];
+}
+
+/** Standing instructions, preferences, decisions, open tasks and what else stands out of the person. */
+async function ofOverview(engine: MemoryEngine, userId: string): Promise<readonly MemoryNode[]> {
+  const { entries } = await engine.overview({ userId, maxTokens: OVERVIEW_TOKENS });
+  const ids = [...new Set(entries.map(({ nodeId }) => nodeId))];
+  return ids.length === 0 ? [] : (await engine.getNodes(ids, userId)).nodes;
 }
 
 /** As many lines as fit. */

@@ -87,7 +87,9 @@ test("a start shows what stands, of this project alone, and no answers of the as
   await storeTurn(engine, turn("The shop sells garden gnomes", { project: ELSEWHERE }));
   await storeTurn(engine, turn("I have deployed the site", { project: HERE, role: "assistant" }));
   await engine.processPending({ userId: "anna", budgetMs: 60_000 });
+  await engine.store({ userId: "anna", content: "Never book me anything before 9:30." });
   const { block = "", tokens } = await ask(undefined);
+  expect(block).toContain("Never book me anything before 9:30.");
   expect(block).toContain("deployed on Tuesdays");
   expect(block).toContain("green");
   expect(block).not.toContain("gnomes");
