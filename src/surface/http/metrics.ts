@@ -10,7 +10,15 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** Requests without a route: anyone can invent paths, and each would be counted separately. */
 const OTHER = "other";
-const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+const METHODS: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "OPTIONS",
+]);
 const METHOD_NOT_ALLOWED = 405;
 /** Milliseconds for which the counts of stored data are cached. */
 const COUNTED_MS = 1000;
