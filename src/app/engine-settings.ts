@@ -4,12 +4,8 @@ import { DEFAULT_MODEL, type EmbeddingModel } from "../domain/embedding-models.t
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
 import { ORIGINAL_TTL_DAYS } from "../domain/fading.ts";
 import type { PackingSettings } from "../domain/records/retrieval-record.ts";
-import {
-  DEFAULT_RRF_K,
-  type Fusion,
-  type ScoringWeights,
-  scoringVersionId,
-} from "../domain/scoring.ts";
+import { DEFAULT_RRF_K, type Fusion, type ScoringWeights } from "../domain/scoring.ts";
+import { scoringVersionId } from "../domain/scoring-version.ts";
 import type { ExtractionSettings } from "../engine/extract/api.ts";
 import type { ObservationSettings } from "../engine/observe/api.ts";
 import type {

@@ -14,11 +14,8 @@ import {
   scoreParts,
   weightedScore,
 } from "../../src/domain/score-replay.ts";
-import {
-  type FusionRecord,
-  type ScoringWeights,
-  scoringVersionId,
-} from "../../src/domain/scoring.ts";
+import type { FusionRecord, ScoringWeights } from "../../src/domain/scoring.ts";
+import { scoringVersionId } from "../../src/domain/scoring-version.ts";
 import { freshId } from "../contract/samples.ts";
 import { aProvenance, WEIGHTS } from "../engine/retrieve/pool.ts";
 

@@ -12,7 +12,7 @@ import {
   tuned,
 } from "../../domain/feedback.ts";
 import { parseInstantInput } from "../../domain/lifecycle.ts";
-import { scoringVersionId } from "../../domain/scoring.ts";
+import { scoringVersionId } from "../../domain/scoring-version.ts";
 import { addDays, type Instant } from "../../lib/instant.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { EngineSettings } from "../settings.ts";

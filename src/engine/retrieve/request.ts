@@ -32,8 +32,8 @@ import {
   type Fusion,
   requireScoringWeights,
   type ScoringWeights,
-  scoringVersionId,
 } from "../../domain/scoring.ts";
+import { scoringVersionId } from "../../domain/scoring-version.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { RetrieveInput } from "./api.ts";

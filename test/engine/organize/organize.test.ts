@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
-import { scoringVersionId } from "../../../src/domain/scoring.ts";
+import { scoringVersionId } from "../../../src/domain/scoring-version.ts";
 import type { FeedbackInput, OrganizeInput } from "../../../src/engine/organize/api.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { freshId } from "../../contract/samples.ts";

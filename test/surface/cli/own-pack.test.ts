@@ -210,7 +210,7 @@ describe("the pack of this user", () => {
       expect(moved.screen).toContain("Replaced.");
       const listed = await run("ls", "--user-id", "tom", "--format", "json");
       expect(JSON.parse(listed.stdout).nodes).toMatchObject([{ content: "Tom lives in Bergen" }]);
-      expect((await store("Tom lives in Bergen")).screen).toContain("That is there already as ");
+      expect((await store("Tom lives in Bergen")).screen).toContain("Known already as note");
     });
 
     test("the first use offers to make one", async () => {

@@ -1,7 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { z } from "zod";
 import { DEFAULT_MODEL } from "../../../domain/embedding-models.ts";
-import { DEFAULT_SCORING, scoringVersionId } from "../../../domain/scoring.ts";
+import { DEFAULT_SCORING } from "../../../domain/scoring.ts";
+import { scoringVersionId } from "../../../domain/scoring-version.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
 import { readManifest } from "../../sql/settings.ts";
