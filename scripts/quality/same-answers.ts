@@ -1,8 +1,8 @@
 /**
  * Shows that another executable answers from an old pack as the one that made it:
  * `bun scripts/quality/same-answers.ts OLD NEW`. OLD makes a pack of turns, changes of mind and replaced memories and answers
- * 200 questions in three ways; then NEW opens a copy and is asked the same. Order, ids, scores, marks and context must be the
- * same to the last bit. Ends with 1 and the first differences if they are not. All of it is in English: the words of other
+ * 200 questions in three ways; then NEW opens a copy and is asked the same. Order, ids, scores to four decimals, marks and
+ * context must be the same. Ends with 1 and the first differences if they are not. All of it is in English: the words of other
  * languages are compared otherwise than before.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -22,9 +22,6 @@ const WAYS: readonly Readonly<Record<string, unknown>>[] = [
   { limit: 10, explain: true },
   { limit: 1000, explain: true, retrieval_mode: "explicit" },
 ];
-/** Differs between two calls of one program. */
-const OF_THE_CALL = new Set(["request_id", "metrics", "trace_id", "receipt", "explanation"]);
-
 type Row = Readonly<Record<string, unknown>>;
 
 const [old, fresh] = process.argv.slice(2);
@@ -77,12 +74,19 @@ async function answersOf(server: ServerProcess): Promise<readonly string[]> {
   for (const query of questions()) {
     for (const way of WAYS) {
       const request = { query, user_id: OWNER, reference_time: REFERENCE_TIME, ...way };
-      const answer = await post(server, "/v1/retrieve", request);
-      const kept = Object.entries(answer).filter(([name]) => !OF_THE_CALL.has(name));
-      answers.push(JSON.stringify(Object.fromEntries(kept)));
+      answers.push(kept(await post(server, "/v1/retrieve", request)));
     }
   }
   return answers;
+}
+
+/** What must be the same: order, ids, scores to four decimals, marks, values and context. */
+function kept({ results, value_bindings, bundle }: Row): string {
+  const rows = Array.isArray(results) ? results.map((row) => Object(row)) : [];
+  const shown = rows.map(({ node_id, score, strength, older_than }) => ({
+    ...{ node_id, score: Number(score).toFixed(4), strength, older_than: older_than ?? null },
+  }));
+  return JSON.stringify({ shown, value_bindings, context: Object(bundle).rendered_context });
 }
 
 async function withServer<T>(

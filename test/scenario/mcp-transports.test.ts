@@ -64,7 +64,11 @@ async function expectJourney(client: Client): Promise<void> {
   expect(found.structuredContent).toMatchObject({ results: [{ node_id: nodeId, content }] });
 
   const { resources } = await client.listResources();
-  expect(resources.map(({ uri }) => uri)).toEqual(["memory://health", "memory://stats"]);
+  expect(resources.map(({ uri }) => uri)).toEqual([
+    "memory://health",
+    "memory://stats",
+    "memory://profile",
+  ]);
   const { resourceTemplates } = await client.listResourceTemplates();
   expect(resourceTemplates).toMatchObject([{ uriTemplate: "memory://nodes/{node_id}" }]);
   const { contents } = await client.readResource({ uri: `memory://nodes/${nodeId}` });
