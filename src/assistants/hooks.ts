@@ -1,13 +1,6 @@
 /** The hooks of assistants in their own settings files: which file, in which form, and how they come and go again. */
 import { isDeepStrictEqual } from "node:util";
-import {
-  applyEdits,
-  getNodeValue,
-  modify,
-  type Node,
-  type ParseError,
-  parseTree,
-} from "jsonc-parser";
+import { getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
 import { shellWord } from "../lib/text.ts";
 import {
   CLIENT_NAMES,
@@ -19,7 +12,8 @@ import {
 } from "./catalogue.ts";
 import { type ClientChange, changeOf, guarded } from "./config-change.ts";
 import { backupsOf, isLink, readConfig } from "./config-file.ts";
-import { ConfigTextError, lineEndingOf } from "./server-entry.ts";
+import { added, removed } from "./json-editor.ts";
+import { ConfigTextError } from "./server-entry.ts";
 
 /** How an assistant writes its hooks. */
 type HookForm = {
@@ -314,17 +308,11 @@ function rootOf(text: string): unknown {
   return JSON.parse(JSON.stringify(getNodeValue(root)));
 }
 
-/** The text with one value set, appended or removed, laid out as its neighbours are. */
+/** The text with one value set, appended or removed. All else stays as it is, comments too. */
 function edited(text: string, path: (string | number)[], value: unknown): string {
-  const indent = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
-  const formattingOptions = {
-    insertSpaces: !indent.startsWith("\t"),
-    tabSize: indent.startsWith("\t") ? 1 : indent.length,
-    eol: lineEndingOf(text),
-  };
-  const edits = modify(text, path, value, {
-    formattingOptions,
-    isArrayInsertion: path.at(-1) === -1,
-  });
-  return applyEdits(text, edits);
+  const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  const body = text.slice(mark.length);
+  const after = mark + (value === undefined ? removed(body, path) : added(body, path, value));
+  rootOf(after);
+  return after;
 }

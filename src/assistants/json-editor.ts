@@ -27,19 +27,30 @@ export function jsonEditor(section: string): Editor {
     noSection: `has a ${JSON.stringify(section)} that is no object`,
     put: (body, root, name, entry) => {
       if (root === undefined) return wholeText(section, name, entry, lineEndingOf(body));
-      const edits = modify(body, [section, name], entry, {});
-      return applyEdits(
-        body,
-        edits.flatMap((edit) => laidOut(body, root, edit)),
-      );
+      return added(body, [section, name], entry);
     },
-    take: (body, root, name) => {
-      const property = root && findNodeAtLocation(root, [section, name])?.parent;
-      return property === undefined ? body : applyEdits(body, [...removal(body, property)]);
-    },
+    take: (body, _root, name) => removed(body, [section, name]),
     unfit: "cannot be changed without touching more than the entry",
     create: (name, members) => wholeText(section, name, members, "\n"),
   });
+}
+
+/** With a value set, or at the end of a list (-1), laid out as its neighbours are. */
+export function added(body: string, path: readonly (string | number)[], value: unknown): string {
+  const root = parseTree(body, [], { allowTrailingComma: true });
+  const edits = modify(body, [...path], value, { isArrayInsertion: path.at(-1) === -1 });
+  return applyEdits(
+    body,
+    edits.flatMap((edit) => (root === undefined ? edit : laidOut(body, root, edit))),
+  );
+}
+
+/** Without a member or an element, if it is there. */
+export function removed(body: string, path: readonly (string | number)[]): string {
+  const root = parseTree(body, [], { allowTrailingComma: true });
+  const value = root && findNodeAtLocation(root, [...path]);
+  const item = value?.parent?.type === "property" ? value.parent : value;
+  return item === undefined ? body : applyEdits(body, [...removal(body, item)]);
 }
 
 /** The root object; undefined for blank text. */
@@ -80,16 +91,18 @@ function laidOut(body: string, root: Node, { offset, length, content }: Edit): r
     const text = JSON.stringify(JSON.parse(content), null, step).replaceAll("\n", eol + outer);
     return [{ offset, length, content: text }];
   }
-  const isFirst = body[offset - 1] === "{";
+  const isFirst = /[{[]/.test(body[offset - 1] ?? "");
   const start = eol + outer + (isFirst ? step : "");
-  const text = JSON.stringify(JSON.parse(`{${content.replace(/^,/, "")}}`), null, step)
+  const item = content.replace(/^,/, "");
+  const whole = item.startsWith('"') ? `{${item}}` : `[${item}]`;
+  const text = JSON.stringify(JSON.parse(whole), null, step)
     .split("\n")
     .slice(1, -1)
     .map((line) => start + line.slice(step.length))
     .join("");
   const rest = body.slice(offset);
   if (isFirst) {
-    const end = /^[^\n]*?\}/.test(rest) ? eol + outer : "";
+    const end = /^[^\n]*?[\]}]/.test(rest) ? eol + outer : "";
     return [{ offset, length, content: text + end }];
   }
   const [line, comma] = /^(,?)[ \t]*\/\/[^\r\n]*/.exec(rest) ?? [];
@@ -107,7 +120,7 @@ function indentOfLine(body: string, offset: number): string {
   return /^[ \t]*/.exec(body.slice(start, offset))?.[0] ?? "";
 }
 
-/** Removes a member with the white space before it and one comma; all comments stay. */
+/** Removes a member or an element with the white space before it and one comma; all comments stay. */
 function removal(body: string, property: Node): readonly Edit[] {
   const siblings = property.parent?.children ?? [];
   const before = siblings[siblings.indexOf(property) - 1];

@@ -89,6 +89,49 @@ describe("hooks of an assistant", () => {
     expect(left).toEqual({ hooks: { Stop: [{ hooks: [{ type: "command", command: "beep" }] }] } });
   });
 
+  const OURS =
+    '{"hooks": [{"type": "command", "command": "/x/svc hook claude-code --db-path /a.pack"}]}';
+  const BEEP = '{"hooks": [{"type": "command", "command": "beep"}]}';
+  test.each([
+    [
+      `{\n  "hooks": {\n    "Stop": [${BEEP}, ${OURS}]\n  }\n}\n`,
+      `{\n  "hooks": {\n    "Stop": [${BEEP}]\n  }\n}\n`,
+    ],
+    [`{"hooks": {"Stop": [${OURS}, ${BEEP}]}}`, `{"hooks": {"Stop": [ ${BEEP}]}}`],
+    [
+      `{\n  "hooks": {\n    "Stop": [ // one\n      ${BEEP}, // two\n      ${OURS}, // three\n    ], // four\n  },\n}\n`,
+      `{\n  "hooks": {\n    "Stop": [ // one\n      ${BEEP}, // two // three\n    ], // four\n  },\n}\n`,
+    ],
+  ])("go out of lists of any layout, and nothing else does: %j", (text, left) => {
+    const file = settings(text);
+    remove("claude-code")?.apply();
+    expect(readFileSync(file, "utf8")).toBe(left);
+  });
+
+  test("leave the bytes of others as they are: comments, lists on one line", () => {
+    const lines = [
+      "{",
+      "  // a",
+      '  "hooks": {',
+      `    /* b */ "Stop": [ // c`,
+      `      ${BEEP}, // d`,
+      "    ], // e",
+      `    "PreCompact": [${BEEP}]`,
+      "  },",
+      '  "x": [1,2]',
+      "}",
+    ];
+    const file = settings(lines.join("\r\n"));
+    add("claude-code")?.apply();
+    const text = readFileSync(file, "utf8");
+    expect(hooksOf("claude-code", here)).toHaveLength(3);
+    for (const line of lines) expect(text).toContain(line);
+    expect(text.replaceAll("\r\n", "")).not.toContain("\n");
+    writeFileSync(file, text.replace('"x"', '"y"'));
+    remove("claude-code")?.apply();
+    expect(readFileSync(file, "utf8")).toBe(lines.join("\r\n").replace('"x"', '"y"'));
+  });
+
   test("of another copy of the program or another pack are replaced, not doubled, and taken out too", () => {
     const file = settings('{"a": 1}');
     add("claude-code")?.apply();
