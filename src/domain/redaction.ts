@@ -34,7 +34,7 @@ const RULES: readonly Rule[] = [
   { kind: "bearer", pattern: /\b(?:Bearer|Basic)\s{1,4}(?<s>[A-Za-z0-9\-._~+/]{16,4000}={0,2})/gi, holds: isRandom },
   { kind: "url-token", pattern: /[?&](?:[\w.-]{0,40}(?:token|key|secret|sig|signature|auth|appid|password|passwd|pwd|code))=(?<s>[\w%.~+/-]{16,2000})/gi, holds: isRandom },
   { kind: "url-token", pattern: /discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/(?<s>[\w-]{40,100})/g },
-  { kind: "password", pattern: /(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|private[_-]?key|credential)s?\b["'`]?\s{0,3}(?::=|[:=]|\bis\b)\s{0,3}(?<q>["'`]?)(?<s>[^\s"'`,;&]{8,400})/gi, holds: isAssigned },
+  { kind: "password", pattern: /(?:passwor[dt]|passwd|passphrase|pwd|kennwort|contraseña|mot de passe|wachtwoord|senha|secret|token|api[_-]?key|private[_-]?key|credential)s?\b["'`]?\s{0,3}(?::=|[:=]|\b(?:is|ist|lautet|es|est)\b)\s{0,3}(?<q>["'`]?)(?<s>[^\s"'`,;&]{8,400})/gi, holds: isAssigned },
   { kind: "password", pattern: /(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key)s?[\w]{0,30}["'`]?\s{0,3}[:=]\s{0,3}["'`](?<s>[^\s"'`]{8,400})["'`]/gi, holds: isAssigned },
   { kind: "card", pattern: /(?<![\d.-])(?:3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6(?:011|4[4-9]\d|5\d{2})|35(?:2[89]|[3-8]\d))(?:[ -]?\d{4}){3})(?![\d-])/g, holds: isCard },
 ];

@@ -29,6 +29,15 @@ describe("secrets", () => {
     expect(touched / (SET.length - secrets.length)).toBeLessThanOrEqual(0.01);
   });
 
+  test("a password is taken out where other languages name it, and what is said about one stays", () => {
+    for (const name of ["Passwort:", "Mein Passwort ist", "Kennwort =", "La contraseña es"]) {
+      expect(redact(`${name} Xy7kl92mQ`).text).toBe(`${name} [secret:password]`);
+    }
+    for (const said of ["Das Passwort ist unsicher", "Passwort: siehe 1Password-Eintrag"]) {
+      expect(redact(said).text).toBe(said);
+    }
+  });
+
   test("a secret leaves its kind and nothing else", () => {
     const { text, counts } = redact("use AKIA" + "ABCDEFGH23456722, then go");
     expect({ text, counts }).toEqual({ text: "use [secret:aws], then go", counts: { aws: 1 } });
